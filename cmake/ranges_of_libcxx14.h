@@ -1,6 +1,6 @@
-// Emscripten 3.1.6 comes with libc++ 14, which has C++20's concepts and no algorithms over ranges. Those that
-// our code calls, for that library alone: the compiler is told to read this first (cmake/build_flags.cmake).
-// Each hands on to the classic algorithm. It goes when a newer Emscripten is packaged.
+// Emscripten 3.1.6 comes with libc++ 14, which has C++20's concepts and no algorithms over ranges. This file
+// has those that our code calls, and only for that library: the compiler reads it first
+// (cmake/build_flags.cmake). Each calls the classic algorithm. It goes when a newer Emscripten is packaged.
 #pragma once
 
 #ifdef __cplusplus

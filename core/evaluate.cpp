@@ -6,10 +6,10 @@
 namespace pentamesh {
 namespace {
 
-// A timeline of more operations than this is not worth its memory: closed forms stand in.
+// A timeline of more operations than this is not worth its memory: closed forms replace it.
 constexpr std::int64_t kMostOps = std::int64_t{1} << 22;
 
-// An impossible plan has no figures, whatever `e` held before.
+// An impossible plan has no figures, even if `e` held some before.
 void clear_figures(Evaluation& e) {
     e.memory.clear();
     e.comm.clear();
@@ -26,7 +26,7 @@ bool has_error(const std::vector<Problem>& problems) {
     return false;
 }
 
-// Micro-batches that each device holds at its peak, by the replay or by the schedule's closed form.
+// Finds the micro-batches that each device holds at its peak, by the replay or by the schedule's closed form.
 void find_in_flight(const ScheduleShape& shape, const Timeline& timeline, std::vector<double>& out) {
     out.resize(static_cast<std::size_t>(shape.devices));
     for (int d = 0; d < shape.devices; ++d)
@@ -50,7 +50,7 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
         return;
     }
 
-    // From here on each function sets all that its output holds.
+    // From here on each function sets everything that its output holds.
     const ScheduleShape shape = shape_of(plan, out.microbatches);
     list_calls(plan, out.mesh, out.groups, out.comm);
     compute_costs(plan, out.mesh, out.groups, out.comm, options.report, out.work, out.costs);

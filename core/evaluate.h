@@ -1,4 +1,4 @@
-// The one function: a plan in, everything that a view or a table shows out.
+// This is the one function: a plan goes in, everything that a view or a table shows comes out.
 #pragma once
 
 #include "core/comm/comm.h"
@@ -24,12 +24,12 @@ struct Evaluation {
     Mesh mesh;
     GroupSummaries groups{};
     std::int64_t microbatches = 0;  // per step and replica; 0: the batch does not divide
-    // The figures, empty where the plan is not valid. Mesh and groups are then those of the factors as far as
-    // they go, which need not fill the cluster.
+    // Holds the figures, empty where the plan is not valid. Mesh and groups are then those of the factors as
+    // far as they go, which need not fill the cluster.
     Memory memory;
     Comm comm;
     std::vector<double> in_flight;  // peak micro-batches of a whole stage, by device
-    StepWork work;                  // what a step is made of before the schedule orders it
+    StepWork work;                  // the parts of a step before the schedule orders it
     TimelineCosts costs;
     Timeline timeline;          // empty where not asked for, or too long to replay
     std::optional<Step> step;   // absent where it cannot be computed
@@ -40,15 +40,15 @@ struct Evaluation {
 struct EvaluateOptions {
     bool timeline = true;  // false: closed forms instead of the replay, no allocation once warm
     bool messages = true;  // false: errors are found but not put in words
-    // false: what layouts are compared by alone. Left out are `parameters`, of `comm` what the calls of
-    // layers come to on a device (`busiest`, counts, bytes, times) and all sums, of `memory` all stages but
-    // the fullest of each run of like ones, of `step` FLOPs, MFU and the range of error, and of an impossible
-    // plan `groups`. What is there is the same to the last bit.
+    // false gives only the figures by which layouts are compared. Left out are `parameters`, in `comm` the
+    // totals of the calls of layers on a device (`busiest`, counts, bytes, times) and all sums, in `memory`
+    // all stages but the fullest of each run of equal ones, in `step` FLOPs, MFU and the range of error, and
+    // for an impossible plan `groups`. The rest is the same to the last bit.
     bool report = true;
 };
 
-// Pure: no clock, no file, no global. Reuses out's capacity, and of what it held the order of the timeline
-// where the schedule's shape is the same. Finds errors; advice is assess() of advice/advice.h.
+// It is pure: no clock, no file, no global. Reuses out's capacity, and of its contents the order of the
+// timeline where the schedule's shape is the same. Finds errors; advice is assess() of advice/advice.h.
 void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options = {});
 [[nodiscard]] Evaluation evaluate(const Plan& plan, const EvaluateOptions& options = {});
 

@@ -11,7 +11,7 @@ namespace pentamesh {
 namespace {
 
 #if defined(__EMSCRIPTEN__)
-// WebGL has no swizzle: white is a byte of its own.
+// WebGL has no swizzle, so that white needs a byte for itself.
 constexpr GLint kInside = GL_LUMINANCE_ALPHA;
 constexpr GLenum kForm = GL_LUMINANCE_ALPHA;
 constexpr std::uint8_t kWhite = 255;

@@ -1,5 +1,5 @@
-// What views draw on. Coordinates, sizes and widths are logical pixels (96 per inch at scale 1); the canvas
-// multiplies by its scale, so a view is laid out once for every sharpness. Draws to the screen (an
+// Views draw on a Canvas. Coordinates, sizes and widths are logical pixels (96 per inch at scale 1); the
+// canvas multiplies by its scale, so a view is laid out once for every sharpness. It draws to the screen (an
 // ImDrawList) and, where a page is attached, the same primitives to it (SVG, PDF).
 #pragma once
 
@@ -57,7 +57,7 @@ struct Rect {
     }
 };
 
-// sRGB, straight alpha.
+// Colours are sRGB with straight alpha.
 struct Color {
     std::uint8_t r = 0, g = 0, b = 0, a = 255;
     [[nodiscard]] constexpr Color alpha(float k) const {
@@ -69,9 +69,9 @@ struct Color {
     return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8),
             static_cast<std::uint8_t>(hex), 255};
 }
-// k = 0: a, 1: b.
+// Returns `a` where k = 0 and `b` where k = 1.
 [[nodiscard]] Color mix(Color a, Color b, float k);
-// Contrast ratio of WCAG 2.1 (1 to 21) of two opaque colours.
+// Returns the contrast ratio of WCAG 2.1 (1 to 21) of two opaque colours.
 [[nodiscard]] double contrast(Color a, Color b);
 
 enum class Dash : std::uint8_t { solid, dashed, dotted };
@@ -86,17 +86,18 @@ struct TextStyle {
     float tracking = 0;  // extra distance between letters
 };
 
-// A grid of same-size cells, one per rank, drawn in one call. The shader finds each pixel's cell and its
-// colour from strides, so 131,072 cells cost what 8 do.
+// Describes a grid of same-size cells, one per rank, which is drawn in one call. The shader finds each
+// pixel's cell and its colour from strides, so 131,072 cells cost what 8 do.
 struct CellGrid {
-    // Nested boxes, innermost first: rank -> index in the box of level i is
-    // (rank / product of inner sizes) % size; it stands at (index % cols, index / cols) * pitch. The
-    // outermost level may be partly filled.
+    // Boxes are nested, innermost first: rank -> index in the box of level i is (rank / product of inner
+    // sizes) % size; it stands at (index % cols, index / cols) * pitch. The outermost level may be partly
+    // filled.
     struct Level {
         std::int32_t size = 1, cols = 1;
         float pitch_x = 0, pitch_y = 0;
     };
-    // id of a cell = sum of ((rank / stride) % size) * weight; its colour is palette[id % palette_size].
+    // The id of a cell is the sum of ((rank / stride) % size) * weight; its colour is palette[id %
+    // palette_size].
     struct Digit {
         std::int32_t stride = 1, size = 1, weight = 0;
     };
@@ -114,23 +115,23 @@ struct CellGrid {
     Color ground;
     float dim = 0.75f;
 };
-// Top-left corner of a rank's cell; the same arithmetic as the shader's.
+// Returns the top-left corner of a rank's cell, by the same arithmetic as the shader.
 [[nodiscard]] Vec2 cell_position(const CellGrid& grid, std::int64_t rank);
 [[nodiscard]] std::int64_t cell_id(const CellGrid& grid, std::int64_t rank);
-// The rank whose cell holds p, -1: none. Constant time.
+// Returns the rank whose cell holds p, -1 where no cell does. It takes constant time.
 [[nodiscard]] std::int64_t cell_at(const CellGrid& grid, Vec2 p);
 
 class Page;  // page.h: SVG or PDF
 
 class Canvas {
   public:
-    // `list` may be null: drawing goes to the page alone, text is still measured.
+    // `list` may be null: the canvas then draws only to the page, and still measures text.
     Canvas(ImDrawList* list, float scale, Page* page = nullptr);
 
     void rect(Rect r, Color fill, float radius = 0);
     void frame(Rect r, Color color, float width = 1, float radius = 0, Dash dash = Dash::solid);
-    // Hatched: 45 degree lines 4 apart; dotted: dots 4 apart. `ground` with alpha 0: nothing behind the
-    // pattern.
+    // Hatched lines stand at 45 degrees, 4 apart; dots stand 4 apart. Where the alpha of `ground` is 0,
+    // nothing is drawn behind the pattern.
     void pattern(Rect r, Pattern p, Color color, Color ground = {0, 0, 0, 0});
     void line(Vec2 a, Vec2 b, Color color, float width = 1, Dash dash = Dash::solid);
     void polyline(std::span<const Vec2> points, Color color, float width = 1, bool closed = false);
@@ -143,16 +144,16 @@ class Canvas {
     // Every text is drawn and measured in the words of the Reworded in force (render/reworded.h).
     // `at` is the top-left of the line box (line height = size * 1.25 rounded); returns the advance.
     float text(Vec2 at, std::string_view given, const TextStyle& style);
-    // In a box: aligned, centred vertically, cut with an ellipsis when too long. Returns true when it was
-    // cut.
+    // Draws in a box: aligned, centred vertically, cut with an ellipsis when too long. Returns true when it
+    // was cut.
     bool text_in(Rect box, std::string_view given, const TextStyle& style, Align align = Align::left);
-    // Wrapped at words; returns the height used. `line_height` 0: the style's.
+    // Draws text wrapped at words; returns the height used. Where `line_height` is 0, the style's is used.
     float paragraph(Rect box, std::string_view given, const TextStyle& style, float line_height = 0);
     [[nodiscard]] float text_width(std::string_view utf8, const TextStyle& style) const;
     [[nodiscard]] float paragraph_height(float width, std::string_view utf8, const TextStyle& style,
                                          float line_height = 0) const;
 
-    // The lines that paragraph() draws, as they are wrapped.
+    // Returns the lines that paragraph() draws, as they are wrapped.
     [[nodiscard]] std::vector<std::string_view> wrapped(float width, std::string_view utf8,
                                                         const TextStyle& style) const;
 

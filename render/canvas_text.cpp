@@ -1,4 +1,4 @@
-// Text: measured and wrapped in ems, which no scale changes.
+// Text is measured and wrapped in ems, which no scale changes.
 #include "render/canvas.h"
 #include "render/line_break.h"
 #include "render/page_sink.h"
@@ -35,7 +35,7 @@ float width_of(const TypeFaces& faces, const TextStyle& style, std::string_view 
     return w;
 }
 
-// The longest beginning that fits, at a character's end.
+// Returns the longest beginning that fits. It ends where a character ends.
 std::string_view fitting(const TypeFaces& faces, const TextStyle& style, std::string_view s, float room) {
     std::string_view rest = s;
     float x = 0;
@@ -78,7 +78,7 @@ void wrap(const TypeFaces& faces, const TextStyle& style, std::string_view text,
     }
 }
 
-// Keeps the run where a pixel of it is within the clip.
+// Records the run where a pixel of it is within the clip.
 void record_run(const ImDrawList& list, Vec2 at, float advance, float scale, std::string_view text,
                 const TextStyle& style) {
     const ImVec2 low = list.GetClipRectMin(), high = list.GetClipRectMax();
@@ -91,7 +91,7 @@ void record_run(const ImDrawList& list, Vec2 at, float advance, float scale, std
 
 thread_local const Rewording* current_rewording = nullptr;
 
-// A text as it is to be drawn; keeps what was made of it.
+// Holds a text as it is to be drawn, and the memory of what was made of it.
 class Shown {
   public:
     explicit Shown(std::string_view text) : text_(text) {

@@ -1,4 +1,4 @@
-// Where a rank's cell stands and what it is coloured by: the same arithmetic here and in the shader.
+// The place and the colour of a rank's cell come from the same arithmetic here and in the shader.
 #include "core/base/error.h"
 #include "render/gl.h"
 #include "render/surface_state.h"
@@ -36,8 +36,8 @@ std::int64_t cell_id(const CellGrid& grid, std::int64_t rank) {
 }
 
 namespace {
-// Whole pitches in a distance. A level of one cell, row or column needs no pitch. A position that was
-// computed from a pitch belongs to it however it was rounded.
+// Returns the number of whole pitches in a distance. A level of one cell, row or column needs no pitch. A
+// position that was computed from a pitch belongs to it however it was rounded.
 std::int64_t steps(float distance, float pitch) {
     if (!(pitch > 0)) return 0;
     const double n = std::floor(static_cast<double>(distance) / pitch + 1e-4);
@@ -46,7 +46,7 @@ std::int64_t steps(float distance, float pitch) {
 }  // namespace
 
 std::int64_t cell_at(const CellGrid& grid, Vec2 p) {
-    // Outside in: each level's column and row from what is left of the position.
+    // From the outermost level inwards, each level's column and row follow from the rest of the position.
     Vec2 rest = p - grid.origin;
     std::array<std::int64_t, 4> index{};
     for (int i = grid.levels; i-- > 0;) {
@@ -69,8 +69,8 @@ std::int64_t cell_at(const CellGrid& grid, Vec2 p) {
 
 namespace {
 
-// One rectangle over the frame; each pixel finds the cell that it lies in, so the cost is that of the pixels
-// and not of the cells.
+// It is one rectangle over the frame; each pixel finds the cell that it lies in, so the cost is that of the
+// pixels and not of the cells.
 constexpr const char* kVertex = PENTAMESH_SHADER_HEAD R"(
 void main() {
     gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0, 0.0, 1.0);
@@ -163,8 +163,8 @@ std::array<float, 4> floats(Color c) {
             static_cast<float>(c.a) / 255};
 }
 
-// Right and lower end of everything that a grid draws, in logical pixels. Beyond it no pixel is asked: there
-// ranks could grow past what an int holds.
+// Returns the right and lower end of everything that a grid draws, in logical pixels. No pixel beyond it is
+// asked: there ranks could grow past what an int holds.
 Vec2 far_corner(const CellGrid& grid) {
     Vec2 end = grid.origin + grid.cell;
     std::int64_t boxes = grid.first + std::int64_t{grid.count - 1} * std::max(1, grid.step) + 1;

@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::array<float, 5> kSizes{11.5f, 12, 13, 16, 20};
 
-// What a person types: Latin-1, Greek, punctuation, arrows, operators.
+// These characters can be typed: Latin-1, Greek, punctuation, arrows, operators.
 constexpr std::array<ImWchar, 11> kRanges{0x0020, 0x00ff, 0x0370, 0x03ff, 0x2010, 0x2026,
                                           0x2190, 0x2194, 0x2200, 0x2265, 0};
 
-// Dear ImGui's size is ascent plus descent, a type size is the em.
+// Dear ImGui's size is ascent plus descent, while a type size is the em.
 float height_per_em(const TypeFaces& faces, Face face) {
     const FT_FaceRec_& f = *faces.freetype(face);
     return static_cast<float>(f.ascender - f.descender) / static_cast<float>(f.units_per_EM);

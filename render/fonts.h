@@ -1,5 +1,5 @@
-// Fonts of Dear ImGui's own, which only text fields use: a few sizes of each face, the nearest taken. What a
-// Canvas writes comes from GlyphCache.
+// These are Dear ImGui's own fonts, which only text fields use: a few sizes of each face, of which the
+// nearest is taken. The text of a Canvas comes from GlyphCache.
 #pragma once
 
 #include "render/surface.h"
@@ -8,7 +8,7 @@ struct ImFont;
 
 namespace pentamesh {
 
-// Rebuilds the atlas of the current context for a scale. Error where a file cannot be read.
+// Rebuilds the atlas of the current context for a scale. Throws Error where a file cannot be read.
 void build_fonts(const FontFiles& files, float scale);
 [[nodiscard]] ImFont* font_at(Face face, float size);
 

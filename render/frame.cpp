@@ -57,7 +57,7 @@ void FrameContext::set_scale(float scale) {
     make_current();
     build_fonts(fonts_, scale);
     refresh_font_texture();
-    state_.layer.width = 0;  // what was drawn for another scale is of no use
+    state_.layer.width = 0;  // parts drawn for another scale are useless
 }
 
 FrameInfo FrameContext::begin(double time_s) {

@@ -1,4 +1,4 @@
-// What the window and the offscreen surface share: a Dear ImGui context set up our way, and a frame in it.
+// The window and the offscreen surface share this: a Dear ImGui context with our settings, and a frame in it.
 #pragma once
 
 #include "render/surface.h"
@@ -10,7 +10,7 @@ struct ImGuiContext;
 
 namespace pentamesh {
 
-// Owns a context, its fonts and the cell shader. Needs a current OpenGL context from construction to
+// Owns a context, its fonts and the cell shader. It needs a current OpenGL context from construction to
 // destruction.
 class FrameContext {
   public:
@@ -22,18 +22,18 @@ class FrameContext {
     // The platform calls add_key_press for each key that goes down before a frame.
     void expect_key_presses() { state_.reports_key_presses = true; }
     void add_key_press(const KeyPress& press) { state_.key_presses.push_back(press); }
-    // Rebuilds fonts where the scale is another.
+    // Rebuilds the fonts if the scale has changed.
     void set_scale(float scale);
-    // Begin: after the platform has filled io. The info handed to `draw` is made from io.
+    // Begins a frame, after the platform has filled io. The info handed to `draw` is made from io.
     [[nodiscard]] FrameInfo begin(double time_s);
     // Draws between begin and end. Where `draw` throws, the frame ends without being shown and the exception
     // goes on: the next frame begins as after any other.
     void draw(const FrameInfo& info, const std::function<void(const FrameInfo&)>& draw);
-    // Ends the frame: what it draws is known.
+    // Ends the frame: all that it draws is known then.
     void end();
-    // Draws it on the framebuffer that is bound, that many pixels large. Before the next begin.
+    // Draws it on the framebuffer that is bound, that many pixels large. It comes before the next begin.
     void submit(int width, int height);
-    // Whether parts of the window may be kept from frame to frame: every frame is submitted.
+    // Parts of the window may be kept from frame to frame only if every frame is submitted: `keep` says so.
     void keep_parts(bool keep) { state_.layer.used = keep; }
     void record_text(bool on) { state_.records_text = on; }
     [[nodiscard]] const std::vector<TextRun>& text_runs() const { return state_.text_runs; }

@@ -1,5 +1,5 @@
-// OpenGL 3.3 core by glad's pointers, or OpenGL ES 3 (WebGL 2): the same calls but for what render/ asks
-// kOpenGlEs about.
+// OpenGL 3.3 core comes by glad's pointers, or OpenGL ES 3 (WebGL 2) is used: the calls are the same except
+// where render/ asks kOpenGlEs.
 #pragma once
 
 #if defined(__EMSCRIPTEN__)

@@ -47,7 +47,7 @@ GlyphSlot GlyphCache::make(const GlyphRef& glyph, float em, int sub) {
 
 GlyphSlot GlyphCache::put(int width, int height, const std::uint8_t* alpha) {
     GlyphSlot slot;
-    // A clear texel on each side, so that no neighbour bleeds in.
+    // The slot has a clear texel on each side, so that no neighbour bleeds in.
     if (width + 2 > kPageSide || height + 2 > kPageSide) return slot;
     while (!place(pages_.back(), width + 2, height + 2, slot)) add_page();
     slot.page = static_cast<std::int16_t>(pages_.size() - 1);
@@ -88,7 +88,8 @@ void GlyphCache::add_first_page(float scale) {
 
     constexpr int kWide = kWidestLine + 2, kRows = kWidestLine + 1;
     std::vector<std::uint8_t> alpha(static_cast<std::size_t>(kWide) * kRows);
-    const auto left = [](int n) { return (kWide - n) / 2; };  // clear texels before row n's white ones
+    const auto left = [](int n) { return (kWide - n) / 2; };  // this many clear texels come before row n's
+                                                              // white ones
     for (int n = 0; n < kRows; ++n) std::fill_n(alpha.begin() + n * kWide + left(n), n, std::uint8_t{255});
     const GlyphSlot rows = put(kWide, kRows, alpha.data());
     for (int n = 0; n < kRows; ++n) {

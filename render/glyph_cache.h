@@ -1,5 +1,5 @@
-// The textures that canvases draw with. The first has a white texel, lines of each width and the patterns; on
-// all of them are glyphs, rasterised when a text first needs them, at each size and quarter of a pixel.
+// Canvases draw with these textures. The first has a white texel, lines of each width and the patterns; all
+// of them have glyphs, rasterised when a text first needs them, at each size and quarter of a pixel.
 #pragma once
 
 #include "render/canvas.h"
@@ -20,7 +20,7 @@ struct GlyphSlot {
     std::int16_t page = -1;      // -1: nothing to draw
 };
 
-// Needs a current OpenGL context whenever it is used.
+// It needs a current OpenGL context whenever it is used.
 class GlyphCache {
   public:
     explicit GlyphCache(const TypeFaces& faces) : faces_(&faces) {}
@@ -28,25 +28,25 @@ class GlyphCache {
     GlyphCache(const GlyphCache&) = delete;
     GlyphCache& operator=(const GlyphCache&) = delete;
 
-    // Deletes all pages. Nothing that was drawn with them may still be submitted.
+    // Deletes all pages. Nothing that was drawn with them may be submitted afterwards.
     void reset();
-    // Makes the first page for this scale where there is none; resets before where there are too many.
+    // Makes the first page for this scale if it is missing; resets before if there are too many pages.
     void start_frame(float scale);
-    // `sub`: quarter of a pixel, 0 to 3.
+    // `sub` is the quarter of a pixel, 0 to 3.
     [[nodiscard]] GlyphSlot get(const GlyphRef& glyph, float em, int sub);
-    // The picture of a pattern (pattern_picture), on page 0.
+    // Returns the picture of a pattern (pattern_picture), which lies on page 0.
     [[nodiscard]] GlyphSlot pattern(Pattern pattern) const {
         return patterns_[static_cast<std::size_t>(pattern)];
     }
-    // OpenGL's name of a page's texture, kPageSide pixels a side.
+    // Returns OpenGL's name of a page's texture, kPageSide pixels a side.
     [[nodiscard]] unsigned texture(int page) const { return pages_[page].texture; }
     static constexpr int kPageSide = 2048;
-    // Lines of 0 to kWidestLine whole pixels, on page 0, as Dear ImGui bakes them: row n has n white texels
-    // and a clear one on each side. Texture coordinates of the row's two ends.
+    // Lines of 0 to kWidestLine whole pixels lie on page 0, as Dear ImGui bakes them: row n has n white
+    // texels and a clear one on each side. These are the texture coordinates of the row's two ends.
     static constexpr int kWidestLine = IM_DRAWLIST_TEX_LINES_WIDTH_MAX;
     using LineRows = std::array<ImVec4, kWidestLine + 1>;
     [[nodiscard]] const LineRows& line_rows() const { return lines_; }
-    // Texture coordinates of the middle of the white texels.
+    // Returns the texture coordinates of the middle of the white texels.
     [[nodiscard]] Vec2 white() const { return white_; }
 
   private:
@@ -62,7 +62,7 @@ class GlyphCache {
     [[nodiscard]] static bool place(Page& page, int width, int height, GlyphSlot& slot);
     void add_page();
     void add_first_page(float scale);
-    // Uploads opacities (rows top down) to a place of the last page.
+    // Uploads opacities (rows top down) to a part of the last page.
     GlyphSlot put(int width, int height, const std::uint8_t* alpha);
 
     const TypeFaces* faces_;

@@ -16,7 +16,7 @@ namespace pentamesh {
 
 namespace {
 
-// GLFW's key codes: letters and digits are their ASCII, the rest as GLFW/glfw3.h numbers them.
+// In GLFW's key codes letters and digits are their ASCII, the rest is as GLFW/glfw3.h numbers them.
 int glfw_code(Key key) {
     if (key >= Key::a && key <= Key::z) return 'A' + static_cast<int>(key) - static_cast<int>(Key::a);
     if (key >= Key::n0 && key <= Key::n9) return '0' + static_cast<int>(key) - static_cast<int>(Key::n0);
@@ -51,8 +51,8 @@ int glfw_code(Key key) {
 
 constexpr int kKeypadEnter = 335;
 
-// Whether a key with this label is the chord's: the keypad has Enter, + and - of its own, and on some layouts
-// + stands on a key of its own.
+// Returns true if a key with this label is the chord's: the keypad has Enter, + and - of its own, and on some
+// layouts + stands on a key of its own.
 bool is_labelled(int label, Key key) {
     constexpr int kKeypadMinus = 333, kKeypadPlus = 334;
     if (label == glfw_code(key)) return true;
@@ -61,12 +61,12 @@ bool is_labelled(int label, Key key) {
     return key == Key::minus && label == kKeypadMinus;
 }
 
-// Letters, digits and signs: what a field of text takes.
+// Returns true for letters, digits and signs: a field of text takes them.
 bool writes(Key key) {
     return (key >= Key::a && key <= Key::n9) || (key >= Key::minus && key <= Key::right_bracket);
 }
 
-// The key went down since the last frame, with the modifiers held at that time.
+// Returns true if the key went down since the last frame, with the modifiers held at that time.
 bool went_down(Chord chord) {
     const auto& presses = surface_state().key_presses;
     return std::any_of(presses.begin(), presses.end(), [&](const KeyPress& s) {
@@ -207,7 +207,7 @@ void hold_quick_keys() {
     if (!state.keys_held_for_frame.empty()) {
         for (const int key : state.keys_held_for_frame) io.KeysDown[key] = false;
         state.keys_held_for_frame.clear();
-        // GLFW's codes: left shift, control, alt, and the right ones four on.
+        // GLFW has codes for left shift, control, alt, and for the right ones four on.
         io.KeyShift = io.KeysDown[340] || io.KeysDown[344];
         io.KeyCtrl = io.KeysDown[341] || io.KeysDown[345];
         io.KeyAlt = io.KeysDown[342] || io.KeysDown[346];
@@ -337,7 +337,7 @@ void begin_fonts(ImFontAtlas& atlas) {
 }
 
 void refresh_font_texture() {
-#if IMGUI_VERSION_NUM < 19200  // later versions do so by themselves
+#if IMGUI_VERSION_NUM < 19200  // later versions do so without this call
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
 #endif
@@ -360,7 +360,7 @@ void push_font(ImFont& font) {
 }
 
 void push_texture(ImDrawList& list, unsigned name) {
-    // The backend keeps an OpenGL name in what is a pointer until 1.91.
+    // The backend keeps an OpenGL name in a pointer until 1.91.
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
     list.PushTextureID((ImTextureID)(intptr_t)name);
 }

@@ -1,4 +1,4 @@
-// The one place that knows how Dear ImGui changed between 1.86 and 1.92.
+// This is the one place that knows how Dear ImGui changed between 1.86 and 1.92.
 #pragma once
 
 #include "render/input.h"
@@ -14,25 +14,25 @@ namespace pentamesh {
 
 // Feeds synthetic input to the current context before NewFrame; positions are multiplied by `scale`.
 void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seconds_since_last);
-// Where the platform backend reports keys by its own codes, nothing; called once after the backend has
-// started.
+// Does nothing where the platform backend reports keys by its own codes; it is called once after the backend
+// has started.
 void prepare_synthetic_keys();
 
-// The field of that label in the current window gets the keyboard when it is drawn next.
+// Returns true if the field of that label in the current window gets the keyboard when it is drawn next.
 [[nodiscard]] bool takes_keyboard(const char* label);
-// Enter went down, whoever it is for.
+// Returns true if Enter went down, for any receiver.
 [[nodiscard]] bool enter_went_down();
-// Before NewFrame: a key that went down and up again since the last frame is down for this one, with the
-// modifiers that were held then. Since 1.87 Dear ImGui's own queue sees to that.
+// Comes before NewFrame: a key that went down and up again since the last frame is down for this one, with
+// the modifiers that were held then. Since 1.87 Dear ImGui's own queue does that.
 void hold_quick_keys();
 [[nodiscard]] bool any_key_down();
-// Whether the current context keeps input back for the next frames: since 1.87 it takes a press and its
-// release one frame after the other.
+// Returns true if the current context keeps input back for the next frames: since 1.87 it takes a press and
+// its release one frame after the other.
 [[nodiscard]] bool input_kept_back();
 
-// Empties Dear ImGui's atlas, which text fields alone use, for fonts that FreeType rasterises.
+// Empties Dear ImGui's atlas, which only text fields use, for fonts that FreeType rasterises.
 void begin_fonts(ImFontAtlas& atlas);
-// After fonts were added in a context whose renderer has drawn before: the texture follows.
+// The texture follows after fonts were added in a context whose renderer has drawn before.
 void refresh_font_texture();
 [[nodiscard]] float height_of(const ImFont& font);  // pixels, as it was added
 // Until ImGui::PopFont, the list of the current window draws with Dear ImGui's own texture: afterwards call
@@ -47,7 +47,7 @@ void pop_texture(ImDrawList& list);
 
 // Empties a list of our own for drawing in this frame within these pixels.
 void start_list(ImDrawList& list, float x0, float y0, float x1, float y1);
-// Draws such lists on the framebuffer that is bound, as large as the window.
+// Draws such lists on the framebuffer that is bound, which is as large as the window.
 void draw_lists(std::span<ImDrawList* const> lists);
 
 }  // namespace pentamesh

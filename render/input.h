@@ -1,5 +1,5 @@
-// Keys and mouse, the same for a window, a test and every Dear ImGui from 1.86 to 1.92. Positions are logical
-// pixels.
+// Keys and mouse are the same for a window, a test and every Dear ImGui from 1.86 to 1.92. Positions are
+// logical pixels.
 #pragma once
 
 #include "render/canvas.h"
@@ -26,7 +26,7 @@ struct Chord {
 };
 [[nodiscard]] std::string chord_text(Chord c);  // "Ctrl+Shift+Z"
 
-// One frame's input, for driving the window without one.
+// One frame's input drives the program without a window.
 struct SyntheticInput {
     Vec2 mouse{-1, -1};
     std::array<bool, 3> down{};
@@ -36,8 +36,9 @@ struct SyntheticInput {
     std::string text;  // typed, UTF-8
 };
 
-// Inside a frame. `repeat`: also while held. False while a text field has the keyboard, unless the chord has
-// Ctrl or Alt or is a function key; so too while a field opens (render/typed_ahead.h).
+// It is called inside a frame. With `repeat` it is true also while the key is held. It is false while a text
+// field has the keyboard, unless the chord has Ctrl or Alt or is a function key; so too while a field opens
+// (render/typed_ahead.h).
 [[nodiscard]] bool pressed(Chord chord, bool repeat = false);
 [[nodiscard]] bool key_down(Key key);
 [[nodiscard]] bool text_field_active();

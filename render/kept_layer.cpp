@@ -12,7 +12,7 @@ namespace pentamesh {
 
 namespace {
 
-// The same whole pixels that a clip of this rectangle ends at.
+// These are the same whole pixels that a clip of this rectangle ends at.
 struct PixelRect {
     ImVec2 low, high;
 };

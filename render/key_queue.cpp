@@ -6,7 +6,8 @@ namespace pentamesh {
 
 namespace {
 
-// GLFW/glfw3.h: codes below 256 are what is printed on the key; the modifiers' keys; bits of modifiers.
+// The numbers are from GLFW/glfw3.h: codes below 256 are the characters printed on the keys; then come the
+// modifiers' keys, and the bits of modifiers.
 constexpr int kFirstPrinted = 32, kLastPrinted = 255, kLeftShift = 340, kRightShift = 344,
               kLastModifier = 347;
 constexpr int kRelease = 0, kControl = 2, kAlt = 4, kSuper = 8;

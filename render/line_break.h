@@ -1,4 +1,4 @@
-// Where a line of text may not end.
+// A line of text may not end at every blank.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// Whether the blank at this place of a text stands between a number and its unit: "7.25 s", "38 %".
+// Returns true if the blank at this place of a text stands between a number and its unit: "7.25 s", "38 %".
 [[nodiscard]] bool before_unit(std::string_view text, std::size_t blank);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// Frames in a framebuffer of our own, in a context that needs no display (picture_context.h).
+// Frames are drawn in a framebuffer of our own, in a context that needs no display (picture_context.h).
 #include "core/base/error.h"
 #include "render/frame.h"
 #include "render/gl.h"
@@ -14,7 +14,7 @@ namespace pentamesh {
 
 namespace {
 
-// Of this thread: a software renderer's other threads are its own business.
+// Returns the time of this thread; a software renderer's other threads are not counted.
 double cpu_seconds() {
 #ifdef CLOCK_THREAD_CPUTIME_ID
     timespec now{};
@@ -53,7 +53,7 @@ struct Offscreen::Impl {
             glDeleteFramebuffers(1, &framebuffer);
             glDeleteTextures(1, &color);
         } catch (...) {
-            // The context can no longer be entered: what was in it goes with it.
+            // The context can no longer be entered: its content is lost with it.
             static_cast<void>(frame.release());
         }
     }

@@ -1,4 +1,5 @@
-// Without glad, which gives OpenGL's names to its own pointers: what is named here is the library's.
+// Glad gives OpenGL's names to its own pointers. This file does without glad, so that the names are the
+// library's.
 #include "render/opengl_library.h"
 
 #ifdef PENTAMESH_HAVE_LIBOPENGL

@@ -1,5 +1,5 @@
-// Pages of drawing that is kept: SVG, PDF (one file of several pages) or PNG without a display, receiving the
-// same primitives as the screen.
+// A page keeps its drawing: SVG, PDF (one file of several pages) or PNG without a display, receiving the same
+// primitives as the screen.
 #pragma once
 
 #include "render/canvas.h"
@@ -15,18 +15,20 @@ namespace pentamesh {
 
 class TypeFaces;
 
-// svg: text is <text>, in whatever font the reader has, as wide as ours. svg_outlines: text as shapes. none:
-// nothing is drawn, text is measured.
+// In svg, text is <text>, in the font that the reader has, as wide as ours. In svg_outlines, text is shapes.
+// With none, nothing is drawn and text is measured.
 enum class PageFormat : std::uint8_t { svg, pdf, svg_outlines, png, none };
 
-// Whether this build can write PDF, PNG and outlines (Cairo was there when it was configured). SVG it always
-// can.
+// Returns true if this build can write PDF, PNG and outlines (Cairo was there when it was configured). SVG is
+// always possible.
 [[nodiscard]] bool pages_available();
-// What was embedded in an SVG, HTML or PDF file that a Page wrote; nullopt for any other bytes.
+// Returns the text that was embedded in an SVG, HTML or PDF file that a Page wrote; nullopt for any other
+// bytes.
 [[nodiscard]] std::optional<std::string> read_embedded(std::string_view bytes);
-// All that was; empty for any other bytes.
+// Returns every embedded text; nothing for any other bytes.
 [[nodiscard]] std::vector<std::string> read_all_embedded(std::string_view bytes);
-// The same as read_all_embedded reads, for a place in an HTML page: an element that shows nothing.
+// Returns the same texts that read_all_embedded reads, for a place in an HTML page: an element that shows
+// nothing.
 [[nodiscard]] std::string html_embedded(const std::vector<std::string>& embedded);
 
 struct PageSpec {
@@ -34,7 +36,8 @@ struct PageSpec {
     Vec2 size{};  // logical pixels; 1 logical pixel = 0.75 pt
     std::shared_ptr<const TypeFaces> faces{};
     std::string title{};
-    // Put inside the file: SVG metadata, PDF attachments "plan.json", "plan-2.json", texts of a PNG.
+    // These are put inside the file: SVG metadata, PDF attachments "plan.json", "plan-2.json", texts of a
+    // PNG.
     std::vector<std::string> embedded{};
     float scale = 1;                            // pixels of a PNG per logical pixel
     std::vector<TextRun>* text_runs = nullptr;  // none: where its text goes, each page's behind the last's
@@ -48,9 +51,10 @@ class Page {
     ~Page();
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
-    // Ends a page and begins the next one of the same size: of a PDF alone.
+    // Ends a page and begins the next one of the same size; only a PDF can have one.
     void next();
-    // Ends the page and gives the file's bytes; the same drawing gives the same bytes. Error of kind io.
+    // Ends the page and returns the file's bytes; the same drawing gives the same bytes. Throws Error of kind
+    // io.
     [[nodiscard]] std::string finish();
     struct Impl;
     [[nodiscard]] Impl& impl() { return *impl_; }

@@ -1,5 +1,5 @@
-// PDF, PNG and SVG outlines by Cairo. Text is drawn from the same font files, as glyphs, at the positions the
-// canvas measured.
+// Cairo writes PDF, PNG and SVG outlines. Text is drawn from the same font files, as glyphs, at the positions
+// the canvas measured.
 #include "core/base/error.h"
 #include "render/page_embed.h"
 #include "render/page_impl.h"
@@ -33,7 +33,7 @@ cairo_status_t append(void* to, const unsigned char* data, unsigned n) {
     return CAIRO_STATUS_SUCCESS;
 }
 
-// For PDF, so that text in it can be searched and copied.
+// A PDF needs this, so that text in it can be searched and copied.
 std::string utf8_of(char32_t c) {
     const auto tail = [c](unsigned shift) { return static_cast<char>(0x80U | (c >> shift & 0x3fU)); };
     if (c < 0x80) return {static_cast<char>(c)};
@@ -46,7 +46,8 @@ std::string utf8_of(char32_t c) {
 
 namespace {
 
-// Rows of 32-bit words, alpha first, each channel times alpha: as an image with straight alpha.
+// Cairo has rows of 32-bit words, alpha first, each channel times alpha. Returns them as an image with
+// straight alpha.
 Image image_of(cairo_surface_t* surface) {
     cairo_surface_flush(surface);
     Image out{cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), {}};
@@ -90,11 +91,11 @@ struct CairoPage final : Page::Impl {
             surface = cairo_svg_surface_create_for_stream(append, &bytes, w, h);
         } else {
             surface = cairo_pdf_surface_create_for_stream(append, &bytes, w, h);
-            // 1.4: a classic cross-reference table, which attach_to_pdf continues.
+            // Version 1.4 has a classic cross-reference table, which attach_to_pdf continues.
             cairo_pdf_surface_restrict_to_version(surface, CAIRO_PDF_VERSION_1_4);
             cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, spec.title.c_str());
             cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Pentamesh");
-            // A fixed date: the same plan gives the same bytes.
+            // The date is fixed, so that the same plan gives the same bytes.
             cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
         }
         cr = cairo_create(surface);
@@ -187,7 +188,7 @@ struct CairoPage final : Page::Impl {
             }
             cairo_set_font_face(cr, face[static_cast<std::size_t>(f)]);
             if (spec.format == PageFormat::png) {
-                // As shapes: an image surface would set each letter on a whole pixel.
+                // Glyphs are drawn as shapes: an image surface would set each letter on a whole pixel.
                 cairo_glyph_path(cr, placed.data(), static_cast<int>(placed.size()));
                 cairo_fill(cr);
                 continue;

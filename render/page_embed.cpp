@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kSvgStart = "<metadata id=\"pentamesh.plan", kSvgEnd = "</metadata>";
 constexpr std::string_view kHtmlStart = "<script type=\"application/octet-stream\" id=\"pentamesh.plan",
                            kHtmlEnd = "</script>";
-// Written by attach_to_pdf and looked for by read_embedded; comments, so any reader skips it.
+// attach_to_pdf writes this and read_embedded looks for it; it is a comment, so any reader skips it.
 constexpr std::string_view kPdfMark = "% pentamesh.plan";
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -54,7 +54,7 @@ std::string behind_first(std::size_t index, std::string_view between) {
     return index == 0 ? "" : std::string(between) + std::to_string(index + 1);
 }
 
-// Every element of those, in their order in the file.
+// Appends every element between those marks, in their order in the file.
 void read_elements(std::string_view bytes, std::string_view start, std::string_view stop,
                    std::vector<std::string>& out) {
     for (std::size_t at = bytes.find(start); at != std::string_view::npos; at = bytes.find(start, at + 1)) {
@@ -74,7 +74,7 @@ std::optional<std::size_t> number_at(std::string_view s, std::size_t at) {
     return value;
 }
 
-// The number that follows the last `word`.
+// Returns the number that follows the last `word`.
 std::optional<std::size_t> last_number(std::string_view pdf, std::string_view word) {
     const std::size_t at = pdf.rfind(word);
     if (at == std::string_view::npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// What stands behind a Page: a sink that keeps what it is given.
+// Behind a Page stands a sink that keeps the primitives that it is given.
 #pragma once
 
 #include "render/page.h"
@@ -11,7 +11,7 @@ struct Page::Impl : PageSink {
     [[nodiscard]] virtual std::string finish() = 0;
 };
 [[nodiscard]] std::unique_ptr<Page::Impl> make_svg_page(const PageSpec& spec);
-// PDF, PNG, outlines. Error of kind io where the build has no Cairo.
+// Makes PDF, PNG and outlines. Throws Error of kind io where the build has no Cairo.
 [[nodiscard]] std::unique_ptr<Page::Impl> make_cairo_page(const PageSpec& spec);
 
 }  // namespace pentamesh

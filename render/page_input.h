@@ -1,4 +1,4 @@
-// What a page's events come to: one state of keys and mouse a frame, none of the changes lost.
+// A page's events become one state of keys and mouse a frame, and no change is lost.
 #pragma once
 
 #include "render/input.h"
@@ -21,16 +21,16 @@ struct PageEvent {
     std::string text{};
 };
 
-// A key by what the browser says is printed on it, or, where that is no key of ours (another alphabet), by
-// its place.
+// Returns a key by the character that the browser says is printed on it, or, where that is no key of ours
+// (another alphabet), by its place.
 [[nodiscard]] Key key_of_page(std::string_view printed, std::string_view place);
 
 class PageInput {
   public:
     void add(PageEvent event) { waiting_.push_back(std::move(event)); }
     [[nodiscard]] bool waiting() const { return !waiting_.empty(); }
-    // Takes what fits into one frame: a button or a key changes once, and typing stays in order. Positions
-    // are divided by `scale`.
+    // Takes the events that fit into one frame: a button or a key changes once, and typing stays in order.
+    // Positions are divided by `scale`.
     [[nodiscard]] SyntheticInput take(float scale);
 
   private:

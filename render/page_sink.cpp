@@ -11,8 +11,8 @@ namespace {
 
 constexpr float kMostDots = 20000;  // of one dotted rectangle; coarser beyond
 
-// The pieces inside a rectangle of the lines x + y = k step (sign 1) or x - y = k step (sign -1). The lattice
-// is the page's, so that neighbouring rectangles continue each other.
+// Appends the pieces inside a rectangle of the lines x + y = k step (sign 1) or x - y = k step (sign -1). The
+// lattice is the page's, so that neighbouring rectangles continue each other.
 void diagonals(Rect r, float sign, float step, std::vector<Vec2>& pairs) {
     const float y0 = sign > 0 ? r.y : -r.bottom(), y1 = y0 + r.h;  // of sign * y
     for (float c = std::ceil((r.x + y0) / step) * step; c < r.right() + y1; c += step) {
@@ -23,7 +23,7 @@ void diagonals(Rect r, float sign, float step, std::vector<Vec2>& pairs) {
     }
 }
 
-// Squares of the dots' area.
+// Returns squares that have the dots' area.
 std::vector<Rect> dots(Rect r) {
     const float d = kPatternDotRadius * 1.7724539f;
     const float step = kPatternStep * std::ceil(std::sqrt(r.w * r.h / kMostDots) / kPatternStep);
@@ -66,7 +66,7 @@ void PageSink::text(Vec2 pen, std::string_view utf8, const TextStyle& style) {
     glyphs(run, style.size, style.color);
 }
 
-// One shape per colour, so that a hundred thousand cells are a few shapes.
+// Each colour is one shape, so that a hundred thousand cells are a few shapes.
 void PageSink::cells(const CellGrid& grid) {
     const auto key = [](Color c) { return std::array<std::uint8_t, 4>{c.a, c.b, c.g, c.r}; };
     std::map<std::array<std::uint8_t, 4>, std::vector<Rect>> by_color;

@@ -1,4 +1,4 @@
-// Draws on a page: every primitive of the canvas comes down to a few that Cairo has.
+// Draws on a page: every primitive of the canvas is reduced to a few that Cairo has.
 #pragma once
 
 #include "render/sink.h"
@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// A glyph at its pen, on the baseline.
+// Places a glyph at its pen, on the baseline.
 struct PlacedGlyph {
     GlyphRef glyph;
     Vec2 pen;
@@ -25,9 +25,9 @@ class PageSink : public Sink {
 
   protected:
     virtual void glyphs(std::span<const PlacedGlyph> run, float size, Color color) = 0;
-    // Many rectangles of one colour, as one shape.
+    // Fills many rectangles of one colour, as one shape.
     virtual void fill_rects(std::span<const Rect> rects, Color color) = 0;
-    // Separate lines of one colour, as one shape: points 2k to 2k + 1.
+    // Draws separate lines of one colour, as one shape: points 2k to 2k + 1.
     virtual void stroke_pairs(std::span<const Vec2> points, Color color, float width) = 0;
 };
 [[nodiscard]] PageSink& sink_of(Page& page);

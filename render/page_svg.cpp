@@ -1,4 +1,4 @@
-// SVG with text as text: searched, copied, read aloud. Each text says how wide it is, so that a reader
+// Text stays text in SVG: it is searched, copied, read aloud. Each text says how wide it is, so that a reader
 // without our fonts sees the same layout.
 #include "render/page_embed.h"
 #include "render/page_impl.h"
@@ -29,7 +29,7 @@ void put_number(std::string& out, float v) {
     put_hundredths(out, hundredths(v));
 }
 
-// A number behind another one in a path: "-" and a leading "." after a fraction part them already.
+// Appends a number after another one in a path: "-" and a leading "." after a fraction already part them.
 void put_next(std::string& out, std::int64_t n) {
     if (n >= 0) out += ' ';
     put_hundredths(out, n);
@@ -85,7 +85,7 @@ struct SvgPage final : Page::Impl {
         put_attribute(out, "rx", std::min({radius, r.w / 2, r.h / 2}));
         shapes.element(out + paint + "/>\n", r);
     }
-    // Of one size: strokes as wide as they are, each as far from the last as it stands.
+    // The rectangles have one size: strokes are as wide as they are, each as far from the last as it stands.
     void fill_rects(std::span<const Rect> rects, Color color) override {
         flush();
         if (rects.empty()) return;
@@ -115,7 +115,7 @@ struct SvgPage final : Page::Impl {
         }
         body += "\"/>\n";
     }
-    // Not several in one path: where they turn against each other, they would leave a hole.
+    // Polygons are not joined in one path: where two turn against each other, they would leave a hole.
     void polygon(std::span<const Vec2> convex, Color color) override {
         flush();
         if (convex.empty()) return;
@@ -162,7 +162,7 @@ struct SvgPage final : Page::Impl {
     }
     void glyphs(std::span<const PlacedGlyph>, float, Color) override {}  // never asked: text() is ours
     [[nodiscard]] const TypeFaces& faces() const override { return *spec.faces; }
-    // A picture in the picture shows nothing beyond its edge, and needs no name in the file.
+    // A nested picture shows nothing beyond its edge, and needs no name in the file.
     void push_clip(Rect r) override {
         flush();
         r.w = std::max(0.0f, r.w), r.h = std::max(0.0f, r.h);

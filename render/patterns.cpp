@@ -7,13 +7,13 @@ namespace pentamesh {
 
 namespace {
 
-// Share of a pixel that lies within `half` of a line `distance` from its centre.
+// Returns the share of a pixel that lies within `half` of a line `distance` from its centre.
 float coverage(float distance, float half) {
     return std::clamp(half + 0.5f - distance, 0.0f, 1.0f);
 }
 
-// The same of a line at 45 degrees, to the area: the share of a pixel's diagonal square on one side of a line
-// that passes its centre at `distance`, at both edges of the line.
+// Returns the same share for a line at 45 degrees, exact in area: the share of a pixel's diagonal square on
+// one side of a line that passes its centre at `distance`, at both edges of the line.
 float diagonal_coverage(float distance, float half) {
     const auto below = [](float at) {
         const float reach = std::max(0.0f, std::sqrt(0.5f) - std::abs(at));
@@ -22,8 +22,8 @@ float diagonal_coverage(float distance, float half) {
     return below(distance + half) - below(distance - half);
 }
 
-// How much of the pattern covers pixel (x, y) of a tile. Lines: x + y = 0 and, crossed, x - y = 0, modulo
-// the side.
+// Returns how much of pixel (x, y) of a tile the pattern covers. Its lines are x + y = 0 and, crossed, x - y
+// = 0, modulo the side.
 float covered(Pattern pattern, float x, float y, float side, float scale) {
     const auto to_line = [&](float c) {
         const float m = c - std::floor(c / side) * side;

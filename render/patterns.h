@@ -1,4 +1,4 @@
-// Hatching and dots as pictures that repeat, so that a pattern costs a few vertices however large its
+// Hatching and dots are pictures that repeat, so that a pattern costs a few vertices however large its
 // rectangle is.
 #pragma once
 
@@ -12,11 +12,12 @@ namespace pentamesh {
 inline constexpr float kPatternStep = 4;  // logical pixels from line to line, along x
 inline constexpr float kPatternDotRadius = 0.7f;
 
-// Physical pixels after which a pattern repeats, along x and y.
+// Returns the number of physical pixels after which a pattern repeats, along x and y.
 [[nodiscard]] int pattern_side(float scale);
-// Physical pixels that one picture of a pattern covers, from any phase: a multiple of the side.
+// Returns the number of physical pixels that one picture of a pattern covers, from any phase: a multiple of
+// the side.
 [[nodiscard]] int pattern_span(float scale);
-// The picture: span + side pixels square, one byte of opacity each. Not for Pattern::solid.
+// Returns the picture: span + side pixels square, one byte of opacity each. It is not for Pattern::solid.
 [[nodiscard]] std::vector<std::uint8_t> pattern_picture(Pattern pattern, float scale);
 
 }  // namespace pentamesh

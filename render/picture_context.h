@@ -1,4 +1,4 @@
-// Where pictures are drawn without a display: an OpenGL context of their own (EGL), or in a browser the
+// Pictures are drawn without a display in an OpenGL context of their own (EGL), or in a browser in the
 // window's.
 #pragma once
 
@@ -9,12 +9,12 @@ struct ImGuiContext;
 
 namespace pentamesh {
 
-// Error of kind io: no picture can be drawn, and why.
+// Throws Error of kind io: no picture can be drawn, and why.
 [[noreturn]] void fail_picture(const std::string& why);
 
 class PictureContext {
   public:
-    // Error (kind io) where there is none.
+    // Throws Error (kind io) where no context can be made.
     PictureContext();
     ~PictureContext();
     PictureContext(const PictureContext&) = delete;
@@ -26,7 +26,7 @@ class PictureContext {
     std::unique_ptr<Impl> impl_;
 };
 
-// While it lives, the picture's contexts are current; afterwards whatever was before, so that a window can
+// While it lives, the picture's context is current; afterwards the earlier one is again, so that a window can
 // draw a picture in the middle of its own frame.
 class BorrowedContext {
   public:

@@ -1,4 +1,4 @@
-// A context without any surface (EGL_MESA_platform_surfaceless, or the default device).
+// This context has no surface (EGL_MESA_platform_surfaceless, or the default device).
 #include "core/base/error.h"
 #include "render/gl.h"
 #include "render/picture_context.h"
@@ -25,7 +25,7 @@ void fail_picture(const std::string& why) {
 
 namespace {
 
-// One display for the whole process, never terminated: that would end every other context on it.
+// The whole process has one display, never terminated: that would end every other context on it.
 EGLDisplay egl_display() {
     static const EGLDisplay shared = [] {
         EGLDisplay display = EGL_NO_DISPLAY;
@@ -95,7 +95,7 @@ PictureContext::PictureContext() : impl_(std::make_unique<Impl>()) {
 }
 PictureContext::~PictureContext() = default;
 
-// A thread has one OpenGL context, be it GLFW's or EGL's.
+// A thread has one OpenGL context, of GLFW or of EGL.
 BorrowedContext::BorrowedContext(const PictureContext& context)
     : context_(&context), window_(glfwGetCurrentContext()), imgui_(ImGui::GetCurrentContext()) {
     if (window_ != nullptr) glfwMakeContextCurrent(nullptr);

@@ -1,4 +1,4 @@
-// In a page pictures are drawn in the window's own context, on framebuffers beside its canvas.
+// In a page pictures are drawn in the window's own context, on framebuffers other than its canvas.
 #include "core/base/error.h"
 #include "render/picture_context.h"
 

@@ -42,7 +42,7 @@ void guarded(Failure& failure, void (*step)(void*), void* data) {
     }
     refuse("not a usable PNG picture: " + std::string(failure.message.data()));
 }
-// The same for a member function of a struct.
+// Does the same for a member function of a struct.
 template <auto Step, typename T>
 void guarded(Failure& failure, T& data) {
     guarded(
@@ -93,7 +93,7 @@ struct Writer {
     }
 };
 
-// Checked before libpng is started: a constructor that throws is not followed by its destructor.
+// It is checked before libpng is started: a constructor that throws is not followed by its destructor.
 std::string_view with_signature(std::string_view b) {
     if (b.size() < 8 || png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) != 0)
         refuse("not a PNG picture");
@@ -105,7 +105,7 @@ struct Reader {
     std::string_view bytes;
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure, on_error, on_warning);
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
-    std::vector<png_byte> row;    // that is read past
+    std::vector<png_byte> row;    // receives each row that is read and dropped
     std::vector<png_bytep> rows;  // of the picture
     int passes = 1;
 
@@ -182,7 +182,7 @@ std::optional<std::string> read_png_text(std::string_view bytes, std::string_vie
     Reader r(bytes);
     guarded<&Reader::read_head>(r.failure, r);
     if (auto text = r.text_of(key)) return text;
-    // Some programs put it behind the pixels: they are read past, a row at a time.
+    // Some programs put the text after the pixels: they are read and dropped, a row at a time.
     guarded<&Reader::settle>(r.failure, r);
     r.row.resize(png_get_rowbytes(r.png, r.info));
     guarded<&Reader::skip_pixels>(r.failure, r);

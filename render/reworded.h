@@ -1,5 +1,4 @@
-// Text that is drawn in other words than it was given: a lesson's question hides its answer wherever it
-// stands.
+// Text is drawn in other words than it was given: a lesson's question hides its answer everywhere.
 #pragma once
 
 #include <functional>
@@ -11,7 +10,7 @@ namespace pentamesh {
 using Rewording = std::function<std::string(std::string_view)>;
 
 // While it lives, all canvases of this thread draw and measure each text as `words` returns it; an empty
-// function: as it is. Guards nest, the innermost counts. `words` outlives the guard.
+// function leaves it as it is. Guards nest, the innermost counts. `words` outlives the guard.
 class Reworded {
   public:
     explicit Reworded(const Rewording& words);
@@ -22,9 +21,9 @@ class Reworded {
   private:
     const Rewording* before_;
 };
-// The rewording in force; null: none.
+// Returns the rewording in force, or null.
 [[nodiscard]] const Rewording* rewording();
-// Whether the one in force says it in other words.
+// Returns true if the rewording in force changes this text.
 [[nodiscard]] bool is_reworded(std::string_view text);
 
 }  // namespace pentamesh

@@ -24,8 +24,8 @@ ImVec2 scaled(Vec2 p, float k) {
     return {p.x * k, p.y * k};
 }
 
-// The part of the segment a + t (b - a) inside a rectangle, as a range of t in [0, 1]; empty: low > high.
-// Liang and Barsky 1984.
+// Returns the part of the segment a + t (b - a) inside a rectangle, as a range of t in [0, 1]; it is empty
+// where low > high. The method is that of Liang and Barsky 1984.
 std::pair<float, float> inside(Vec2 a, Vec2 b, Rect r) {
     float low = 0, high = 1;
     const auto cut = [&](float from, float delta, float least, float most) {
@@ -43,7 +43,7 @@ std::pair<float, float> inside(Vec2 a, Vec2 b, Rect r) {
 }
 
 // Calls `piece(a, b)` for the dashes of a polyline that touch `visible`: a line that a zoom made very long
-// costs no more than what is seen of it.
+// costs no more than its visible part.
 template <typename Piece>
 void dashes(std::span<const Vec2> points, bool closed, Dash dash, float width, Rect visible, Piece&& piece) {
     const float on = dash == Dash::dashed ? 4 + width : width;
@@ -85,7 +85,7 @@ void dashes(std::span<const Vec2> points, bool closed, Dash dash, float width, R
     }
 }
 
-// Quads of one run, all on one page of the glyph cache.
+// Collects the quads of one run, all on one page of the glyph cache.
 class QuadBatch {
   public:
     QuadBatch(ImDrawList& list, ImU32 color) : list_(&list), color_(color) {}
@@ -150,7 +150,7 @@ void ScreenSink::pattern(Rect r, Pattern pattern, Color color) {
     const Rect p = pixels(r);
     const auto side = static_cast<float>(pattern_side(scale_)),
                span = static_cast<float>(pattern_span(scale_));
-    // Only what is seen, in pieces of one picture. The lattice is that of the whole window.
+    // Only the visible part is drawn, in pieces of one picture. The lattice is that of the whole window.
     const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
     const auto on_lattice = [&](float v) { return std::floor(v / span) * span; };
     const auto phase = [&](float v) { return v - std::floor(v / side) * side; };
@@ -208,7 +208,7 @@ void ScreenSink::circle(Vec2 center, float radius, Color fill) {
     list_.AddCircleFilled(scaled(center, scale_), radius * scale_, packed(fill));
 }
 
-// Glyph by glyph, each a quarter of a pixel from its exact place.
+// Text is drawn glyph by glyph, each a quarter of a pixel from its exact place.
 void ScreenSink::text(Vec2 pen, std::string_view utf8, const TextStyle& style) {
     SurfaceState& state = surface_state();
     const float em = style.size * scale_, baseline = snap(pen.y);

@@ -8,7 +8,7 @@ namespace pentamesh {
 
 class ScreenSink final : public Sink {
   public:
-    // `scale`: physical pixels per logical pixel.
+    // `scale` is the number of physical pixels per logical pixel.
     ScreenSink(ImDrawList& list, float scale) : list_(list), scale_(scale) {}
     void rect(Rect r, Color fill, float radius) override;
     void frame(Rect r, Color color, float width, float radius) override;

@@ -23,7 +23,7 @@ std::span<GLFWmonitor* const> all_screens() {
     return {screens, screens == nullptr ? 0 : static_cast<std::size_t>(count)};
 }
 
-// Pixels that both cover along one side.
+// Returns the number of pixels that both cover along one side.
 int shared_length(int a, int a_size, int b, int b_size) {
     return std::max(0, std::min(a + a_size, b + b_size) - std::max(a, b));
 }

@@ -101,7 +101,7 @@ struct SecondWindow::Impl {
         glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { of(w); });
     }
 
-    // Where the mouse is, in logical pixels; outside where it is over another window.
+    // Returns the place of the mouse in logical pixels, outside where it is over another window.
     [[nodiscard]] Vec2 mouse(int width, float scale) const {
         if (glfwGetWindowAttrib(window, GLFW_HOVERED) == GLFW_FALSE && !input.down[0]) return {-1, -1};
         double x = 0, y = 0;

@@ -1,4 +1,5 @@
-// What a canvas draws on: the screen (screen_sink.h) or a page (page_sink.h). Coordinates are logical pixels.
+// A canvas draws on a sink: the screen (screen_sink.h) or a page (page_sink.h). Coordinates are logical
+// pixels.
 #pragma once
 
 #include "render/canvas.h"
@@ -17,14 +18,14 @@ class Sink {
     virtual void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash) = 0;
     virtual void polygon(std::span<const Vec2> convex, Color fill) = 0;
     virtual void circle(Vec2 center, float radius, Color fill) = 0;
-    // `pen`: where the first glyph begins, on the baseline.
+    // `pen` is the place where the first glyph begins, on the baseline.
     virtual void text(Vec2 pen, std::string_view utf8, const TextStyle& style) = 0;
     virtual void cells(const CellGrid& grid) = 0;
     virtual void push_clip(Rect r) = 0;
     virtual void pop_clip() = 0;
 };
 
-// The outline of a rectangle with round corners, clockwise.
+// Returns the outline of a rectangle with round corners, clockwise.
 [[nodiscard]] std::vector<Vec2> rounded_outline(Rect r, float radius);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// Where frames go: a window (GLFW), or a framebuffer of our own without any display (EGL). Both own a Dear
+// Frames go to a window (GLFW), or to a framebuffer of our own without any display (EGL). Both own a Dear
 // ImGui context, fonts at the right sharpness, and the cell shader.
 #pragma once
 
@@ -34,7 +34,7 @@ struct FrameInfo {
     bool typed = false;  // a key is down, or a character came
 };
 
-// One piece of text as it was drawn: top-left of its line box in logical pixels.
+// One piece of text as it was drawn: `at` is the top-left of its line box in logical pixels.
 struct TextRun {
     Vec2 at;
     std::string text;
@@ -43,31 +43,32 @@ struct TextRun {
 struct FontFiles {
     std::filesystem::path regular, semibold, mono;
 };
-// Inter-Regular.otf, Inter-SemiBold.otf, JetBrainsMono-Regular.ttf: data_folder/fonts first, then the
-// system's. Error naming the missing file and the package that has it.
+// Finds Inter-Regular.otf, Inter-SemiBold.otf and JetBrainsMono-Regular.ttf: in data_folder/fonts first, then
+// in the system's folders. Throws Error naming the missing file and the package that has it.
 [[nodiscard]] FontFiles find_fonts(const std::filesystem::path& data_folder);
 
-// Draws without a display. Construct once, draw many frames; frames are a function of the input alone.
+// Draws without a display. It is constructed once and draws many frames; a frame depends only on the input.
 class Offscreen {
   public:
-    // Size in logical pixels. Error (kind io) saying so where there is no EGL or no OpenGL 3.3.
+    // The size is in logical pixels. Throws Error (kind io) saying so where there is no EGL or no OpenGL 3.3.
     Offscreen(Vec2 size, float scale, const FontFiles& fonts);
     ~Offscreen();
     Offscreen(const Offscreen&) = delete;
     Offscreen& operator=(const Offscreen&) = delete;
     void resize(Vec2 size, float scale);
-    // One frame: feeds input, calls `draw` between NewFrame and Render, draws into the framebuffer.
+    // Makes one frame: feeds input, calls `draw` between NewFrame and Render, draws into the framebuffer.
     void frame(const SyntheticInput& input, double time_s, const std::function<void(const FrameInfo&)>& draw);
     [[nodiscard]] Image read() const;
-    // Waits until what was submitted is drawn, as a window does between two refreshes of the monitor.
+    // Waits until the submitted frames are drawn, as a window does between two refreshes of the monitor.
     void finish() const;
     // From the next frame on, a frame is drawn only when it is read: for a test that mostly asks where things
     // are.
     void draw_when_read(bool lazy);
-    // From the next frame on, the text within the clip is recorded: what a person can read of the frame.
+    // From the next frame on, the text within the clip is recorded: a person can read it in the frame.
     void record_text(bool on);
     [[nodiscard]] const std::vector<TextRun>& text_runs() const;  // of the last frame, in drawing order
-    // CPU seconds of the last frame: building (the draw callback) and submitting; vertices submitted.
+    // Holds the CPU seconds of the last frame, building (the draw callback) and submitting, and the vertices
+    // submitted.
     struct Cost {
         double build_s = 0, submit_s = 0;
         int vertices = 0;
@@ -79,27 +80,28 @@ class Offscreen {
     std::unique_ptr<Impl> impl_;
 };
 
-// One frame of Dear ImGui's own demo window in that surface, and its cost: the yardstick for ours. The first
-// lays out.
+// Draws one frame of Dear ImGui's own demo window in that surface and returns its cost, to compare ours with.
+// The first frame lays out.
 Offscreen::Cost draw_demo(Offscreen& surface, double time_s);
 
 struct WindowEvents {
     std::vector<std::filesystem::path> dropped;  // files
     bool close_requested = false;
-    bool had_input = false;  // or input is kept for the next frame: draw again
+    bool had_input = false;  // there was input, or some is kept for the next frame: draw again
 };
 
 class Window {
   public:
-    // Error (kind io) with the reason where no window can be opened (no display).
+    // Throws Error (kind io) with the reason where no window can be opened (no display).
     Window(const std::string& title, Vec2 size, const FontFiles& fonts);
     ~Window();
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
-    // Waits for input (at most `wait_s`; 0: polls; infinity: until something happens). False: nothing came.
+    // Waits for input (at most `wait_s`; 0 polls; infinity waits until something happens). Returns false if
+    // nothing came.
     bool wait(double wait_s);
-    // Draws one frame of what came. `user_scale` multiplies the monitor's content scale. Minimised: draws
-    // nothing.
+    // Draws one frame of the input that came. `user_scale` multiplies the monitor's content scale. A
+    // minimised window draws nothing.
     WindowEvents frame(float user_scale, const std::function<void(const FrameInfo&)>& draw);
     void set_title(const std::string& title);
     [[nodiscard]] std::string clipboard() const;
@@ -110,18 +112,18 @@ class Window {
     void cancel_close();
     void wake();  // from any thread: the next wait returns at once
     [[nodiscard]] Image read() const;
-    // A screen that the window does not stand on.
+    // Returns true if there is a screen that the window does not stand on.
     [[nodiscard]] bool has_second_screen() const;
-    [[nodiscard]] void* native() const;  // GLFW's window, for a second one beside it
+    [[nodiscard]] void* native() const;  // GLFW's window, from which a second one is made
 
   private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 
-// A Canvas over the whole frame, behind Dear ImGui's own windows (`front` false) or before them.
+// Returns a Canvas over the whole frame, behind Dear ImGui's own windows (`front` false) or before them.
 [[nodiscard]] Canvas frame_canvas(const FrameInfo& info, Page* page = nullptr, bool front = false);
-// What lies behind everything in this frame; black where nothing is said.
+// Sets the colour behind everything in this frame; it is black where no call is made.
 void fill_frame(const FrameInfo& info, Page* page, Color ground);
 
 }  // namespace pentamesh

@@ -1,5 +1,5 @@
-// What belongs to one Dear ImGui context: fonts and glyphs, the cell shader, and the grids of the current
-// frame. io.UserData points to it; nothing here is global.
+// One Dear ImGui context owns this: fonts and glyphs, the cell shader, and the grids of the current frame.
+// io.UserData points to it; nothing here is global.
 #pragma once
 
 #include "render/canvas.h"
@@ -14,22 +14,22 @@
 
 namespace pentamesh {
 
-// A font of a text field.
+// This is a font of a text field.
 struct FieldFont {
     Face face = Face::regular;
     float size = 0;
     ImFont* font = nullptr;
 };
 
-// A key that went down since the last frame, in the platform's codes. Not the keys that are held: a quick key
-// is up again before the frame begins.
+// This key went down since the last frame, in the platform's codes. Keys that are held are not meant: a quick
+// key is up again before the frame begins.
 struct KeyPress {
     int native = 0;  // by its position on the keyboard
     int label = 0;   // by what is printed on it
     bool ctrl = false, shift = false, alt = false;
 };
 
-// The texture that kept parts are drawn on (kept_layer.h).
+// Kept parts are drawn on this texture (kept_layer.h).
 struct KeptLayer {
     bool used = false;  // true only where every frame is submitted
     unsigned framebuffer = 0, texture = 0;
@@ -41,14 +41,14 @@ struct KeptLayer {
     std::vector<ImVec4> shown;  // parts shown in this frame: low and high corner in pixels
 };
 void resize_kept(KeptLayer& layer, int width, int height);  // before a frame is built
-// At the end of a frame: the parts that it shows, behind everything else.
+// Ends a frame: puts the parts that it shows behind everything else.
 void put_kept(KeptLayer& layer);
 // These need a current OpenGL context. draw_kept draws new parts on the texture, before the frame's own lists
 // are submitted.
 void draw_kept(KeptLayer& layer);
 void destroy_kept(KeptLayer& layer);
 
-// The texture of show_image (shown_image.h).
+// show_image (shown_image.h) draws with this texture.
 struct ShownImage {
     unsigned texture = 0;
     std::uint64_t key = 0;
@@ -79,8 +79,8 @@ struct SurfaceState {
 };
 [[nodiscard]] SurfaceState& surface_state();  // of the current ImGui context; there must be one
 
-// The cell shader. Need a current OpenGL context; compile is called once, before the first frame. Error (kind
-// io) with the driver's words where it does not compile.
+// These two handle the cell shader. They need a current OpenGL context; compile is called once, before the
+// first frame. Throws Error (kind io) with the driver's words where it does not compile.
 void compile_cell_shader(SurfaceState& state);
 void destroy_cell_shader(SurfaceState& state);
 // Draws a grid at this place of the list, in one call, within the clip that holds there.

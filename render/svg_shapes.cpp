@@ -8,7 +8,7 @@ namespace pentamesh {
 
 namespace {
 
-// More would make the search for what overlaps slow.
+// More groups or boxes would make the search for overlaps slow.
 constexpr std::size_t kMostGroups = 48, kMostBoxes = 6000;
 
 bool overlap(const Rect& a, const Rect& b) {
@@ -79,7 +79,7 @@ void SvgPath::close() {
     x_ = begun_x_, y_ = begun_y_;
 }
 
-// Back through what was drawn, until something lies over the place.
+// The search goes back through earlier shapes until something lies over the place.
 SvgPath& SvgShapes::path_for(const std::string& attributes, Rect box, bool opaque) {
     make_room();
     ++boxes_;
@@ -138,7 +138,7 @@ void SvgShapes::element(std::string text, Rect covers) {
 void SvgShapes::make_room() {
     if (boxes_ >= kMostBoxes) flush();
     if (groups_.size() < kMostGroups) return;
-    // The first ones are the least likely to be added to.
+    // The first groups are the least likely to be added to.
     const auto half = static_cast<std::ptrdiff_t>(kMostGroups / 2);
     std::vector<Group> rest(std::make_move_iterator(groups_.begin() + half),
                             std::make_move_iterator(groups_.end()));

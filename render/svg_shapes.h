@@ -1,5 +1,5 @@
-// Shapes on their way into an SVG file: those that look alike become one path, so that a picture of thousands
-// of blocks is small. The order of what overlaps stays.
+// Collects shapes on their way into an SVG file: those with the same attributes become one path, so that a
+// picture of thousands of blocks is small. Shapes that overlap stay in order.
 #pragma once
 
 #include "render/canvas.h"
@@ -13,11 +13,11 @@
 
 namespace pentamesh {
 
-// Hundredths of a pixel: what a file keeps of a coordinate.
+// Returns hundredths of a pixel: a file keeps a coordinate to this precision.
 [[nodiscard]] std::int64_t svg_hundredths(float v);
 void put_svg_hundredths(std::string& out, std::int64_t n);  // 1234 -> "12.34", 50 -> ".5"
 
-// The `d` of a path, each point said from the one before.
+// Builds the `d` of a path, where each point is relative to the one before.
 class SvgPath {
   public:
     void move(Vec2 to);
@@ -34,16 +34,16 @@ class SvgPath {
 class SvgShapes {
   public:
     explicit SvgShapes(std::string& body) : body_(body) {}
-    // One of some outlines that are filled alike. `opaque` ones may overlap one another.
+    // Adds one of several outlines that are filled in the same way. `opaque` ones may overlap one another.
     void fill(std::span<const Vec2> outline, const std::string& attributes, bool opaque);
-    // Lines that are drawn alike.
+    // Adds lines that are drawn in the same way.
     void stroke(std::span<const Vec2> points, bool closed, const std::string& attributes, float width,
                 bool opaque);
-    // Pairs of points, a line each.
+    // Adds pairs of points, a line each.
     void stroke_pairs(std::span<const Vec2> points, const std::string& attributes, float width);
-    // An element by itself.
+    // Adds an element as it is.
     void element(std::string text, Rect covers);
-    // Writes all that was given.
+    // Writes all shapes that were given.
     void flush();
 
   private:
@@ -56,7 +56,7 @@ class SvgShapes {
     std::string& body_;
     std::vector<Group> groups_;  // in the order in which they are drawn
     std::size_t boxes_ = 0;
-    // The group that shapes of this kind which cover `box` go into.
+    // Returns the group for shapes of this kind that cover `box`.
     SvgPath& path_for(const std::string& attributes, Rect box, bool opaque);
     void make_room();
 };

@@ -81,7 +81,7 @@ TextFieldResult text_field(std::string_view id, Rect box, float scale, std::stri
     if (complete != nullptr) flags |= ImGuiInputTextFlags_CallbackCompletion;
     TextFieldResult result;
     // Dear ImGui 1.92.2 keeps no text of a field that gets the keyboard while it is read-only, and looks for
-    // it once it is not: such a field stands back for this frame.
+    // it once it is not: such a field waits for this frame.
     if (enabled || !takes_keyboard(label.c_str())) {
         const KeepTyped typed(label.c_str(), focus_now && enabled);
         result.entered = ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags,
@@ -103,7 +103,7 @@ namespace {
 // A line is broken by "\r\n", which no text that was typed contains: Dear ImGui draws no \r.
 std::string wrapped(const std::string& text, float width) {
     std::string out;
-    std::size_t line = 0;  // where it begins, in out
+    std::size_t line = 0;  // the place in `out` where the line begins
     for (std::size_t at = 0; at < text.size();) {
         if (text[at] == '\n') {
             out += text[at++];
@@ -139,7 +139,7 @@ std::string unwrapped(const std::string& shown, std::size_t& cursor) {
     return out;
 }
 
-// Where a byte of the text stands among the wrapped lines.
+// Returns the place of a byte of the text among the wrapped lines.
 std::size_t place_in(const std::string& shown, std::size_t cursor) {
     std::size_t at = 0;
     for (; at < shown.size(); ++at) {
@@ -155,13 +155,13 @@ std::size_t place_in(const std::string& shown, std::size_t cursor) {
 
 struct BoxEdit {
     const std::string& text;  // the caller's
-    std::string& known;       // what the box left
+    std::string& known;       // text that the box left
     float width = 0;
     std::string shown{};  // wrapped, as the last frame drew it
     std::string result{};
 };
 
-// Of a break the letter beside it goes: a break alone cannot be deleted.
+// Only a break was deleted, which the next frame would insert again: the letter next to it goes instead.
 void delete_at_break(const std::string& before, std::string& now, std::size_t& cursor) {
     if (now.size() + 1 != before.size()) return;
     const auto [was, is] = std::mismatch(before.begin(), before.end(), now.begin(), now.end());
@@ -184,7 +184,7 @@ int edit_box(ImGuiInputTextCallbackData* data) {
     auto cursor = static_cast<std::size_t>(data->CursorPos);
     if (edit.text != edit.known) {  // changed elsewhere
         edit.result = edit.text;
-        // Behind what changed.
+        // The cursor goes after the changed part.
         const auto same =
             std::mismatch(edit.known.rbegin(), edit.known.rend(), edit.text.rbegin(), edit.text.rend());
         cursor = static_cast<std::size_t>(edit.text.rend() - same.second);
@@ -237,7 +237,7 @@ TextFieldResult text_box(std::string_view id, Rect box, float scale, std::string
     }
     result.active = ImGui::IsItemActive();
     result.changed = edit.result != utf8;
-    // Escape gives the text back that the box had at first: what the callback saw counts.
+    // Escape gives back the text that the box had at first: the text that the callback saw counts.
     utf8 = known = edit.result;
     ImGui::PopStyleVar(2);
     ImGui::PopStyleColor(8);

@@ -1,5 +1,5 @@
-// Editable text of one line or several, and the layers that lie over the frame: the things for which the
-// window leans on Dear ImGui's own windows.
+// Editable text of one line or several, and the layers that lie over the frame: for these the window uses
+// Dear ImGui's own windows.
 #pragma once
 
 #include "render/surface.h"
@@ -21,24 +21,26 @@ struct TextFieldResult {
     bool entered = false;    // Enter was pressed
     bool completed = false;  // Tab was pressed and `complete` knew more
 };
-// `box` in logical pixels, text centred vertically in it, no ground or frame drawn. `enabled` false: takes no
-// mouse (a layer lies over it). Call inside the frame window or a front layer. `complete`: what Tab makes of
-// the text, the text itself where it knows no more; null: Tab is not asked for.
+// `box` is in logical pixels, text is centred vertically in it, and no ground or frame is drawn. With
+// `enabled` false it takes no mouse (a layer lies over it). It is called inside the frame window or a front
+// layer. `complete` returns the text that Tab makes, or the text itself where it knows no more; null means
+// that Tab is not asked for.
 using TextCompletion = std::function<std::string(const std::string&)>;
 TextFieldResult text_field(std::string_view id, Rect box, float scale, std::string& utf8,
                            std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled,
                            const TextCompletion* complete = nullptr);
 
-// Lines of editable text that fill `box` and scroll in it; long ones are wrapped, Enter begins a new one.
-// What is undone is the caller's: `utf8` may be another text than the box left, and then is what it shows.
-// `known`: the caller keeps it from frame to frame, empty at first. Never `entered`.
+// Lines of editable text fill `box` and scroll in it; long ones are wrapped, Enter begins a new one. Undo is
+// the caller's: `utf8` may differ from the text that the box left, and is shown then. The caller keeps
+// `known` from frame to frame, empty at first. `entered` is never set.
 TextFieldResult text_box(std::string_view id, Rect box, float scale, std::string& utf8, std::string& known,
                          const TextFieldStyle& style, bool focus_now, bool enabled);
 
-// The window that covers the frame: frame_canvas() draws in it. Begin once a frame before anything else.
+// The frame window covers the frame: frame_canvas() draws in it. It begins once a frame before anything else.
 void begin_frame_window(const FrameInfo& info);
 void end_frame_window();
-// A transparent window over everything before it; text fields called until end_front_layer() belong to it.
+// Begins a transparent window over everything before it; text fields called until end_front_layer() belong to
+// it.
 [[nodiscard]] Canvas begin_front_layer(std::string_view name, const FrameInfo& info, Page* page = nullptr);
 void end_front_layer();
 

@@ -23,7 +23,7 @@ std::vector<unsigned char> read_all(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Characters that look the same and that fewer fonts have.
+// Returns a character that looks the same and that more fonts have.
 char32_t common_form(char32_t c) {
     switch (c) {
     case 0x22c5: return 0x00b7;  // dot operator: middle dot
@@ -33,8 +33,9 @@ char32_t common_form(char32_t c) {
     }
 }
 
-// In the font's table of widths (OpenType "hmtx"): what a PDF file says of a glyph, and a reader of its text
-// goes by. A narrow digit in the middle of a wide column must be as wide as that, or "128" is read as "1 28".
+// Changes the font's table of widths (OpenType "hmtx"): a PDF file states a glyph's width from it, and a
+// reader of its text relies on that. A narrow digit in the middle of a wide column must be as wide as that,
+// or "128" is read as "1 28".
 void widen(std::vector<unsigned char>& font, FT_UInt glyph, std::uint32_t units) {
     const auto number = [&](std::size_t at, std::size_t bytes) {
         std::size_t v = 0;
@@ -83,7 +84,7 @@ struct TypeFaces::Impl {
         return {wanted, 0, advance_em(face[static_cast<std::size_t>(wanted)], 0), 0};
     }
 
-    // All digits as wide as the widest, so that figures stand still while they change.
+    // All digits are made as wide as the widest, so that figures stand still while they change.
     static void make_tabular(std::vector<GlyphRef>& table) {
         float widest = 0;
         for (char32_t c = '0'; c <= '9'; ++c) widest = std::max(widest, table[c].advance);

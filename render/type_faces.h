@@ -1,4 +1,4 @@
-// The three type faces: which glyph a character is, how far it advances, and its picture at a size. Distances
+// Three type faces say which glyph a character is, how far it advances, and how it looks at a size. Distances
 // are in ems and never hinted, so a text has the same width at every scale and on a page.
 #pragma once
 
@@ -16,7 +16,8 @@ namespace pentamesh {
 inline constexpr int kFaceCount = 3;
 
 struct GlyphRef {
-    Face face = Face::regular;  // that has the character; another than asked for where that one lacks it
+    Face face = Face::regular;  // a face that has the character: another than the wanted one where that lacks
+                                // it
     std::uint32_t index = 0;
     float advance = 0;  // ems
     float shift = 0;    // ems to the right: a narrow digit stands in the middle of its column
@@ -30,18 +31,18 @@ struct GlyphBitmap {
 
 class TypeFaces {
   public:
-    // Error (kind io) naming the file that cannot be read.
+    // Throws Error (kind io) naming the file that cannot be read.
     explicit TypeFaces(const FontFiles& files);
     ~TypeFaces();
     TypeFaces(const TypeFaces&) = delete;
     TypeFaces& operator=(const TypeFaces&) = delete;
 
-    // Digits of a face are all as wide as its widest.
+    // Returns the glyph of a character. Digits of a face are all as wide as its widest.
     [[nodiscard]] GlyphRef glyph(Face face, char32_t character) const;
-    // From the middle of a line box down to the baseline, in ems: the middle of ascent and descent of the
-    // regular face, for all faces, so that they share a baseline.
+    // Returns the distance from the middle of a line box down to the baseline, in ems: the middle of ascent
+    // and descent of the regular face, for all faces, so that they share a baseline.
     [[nodiscard]] float baseline_below_middle() const;
-    // The glyph `em` pixels high, its pen `sub_x` (0 to 1) right of a pixel's edge. Overwrites `out`.
+    // Draws the glyph `em` pixels high, its pen `sub_x` (0 to 1) right of a pixel's edge. Overwrites `out`.
     void rasterise(const GlyphRef& glyph, float em, float sub_x, GlyphBitmap& out) const;
     [[nodiscard]] FT_FaceRec_* freetype(Face face) const;
 
@@ -50,7 +51,7 @@ class TypeFaces {
     std::unique_ptr<Impl> impl_;
 };
 
-// The first character of `rest`, taken off it; U+FFFD for bytes that are no UTF-8.
+// Takes the first character off `rest` and returns it; U+FFFD for bytes that are no UTF-8.
 [[nodiscard]] char32_t take_character(std::string_view& rest);
 
 }  // namespace pentamesh

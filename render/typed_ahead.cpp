@@ -20,7 +20,7 @@ std::vector<unsigned> take_letters() {
     return letters;
 }
 
-// The space that pressed a control is not part of what is typed into it.
+// The space that pressed a control is not part of the text typed into it.
 void keep_letters(const std::vector<unsigned>& letters) {
     std::vector<unsigned>& kept = surface_state().typed_ahead.letters;
     for (const unsigned letter : letters)

@@ -1,4 +1,4 @@
-// The real window, by GLFW. Dear ImGui's coordinates are made physical pixels on every platform.
+// The real window is made by GLFW. Dear ImGui's coordinates are made physical pixels on every platform.
 #include "render/frame.h"
 #include "render/imgui_compat.h"
 #include "render/key_queue.h"
@@ -50,8 +50,8 @@ struct Glfw {
     Glfw& operator=(const Glfw&) = delete;
 };
 
-// No larger than the screen, whoever manages its windows. GLFW scales the size by the monitor's factor but on
-// macOS, whose coordinates are scaled already.
+// Returns a size no larger than the screen, for any window manager. GLFW scales the size by the monitor's
+// factor except on macOS, whose coordinates are scaled already.
 Vec2 fitted_to_screen(Vec2 size) {
     GLFWmonitor* const monitor = glfwGetPrimaryMonitor();
     if (monitor == nullptr) return size;
@@ -98,7 +98,7 @@ struct Window::Impl {
             auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
             for (int i = 0; i < n; ++i) self.dropped.emplace_back(reinterpret_cast<const char8_t*>(paths[i]));
         });
-        // Dear ImGui's backend, started below, hands on to these.
+        // Dear ImGui's backend, started below, calls these after its own handling.
         glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { note_input(w); });
         glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { note_input(w); });
         glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { note_input(w); });
@@ -113,7 +113,7 @@ struct Window::Impl {
         frame->keep_parts(true);
         frame->expect_key_presses();
         ImGui_ImplGlfw_InitForOpenGL(window, true);
-        // In the place of the backend's own: it gets them frame by frame.
+        // These replace the backend's own callbacks: the backend gets the events frame by frame.
         glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
             note_input(w);
             of(w).keys.add({.key = key, .scancode = scancode, .action = action, .modifiers = mods});

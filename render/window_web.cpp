@@ -1,5 +1,5 @@
-// The window in a page: its canvas, with WebGL 2. The page's script (app/web/page.js) hands over what the
-// browser reports, by the functions named page_*; what is asked of the page has the same prefix
+// In a page the window is the page's canvas, with WebGL 2. The page's script (app/web/page.js) hands over the
+// browser's reports, by the functions named page_*; calls to the page have the same prefix
 // (app/web/library.js).
 #include "core/base/error.h"
 #include "render/frame.h"
@@ -137,7 +137,7 @@ bool Window::has_second_screen() const {
     return false;
 }
 Image Window::read() const {
-    return {};  // nobody reads a page's window: pictures are drawn beside it
+    return {};  // nobody reads a page's window: pictures are drawn in another framebuffer
 }
 
 // ---- a page has one window ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ APP = ["app/tables", "app/ui/kit", "app/ui/scene", "app/ui/panels", "app/ui/view
 
 
 def folder_of(path):
-    """The longest entry of the lists that `path` lies in."""
+    """Returns the longest entry of the lists that `path` lies in."""
     places = [p for p in CORE + ["render"] + APP if path == p or path.startswith((p + "/", p + "."))]
     return max(places, key=len, default=None)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sums up what llvm-cov exported: lines and functions that a test entered, by folder, and functions that none entered.
+"""Sums up the export of llvm-cov: lines and functions that a test entered, by folder, and functions that none entered.
 
 usage: scripts/coverage_summary.py EXPORT.json NEVER.txt   (EXPORT.json: llvm-cov export; called by scripts/coverage)
 """

@@ -19,7 +19,7 @@ Every picture is made by the command above it (`scripts/gallery.sh` runs them al
 it shows. `.svg` and `.pdf` are written in the same way.
 END
 
-# picture NAME TITLE ARGUMENTS...: a screenshot, and its place on the page.
+# picture NAME TITLE ARGUMENTS... draws a screenshot, and writes its place on the page.
 picture() {
     local file=gallery/$1.png title=$2
     shift 2

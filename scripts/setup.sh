@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by ./run, ./check and .ci/run: installs what is missing, configures and builds. Prints what it does.
+# ./run, ./check and .ci/run source this: it installs missing packages, configures and builds. It prints its steps.
 
-# Debian and Ubuntu packages. Those after "--" may be absent from a release: what they hold is then downloaded by
-# CMake, or a part of the program or of the tests says that it is not there.
+# These are Debian and Ubuntu packages. Those after "--" may be absent from a release: CMake then downloads their
+# content, or a part of the program or of the tests says that it is not there.
 BUILD_PACKAGES="g++ cmake ninja-build pkg-config python3 zlib1g-dev libfreetype-dev libpng-dev libgl-dev libegl-dev
   libopengl-dev
   -- git ca-certificates nlohmann-json3-dev doctest-dev libcli11-dev libyaml-dev libtomlplusplus-dev libglfw3-dev python3-glad libimgui-dev libstb-dev
   libcairo2-dev fonts-inter fonts-jetbrains-mono libegl1 libgl1 libgl1-mesa-dri"
 TEST_PACKAGES="-- poppler-utils xvfb xauth xdotool x11-apps"
-# The page (scripts/web), and the browser that tests it.
+# The page (scripts/web) and the browser that tests it need these.
 WEB_PACKAGES="dpkg-dev -- emscripten nodejs node-acorn"
 BROWSER_PACKAGES="-- chromium"
-# The Windows build (scripts/windows), and what runs it here; the portable archive (scripts/portable), and a bare root.
+# The Windows build (scripts/windows) and its run here need these, and so do the portable archive and its bare root.
 WINDOWS_PACKAGES="dpkg-dev zip unzip -- g++-mingw-w64-x86-64-posix wine wine64 xvfb xauth"
 PORTABLE_PACKAGES="patchelf xz-utils -- debootstrap"
 CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev ccache"
@@ -25,7 +25,7 @@ fail() {
     exit 1
 }
 
-# Those of the packages given that dpkg does not have, in order.
+# Prints those of the given packages that dpkg does not have, in order.
 missing_packages() {
     local installed wanted=("$@")
     installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null | sed -n 's/^installed //p' || true)
@@ -40,8 +40,8 @@ apt() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" >&2
 }
 
-# Installs the packages that are missing, by apt. A list may hold "--": what follows it is installed where apt
-# knows it.
+# Installs the packages that are missing, by apt. A list may hold "--": packages after it are installed if apt
+# knows them.
 install_packages() {
     local needed=() optional=() package into=needed missing available=()
     for package in "$@"; do
@@ -78,7 +78,7 @@ install_packages() {
     fail "apt could not install ${available[*]}"
 }
 
-# Without apt nothing is installed: says what a build needs and is not there.
+# Without apt nothing is installed: this says which needs of a build are missing.
 require_tools() {
     local absent=()
     command -v cmake >/dev/null || absent+=("CMake 3.25 or newer")
@@ -93,7 +93,7 @@ Also used where they are found, else downloaded: FreeType, libpng, GLFW 3.3, Dea
 Needed by the program: the fonts Inter and JetBrains Mono."
 }
 
-# Everything that building and testing needs. $1: more packages.
+# Installs everything that building and testing needs. $1 names more packages.
 set_up() {
     if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
         # shellcheck disable=SC2086
@@ -107,7 +107,7 @@ set_up() {
         || fail "CMake $version is too old; 3.25 or newer is needed (https://cmake.org/download)"
 }
 
-# configure PRESET [cmake option...]: only where it has not been done, or options are given.
+# configure PRESET [cmake option...] runs CMake if that has not been done, or options are given.
 configure() {
     local preset=$1 cache=build/$1/CMakeCache.txt fresh=()
     shift
@@ -123,7 +123,7 @@ configure() {
     cmake ${fresh[@]+"${fresh[@]}"} --preset "$preset" "$@" >&2
 }
 
-# build PRESET [target...]
+# build PRESET [target...] builds.
 build() {
     local preset=$1
     shift

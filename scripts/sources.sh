@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034
-# Sourced by scripts/web and scripts/windows, which compile what the program needs as sources: Debian's source packages
-# and packages of headers, unpacked in build/sources. Needs scripts/setup.sh.
+# scripts/web and scripts/windows source this: they compile the needed libraries from sources, Debian's source packages
+# and packages of headers, unpacked in build/sources. It needs scripts/setup.sh.
 SOURCES=build/sources
 
-# unpack_source PACKAGE NAME: a Debian source package, with its security fixes, as $SOURCES/NAME.
+# unpack_source PACKAGE NAME unpacks a Debian source package, with its security fixes, as $SOURCES/NAME.
 unpack_source() {
     say "Source of $1"
     (cd "$SOURCES/fetched" && "${SOURCE_APT[@]}" source --download-only "$1" >&2) \
@@ -12,7 +12,7 @@ unpack_source() {
         && mv "$SOURCES/$2.new" "$SOURCES/$2"
 }
 
-# unpack_headers PACKAGE NAME: a library of headers alone, out of its package.
+# unpack_headers PACKAGE NAME unpacks a library that has only headers, out of its package.
 unpack_headers() {
     say "Headers of $1"
     (cd "$SOURCES/fetched" && apt-get -q download "$1" >&2) \
@@ -26,7 +26,7 @@ use_source_lists() {
     [ -z "${SOURCE_APT:-}" ] || return 0
     local own=$PWD/$SOURCES/lists release
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    # Not in that folder: apt removes what it does not know there.
+    # The files are not in that folder: apt removes unknown files there.
     printf 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
         "${PENTAMESH_DEBIAN_MIRROR:-http://deb.debian.org/debian}" "$release" > "$own.list"
     SOURCE_APT=(apt-get -q -o "Dir::Etc::sourcelist=$own.list" -o Dir::Etc::sourceparts=/dev/null
@@ -46,15 +46,15 @@ source_of() {
     esac
 }
 
-# install_or_leave PACKAGE...: exits with 4 where they cannot be installed.
+# install_or_leave PACKAGE... exits with 4 where they cannot be installed.
 install_or_leave() {
     (install_packages "$@") && return 0
     say "they cannot be had here: $*"
     exit 4
 }
 
-# use_sources NAME...: unpacks what is not there yet; SOURCE_OPTIONS then tells CMake where all of it lies. Exits with
-# 4 where one cannot be had.
+# use_sources NAME... unpacks missing sources; SOURCE_OPTIONS then gives CMake the place of each. It exits with 4
+# where one cannot be had.
 use_sources() {
     local name
     mkdir -p "$SOURCES/lists/partial" "$SOURCES/fetched"

@@ -1,4 +1,4 @@
-// A folder of a test's own, gone with it.
+// Makes a folder of a test's own, which is removed with it.
 #pragma once
 
 #include <cstddef>
@@ -27,14 +27,14 @@ struct Folder {
         return std::distance(std::filesystem::directory_iterator(path),
                              std::filesystem::directory_iterator());
     }
-    // Writes a file, its folders with it.
+    // Writes a file, and makes its folders.
     void put(const std::string& name, const std::string& text) const {
         std::filesystem::create_directories((path / name).parent_path());
         std::ofstream(path / name) << text;
     }
 };
 
-// An empty folder that stays after the test, to be looked at.
+// Returns an empty folder that stays after the test, to be looked at.
 inline std::filesystem::path fresh_folder(const std::string& name) {
     const auto folder = std::filesystem::temp_directory_path() / ("pentamesh-test-" + name);
     std::filesystem::remove_all(folder);

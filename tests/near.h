@@ -1,4 +1,4 @@
-// Comparing figures: to a share of what is expected, whatever the unit.
+// Compares figures within a share of the expected one, for any unit.
 #pragma once
 
 #include <cmath>
@@ -12,9 +12,8 @@ namespace pentamesh::test {
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
 
-// Equal to `value`, give or take `relative` of it. doctest::Approx adds an
-// absolute part, so that 0 seconds equals 5 microseconds. A `value` of 0 is equal to 0 only. Not a number is
-// near nothing.
+// It is equal to `value` within `relative` of it. doctest::Approx adds an absolute part, so that 0 seconds
+// equals 5 microseconds. A `value` of 0 is equal to 0 only. Not a number is near nothing.
 struct Near {
     double value, relative;
     [[nodiscard]] bool holds(double x) const {
@@ -22,8 +21,8 @@ struct Near {
     }
 };
 
-// Equal to `value`, give or take `absolute` in the same unit: for what is a difference of large numbers, or
-// may be 0.
+// It is equal to `value` within `absolute` in the same unit: for a difference of large numbers, or a value
+// that may be 0.
 struct Within {
     double value, absolute;
     [[nodiscard]] bool holds(double x) const { return std::abs(x - value) <= absolute; }

@@ -1,4 +1,4 @@
-// Whether this build looks for broken memory as it runs, and how much of a long test it then goes through.
+// Says if this build looks for broken memory as it runs, and how much of a long test it then runs.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -17,9 +17,9 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-// Of so many random cases, those that a test tries: a fifth under the sanitizers, where each takes thirty
-// times as long and what breaks memory does so in any of them. The numbers are all held true by the build
-// without.
+// Returns how many of so many random cases a test tries: a fifth under the sanitizers, where each takes
+// thirty times as long and faults of memory show in any of them. The build without sanitizers checks all the
+// numbers.
 constexpr int rounds(int all) {
     return kSanitized ? all / 5 : all;
 }

@@ -14,7 +14,8 @@
 namespace pentamesh::cli {
 namespace {
 
-// Evaluations per CPU second of this thread: the median of several repeats, each long enough for the clock.
+// Returns evaluations per CPU second of this thread: the median of several repeats, each long enough for the
+// clock.
 double evaluations_per_s(const Plan& plan, const EvaluateOptions& options) {
     constexpr int repeats = 5;
     constexpr double least_s = 0.05;
@@ -36,9 +37,9 @@ double evaluations_per_s(const Plan& plan, const EvaluateOptions& options) {
     return rates[rates.size() / 2];
 }
 
-// The search that people wait for: 405B on 16,384 GPUs, the default space. `per_s`: layouts evaluated in a
-// CPU second, as the search counts them: those of a run that is impossible or too big whatever the sharding
-// count together.
+// Times the search that people wait for: 405B on 16,384 GPUs, the default space. `per_s` counts the layouts
+// evaluated in a CPU second, as the search counts them: layouts of a run that is impossible or too big under
+// every sharding count together.
 Json bench_search(const Context& context, Section& section) {
     const Plan plan = context.presets.plan("llama-3.1-405b-16k");
     std::optional<SpaceError> error;
@@ -52,7 +53,7 @@ Json bench_search(const Context& context, Section& section) {
         wall.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     std::sort(wall.begin(), wall.end());
-    // One thread by itself: its CPU time is what all of the search takes.
+    // One thread runs by itself: its CPU time is the time of the whole search.
     const double before = thread_cpu_s();
     const SearchReport alone = search(plan, space, {.threads = 1});
     const double used = std::max(thread_cpu_s() - before, 1e-9);
@@ -94,7 +95,7 @@ int bench(const Context& context) {
         section.table.rows.push_back({entry.id, with_commas(std::llround(full)),
                                       with_commas(std::llround(fast)), with_commas(std::llround(quick))});
     }
-    // "without timeline" is what a search asks for; the other one is a report's.
+    // A search asks for "without timeline"; a report asks for the other one.
     Json out{{"evaluate", std::move(with)},
              {"evaluate_without_timeline", std::move(without)},
              {"evaluate_for_report_without_timeline", std::move(reported)}};

@@ -1,4 +1,4 @@
-// `blame`: what the ranks that hang or fail have in common.
+// `blame` says what the ranks that hang or fail have in common.
 #include "app/tables/blame.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
@@ -41,7 +41,7 @@ Json json_of_group(const Plan& plan, const Evaluation& e, const Blame& b, const 
             {"waits_in", std::move(waits)}};
 }
 
-// What is not shared is left out.
+// Returns the shared coordinates; the others are left out.
 Json json_of_shared(const Plan& plan, const Evaluation& e, const Blame& b) {
     Json dense = Json::object(), out = Json::object();
     for (const Axis axis : all_of<Axis>())

@@ -1,4 +1,4 @@
-// calibrate: the constants of one's own cluster out of one's own runs.
+// `calibrate` fits the constants of one's own cluster to one's own runs.
 #include "app/tables/calibrate.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"

@@ -1,4 +1,4 @@
-// The sub-commands in one table, in the order in which --help lists them.
+// One table holds the sub-commands, in the order in which --help lists them.
 #pragma once
 
 #include "app/cli/options.h"
@@ -11,11 +11,11 @@
 
 namespace pentamesh::cli {
 
-// What a command needs of the program around it.
+// A command needs this of the program around it.
 struct Context {
     std::filesystem::path data_folder;  // holds presets/, and fonts/ in an installed tree
     Presets presets;
-    bool json = false;         // --json was given: an error is told in JSON too
+    bool json = false;         // --json was given: an error is written in JSON too
     std::function<int()> run;  // set by the command that was named; its exit status
 };
 

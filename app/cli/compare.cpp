@@ -1,4 +1,4 @@
-// compare: plans beside each other, and why one is faster.
+// `compare` sets plans side by side and says why one is faster.
 #include "app/tables/compare.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
@@ -79,7 +79,7 @@ Document comparison_document(const PlanComparison& c) {
     return {"Plans compared", std::move(sections)};
 }
 
-// The view Compare: the first plan is A, the second takes the open plan's place as B.
+// Draws the view Compare: the first plan is A, the second takes the open plan's place as B.
 void draw_comparison(const Context& context, const CompareOptions& options, std::vector<Plan> plans) {
     ui::PictureRequest request;
     request.view = "compare";

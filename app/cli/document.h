@@ -1,4 +1,4 @@
-// A report as data: sections of sentences and a table, written as text, Markdown or HTML.
+// A report is data: sections of sentences and a table, written as text, Markdown or HTML.
 #pragma once
 
 #include "app/tables/table.h"
@@ -15,7 +15,7 @@ struct Section {
     std::vector<std::string> lines;  // a paragraph each
     Table table;
     std::string svg{};                         // a picture above the table, only in HTML
-    std::optional<ui::ReportFigure> figure{};  // which one that is; empty: no picture
+    std::optional<ui::ReportFigure> figure{};  // the figure that the picture shows; empty: no picture
 };
 
 struct Document {
@@ -23,10 +23,10 @@ struct Document {
     std::vector<Section> sections;
 };
 
-// Figures of the tables stand as people read them.
+// Figures of the tables are written as people read them.
 [[nodiscard]] std::string to_text(const Document& document);
 [[nodiscard]] std::string to_markdown(const Document& document);
-// One file that needs no other, light or dark as the reader's system is.
+// Returns one file that needs no other, light or dark as the reader's system is.
 [[nodiscard]] std::string to_html(const Document& document);
 
 }  // namespace pentamesh::cli

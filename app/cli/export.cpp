@@ -1,4 +1,4 @@
-// `export`: a plan into a framework's own settings.
+// `export` turns a plan into a framework's own settings.
 #include "core/interop/export.h"
 #include "app/cli/plan_argument.h"
 

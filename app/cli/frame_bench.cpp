@@ -19,7 +19,7 @@ double median(std::vector<double> v) {
     return v[v.size() / 2];
 }
 
-// As a window does between two frames: the last one is on the screen, and there is time until the next.
+// Waits as a window does between two frames: the last one is on the screen, and there is time until the next.
 // Frames without a pause would measure how far a software renderer's threads are behind.
 void wait_for_refresh(const Offscreen& surface) {
     surface.finish();
@@ -70,7 +70,8 @@ FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus)
     return out;
 }
 
-// A pipeline of p stages, m micro-batches and v chunks: the 1,024-GPU plan's model with a layer a chunk.
+// Returns a pipeline of p stages, m micro-batches and v chunks: the 1,024-GPU plan's model with a layer a
+// chunk.
 Plan timeline_plan(const Presets& presets, int p, int m, int v) {
     Plan plan = presets.plan("zoom-1024");
     plan.model.layers = std::int64_t{p} * v;

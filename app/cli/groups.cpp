@@ -31,7 +31,7 @@ GroupKind kind_named(const std::string& name) {
                     + std::string(nearest(name, known)) + "\"");
 }
 
-// Those asked for, in the order of the kinds; all that the plan has where none was asked for.
+// Returns the kinds asked for, in the order of the kinds; all that the plan has where no kind was asked for.
 std::vector<GroupKind> asked_for(const GroupsOptions& options, const Evaluation& e) {
     std::vector<GroupKind> there = kinds_of(e);
     if (options.axes.empty()) return there;
@@ -47,10 +47,10 @@ std::vector<GroupKind> asked_for(const GroupsOptions& options, const Evaluation&
     return kinds;
 }
 
-// Text that goes out in pieces, so that what is long is never held whole.
+// Writes text in pieces, so that a long text is never held whole.
 class Stream {
   public:
-    // False: the reader has closed.
+    // Returns false if the reader has closed.
     bool add(std::string_view text) {
         held_ += text;
         return held_.size() < kPiece || flush();
@@ -67,7 +67,8 @@ class Stream {
     bool wanted_ = true;
 };
 
-// The list of an axis' groups as pretty() writes it at that depth. False: the reader has closed.
+// Writes the list of an axis' groups as pretty() writes it at that depth. Returns false if the reader has
+// closed.
 bool write_groups(Stream& out, const Mesh& mesh, GroupKind kind) {
     const Split split = split_factors(mesh, kind);
     std::string number;

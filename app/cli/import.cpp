@@ -1,4 +1,4 @@
-// `import`: a framework's settings into a plan, and what became of each of them.
+// `import` turns a framework's settings into a plan, and says what became of each of them.
 #include "core/interop/import.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
@@ -104,14 +104,14 @@ std::optional<interop::FabricTool> tool_of(const std::string& from, std::string_
     return std::nullopt;
 }
 
-// A value as --set takes it.
+// Returns a value as --set takes it.
 std::string set_text(const EditValue& value) {
     if (const auto* x = std::get_if<double>(&value)) return exact_text(*x);
     if (const auto* n = std::get_if<std::int64_t>(&value)) return std::to_string(*n);
     return std::get<std::string>(value);
 }
 
-// A measured tier: onto the plan of --on, or as fields to set.
+// Applies a measured tier to the plan of --on, or prints it as fields to set.
 int import_links(const Context& context, const Arguments& a, interop::FabricTool tool,
                  const std::string& text) {
     Plan plan;

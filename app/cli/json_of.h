@@ -1,4 +1,4 @@
-// The JSON that others read: stable keys, bytes as integers, seconds as floating point.
+// Other programs read this JSON: its keys are stable, bytes are integers, seconds are floating point.
 #pragma once
 
 #include "core/base/error.h"
@@ -13,13 +13,13 @@ namespace pentamesh::cli {
 
 using Json = nlohmann::ordered_json;
 
-// A whole number as an integer, whatever type it was counted in.
+// Returns a whole number as an integer, for any type that it was counted in.
 [[nodiscard]] Json whole(double x);
 
 [[nodiscard]] Json json_of_problems(const std::vector<Problem>& problems);
-// A plan that could not be read: invalid, with the one problem that stopped it.
+// Describes a plan that could not be read: it is invalid, with the one problem that stopped it.
 [[nodiscard]] Json json_of_error(const Error& error);
-// Without the ranks.
+// The groups come without their ranks.
 [[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
 // Sets "fits" and "may_fit"; both are null where there are no memory figures.
 void put_fit(Json& out, std::optional<MemoryFit> fit);
@@ -27,10 +27,11 @@ void put_fit(Json& out, std::optional<MemoryFit> fit);
 [[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);
 [[nodiscard]] Json json_of_step(const Evaluation& e);
-// What the whole training takes: null where the plan gives nothing of it.
+// Returns what the whole training takes: null where the plan gives no part of it.
 [[nodiscard]] Json json_of_cost(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_parameters(const std::string& name, const ParameterCounts& counts);
-// Of an impossible plan: null in the place of each number and flag, so that a zero is not taken for a figure.
+// Puts null in the place of each number and flag of an impossible plan, so that a zero is not taken for a
+// figure.
 void void_figures(Json& out);
 // Adds "valid" and "problems".
 void add_validity(Json& out, const Evaluation& e);

@@ -1,4 +1,4 @@
-// layer: what one GPU does in one layer, step by step.
+// `layer` says what one GPU does in one layer, step by step.
 #include "app/tables/layer.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
@@ -23,7 +23,7 @@ struct LayerOptions {
     bool csv = false, markdown = false;
 };
 
-// The axes that a tensor can be cut by: those of its mesh that have more than one rank.
+// A tensor can be cut by these axes: those of its mesh that have more than one rank.
 constexpr std::array kDenseAxes{GroupKind::tp, GroupKind::cp}, kExpertAxes{GroupKind::etp, GroupKind::ep};
 constexpr std::array kWeightAxes{GroupKind::fsdp, GroupKind::dp_shard, GroupKind::dp_replicate,
                                  GroupKind::edp,  GroupKind::dp,       GroupKind::dp_cp};
@@ -113,7 +113,7 @@ Notation notation_of(const std::string& word) {
                 "--notation: \"" + shown_text(word) + "\" is none of megatron, dtensor, jax");
 }
 
-// Of the kind that is asked for; left out, the MoE layer where the model has one.
+// Returns true for the MoE layer. Where no kind is asked for, it is chosen if the model has one.
 bool is_moe(const Plan& plan, const std::string& word) {
     const LayerTypes types = layer_types(plan.model);
     const LayerCounts counts = count_layers(plan.model, types, 0, plan.model.layers);

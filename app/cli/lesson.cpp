@@ -1,4 +1,5 @@
-// A lesson as text, as a self-contained page with pictures of its scenes, or what is wrong with it.
+// Writes a lesson as text, or as a self-contained page with pictures of its scenes, or says what is wrong
+// with it.
 #include "app/cli/lesson_web.h"
 #include "app/cli/plan_argument.h"
 #include "app/ui/lesson/lesson_session.h"
@@ -25,7 +26,7 @@ std::string list_of(const std::vector<ui::LessonEntry>& lessons) {
     return text;
 }
 
-// A file, or the id of a lesson or course that ships in `folder`.
+// Returns a file, or the lesson or course with that id that ships in `folder`.
 std::filesystem::path find_lesson(const std::filesystem::path& folder, const std::string& name,
                                   std::string_view what) {
     std::error_code ignored;

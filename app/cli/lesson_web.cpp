@@ -1,4 +1,4 @@
-// The page with a course inside: one file that a teacher mails.
+// Makes the page with a course inside: one file that a teacher mails.
 #include "app/cli/lesson_web.h"
 
 #include "core/base/error.h"
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStart = R"(<script type="application/json" id="start">{}</script>)";
 
-// The page as scripts/web builds it, or as an installed tree has it.
+// Returns the page as scripts/web builds it, or as an installed tree has it.
 fs::path page_file(const fs::path& data_folder) {
     std::error_code ignored;
     for (const fs::path& file :

@@ -1,4 +1,4 @@
-// The options of a command line, as commands declare them. options.cpp is the one file that reads CLI11,
+// Commands declare the options of a command line with these. options.cpp is the one file that reads CLI11,
 // whose header takes longer to compile than a command.
 #pragma once
 
@@ -17,21 +17,21 @@ class Option;
 
 namespace pentamesh::cli {
 
-// One option that was declared. Each function returns the option itself, so that calls are chained.
+// An Option was declared. Each function returns the option itself, so that calls are chained.
 class Option {
   public:
     explicit Option(CLI::Option* option) : option_(option) {}
     const Option& required() const;
-    // The word that --help shows for the value.
+    // Sets the word that --help shows for the value.
     const Option& type_name(const std::string& name) const;
     // The value may be given by repeating the option; each time one value follows it.
     const Option& repeatable() const;
     const Option& count(int least, int most) const;
     const Option& range(int least, int most) const;
     const Option& one_of(const std::vector<std::string>& names) const;
-    // --help shows the value that stands there now.
+    // --help shows the value that `value` has now.
     const Option& show_default() const;
-    // Both options together are a usage error.
+    // It is a usage error to give both options.
     const Option& excludes(const Option& other) const;
     const Option& excludes(const std::string& name) const;
 
@@ -39,7 +39,7 @@ class Option {
     CLI::Option* option_;
 };
 
-// The options of one command. Values are written into `value` when the command line is read, so it must
+// Holds the options of one command. Values are written into `value` when the command line is read, so it must
 // outlive that.
 class Options {
   public:
@@ -51,14 +51,14 @@ class Options {
     Option add_option(const std::string& names, std::int64_t& value, const std::string& help);
     Option add_option(const std::string& names, double& value, const std::string& help);
     Option add_flag(const std::string& names, bool& value, const std::string& help);
-    // Called when the command line names this command.
+    // `called` runs when the command line names this command.
     void callback(std::function<void()> called);
 
   private:
     CLI::App* app_;
 };
 
-// A whole command line: options of its own, and commands.
+// Reads a whole command line: options of its own, and commands.
 class CommandLine {
   public:
     CommandLine(const std::string& about, const std::string& name, const std::string& version);

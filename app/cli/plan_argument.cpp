@@ -58,10 +58,11 @@ std::filesystem::path file_of(const Context& context, const PlanArgument& argume
 namespace {
 
 struct PlanText {
-    std::string text, name;  // and what it is called in errors
+    std::string text, name;  // `name` is the plan's name in errors
 };
 
-// A model alone is laid out as `import` does, which is said.
+// Returns a plan around a model's own settings: a model by itself gets the layout that `import` gives it, and
+// standard error says so.
 std::string plan_around(const Context& context, const std::string& config, const std::string& name) {
     interop::ImportRequest request;
     request.text = config;

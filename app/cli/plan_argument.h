@@ -1,4 +1,4 @@
-// PLAN and --set, which most commands take; and what they say about a plan that is invalid.
+// Most commands take PLAN and --set; this file reads them and says why a plan is invalid.
 #pragma once
 
 #include "app/cli/commands.h"
@@ -20,10 +20,10 @@ struct PlanArgument {
 void add_plan_argument(Options& app, PlanArgument& argument);
 void add_sets(Options& app, std::vector<std::string>& sets);
 
-// --json: the output, and errors too.
+// --json sets the form of the output, and of errors too.
 void add_json_flag(Options& app, Context& context);
 
-// The text of a file, or of standard input for "-".
+// Returns the text of a file, or of standard input for "-".
 [[nodiscard]] std::string read_input(const std::string& name);
 [[nodiscard]] Plan load_plan(const Context& context, const PlanArgument& argument);
 struct LoadedPlan {
@@ -31,20 +31,20 @@ struct LoadedPlan {
     std::optional<Plan> before;  // without; nullopt: nothing is set, or --set mends what could not be read
 };
 [[nodiscard]] LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument);
-// The file that the argument names; empty for a preset or standard input.
+// Returns the file that the argument names; empty for a preset or standard input.
 [[nodiscard]] std::filesystem::path file_of(const Context& context, const PlanArgument& argument);
 
-// --hosts: the job's hosts, a node list of SLURM or a file that has one.
+// --hosts names the job's hosts: a node list of SLURM or a file that has one.
 void add_hosts(Options& app, std::string& hosts);
-// Empty where none are named. Error where they do not fit the plan.
+// Returns the hosts, empty where no host is named. Throws Error where they do not fit the plan.
 [[nodiscard]] Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh);
 
-// Tells standard error why a plan is invalid; the exit status that this means.
+// Writes to standard error why a plan is invalid; returns the exit status for that.
 [[nodiscard]] int status_of(const Evaluation& evaluation);
-// To standard output. A reader that closed the pipe has what it wanted: false, more of the text need not
-// come.
+// Writes to standard output. Returns false if the reader closed the pipe: it has all it wanted, and more of
+// the text need not come.
 bool print(const std::string& text);
-// To a file, or to standard output for "" and "-".
+// Writes to a file, or to standard output for "" and "-".
 void print_to(const std::string& file, const std::string& text);
 
 }  // namespace pentamesh::cli

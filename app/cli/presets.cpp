@@ -1,4 +1,4 @@
-// presets and schema: what ships and what is the user's own, and what a plan may say.
+// `presets` and `schema` list the presets that ship and the user's own, and the fields that a plan may have.
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"

@@ -31,7 +31,7 @@ Json json_of(const Coordinates& c) {
     return out;
 }
 
-// The slowest tier that this rank's own group crosses: its first and last member are farthest apart.
+// Returns the slowest tier that this rank's own group crosses: its first and last member are farthest apart.
 int slowest_tier(const Plan& plan, const std::vector<std::int64_t>& members) {
     return members.size() > 1 ? tier_between(plan.cluster, members.front(), members.back()) : 0;
 }
@@ -149,7 +149,7 @@ struct RankOptions {
     std::string hosts;
 };
 
-// A number too large for any rank is the largest there is.
+// Reads a number; one too large for any rank becomes the largest number.
 std::int64_t number_of(const std::string& text) {
     std::int64_t n = 0;
     const char* const end = text.data() + text.size();

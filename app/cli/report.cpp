@@ -25,7 +25,7 @@ Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
     return document;
 }
 
-// Pictures over the tables of the same question.
+// Puts pictures over the tables of the same question.
 void add_pictures(const Context& context, const Plan& plan, const Evaluation& e, Document& document) {
     const FontFiles fonts = find_fonts(context.data_folder);
     for (Section& s : document.sections)

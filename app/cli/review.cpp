@@ -1,4 +1,4 @@
-// review: a plan, or two, as pages for a design review.
+// `review` writes one plan, or two, as pages for a design review.
 #include "app/ui/review/review.h"
 
 #include "app/cli/plan_argument.h"

@@ -43,7 +43,7 @@ constexpr std::array kCommands{
     Command{"bench", "engine and frame benchmarks", add_bench},
 };
 
-// A word that is neither a command nor a plan: most likely a command misspelt.
+// Refuses a word that is neither a command nor a plan: most likely a command misspelt.
 [[noreturn]] void refuse_word(const std::string& word) {
     std::vector<std::string_view> known;
     for (const Command& c : kCommands) known.push_back(c.name);
@@ -53,7 +53,7 @@ constexpr std::array kCommands{
                     + std::string(nearest(word, known)) + "\" (pentamesh --help lists them)");
 }
 
-// Nothing where the file is broken.
+// Returns nothing where the file is broken.
 std::optional<ui::IncomingKind> kind_of(const Context& context, const PlanArgument& argument,
                                         const std::filesystem::path& file) {
     if (file.empty() || !argument.sets.empty()) return ui::IncomingKind::plan;

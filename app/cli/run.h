@@ -1,4 +1,5 @@
-// The whole program: finds the command, runs it, turns every error into a message and an exit status.
+// The whole program runs here: it finds the command, runs it, turns every error into a message and an exit
+// status.
 #pragma once
 
 namespace pentamesh::cli {

@@ -47,7 +47,8 @@ GroupKind parse_axis(const std::string& text) {
     refuse("--axis " + shown_text(text) + ": there is no such axis");
 }
 
-// What a window would show: as the scene of a plan file or a picture has it, with something selected.
+// Sets the request to what a window would show: the scene of a plan file or a picture, with something
+// selected.
 void set_scene(const Context& context, const ScreenshotOptions& options, const Plan& plan,
                ui::PictureRequest& request) {
     const Evaluation e = assess(plan);

@@ -1,4 +1,4 @@
-// search: layouts, best first.
+// `search` lists layouts, best first.
 #include "app/tables/search.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
@@ -32,7 +32,7 @@ struct SearchArguments {
     bool csv = false, markdown = false;
 };
 
-// A plan of --model, --cluster and --gpus, or the one that was named, with --set.
+// Returns a plan of --model, --cluster and --gpus, or the one that was named, with --set.
 Plan plan_of(const Context& context, const SearchArguments& a) {
     if (!a.plan.name.empty()) {
         if (!a.model.empty() || !a.cluster.empty() || a.gpus > 0)
@@ -83,7 +83,7 @@ void choose_software(const std::string& name, Plan& plan, SpaceRequest& asked) {
 Json layout_of(const Plan& plan) {
     return plan_to_json(plan)["layout"];
 }
-// It names the software too, where that is not the default.
+// The result names the software too, if it is not the default.
 Json training_of(const Plan& plan) {
     const Json training = plan_to_json(plan)["training"];
     Json out{{"micro_batch", training["micro_batch"]}, {"recompute", training["recompute"]}};
@@ -147,7 +147,7 @@ Json json_of_search(const SearchReport& r, double seconds) {
     return out;
 }
 
-// What is no column of the results: it has one value in the whole space.
+// Returns words for the fields that have one value in the whole space: they are no columns of the results.
 std::string held_words(const SearchReport& r, bool experts) {
     std::string out;
     for (const Varied v : all_of<Varied>()) {
@@ -160,7 +160,7 @@ std::string held_words(const SearchReport& r, bool experts) {
     return out.empty() ? out : out + ".";
 }
 
-// One answer for each field: none is varied twice, or varied and held.
+// Each field gets one answer: it is not varied twice, nor varied and held.
 void refuse_twice(const SpaceRequest& space) {
     std::vector<std::string> named;
     const auto once = [&](const std::string& option, const std::string& text) {

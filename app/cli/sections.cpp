@@ -19,7 +19,7 @@
 namespace pentamesh::cli {
 namespace {
 
-// A plan with errors has no figures: the section says why. True: nothing else belongs into it.
+// A plan with errors has no figures: the section says why. Returns true if nothing else belongs into it.
 bool say_void(const Evaluation& e, Section& s) {
     if (e.valid) return false;
     s.table = {};

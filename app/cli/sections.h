@@ -1,4 +1,4 @@
-// The parts of a report: each answers one of the program's questions.
+// These are the parts of a report: each answers one of the program's questions.
 #pragma once
 
 #include "app/cli/document.h"
@@ -14,12 +14,12 @@ namespace pentamesh::cli {
 [[nodiscard]] Section memory_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section comm_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section timeline_section(const Evaluation& e);
-// Formula, numbers and source of the fullest stage's memory, each operation and each part of the step.
+// Gives formula, numbers and source of the fullest stage's memory, each operation and each part of the step.
 [[nodiscard]] Section explanations_section(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Section step_section(const Evaluation& e);
-// What the whole training takes; no lines where the plan gives nothing of it.
+// Says what the whole training takes; it has no lines where the plan gives no part of it.
 [[nodiscard]] Section cost_section(const Plan& plan, const Evaluation& e);
-// One line that says what was asked: model, GPUs, layout, batch.
+// Returns one line that repeats the question: model, GPUs, layout, batch.
 [[nodiscard]] std::string summary_line(const Plan& plan, const Evaluation& e);
 
 }  // namespace pentamesh::cli

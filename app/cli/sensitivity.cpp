@@ -1,4 +1,4 @@
-// sensitivity: what each choice and constant is worth.
+// `sensitivity` says how much each choice and constant matters.
 #include "app/tables/sensitivity.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"

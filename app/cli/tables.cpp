@@ -1,4 +1,4 @@
-// memory and comm: one part of the evaluation each.
+// `memory` and `comm` print one part of the evaluation each.
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"

@@ -15,7 +15,7 @@ constexpr std::array kStates{TensorState::parameters, TensorState::gradients, Te
                              TensorState::activations};
 constexpr std::array kMoments{Moment::at_rest, Moment::computing};
 
-// The sizes of a shape's own dimensions.
+// Returns the sizes of a shape's own dimensions.
 Json sizes(const Placement& p, const std::array<std::int64_t, 3>& all) {
     Json out = Json::array();
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -53,7 +53,7 @@ Json json_of_tensor(const Placement& p) {
             {"bytes_per_rank", whole(p.bytes_per_rank)}};
 }
 
-// Each with its state.
+// Lists all placements, each with its state.
 Table table_of_all(const std::vector<Placement>& kept) {
     Table t = tensors_table(kept);
     t.columns.insert(t.columns.begin(), {"state"});

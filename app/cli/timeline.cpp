@@ -22,7 +22,7 @@ struct TimelineOptions {
     bool csv = false;
 };
 
-// F=1,I=1,W=1,comm=0,FB=3: costs of a micro-batch on a whole stage.
+// Reads F=1,I=1,W=1,comm=0,FB=3: the costs of a micro-batch on a whole stage.
 struct Costs {
     double f = 0, i = 0, w = 0, comm = 0, pair = 0;
 };
@@ -61,7 +61,7 @@ Costs parse_costs(const std::string& text) {
     return costs;
 }
 
-// The plan's schedule with costs of one's own; whatever else the plan is like does not matter.
+// Replays the plan's schedule with one's own costs; the rest of the plan does not matter.
 void replay(const Plan& plan, const Costs& costs, Evaluation& e) {
     const ScheduleShape shape = shape_of(plan, e.microbatches);
     if (e.microbatches < 1 || !accepts(shape)) return;
@@ -69,7 +69,7 @@ void replay(const Plan& plan, const Costs& costs, Evaluation& e) {
     run_timeline(shape, e.costs, e.timeline);
 }
 
-// Devices as "stage 3, layers 24–31, head, nodes 6–7".
+// Names devices as "stage 3, layers 24–31, head, nodes 6–7".
 std::string trace_of(const Plan& plan, const Evaluation& e, const TimelineCosts& costs) {
     TraceNames names{title_of(plan), {}};
     if (!e.timeline.empty()) {
@@ -80,7 +80,7 @@ std::string trace_of(const Plan& plan, const Evaluation& e, const TimelineCosts&
     return chrome_trace(e.timeline, costs, names);
 }
 
-// Every op a line; times in seconds, exact.
+// Writes every operation on a line; times are in seconds, exact.
 std::string csv_of(const Timeline& t) {
     std::string out = "device,op,chunk,microbatch,backward_chunk,backward_microbatch,start_s,end_s\r\n";
     for (std::size_t d = 0; d + 1 < t.order.begin.size(); ++d)
@@ -120,7 +120,7 @@ Json json_of_bubble(const Bubble& b) {
               {"holds", b.form_holds()}}}};
 }
 
-// The measures of docs/schedules.md, and the closed form beside the one that it gives.
+// Adds the measures of docs/schedules.md, and the closed form next to the measure that it gives.
 void add_bubble_lines(const Bubble& b, Section& s) {
     s.lines.push_back("Makespan bubble " + time_text(b.makespan) + ": fraction " + percent_text(b.fraction)
                       + " of the makespan, overhead " + percent_text(b.overhead)

@@ -48,7 +48,8 @@ std::string patterns_of(const ui::FileQuestion& q) {
     return out;
 }
 
-// A folder ends in a separator: it is gone into, not chosen.
+// Returns the path that the dialog begins at. A folder ends in a separator: the dialog goes into it and does
+// not choose it.
 std::string start_of(const ui::FileQuestion& q) {
     std::error_code ignored;
     std::string start = q.start.string();
@@ -76,7 +77,7 @@ struct Pipe {
     Pipe(const Pipe&) = delete;
     Pipe& operator=(const Pipe&) = delete;
 
-    // Takes what is there; the rest of too much is let go.
+    // Takes the bytes that are there; it drops those above the limit.
     void take(std::string& into) const {
         std::array<char, 4096> part{};
         for (ssize_t n = 0; (n = ::read(read, part.data(), part.size())) > 0;)
@@ -130,8 +131,8 @@ class ChildDialog : public ui::FileDialog {
     [[nodiscard]] ui::FileAnswer failure() const {
         return {ui::FileAnswer::Kind::failed, {}, first_line(complained_)};
     }
-    // Both programs: 0 with a path, 1 cancelled; zenity 5 timed out, kdialog 254 and 255 went wrong. GTK ends
-    // with 1 where it finds no display.
+    // Both programs end with 0 and a path, or with 1 for cancelled; zenity 5 is a timeout, kdialog 254 and
+    // 255 are failures. GTK ends with 1 where it finds no display.
     [[nodiscard]] ui::FileAnswer answer_of(int status) const {
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         const fs::path path = first_line(said_);

@@ -1,4 +1,5 @@
-// The desktop's own file dialog: zenity's or kdialog's, in a process of its own, so that the window goes on.
+// Runs the desktop's own file dialog, zenity's or kdialog's, in a process of its own, so that the window goes
+// on.
 #pragma once
 
 #include "app/ui/shell/file_question.h"
@@ -9,7 +10,7 @@
 
 namespace pentamesh {
 
-// What of the environment says which dialog there is.
+// This part of the environment says which dialog there is.
 struct Desktop {
     std::string path;    // PATH
     std::string name;    // XDG_CURRENT_DESKTOP
@@ -17,11 +18,11 @@ struct Desktop {
 };
 [[nodiscard]] Desktop desktop_of_user();
 
-// The command that asks, its program found in `desktop.path`; empty: there is none.
+// Returns the command that asks, its program found in `desktop.path`; empty where there is no such program.
 [[nodiscard]] std::vector<std::string> dialog_command(const ui::FileQuestion& question,
                                                       const Desktop& desktop);
 
-// Starts it. Null: there is none, or it cannot be started.
+// Starts the dialog. Returns null if there is no such program, or it cannot be started.
 [[nodiscard]] std::unique_ptr<ui::FileDialog> open_native_dialog(const ui::FileQuestion& question,
                                                                  const Desktop& desktop);
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An absolute folder out of the environment; empty: not set.
+// Returns an absolute folder out of the environment; empty where it is not set.
 fs::path folder_of(const char* variable) {
     const fs::path folder = environment(variable);
     return folder.is_absolute() ? folder : fs::path();

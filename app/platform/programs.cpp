@@ -47,7 +47,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kMostWait{10000};
 
-// Writes all of it, as long as the reader takes it. The end is open in neither case.
+// Writes all of it, as long as the reader takes it. The end is closed in both cases.
 void feed(int end, const std::string& input) {
     fcntl(end, F_SETFL, O_NONBLOCK);
     const auto before = std::signal(SIGPIPE, SIG_IGN);  // it may be gone already
@@ -67,7 +67,7 @@ void feed(int end, const std::string& input) {
     std::signal(SIGPIPE, before);
 }
 
-// How it ended, where it does so in time.
+// Returns "" or how the program failed; it waits for a limited time.
 std::string wait_for(pid_t child, bool stays) {
     const auto until = std::chrono::steady_clock::now() + (stays ? kMostWait / 20 : kMostWait);
     int status = 0;

@@ -1,4 +1,4 @@
-// What surrounds this program: its environment, and other programs of the desktop.
+// This program sees its surroundings here: its environment, and other programs of the desktop.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace pentamesh {
 
-// A variable of the environment; "": not set.
+// Returns a variable of the environment; "" where it is not set.
 [[nodiscard]] std::string environment(const char* variable);
 
-// The program's file in `path` (as PATH is written); "": it is in none of those folders.
+// Returns the program's file in `path` (as PATH is written); "" where none of those folders has it.
 [[nodiscard]] std::string find_program(const std::string& name, std::string_view path);
 
-// What a started program reads and writes: ends of pipes that its caller closes, -1 for /dev/null.
+// A started program reads and writes these: ends of pipes that its caller closes, -1 for /dev/null.
 struct ProgramStreams {
     int in = -1, out = -1, error = -1;
 };
@@ -21,11 +21,11 @@ struct StartedProgram {
     int process = -1;  // -1: it was not started
     int error = 0;     // errno's value then
 };
-// Starts it and does not wait: its caller does. Signals that this program ignores, it does not.
+// Starts it and does not wait: its caller does. The program receives signals that this one ignores.
 [[nodiscard]] StartedProgram start_program(const std::vector<std::string>& command, ProgramStreams streams);
 
-// Runs it with `input` on its standard input until it ends, at most some seconds; what it says goes nowhere.
-// "", or why it failed. A program that stays (a viewer) is left running where `stays`.
+// Runs it with `input` on its standard input until it ends, at most some seconds; its output is dropped.
+// Returns "", or why it failed. With `stays`, a program that does not end (a viewer) is left running.
 [[nodiscard]] std::string run_program(const std::vector<std::string>& command, const std::string& input,
                                       bool stays = false);
 

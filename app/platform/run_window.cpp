@@ -1,4 +1,4 @@
-// The loop around a desktop's window.
+// This is the loop around a desktop's window.
 #include "app/platform/window.h"
 
 namespace pentamesh {

@@ -76,7 +76,7 @@ void copy_picture(const Presets& presets, const ui::PictureOrder& order, const F
     }
 }
 
-// Writes it and says where, or asks again with the reason.
+// Writes the file and says where, or asks again with the reason.
 void write_wanted(const Presets& presets, const Wanted& wanted, const FontFiles& fonts, ui::Shell& shell) {
     using Use = ui::PictureOrder::Use;
     if (wanted.picture && wanted.picture->use == Use::preview)
@@ -112,7 +112,7 @@ void write_wanted(const Presets& presets, const Wanted& wanted, const FontFiles&
     }
 }
 
-// Opens, draws and closes the second window as it is wanted. True: it was used.
+// Opens, draws and closes the second window as it is wanted. Returns true if it was used.
 bool tend_second(std::unique_ptr<SecondWindow>& second, const Window& window, const FontFiles& fonts,
                  ui::Shell& shell) {
     if (!shell.wants_second_window()) {
@@ -142,7 +142,7 @@ struct WindowRun::Impl {
     Window window;
     std::optional<Wanted> wanted;  // while a frame is being built: it is drawn after that frame
     std::optional<ui::Shell> shell;
-    std::unique_ptr<SecondWindow> second;  // whoever presents has notes on it
+    std::unique_ptr<SecondWindow> second;  // the presenter has notes on it
     std::string title;
     double drawn_s = 0;    // when the last frame began
     int settle = kSettle;  // frames after the last event until everything that it set off is on the screen
@@ -207,14 +207,14 @@ bool WindowRun::turn() {
     const double wait = w.settle > 0 ? 0 : shell.idle_s();
     const bool came = w.window.wait(wait) || (w.second && w.second->has_input());
     if (w.settle == 0 && !came && !shell.due()) return true;  // nothing moved: nothing is drawn
-    // A page never waits: what is due later is left to a later turn.
+    // A page never waits: work that is due later is left to a later turn.
     if (!kHasThreads && w.settle == 0 && !came && now_s() - w.drawn_s < wait) return true;
     w.drawn_s = now_s();
     w.settle = w.settle > 0 ? w.settle - 1 : came || wait == 0 ? kSettle : 0;
     const WindowEvents events =
         w.window.frame(shell.scale(), [&](const FrameInfo& info) { shell.frame(info); });
     if (tend_second(w.second, w.window, w.fonts, shell)) w.settle = kSettle;
-    // What arrives while the last event's frames are still drawn has frames of its own to come.
+    // Input that arrives while the last event's frames are still drawn needs frames of its own.
     if (events.had_input) w.settle = kSettle;
     for (const auto& file : events.dropped) {
         shell.open_file(file);

@@ -1,4 +1,4 @@
-// The real window around the shell.
+// This is the real window around the shell.
 #pragma once
 
 #include "core/io/presets.h"
@@ -11,12 +11,12 @@ namespace pentamesh {
 
 struct WindowArgs {
     std::optional<Plan> plan;         // nothing: what was not saved last time, or the default plan
-    std::filesystem::path plan_file;  // where it was read from; empty: a preset
+    std::filesystem::path plan_file;  // the file that the plan was read from; empty: a preset
     bool saved = true;                // false: the plan is not what stands there
     std::optional<Plan> edited;       // an edit of the plan to begin with, which undo takes back
     std::filesystem::path opened;     // a lesson, opened as if it were dropped on the window; or empty
     std::filesystem::path data_folder, config_folder, home;
-    bool welcomes = true;      // who comes for the first time, where nothing was asked to be opened
+    bool welcomes = true;      // welcomes a first-time user, where no file was asked to be opened
     std::string page_address;  // of a browser's page; empty: a desktop's window
 };
 
@@ -24,17 +24,17 @@ namespace ui {
 class Shell;
 }
 
-// A window with its shell. Error of kind io where no window can be opened.
+// A WindowRun is a window with its shell. Throws Error of kind io where no window can be opened.
 class WindowRun {
   public:
-    // `presets` outlive it.
+    // `presets` outlives it.
     WindowRun(const Presets& presets, const WindowArgs& args);
     ~WindowRun();
     WindowRun(const WindowRun&) = delete;
     WindowRun& operator=(const WindowRun&) = delete;
-    // Waits for what happens next and draws it. False: the window is to be closed.
+    // Waits for the next event and draws it. Returns false if the window is to be closed.
     [[nodiscard]] bool turn();
-    [[nodiscard]] bool rests() const;  // what is on the screen is all that there is
+    [[nodiscard]] bool rests() const;  // everything is on the screen
     void closed();                     // as it should be: nothing is left to offer next time
     [[nodiscard]] ui::Shell& shell();
 
@@ -43,7 +43,7 @@ class WindowRun {
     std::unique_ptr<Impl> impl_;
 };
 
-// Returns when the window was closed. A browser's page has its own loop (app/web/), and Node no window.
+// Runs the window until it is closed. A browser's page has its own loop (app/web/), and Node no window.
 void run_window(const Presets& presets, const WindowArgs& args);
 
 }  // namespace pentamesh

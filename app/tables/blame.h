@@ -1,4 +1,5 @@
-// What some ranks share, as tables: the groups that hold them all, what they wait in, how they are spread.
+// Tables say what some ranks share: the groups that hold them all, the calls they wait in, how they are
+// spread.
 #pragma once
 
 #include "app/tables/table.h"
@@ -6,14 +7,14 @@
 
 namespace pentamesh {
 
-// "tp", "dp_cp = dp": the kinds that have this group.
+// Returns the kinds that have this group: "tp", "dp_cp = dp".
 [[nodiscard]] std::string kinds_text(const SharedGroup& group);
 
-// A row a group that holds all of the ranks, the smallest first.
+// Returns a table with a row for each group that holds all of the ranks, the smallest first.
 [[nodiscard]] Table shared_groups_table(const Plan& plan, const Blame& blame);
-// A row a collective of those groups.
+// Returns a table with a row for each collective of those groups.
 [[nodiscard]] Table waits_table(const Plan& plan, const Evaluation& e, const Blame& blame);
-// A row a kind: over how many groups the ranks are spread.
+// Returns a table with a row for each kind: over how many groups the ranks are spread.
 [[nodiscard]] Table spread_table(const Blame& blame);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// What did one's own runs say? Runs before and after, constants before and after.
+// Tables say what one's own runs show: runs before and after, constants before and after.
 #pragma once
 
 #include "app/tables/table.h"
@@ -6,13 +6,13 @@
 
 namespace pentamesh {
 
-// A row for each run: measured, and how far the estimate is off before, after, and fitted to the others
-// alone.
+// Returns a table with a row for each run: the measured time, and how far the estimate is off before, after,
+// and when fitted only to the other runs.
 [[nodiscard]] Table calibrated_runs_table(const Calibrated& made);
-// A row for each constant: before, after, where it must lie, and from what it is.
+// Returns a table with a row for each constant: before, after, its limits, and the source.
 [[nodiscard]] Table calibrated_constants_table(const Calibrated& made);
-// How far off the runs are before and after, how many got nearer, and whether they say enough; a sentence
-// each.
+// Says how far off the runs are before and after, how many got nearer, and whether they are enough; a
+// sentence each.
 [[nodiscard]] std::vector<std::string> calibrated_lines(const Calibrated& made);
 
 }  // namespace pentamesh

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-// Exact, in the unit that the table names.
+// Returns the exact value, in the unit that the table names.
 std::string figure_cell(const FigureRow& row, std::size_t plan) {
     if (!row.values[plan]) return "";
     return cell(row.unit == FigureRow::Unit::bytes ? *row.values[plan] / kGiB : *row.values[plan]);

@@ -1,4 +1,5 @@
-// Plans beside each other: what differs, the figures, why, and the way from one to the other.
+// Tables set plans side by side: the differences, the figures, the reasons, and the way from one to the
+// other.
 #pragma once
 
 #include "app/tables/table.h"
@@ -6,21 +7,22 @@
 
 namespace pentamesh {
 
-// Column titles of the plans: "A", "B" ... with their names above the table.
+// Returns the column title of a plan, "A", "B" ...; its name stands above the table.
 [[nodiscard]] std::string plan_letter(std::size_t index);
 
 [[nodiscard]] Table fields_table(const PlanComparison& c);
-// Memory in GiB; every row has its unit.
+// Memory is in GiB; every row has its unit.
 [[nodiscard]] Table figures_table(const PlanComparison& c);
-// The same as people read it: each figure with its unit.
+// Returns the same rows as people read them: each figure with its unit.
 [[nodiscard]] Table worded_figures_table(const PlanComparison& c);
-// Seconds of each plan, the difference of each to A, and why; the last row is the whole step.
+// Returns the seconds of each plan, the difference of each to A, and why; the last row is the whole step.
 [[nodiscard]] Table why_table(const PlanComparison& c);
 [[nodiscard]] Table path_table(const PlanComparison& c);
-// All of these in one, as CSV wants it: table, row, unit, a column a plan, note.
+// Joins all of these in one, as CSV wants it: table, row, unit, a column a plan, note.
 [[nodiscard]] Table comparison_table(const PlanComparison& c);
 
-// "s", "GiB", "USD"; of money that no plan names, or each another: "its price's currency".
+// Returns "s", "GiB", "USD"; for money of which no plan names the currency, or each another: "its price's
+// currency".
 [[nodiscard]] std::string unit_words(const FigureRow& row);
 
 }  // namespace pentamesh

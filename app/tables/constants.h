@@ -1,4 +1,4 @@
-// On which constants does the time model stand?
+// A table of the constants on which the time model rests.
 #pragma once
 
 #include "app/tables/table.h"

@@ -1,4 +1,4 @@
-// What the whole training takes, as rows.
+// A table says what the whole training takes.
 #pragma once
 
 #include "app/tables/table.h"
@@ -7,7 +7,8 @@
 
 namespace pentamesh {
 
-// A row for each figure that the plan gives enough for; none: an empty table. `step` null: the plan has none.
+// Returns a table with a row for each figure that the plan gives enough for; without any, the table is empty.
+// `step` is null where the plan has no step.
 [[nodiscard]] Table cost_table(const Plan& plan, const Step* step);
 
 }  // namespace pentamesh

@@ -1,4 +1,5 @@
-// Who talks to whom: the groups of each axis, what the axis' name means, and each group's ranks.
+// Tables say who talks to whom: the groups of each axis, the meaning of the axis' name, and each group's
+// ranks.
 #pragma once
 
 #include "app/tables/table.h"
@@ -15,17 +16,18 @@ namespace pentamesh {
 // and torchtitan that are not an axis' own. `zero`: the stage of ZeRO in force.
 [[nodiscard]] std::string_view meaning_of(GroupKind kind, int zero);
 
-// "0, 1, 2, 3"; more than eight equally spaced ranks are folded: "0, 8, 16 … 1016 (128)".
+// Returns "0, 1, 2, 3"; more than eight equally spaced ranks are folded: "0, 8, 16 … 1016 (128)".
 [[nodiscard]] std::string folded_ranks(std::span<const std::int64_t> ranks);
 
-// The kinds that the plan has: the dense mesh's, and the expert mesh's where there are experts.
+// Returns the kinds that the plan has: the dense mesh's, and the expert mesh's where there are experts.
 [[nodiscard]] std::vector<GroupKind> kinds_of(const Evaluation& e);
 
-// A row a kind. `alone` false: without those whose groups are single ranks.
+// Returns a table with a row for each kind. With `alone` false, kinds whose groups are single ranks are left
+// out.
 [[nodiscard]] Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds,
                                  bool alone);
-// A row a group of more than one rank: its axis, its number and its ranks, folded where they are many. At
-// most `most` rows. A column of hosts where they are named.
+// Returns a table with a row for each group of more than one rank: its axis, its number and its ranks, folded
+// where they are many. It has at most `most` rows, and a column of hosts where they are named.
 [[nodiscard]] Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most,
                                 const Hosts& hosts = {});
 

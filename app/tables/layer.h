@@ -1,4 +1,4 @@
-// What happens inside one layer, step by step?
+// A table says what happens inside one layer, step by step.
 #pragma once
 
 #include "app/tables/table.h"
@@ -7,15 +7,16 @@
 
 namespace pentamesh {
 
-// "8,192 × 1 × 8,192 of 16,384" is said by shapes of both; here "s b h 1,024 1 8,192".
+// Returns "s b h 1,024 1 8,192"; the functions for other shapes write "8,192 × 1 × 8,192 of 16,384".
 [[nodiscard]] std::string shape_text(const LayerTensor& tensor);
-// A row for each step. `dp`: replicas exist.
+// Returns a table with a row for each step. `dp` says that there are replicas.
 [[nodiscard]] Table layer_table(const LayerList& list, Notation notation, bool dp);
-// Calls and bytes of one layer and micro-batch by axis and collective, beside those of the plan's own list.
+// Returns calls and bytes of one layer and micro-batch by axis and collective, and next to them those of the
+// plan's own list.
 [[nodiscard]] Table layer_calls_table(const LayerList& list, const Comm& comm);
-// What the plan says: calls and bytes that leave a rank in one layer of this type and micro-batch; of weights
-// and gradients once in a training step where the list says so. Negative where the plan counts layers
-// together.
+// Holds the plan's own numbers: calls and bytes that leave a rank in one layer of this type and micro-batch;
+// for weights and gradients once in a training step where the list says so. They are negative where the plan
+// counts layers together.
 struct PlanCalls {
     double calls = -1, sent_bytes = -1;
 };

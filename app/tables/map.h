@@ -1,4 +1,4 @@
-// What does each axis do for the plan, and what is true of it in any plan?
+// Tables say what each axis does for the plan, and what is true of it in any plan.
 #pragma once
 
 #include "app/tables/table.h"
@@ -10,10 +10,10 @@
 
 namespace pentamesh {
 
-// A row for each axis, or modifier of one. `rows` of that plan.
+// Returns a table with a row for each axis, or modifier of one. `rows` are those of that plan.
 [[nodiscard]] Table map_table(const Plan& plan, std::span<const MapRow> rows);
 
-// Columns of the reference tables: what stands in MapWords, and over it.
+// Describes a column of the reference tables: the member of MapWords in its cells, and its title.
 struct MapWordsColumn {
     std::string_view title;
     std::string_view MapWords::*words;
@@ -27,7 +27,7 @@ inline constexpr std::array<MapWordsColumn, 5> kMapMaster{{{"cuts", &MapWords::c
                                                            {"sits", &MapWords::sits},
                                                            {"against it", &MapWords::drawback},
                                                            {"reach for it when", &MapWords::reach}}};
-// The same in any plan: the columns of both.
+// Returns the same in any plan: the columns of both.
 [[nodiscard]] Table map_reference_table();
 
 }  // namespace pentamesh

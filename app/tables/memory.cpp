@@ -4,7 +4,7 @@ namespace pentamesh {
 
 namespace {
 
-// One list of several.
+// Returns several lists as one.
 template <typename T>
 std::vector<T> joined(std::vector<T> first, const std::vector<T>& second, const std::vector<T>& third) {
     first.insert(first.end(), second.begin(), second.end());

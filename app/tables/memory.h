@@ -1,4 +1,4 @@
-// What each GPU holds: stage by stage, and what each axis saved.
+// Tables say what each GPU holds: stage by stage, and what each axis saved.
 #pragma once
 
 #include "app/tables/table.h"
@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// Parameters, gradients, optimizer, activations and buffers of a stage, and their cells.
+// Returns parameters, gradients, optimizer, activations and buffers of a stage, and their cells.
 [[nodiscard]] std::vector<Table::Column> category_columns(Shown shown);
 [[nodiscard]] std::vector<std::string> category_cells(const StageMemory& stage);
 [[nodiscard]] Table memory_table(const Memory& memory);

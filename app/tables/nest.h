@@ -1,5 +1,5 @@
-// What lies inside what? The levels from the cluster to a GPU, and what is inside the box that a path ends
-// at.
+// A table says what lies inside what: the levels from the cluster to a GPU, and the content of the box that a
+// path ends at.
 #pragma once
 
 #include "app/tables/table.h"
@@ -8,7 +8,8 @@
 
 namespace pentamesh {
 
-// A row for each level; where the path ends inside a GPU, one for each thing there and each tensor's cut.
+// Returns a table with a row for each level; where the path ends inside a GPU, one for each thing there and
+// each tensor's cut.
 [[nodiscard]] Table nest_table(const Plan& plan, const Evaluation& evaluation, Fold fold,
                                const NestPath& path);
 

@@ -1,4 +1,4 @@
-// What a search found and what it turned down, as rows.
+// Tables list the layouts that a search found and those that it turned down.
 #pragma once
 
 #include "app/tables/table.h"
@@ -9,16 +9,16 @@
 
 namespace pentamesh {
 
-// A column for each field that the space varies, then the figures.
+// Returns a table with a column for each field that the space varies, then the figures.
 [[nodiscard]] Table results_table(const SearchReport& r);
 [[nodiscard]] Table rejected_table(const SearchReport& r);
-// The best so far while a search runs, and what it is set beside.
+// Holds the best layout so far while a search runs, or a layout to compare it with.
 struct FoundRow {
     std::string layout;
     double step_s = 0, memory_bytes = 0;
 };
 [[nodiscard]] Table found_table(std::span<const FoundRow> rows);
-// "tp 8 cp 1 pp 16 ...": of an example.
+// Returns "tp 8 cp 1 pp 16 ...", for an example.
 [[nodiscard]] std::string choice_words(const Layout& l, const Training& t);
 
 }  // namespace pentamesh

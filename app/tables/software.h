@@ -1,4 +1,5 @@
-// What does the chosen software keep, reserve and reach? The figures of presets/software, with their sources.
+// A table says what the chosen software keeps, reserves and reaches: the figures of presets/software, with
+// their sources.
 #pragma once
 
 #include "app/tables/table.h"
@@ -6,8 +7,8 @@
 
 namespace pentamesh {
 
-// A row for each figure, in the order of its file: what it is, its value, whether it was read or fitted, its
-// source.
+// Returns a table with a row for each figure, in the order of its file: its meaning, its value, whether it
+// was read or fitted, its source.
 [[nodiscard]] Table software_table(Software software);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// What does each axis cost alone, on a few GPUs?
+// A table says what each axis costs by itself, on a few GPUs.
 #pragma once
 
 #include "app/tables/table.h"
@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// One GPU first, then a row for each strategy; why not, where it is impossible.
+// Returns a table with one GPU first, then a row for each strategy; it says why where one is impossible.
 [[nodiscard]] Table strategies_table(const StrategyPrices& prices);
 
 }  // namespace pentamesh

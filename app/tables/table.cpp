@@ -17,7 +17,7 @@ const std::string& key_of(const Table::Column& c) {
     return c.key.empty() ? c.title : c.key;
 }
 
-// Letters, not bytes: continuation bytes of UTF-8 take no room.
+// Returns the number of letters, not of bytes: continuation bytes of UTF-8 take no room.
 std::size_t letters(const std::string& s) {
     return static_cast<std::size_t>(std::count_if(
         s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));

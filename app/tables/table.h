@@ -1,4 +1,4 @@
-// A table as all its readers get it: the window's "show as data", CSV, Markdown, JSON, HTML and the command
+// One table serves all its readers: the window's "show as data", CSV, Markdown, JSON, HTML and the command
 // line.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace pentamesh {
 
-// What a column's cells are: words, or an exact number and how people read it.
+// Says what a column's cells are: words, or an exact number and how people read it.
 enum class Shown : std::uint8_t {
     words,
     plain,    // 5000
@@ -36,27 +36,27 @@ struct Table {
 };
 
 enum class TableFormat : std::uint8_t { text, csv, markdown, json, html };
-// Aligned text, RFC 4180 CSV, GitHub Markdown, a JSON array of objects, an HTML <table>. CSV and JSON have
-// the keys and the exact values; JSON's are numbers, where a column has numbers.
+// Writes aligned text, RFC 4180 CSV, GitHub Markdown, a JSON array of objects, or an HTML <table>. CSV and
+// JSON have the keys and the exact values; JSON's are numbers, where a column has numbers.
 [[nodiscard]] std::string write_table(const Table& table, TableFormat format);
 
-// An exact value as people read it: "28.1 GB". What is no number stays.
+// Returns an exact value as people read it: "28.1 GB". Other text stays as it is.
 [[nodiscard]] std::string cell_words(const Table::Column& column, const std::string& exact);
-// All cells as people read them.
+// Returns the table with all cells as people read them.
 [[nodiscard]] Table worded(Table table);
-// Columns with these keys, in this order. What is not there is left out.
+// Returns the columns with these keys, in this order. Missing keys are left out.
 [[nodiscard]] Table columns_of(const Table& table, std::initializer_list<std::string_view> keys);
 
-// All columns but those.
+// Returns all columns but those.
 [[nodiscard]] Table without(const Table& table, std::initializer_list<std::string_view> keys);
 
-// An exact cell: "5000", "0.125", no "-0".
+// Returns an exact cell: "5000", "0.125", no "-0".
 [[nodiscard]] std::string cell(double value);
 [[nodiscard]] std::string cell(std::int64_t value);
-// To the nearest whole number: bytes and calls.
+// Rounds to the nearest whole number: bytes and calls.
 [[nodiscard]] std::string whole_cell(double value);
 
-// "&", "<" and ">" as HTML says them.
+// Returns the text with "&", "<" and ">" as HTML says them.
 [[nodiscard]] std::string html_text(const std::string& text);
 
 }  // namespace pentamesh

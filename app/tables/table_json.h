@@ -1,4 +1,4 @@
-// A table's rows as JSON.
+// Writes a table's rows as JSON.
 #pragma once
 
 #include "app/tables/table.h"
@@ -7,7 +7,7 @@
 
 namespace pentamesh {
 
-// An array of objects by key. Counts and bytes are integers, seconds and shares floating point.
+// Returns an array of objects by key. Counts and bytes are integers, seconds and shares floating point.
 [[nodiscard]] nlohmann::ordered_json json_rows(const Table& table);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// What is cut and what is copied: every tensor of a plan.
+// Tables say what is cut and what is copied, for every tensor of a plan.
 #pragma once
 
 #include "app/tables/table.h"
@@ -8,13 +8,14 @@
 
 namespace pentamesh {
 
-// "8,192 × 1,024"; dimensions that a tensor lacks are left out.
+// Returns "8,192 × 1,024"; dimensions that a tensor lacks are left out.
 [[nodiscard]] std::string shape_text(const Placement& placement, const std::array<std::int64_t, 3>& sizes);
-// "tp rows/8, dp_shard copy"; "whole on every GPU" where no axis divides it.
+// Returns "tp rows/8, dp_shard copy"; "whole on every GPU" where no axis divides it.
 [[nodiscard]] std::string placement_text(const Placement& placement);
 [[nodiscard]] Table tensors_table(std::span<const Placement> placements);
 
-// What one rank holds of each: its placement on every axis that the mesh uses, its range and its bytes.
+// One rank holds this of each tensor: its placement on every axis that the mesh uses, its range and its
+// bytes.
 struct HeldTensor {
     const Placement& placement;
     const Part& part;

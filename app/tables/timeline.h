@@ -1,4 +1,4 @@
-// When each device works: by device, and every operation.
+// Tables say when each device works: by device, and every operation.
 #pragma once
 
 #include "app/tables/table.h"
@@ -7,7 +7,7 @@
 namespace pentamesh {
 
 [[nodiscard]] Table devices_table(const Timeline& timeline);
-// At most `most` rows, device by device in the order in which they run.
+// Returns at most `most` rows, device by device in the order in which they run.
 [[nodiscard]] Table operations_table(const Timeline& timeline, std::size_t most);
 
 }  // namespace pentamesh

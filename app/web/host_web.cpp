@@ -1,4 +1,4 @@
-// What a desktop does for the window, done by a browser: its file dialog, its clipboard, downloads.
+// A browser does what a desktop does for the window: its file dialog, its clipboard, downloads.
 #include "app/platform/hand_over.h"
 #include "app/platform/native_dialog.h"
 #include "app/web/page_calls.h"
@@ -11,13 +11,13 @@ namespace pentamesh {
 
 namespace {
 
-// Questions that wait for an answer, by number.
+// Holds questions that wait for an answer, by number.
 std::map<std::int32_t, std::optional<std::string>>& questions() {
     static std::map<std::int32_t, std::optional<std::string>> waiting;
     return waiting;
 }
 
-// The browser's dialog for a file to read.
+// Opens the browser's dialog for a file to read.
 class PickDialog final : public ui::FileDialog {
   public:
     explicit PickDialog(const ui::FileQuestion& question) : number_(next_number()) {

@@ -1,4 +1,5 @@
-// The program of the page: its frames are the browser's, and between two of them background work gets slices.
+// Runs the program in a page: its frames are the browser's, and between two of them background work gets
+// slices.
 #include "app/platform/platform.h"
 #include "app/platform/window.h"
 #include "app/ui/kit/slices.h"
@@ -25,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a frame's sixtieth of a second; of a slow one's time more.
+// Background work gets so much of a frame's sixtieth of a second, and more in a slow frame.
 constexpr double kSlices_s = 0.010, kMostSlices_s = 0.050;
 
 std::string taken(char* text) {
@@ -49,7 +50,7 @@ class Downloads {
             if (!came_in(file)) page_download(file.c_str());
         }
     }
-    // What was picked or dropped is not the program's.
+    // A file that was picked or dropped was not written by the program, so it is not downloaded.
     void take_in(const std::string& path) {
         std::error_code ignored;
         incoming_[path] = fs::last_write_time(path, ignored);
@@ -94,7 +95,8 @@ void turn() {
     if (!std::exchange(page.shown, true)) page_ready();
 }
 
-// A page that carries a course opens it (`pentamesh lesson --course … --web`); empty: it carries none.
+// Returns the course that a page carries (`pentamesh lesson --course … --web`); empty where it carries no
+// course.
 fs::path start_file(const std::string& text, const fs::path& data_folder) {
     const nlohmann::json start = parse_json(text, "the page");
     if (!start.is_object() || !start.contains("course")) return {};
@@ -127,13 +129,13 @@ nlohmann::json state_of_page() {
             {"plan", nlohmann::json::parse(write_plan(shell.document().plan()))}};
 }
 
-// Logical pixels of what the page counts.
+// Returns logical pixels for the page's coordinates.
 Vec2 in_window(double x, double y) {
     const double scale = the_page()->window.shell().scale();
     return {static_cast<float>(x / scale), static_cast<float>(y / scale)};
 }
 
-// A text that the page frees.
+// Returns a text that the page frees.
 char* given(const nlohmann::json& value) {
     return ::strdup(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
@@ -157,8 +159,8 @@ EMSCRIPTEN_KEEPALIVE void page_link(const char* link) {
     pentamesh::the_page()->window.shell().ui_state().wants_frame = true;
 }
 
-// A finger, in pixels of the page: whether its movement scrolls what lies there, and that it went down that
-// far.
+// page_scrolls returns 1 if a finger's movement scrolls at that place, in pixels of the page. page_swipe says
+// how far down it went.
 EMSCRIPTEN_KEEPALIVE int page_scrolls(double x, double y) {
     if (!pentamesh::the_page()) return 0;
     return pentamesh::the_page()->window.shell().ui_state().scrolls_at(pentamesh::in_window(x, y)) ? 1 : 0;
@@ -171,7 +173,7 @@ EMSCRIPTEN_KEEPALIVE void page_swipe(double x, double y, double by) {
     state.wants_frame = true;
 }
 
-// For a script that drives the page: all is drawn; where a control is; what the window shows.
+// A script that drives the page asks here: whether all is drawn, where a control is, what the window shows.
 EMSCRIPTEN_KEEPALIVE int page_rests() {
     return pentamesh::the_page() && pentamesh::the_page()->window.rests() ? 1 : 0;
 }

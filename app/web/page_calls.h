@@ -1,4 +1,4 @@
-// What the program asks of its page (app/web/library.js).
+// The program calls its page with these (app/web/library.js).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ extern "C" {
 void page_pick_file(const char* endings, std::int32_t ask);
 void page_download(const char* path);
 std::int32_t page_copy_picture(const void* png, std::int32_t bytes);  // 0: this browser cannot
-// Texts that the caller frees: what follows # in the address, the address before it, the page's own
+// Return texts that the caller frees: the part after # in the address, the address before it, the page's own
 // beginning.
 char* page_hash();
 char* page_address();

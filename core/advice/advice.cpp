@@ -38,8 +38,8 @@ Stated Advice::after(Measure measure, GroupKind kind) const {
 
 namespace {
 
-// Without the edits that do nothing for the step or for memory. That of the field which the problem is about
-// stays: without it the problem would.
+// Returns the edits without those that do nothing for the step or for memory. The edit of the field which the
+// problem is about stays: without it the problem would.
 std::vector<Edit> without_idle(Advice& a, std::vector<Edit> edits, std::string_view pointer) {
     if (!a.show(edits)) return edits;
     double time_s = a.shown.step->time_s, peak = a.shown.memory.peak();
@@ -88,7 +88,7 @@ void say_price(Advice& a, Advised& problem) {
 
 std::vector<Advised> advise(const Plan& plan, const Evaluation& evaluation) {
     std::vector<Advised> out;
-    // Advice on an impossible plan would only hide what makes it impossible.
+    // Advice on an impossible plan would only hide the errors.
     if (!evaluation.valid) return out;
     std::vector<Problem> found;
     Rules rules{plan, evaluation.mesh, true, found};

@@ -1,4 +1,4 @@
-// Experts that several GPUs keep alike: cut over them, each GPU keeps fewer.
+// Advises on experts of which several GPUs keep copies: cut over them, each GPU keeps fewer.
 #include "core/advice/advice_rules.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace pentamesh {
 
 namespace {
 
-// The ranks of another ep stand next to each other, so that its all-to-all stays as near as it can.
+// Puts the ranks of another ep next to each other, so that its all-to-all stays as near as possible.
 void with_ep(Layout& l, std::int64_t ep, bool near) {
     l.ep = ep;
     if (!near) return;

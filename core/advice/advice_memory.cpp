@@ -1,4 +1,4 @@
-// Does it fit, and if not, what is the smallest change that makes it fit?
+// Says if the plan fits, and if not, which smallest change makes it fit.
 #include "core/advice/advice_rules.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/changes.h"
@@ -10,10 +10,11 @@
 namespace pentamesh {
 namespace {
 
-// One change that saves memory. False: it does not apply to this plan.
+// This is one change that saves memory. Returns false if it does not apply to this plan.
 using Saving = bool (*)(Plan&);
 
-// Doubles an axis at the cost of data parallelism, so that the GPUs stay. False: its factors are odd.
+// Doubles an axis at the cost of data parallelism, so that the GPUs stay. Returns false if its factors are
+// odd.
 bool double_at_cost_of_dp(Layout& l, std::int64_t& axis) {
     if (l.dp_replicate.value_or(1) % 2 == 0)
         l.dp_replicate = *l.dp_replicate / 2;
@@ -91,7 +92,7 @@ constexpr std::array<Saving, 13> kSavings{
     sequence_parallel, selective_recompute, full_recompute,      flash_attention, half_micro_batch,
     shard_optimizer,   shard_everything,    shard_over_replicas, double_tp,       double_pp,
     double_cp,         double_ep,           one_chunk_a_stage};
-// Cost no GPUs and hardly any time.
+// These cost no GPUs and hardly any time.
 constexpr std::array<Saving, 3> kCheapSavings{sequence_parallel, selective_recompute, flash_attention};
 constexpr std::array<Saving, 4> kDoublings{double_tp, double_pp, double_cp, double_ep};
 
@@ -115,7 +116,7 @@ void consider_single_savings(Fastest& fastest) {
             true);
 }
 
-// Experts dealt over more GPUs, as far as they divide.
+// Tries experts dealt over more GPUs, as far as they divide.
 void consider_more_ep(Fastest& fastest, const Plan& plan) {
     const std::int64_t experts = plan.model.moe ? plan.model.moe->experts : 0;
     for (std::int64_t ep = plan.layout.ep + 1; ep <= std::min(experts, plan.cluster.gpus); ++ep)
@@ -128,7 +129,7 @@ void consider_more_ep(Fastest& fastest, const Plan& plan) {
                 true);
 }
 
-// Each saving at most twice (tp doubled, and doubled again).
+// Tries each saving at most twice (tp doubled, and doubled again).
 void consider_pairs(Fastest& fastest) {
     for (std::size_t i = 0; i < kSavings.size(); ++i)
         for (std::size_t j = i; j < kSavings.size(); ++j)
@@ -140,7 +141,7 @@ void consider_pairs(Fastest& fastest) {
                 true);
 }
 
-// Everything that costs no GPUs at once, then tp, pp, cp or ep doubled as often as it takes.
+// Tries everything that costs no GPUs at once, then tp, pp, cp or ep doubled as often as needed.
 void consider_all_out(Fastest& fastest) {
     constexpr int kMostDoublings = 6;
     for (int doublings = 0; doublings <= kMostDoublings; ++doublings)
@@ -158,7 +159,7 @@ void consider_all_out(Fastest& fastest) {
                     true);
 }
 
-// The fastest change of one choice that makes it fit; else of two; else of as many as it takes.
+// Names the fastest change of one choice that makes it fit; else of two; else of as many as needed.
 void say_what_fits(Advice& a, Advised& p) {
     Fastest fastest(a);
     consider_single_savings(fastest);
@@ -195,7 +196,7 @@ void recomputes_without_need(Advice& a) {
     Fastest fastest(a);
     for (const Recompute r : {Recompute::none, Recompute::selective}) {
         if (r >= a.plan.training.recompute.kind) continue;
-        // With a tenth to spare: what frameworks take besides is a range.
+        // A tenth must be spare: a framework's buffers are a range.
         if (a.works([&](Plan& q) { q.training.recompute = r; })
             && a.trial.memory.peak() <= 0.9 * a.trial.memory.hbm)
             fastest.consider([&](Plan& q) { q.training.recompute = r; }, true);

@@ -1,4 +1,4 @@
-// Where groups lie: talk that crosses a slow tier and need not.
+// Advises on where groups lie: talk that crosses a slow tier and need not.
 #include "core/advice/advice_rules.h"
 
 #include <algorithm>
@@ -34,7 +34,8 @@ void less_tp(Layout& l, std::int64_t tp, bool to_pipeline) {
     }
 }
 
-// Groups that are small enough for a fast domain but straddle two, because its size is no multiple of theirs.
+// Describes groups that are small enough for a fast domain but straddle two, because its size is no multiple
+// of theirs.
 std::string straddle_text(const Advice& a, const GroupSummary& s) {
     const std::int64_t domain = a.plan.cluster.tiers.empty() ? 0 : domain_of(a.plan.cluster, 0);
     const GroupFactors f = group_factors(a.base.mesh, s.kind);
@@ -95,7 +96,8 @@ void experts_over_slow_tier(Advice& a) {
                 q.layout.ep = ep;
             });
     const Candidate* c = fastest.better_than(a.base.step->time_s);
-    // Experts over nodes are a choice that large models make; a warning only where another one is faster.
+    // Experts over nodes are a choice that large models make; it is a warning only where another one is
+    // faster.
     const bool large = t.exposed_s > 0.1 * a.now.step->time_s;
     Advised& p = a.add(c && large ? Severity::warning : Severity::info, Rule::advice,
                        ProblemCode::ep_spans_nodes, "/layout/ep");
@@ -103,7 +105,7 @@ void experts_over_slow_tier(Advice& a) {
     if (c) offer(a, p, *c);
 }
 
-// The axis whose exposed time falls most between two evaluations.
+// Returns the axis whose exposed time falls most between two evaluations.
 GroupKind most_relieved(const Evaluation& before, const Evaluation& after) {
     int best = 0;
     double gain = 0;

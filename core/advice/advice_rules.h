@@ -1,4 +1,4 @@
-// What the files of advice share: a plan's evaluation, and changes tried out on it.
+// The files of advice share this: a plan's evaluation, and changes tried out on it.
 #pragma once
 
 #include "core/advice/advised.h"
@@ -14,7 +14,7 @@
 
 namespace pentamesh {
 
-// A change that was evaluated and found valid.
+// This is a change that was evaluated and found valid.
 struct Candidate {
     std::vector<Edit> edits;
     double time_s = 0, peak_bytes = 0;
@@ -39,8 +39,8 @@ struct Advice {
         return p;
     }
 
-    // Evaluates the plan with a change; false where that is no valid plan, its software has it not, or it has
-    // no step time.
+    // Evaluates the plan with a change; returns false where that is no valid plan, its software lacks it, or
+    // it has no step time.
     template <typename Change>
     bool works(Change&& change) {
         changed.layout = plan.layout;
@@ -53,17 +53,18 @@ struct Advice {
         return trial.valid && trial.step.has_value();
     }
     [[nodiscard]] Candidate candidate() const;  // of the trial
-    // Evaluates the plan with these edits as a report shows it, into `shown`. False: no valid plan.
+    // Evaluates the plan with these edits as a report shows it, into `shown`. Returns false if it is no valid
+    // plan.
     [[nodiscard]] bool show(const std::vector<Edit>& edits);
-    // A plan that is shown takes no more memory than a GPU has, or than the plan takes.
+    // Returns true if the shown plan takes no more memory than a GPU has, or than the plan takes.
     [[nodiscard]] bool shown_memory_allows() const {
         return shown.memory.fits() || shown.memory.peak() <= now.memory.peak();
     }
     [[nodiscard]] bool shown_is_faster() const { return shown.step->time_s < 0.99 * now.step->time_s; }
-    // A figure of the plan, and the same of what is shown. `kind`: of group_*.
+    // Return a figure of the plan, and the same of the shown one. `kind` is that of group_*.
     [[nodiscard]] Stated before(Measure measure, GroupKind kind = GroupKind::tp) const;
     [[nodiscard]] Stated after(Measure measure, GroupKind kind = GroupKind::tp) const;
-    // Does the trial fit the memory, or at least take no more than the plan does?
+    // Returns true if the trial fits the memory, or at least takes no more than the plan does.
     [[nodiscard]] bool memory_allows() const {
         return trial.memory.fits() || trial.memory.peak() <= base.memory.peak();
     }
@@ -80,7 +81,7 @@ class Fastest {
         if (best_ && best_->time_s <= advice_.trial.step->time_s) return;
         best_ = advice_.candidate();
     }
-    // Only where it beats `limit_s` by at least one percent.
+    // Returns the best only where it beats `limit_s` by at least one percent.
     [[nodiscard]] const Candidate* better_than(double limit_s) const {
         return best_ && best_->time_s < 0.99 * limit_s ? &*best_ : nullptr;
     }
@@ -91,17 +92,16 @@ class Fastest {
     std::optional<Candidate> best_;
 };
 
-// " With tp = 8 a step takes 3.1 s instead of 9.2 s."; sets the problem's fix and appends that to its
-// message. False, and nothing is said, where the replay shows less than one percent of gain.
+// Sets the problem's fix and appends to its message " With tp = 8 a step takes 3.1 s instead of 9.2 s."
+// Returns false, and appends nothing, where the replay shows less than one percent of gain.
 bool offer(Advice& a, Advised& problem, const Candidate& candidate);
-// The same; advice that was added last and that nothing can be offered for is taken back.
+// Does the same; the advice added last is taken back where nothing can be offered for it.
 void offer_or_withdraw(Advice& advice, Advised& problem, const Candidate& candidate);
-// Appends what the shown plan changes on the wire and in time: " for the same bytes on the wire", or "; each
-// GPU then sends 381 GB a step instead of 304 GB"; where it is so, ", and a step takes 3.2 s instead of 3.1
-// s".
+// Appends how the shown plan changes traffic and time: " for the same bytes on the wire", or "; each GPU then
+// sends 381 GB a step instead of 304 GB"; where it is so, ", and a step takes 3.2 s instead of 3.1 s".
 void say_price(Advice& a, Advised& problem);
 
-// By file: where groups lie; what fits; how the step's time goes.
+// Each is in its own file.
 void advise_experts(Advice& a);    // advice_experts.cpp
 void advise_placement(Advice& a);  // advice_placement.cpp
 void advise_sharding(Advice& a);   // advice_sharding.cpp

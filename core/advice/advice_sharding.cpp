@@ -1,4 +1,5 @@
-// Data parallelism: what is sharded over how many, and what that costs on the wire.
+// Advises on data parallelism: which states are sharded over how many ranks, and the cost of that on the
+// wire.
 #include "core/advice/advice_rules.h"
 #include "core/pipeline/gradient_reduction.h"
 #include "core/plan/factors.h"
@@ -12,12 +13,12 @@ std::int64_t dp_of(const Advice& a) {
     return data_parallel(a.plan);
 }
 
-// The slowest tier that the shard group crosses; 0 where it stays inside the fast domain.
+// Returns the group over which ZeRO shards.
 const GroupSummary& shard_group(const Advice& a) {
     return a.base.groups[GroupKind::fsdp];
 }
 
-// The fastest HSDP: dp_shard a divisor of the data-parallel degree, replicas the rest.
+// Tries HSDP for the fastest: dp_shard a divisor of the data-parallel degree, replicas the rest.
 void consider_hsdp(Advice& a, Fastest& fastest, std::int64_t limit) {
     const std::int64_t dp = dp_of(a);
     for (std::int64_t shard = 2; shard <= limit; ++shard) {

@@ -1,4 +1,4 @@
-// Do all stages work equally long? If not, which lists of layers were tried.
+// Says if all stages work equally long, and if not, which lists of layers were tried.
 #include "core/advice/advice_rules.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 constexpr double kLargeUnevenness = 0.05;
 constexpr int kMostMoves = 32;  // layers that go from one stage to another, one after the other
 
-// Of the chunks of a device the one with the most layers, or the fewest; in model order.
+// Returns the chunk of a device with the most layers, or the fewest; in model order.
 std::size_t chunk_of_device(const std::vector<std::int64_t>& layers, const ScheduleShape& shape, int device,
                             bool most) {
     std::size_t found = static_cast<std::size_t>(stage_of(shape, device, 0));
@@ -21,7 +21,7 @@ std::size_t chunk_of_device(const std::vector<std::int64_t>& layers, const Sched
 }
 
 // Moves layers from the longest stage to the shortest, one by one. It ends where the shortest would become as
-// long. Of equally short stages it takes the latest, which keeps the fewest micro-batches in flight.
+// long. Among equally short stages it takes the latest, which keeps the fewest micro-batches in flight.
 void move_layers(Advice& a, const ScheduleShape& shape, std::vector<std::int64_t> layers, Fastest& fastest) {
     const int chunks = chunks_of(shape);
     for (int moves = 0; moves < kMostMoves; ++moves) {
@@ -55,7 +55,7 @@ void advise_stages(Advice& a) {
         a.before(Measure::uneven_share), ") longer than the average of ", a.base.comm.stages.devices,
         " stages, which wait for it: it has ", count_text(contents.layers, "layer"),
         contents.head ? " and the head" : "", ".");
-    // The even split is the start, whatever list the plan has.
+    // The even split is the start, for any list of the plan.
     Fastest fastest(a);
     fastest.consider([](Plan& q) { q.layout.stage_layers.clear(); });
     if (a.trial.valid && a.trial.step) {

@@ -1,4 +1,4 @@
-// How the step's time goes: bubble, stragglers, communication that could be hidden.
+// Advises on the step's time: bubble, stragglers, communication that could be hidden.
 #include "core/advice/advice_rules.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/changes.h"
@@ -20,7 +20,7 @@ std::vector<Edit> batch_of(const Advice& a, std::int64_t m) {
     return {{"/training/global_batch", m * sequences}};
 }
 
-// True if m micro-batches per step work and leave a small bubble, by the closed form.
+// Returns true if m micro-batches per step work and leave a small bubble, by the closed form.
 bool small_estimate(Advice& a, std::int64_t m) {
     const std::int64_t sequences = a.plan.training.global_batch / a.base.microbatches;
     return a.works([&](Plan& q) { q.training.global_batch = m * sequences; })
@@ -30,9 +30,9 @@ bool small_shown(Advice& a, std::int64_t m) {
     return a.show(batch_of(a, m)) && bubble_share(a.shown) < kLargeBubble;
 }
 
-// The smallest multiple of pp micro-batches, above what the plan has, whose bubble is small as a report shows
-// it; 0 where a thousand rounds do not do it. The closed form says how far to look: near its answer each
-// multiple is replayed, far below it they are halved.
+// Returns the smallest multiple of pp micro-batches, above the plan's number, whose bubble is small as a
+// report shows it; 0 where a thousand rounds are not enough. The closed form says how far to look: near its
+// answer each multiple is replayed, far below it they are halved.
 std::int64_t enough_microbatches(Advice& a) {
     constexpr std::int64_t kMost = 1024, kEach = 24;
     const std::int64_t p = a.plan.layout.pp, first = a.base.microbatches / p + 1;
@@ -63,7 +63,7 @@ std::int64_t enough_microbatches(Advice& a) {
     return 0;
 }
 
-// One chunk a device becomes several. Numbers that divide the layers go first: uneven chunks need a list of
+// Makes several chunks a device of one. Numbers that divide the layers go first: uneven chunks need a list of
 // stages in Megatron.
 void consider_interleaving(Advice& a, Fastest& fastest) {
     const Layout& l = a.plan.layout;
@@ -73,7 +73,7 @@ void consider_interleaving(Advice& a, Fastest& fastest) {
             if (a.plan.model.layers >= l.pp * v && (a.plan.model.layers % (l.pp * v) == 0) == even)
                 fastest.consider([&](Plan& q) {
                     q = with_schedule(q, usual_schedule(v), v);
-                    // An edit cannot take a field away: it states what holds without it.
+                    // An edit cannot take a field away: it states the value that holds without it.
                     if (l.microbatch_group) q.layout.microbatch_group = l.pp;
                 });
         if (fastest.any()) return;

@@ -1,4 +1,4 @@
-// Advice with the numbers of its sentences by value: what a test can hold against a report.
+// Holds advice with the numbers of its sentences by value: a test can compare them with a report.
 #pragma once
 
 #include "core/base/enum_array.h"
@@ -13,7 +13,7 @@
 
 namespace pentamesh {
 
-// The numbers with a unit that sentences are made of. Of a plan that fits several times into a name: its
+// Names the numbers with a unit that sentences use. Where a plan has several of a name, it is that of its
 // fullest GPU, its whole step, the GPU that sends most.
 enum class Measure : std::uint8_t {
     step_s,
@@ -28,7 +28,7 @@ enum class Measure : std::uint8_t {
     straggler_bound,
     memory,
     memory_saved,
-    memory_over,  // what is missing
+    memory_over,  // the missing bytes
     memory_least,
     hbm,
     parameters,
@@ -42,7 +42,7 @@ enum class Measure : std::uint8_t {
     group_sent,          // in one kind of group
     group_time_s,
     group_exposed_s,
-    ring_piece,      // what goes round the ring of an FSDP group at once
+    ring_piece,      // bytes that go round the ring of an FSDP group at once
     ring_latency_s,  // of one collective
     ring_latency_step_s
 };
@@ -52,7 +52,7 @@ enum class MeasureUnit : std::uint8_t { seconds, share, memory, traffic };
 [[nodiscard]] MeasureUnit unit_of(Measure measure);
 [[nodiscard]] std::string_view name_of(Measure measure);  // "step_s"
 
-// A number of a problem's sentence.
+// This is a number of a problem's sentence.
 struct Stated {
     Measure measure = Measure::step_s;
     double value = 0;              // seconds, bytes, or a share of one
@@ -66,8 +66,8 @@ struct Advised : Problem {
     std::vector<Stated> figures;  // the numbers with a unit in `message`, in its order
 };
 
-// Warnings and notices over a complete, replayed evaluation; the most severe first. Empty for an impossible
-// plan.
+// Returns warnings and notices over a complete, replayed evaluation; the most severe first. It is empty for
+// an impossible plan.
 [[nodiscard]] std::vector<Advised> advise(const Plan& plan, const Evaluation& evaluation);
 
 // Adds to a problem's sentence; the numbers go to its figures too.

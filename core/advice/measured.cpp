@@ -12,7 +12,7 @@ double sent_per_step(const Evaluation& e, bool data_parallel_only) {
     return sum;
 }
 
-// The ring of the FSDP group that gathers and reduces.
+// Returns a figure of the ring of the FSDP group that gathers and reduces.
 double of_ring(Measure measure, const Plan& plan, const Evaluation& e) {
     const GroupSummary& ring = e.groups[GroupKind::fsdp];
     const auto tier = static_cast<std::size_t>(ring.slowest_tier);

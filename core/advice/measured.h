@@ -1,11 +1,12 @@
-// The number that a sentence means.
+// Finds the number that a sentence means.
 #pragma once
 
 #include "core/advice/advised.h"
 
 namespace pentamesh {
 
-// The measure in `e`, which has a step; what is saved is against `now`. `kind`: of Measure::group_*.
+// Returns the measure in `e`, which has a step; a saving is against `now`. `kind` is that of
+// Measure::group_*.
 [[nodiscard]] double measured(Measure measure, const Plan& plan, const Evaluation& now, const Evaluation& e,
                               GroupKind kind);
 

@@ -1,4 +1,4 @@
-// Characters of the formats that are read here, whatever the locale says.
+// Classifies characters of the formats that are read here, for any locale.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace pentamesh {
     return c >= '0' && c <= '9';
 }
 
-// Spaces, tabs and carriage returns at both ends go.
+// Drops spaces, tabs and carriage returns at both ends.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view s) {
     constexpr std::string_view kBlank = " \t\r";
     const std::size_t first = s.find_first_not_of(kBlank);

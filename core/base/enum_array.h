@@ -1,4 +1,4 @@
-// An array with an element for each enumerator, indexed by the enumerator.
+// An EnumArray has an element for each enumerator, indexed by the enumerator.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace pentamesh {
 
-// How many enumerators E has, 0 .. n-1: specialised beside each enum that indexes an array.
+// Holds the number of enumerators of E, 0 .. n-1; it is specialised next to each enum that indexes an array.
 template <typename E>
 inline constexpr std::size_t kEnumCount = 0;
 
@@ -22,7 +22,7 @@ struct EnumArray : std::array<T, kEnumCount<E>> {
     }
 };
 
-// Every enumerator in order: for (const Axis a : all_of<Axis>()).
+// Returns every enumerator in order: for (const Axis a : all_of<Axis>()).
 template <typename E>
 [[nodiscard]] constexpr std::array<E, kEnumCount<E>> all_of() {
     std::array<E, kEnumCount<E>> all{};

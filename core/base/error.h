@@ -1,4 +1,4 @@
-// Errors at the edge: files, JSON, command line. The engine itself never throws.
+// An Error is thrown at the edge: files, JSON, command line. The engine itself never throws.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,8 @@ enum class ErrorKind { invalid, usage, io };  // exit status 1, 2, 3
 
 class Error : public std::runtime_error {
   public:
-    // `path` the file ("" none, "-" standard input), `pointer` the JSON pointer in it ("" the whole).
+    // `path` is the file ("" for no file, "-" for standard input), `pointer` the JSON pointer in it ("" for
+    // the whole).
     Error(ErrorKind kind, std::string path, std::string pointer, const std::string& message)
         : std::runtime_error(compose(path, pointer, message)), kind_(kind), path_(std::move(path)),
           pointer_(std::move(pointer)), message_(message) {}

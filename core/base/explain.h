@@ -1,4 +1,5 @@
-// How a number came about. Built only when asked for, by the module that computes the number.
+// An Explanation says how a number came about. It is built only when asked for, by the module that computes
+// the number.
 #pragma once
 
 #include <string>

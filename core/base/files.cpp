@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
     throw Error(ErrorKind::io, path.string(), "", what);
 }
 
-// What the system says about the last failure, or `otherwise` where it says nothing.
+// Returns the system's reason for the last failure, or `otherwise` where it gives none.
 std::string system_reason(int number, const char* otherwise) {
     return number != 0 ? std::generic_category().message(number) : otherwise;
 }
@@ -30,17 +30,17 @@ std::string too_large() {
     return "is larger than " + std::to_string(kMostFileBytes >> 20) + " MiB, the most that is read";
 }
 
-constexpr std::string_view kHalfWritten = ".new-";  // and a number
+constexpr std::string_view kHalfWritten = ".new-";  // a number follows
 
-// A name beside `path` that no other process writes to.
+// Returns a name in the folder of `path` that no other process writes to.
 fs::path name_beside(const fs::path& path) {
     fs::path name = path;
     name += std::string(kHalfWritten) + std::to_string(std::random_device{}());
     return name;
 }
 
-// What a process that was killed while it wrote `path` left beside it. It is removed once no process has it
-// locked and it is old enough that its writer has had the time to lock it.
+// Removes the half-written file that a killed process left next to `path`. It is removed once no process has
+// it locked and it is old enough that its writer has had the time to lock it.
 void remove_left_over(const fs::path& path) {
     constexpr std::chrono::seconds kTimeToLock{1};
     const std::string begin = path.filename().string() + std::string(kHalfWritten);
@@ -59,7 +59,7 @@ void remove_left_over(const fs::path& path) {
     }
 }
 
-// A pipe or a device: nothing can be put in its place.
+// Writes to a pipe or a device: nothing can be put in its place.
 void write_in_place(const fs::path& path, std::string_view text) {
     errno = 0;
     std::ofstream out(path, std::ios::binary);
@@ -69,7 +69,7 @@ void write_in_place(const fs::path& path, std::string_view text) {
     if (!out) fail(path, "cannot be written: " + system_reason(errno, "the write failed"));
 }
 
-// What a chain of links leads to, whether that is there or not; the path itself where it is no link.
+// Returns the end of a chain of links, even where no file is there; the path itself where it is no link.
 fs::path behind_links(fs::path path) {
     constexpr int kMostLinks = 40;  // as the kernel follows
     std::error_code error;

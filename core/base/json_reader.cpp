@@ -85,8 +85,8 @@ class Builder {
     [[noreturn]] void fail(const std::string& what) const {
         throw Error(ErrorKind::invalid, path_, pointer(), what);
     }
-    // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while ..." without its
-    // beginning: the line is counted here, since errors of numbers have none.
+    // Cuts the beginning off "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error
+    // while ...": the line is counted here, since errors of numbers have none.
     [[nodiscard]] static std::string reason(std::string what) {
         if (const auto end = what.find("] "); end != std::string::npos) what = what.substr(end + 2);
         if (what.rfind("parse error", 0) == 0)
@@ -154,7 +154,8 @@ bool is_utf8(std::string_view text) {
         if (first < 0xC2 || first > 0xF4) return false;
         const std::size_t more = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
         if (text.size() - i <= more) return false;
-        // The second byte keeps out longer spellings than needed, surrogates and what is beyond U+10FFFF.
+        // The limits of the second byte keep out longer spellings than needed, surrogates and code points
+        // beyond U+10FFFF.
         const unsigned second = byte(i + 1);
         const unsigned least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
         const unsigned most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;

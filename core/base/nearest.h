@@ -1,4 +1,4 @@
-// The known word closest to one that is not known, for errors that say what was probably meant.
+// Finds the known word closest to an unknown one, for errors that say what was probably meant.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace pentamesh {
 
-// Insertions, deletions and replacements of one character that turn a into b; a swap of neighbours counts
-// one (optimal string alignment). Letters' case costs nothing.
+// Returns the number of insertions, deletions and replacements of one character that turn a into b; a swap of
+// neighbours counts one (optimal string alignment). Letters' case costs nothing.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The known word of least distance, the first of several; empty where `known` is.
+// Returns the known word of least distance, the first of several; empty where `known` is.
 [[nodiscard]] std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
 
-// A value out of a file for a message: cut to a readable length, control characters replaced.
+// Returns a value out of a file for a message: cut to a readable length, control characters replaced.
 [[nodiscard]] std::string shown_text(std::string_view text);
 
 }  // namespace pentamesh

@@ -12,7 +12,7 @@
 namespace pentamesh {
 namespace {
 
-// Some standard libraries convert whole numbers only (libc++ before 20, Apple's).
+// Some standard libraries convert only whole numbers (libc++ before 20, Apple's).
 template <typename T>
 concept ReadByCharconv = requires(const char* p, T& x) {
     std::from_chars(p, p, x);
@@ -58,7 +58,7 @@ std::optional<T> read(std::string_view number) {
     }
 }
 
-// Characters of the decimal number that `text` begins with; 0: none.
+// Returns the number of characters of the decimal number that `text` begins with, or 0.
 std::size_t number_length(std::string_view text) {
     std::size_t i = !text.empty() && text[0] == '-' ? 1 : 0;
     const auto digits = [&] {

@@ -1,4 +1,4 @@
-// Numbers as text and back, always with a point, whatever the locale is.
+// Converts numbers to text and back, always with a point, in any locale.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@ namespace pentamesh {
 [[nodiscard]] std::string fixed_text(double x, int decimals);       // 1.5, 2 -> "1.50"
 [[nodiscard]] std::string scientific_text(double x, int decimals);  // 15000, 2 -> "1.50e+04"
 [[nodiscard]] std::string general_text(double x, int digits);       // 0.1234567, 6 -> "0.123457"
-[[nodiscard]] std::string exact_text(double x);                     // that reads back as the same number
+[[nodiscard]] std::string exact_text(double x);                     // reads back as the same number
 
-// A decimal number at the beginning of `text`: sign, digits, point, exponent. `length` 0: there is none, or
-// it is not finite.
+// Reads a decimal number at the beginning of `text`: sign, digits, point, exponent. `length` is 0 where there
+// is no number, or it is not finite.
 struct LeadingNumber {
     double value = 0;
     std::size_t length = 0;
 };
 [[nodiscard]] LeadingNumber leading_number(std::string_view text);
-// The whole of `text` as one number; nullopt: it is none.
+// Reads the whole of `text` as one number; nullopt where it is no number.
 [[nodiscard]] std::optional<double> parse_double(std::string_view text);
 
-// What stands in where the standard library cannot convert floating point by itself. Slower, the same
-// answers.
+// These replace the standard library's conversions where it cannot convert floating point. They are slower
+// and give the same answers.
 namespace by_stream {
 [[nodiscard]] std::string fixed_text(double x, int decimals);
 [[nodiscard]] std::string scientific_text(double x, int decimals);

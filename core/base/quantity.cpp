@@ -11,8 +11,8 @@
 namespace pentamesh {
 namespace {
 
-// Takes the separators out of "1,048,576", "1 048 576" and "1_048_576". A separator that does not stand
-// before three digits stays, so that "1,5" is no number.
+// Takes the separators out of "1,048,576", "1 048 576" and "1_048_576". A separator that is not before three
+// digits stays, so that "1,5" is no number.
 std::string without_separators(std::string_view s) {
     std::string out;
     for (std::size_t i = 0; i < s.size(); ++i) {
@@ -34,7 +34,7 @@ constexpr std::array<Prefix, 8> kDecimal{
 constexpr std::array<Prefix, 4> kBinary{
     {{"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}, {"Ti", 1099511627776.0}}};
 
-// Size of `unit` where it is a prefix and one of `names`.
+// Returns the size of `unit` where it is a prefix and one of `names`.
 template <std::size_t N>
 std::optional<double> prefixed(std::string_view unit, const std::array<Prefix, N>& prefixes,
                                std::initializer_list<std::string_view> names) {

@@ -1,5 +1,5 @@
-// What did a person type into a field with a unit? A number alone takes the unit that the field shows; a unit
-// of another kind, or one that may mean two things, is refused in words.
+// Reads a text typed into a field with a unit. A number without a unit takes the unit that the field shows; a
+// unit of another kind, or one that may mean two things, is refused in words.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ enum class Dimension : std::uint8_t {
     ratio         // "1 : 7", "7"
 };
 
-// One of both: the value in base units (bytes, seconds, 0.45 for 45 %) or why the text is refused.
+// Holds one of both: the value in base units (bytes, seconds, 0.45 for 45 %) or why the text is refused.
 struct Quantity {
     std::optional<double> value;
     std::string refusal;
 };
-// `shown_unit`: the unit behind the number that the field shows ("GB/s", "µs", "%", or none).
+// `shown_unit` is the unit after the number that the field shows ("GB/s", "µs", "%", or empty).
 [[nodiscard]] Quantity parse_quantity(std::string_view text, Dimension dimension,
                                       std::string_view shown_unit = {});
-// The unit of a text such as "50 GB/s": what follows the number.
+// Returns the unit of a text such as "50 GB/s": the part after the number.
 [[nodiscard]] std::string_view unit_of(std::string_view shown);
 
 }  // namespace pentamesh

@@ -11,8 +11,8 @@ namespace {
 
 using State = std::array<std::uint32_t, 8>;
 
-// Of the square (root 2) or cube (root 3) roots of the first primes: the first 32 bits of their fractions. By
-// whole numbers alone: the largest x with x^root <= prime * 2^(32 root).
+// Returns the first 32 bits of the fractions of the square (root 2) or cube (root 3) roots of the first
+// primes. It uses only whole numbers: the largest x with x^root <= prime * 2^(32 root).
 template <std::size_t N>
 constexpr std::array<std::uint32_t, N> root_bits(int root) {
     std::array<std::uint32_t, N> out{};
@@ -21,7 +21,7 @@ constexpr std::array<std::uint32_t, N> root_bits(int root) {
         bool composite = false;
         for (std::uint64_t d = 2; d * d <= prime; ++d) composite = composite || prime % d == 0;
         if (composite) continue;
-        // Bit by bit; the power is kept in pieces of 32 bits.
+        // The root is found bit by bit; the power is kept in pieces of 32 bits.
         std::uint64_t x = 0;
         for (int bit = 37; bit >= 0; --bit) {
             const std::uint64_t with = x | std::uint64_t{1} << static_cast<unsigned>(bit);

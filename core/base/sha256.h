@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): the checksum that a printed page names its plan by.
+// Computes SHA-256 (FIPS 180-4): a printed page names its plan by this checksum.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// 64 hexadecimal digits, as sha256sum prints them.
+// Returns 64 hexadecimal digits, as sha256sum prints them.
 [[nodiscard]] std::string sha256_of(std::string_view bytes);
 
 }  // namespace pentamesh

@@ -35,7 +35,7 @@ bool write_all(int file, std::string_view text) {
     return true;
 }
 
-// Owner first: giving a file away may clear bits of its mode.
+// The owner is set first: giving a file away may clear bits of its mode.
 bool made_like(int file, const std::filesystem::path& like) {
     struct stat old {};
     if (::stat(like.c_str(), &old) != 0) return true;

@@ -1,4 +1,4 @@
-// What writing files safely asks of the system: flushing, owner and mode, locks.
+// These system calls make writing files safe: flushing, owner and mode, locks.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace pentamesh {
 
-// Makes the new file `fresh`, writes it, flushes it to the disk and gives it the name `target`. A file that
-// is there lends it its mode and, if the system allows that, its owner. Until then `fresh` is locked: who can
-// lock it knows that no process is writing it. Returns the system's reason for a failure, after which `fresh`
-// is gone and `target` as it was; "": written.
+// Makes the new file `fresh`, writes it, flushes it to the disk and gives it the name `target`. An existing
+// target gives its mode and, if the system allows that, its owner. Until then `fresh` is locked: a process
+// that can lock it knows that no process is writing it. Returns the system's reason for a failure, after
+// which `fresh` is gone and `target` as it was; "" where it was written.
 [[nodiscard]] std::string write_and_rename(const std::filesystem::path& fresh, std::string_view text,
                                            const std::filesystem::path& target);
-// Whether the user may change a file that is there; renaming over it would not ask.
+// Returns true if the user may change a file that is there; renaming over it would not ask.
 [[nodiscard]] bool may_write(const std::filesystem::path& file);
 // Makes the names in a folder as durable as the files. Not every file system can; it is no error.
 void flush_folder(const std::filesystem::path& folder);
 
 [[nodiscard]] std::int64_t process_id();
 
-// A lock on a file, held until it goes away or the process ends in any way.
+// Locks a file until it goes away or the process ends in any way.
 class FileLock {
   public:
-    // nullopt: somebody else holds it, or the file cannot be opened (or made, with `create`).
+    // Returns nullopt if another process holds it, or the file cannot be opened (or made, with `create`).
     [[nodiscard]] static std::optional<FileLock> take(const std::filesystem::path& file, bool create);
     FileLock(FileLock&& other) noexcept;
     FileLock& operator=(FileLock&& other) noexcept;

@@ -68,7 +68,7 @@ std::string time_text(double seconds, Zeros zeros) {
     constexpr double kShortest_s = 1e-14;
     constexpr std::array<std::string_view, 4> kUnits{" s", " ms", " µs", " ns"};
     std::size_t unit = 0;
-    if (std::abs(seconds) < kShortest_s) seconds = 0;  // what sums and differences round by
+    if (std::abs(seconds) < kShortest_s) seconds = 0;  // rounding of sums and differences
     while (unit + 1 < kUnits.size() && seconds != 0 && std::abs(seconds) < 0.9995) {
         seconds *= 1e3;
         ++unit;

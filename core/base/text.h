@@ -1,4 +1,4 @@
-// Sentences with numbers in them: what problems, captions and notices are made of.
+// Makes sentences with numbers in them, for problems, captions and notices.
 #pragma once
 
 #include <concepts>
@@ -8,23 +8,24 @@
 
 namespace pentamesh {
 
-// 16384 -> "16,384".
+// Returns "16,384" for 16384.
 [[nodiscard]] std::string with_commas(std::int64_t n);
-// Zeros at the end of a figure: "4.5 ms" reads better in a sentence, "4.50 ms" in a column that changes.
+// Says if zeros at the end of a figure stay: "4.5 ms" reads better in a sentence, "4.50 ms" in a column that
+// changes.
 enum class Zeros : std::uint8_t { dropped, kept };
-// Three significant digits, no exponent below a million: 0.0123, 4.5, 981, 12,300.
+// Returns three significant digits, without an exponent below a million: 0.0123, 4.5, 981, 12,300.
 [[nodiscard]] std::string three_digits(double x, Zeros zeros = Zeros::dropped);
-// A count: 2,624, whole where it is whole, else in three digits.
+// Returns a count: 2,624, whole where it is whole, else in three digits.
 [[nodiscard]] std::string whole_text(double count);
-// Decimal, as bandwidths and messages are counted: "28.1 GB".
+// Returns decimal units, as bandwidths and messages are counted: "28.1 GB".
 [[nodiscard]] std::string bytes_text(double bytes, Zeros zeros = Zeros::dropped);
-// Binary, as memory is counted: "71.2 GiB".
+// Returns binary units, as memory is counted: "71.2 GiB".
 [[nodiscard]] std::string memory_text(double bytes, Zeros zeros = Zeros::dropped);
-// "12.3 ms"; down to nanoseconds.
+// Returns "12.3 ms"; down to nanoseconds.
 [[nodiscard]] std::string time_text(double seconds, Zeros zeros = Zeros::dropped);
-// 0.123 -> "12.3 %".
+// Returns "12.3 %" for 0.123.
 [[nodiscard]] std::string percent_text(double fraction, Zeros zeros = Zeros::dropped);
-// "1 GPU", "8 GPUs".
+// Returns "1 GPU", "8 GPUs".
 [[nodiscard]] std::string count_text(std::int64_t n, std::string_view noun);
 
 inline void append_part(std::string& out, std::string_view part) {
@@ -33,7 +34,7 @@ inline void append_part(std::string& out, std::string_view part) {
 inline void append_part(std::string& out, std::integral auto part) {
     out += with_commas(part);
 }
-// Strings as they are, integers with commas.
+// Joins strings as they are and integers with commas.
 template <typename... Parts>
 [[nodiscard]] std::string sentence(const Parts&... parts) {
     std::string out;
@@ -41,7 +42,7 @@ template <typename... Parts>
     return out;
 }
 
-// Whether they are the same but for capitals.
+// Returns true if they are the same except for capitals.
 [[nodiscard]] bool same_letters(std::string_view a, std::string_view b);
 
 }  // namespace pentamesh

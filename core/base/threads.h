@@ -1,4 +1,4 @@
-// Whether work can go on beside other work. A page has one thread: there it is done in slices.
+// Says if work can go on at the same time as other work. A page has one thread: there it is done in slices.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ inline constexpr bool kHasThreads = false;
 inline constexpr bool kHasThreads = true;
 #endif
 
-// Threads that run at once, at least one.
+// Returns the number of threads that run at once, at least one.
 [[nodiscard]] inline int cores() {
     return kHasThreads ? std::max(1, static_cast<int>(std::thread::hardware_concurrency())) : 1;
 }

@@ -16,8 +16,8 @@
 namespace pentamesh {
 namespace {
 
-// A run on the cluster that is calibrated. `replayed`: the time with the schedule replayed over the closed
-// form's, which the fit asks because it is hundreds of times faster.
+// This is a run on the cluster that is calibrated. `replayed` is the time with the schedule replayed over the
+// closed form's, which the fit uses because it is hundreds of times faster.
 struct Fitted {
     const MeasuredRun* run = nullptr;
     Plan plan;
@@ -43,7 +43,7 @@ Fitted on_cluster(const MeasuredRun& run, const Cluster& on) {
     return f;
 }
 
-// Seconds of a step. Error where the plan has none.
+// Returns the seconds of a step. Throws Error where the plan has no step.
 double time_of(const Fitted& f, bool replay, Evaluation& scratch) {
     evaluate(f.plan, scratch, {.timeline = replay, .messages = true});
     if (scratch.step) return scratch.step->time_s;
@@ -57,7 +57,7 @@ class Fit {
     Fit(std::vector<Fitted>& runs, std::vector<Parameter> parameters)
         : runs_(runs), parameters_(std::move(parameters)) {}
 
-    // Runs for which `leave` is true have no say.
+    // Runs for which `leave` is true are not fitted.
     void find(const std::function<bool(std::size_t)>& leave) {
         for (Parameter& p : parameters_) p.value = std::clamp(p.expected, p.least, p.most);
         minimize(parameters_, [&] { return cost(leave); });
@@ -104,14 +104,14 @@ std::vector<Parameter> parameters_for(const std::vector<MeasuredRun>& runs, cons
     for (const std::string_view key : keys) {
         const Parameter* known = parameter_of(all, key, gpu.id);
         Parameter p = *known;
-        // A cluster may leave the launch time out (0); what is fitted begins where it may lie.
+        // A cluster may leave the launch time out (0); the fit begins within the limits.
         p.expected = std::clamp(gpu.efficiency.*p.member(), p.least, p.most);
         out.push_back(p);
     }
     return out;
 }
 
-// Tiers as the tables measured them.
+// Sets tiers as the tables measured them.
 void set_links(const std::vector<LinkText>& links, Cluster& cluster, Calibrated& out) {
     for (const LinkText& l : links) {
         const interop::LinkMeasurement m = interop::read_nccl_tests(l.text, l.path, cluster);
@@ -141,7 +141,7 @@ double median_off(const std::vector<CalibratedRun>& runs, double CalibratedRun::
     return median(std::move(off));
 }
 
-// The range of runs that had no say, as of measured runs that are all equally near.
+// Returns the range of runs that were not fitted, as of measured runs that are all equally near.
 Calibration calibration_of(const std::vector<CalibratedRun>& runs, const std::string& from) {
     Calibration c;
     c.runs = static_cast<std::int64_t>(runs.size());
@@ -154,7 +154,7 @@ Calibration calibration_of(const std::vector<CalibratedRun>& runs, const std::st
     return c;
 }
 
-// Each run fitted to the others alone; of many runs a part at a time is left out.
+// Fits each run only to the others; of many runs a part at a time is left out.
 void leave_out(Fit& fit, std::vector<Fitted>& fitted, std::vector<CalibratedRun>& runs) {
     constexpr std::size_t kMostParts = 24;
     const std::size_t parts = std::min(fitted.size(), kMostParts);

@@ -1,4 +1,4 @@
-// A calibrated cluster as a file, and onto a plan.
+// Writes a calibrated cluster to a file, and onto a plan.
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"

@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 constexpr double kBytesOfGib = 1024.0 * 1024 * 1024;
 
-// The plan with the fields that only later versions of the program know, given by pointer.
+// Returns the plan with the fields that only later versions of the program know, given by pointer.
 Plan plan_of_case(const Json& run, const std::string& place, const Presets& presets) {
     Json plan = run.at("plan");
     if (plan.is_string()) return presets.plan(plan.get<std::string>());
@@ -32,7 +32,7 @@ Plan plan_of_case(const Json& run, const std::string& place, const Presets& pres
     return parse_plan(plan.dump(), place, presets);
 }
 
-// 0 where it is not given. Error where it is given and cannot be a time or a rate.
+// Returns 0 where it is not given. Throws Error where it is given and cannot be a time or a rate.
 double measured_figure(const Json& m, const char* key, const std::string& place) {
     if (!m.contains(key)) return 0;
     const double x = m[key].get<double>();
@@ -49,7 +49,7 @@ void read_times(const Json& m, const std::string& place, MeasuredRun& run) {
     run.tflops = measured_figure(m, "model_tflops_per_gpu", place);
 }
 
-// What nvidia-smi shows is what is reserved, once the context is taken off.
+// nvidia-smi shows the reserved memory and the context, which is taken off.
 void read_peak(const Json& m, MeasuredRun& run) {
     if (m.contains("peak_allocated_gib")) {
         run.memory = kBytesOfGib * m["peak_allocated_gib"].get<double>();
@@ -79,7 +79,7 @@ MeasuredRun read_case(const Json& given, const std::string& place, const Presets
     return run;
 }
 
-// What the source leaves open (recomputation) is the first that fits.
+// The source leaves some choices open (recomputation): the first that fits is taken.
 MeasuredRun from_published(const PublishedRun& published) {
     Evaluation scratch;
     MeasuredRun run;
@@ -97,7 +97,7 @@ MeasuredRun from_published(const PublishedRun& published) {
     return run;
 }
 
-// The figures that stand behind `word`, one a line.
+// Returns the figures that come after `word`, one a line.
 std::vector<double> figures_behind(std::string_view log, std::string_view word) {
     std::vector<double> out;
     for (std::size_t at = log.find(word); at != std::string_view::npos; at = log.find(word, at)) {
@@ -117,7 +117,7 @@ double middle_of(std::vector<double> steps) {
     return median(std::move(steps));
 }
 
-// Colours of a terminal, which torchtitan writes into its log.
+// Removes colours of a terminal, which torchtitan writes into its log.
 std::string without_colours(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {

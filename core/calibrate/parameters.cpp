@@ -38,8 +38,8 @@ std::vector<Parameter> fitted_parameters() {
     older.insert(older.end(), ampere.begin(), ampere.end());
     std::vector<std::string_view> all = modern;
     all.insert(all.end(), ampere.begin(), ampere.end());
-    // Shared as widely as it can be: a constant of its own for every chip fits the runs no better than these
-    // and foretells the ones that it has not seen worse (docs/step.md).
+    // Constants are shared as widely as possible: a constant of its own for every chip fits the runs no
+    // better than these and predicts unseen runs worse (docs/step.md).
     return {
         {"gemm", ampere, 0.80, 0.10, 0.3, 0.95},
         {"gemm", hopper, 0.75, 0.10, 0.3, 0.95},

@@ -1,5 +1,5 @@
-// Which constants are fitted, by which GPUs they are shared, and where they must lie: one table for the fit
-// of those that ship (tools/fit) and of one's own cluster (calibrate.h).
+// Says which constants are fitted, which GPUs share them, and their limits: one table for the fit of those
+// that ship (tools/fit) and of one's own cluster (calibrate.h).
 #pragma once
 
 #include "core/plan/plan.h"
@@ -15,16 +15,16 @@ namespace pentamesh {
 struct Parameter {
     std::string_view key;                // of Efficiency
     std::vector<std::string_view> gpus;  // preset ids that share it
-    double expected = 0, spread = 0;  // what is known beforehand: median, standard deviation of the logarithm
-    double least = 0, most = 1;       // beyond: no GPU does that
+    double expected = 0, spread = 0;     // prior: median, standard deviation of the logarithm
+    double least = 0, most = 1;          // beyond: no GPU does that
     double value = 0;
     [[nodiscard]] std::string label() const;
     [[nodiscard]] double Efficiency::*member() const;
 };
 
 [[nodiscard]] std::vector<Parameter> fitted_parameters();
-// Of that key and GPU; of a GPU that is in no row, the first of the key. Null: the key is none that is
-// fitted.
+// Returns the parameter of that key and GPU; for a GPU that is in no row, the first of the key; null where
+// the key is not fitted.
 [[nodiscard]] const Parameter* parameter_of(const std::vector<Parameter>& all, std::string_view key,
                                             std::string_view gpu);
 
@@ -37,11 +37,11 @@ void set_parameters(const std::vector<Parameter>& parameters, F&& for_each) {
     });
 }
 
-// What a run adds to the cost of a fit; `error`: logarithm of measured over estimated time. The absolute
-// error, rounded off near 0, and its square.
+// Returns the cost that a run adds to a fit; `error` is the logarithm of measured over estimated time. The
+// cost is the absolute error, rounded off near 0, and its square.
 [[nodiscard]] double cost_of_error(double error);
-// How far the parameters are from what is known of them, one standard deviation weighing as much as 5 % of a
-// run that is off by e. P: with value, expected and spread.
+// Returns how far the parameters are from their expected values, one standard deviation weighing as much as 5
+// % of a run that is off by e. P has value, expected and spread.
 template <typename P>
 [[nodiscard]] double cost_of_values(const std::vector<P>& parameters) {
     constexpr double kPrior = 0.05;  // of a run
@@ -53,8 +53,8 @@ template <typename P>
     return sum;
 }
 
-// Coordinate search in the logarithm of each parameter, the step halved when none helps. cost() uses the
-// values. P: with value, least and most.
+// Searches by coordinates in the logarithm of each parameter; the step is halved when none helps. cost() uses
+// the values. P has value, least and most.
 template <typename P, typename Cost>
 void minimize(std::vector<P>& parameters, Cost&& cost) {
     double best = cost();

@@ -7,8 +7,9 @@
 namespace pentamesh {
 namespace {
 
-// One direction of a hierarchical ring: all-gather from the outside in, or reduce-scatter from the inside
-// out. On tier i a rank passes on (ways - 1) pieces of the buffer's share that the faster tiers leave it.
+// Returns the time of one direction of a hierarchical ring: all-gather from the outside in, or reduce-scatter
+// from the inside out. On tier i a rank passes on (ways - 1) pieces of the buffer's share that the faster
+// tiers leave it.
 double ring_pass(const Route& r, double buffer) {
     double time = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {
@@ -33,7 +34,7 @@ double all_reduce(const Route& r, double buffer) {
     return time;
 }
 
-// All peers at once: the tiers work side by side, the slowest decides.
+// All peers talk at once: the tiers work at the same time, the slowest decides.
 double all_to_all(const Route& r, const Efficiency& e, double buffer, double slow_share, bool forwarded) {
     double time = 0, latency = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {
@@ -138,8 +139,8 @@ double call_time(const Plan& plan, const Route& whole, const Operation& o) {
     const double n = static_cast<double>(o.group_size);
     if (n >= whole.degree || o.group == GroupKind::pp)
         return collective_time(whole, e, o.collective, o.message_bytes, o.slow_share, o.forwarded);
-    // A part of expert data parallelism: its shards lie inside, its replicas outside. The same of the two
-    // halves of context parallelism: heads are exchanged inside, the ring closes outside.
+    // The call is a part of expert data parallelism: its shards lie inside, its replicas outside. The two
+    // halves of context parallelism are the same: heads are exchanged inside, the ring closes outside.
     const bool replicas = o.collective == Collective::all_reduce || o.collective == Collective::send_recv;
     const Route part = replicas ? beyond(whole, whole.degree / n) : within(whole, n);
     return collective_time(part, e, o.collective, o.message_bytes, o.slow_share);

@@ -1,5 +1,5 @@
-// How long does one collective take? Alpha-beta per tier of the fabric, hierarchical over the tiers that a
-// group crosses. Rules and sources: docs/communication.md.
+// Finds how long one collective takes: alpha-beta per tier of the fabric, hierarchical over the tiers that a
+// group crosses. docs/communication.md has the rules and sources.
 #pragma once
 
 #include "core/comm/comm.h"
@@ -8,7 +8,7 @@
 
 namespace pentamesh {
 
-// How one kind of group lies on the fabric, as a collective sees it. Part i is what happens on tier i: `ways`
+// Says how one kind of group lies on the fabric, as a collective sees it. Part i is for tier i: `ways`
 // sub-groups of the next faster tier meet there, so that ways multiply to the group's degree.
 struct RoutePart {
     double ways = 1;
@@ -25,7 +25,7 @@ struct Route {
 };
 [[nodiscard]] Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary);
 
-// The route of the axis asked for last: operations come axis by axis.
+// Keeps the route of the axis asked for last: operations come axis by axis.
 class Routes {
   public:
     Routes(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary)
@@ -47,22 +47,22 @@ class Routes {
     bool known_ = false;
 };
 
-// The first `inner` ranks of each group, and one rank of each such set: for the two halves of a group that no
-// kind names (the shards and the replicas of expert data parallelism).
+// Return the first `inner` ranks of each group, and one rank of each such set: for the two halves of a group
+// that no kind names (the shards and the replicas of expert data parallelism).
 [[nodiscard]] Route within(const Route& route, double inner);
 [[nodiscard]] Route beyond(const Route& route, double inner);
-// The slowest tier that the route crosses, as an index into cluster.tiers.
+// Returns the slowest tier that the route crosses, as an index into cluster.tiers.
 [[nodiscard]] int slowest_tier(const Route& route);
 
-// Seconds of one call over the route with the given buffer (Operation::message_bytes).
-// `slow_share`: of an all-to-all's bytes beyond the first tier, those that really cross it: the kernel sends
-// a token once to a node that holds several of its experts. `forwarded`: there the first tier spreads what
-// has come in, so that it carries all of the buffer's copies.
+// Returns the seconds of one call over the route with the given buffer (Operation::message_bytes).
+// `slow_share` is the share of an all-to-all's bytes beyond the first tier that really crosses it: the kernel
+// sends a token once to a node that holds several of its experts. With `forwarded` the first tier there
+// spreads the bytes that have come in, so that it carries all of the buffer's copies.
 [[nodiscard]] double collective_time(const Route& route, const Efficiency& efficiency, Collective c,
                                      double buffer_bytes, double slow_share = 1, bool forwarded = false);
 
-// Seconds of one call of this operation; `whole`: the route of its group kind, of which the call may use a
-// part.
+// Returns the seconds of one call of this operation; `whole` is the route of its group kind, of which the
+// call may use a part.
 [[nodiscard]] double call_time(const Plan& plan, const Route& whole, const Operation& o);
 
 }  // namespace pentamesh

@@ -25,7 +25,7 @@ Volumes volumes_of(const Plan& plan) {
     return v;
 }
 
-// The types that a layer of the model, or a prediction layer, has.
+// Returns the types that a layer of the model, or a prediction layer, has.
 LayerMask present_types(const Model& m, const LayerTypes& types) {
     const LayerCounts counts = count_layers(m, types, 0, m.layers);
     LayerMask mask = m.mtp_layers > 0 ? LayerMask{1} << types.mtp : 0;
@@ -139,7 +139,7 @@ void CommRows::latents(const Mla& a) {
 void CommRows::tensor_parallel() {
     const Model& m = plan_.model;
     const bool latent = m.attention == AttentionKind::mla && m.mla;
-    // What is kept whole is not gathered again.
+    // An input that is kept whole is not gathered a second time.
     const bool whole = facts_of(plan_.training.software).inputs_whole;
     const auto again = [&](What what) { return whole ? What::none : what; };
     mixers_ = types_.where(
@@ -192,7 +192,8 @@ void CommRows::vocabulary_parallel() {
         put(tp, Unit::embedding, Phase::forward, all_reduce, What::embedded_tokens, s);
         put(tp, Unit::head, Phase::backward, all_reduce, What::gradients_before_the_head, s, heads);
     }
-    // Largest logit, logit of the label, sum of exponentials: Megatron's vocab-parallel cross entropy.
+    // The call sums the largest logit, the logit of the label and the exponentials: Megatron's vocab-parallel
+    // cross entropy.
     put(tp, Unit::head, Phase::forward, all_reduce, What::cross_entropy, v_.tokens * bytes_of(Dtype::fp32),
         3 * heads);
 }
@@ -204,8 +205,8 @@ void CommRows::pipeline() {
     const double message = v_.hidden_bytes / shards, m = v_.runs;
     const auto chunks = static_cast<double>(out_.stages.chunks);
     const bool v_shaped = traits_of(plan_.layout.schedule).placement != StagePlacement::loop;
-    // With two devices each chunk sends one way only, but for the closing of loops; a V never closes, nor
-    // do DualPipe's two copies, which run against each other.
+    // With two devices each chunk sends one way only, except where loops close; a V never closes, nor do
+    // DualPipe's two copies, which run against each other.
     const double back = v_.pp > 2 ? chunks : v_shaped ? chunks / 2 : chunks - 1;
     const double on = v_.pp > 2 || !v_shaped ? chunks : chunks / 2;
     put(pp, Unit::boundary, Phase::forward, send_recv, What::activations_to_the_next_stage, message, on * m);

@@ -1,5 +1,5 @@
-// What do the GPUs say to each other? Every collective of one step on the busiest rank of the busiest stage.
-// Rules and sources: docs/communication.md.
+// Lists the communication between GPUs: every collective of one step on the busiest rank of the busiest
+// stage. docs/communication.md has the rules and sources.
 #pragma once
 
 #include "core/base/explain.h"
@@ -24,7 +24,7 @@ enum class Phase : std::uint8_t { forward, backward, step };
 [[nodiscard]] std::string_view name_of(Scope s);
 [[nodiscard]] std::string_view name_of(Phase p);
 
-// What one call belongs to: how often a stage makes it follows from its layers.
+// Says what one call belongs to: how often a stage makes it follows from its layers.
 enum class Unit : std::uint8_t { every_layer, dense_layer, moe_layer, embedding, head, boundary, step };
 
 struct Operation {
@@ -45,9 +45,9 @@ struct Operation {
     Unit unit = Unit::every_layer;
     LayerMask types = 0;  // of a layer's: the types that make the call
     double calls = 1;     // per unit and micro-batch (Unit::boundary and step: per step)
-    // Unit::step: beside which backwards or forwards of the step it is made.
+    // For Unit::step, it is made at the time of these backwards or forwards of the step.
     GradientReduction each = GradientReduction::step;
-    double rounds = 1;       // how many of them
+    double rounds = 1;       // number of them
     double slow_share = 1;   // all_to_all: share of the bytes beyond the first tier that cross it
     bool forwarded = false;  // all_to_all whose copies are spread inside a node by the first tier
     double call_s = 0;       // time_s / count_per_step
@@ -57,7 +57,7 @@ struct Operation {
     bool operator==(const Operation&) const = default;
 };
 
-// Calls of one layer, of the type that makes most of them.
+// Counts calls of one layer, of the type that makes most of them.
 class LayerCalls {
   public:
     void add(const Operation& o) {
@@ -72,7 +72,7 @@ class LayerCalls {
 struct AxisTraffic {
     double count = 0, sent_bytes_per_rank = 0, time_s = 0, exposed_s = 0;
     double payload_bytes =
-        0;  // buffers, each times its calls: what is to be moved, beside what leaves a rank
+        0;  // buffers, each times its calls: the bytes to be moved, not those that leave a rank
     bool operator==(const AxisTraffic&) const = default;
 };
 
@@ -82,15 +82,17 @@ struct Comm {
     double sync_points_per_microbatch = 0;        // times that the layers of the model wait for their peers
                                                   // (sync_peers_text): "80 layers x 4 = 320"
 
-    // Which device the rows are counted for, and its layers: the one with most work in its layers, until
-    // times tell which works longest. Rows of scope embedding and head are those of the first and last stage,
-    // and `on_other_stage` where that is another device; gradients those of the device that holds most.
+    // Says for which device the rows are counted, and its layers: the one with most work in its layers, until
+    // the times are known, then the one that works longest. Rows of scope embedding and head are those of the
+    // first and last stage, and `on_other_stage` where that is another device; gradients are those of the
+    // device that holds most.
     int busiest_device = 0;
     ChunkLayers busiest;
     Stages stages;
     LayerTypes types;
     HeldNumbers held;
-    // Numbers whose gradients are reduced: of one device once times are known (core/step/state_stage.h).
+    // Counts numbers whose gradients are reduced: of one device once times are known
+    // (core/step/state_stage.h).
     StageNumbers reduced;
     std::vector<StageNumbers> reducing;  // the devices that can be this one (find_reduced)
     int embedding_copies = 0;            // devices that hold the word embedding once more
@@ -98,19 +100,19 @@ struct Comm {
     bool operator==(const Comm&) const = default;
 };
 
-// "a GPU of stage 3", whose calls the rows and their sums count; "each GPU" without a pipeline.
+// Returns "a GPU of stage 3", whose calls the rows and their sums count; "each GPU" without a pipeline.
 [[nodiscard]] std::string rows_device_text(const Comm& comm);
-// For whom the layers wait at those points, from the rows: "tensor and expert peers". Empty: they do not
-// wait.
+// Names the peers for whom the layers wait at those points, from the rows: "tensor and expert peers". It is
+// empty where they do not wait.
 [[nodiscard]] std::string sync_peers_text(const Comm& comm);
 
-// The calls of a plan and their sizes. How often a device makes them is left to count_calls (comm_count.h),
-// how long they take to step.h. `summary` by GroupKind. Reuses out's capacity.
+// Lists the calls of a plan and their sizes. count_calls (comm_count.h) finds how often a device makes them,
+// step.h how long they take. `summary` is by GroupKind. Reuses out's capacity.
 void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
-// by_axis and the sync points, from rows that are counted, their times included.
+// Sums by_axis and the sync points, from rows that are counted, their times included.
 void sum_calls(const Plan& plan, Comm& comm);
 
-// How an operation's bytes came about.
+// Explains an operation's bytes.
 [[nodiscard]] Explanation explain_operation(const Plan& plan, const Evaluation& evaluation,
                                             const Operation& operation);
 

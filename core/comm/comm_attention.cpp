@@ -1,4 +1,4 @@
-// What the ranks of context parallelism say to each other.
+// Lists the calls between ranks of context parallelism.
 #include "core/comm/comm_rows.h"
 #include "core/layer/scan_widths.h"
 #include "core/mesh/degrees.h"
@@ -71,12 +71,12 @@ void CommRows::attention_over_cp(const LayerType& type) {
     using enum Collective;
     const GroupKind cp = GroupKind::cp;
     const Unit u = Unit::every_layer;
-    // Software that names what it keeps keeps the core's output: queries, keys and values alone are made
-    // again.
+    // Software that names the tensors it keeps also keeps the core's output: only queries, keys and values
+    // are recomputed.
     const bool by_name = !facts_of(plan_.training.software).selective_keeps.empty()
                          && plan_.training.recompute == RecomputeChoice(Recompute::selective);
     const bool repeats = recomputes(RecomputeModule::core_attn) && !by_name;
-    // Made again before they are handed out to heads.
+    // They are recomputed before they are handed out to heads.
     const bool latent = plan_.model.attention == AttentionKind::mla;
     const bool repeats_in = repeats || by_name || (latent && recomputes(RecomputeModule::mla_up_proj));
     const double kv = kv_bytes(type), c = v_.cp;

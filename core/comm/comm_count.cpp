@@ -73,8 +73,8 @@ void find_busiest(const Plan& plan, Comm& out) {
 
 namespace {
 
-// How often the device that `comm` counts for makes this call, in a step of so many runs of each of its
-// chunks.
+// Counts how often the device that `comm` counts for makes this call, in a step of so many runs of each of
+// its chunks.
 void count_row(const Comm& comm, double runs, Operation& o) {
     const ChunkLayers& b = comm.busiest;
     switch (o.unit) {

@@ -1,14 +1,14 @@
-// For which device are the calls counted, how often does it make each, and what do they come to?
+// Says for which device the calls are counted, how often it makes each, and sums them.
 #pragma once
 
 #include "core/comm/comm.h"
 
 namespace pentamesh {
 
-// Counts every row for this device instead: counts, bytes and `on_other_stage`. The times of rows are the
-// caller's.
+// Counts every row for this device instead: counts, bytes and `on_other_stage`. The caller sets the times of
+// rows.
 void count_calls(const Plan& plan, int device, Comm& comm);
-// by_axis again, by the slowest tier that each operation crosses.
+// Returns the sums of by_axis by the slowest tier that each operation crosses.
 [[nodiscard]] std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// What goes out to the experts and comes back.
+// Lists the calls that send tokens to the experts and bring them back.
 #include "core/comm/comm_rows.h"
 #include "core/layer/expert_traffic.h"
 

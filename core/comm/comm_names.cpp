@@ -1,4 +1,4 @@
-// What collectives, scopes and phases are called, and whose calls the rows count.
+// Names collectives, scopes and phases, and the device whose calls the rows count.
 #include "core/comm/comm_rows.h"
 
 #include <algorithm>

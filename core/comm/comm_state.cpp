@@ -1,4 +1,4 @@
-// What data parallelism reduces and gathers: gradients and parameters.
+// Lists the reductions and gathers of data parallelism: gradients and parameters.
 #include "core/comm/comm_rows.h"
 #include "core/layer/wire_bytes.h"
 

@@ -11,15 +11,15 @@
 namespace pentamesh {
 namespace {
 
-// Sums are added in another order than evaluate's: so much may they differ.
+// Sums are made in another order than evaluate's: they may differ by this much.
 constexpr double kSafe = 1 - 1e-9;
 
 std::size_t at_index(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-// One copy of the model along the pipeline: what a micro-batch needs before it reaches a stage, and behind
-// it on the way back.
+// Describes one copy of the model along the pipeline: the time that a micro-batch needs before it reaches a
+// stage, and after it on the way back.
 struct Chain {
     std::vector<double> forward, backward, input;  // of the stages before this one, with their sends
     double last_weight = 0;                        // of the first stage
@@ -58,18 +58,18 @@ Chain chain_of(const ScheduleShape& s, const TimelineCosts& costs, int copy, boo
 // A device starts no op before a first micro-batch has come through the stages before its earliest one. From
 // then on it works for as long as all its ops take.
 //
-// Where the backward is one op, the last op of a device is a backward: every forward has its backward behind
-// it on the same device. Behind that backward the micro-batch goes back through all earlier stages, so the
+// Where the backward is one op, the last op of a device is a backward: every forward has its backward after
+// it on the same device. After that backward the micro-batch goes back through all earlier stages, so the
 // makespan is at least start + work + that way.
 //
 // Where weight gradients are ops of their own, the last op may be one of them, for which no op waits. Still
-// the device has run all its forwards and input gradients when the last input gradient ends; behind it are
+// the device has run all its forwards and input gradients when the last input gradient ends; after it come
 // the input gradients of all earlier stages, and the first stage's weight gradient.
 //
 // And any one micro-batch goes through all stages and back.
 //
 // In a pipeline of two copies each of a device's two stages is counted in its own chain, and the way before
-// and behind is the shorter of the two.
+// and after is the shorter of the two.
 double least_makespan(const ScheduleShape& s, const TimelineCosts& costs) {
     const ScheduleTraits& traits = traits_of(s.schedule);
     const bool two = traits.placement == StagePlacement::two_copies;
@@ -105,7 +105,7 @@ double least_makespan(const ScheduleShape& s, const TimelineCosts& costs) {
 
 namespace {
 
-// What the allocator reserves beyond its tensors goes with the bytes of each.
+// The bytes that the allocator reserves beyond its tensors are shared out with the bytes of each.
 StageBytes bytes_of_stage(const Plan& plan, const Evaluation& e, const StageMemory& s) {
     const StageNumbers n = numbers_of(plan.model, e.comm.held, contents_of(s));
     const StateBytes p = parameter_bytes(plan.training), g = gradient_bytes(plan.training),
@@ -125,15 +125,16 @@ StageBytes bytes_of_stage(const Plan& plan, const Evaluation& e, const StageMemo
     return out;
 }
 
-// Of a stage with zero = 0: what a sharding takes for its process groups is added by itself.
+// Returns the bytes of a stage's process groups with zero = 0: those of a sharding are added by itself.
 double communicators(const Plan& plan, const Evaluation& e, double group_bytes) {
     return group_bytes * degrees_of(plan, e.mesh).communicators;
 }
 
 }  // namespace
 
-// Costs, activations and what is in flight do not ask how states are sharded: those of zero = 0 are those of
-// all. Its buffers hold no gathered parameters and no uncut gradients, which only add to the others'.
+// Costs, activations and micro-batches in flight do not depend on how states are sharded: those of zero = 0
+// hold for all. Its buffers hold no gathered parameters and no uncut gradients, which only add to the
+// others'.
 RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes) {
     const ScheduleShape shape = shape_of(plan, e.microbatches);
     const int chunks = chunks_of(shape);
@@ -148,7 +149,7 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
         out.forward_s = std::max(out.forward_s, room.forward * share);
         out.backward_s = std::max(out.backward_s, room.input_grad * share);
     }
-    // Whose numbers are reduced depends on the sharding: no fewer than the least of these.
+    // The sharding decides whose numbers are reduced: there are at least as many as the least of these.
     out.dense = out.experts = std::numeric_limits<double>::infinity();
     for (const StageNumbers& n : e.comm.reducing) {
         out.dense = std::min(out.dense, n.dense.all());
@@ -168,9 +169,9 @@ RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes)
 
 // Each transfer takes calls (latency + bytes / rate), and so grows at most in proportion to its bytes and its
 // calls: with r times the numbers and layers of `own` it takes at least r times as long. Between the runs of
-// a node numbers differ as their stages do; with ZeRO-3 in a pipeline a layer is a call. What happens with
-// every micro-batch happens as often as a run has micro-batches; what happens after runs of them at least
-// once, and then one of these at least is exposed but for what a micro-batch hides.
+// a node numbers differ as their stages do; with ZeRO-3 in a pipeline a layer is a call. Transfers with every
+// micro-batch happen as often as a run has micro-batches; those after runs of them happen at least once, and
+// then one of these at least is exposed, except for the part that a micro-batch hides.
 ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound& own, const RunBound& least,
                            const BoundOf& of) {
     ShardBound out;
@@ -178,7 +179,7 @@ ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound
     const StateShards shards = shards_of(plan, degrees);
     const double cut[2] = {static_cast<double>(degrees.dense_shard),
                            static_cast<double>(degrees.expert_shard)};
-    // True if all runs of the node do with every micro-batch what this run does.
+    // This is true if all runs of the node do with every micro-batch what this run does.
     const bool all_do = own.microbatches > 1 && !of.reduces_runs;
     for (int k = 0; k < 2; ++k) {
         out.parameters[k] = 1 / static_cast<double>(shards.parameter[k]);
@@ -221,8 +222,8 @@ BoundOf::BoundOf(const Plan& plan) {
     reduces_runs = plan.layout.gradient_reduction == GradientReduction::run;
 }
 
-// A step is its makespan, the transfers that do not hide, and its end. A transfer hides behind the room that
-// one micro-batch leaves on a device, or every one where it runs with each.
+// A step is its makespan, the transfers that do not hide, and its end. A transfer hides in the room that one
+// micro-batch leaves on a device, or that every one leaves where it runs with each.
 double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
     const double m = run.microbatches, rounds = m / run.copies;
     const double gather =
@@ -234,7 +235,7 @@ double BoundOf::time(const RunBound& run, const ShardBound& shard) const {
     return step * straggle * kSafe;
 }
 
-// The fullest stage holds no less than any of them.
+// The fullest stage holds at least as much as any of them.
 double BoundOf::memory(const RunBound& run, const ShardBound& shard) const {
     constexpr double kRounded = 16;  // bytes: each part is rounded up, none down
     double most = 0;

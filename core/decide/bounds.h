@@ -1,5 +1,4 @@
-// What a layout takes at least, in time and in memory, told from others of its node. Proofs stand in
-// bounds.cpp.
+// Bounds the time and memory of a layout from below, by other layouts of its node. Proofs are in bounds.cpp.
 #pragma once
 
 #include "core/decide/nodes.h"
@@ -7,14 +6,14 @@
 
 namespace pentamesh {
 
-// No replay of these costs ends before this. Seconds.
+// Returns seconds: no replay of these costs ends before this.
 [[nodiscard]] double least_makespan(const ScheduleShape& shape, const TimelineCosts& costs);
 
-// Bytes of one stage that ZeRO may cut, dense and experts apart, and those that it does not.
+// Holds bytes of one stage that ZeRO may cut, dense and experts apart, and those that it does not cut.
 struct StageBytes {
     double parameters[2] = {0, 0}, gradients[2] = {0, 0}, optimizer[2] = {0, 0}, rest = 0;
 };
-// One run of a node, whatever the sharding.
+// Bounds one run of a node, for any sharding.
 struct RunBound {
     double makespan = 0;                   // at least
     double forward_s = 0, backward_s = 0;  // room of one micro-batch on a device for transfers, at most
@@ -25,27 +24,28 @@ struct RunBound {
     StageBytes stage[2];            // the first and the fullest
 };
 struct BoundOf;
-// One sharding of a node, whatever the run.
+// Bounds one sharding of a node, for any run.
 struct ShardBound {
     double parameters[2] = {1, 1}, gradients[2] = {1, 1}, optimizer[2] = {1, 1};  // one over the shards
     double summed[2] = {1, 1};  // of the gradients, in a step of more than one micro-batch: at least
     double communicators = 0;   // bytes that its process groups take
-    // Seconds that gathers and reductions take at least: once per step, and with every micro-batch.
+    // Gathers and reductions take at least these seconds: once per step, and with every micro-batch.
     double gather = 0, reduce = 0, gather_each = 0, reduce_each = 0;
-    // Some of them hide behind every micro-batch.
+    // Some of them hide in the room of every micro-batch.
     bool gathers_each = false, reduces_each = false;
     double update = 0;  // seconds of the optimizer, of one copy
 };
 
-// `e`: of the run's layout with zero = 0, without the timeline, valid. `group_bytes`: of a process group.
+// `e` is of the run's layout with zero = 0, without the timeline, valid. `group_bytes` is that of a process
+// group.
 [[nodiscard]] RunBound bound_of_run(const Plan& plan, const Evaluation& e, double group_bytes);
-// `e`: of the sharding with some run of the node, without the timeline, valid; `own`: the bound of that run,
-// one of more than one micro-batch where the node has such a run;
-// `least`: by each of dense, experts and layers the least of all runs of the node.
+// `e` is of the sharding with some run of the node, without the timeline, valid; `own` is the bound of that
+// run, one of more than one micro-batch where the node has such a run; `least` has by each of dense, experts
+// and layers the least of all runs of the node.
 [[nodiscard]] ShardBound bound_of_shards(const Plan& plan, const Evaluation& e, const RunBound& own,
                                          const RunBound& least, const BoundOf& of);
 
-// What all layouts of a search have in common.
+// All layouts of a search share this.
 struct BoundOf {
     double straggle = 1;  // factor on everything
     double fixed = 0;     // seconds of a step that nothing changes

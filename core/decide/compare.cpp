@@ -71,7 +71,7 @@ constexpr std::array<FigureKind, 14> kFigures{{
 
 // ---- the path -------------------------------------------------------------------------------------------
 
-// The way from one plan to another, edit by edit.
+// Finds the way from one plan to another, edit by edit.
 class Walk {
   public:
     Walk(const Plan& a, const Plan& b, const std::atomic<bool>* cancel)
@@ -87,7 +87,7 @@ class Walk {
     }
 
   private:
-    // Fields that change together are at most so many, unless all that is left does.
+    // At most so many fields change together, unless all the remaining ones do.
     static constexpr std::size_t kMostTogether = 4;
 
     struct Best {

@@ -1,4 +1,4 @@
-// In what do plans differ, what does that change, and why? Every figure is evaluate's own.
+// Says in what plans differ, what that changes, and why. Every figure is evaluate's own.
 #pragma once
 
 #include "core/evaluate.h"
@@ -17,8 +17,8 @@ namespace pentamesh {
 
 inline constexpr std::size_t kMostCompared = 8;
 
-// A field that is not the same in all plans. Values are JSON texts: `8`, `"ring"`, `null` where a plan leaves
-// the field out.
+// This is a field that is not the same in all plans. Values are JSON texts: `8`, `"ring"`, `null` where a
+// plan leaves the field out.
 struct FieldDifference {
     std::string pointer;  // "/layout/tp"
     std::vector<std::string> values;
@@ -30,17 +30,18 @@ struct FigureRow {
     Unit unit = Unit::seconds;
     enum class Better : std::uint8_t { more, less, neither } which = Better::more;
     std::vector<std::optional<double>> values{};  // none: the plan has no such figure
-    // Of Unit::money, by plan: cluster.currency, empty where it names none. Else empty.
+    // For Unit::money, this has cluster.currency of each plan, empty where it names none. Else it is empty.
     std::vector<std::string> currency{};
-    // That of all costs that there are; empty: they name none, or several.
+    // Returns the currency of all costs that there are; empty where they name none, or several.
     [[nodiscard]] std::string one_currency() const;
-    // The index of the best plan; nullopt: all are equal, one has no figure, or their money is not the same.
+    // Returns the index of the best plan; nullopt where all are equal, one has no figure, or their currencies
+    // differ.
     [[nodiscard]] std::optional<std::size_t> better() const;
 };
 
-// A part of the step. `delta_s`: against the first plan; of each plan they add up to the difference of the
-// steps, exactly, added in this order. What lies outside the parts of a step (it has none today) would stand
-// in the largest.
+// This is a part of the step. `delta_s` is against the first plan; for each plan they sum exactly to the
+// difference of the steps, added in this order. Time outside the parts of a step (there is no such time
+// today) would be in the largest.
 struct PartRow {
     std::string part;  // "compute", "tp exposed"
     std::vector<double> values_s, delta_s;
@@ -63,23 +64,24 @@ struct PlanComparison {
     std::vector<PathEdit> path;  // two plans only
 };
 
-// Between 2 and kMostCompared plans, the first is the base; `evaluations` are theirs, with the timeline.
+// Takes between 2 and kMostCompared plans, of which the first is the base; `evaluations` are theirs, with the
+// timeline.
 [[nodiscard]] PlanComparison compare(std::span<const Plan> plans, std::span<const Evaluation> evaluations);
-// The parts alone, for a window that shows them after each edit.
+// Return only the parts, for a window that shows them after each edit.
 [[nodiscard]] std::vector<FieldDifference> differing_fields(std::span<const Plan> plans);
 [[nodiscard]] std::vector<PartRow> why_steps_differ(std::span<const Plan> plans,
                                                     std::span<const Evaluation> evaluations);
-// The parts that make most of the difference between two steps, the largest first, and behind them what goes
-// most against it: "5.53 s less in tp exposed, 5.06 s less in uneven stages, 1.2 s more in data parallel
-// exposed". Empty where no part differs.
+// Returns the parts that make most of the difference between two steps, the largest first, and after them the
+// part that goes most against it: "5.53 s less in tp exposed, 5.06 s less in uneven stages, 1.2 s more in
+// data parallel exposed". It is empty where no part differs.
 [[nodiscard]] std::string main_parts_text(const Step& from, const Step& to);
 [[nodiscard]] std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
                                                       std::span<const Evaluation> evaluations);
 
-// From `a` to `b`: the fields that differ, changed one after another, at each turn the edit that gains most
-// tokens/s among those that leave a plan without errors. Fields that are impossible one by one (tp and
-// dp_shard, which fill the cluster together) change together. The last entry is `b`. Empty where `b` has no
-// step, and where `cancel` was set meanwhile.
+// Goes from `a` to `b`: the fields that differ are changed one after another, at each turn by the edit that
+// gains most tokens/s among those that leave a plan without errors. Fields that are impossible one by one (tp
+// and dp_shard, which fill the cluster together) change together. The last entry is `b`. It is empty where
+// `b` has no step, and where `cancel` was set meanwhile.
 [[nodiscard]] std::vector<PathEdit> path_between(const Plan& a, const Plan& b,
                                                  const std::atomic<bool>* cancel = nullptr);
 

@@ -1,5 +1,5 @@
-// The layouts that are worth keeping while a search runs: the best by its goal, and those that no other beats
-// in both time and memory.
+// Keeps the layouts that are worth it while a search runs: the best by its goal, and those that no other
+// beats in both time and memory.
 #pragma once
 
 #include <algorithm>
@@ -8,22 +8,23 @@
 
 namespace pentamesh {
 
-// A layout that fits. `index`: its place in the space, which decides between equals, so that a search gives
-// the same answer in whatever order its threads find things.
+// This is a layout that fits. `index` is its place in the space, which decides between equals, so that a
+// search gives the same answer in any order in which its threads find things.
 struct FitLayout {
     double time_s = 0, memory = 0;
     std::uint64_t index = 0;
 };
 
-// No other point is at least as good in both and better in one; of equal points the first alone is kept.
+// For each point no other one is at least as good in both and better in one; of equal points only the first
+// is kept.
 class Front {
   public:
-    // Whether some point is strictly faster than `time_s` on no more than `memory`.
+    // Returns true if some point is strictly faster than `time_s` on no more than `memory`.
     [[nodiscard]] bool beats(double time_s, double memory) const {
         const auto after = first_above(memory);
         return after != points_.begin() && (after - 1)->time_s < time_s;
     }
-    // False: the point is beaten.
+    // Returns false if the point is beaten.
     bool add(const FitLayout& x) {
         auto after = first_above(x.memory);
         if (after != points_.begin()) {
@@ -39,7 +40,7 @@ class Front {
         points_.insert(from, x);
         return true;
     }
-    // Ascending memory, descending time.
+    // Returns points in ascending memory, descending time.
     [[nodiscard]] const std::vector<FitLayout>& points() const { return points_; }
 
   private:
@@ -50,12 +51,12 @@ class Front {
     std::vector<FitLayout> points_;
 };
 
-// The best few by time, then memory, or the other way round.
+// Keeps the best few by time, then memory, or the other way round.
 class Best {
   public:
     Best(std::size_t count, bool by_memory)
         : count_(std::max<std::size_t>(count, 1)), by_memory_(by_memory) {}
-    // Whether a layout of at least this time and memory may still be among them.
+    // Returns true if a layout of at least this time and memory may still be among them.
     [[nodiscard]] bool may_take(double time_s, double memory) const {
         if (points_.size() < count_) return true;
         return by_memory_ ? memory <= points_.back().memory : time_s <= points_.back().time_s;

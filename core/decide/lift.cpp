@@ -18,7 +18,7 @@ std::string fullest_text(const Evaluation& e) {
                     memory_text(bytes_of(s, most)));
 }
 
-// The layout of least memory, whether it fits or not.
+// Returns the layout of least memory, even if it does not fit.
 std::optional<Plan> smallest(const Plan& plan, const SearchSpace& space, const SearchOptions& options,
                              const std::atomic<bool>* cancel) {
     Plan roomy = plan;

@@ -9,7 +9,7 @@ namespace pentamesh {
 
 namespace {
 
-// What changes as one edit; the same name twice: one field.
+// These change as one edit; the same name twice means one field.
 constexpr std::array<std::array<Varied, 2>, 11> kEdits{{{Varied::tp, Varied::tp},
                                                         {Varied::cp, Varied::cp},
                                                         {Varied::pp, Varied::pp},
@@ -22,7 +22,8 @@ constexpr std::array<std::array<Varied, 2>, 11> kEdits{{{Varied::tp, Varied::tp}
                                                         {Varied::recompute, Varied::recompute},
                                                         {Varied::order, Varied::order}}};
 
-// Everything of the plan but these edits, and dp_shard, which follows from the other factors.
+// Returns the space of all plans that differ only by these edits, and by dp_shard, which follows from the
+// other factors.
 SearchSpace space_around(const Plan& plan, std::size_t a, std::size_t b) {
     SpaceRequest request;
     for (const Varied v : all_of<Varied>()) {
@@ -59,7 +60,7 @@ std::optional<SearchResult> best_within_two_edits(const Plan& plan, const Search
         }
     }
     if (!best) return best;
-    // One edit that does as much needs no second beside it.
+    // If one edit does as much, the second is not needed.
     for (const std::size_t edit : edits) {
         const SearchReport found = search(plan, space_around(plan, edit, edit), asked, cancel);
         if (cancel != nullptr && *cancel) return std::nullopt;

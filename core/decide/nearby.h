@@ -1,4 +1,5 @@
-// What is the most that two edits gain? All layouts that differ from the plan in at most two of its choices.
+// Finds the largest gain of two edits: over all layouts that differ from the plan in at most two of its
+// choices.
 #pragma once
 
 #include "core/decide/search.h"
@@ -8,10 +9,10 @@
 
 namespace pentamesh {
 
-// The layout with the shortest step among those that fit and take at most two edits: of tp, cp, pp, the
-// schedule with its chunks, ep, etp, dp_replicate, zero, micro_batch, recompute, order. Sharded data
-// parallelism takes what a factor gives up, as in the window; that is no edit of its own. The headroom is the
-// options'. nullopt: none fits, or it was cancelled.
+// Returns the layout with the shortest step among those that fit and take at most two edits: of tp, cp, pp,
+// the schedule with its chunks, ep, etp, dp_replicate, zero, micro_batch, recompute, order. Sharded data
+// parallelism takes the GPUs that a factor gives up, as in the window; that is no edit of its own. The
+// headroom is the options'. It is nullopt where no layout fits, or it was cancelled.
 [[nodiscard]] std::optional<SearchResult> best_within_two_edits(const Plan& plan,
                                                                 const SearchOptions& options = {},
                                                                 const std::atomic<bool>* cancel = nullptr);

@@ -34,8 +34,8 @@ std::vector<ShardChoice> shards_for(const SearchSpace& s, std::int64_t dp) {
     return out;
 }
 
-// The axes of an order that have more than one rank in either mesh. Both data-parallel axes count where there
-// is data parallelism at all: what they are in the expert mesh is another question.
+// Returns the axes of an order that have more than one rank in either mesh. Both data-parallel axes count
+// where there is data parallelism at all: their sizes in the expert mesh are another question.
 std::vector<Axis> standing(const AxisOrder& order, const SearchNode& n, std::int64_t dp, bool experts) {
     std::vector<Axis> out;
     for (const Axis a : order) {
@@ -49,7 +49,7 @@ std::vector<Axis> standing(const AxisOrder& order, const SearchNode& n, std::int
     return out;
 }
 
-// Whether both data-parallel axes stand side by side, so that only their product moves the others.
+// Returns true if both data-parallel axes are neighbours, so that only their product moves the others.
 bool side_by_side(const std::vector<Axis>& axes) {
     const auto a = std::find(axes.begin(), axes.end(), Axis::dp_shard);
     const auto b = std::find(axes.begin(), axes.end(), Axis::dp_replicate);
@@ -86,12 +86,12 @@ LayoutChoice choice_of(const SearchNode& n, const RunChoice& r, const ShardChoic
     return c;
 }
 
-// Takes out what the space's software does not run, and counts it.
+// Takes out the layouts that the space's software does not run, and counts them.
 class Sieve {
   public:
     Sieve(const Plan& plan, const SearchSpace& space) : plan_(plan), software_(space.software), laid_(plan) {}
 
-    // Runs of pipelines of pp stages that the software has; what it lacks there holds for all their nodes.
+    // Returns runs of pipelines of pp stages that the software has; a lack there holds for all their nodes.
     [[nodiscard]] std::vector<RunChoice> runs(const std::vector<RunChoice>& all, std::int64_t pp,
                                               std::int64_t ep) {
         Turned& turned = turned_.emplace_back();
@@ -110,7 +110,7 @@ class Sieve {
         return out;
     }
 
-    // Takes shardings out of the nodes, and nodes of which nothing is left.
+    // Takes shardings out of the nodes, and then empty nodes.
     void nodes(SearchNodes& out) {
         if (!software_) return;
         for (SearchNode& n : out.node) sift(n);
@@ -171,7 +171,7 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
     const bool experts = plan.model.moe.has_value();
     for (const std::int64_t pp : s.pp) {
         const std::vector<RunChoice> runs = runs_for(s, pp);
-        // A list for nodes without expert parallelism, one for those with it.
+        // There is a list for nodes without expert parallelism, and one for those with it.
         for (const std::int64_t ep : {1, 2}) out.runs.push_back(sieve.runs(runs, pp, ep));
         for (const std::int64_t tp : s.tp)
             for (const std::int64_t cp : s.cp) {

@@ -1,5 +1,5 @@
-// A search space cut into nodes. All layouts of a node run over the same ranks and wires. They differ in what
-// runs (a pipeline's schedule, micro-batch, recompute) and in how states are sharded.
+// Cuts a search space into nodes. All layouts of a node run over the same ranks and wires. They differ in how
+// they run (a pipeline's schedule, micro-batch, recompute) and in how states are sharded.
 #pragma once
 
 #include "core/decide/space.h"
@@ -10,13 +10,13 @@
 
 namespace pentamesh {
 
-// One way to run: what the pipeline's times and the activations depend on.
+// This is one way to run: the pipeline's times and the activations depend on it.
 struct RunChoice {
     std::int64_t micro_batch = 1, virtual_stages = 1;
     RecomputeChoice recompute;
     Schedule schedule = Schedule::one_f_one_b;
 };
-// One way to share out data parallelism.
+// This is one way to share out data parallelism.
 struct ShardChoice {
     int zero = 0;
     std::int64_t dp_shard = 1, dp_replicate = 1;
@@ -30,7 +30,7 @@ struct SearchNode {
     std::uint64_t first = 0;  // index of its first layout
 };
 
-// Layouts that the space's software does not run, by the first thing that it lacks.
+// Counts layouts that the space's software does not run, by the first thing that it lacks.
 struct LeftOut {
     Lack lack = Lack::schedule;
     std::uint64_t count = 0;

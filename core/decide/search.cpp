@@ -21,7 +21,7 @@ using namespace searching;
 
 namespace {
 
-// Threads that are joined whatever happens.
+// Joins threads on every path, an exception's too.
 struct Joined {
     std::vector<std::thread> threads;
     ~Joined() {

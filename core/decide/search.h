@@ -1,4 +1,5 @@
-// Which layouts are best? Exact over the space that is stated: what is not evaluated is skipped by a bound.
+// Finds the best layouts, exactly over the space that is stated: a layout that is not evaluated is skipped by
+// a bound.
 #pragma once
 
 #include "core/decide/space.h"
@@ -25,10 +26,10 @@ struct SearchOptions {
     int threads = 0;  // 0: one for each core
 };
 
-// `layouts` = `skipped` + `evaluated`; `evaluated` = `invalid` + `too_big` + `fit`. `left_out` are besides:
-// those that the space's software does not run. Too big: its memory is
-// known to leave less than the headroom, by itself or by a bound from below. How many are skipped may differ
-// from run to run, as threads find good layouts sooner or later; what is found does not.
+// `layouts` = `skipped` + `evaluated`; `evaluated` = `invalid` + `too_big` + `fit`. `left_out` are in
+// addition: those that the space's software does not run. A layout is too big if its memory is known to leave
+// less than the headroom, by itself or by a bound from below. How many are skipped may differ from run to
+// run, as threads find good layouts sooner or later; the layouts found do not differ.
 struct SearchCounts {
     std::int64_t layouts = 0, skipped = 0, evaluated = 0, invalid = 0, too_big = 0, fit = 0, left_out = 0;
     SearchCounts& operator+=(const SearchCounts& o) {
@@ -51,14 +52,14 @@ struct SearchResult {
 };
 
 struct Rejection {
-    // The first rule that it breaks, out_of_memory, or a lack of its software (software_runs.h).
+    // Names the first rule that it breaks, out_of_memory, or a lack of its software (software_runs.h).
     ProblemCode code = ProblemCode::out_of_memory;
     std::int64_t count = 0;
     Plan example;
     std::string message;
 };
 
-// What the plan itself comes to.
+// Holds the figures of the plan itself.
 struct SearchBase {
     bool valid = false;
     MemoryFit fit = MemoryFit::no;  // without a headroom
@@ -77,23 +78,24 @@ struct SearchReport {
     std::string nothing_fits;  // why no layout fits, and what would change that; empty: one does
 };
 
-// A layout that was found to fit, as soon as it is known: for a window that fills while the search runs.
+// This is a layout that was found to fit, as soon as it is known: for a window that fills while the search
+// runs.
 struct FoundLayout {
     LayoutChoice choice;
     double step_s = 0, memory_bytes = 0;
 };
-// Called from the search's threads, one at a time, with what was found since, which may be nothing. `counts`
+// Called from the search's threads, one at a time, with the layouts found since, which may be none. `counts`
 // are those so far.
 using SearchProgress = std::function<void(const std::vector<FoundLayout>&, const SearchCounts&)>;
 
-// The plan gives model, cluster, sequence, batch and precision. Blocks until it is done or `cancel` is set;
-// it then has the best so far. No clock, no file.
+// The plan gives model, cluster, sequence, batch and precision. It blocks until it is done or `cancel` is
+// set; it then has the best so far. It uses no clock and no file.
 [[nodiscard]] SearchReport search(const Plan& plan, const SearchSpace& space,
                                   const SearchOptions& options = {},
                                   const std::atomic<bool>* cancel = nullptr,
                                   const SearchProgress& progress = {});
 
-// The same on one thread, in slices: it can be left and gone on with. Its report has the same layouts.
+// Runs the same on one thread, in slices: it can be left and gone on with. Its report has the same layouts.
 class SlicedSearch {
   public:
     // `cancel` outlives it.
@@ -102,7 +104,7 @@ class SlicedSearch {
     ~SlicedSearch();
     SlicedSearch(const SlicedSearch&) = delete;
     SlicedSearch& operator=(const SlicedSearch&) = delete;
-    // Goes on while `in_time()`. True: there is more to do.
+    // Goes on while `in_time()`. Returns true if there is more to do.
     [[nodiscard]] bool go_on(const std::function<bool()>& in_time);
     [[nodiscard]] SearchReport report() const;  // once go_on said false
 
@@ -111,7 +113,7 @@ class SlicedSearch {
     std::unique_ptr<Impl> impl_;
 };
 
-// The cost of one token; 0 where the plan gives no price.
+// Returns the cost of one token; 0 where the plan gives no price.
 [[nodiscard]] double cost_per_token(const Plan& plan, double tokens_per_s);
 
 }  // namespace pentamesh

@@ -1,9 +1,9 @@
-// What the threads of a search share, and what each does.
+// The threads of a search share this state, and each does this work.
 //
-// Two passes. The first evaluates each run of each node once, in closed form, for what it takes at least. The
-// second goes through the runs, the fastest bound first: what cannot be among the best and is beaten in both
-// time and memory by a layout that was found is skipped; a run that is left is replayed once, and its
-// shardings are evaluated around that replay.
+// There are two passes. The first evaluates each run of each node once, in closed form, for its least time
+// and memory. The second goes through the runs, the fastest bound first: a run that cannot be among the best
+// and is beaten in both time and memory by a found layout is skipped; each other run is replayed once, and
+// its shardings are evaluated around that replay.
 #pragma once
 
 #include "core/decide/bounds.h"
@@ -53,7 +53,7 @@ struct NodeShards {
     std::vector<bool> possible;
 };
 
-// What all threads share.
+// All threads share this.
 struct Shared {
     const Plan& plan;
     const SearchNodes& nodes;
@@ -79,7 +79,7 @@ struct Shared {
            const SearchProgress& f)
         : plan(p), nodes(n), options(o), cancel(c), progress(f), bound(p),
           room(p.cluster.gpu.hbm_bytes * (1 - o.headroom)), shards(n.node.size()), best(best_asked()) {}
-    // As many as are asked for, none of them found.
+    // Returns a list for as many as are asked for, still empty.
     [[nodiscard]] Best best_asked() const {
         return {static_cast<std::size_t>(std::max(options.top, 1)), options.goal == Goal::memory};
     }
@@ -89,11 +89,11 @@ struct Shared {
     }
 };
 
-// Timelines by shape: what follows from the order of a schedule is found once for many runs of a search. Of
-// the long ones the last alone is kept.
+// Keeps timelines by shape: facts that follow from the order of a schedule are found once for many runs of a
+// search. Of the long ones only the last is kept.
 class KeptTimelines {
   public:
-    // Stays where it is until the next one is asked for.
+    // The result stays in place until the next one is asked for.
     [[nodiscard]] Timeline& of(const ScheduleShape& shape) {
         const std::int64_t ops = op_count(shape);
         if (ops > kLong) return long_;
@@ -105,7 +105,7 @@ class KeptTimelines {
     }
 
   private:
-    // Some 30 MB a thread.
+    // These are some 30 MB a thread.
     static constexpr std::int64_t kLong = std::int64_t{1} << 15, kMostOps = std::int64_t{1} << 19;
     struct Kept {
         ScheduleShape shape;
@@ -116,12 +116,13 @@ class KeptTimelines {
     std::int64_t ops_ = 0;
 };
 
-// One thread's.
+// Each thread has one.
 class Worker {
   public:
     explicit Worker(Shared& all) : all_(all), plan_(all.plan), best_(all.best_asked()) {}
 
-    // Each while `in_time()`; true: it is done. The first pass, until no node is left.
+    // Each goes on while `in_time()` and returns true if it is done. This is the first pass, until all nodes
+    // are done.
     template <typename InTime>
     bool bound_nodes(const InTime& in_time) {
         return go_on(in_time, all_.nodes.node.size(), [this](std::size_t i) {
@@ -129,7 +130,7 @@ class Worker {
             tell_counts();
         });
     }
-    // The second pass.
+    // This is the second pass.
     template <typename InTime>
     bool try_runs(const InTime& in_time) {
         return go_on(in_time, all_.runs.size(), [this](std::size_t i) { try_run(all_.runs[i]); });
@@ -164,7 +165,8 @@ class Worker {
     }
     void skip(std::size_t count) { counts_.skipped += static_cast<std::int64_t>(count); }
 
-    // The layout that stands for all shardings of a run: its states are whole, unless that is impossible.
+    // Returns the layout that stands for all shardings of a run: its states are whole, unless that is
+    // impossible.
     [[nodiscard]] LayoutChoice whole_states(const SearchNode& n, std::size_t run) const {
         LayoutChoice c = all_.nodes.choice(n, run, 0);
         if (n.shards.size() > 1) c.dp_replicate *= c.dp_shard, c.dp_shard = 1;
@@ -186,7 +188,7 @@ class Worker {
             }
             RunNode& found = found_.emplace_back();
             found.bound = bound_of_run(plan_, e_, all_.bound.group_bytes);
-            // Offloaded parameters are gathered: what that takes is not what others need.
+            // Offloaded parameters are gathered: the memory for that does not bound other shardings.
             if (all_.plan.training.offload.parameters > 0) found.bound.stage[0] = found.bound.stage[1] = {};
             found.node = static_cast<std::uint32_t>(at), found.run = static_cast<std::uint32_t>(r);
             const RunBound& b = found.bound;
@@ -210,7 +212,7 @@ class Worker {
         }
     }
 
-    // Runs that no sharding makes small enough need no second look.
+    // Drops runs that no sharding makes small enough.
     void drop_hopeless(const SearchNode& n, const NodeShards& shards, std::size_t from) {
         const auto hopeless = [&](const RunNode& r) {
             for (std::size_t q = 0; q < n.shards.size(); ++q)
@@ -270,7 +272,7 @@ class Worker {
         look_at_others();
         choose(run, run.bound);
         if (left_.empty()) return;
-        // One replay tells the makespan of all shardings: their costs are the same.
+        // One replay gives the makespan of all shardings: their costs are the same.
         lay_out(all_.plan, whole_states(n, run.run), plan_);
         Timeline& kept = timelines_.of(shape_of(plan_, microbatches_of(plan_)));
         std::swap(whole_.timeline, kept);
@@ -279,7 +281,7 @@ class Worker {
         std::swap(whole_.timeline, kept);
     }
 
-    // Around the replay of whole_.
+    // Evaluates shardings around the replay of whole_.
     void try_shardings(const SearchNode& n, const RunNode& run) {
         const bool replayed = !whole_.timeline.empty() && whole_.timeline.complete;
         if (replayed) {
@@ -351,12 +353,12 @@ class Worker {
         all_.progress({}, all_.counts);
     }
 
-    // What this thread counted and found goes to all.
+    // Hands this thread's counts and layouts to all.
     void hand_over() {
         const std::lock_guard lock(all_.mutex);
         all_.counts += counts_;
         for (const auto& [code, r] : rejected_) reject(all_.rejected, code, r.count, r.example);
-        // In the second pass others read the runs, and nothing is found.
+        // In the second pass others read the runs, and no run is found.
         if (!found_.empty()) all_.runs.insert(all_.runs.end(), found_.begin(), found_.end());
         counts_ = {};
         rejected_.clear();

@@ -85,7 +85,7 @@ class Nudger {
             to(next_value("/cluster/gpus", now, -1)), to(next_value("/cluster/gpus", now, 1)));
     }
 
-    // Of an axis the next legal factors; data parallelism takes or gives what that leaves.
+    // Takes the next legal factors of an axis; data parallelism takes or gives the difference.
     void factor(Axis axis) {
         const std::int64_t now = factor_in_force(plan_, axis);
         std::int64_t below = 0, above = 0;
@@ -101,7 +101,7 @@ class Nudger {
             std::to_string(now), to(below), to(above));
     }
 
-    // The next numbers of chunks that the schedule runs.
+    // Takes the next numbers of chunks that the schedule runs.
     void chunks() {
         const Layout& l = plan_.layout;
         const auto to = [&](int by) -> std::optional<Nudge> {
@@ -116,7 +116,7 @@ class Nudger {
             to(-1), to(1));
     }
 
-    // Another schedule, with chunks that it can run.
+    // Takes another schedule, with chunks that it can run.
     void schedule(Schedule other) {
         const Layout& l = plan_.layout;
         const std::int64_t chunks = chunks_for(other, l.virtual_stages);
@@ -144,7 +144,7 @@ class Nudger {
     }
 
     using Listed = ListedField<true>;
-    // The plan with the field at `i` of the list changed by `change(place)`.
+    // Returns the plan with the field at `i` of the list changed by `change(place)`.
     template <typename Place, typename Change>
     Nudge changed(std::size_t i, std::string value, Change&& change) {
         Plan p = plan_;

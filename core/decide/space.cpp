@@ -58,7 +58,7 @@ void add_once(std::vector<T>& list, const T& value) {
     if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
-// The values by default, without the plan's own.
+// Returns the values by default, without the plan's own.
 SearchSpace usual_space(const Plan& p) {
     SearchSpace s;
     const std::int64_t gpus = std::max<std::int64_t>(p.cluster.gpus, 1);
@@ -87,7 +87,7 @@ SearchSpace usual_space(const Plan& p) {
     return s;
 }
 
-// The plan's own values.
+// Returns the plan's own values.
 SearchSpace own_space(const Plan& p) {
     const Layout& l = p.layout;
     SearchSpace s;
@@ -139,7 +139,7 @@ std::string names_text() {
     return out;
 }
 
-// A value out of its text; nullopt: it is none. `allowed` says what would be.
+// Reads a value out of its text; nullopt where it is no value. `allowed` names the possible ones.
 std::optional<std::int64_t> value_of(std::string_view text, Varied v, std::string& allowed, std::int64_t*) {
     const std::optional<FieldRange> range = range_of(pointer_of(v));
     if (range) allowed = range_text(*range);
@@ -162,7 +162,7 @@ std::optional<RecomputeChoice> value_of(std::string_view text, Varied, std::stri
     const auto kind = parse_name<Recompute>(text);
     return kind ? std::optional<RecomputeChoice>(*kind) : std::nullopt;
 }
-// A framework's name, or the axes joined by dashes.
+// Reads a framework's name, or the axes joined by dashes.
 std::optional<AxisOrder> value_of(std::string_view text, Varied, std::string& allowed, AxisOrder*) {
     allowed.clear();
     for (const OrderPreset& o : order_presets()) {
@@ -239,7 +239,9 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
         with_list(v, [&](auto member) {
             for (const auto& value : own.*member) add_once(space.*member, value);
         });
-    if (!plan.model.moe) space.ep = {1}, space.etp = {1};  // whatever a layout that fits no dense model says
+    if (!plan.model.moe)
+        space.ep = {1}, space.etp = {1};  // even if the plan's layout, which may fit no
+                                          // dense model, has others
     for (const std::string& name : request.hold) {
         const auto v = named(name, "--hold", error);
         if (!v) return space;

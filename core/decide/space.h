@@ -1,4 +1,4 @@
-// Which layouts does a search look at? The values of each field that it varies, and the plan of each layout.
+// Says which layouts a search tries: the values of each field that it varies, and the plan of each layout.
 #pragma once
 
 #include "core/base/enum_array.h"
@@ -14,7 +14,7 @@
 
 namespace pentamesh {
 
-// What a search can vary, in the order of its results' JSON.
+// A search can vary these, in the order of its results' JSON.
 enum class Varied : std::uint8_t {
     tp,
     cp,
@@ -44,37 +44,38 @@ inline constexpr std::size_t kEnumCount<Varied> = 13;
 //   - without a pipeline it is 1F1B of one chunk,
 //   - `software`, where there is one, runs it (software_runs.h),
 //   - of two orders that differ only in where axes of one rank stand, it has the first.
-// What else a plan may break is looked at and counted.
+// Layouts that break any other rule are evaluated and counted.
 struct SearchSpace {
     std::vector<std::int64_t> tp, cp, pp, virtual_stages, ep, etp, dp_shard, dp_replicate, micro_batch;
     std::vector<Schedule> schedule;
     std::vector<int> zero;
-    std::optional<Software> software;  // nullopt: whatever any software has
+    std::optional<Software> software;  // nullopt: all that any software has
     std::vector<RecomputeChoice> recompute;
     std::vector<AxisOrder> order;
-    // JSON texts of a list's values: "8", "\"1f1b\"".
+    // Returns JSON texts of a list's values: "8", "\"1f1b\"".
     [[nodiscard]] std::vector<std::string> values_of(Varied v) const;
 };
 
-// A value that no plan may have, or a name that is no such field. `message` says the field and its range.
+// Names a value that no plan may have, or a name that is no such field. `message` says the field and its
+// range.
 struct SpaceError {
     std::string name, message;
 };
 
 struct SpaceRequest {
-    std::vector<std::string> vary;  // "tp=1,2,4"; "tp" alone: as by default
+    std::vector<std::string> vary;  // "tp=1,2,4"; "tp" without values: as by default
     std::vector<std::string> hold;  // "tp"
     bool any_software = false;      // else what the plan's own runs
 };
-// By default: tp: divisors of the GPUs inside the fast domain; cp: those that leave a rank 1,024 tokens; pp:
-// those up to the layers; virtual_stages 1 to 8; every schedule; ep: those of the experts; etp: 1 and tp's
-// values; dp_shard: every divisor; zero 0 to 3; micro_batch 1, 2, 4, 8 that divide the batch; recompute none,
-// selective, full; the frameworks' orders. The plan's own value is always among them. `error` is set where a
-// request cannot be met.
+// The defaults are, for tp: divisors of the GPUs inside the fast domain; cp: those that leave a rank 1,024
+// tokens; pp: those up to the layers; virtual_stages 1 to 8; every schedule; ep: those of the experts; etp: 1
+// and tp's values; dp_shard: every divisor; zero 0 to 3; micro_batch 1, 2, 4, 8 that divide the batch;
+// recompute none, selective, full; the frameworks' orders. The plan's own value is always among them. `error`
+// is set where a request cannot be met.
 [[nodiscard]] SearchSpace search_space(const Plan& plan, const SpaceRequest& request,
                                        std::optional<SpaceError>& error);
 
-// One layout of a space.
+// This is one layout of a space.
 struct LayoutChoice {
     std::int64_t tp = 1, cp = 1, pp = 1, virtual_stages = 1, ep = 1, etp = 1, dp_shard = 1, dp_replicate = 1,
                  micro_batch = 1;
@@ -84,11 +85,11 @@ struct LayoutChoice {
     AxisOrder order{};
     bool operator==(const LayoutChoice&) const = default;
 };
-// The plan with that layout, complete: dp_replicate, and etp where there are experts, are stated. What is
-// tied to the number of chunks (stage_layers, mtp_chunk, microbatch_group) stays only where that is the
-// plan's. Where the plan has one tp or cp rank and the layout several, sequence parallelism and the kind of
-// context parallelism are such as the plan's software wants. Writes over `out`, which must be a copy of
-// `plan` or came from here.
+// Makes the plan with that layout, complete: dp_replicate, and etp where there are experts, are stated.
+// Fields that are tied to the number of chunks (stage_layers, mtp_chunk, microbatch_group) stay only where
+// that is the plan's. Where the plan has one tp or cp rank and the layout several, sequence parallelism and
+// the kind of context parallelism are those that the plan's software wants. Writes over `out`, which must be
+// a copy of `plan` or come from here.
 void lay_out(const Plan& plan, const LayoutChoice& choice, Plan& out);
 
 }  // namespace pentamesh

@@ -15,8 +15,8 @@ using Json = nlohmann::ordered_json;
 using Place = FieldPlace<true>;
 constexpr std::string_view kGpu = "/cluster/gpu";
 
-// A value of the field list as JSON; null: an optional field that is left out. What recomputes modules is an
-// object in the plan file.
+// Gives a value of the field list as JSON; null for an optional field that is left out. A choice of
+// recomputed modules is an object in the plan file.
 struct ToJson {
     const Plan& plan;
     Json operator()(const std::int64_t* v) const { return *v; }
@@ -44,7 +44,7 @@ void put(const FieldPlace<false>::Choice& to, const Place::Choice& from) {
     *to.value = *from.value;
 }
 
-// What places of the two lists have in common but const.
+// Copies between places of the two lists, which differ only in const.
 void copy_place(const Place::Any& from, const FieldPlace<false>::Any& to) {
     std::visit(
         [&](const auto& written) {
@@ -56,7 +56,7 @@ void copy_place(const Place::Any& from, const FieldPlace<false>::Any& to) {
         to);
 }
 
-// The cluster without what the field list holds of it.
+// Returns the cluster without the part that the field list holds.
 Cluster rest_of(const Cluster& c) {
     Cluster out = c;
     out.gpus = 1;
@@ -72,8 +72,8 @@ Json document_of(const Plan& plan, FieldUnit::Kind kind) {
     return out;
 }
 
-// What differs inside a model or cluster: the presets where these differ, the GPU where that is another one,
-// else the innermost values.
+// Lists the differences inside a model or cluster: the presets where these differ, the GPU where that is
+// another one, else the innermost values.
 std::vector<std::string> inside(const Plan& a, const Plan& b, FieldUnit::Kind kind) {
     const bool model = kind == FieldUnit::Kind::model;
     const std::string owner = model ? "/model" : "/cluster";

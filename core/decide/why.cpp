@@ -1,4 +1,4 @@
-// Why is a step longer than another? Its parts beside each other, and for each what of the plans makes it so.
+// Says why a step is longer than another: its parts side by side, and for each part the reason in the plans.
 #include "core/base/text.h"
 #include "core/decide/compare.h"
 #include "core/decide/units.h"
@@ -71,7 +71,8 @@ std::string exposed_fact(const Plan& p, const Evaluation& e, GroupKind k) {
                     percent_text(hidden), " hides");
 }
 
-// ZeRO and context parallelism rename the groups in which the same gradients and parameters move: one part.
+// ZeRO and context parallelism rename the groups in which the same gradients and parameters move: they are
+// one part.
 double data_parallel_exposed(const Step& s) {
     double sum = 0;
     for (const GroupKind k : all_of<GroupKind>())
@@ -113,7 +114,7 @@ std::vector<Part> parts_of_step() {
     return out;
 }
 
-// Each fact once where all plans say the same.
+// Writes each fact once where all plans say the same.
 std::string because(const Part& part, std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
     std::vector<std::string> facts;
     for (std::size_t i = 0; i < plans.size(); ++i) facts.push_back(part.fact(plans[i], evaluations[i]));
@@ -130,7 +131,8 @@ double sum_of(const std::vector<PartRow>& rows, std::size_t plan) {
     return sum;
 }
 
-// Gives what a column is off by to one of its rows. False, and the row as it was: that rounds away again.
+// Gives the remaining difference of a column to one of its rows. Returns false, with the row as it was, if
+// that is lost in rounding.
 bool add_up_by(std::vector<PartRow>& rows, std::size_t row, std::size_t plan, double difference) {
     double& delta = rows[row].delta_s[plan];
     const double before = delta;
@@ -145,8 +147,8 @@ bool add_up_by(std::vector<PartRow>& rows, std::size_t row, std::size_t plan, do
     return false;
 }
 
-// Sums round: one part takes what they are off by, so that the column adds up to the last digit. The largest
-// is changed least by that; where its own digits are too coarse, one that is added later.
+// Sums round: one part takes the remaining difference, so that the column adds up to the last digit. The
+// largest is changed least by that; where its own digits are too coarse, one that is added later takes it.
 void add_up(std::vector<PartRow>& rows, std::size_t plan, double difference) {
     std::size_t largest = 0;
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -156,7 +158,7 @@ void add_up(std::vector<PartRow>& rows, std::size_t plan, double difference) {
         if (add_up_by(rows, i, plan, difference)) return;
 }
 
-// Sums and differences of parts of the step round: what is far below the last digit of one is nothing.
+// Sums and differences of parts of the step round: a value far below the last digit of one is 0.
 double above_rounding(double s, double step_s) {
     constexpr double kRounding = 1e-12;
     return std::abs(s) < kRounding * step_s ? 0 : s;

@@ -20,7 +20,7 @@ bool has_pipeline(GroupKind kind) {
     return kind == GroupKind::pp || kind == GroupKind::mp;
 }
 
-// Whether a device of that stage makes the calls of a row.
+// Returns true if a device of that stage makes the calls of a row.
 bool makes(const Plan& plan, const Evaluation& e, const Operation& o, std::int64_t stage) {
     const Stages& s = e.comm.stages;
     if (s.empty() || stage >= s.devices) return true;
@@ -68,7 +68,7 @@ AxisSpread spread_over(const Mesh& mesh, GroupKind kind, std::int64_t degree,
     return s;
 }
 
-// Axes on which all ranks have the first one's coordinate.
+// Returns the axes on which all ranks have the first one's coordinate.
 EnumArray<Axis, bool> same_of(const EnumArray<Axis, Factor>& factors,
                               const std::vector<std::int64_t>& ranks) {
     EnumArray<Axis, bool> same{};

@@ -1,5 +1,4 @@
-// What do these ranks share? For whoever has the ranks that hang or fail, and looks for the group, the node
-// or the link behind them.
+// Says what some ranks share, to find the group, the node or the link behind ranks that hang or fail.
 #pragma once
 
 #include "core/evaluate.h"
@@ -9,23 +8,23 @@
 
 namespace pentamesh {
 
-// A group that holds all of the ranks.
+// This is a group that holds all of the ranks.
 struct SharedGroup {
     GroupKind kind = GroupKind::tp;
     std::vector<GroupKind> also;        // kinds whose group of these ranks has the same members
     std::int64_t index = 0;             // in canonical order, of `kind`
     int tier = 0;                       // the slowest that it crosses
     std::vector<std::int64_t> members;  // ascending
-    // Indices into comm.operations: what these ranks wait in for each other, `also` included. Without what
-    // their pipeline stages do not do.
+    // Holds indices into comm.operations: these ranks wait for each other in those calls, `also` included.
+    // Calls that their pipeline stages do not make are left out.
     std::vector<int> operations;
 };
 
-// How the ranks lie in the groups of one kind.
+// Says how the ranks lie in the groups of one kind.
 struct AxisSpread {
     GroupKind kind = GroupKind::tp;
     std::int64_t degree = 1;
-    std::int64_t groups = 0;   // that hold at least one of them
+    std::int64_t groups = 0;   // groups that hold at least one of the ranks
     std::int64_t most = 0;     // of them in one group
     std::int64_t most_in = 0;  // the first such group
 };
@@ -44,10 +43,11 @@ struct Blame {
     std::vector<std::int64_t> waiting;  // others in the groups that talk: they wait next
 };
 
-// `ranks`: at least one, ascending, each once, below mesh.world; the plan valid.
+// `ranks` has at least one, ascending, each once, below mesh.world; the plan is valid.
 [[nodiscard]] Blame blame(const Plan& plan, const Evaluation& e, std::vector<std::int64_t> ranks);
 
-// "node 3 and stage 2; tp 1, dp_shard 0": what they share besides groups. Empty: nothing.
+// Returns "node 3 and stage 2; tp 1, dp_shard 0": other things than groups that they share. It is empty where
+// they share nothing.
 [[nodiscard]] std::string shared_place_text(const Plan& plan, const Evaluation& e, const Blame& b);
 
 }  // namespace pentamesh

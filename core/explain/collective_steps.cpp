@@ -8,7 +8,8 @@ namespace {
 
 using Shape = CollectivePhase::Shape;
 
-// As collective_time's ring_pass: from the inside out a reduce-scatter, from the outside in an all-gather.
+// Goes as collective_time's ring_pass: from the inside out for a reduce-scatter, from the outside in for an
+// all-gather.
 std::vector<CollectivePhase> rings(const Route& r, Shape shape, double buffer) {
     std::vector<CollectivePhase> out;
     double inside = 1;
@@ -86,7 +87,7 @@ std::vector<CollectivePhase> phases_over(const Route& r, const Evaluation& e, co
 std::vector<CollectivePhase> collective_phases(const Plan& plan, const Evaluation& e, const Operation& o) {
     const Route whole = find_route(plan, e.mesh, e.groups[o.group]);
     if (whole.degree <= 1 || whole.parts == 0 || o.group_size <= 1) return {};
-    // A part of expert data parallelism: shards lie inside, replicas one lot of shards apart.
+    // The call is a part of expert data parallelism: shards are inside, replicas one set of shards apart.
     if (o.group_size >= e.groups[o.group].degree || o.group == GroupKind::pp) return phases_over(whole, e, o);
     const double n = static_cast<double>(o.group_size);
     if (o.collective != Collective::all_reduce) return phases_over(within(whole, n), e, o);

@@ -1,4 +1,4 @@
-// How the bytes of a collective come about, in symbols and in this plan's numbers.
+// Explains the bytes of a collective, in symbols and in this plan's numbers.
 #include "core/base/text.h"
 #include "core/comm/comm.h"
 #include "core/evaluate.h"

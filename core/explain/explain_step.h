@@ -1,4 +1,4 @@
-// How does a part of the step come about: formula, this plan's numbers, source?
+// Explains a part of the step: formula, this plan's numbers, source.
 #pragma once
 
 #include "core/base/explain.h"
@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// Empty where the plan has no step. `group`: of StepPart::exposed.
+// It is empty where the plan has no step. `group` is that of StepPart::exposed.
 [[nodiscard]] Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPart part,
                                        GroupKind group = GroupKind::tp);
 

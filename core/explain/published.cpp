@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// The first shipped preset of a cluster with these GPUs. Throws Error where there is none.
+// Returns the first shipped preset of a cluster with these GPUs. Throws Error where no preset has them.
 Cluster cluster_with(const std::string& gpu, const Presets& presets) {
     const Gpu wanted = presets.gpu(gpu);
     for (const Presets::Entry& entry : presets.list(PresetKind::cluster))
@@ -32,7 +32,7 @@ std::int64_t number(const json& run, const char* key, std::int64_t otherwise) {
     return it == run.end() || it->is_null() ? otherwise : it->get<std::int64_t>();
 }
 
-// GPT as Megatron-LM trained it: GELU, layer norm, learned positions, biases, tied head.
+// Returns GPT as Megatron-LM trained it: GELU, layer norm, learned positions, biases, tied head.
 Model gpt(const json& run) {
     const json& g = run.at("gpt");
     Model m;
@@ -82,7 +82,7 @@ void set_training(const json& run, Training& t) {
     if (const auto named = parse_name<Optimizer>(run.value("optimizer", ""))) t.optimizer = *named;
 }
 
-// Megatron's modules; none: null is what the source does not state.
+// Returns Megatron's modules; nullopt where the source does not state them.
 std::optional<RecomputeChoice> modules_of(const json& run) {
     if (!run.contains("recompute_modules")) return std::nullopt;
     RecomputeModules modules;
@@ -95,7 +95,7 @@ std::optional<RecomputeChoice> modules_of(const json& run) {
     return RecomputeChoice(modules, 0, RecomputeMethod::block);
 }
 
-// Narayanan et al. 2021, equation 3: FLOPs of an iteration with full recomputation.
+// Follows Narayanan et al. 2021, equation 3: FLOPs of an iteration with full recomputation.
 double megatron_flops(const Plan& p) {
     const double h = static_cast<double>(p.model.hidden), l = static_cast<double>(p.model.layers);
     const double v = static_cast<double>(p.model.vocab), s = static_cast<double>(p.training.sequence_length);

@@ -1,6 +1,5 @@
-// What did runs that were published take, and which of them are like this plan? presets/published_runs.json
-// holds them, each with its source: the step model is fitted on them (tools/fit) and the window shows the
-// nearest beside an estimate.
+// Holds published runs and finds those like a plan. presets/published_runs.json has them, each with its
+// source: the step model is fitted on them (tools/fit) and the window shows the nearest next to an estimate.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -27,7 +26,7 @@ struct PublishedRun {
     double measured_tflops = 0;
 };
 
-// Throws Error or a JSON exception where the file does not say what it should.
+// Throws Error or a JSON exception where the file has another form.
 [[nodiscard]] std::vector<PublishedRun> load_published_runs(const Presets& presets);
 [[nodiscard]] std::vector<PublishedRun> read_published_runs(std::string_view text, const std::string& path,
                                                             const Presets& presets);
@@ -47,7 +46,7 @@ class NearestRuns {
     NearestRuns() = default;
     explicit NearestRuns(std::vector<PublishedRun> runs) : runs_(std::move(runs)), times_(runs_.size()) {}
     [[nodiscard]] const std::vector<PublishedRun>& runs() const { return runs_; }
-    // The `most` nearest, nearest first; a run that gets no step time is left out.
+    // Returns the `most` nearest, nearest first; a run that gets no step time is left out.
     [[nodiscard]] std::vector<NearRun> of(const Plan& plan, std::size_t most);
     [[nodiscard]] std::size_t worked_out() const;  // runs whose step is known by now
 

@@ -9,8 +9,8 @@
 namespace pentamesh {
 namespace {
 
-// Ranks of a block: a product of the mesh's inner factors, the last of them in part, so that no digit of a
-// rank straddles a block's edge.
+// Returns the ranks of a block: a product of the mesh's inner factors, the last of them in part, so that no
+// digit of a rank straddles a block's edge.
 std::int64_t block_size(const Mesh& mesh, bool expert, int most_blocks) {
     EnumArray<Axis, Factor> factors = expert ? mesh.expert : mesh.dense;
     std::sort(factors.begin(), factors.end(),
@@ -23,7 +23,7 @@ std::int64_t block_size(const Mesh& mesh, bool expert, int most_blocks) {
     return std::max<std::int64_t>(mesh.world, 1);
 }
 
-// The traffic inside one group, by the block that its first rank's zero is counted from.
+// Holds the traffic inside one group, by block, counted from the block of its first rank.
 class GroupPattern {
   public:
     GroupPattern(std::span<const Factor> factors, std::int64_t block, int blocks, std::int64_t degree)
@@ -39,7 +39,7 @@ class GroupPattern {
         bytes_[static_cast<std::size_t>(of_[from]) * side_ + static_cast<std::size_t>(of_[to])] += bytes;
     }
 
-    // On each tier a ring of `ways` sub-groups: member i's next is the one whose digit is one more.
+    // On each tier there is a ring of `ways` sub-groups: member i's next is the one whose digit is one more.
     void rings(const Route& route, double buffer) {
         double inside = 1;
         for (int p = 0; p < route.parts; ++p) {
@@ -58,8 +58,9 @@ class GroupPattern {
         }
     }
 
-    // `slow_share` of what would cross the first tier's edge does. The row keeps its sum: sent bytes count
-    // every copy. Pairs of members are counted by block, so that a group costs its members, not their pairs.
+    // Only `slow_share` of the bytes that would cross the first tier's edge does so. The row keeps its sum:
+    // sent bytes count every copy. Pairs of members are counted by block, so that a group costs its members,
+    // not their pairs.
     void everyone(const Route& route, double sent, double slow_share) {
         const std::int64_t near = std::max<std::int64_t>(std::llround(route.part[0].members), 1);
         const double n = static_cast<double>(degree_), m = static_cast<double>(near);
@@ -124,7 +125,7 @@ class GroupPattern {
     std::vector<double> bytes_;
 };
 
-// Chunks of loops go round: the last stage sends to the first.
+// Returns true if chunks of loops go round: the last stage sends to the first.
 bool wraps(const Plan& plan) {
     return virtual_stages_of(plan.layout) > 1
            && traits_of(plan.layout.schedule).placement == StagePlacement::loop;
@@ -178,7 +179,8 @@ TrafficMatrix traffic_matrix(const Plan& plan, const Evaluation& e, GroupKind gr
     for (const Operation& o : e.comm.operations)
         if (o.group == group && !o.on_other_stage) add_operation(plan, whole, o, pattern);
 
-    // Groups whose first ranks lie in one block are alike; the rest are the same, moved by whole blocks.
+    // Groups whose first ranks lie in one block have the same pattern; the rest are the same, moved by whole
+    // blocks.
     Factors inner, outer;
     for (const Factor& f : split.rest.span()) {
         if (f.stride >= out.block) {

@@ -1,4 +1,4 @@
-// Hugging Face accelerate's YAML: accelerate/commands/config, utils/dataclasses.py (ParallelismConfig,
+// Reads Hugging Face accelerate's YAML: accelerate/commands/config, utils/dataclasses.py (ParallelismConfig,
 // FullyShardedDataParallelPlugin). num_processes counts the processes of all machines.
 #include "core/interop/readers.h"
 
@@ -49,8 +49,8 @@ void read_fsdp(Sheet& s, Draft& d, std::int64_t dp, std::int64_t machines, const
         if (reshard && (lower(*reshard) == "false" || *reshard == "SHARD_GRAD_OP"))
             d.layout["reshard"] = "never", s.map("fsdp_reshard_after_forward", "/layout/reshard");
     }
-    // accelerator.py:1165-1170, 1284-1296: no_sync for all micro-batches but the last, unless each is to be
-    // synced.
+    // From accelerator.py:1165-1170, 1284-1296: no_sync holds for all micro-batches but the last, unless each
+    // is to be synced.
     const bool each = s.flag("sync_each_batch", "/layout/gradient_reduction").value_or(false);
     if (zero >= 2) d.layout["gradient_reduction"] = each ? "micro_batch" : "step";
     std::int64_t shard = zero == 0 ? 1 : dp;

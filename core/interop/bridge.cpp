@@ -1,4 +1,4 @@
-// Megatron-Bridge and NeMo. Recipes: megatron/bridge/recipes/common.py; performance scripts:
+// Reads Megatron-Bridge and NeMo. Recipes: megatron/bridge/recipes/common.py; performance scripts:
 // scripts/performance/argument_parser.py; NeMo 1: megatron_gpt_config.yaml; NeMo 2:
 // nemo/collections/llm/recipes.
 #include "core/interop/megatron.h"
@@ -8,7 +8,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// The recipe or model that a text names: a preset's id, or empty.
+// Returns the recipe or model that a text names: a preset's id, or empty.
 std::string named_model(const Sheet& sheet, const Presets& presets) {
     for (const char* key :
          {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()", "hf_model_id"}) {

@@ -1,5 +1,5 @@
-// DeepSpeed's JSON: deepspeed/runtime/config.py, runtime/zero/config.py. DeepSpeed counts data-parallel ranks
-// as the world over tensor and sequence parallelism.
+// Reads DeepSpeed's JSON: deepspeed/runtime/config.py, runtime/zero/config.py. DeepSpeed counts data-parallel
+// ranks as the world over tensor and sequence parallelism.
 #include "core/interop/readers.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::optional<std::int64_t> count(Sheet& s, std::string_view key, std::string_vi
     return s.integer(key, path);
 }
 
-// runtime/zero/offload_config.py. NVMe is no host memory, and parameters leave the GPU at stage 3 alone.
+// From runtime/zero/offload_config.py: NVMe is no host memory, and parameters leave the GPU only at stage 3.
 void read_deepspeed_offload(Sheet& s, Draft& d, const std::string& which, const char* field, bool allowed) {
     const std::string prefix = "zero_optimization." + which, device = s.value_of(prefix + ".device");
     if (device.empty() || device == "none") return;
@@ -69,7 +69,7 @@ void read_sharding(Sheet& s, Draft& d, std::int64_t dp) {
             s.cannot_hold(key, "the plan has no second shard and no compressed messages");
 }
 
-// config.py, _set_batch_related_parameters: two of the three say the third.
+// From config.py, _set_batch_related_parameters: two of the three determine the third.
 void read_batch(Sheet& s, Draft& d, std::int64_t dp) {
     auto total = count(s, "train_batch_size", "/training/global_batch");
     auto micro = count(s, "train_micro_batch_size_per_gpu", "/training/micro_batch");

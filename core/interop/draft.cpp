@@ -5,7 +5,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// Letters and digits in lower case; "." and "-" between digits stay apart as "." ("3.1", "v3").
+// Keeps letters and digits in lower case; "." and "-" between digits stay apart as "." ("3.1", "v3").
 std::string squeezed(std::string_view name) {
     std::string out;
     for (const char c : name) {
@@ -30,7 +30,7 @@ std::string preset_for(const Presets& presets, std::string_view name) {
     for (const std::string_view part :
          {"meta", "pretrainconfig", "config", "instruct", "base", "hf", "pretrain", "v01", "chat"})
         wanted = without(std::move(wanted), part);
-    // torchtitan's flavour says the size of a model whose name is enough.
+    // torchtitan's flavour gives the size of a model whose name is enough.
     if (wanted == "deepseekv3671b") wanted = "deepseekv3";
     std::string found;
     for (const Presets::Entry& e : presets.list(PresetKind::model)) {

@@ -1,4 +1,5 @@
-// A plan while it is put together from a framework's settings: what the text says, then what follows from it.
+// Holds a plan while it is put together from a framework's settings: first the text's values, then those that
+// follow from them.
 #pragma once
 
 #include "core/interop/sheet.h"
@@ -18,11 +19,11 @@ struct Draft {
     std::string name;
 };
 
-// The preset that a framework's or the hub's name for a model means: "meta-llama/Llama-2-7b-hf", "llama3 8B",
-// "llama3_70b". Empty: none.
+// Returns the preset for a framework's or the hub's name of a model: "meta-llama/Llama-2-7b-hf", "llama3 8B",
+// "llama3_70b". It is empty where no preset is meant.
 [[nodiscard]] std::string preset_for(const Presets& presets, std::string_view name);
 
-// Degrees in force, as whole numbers; 1 where the draft has none.
+// Returns degrees in force, as whole numbers; 1 where the draft has none.
 [[nodiscard]] std::int64_t degree(const Draft& draft, const char* axis);
 
 }  // namespace pentamesh::interop

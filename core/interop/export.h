@@ -1,5 +1,5 @@
-// A plan into a framework's own settings. What the framework cannot say of the plan, and what it would
-// refuse, is named; nothing is dropped in silence. What maps to what: docs/frameworks.md.
+// Writes a plan as a framework's own settings. Fields that the framework cannot express, and those that it
+// would refuse, are named; nothing is dropped in silence. docs/frameworks.md lists the settings.
 #pragma once
 
 #include "core/interop/import.h"
@@ -14,7 +14,7 @@
 
 namespace pentamesh::interop {
 
-// The frameworks that are imported, in the same order, and PyTorch's own mesh.
+// Lists the frameworks that are imported, in the same order, and PyTorch's own mesh.
 enum class Target : std::uint8_t {
     megatron,
     bridge,
@@ -33,7 +33,7 @@ inline constexpr auto kTargetNames = [] {
     return names;
 }();
 static_assert(static_cast<std::size_t>(Target::device_mesh) == kFrameworkNames.size());
-// Whose settings these are; not of device_mesh.
+// Returns whose settings these are; it is not for device_mesh.
 [[nodiscard]] constexpr Framework framework_of(Target t) {
     return static_cast<Framework>(t);
 }
@@ -43,7 +43,7 @@ static_assert(static_cast<std::size_t>(Target::device_mesh) == kFrameworkNames.s
 // "devicemesh" is device-mesh too.
 [[nodiscard]] std::optional<Target> target_of(std::string_view name);
 
-// What of the plan the text does not say.
+// Names a field of the plan that the text does not express.
 struct Unsaid {
     std::string pointer;  // "/layout/zero"
     std::string why;      // "zero 1: torchtitan shards parameters too"
@@ -56,8 +56,8 @@ struct Export {
     std::vector<std::string> notes;    // said elsewhere, or no setting of this file
 };
 
-// The plan must be valid. The text is whole whatever is lost; its head names what it does not say, where its
-// format has comments or the framework passes over a key.
+// The plan must be valid. The text is complete even with losses; its head names the fields that it does not
+// express, where its format has comments or the framework passes over a key.
 [[nodiscard]] Export export_plan(const Plan& plan, Target target, const Presets& presets);
 
 }  // namespace pentamesh::interop

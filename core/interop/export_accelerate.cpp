@@ -1,4 +1,5 @@
-// Hugging Face accelerate's YAML: accelerate/commands/config, parallelism_config.py, utils/dataclasses.py.
+// Writes Hugging Face accelerate's YAML: accelerate/commands/config, parallelism_config.py,
+// utils/dataclasses.py.
 #include "core/interop/export_page.h"
 #include "core/pipeline/gradient_reduction.h"
 #include "core/plan/factors.h"
@@ -14,7 +15,8 @@ constexpr std::array kAccelerate{tp, cp, ep, dp_shard, dp_replicate, pp};
 
 enum class Engine : std::uint8_t { none, ddp, fsdp, deepspeed };
 
-// tp and a gathered or passed-on cp stand on FSDP 2, Ulysses and the lower ZeRO stages on DeepSpeed.
+// Returns the engine: tp and a gathered or passed-on cp need FSDP 2, Ulysses and the lower ZeRO stages need
+// DeepSpeed.
 Engine engine_of(const Plan& p) {
     const Layout& l = p.layout;
     const bool ulysses = l.cp > 1 && (l.cp_comm == CpComm::ulysses || l.cp_comm == CpComm::ulysses_ring);

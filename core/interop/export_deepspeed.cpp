@@ -1,4 +1,4 @@
-// DeepSpeed's JSON: deepspeed/runtime/config.py, runtime/zero/config.py.
+// Writes DeepSpeed's JSON: deepspeed/runtime/config.py, runtime/zero/config.py.
 #include "core/interop/export_page.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"

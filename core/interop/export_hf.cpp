@@ -1,5 +1,5 @@
-// A Hugging Face config.json for the model: the family whose reader (core/io/hf_config.h) makes the same
-// model of what is written. Field names: transformers, models/*/configuration_*.py.
+// Writes a Hugging Face config.json for the model: of the family whose reader (core/io/hf_config.h) makes the
+// same model of the written text. Field names are those of transformers, models/*/configuration_*.py.
 #include "core/base/error.h"
 #include "core/interop/export_page.h"
 #include "core/io/hf_config.h"
@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 struct HfFamily {
     std::string_view type, architecture;
-    void (*add)(const Plan& plan, Json& out);  // what it says besides the decoder's fields
+    void (*add)(const Plan& plan, Json& out);  // adds the fields other than the decoder's
 };
 
 void nothing_more(const Plan& /*plan*/, Json& /*out*/) {}
@@ -123,7 +123,7 @@ void hf_latent(const Plan& p, Json& out) {
     out["index_topk"] = a.index_top_k;
 }
 
-// The plainest first.
+// The plainest family comes first.
 constexpr HfFamily kFamilies[] = {
     {"llama", "LlamaForCausalLM", hf_biases},
     {"mistral", "MistralForCausalLM", hf_window},

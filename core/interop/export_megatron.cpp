@@ -1,5 +1,5 @@
-// Megatron-LM's launch script and Megatron-Bridge's recipe: the same fields under two spellings. Names and
-// what they need: Megatron-LM megatron/training/arguments.py,
+// Writes Megatron-LM's launch script and Megatron-Bridge's recipe: the same fields under two spellings. Names
+// and conditions are from Megatron-LM megatron/training/arguments.py,
 // megatron/core/transformer/transformer_config.py.
 #include "core/interop/export_megatron.h"
 #include "core/plan/factors.h"
@@ -11,7 +11,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// "Et*7|t*9|(t*2|)..." without the brackets: each part written out by its count.
+// Returns "Et*7|t*9|(t*2|)..." without the brackets: each part written out by its count.
 std::string pipeline_layout(const Plan& plan, const std::vector<std::int64_t>& layers) {
     const auto n = static_cast<std::int64_t>(layers.size());
     const std::int64_t mtp = plan.model.mtp_layers, holder = plan.layout.mtp_chunk.value_or(n - 1);
@@ -119,7 +119,7 @@ void export_megatron(Page& page) {
     const Layout& l = p.layout;
     const std::int64_t host = gpus_per_host(p);
     std::string text = "#!/bin/bash\n" + as_comment(head_lines(page));
-    // arguments.py: sequence parallelism wants 1, FSDP wants more.
+    // From arguments.py: sequence parallelism wants 1, FSDP wants more.
     if (l.zero >= 2)
         text += "unset CUDA_DEVICE_MAX_CONNECTIONS\n";
     else if (l.tp > 1 || l.cp > 1)
@@ -157,7 +157,7 @@ void export_bridge(Page& page) {
         + provider
         + "\n\n\ndef pretrain_config() -> ConfigContainer:\n    cfg = _pretrain_common()\n    cfg.model = "
         + provider + "(\n";
-    // What a provider must be made with; the rest is set behind it.
+    // A provider must be made with these; the rest is set after it.
     static constexpr std::string_view made_with[] = {"model.num_layers", "model.hidden_size",
                                                      "model.num_attention_heads"};
     const auto is_made_with = [](const Said& s) {

@@ -1,4 +1,4 @@
-// The parts of Megatron's settings, by question.
+// Writes the parts of Megatron's settings, by question.
 #pragma once
 
 #include "core/interop/export_page.h"

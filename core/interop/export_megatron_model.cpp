@@ -1,4 +1,4 @@
-// The model as Megatron's settings say it.
+// Writes the model as Megatron's settings.
 #include "core/interop/export_megatron.h"
 #include "core/mesh/mesh.h"
 #include "core/plan/names.h"
@@ -9,7 +9,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// What the settings of a GPT model do not hold: a reason for each.
+// Adds a reason for each part of the model that the settings of a GPT model do not hold.
 void lose_unusual_model(Page& page) {
     const Model& m = page.plan.model;
     const auto lose = [&](bool has, const char* what) {
@@ -94,7 +94,7 @@ void put_attention(Page& page) {
     if (bridge || m.kv_heads != m.heads) page.put("/model/kv_heads", m.kv_heads);
 }
 
-// Dense and MoE layers as a Python list; empty where every layer is MoE.
+// Returns dense and MoE layers as a Python list; empty where every layer is MoE.
 std::string layer_pattern(const Plan& p) {
     const Moe& e = *p.model.moe;
     if (e.first_dense_layers == 0 && e.every == 1) return "";
@@ -135,7 +135,7 @@ void put_experts(Page& page) {
     }
     if (e.router_bias) {
         page.put("/model/moe/router_bias", true);
-        // transformer_config.py: a bias of experts goes with sigmoid scores.
+        // From transformer_config.py: a bias of experts goes with sigmoid scores.
         page.say(name("--moe-router-score-function", "model.moe_router_score_function"),
                  std::string("sigmoid"));
     }

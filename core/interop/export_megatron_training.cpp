@@ -1,4 +1,4 @@
-// Batch, types, recomputation and overlap as Megatron's settings say them.
+// Writes batch, types, recomputation and overlap as Megatron's settings.
 #include "core/interop/export_megatron.h"
 #include "core/plan/names.h"
 
@@ -7,7 +7,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// "--a-b" of Megatron-LM, "section.a_b" of Bridge.
+// Returns "--a-b" for Megatron-LM, "section.a_b" for Bridge.
 std::string spelled(const Page& page, const char* section, std::string words) {
     if (page.target == Target::bridge) return std::string(section) + "." + words;
     std::replace(words.begin(), words.end(), '_', '-');

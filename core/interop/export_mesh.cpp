@@ -1,5 +1,5 @@
-// PyTorch's DeviceMesh: init_device_mesh numbers ranks row by row, the last dimension fastest, so the axes
-// stand outermost first. torch/distributed/device_mesh.py.
+// Writes PyTorch's DeviceMesh: init_device_mesh numbers ranks row by row, the last dimension fastest, so the
+// outermost axis comes first. torch/distributed/device_mesh.py.
 #include "core/interop/export_page.h"
 #include "core/mesh/mesh.h"
 #include "core/plan/names.h"
@@ -15,7 +15,7 @@ struct Dimension {
     GroupKind kind = GroupKind::tp;
 };
 
-// Outermost first, those of one rank left out.
+// Returns the axes outermost first, without those of one rank.
 std::vector<Dimension> dense_dimensions(const Mesh& mesh) {
     std::vector<Dimension> out;
     for (auto it = mesh.order.rbegin(); it != mesh.order.rend(); ++it)
@@ -25,7 +25,7 @@ std::vector<Dimension> dense_dimensions(const Mesh& mesh) {
     return out;
 }
 
-// The same ranks folded for the experts: etp in the place of tp, edp in those of both dp axes.
+// Returns the same ranks folded for the experts: etp in the place of tp, edp in those of both dp axes.
 std::vector<Dimension> expert_dimensions(const Mesh& mesh) {
     std::vector<Dimension> out;
     for (auto it = mesh.order.rbegin(); it != mesh.order.rend(); ++it) {
@@ -63,7 +63,7 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks) {
     return python_text(Value(ranks));
 }
 
-// All groups of a small world; the groups of the first and the last rank of a large one.
+// Writes all groups of a small world; the groups of the first and the last rank of a large one.
 void check_of(const Mesh& mesh, const Dimension& d, std::string& text) {
     constexpr std::int64_t small_world = 256;
     text += "    \"" + d.name + "\": [";

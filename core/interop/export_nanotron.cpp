@@ -1,4 +1,4 @@
-// nanotron's YAML (nanotron/config/config.py) and picotron's JSON (picotron/train.py).
+// Writes nanotron's YAML (nanotron/config/config.py) and picotron's JSON (picotron/train.py).
 #include "core/interop/export_page.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
@@ -15,7 +15,7 @@ std::string torch_name(Dtype t) {
     return t == Dtype::fp16 ? "float16" : t == Dtype::fp32 || t == Dtype::tf32 ? "float32" : "bfloat16";
 }
 
-// Why the model is none of Llama's kind; empty: it is one.
+// Returns why the model is not of Llama's kind; empty where it is.
 std::string unlike_llama(const Model& m, bool qwen_bias, bool experts) {
     if (!m.pattern.empty() || m.linear || m.mamba) return "layers of several kinds";
     if (m.attention == AttentionKind::mla) return "multi-head latent attention (mla)";

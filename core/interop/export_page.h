@@ -1,4 +1,4 @@
-// What the exporters share: settings in order, what is lost on the way, and how values are written.
+// The exporters share this: settings in order, losses on the way, and the spelling of values.
 #pragma once
 
 #include "core/interop/export.h"
@@ -26,7 +26,7 @@ class Page {
   public:
     Page(const Plan& p, Target t, const Presets& s) : plan(p), target(t), presets(s) {}
 
-    // By the framework's spelling of the field. A field that it has no spelling for: a fault of this program.
+    // Takes the framework's spelling of the field. A field without a spelling is a fault of this program.
     void put(std::string_view pointer, Value value);
     void say(std::string name, Value value) { said.push_back({std::move(name), std::move(value)}); }
     void lose(std::string pointer, std::string why) {
@@ -46,43 +46,44 @@ class Page {
 
 [[nodiscard]] std::int64_t replicas(const Plan& plan);       // dp_replicate in force
 [[nodiscard]] std::int64_t data_ranks(const Plan& plan);     // dp_shard * dp_replicate
-[[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // that one launcher starts
-// Layers of each chunk in model order, and whether all hold the same.
+[[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // those that one launcher starts
+// chunk_layers returns the layers of each chunk in model order; is_even returns true if all hold the same.
 [[nodiscard]] std::vector<std::int64_t> chunk_layers(const Plan& plan);
 [[nodiscard]] bool is_even(const std::vector<std::int64_t>& layers);
-// The model's repository on the Hugging Face hub, by the preset's source; the model's name where none is
-// known.
+// Returns the model's repository on the Hugging Face hub, by the preset's source; the model's name where no
+// repository is known.
 [[nodiscard]] std::string hub_name(const Page& page);
 [[nodiscard]] std::string number_text(std::int64_t n);
 
-// What the framework refuses, by the warnings of its rules (core/rules).
+// Adds the framework's refusals, by the warnings of its rules (core/rules).
 void refuse_by_rules(Page& page, Rule rule, Software software);
 
-// Adds what the software does not run of the plan's layout (software_runs.h): lost, or refused where a
-// setting would say it. It leaves out what `refuse_by_rules` says.
+// Adds the parts of the plan's layout that the software does not run (software_runs.h): lost, or refused
+// where a setting would say it. It leaves out those of `refuse_by_rules`.
 void lose_lacks(Page& page, Software software);
-// Losses that several frameworks share; each adds to the page where the plan has what the framework lacks.
+// Several frameworks share these losses; each function adds to the page where the plan has something that the
+// framework lacks.
 void lose_order(Page& page, const AxisOrder& order, const char* theirs);
-// weight_shards, mtp_chunk, microbatch_group; ep_comm unless it is said.
+// These are weight_shards, mtp_chunk, microbatch_group; ep_comm unless it is written.
 void lose_finer_choices(Page& page, bool says_ep_comm = false);
-// Notes that the framework reduces gradients at other times than the plan says. `theirs`: when it does.
+// Notes that the framework reduces gradients at other times than the plan says. `theirs` says when it does.
 void lose_reduction(Page& page, GradientReduction theirs);
-// When that software does, with the plan's layout.
+// Returns when that software reduces, with the plan's layout.
 [[nodiscard]] GradientReduction usual_reduction(const Plan& plan, Software software);
 void lose_schedule(Page& page, std::string_view who);  // of who is in no table
 void note_training(Page& page, bool types);  // imbalance, stragglers, overlap; `types`: stored types too
 
 // ---- text ----------------------------------------------------------------------------------------------
 
-// Lines of the head, without any mark of a comment.
+// Returns lines of the head, without any mark of a comment.
 [[nodiscard]] std::vector<std::string> head_lines(const Page& page);
 [[nodiscard]] std::string as_comment(const std::vector<std::string>& lines);  // "# ..."
 [[nodiscard]] std::string python_text(const Value& value);
 [[nodiscard]] std::string shell_word(std::string_view word);
-// "  --flag value" a line, for those from `begin` on.
+// Returns "  --flag value" a line, for each setting.
 [[nodiscard]] std::string flags_text(const std::vector<Said>& said);
 [[nodiscard]] std::string yaml_text(const std::vector<Said>& said);
-// An object by the dotted names, "_comment" first.
+// Returns an object by the dotted names, "_comment" first.
 [[nodiscard]] std::string json_text(const std::vector<Said>& said, const std::vector<std::string>& head);
 
 // ---- one file each -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// What the exporters ask of a plan, and the losses that several of them share.
+// The exporters ask a plan these questions; several of them share these losses.
 #include "core/base/text.h"
 #include "core/interop/export_page.h"
 #include "core/interop/flags.h"

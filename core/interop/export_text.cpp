@@ -1,4 +1,4 @@
-// Values and settings as the frameworks' formats write them.
+// Writes values and settings in the frameworks' formats.
 #include "core/base/number.h"
 #include "core/interop/export_page.h"
 #include "core/plan/names.h"
@@ -18,7 +18,7 @@ struct Cases : F... {
 template <typename... F>
 Cases(F...) -> Cases<F...>;
 
-// "0.1", "1.0": always with a point.
+// Returns "0.1", "1.0": always with a point.
 std::string decimal(double x) {
     std::string s = Json(x).dump();
     return s;
@@ -31,12 +31,12 @@ std::string listed(const std::vector<T>& all, const F& text) {
     return out + "]";
 }
 
-// A text in double quotes: the escapes of JSON are understood by YAML and by Python.
+// Returns a text in double quotes: the escapes of JSON are understood by YAML and by Python.
 std::string in_quotes(const std::string& s) {
     return Json(s).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Words that YAML takes for something else, and what needs quotes at all.
+// Puts quotes around words that YAML takes for something else, and others that need them.
 std::string yaml_word(const std::string& s) {
     static constexpr std::string_view own[] = {"yes",   "no",   "on", "off", "true",
                                                "false", "null", "y",  "n",   "~"};
@@ -53,7 +53,7 @@ std::string yaml_word(const std::string& s) {
     return plain ? s : in_quotes(s);
 }
 
-// A value of a file: what is true and false there, and how a word is written.
+// Returns a value of a file, with the format's words for true and false, and its form of a word.
 template <typename Word>
 std::string value_text(const Value& value, const char* yes, const char* no, Word word) {
     return std::visit(

@@ -1,4 +1,4 @@
-// torchtitan's Python configuration: torchtitan/config/configs.py, distributed/pipeline_parallel.py.
+// Writes torchtitan's Python configuration: torchtitan/config/configs.py, distributed/pipeline_parallel.py.
 #include "core/interop/export_page.h"
 #include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
@@ -10,7 +10,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// torchtitan's family and flavour of a preset, and the folder of its tokenizer.
+// Holds torchtitan's family and flavour of a preset, and the folder of its tokenizer.
 struct Flavour {
     std::string_view preset, family, name;
 };
@@ -41,8 +41,8 @@ const Flavour* flavour_of(const Plan& plan) {
     return it == std::end(kFlavours) ? nullptr : it;
 }
 
-// _generate_llm_fqn_per_model_part: the ends count for `first` and `last` layers more, what is left goes to
-// the first parts. Empty where torchtitan refuses.
+// Follows _generate_llm_fqn_per_model_part: the ends count for `first` and `last` layers more, the rest goes
+// to the first parts. It is empty where torchtitan refuses.
 std::vector<std::int64_t> titan_split(std::int64_t layers, std::int64_t parts, std::int64_t first,
                                       std::int64_t last) {
     const std::int64_t counted = layers + first + last, each = counted / parts;
@@ -66,7 +66,7 @@ Parts module_names(const std::vector<std::int64_t>& layers) {
     return out;
 }
 
-// The shortest way to the plan's own split.
+// Finds the shortest way to the plan's own split.
 void titan_stages(Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
@@ -137,7 +137,7 @@ void titan_training(Page& page) {
     else if (o.any())
         page.lose("/training/offload",
                   "offload: torchtitan moves parameters and optimizer whole, or nothing");
-    // trainer.py: graphs need fixed shapes.
+    // From trainer.py: graphs need fixed shapes.
     if (p.layout.pp > 1 || p.layout.ep > 1) page.say("training.disable_cuda_graphs", true);
     if (t.overlap.tp && p.layout.tp > 1) {
         page.say("compile.enable", true);
@@ -153,7 +153,7 @@ std::string titan_group(const Page& page, std::string_view prefix, const std::st
     return out + "        )";
 }
 
-// The experts' exchange by kernels that model_registry takes.
+// Returns true if the experts' exchange uses kernels that model_registry takes.
 bool titan_kernel(const Plan& p) {
     return p.model.moe && p.layout.ep > 1
            && (p.layout.ep_comm == EpComm::deepep || p.layout.ep_comm == EpComm::hybridep);

@@ -1,5 +1,5 @@
-// What a tool says of the fabric, as edits of the tiers of a plan's cluster: a table of nccl-tests, or the
-// matrix of nvidia-smi topo -m.
+// Reads a tool's report on the fabric, as edits of the tiers of a plan's cluster: a table of nccl-tests, or
+// the matrix of nvidia-smi topo -m.
 #pragma once
 
 #include "core/interop/sheet.h"
@@ -20,12 +20,12 @@ struct FabricReading {
 
 enum class FabricTool : std::uint8_t { nccl_tests, nvidia_topo };
 
-// Whose text it is; none: no tool's that is known.
+// Returns the tool whose text it is; nullopt where no known tool wrote it.
 [[nodiscard]] std::optional<FabricTool> fabric_tool(std::string_view text);
 [[nodiscard]] std::string_view name_of(FabricTool tool);   // "nccl-tests", as --from says it
 [[nodiscard]] std::string_view words_of(FabricTool tool);  // "a table of nccl-tests"
 
-// `cluster`: whose tiers the figures are for. Error (invalid) where the text does not hold what is needed.
+// The figures are for the tiers of `cluster`. Throws Error (invalid) where the text lacks a needed figure.
 [[nodiscard]] FabricReading read_fabric(FabricTool tool, std::string_view text, const std::string& path,
                                         const Cluster& cluster);
 

@@ -11,7 +11,7 @@ struct FlagRow {
     std::array<std::string_view, kFrameworkNames.size()> name;  // in the order of Framework
 };
 
-// Megatron-LM megatron/training/arguments.py; Megatron-Bridge's ConfigContainer;
+// Sources are Megatron-LM megatron/training/arguments.py; Megatron-Bridge's ConfigContainer;
 // torchtitan/config/configs.py; deepspeed/runtime/config.py; accelerate/commands/config; nanotron/config;
 // picotron/train.py; transformers.
 constexpr FlagRow kFlags[] = {

@@ -20,7 +20,7 @@ bool has(std::string_view text, std::string_view what) {
     return text.find(what) != std::string_view::npos;
 }
 
-// A line of the text that begins with `what`, whatever is before it on the line but blanks.
+// Returns true if a line of the text begins with `what`, after blanks only.
 bool has_line(std::string_view text, std::string_view what) {
     for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) {
         std::size_t begin = at;
@@ -39,7 +39,7 @@ bool is_argument_log(std::string_view text) {
     return has(text, "- arguments -") || has(text, "end of arguments");
 }
 
-// "  tensor_model_parallel_size ............ 8": the block that Megatron prints into its log.
+// Reads "  tensor_model_parallel_size ............ 8": the block that Megatron prints into its log.
 std::vector<Setting> read_argument_log(std::string_view text) {
     std::vector<Setting> out;
     int line = 0;
@@ -69,13 +69,13 @@ std::vector<Setting> read_argument_log(std::string_view text) {
     return out;
 }
 
-// MODEL_ARGS of a YAML: flags as keys, true for those without a value.
+// Reads MODEL_ARGS of a YAML: flags as keys, true for those without a value.
 std::vector<Setting> read_argument_yaml(const Node& root) {
     std::vector<Setting> out;
     const Node* arguments = root.find("MODEL_ARGS");
     if (!arguments) arguments = &root;
     for (const Setting& s : flatten(*arguments)) {
-        // A switch set to false is a flag that does not stand there.
+        // A switch set to false is the same as a missing flag.
         if (s.name.starts_with("--") && (s.value == "false" || s.value == "False") && !s.quoted) continue;
         out.push_back(s);
         if (is_megatron_switch(flag_key(s.name)) && s.value == "true") {
@@ -90,7 +90,7 @@ std::string flag_or_leaf(const std::string& name) {
     return name.starts_with("-") ? flag_key(leaf_key(name)) : leaf_key(name);
 }
 
-// What each short flag of Megatron-Bridge's performance scripts is called.
+// Returns the full name of each short flag of Megatron-Bridge's performance scripts.
 std::string performance_name(const std::string& name) {
     static constexpr std::pair<std::string_view, std::string_view> table[] = {
         {"-tp", "tensor_model_parallel_size"},
@@ -115,7 +115,7 @@ constexpr std::pair<Framework, Software> kSoftwareOf[] = {
     {Framework::torchtitan, Software::torchtitan}, {Framework::deepspeed, Software::deepspeed},
     {Framework::accelerate, Software::fsdp},       {Framework::nanotron, Software::nanotron}};
 
-// The id of presets/software, empty: the plan's default.
+// Returns the id of presets/software, empty for the plan's default.
 std::string_view software_named(const Draft& draft, Framework framework) {
     const std::optional<Software> software = software_of(framework);
     // Without full sharding accelerate runs DDP.
@@ -213,7 +213,7 @@ class Importer {
                || has_line(r_.text, "trainer:");
     }
 
-    // OmegaConf's references inside a document: ${.key} of the same map, ${a.b} from the root.
+    // Resolves OmegaConf's references inside a document: ${.key} of the same map, ${a.b} from the root.
     static std::vector<Setting> resolved(std::vector<Setting> settings) {
         for (Setting& s : settings) {
             if (!s.value.starts_with("${") || !s.value.ends_with("}")) continue;
@@ -260,7 +260,7 @@ class Importer {
             if (paren != std::string::npos) return name.substr(0, paren);
             return flags_only ? flag_or_leaf(name) : leaf_key(name);
         });
-        // A log has all that Megatron knows, names of its own among them that are no flags.
+        // A log has all that Megatron knows; some of its names are no flags.
         sheet.printed = out_.framework == Framework::megatron && is_argument_log(r_.text);
         if (launch && draft_.gpus == 0 && out_.framework == Framework::torchtitan) draft_.gpus = launch->gpus;
         if (own_model_) draft_.model["layers"] = own_model_->layers;

@@ -1,5 +1,5 @@
-// A framework's own settings into a plan. Every setting of the text ends in exactly one list; what the
-// framework itself would refuse is an error. What maps to what: docs/frameworks.md.
+// Turns a framework's own settings into a plan. Every setting of the text ends in exactly one list; a refusal
+// of the framework itself is an error. docs/frameworks.md lists the settings.
 #pragma once
 
 #include "core/interop/sheet.h"
@@ -26,7 +26,8 @@ inline constexpr std::array<std::string_view, 8> kFrameworkNames{
     return kFrameworkNames[static_cast<std::size_t>(f)];
 }
 
-// Whose settings a software's are: figures and spellings. Nothing where none of the kind is known.
+// Return the framework of a software's settings: figures and spellings. They return nothing where none of the
+// kind is known.
 [[nodiscard]] std::optional<Framework> framework_of(Software software);
 [[nodiscard]] std::optional<Software> software_of(Framework framework);
 
@@ -52,10 +53,10 @@ struct Import {
     [[nodiscard]] bool failed() const { return !plan; }
 };
 
-// Frameworks whose text this may be, the likeliest first; empty: none is known by it.
+// Returns frameworks whose text this may be, the likeliest first; empty where no framework is recognized.
 [[nodiscard]] std::vector<Framework> guess_framework(std::string_view text);
 
-// Error (invalid) where the text cannot be read at all; what a reader finds wrong is among the problems.
+// Throws Error (invalid) where the text cannot be read at all; a reader's findings are among the problems.
 [[nodiscard]] Import import_settings(const ImportRequest& request, const Presets& presets);
 
 }  // namespace pentamesh::interop

@@ -24,7 +24,7 @@ std::string_view base_name(std::string_view word) {
     return word.substr(word.find_last_of('/') + 1);
 }
 
-// Commands whose words look like a job's and start none.
+// Returns true for commands whose words look like a job's and start none.
 bool starts_nothing(const Invocation& i) {
     static constexpr std::string_view programs[] = {
         "echo",   "printf",   "cat", "mkdir", "cd",   "ls",         "rm",     "cp",    "mv",
@@ -45,7 +45,7 @@ int score(const Invocation& i) {
     return program ? n + 2 : is_flag(i.words.front().text) ? n : n > 4 ? n - 2 : 0;
 }
 
-// Where the job's program stands among the words: behind it are its own arguments.
+// Returns the place of the job's program among the words: its own arguments follow it.
 std::size_t program_at(const Invocation& i, std::string& name) {
     for (std::size_t k = 0; k < i.words.size(); ++k) {
         const std::string& w = i.words[k].text;
@@ -87,7 +87,7 @@ class Frame {
             out_.gpus = *job_tasks;
             out_.gpus_per_node = tasks_a_node.value_or(0);
         } else if (job_nodes && (tasks_a_node || gpus_of_job())) {
-            // A torchrun on each node starts one process a GPU there; srun alone starts one a task.
+            // A torchrun on each node starts one process a GPU there; srun without it starts one a task.
             const std::int64_t one = torchrun ? gpus_of_job().value_or(tasks_a_node.value_or(0))
                                               : tasks_a_node.value_or(gpus_of_job().value_or(0));
             out_.gpus_per_node = one;
@@ -192,7 +192,7 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
         std::size_t last = k;
         while (takes && last + 1 < words.size() && !is_flag(words[last + 1].text)) {
             const std::string& next = words[last + 1].text;
-            // An override behind a flag with its value is a word of its own.
+            // An override after a flag with its value is a word of its own.
             if (!value.empty() && next.find('=') != std::string::npos) break;
             value += (value.empty() ? "" : " ") + next;
             ++last;
@@ -216,7 +216,7 @@ Launch read_launch(std::string_view text, const std::string& path,
                    const std::function<bool(std::string_view)>& is_switch) {
     const Script script = shell::read_script(text, path);
     Launch out;
-    // Bare flags, a line or a file of them: every line is a part of one command.
+    // These are bare flags, a line or a file of them: every line is a part of one command.
     const auto bare = [](const Invocation& i) { return is_flag(i.words.front().text); };
     if (!script.invocations.empty()
         && std::all_of(script.invocations.begin(), script.invocations.end(), bare)) {

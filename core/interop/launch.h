@@ -1,5 +1,5 @@
-// The job behind a launch script: its program, the program's arguments as settings, and how many GPUs it
-// starts on.
+// Reads the job behind a launch script: its program, the program's arguments as settings, and how many GPUs
+// it starts on.
 #pragma once
 
 #include "core/interop/settings.h"
@@ -12,19 +12,19 @@ namespace pentamesh::interop {
 struct Launch {
     std::string program;         // "pretrain_gpt.py", "torchtitan.train"; empty: bare flags
     std::vector<Setting> flags;  // "--name": value; "-tp" too
-    std::vector<Setting> words;  // "a.b=c" that stand alone, as name and value
+    std::vector<Setting> words;  // "a.b=c" words that belong to no flag, as name and value
     std::int64_t gpus = 0;       // 0: the script does not say
     std::int64_t gpus_per_node = 0;
     std::string hosts;         // its node list of SLURM, "gpu[001-064]"; empty: the script names none
     std::string gpus_unknown;  // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
 };
 
-// `is_switch` (key with underscores): a flag that takes no value, so that a word behind it is not one. Error
-// (invalid) where the text is no script or starts no job.
+// `is_switch` (key with underscores) says that a flag takes no value, so that a word after it is not one.
+// Throws Error (invalid) where the text is no script or starts no job.
 [[nodiscard]] Launch read_launch(std::string_view text, const std::string& path,
                                  const std::function<bool(std::string_view)>& is_switch);
 
-// "--num-layers" -> "num_layers", "-tp" -> "tp".
+// Returns "num_layers" for "--num-layers", "tp" for "-tp".
 [[nodiscard]] std::string flag_key(std::string_view name);
 
 }  // namespace pentamesh::interop

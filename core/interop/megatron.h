@@ -1,12 +1,13 @@
-// Megatron-LM's settings into a plan: its flags, which Megatron-Bridge and NeMo use as field names too.
-// Names, defaults and refusals: Megatron-LM, megatron/training/arguments.py and megatron/core/transformer.
+// Turns Megatron-LM's settings into a plan: its flags, which Megatron-Bridge and NeMo use as field names too.
+// Names, defaults and refusals are from Megatron-LM, megatron/training/arguments.py and
+// megatron/core/transformer.
 #pragma once
 
 #include "core/interop/draft.h"
 
 namespace pentamesh::interop {
 
-// What differs between the programs that share Megatron's names.
+// Says how the programs that share Megatron's names differ.
 struct MegatronDialect {
     bool command_line = true;      // flags of pretrain_gpt.py: absent means Megatron's default
     bool model_named = false;      // the model comes from a preset: only what the text says is put over it
@@ -17,15 +18,16 @@ struct MegatronDialect {
 
 void read_megatron_model(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
 void read_megatron_training(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
-// Needs draft.gpus. Adds an error where Megatron itself would refuse.
+// It needs draft.gpus. Adds an error where Megatron itself would refuse.
 void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
-// What is left: flags without a bearing, with one but no field, near misses of known ones.
+// Sorts the remaining flags: those without a bearing, those with one but no field, near misses of known ones.
 void sort_megatron_rest(Sheet& sheet);
 
-// Whether the flag takes no value ("--bf16"). Key with underscores.
+// Returns true if the flag takes no value ("--bf16"). The key has underscores.
 [[nodiscard]] bool is_megatron_switch(std::string_view key);
 
-// Layers of each part of a --pipeline-model-parallel-layout; empty and an error where the text is none.
+// Holds layers of each part of a --pipeline-model-parallel-layout; it is empty, with an error, where the text
+// is no layout.
 struct PipelineParts {
     std::vector<std::int64_t> layers;  // transformer layers of each part, in model order
     std::int64_t mtp_part = -1;        // the part with prediction layers
@@ -33,7 +35,7 @@ struct PipelineParts {
 };
 [[nodiscard]] PipelineParts parse_pipeline_layout(std::string_view text);
 
-// "[0]*3+[1]*58", "([1]*2+[0])*4": a Python list of 0 and 1; nullopt where it is none.
+// Reads "[0]*3+[1]*58", "([1]*2+[0])*4": a Python list of 0 and 1; nullopt for any other text.
 [[nodiscard]] std::optional<std::vector<int>> parse_layer_pattern(std::string_view text);
 
 }  // namespace pentamesh::interop

@@ -60,7 +60,7 @@ class LayoutReader {
         weight_shards();
     }
 
-    // model_parallel_config.py: the sizes of the levels, the all-to-all's first.
+    // From model_parallel_config.py: the sizes of the levels, the all-to-all's first.
     void hierarchy(bool used) {
         const auto sizes = s_.text("hierarchical_context_parallel_sizes", "/layout/cp_inner");
         if (!sizes) return;
@@ -86,7 +86,7 @@ class LayoutReader {
                          + " do not multiply to cp = " + text_of(cp_));
     }
 
-    // model_parallel_config.py: shards of each weight in all, tp among them.
+    // From model_parallel_config.py: it counts all shards of each weight, tp among them.
     void weight_shards() {
         const auto all = s_.integer("tensor_parallel_num_weight_shards", "/layout/weight_shards");
         if (!all) return;
@@ -115,7 +115,7 @@ class LayoutReader {
                        + ": counted by what it sends on each tier, at the rate of an all-to-all.");
     }
 
-    // arguments.py: world size over tp * pp * cp; parallel_state.py: over etp * ep * pp.
+    // From arguments.py: world size over tp * pp * cp; parallel_state.py: over etp * ep * pp.
     bool world() {
         ask_for_gpus(s_, d_, std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_));
         const std::int64_t model = tp_ * pp_ * cp_;
@@ -291,7 +291,7 @@ class LayoutReader {
                                              + " do not divide over " + text_of(stages) + " stages");
     }
 
-    // What a degree must divide; a model from a preset is checked with the plan.
+    // Checks the sizes that a degree must divide; a model from a preset is checked with the plan.
     void cuts() {
         const auto has = [&](const char* field, std::int64_t& n) {
             const auto it = d_.model.find(field);

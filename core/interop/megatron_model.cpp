@@ -86,7 +86,7 @@ class ModelReader {
             m_["ffn_kind"] = "gelu";
         }
         if (!whole_ || m_.contains("ffn") || !m_.contains("hidden")) return;
-        // arguments.py: 4 h; with SwiGLU two thirds of it, a multiple of 64.
+        // From arguments.py: 4 h; with SwiGLU two thirds of it, a multiple of 64.
         const std::int64_t h = value("hidden", 0);
         m_["ffn"] = m_["ffn_kind"] == "swiglu" ? h * 4 * 2 / 3 / 64 * 64 : 4 * h;
     }
@@ -159,7 +159,7 @@ class ModelReader {
                    {{"/model/vocab", stand_in}});
     }
 
-    // MLATransformerConfig's defaults.
+    // Missing values are MLATransformerConfig's defaults.
     void latent_attention() {
         nlohmann::json a = nlohmann::json::object();
         const auto take = [&](const char* key, const char* field, std::int64_t otherwise,
@@ -211,7 +211,7 @@ class ModelReader {
         const auto layers = value("layers", 0);
         std::vector<int> pattern;
         if (const auto every = parse_integer(*text)) {
-            // arguments.py: layer i is MoE where i % n == 0.
+            // From arguments.py: layer i is MoE where i % n == 0.
             for (std::int64_t i = 0; *every > 0 && i < std::min<std::int64_t>(layers, 1 << 16); ++i)
                 pattern.push_back(i % *every == 0 ? 1 : 0);
         } else if (const auto list = parse_layer_pattern(*text)) {
@@ -224,7 +224,7 @@ class ModelReader {
         }
         const auto first = std::find(pattern.begin(), pattern.end(), 1) - pattern.begin();
         for (std::int64_t every = 1; every <= layers; ++every) {
-            // The plan counts groups of `every` layers behind the dense ones; the last of each group is MoE.
+            // The plan counts groups of `every` layers after the dense ones; the last of each group is MoE.
             const std::int64_t dense = first - (every - 1);
             if (dense < 0) break;
             bool same = true;
@@ -238,7 +238,7 @@ class ModelReader {
         irregular_layers(pattern);
     }
 
-    // Layers of attention with an MLP (0) or experts (1), as the plan's pattern has them: runs of equal
+    // Reads layers of attention with an MLP (0) or experts (1), as the plan's pattern has them: runs of equal
     // layers, repeated to all.
     void irregular_layers(const std::vector<int>& pattern) {
         if (!whole_)

@@ -1,4 +1,4 @@
-// Megatron-LM's flags by their bearing on a layout.
+// Sorts Megatron-LM's flags by their bearing on a layout.
 #include "core/base/nearest.h"
 #include "core/interop/flags.h"
 #include "core/interop/launch.h"
@@ -11,7 +11,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// Without a value on the command line.
+// These have no value on the command line.
 constexpr std::string_view kSwitches[] = {"bf16",
                                           "fp16",
                                           "swiglu",
@@ -105,8 +105,8 @@ constexpr std::string_view kSwitches[] = {"bf16",
                                           "dist_ckpt_save_pre_mcore_014",
                                           "auto_detect_ckpt_format"};
 
-// Read by name somewhere in this folder besides the fields' own settings (flags.h): what a slip of the pen
-// may have meant.
+// Other places of this folder read these by name, in addition to the fields' own settings (flags.h): a
+// misspelt flag may mean one of them.
 constexpr std::string_view kAlsoRead[] = {"num_layers_per_virtual_pipeline_stage",
                                           "decoder_first_pipeline_num_layers",
                                           "decoder_last_pipeline_num_layers",
@@ -126,7 +126,7 @@ constexpr std::string_view kAlsoRead[] = {"num_layers_per_virtual_pipeline_stage
                                           "overlap_param_gather",
                                           "fake_process_group"};
 
-// Flags of Megatron's own, older ones too, that are a word or two letters away from one above and mean
+// These flags of Megatron's own, older ones too, are a word or two letters away from one above and mean
 // another thing.
 constexpr std::string_view kOthers[] = {"vocab_file",
                                         "merge_file",
@@ -161,7 +161,7 @@ std::vector<std::string> tokens_of(std::string_view key) {
     return out;
 }
 
-// One word is missing or too much.
+// Returns true if one word is missing or too much.
 bool is_one_word_off(std::string_view a, std::string_view b) {
     std::vector<std::string> x = tokens_of(a), y = tokens_of(b);
     if (x.size() > y.size()) std::swap(x, y);
@@ -172,7 +172,7 @@ bool is_one_word_off(std::string_view a, std::string_view b) {
     return i == x.size();
 }
 
-// Keys with underscores.
+// Returns keys with underscores.
 const std::vector<std::string>& read_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> out(std::begin(kAlsoRead), std::end(kAlsoRead));

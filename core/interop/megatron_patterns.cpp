@@ -1,4 +1,4 @@
-// The two small languages inside Megatron's flags: which layers are MoE, and which layers make a stage.
+// Reads the two small languages inside Megatron's flags: which layers are MoE, and which layers make a stage.
 #include "core/interop/megatron.h"
 
 #include <algorithm>
@@ -75,7 +75,8 @@ class ListExpression {
     std::size_t at_ = 0;
 };
 
-// The layout's letters with every "*n" written out: "Et*3|(tt|)*2" -> "Ettt|tt|tt|". Empty: it is none.
+// Returns the layout's letters with every "*n" written out: "Et*3|(tt|)*2" -> "Ettt|tt|tt|". It is empty
+// where the text is no layout.
 std::string written_out(std::string_view text, int level) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -117,7 +118,7 @@ std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
     return ListExpression(text).whole();
 }
 
-// Megatron-LM, megatron/core/transformer/pipeline_parallel_layer_layout.py: E embedding, t layer, m
+// From Megatron-LM, megatron/core/transformer/pipeline_parallel_layer_layout.py: E is embedding, t layer, m
 // prediction layer, L loss, | the end of a stage.
 PipelineParts parse_pipeline_layout(std::string_view text) {
     PipelineParts out;

@@ -6,7 +6,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// "torch.bfloat16", "bf16", "fp32" -> a plan's name; empty: none that it knows.
+// Turns "torch.bfloat16", "bf16", "fp32" into a plan's name; empty for an unknown type.
 std::string dtype_name(std::string_view text) {
     const std::size_t dot = text.rfind('.');
     const std::string_view word = dot == std::string_view::npos ? text : text.substr(dot + 1);
@@ -44,7 +44,7 @@ void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
             t["compute"] = "fp4";
     if (s.flag("fp8_param_gather", "/training/parameters").value_or(false)) t["parameters"] = "fp8";
 
-    // arguments.py: bf16 accumulates and reduces gradients in fp32 unless told otherwise.
+    // From arguments.py: bf16 accumulates and reduces gradients in fp32 unless a flag says otherwise.
     bool wide = base != "fp16";
     if (const auto on = s.flag("accumulate_allreduce_grads_in_fp32", "/training/gradients"))
         wide = wide || *on;
@@ -75,7 +75,7 @@ void read_optimizer(Sheet& s, Draft& d) {
     }
 }
 
-// "mla_up_proj layernorm", "[core_attn, mlp]": words between anything else.
+// Reads "mla_up_proj layernorm", "[core_attn, mlp]": words between anything else.
 std::vector<std::string> words_in(std::string_view text) {
     std::vector<std::string> out(1);
     for (const char c : text) {
@@ -89,8 +89,8 @@ std::vector<std::string> words_in(std::string_view text) {
     return out;
 }
 
-// Modules by Megatron's names, which are the plan's. Those that the plan does not know keep the setting from
-// being held whole.
+// Reads modules by Megatron's names, which are the plan's. With an unknown module the setting is not held
+// whole.
 void read_modules(Sheet& s, Draft& d, const std::string& text) {
     nlohmann::json list = nlohmann::json::array();
     bool all = true;
@@ -115,7 +115,7 @@ void read_modules(Sheet& s, Draft& d, const std::string& text) {
     }
 }
 
-// How many layers: a unit's (uniform), or those of a chunk that are recomputed (block).
+// Reads how many layers: a unit's (uniform), or those of a chunk that are recomputed (block).
 void read_method(Draft& d, const std::string& method, std::int64_t layers) {
     if (method == "block")
         d.training["recompute"] = {{"layers", layers}, {"method", "block"}};
@@ -142,7 +142,7 @@ void read_recompute(Sheet& s, Draft& d) {
     if (modules && word == "selective") read_modules(s, d, *modules);
 }
 
-// transformer_config.py (cpu_offloading), optimizer_config.py (optimizer_cpu_offload).
+// From transformer_config.py (cpu_offloading), optimizer_config.py (optimizer_cpu_offload).
 void read_offload(Sheet& s, Draft& d) {
     nlohmann::json away = nlohmann::json::object();
     const auto layers =

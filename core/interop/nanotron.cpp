@@ -1,4 +1,4 @@
-// nanotron's YAML (nanotron/config) and picotron's JSON (picotron/train.py, pipeline_parallel.py).
+// Reads nanotron's YAML (nanotron/config) and picotron's JSON (picotron/train.py, pipeline_parallel.py).
 #include "core/interop/readers.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
@@ -12,7 +12,7 @@ std::string nanotron_dtype(std::string_view word) {
     return word == "float16" ? "fp16" : word == "float32" ? "fp32" : "bf16";
 }
 
-// Of the plan. `usual`: the engine that an unknown name stands for.
+// Returns the plan's schedule. `usual` is the engine that an unknown name stands for.
 std::string schedule_of(std::string_view engine, std::string_view usual) {
     auto found = schedule_called(&ScheduleTraits::nanotron, engine);
     if (!found) found = schedule_called(&ScheduleTraits::nanotron, usual);

@@ -48,8 +48,8 @@ std::optional<double> real_in(std::string_view word) {
     return x && std::isfinite(*x) && *x >= 0 ? std::optional<double>(*x) : std::nullopt;
 }
 
-// "size count [type [redop [root]]]", then time, algbw, busbw and errors, out of place and in place: read
-// from both ends, because redop and root are left out by some versions.
+// Reads "size count [type [redop [root]]]", then time, algbw, busbw and errors, out of place and in place:
+// from both ends, because some versions leave redop and root out.
 std::optional<PerfRow> perf_row_in(std::string_view line, int number) {
     const auto words = perf_words(line);
     if (words.size() < 6) return std::nullopt;
@@ -110,7 +110,7 @@ PerfText read_perf(std::string_view text) {
     return t;
 }
 
-// busbw / algbw of the largest size: 2(n-1)/n or (n-1)/n, to the digits that are printed.
+// Returns busbw / algbw of the largest size: 2(n-1)/n or (n-1)/n, to the digits that are printed.
 double ratio_of(const PerfRow& row) {
     return row.algbw > 0 ? row.busbw / row.algbw : 0;
 }
@@ -122,7 +122,7 @@ Collective collective_of(const PerfText& t, const PerfRow& largest, const std::s
     if (t.test == "alltoall") return Collective::all_to_all;
     const double ratio = ratio_of(largest), n = static_cast<double>(t.ranks.size());
     const bool reduces = !largest.redop.empty() && largest.redop != "none" && largest.redop != "N/A";
-    // The one is twice the other: a guess of n is enough where the text does not say it.
+    // The one is twice the other: a guess of n is enough where the text does not give it.
     const double twice = n > 1 ? 2 * (n - 1) / n : 1.0;
     if (reduces && std::abs(ratio - twice) < 0.02 * twice) return Collective::all_reduce;
     if (reduces && ratio > 1.01) return Collective::all_reduce;
@@ -147,7 +147,7 @@ std::string size_text(std::int64_t bytes) {
     return memory_text(static_cast<double>(bytes));
 }
 
-// What one GPU's link of the tier carries at that bus bandwidth.
+// Returns the rate of one GPU's link of the tier at that bus bandwidth.
 double carried(const LinkMeasurement& m, double busbw, double algbw) {
     if (m.tier == 0) return busbw;
     const auto n = static_cast<double>(m.ranks), g = static_cast<double>(m.per_domain);
@@ -184,7 +184,7 @@ void find_bandwidth(LinkMeasurement& m, const PerfText& t, const Cluster& cluste
         m.carried_bytes_per_s / share * cluster.tiers[static_cast<std::size_t>(m.tier)].oversubscription;
 }
 
-// Of one message: small calls last as long as the steps that wait for each other
+// Finds the latency of one message: small calls last as long as the steps that wait for each other
 // (core/comm/collective_time.h).
 void find_latency(LinkMeasurement& m, const PerfText& t, const Cluster& cluster) {
     std::vector<double> times;

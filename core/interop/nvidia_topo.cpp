@@ -36,7 +36,7 @@ bool is_nic(std::string_view word) {
            || word.starts_with("bnxt_") || word.starts_with("irdma") || word.starts_with("rdma");
 }
 
-// Words of a line; the escape codes that underline the head of the table left out.
+// Returns the words of a line, without the escape codes that underline the head of the table.
 std::vector<std::string> words_of_line(std::string_view line) {
     std::vector<std::string> words;
     std::string word;
@@ -99,7 +99,7 @@ Matrix read_matrix(std::string_view text, const std::string& path) {
     return m;
 }
 
-// NVLinks of a cell; 0: PCI Express, or the GPU itself.
+// Returns the NVLinks of a cell; 0 for PCI Express, or the GPU itself.
 std::int64_t links_of(const Matrix& m, std::size_t row, std::size_t column, const std::string& path) {
     const std::string& cell = m.rows[row].cells[column];
     for (const std::string_view known : {"X", "SYS", "NODE", "PHB", "PXB", "PIX", "C2C"})
@@ -112,7 +112,7 @@ std::int64_t links_of(const Matrix& m, std::size_t row, std::size_t column, cons
     return *n;
 }
 
-// GPUs joined by NVLink.
+// Describes GPUs joined by NVLink.
 struct Islands {
     std::int64_t size = 1;   // GPUs of the largest
     double links = 0;        // of one GPU to all others; 0: none
@@ -150,7 +150,7 @@ Islands find_islands(const Matrix& m, const std::string& path) {
     return out;
 }
 
-// NICs that a PCI Express switch joins with at least one GPU.
+// Returns the number of NICs that a PCI Express switch joins with at least one GPU.
 std::int64_t near_nics(const Matrix& m) {
     std::int64_t n = 0;
     for (std::size_t c = m.gpus; c < m.columns.size(); ++c)
@@ -164,12 +164,12 @@ std::string of_tier(std::string_view key) {
     return "/cluster/tiers/0/" + std::string(key);
 }
 
-// What the matrix says of a host, beside the cluster that the plan has.
+// Holds the matrix's facts of a host, and the cluster's present domain.
 struct Host {
     std::int64_t gpus = 0;
     Islands islands;
     std::int64_t had_domain = 0;
-    // Of a rack: the switches join more GPUs than one host sees.
+    // The host is of a rack: the switches join more GPUs than one host sees.
     bool tray = false;
     NvLinkGuess nvlink;
     [[nodiscard]] bool has_nvlink() const { return islands.links > 0; }

@@ -1,6 +1,6 @@
-// The matrix of `nvidia-smi topo -m`, how each two GPUs of a node are joined, into the first tier of the
-// fabric. NV#: that many NVLinks; PIX, PXB, PHB, NODE, SYS: PCI Express, ever further (the legend that the
-// tool prints itself).
+// Turns the matrix of `nvidia-smi topo -m`, how each two GPUs of a node are joined, into the first tier of
+// the fabric. NV# is that many NVLinks; PIX, PXB, PHB, NODE, SYS are PCI Express, over longer and longer ways
+// (the legend that the tool prints itself).
 #pragma once
 
 #include "core/interop/fabric_text.h"
@@ -10,9 +10,9 @@ namespace pentamesh::interop {
 [[nodiscard]] bool is_nvidia_topo(std::string_view text);
 
 // An NVLink carries 25 GB/s one way (NVLink 2 to 4: A100 12 links and 300 GB/s, H100 18 and 450), NVLink 5 50
-// (B200 18 and 900); the text does not say which: of 18 links the rate is the one that the cluster's own
-// first tier is nearest to. Error (invalid), with line: a row that is shorter than its head, a cell that is
-// no link.
+// (B200 18 and 900); the text does not say which: for 18 links the rate is the one that the cluster's own
+// first tier is nearest to. Throws Error (invalid), with line, for a row that is shorter than its head, a
+// cell that is no link.
 [[nodiscard]] FabricReading read_nvidia_topo(std::string_view text, const std::string& path,
                                              const Cluster& cluster);
 

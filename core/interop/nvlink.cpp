@@ -8,7 +8,7 @@
 namespace pentamesh::interop {
 namespace {
 
-// Written at configure time from presets/nvlink.json.
+// This is written at configure time from presets/nvlink.json.
 constexpr std::string_view kText =
 #include "nvlink.inc"
     ;

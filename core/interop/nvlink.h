@@ -1,4 +1,4 @@
-// What does an NVLink carry? The generations of presets/nvlink.json, each with its source; built into the
+// Holds the rate of an NVLink: the generations of presets/nvlink.json, each with its source; built into the
 // program.
 #pragma once
 
@@ -14,12 +14,12 @@ struct NvLink {
     double bytes_per_s = 0;                  // of a link, one way
 };
 
-// Error naming the file and the place where a figure or its source is missing.
+// Throws Error naming the file and the place where a figure or its source is missing.
 [[nodiscard]] std::vector<NvLink> read_nvlinks(std::string_view text, const std::string& path);
 [[nodiscard]] const std::vector<NvLink>& nvlinks();
 [[nodiscard]] double most_nvlinks();  // of any GPU
 
-// Whose links a GPU with so many has.
+// Names the NVLink generation of a GPU with so many links.
 struct NvLinkGuess {
     const NvLink* link = nullptr;
     bool by_rate = false;  // several have so many: the one whose rate is nearest to `bytes_per_s`

@@ -14,8 +14,8 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Reads statements a line at a time: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`. Whatever it
-// does not understand it passes over: Python is not run.
+// Reads statements a line at a time: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`. It passes over
+// everything else: Python is not run.
 class PythonReader {
   public:
     PythonReader(std::string_view text, const std::string& path) : s_(text), path_(path) {}
@@ -30,7 +30,7 @@ class PythonReader {
         if (s_[at_] == '\n') ++line_;
         ++at_;
     }
-    // Blanks; inside brackets newlines and comments too.
+    // Skips blanks; inside brackets newlines and comments too.
     void blanks(bool inside) {
         while (at_ < s_.size()) {
             const char c = s_[at_];
@@ -113,7 +113,7 @@ class PythonReader {
         rest_of_line();
     }
 
-    // The header of a def or an import: its brackets hold no settings.
+    // Skips the header of a def or an import: its brackets hold no settings.
     void header() {
         int depth = 0;
         while (at_ < s_.size() && (s_[at_] != '\n' || depth > 0)) {
@@ -133,7 +133,7 @@ class PythonReader {
         out_.push_back(std::move(s));
     }
 
-    // A value that ends at a comma, a closing bracket or the line's end. Calls give their keywords as
+    // Reads a value that ends at a comma, a closing bracket or the line's end. Calls give their keywords as
     // settings of their own, named CALL.keyword; the value of the name itself is then the call's name.
     void value(const std::string& name, int line, int level) {
         if (level > kMostPythonLevels)
@@ -176,7 +176,7 @@ class PythonReader {
         return text.substr(begin);
     }
 
-    // Past a bracket and its partner.
+    // Moves past a bracket and its partner.
     void brackets() {
         int depth = 0;
         do {
@@ -191,8 +191,8 @@ class PythonReader {
         } while (at_ < s_.size() && depth > 0);
     }
 
-    // Callee(positional, keyword=value, ...): keywords become CALLEE.keyword; the first positional text
-    // CALLEE().
+    // Reads Callee(positional, keyword=value, ...): keywords become CALLEE.keyword; the first positional text
+    // becomes CALLEE().
     void call(const std::string& callee_name, const std::string& target, int line, int level) {
         ++at_;
         int position = 0;

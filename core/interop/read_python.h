@@ -1,4 +1,4 @@
-// Settings of a Python configuration, read and never run: `cfg.model.tp = 8` is "cfg.model.tp"; of
+// Reads the settings of a Python configuration, which is never run: `cfg.model.tp = 8` is "cfg.model.tp"; of
 // `ParallelismConfig(tp=8)` the keyword is "ParallelismConfig.tp", and "ParallelismConfig()" says that it is
 // called.
 #pragma once

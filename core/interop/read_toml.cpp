@@ -1,4 +1,4 @@
-// TOML by toml++.
+// Reads TOML by toml++.
 #include "core/base/error.h"
 #include "core/interop/settings.h"
 

@@ -1,4 +1,4 @@
-// YAML by libyaml's events: lines are known, aliases cost only what they are used for.
+// Reads YAML by libyaml's events: lines are known, aliases cost only where they are used.
 #include "core/base/error.h"
 #include "core/interop/settings.h"
 

@@ -1,4 +1,4 @@
-// A framework's reader: settings in, a draft of the plan out. One file each.
+// Each framework has a reader: settings go in, a draft of the plan comes out. Each is in its own file.
 #pragma once
 
 #include "core/interop/draft.h"
@@ -6,10 +6,10 @@
 
 namespace pentamesh::interop {
 
-// `launch`: the script that the settings come from; null: they come from a file of settings.
+// `launch` is the script that the settings come from; it is null where they come from a file of settings.
 void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch);
-// Recipes in Python, YAML overrides, words "model.x=y", and the performance scripts' short flags; NeMo 1
-// and 2.
+// Reads recipes in Python, YAML overrides, words "model.x=y", and the performance scripts' short flags; NeMo
+// 1 and 2.
 void read_bridge(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch);
 void read_torchtitan(Sheet& sheet, Draft& draft, const Presets& presets);
 void read_deepspeed(Sheet& sheet, Draft& draft, const std::vector<std::string>& duplicates);
@@ -17,13 +17,13 @@ void read_accelerate(Sheet& sheet, Draft& draft);
 void read_nanotron(Sheet& sheet, Draft& draft);
 void read_picotron(Sheet& sheet, Draft& draft, const Presets& presets);
 
-// The last part of a dotted name, two parts where one alone says too little ("optim.name").
+// Returns the last part of a dotted name, two parts where one says too little ("optim.name").
 [[nodiscard]] std::string leaf_key(const std::string& name);
 
-// The world where the text does not say it: the smallest that the degrees fill, and a problem that asks for
-// it.
+// Sets the world where the text does not say it: the smallest that the degrees fill, and adds a problem that
+// asks for it.
 void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest);
-// A batch that the text leaves open: one micro-batch a rank, and a problem that asks for it.
+// Sets a batch that the text leaves open: one micro-batch a rank, and adds a problem that asks for it.
 void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks);
 
 }  // namespace pentamesh::interop

@@ -1,5 +1,5 @@
-// The settings of a text, whatever its format: a name, a value, a line. What every framework's reader starts
-// from.
+// Holds the settings of a text, in any format: a name, a value, a line. Every framework's reader starts from
+// this.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace pentamesh::interop {
 
 enum class NodeKind : std::uint8_t { null, scalar, list, map };
 
-// One value of a YAML, JSON, TOML or Python text.
+// This is one value of a YAML, JSON, TOML or Python text.
 struct Node {
     NodeKind kind = NodeKind::null;
     std::string text;     // of a scalar, as written but for its quotes
@@ -26,27 +26,27 @@ struct Node::Entry {
     Node value;
 };
 
-// YAML 1.1 and JSON (which YAML reads): anchors, aliases and merge keys are put in place. A key that stands
-// twice: the last one is the value; `duplicates`, where given, receives each such key. Error (invalid) with
-// path and line; bounded in depth and in what aliases may grow to.
+// Reads YAML 1.1 and JSON (which YAML reads): anchors, aliases and merge keys are put in place. If a key
+// comes twice, the last one is the value; `duplicates`, where given, receives each such key. Throws Error
+// (invalid) with path and line; depth and the size of expanded aliases are bounded.
 [[nodiscard]] Node read_yaml(std::string_view text, const std::string& path,
                              std::vector<std::string>* duplicates = nullptr);
-// TOML 1.0.
+// Reads TOML 1.0.
 [[nodiscard]] Node read_toml(std::string_view text, const std::string& path);
 
-// One leaf: "model.num_layers" = "32".
+// This is one leaf: "model.num_layers" = "32".
 struct Setting {
     std::string name;   // dotted path, or a flag without its dashes
     std::string value;  // as written; lists as "[a, b]"
     bool quoted = false;
     bool stated = true;  // false: nothing but the name was said
     int line = 0;
-    std::string unknown;  // what a script leaves open in the value, "TP"; empty: nothing
+    std::string unknown;  // an unknown that a script leaves in the value, "TP"; may be empty
 };
-// Leaves in order; empty maps and lists are leaves too. Lists are one leaf.
+// Returns leaves in order; empty maps and lists are leaves too. Lists are one leaf.
 [[nodiscard]] std::vector<Setting> flatten(const Node& root);
 
-// A list or map in one line, for messages and lists of settings.
+// Returns a list or map in one line, for messages and lists of settings.
 [[nodiscard]] std::string one_line(const Node& node);
 
 }  // namespace pentamesh::interop

@@ -1,4 +1,4 @@
-// The settings of one text while a framework's reader goes over them: each ends in exactly one list.
+// Holds the settings of one text while a framework's reader goes over them: each ends in exactly one list.
 #pragma once
 
 #include "core/interop/settings.h"
@@ -14,11 +14,11 @@
 
 namespace pentamesh::interop {
 
-// Settings that a framework does not know and that are compared with all that it does. A text may have
-// hundreds of thousands of them.
+// At most so many unknown settings are compared with all that the framework knows. A text may have hundreds
+// of thousands of them.
 inline constexpr int kMostStrange = 500;
 
-// One row of the lists that an import shows.
+// This is one row of the lists that an import shows.
 struct Listed {
     std::string setting, value;
     std::string path;  // of the plan, "/layout/tp"; mapped settings only
@@ -26,7 +26,7 @@ struct Listed {
     int line = 0;
 };
 
-// The text does not say it, and the user can.
+// Names a value that the text does not have, and that the user can give.
 enum class Asked : std::uint8_t { nothing, gpus, model, cluster, batch };
 
 struct ImportProblem {
@@ -43,9 +43,9 @@ class Sheet {
     Sheet(std::vector<Setting> settings, const std::function<std::string(const std::string&)>& key_of);
 
     [[nodiscard]] bool has(std::string_view key) const { return last(key) != nullptr; }
-    // The setting in force: the last of its name. Null: none.
+    // Returns the setting in force, the last of its name, or null.
     [[nodiscard]] const Setting* last(std::string_view key) const;
-    // The name as the text writes it; the key where the text does not say it.
+    // Returns the name as the text writes it; the key where the text does not have it.
     [[nodiscard]] std::string written(std::string_view key) const;
 
     // Reading marks a setting as mapped to `path`. A value that is unknown, of the wrong type or out of range
@@ -76,7 +76,7 @@ class Sheet {
     }
     [[nodiscard]] bool failed() const;
 
-    // Keys that nothing has read yet.
+    // Returns keys that nothing has read yet.
     [[nodiscard]] std::vector<std::string> open_keys() const;
     void lists(std::vector<Listed>& mapped, std::vector<Listed>& ignored,
                std::vector<Listed>& unmapped) const;
@@ -86,7 +86,7 @@ class Sheet {
 
   private:
     enum class State : std::uint8_t { open, mapped, ignored, unmapped };
-    // What was said of all settings of one name.
+    // Holds the result for all settings of one name.
     struct Key {
         std::string name;
         std::size_t last = 0;  // of its settings, the one in force
@@ -106,7 +106,7 @@ class Sheet {
     std::unordered_map<std::string, std::size_t> at_;  // a key's name to its place
 };
 
-// "8", "1_168_251"; nullopt for anything else, and beyond 2^62.
+// Reads "8", "1_168_251"; nullopt for anything else, and beyond 2^62.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 [[nodiscard]] bool says_nothing(std::string_view value);  // "", "None", "null", "~"
 

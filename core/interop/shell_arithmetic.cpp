@@ -1,4 +1,5 @@
-// $(( )): whole numbers with the operators of C. What is not known, overflows or divides by zero is unknown.
+// Evaluates $(( )): whole numbers with the operators of C. A number that is not known, overflows or is
+// divided by zero is unknown.
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
 
@@ -42,7 +43,7 @@ class Arithmetic {
         return !c ? std::nullopt : *c != 0 ? a : b;
     }
 
-    // Operators by strength, the weakest first; two characters before one.
+    // Lists operators by strength, the weakest first; two characters before one.
     Number binary(int strength) {
         static constexpr std::string_view table[][4] = {
             {"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"**", "*", "/", "%"}};

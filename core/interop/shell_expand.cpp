@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& texts) {
     return out;
 }
 
-// The shortest or longest part of `text` that the pattern matches at its beginning or end, taken away.
+// Takes away the shortest or longest part of `text` that the pattern matches at its beginning or end.
 std::string trimmed(const std::string& text, const std::string& pattern, bool front, bool longest) {
     if (text.size() > 4096) return text;
     for (std::size_t i = 0; i <= text.size(); ++i) {
@@ -90,7 +90,7 @@ std::string without_line_marks(std::string_view text) {
 }
 
 bool matches(std::string_view pattern, std::string_view text) {
-    // The usual walk with one place to go back to: the last star.
+    // This is the usual walk with one place to go back to: the last star.
     std::size_t p = 0, t = 0, star = std::string_view::npos, from = 0;
     while (t < text.size()) {
         bool one = false;
@@ -345,7 +345,7 @@ void Expander::put_parts(const Word& word, Fields& fields) {
                 fields.put(looked.texts[i], p.quoted);
             }
             if (p.quoted && !looked.separate) fields.put_quoted_empty();
-            // The value brought the lines of its own text: what follows stands on this one again.
+            // The value brought the lines of its own text: the text after it is on this line again.
             fields.put(line_mark(line), true);
             break;
         }

@@ -15,7 +15,7 @@ bool is_reserved(std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Recursive descent over the text. A word is read by the WordReader; this reads what stands between words.
+// Parses the text by recursive descent. A word is read by the WordReader; this reads the rest between words.
 class Parser {
   public:
     Parser(std::string_view text, const std::string& path, int first_line) : read_(text, path, first_line) {}
@@ -45,7 +45,7 @@ class Parser {
         return c;
     }
 
-    // Commands until one of `ends` or the end of the text.
+    // Reads commands until one of `ends` or the end of the text.
     CommandPtr list(std::initializer_list<std::string_view> ends) {
         const Level level(*this);
         auto all = make(CommandKind::sequence, read_.line());
@@ -245,7 +245,7 @@ class Parser {
                 continue;
             }
             if (!read_.more_words()) break;
-            // `export A=(…)`, `local B+=1`: an assignment behind the word that declares.
+            // In `export A=(…)`, `local B+=1` an assignment follows the word that declares.
             if (!c->words.empty() && declares(c->words.front()) && read_.assignment(a)) {
                 c->assignments.push_back(std::move(a));
                 continue;

@@ -1,4 +1,4 @@
-// What quotes, dollars and backquotes make of a word.
+// Reads quotes, dollars and backquotes within a word.
 #include "core/base/characters.h"
 #include "core/interop/shell_words.h"
 
@@ -85,7 +85,7 @@ void WordReader::double_quotes(Word& w) {
     }
 }
 
-// From behind `open` to its `close`, which is passed; quotes hide either.
+// Reads from after `open` to its `close`, which is passed; quotes hide either.
 std::string WordReader::until_matching(char open, char close) {
     const int began = line_;
     const std::size_t begin = at_;
@@ -151,7 +151,7 @@ Word WordReader::operand(std::string_view text) const {
     return inner.double_quoted_all();
 }
 
-// Behind "${": name, index, operation and operands, to its "}".
+// Reads after "${": name, index, operation and operands, to its "}".
 void WordReader::braces(Part& p) {
     const std::string inside = until_matching('{', '}');
     std::string_view s = inside;

@@ -17,7 +17,7 @@ constexpr int kMostSteps = 20'000;
 constexpr int kMostCalls = 40;
 constexpr std::size_t kMostInvocations = 4'000;
 
-// #SBATCH --nodes=4, -N 4: what a batch system sets in the script's environment.
+// Reads #SBATCH --nodes=4, -N 4: a batch system sets these in the script's environment.
 void read_sbatch(std::string_view text, Expander& x) {
     static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
         {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}, {"w", "nodelist"}};
@@ -69,7 +69,7 @@ bool is_flag(std::string_view word) {
     return word.starts_with("--") && word.size() > 2;
 }
 
-// Words that a command may get or not: of a flag its name stays, with an unknown value.
+// Adds words that a command may get or not: a flag keeps its name, with an unknown value.
 void put_open(Expander& x, const std::string& name, int line, const std::vector<std::string>& words,
               std::size_t from, std::vector<std::string>& out) {
     const std::string open = x.unknown(name, line, false);
@@ -91,7 +91,7 @@ std::vector<std::string> split_words(const std::string& text) {
     return out;
 }
 
-// A word without the marks of the lines that it was written in.
+// Returns a word without the marks of the lines that it was written in.
 std::string bare(std::string_view word) {
     std::string out;
     for (std::size_t i = 0; i < word.size(); ++i)
@@ -102,8 +102,8 @@ std::string bare(std::string_view word) {
     return out;
 }
 
-// What a variable is after two ways of which either may be taken: a list of flags keeps what
-// both begin with, and the names of the others; any other value is unknown.
+// Returns a variable after two branches of which either may be taken: a list of flags keeps the common
+// beginning of both, and the names of the others; any other value is unknown.
 Variable either_of(Expander& x, const std::string& name, int line, const Variable& a, const Variable& b) {
     const bool text = !a.array && !b.array && a.elements.size() == 1 && b.elements.size() == 1;
     const auto words_of = [&](const Variable& v) { return text ? split_words(v.elements[0]) : v.elements; };
@@ -190,7 +190,8 @@ class Runner {
         return Truth::unknown;
     }
 
-    // Runs one side, or both where the condition is unknown: what differs between them is unknown then.
+    // Runs one side, or both where the condition is unknown: variables that differ between them are unknown
+    // then.
     template <typename A, typename B>
     void branch(Truth t, int line, A&& yes, B&& no) {
         if (t == Truth::yes) return yes();
@@ -205,7 +206,7 @@ class Runner {
         for (const auto& [name, value] : after.variables) {
             const auto it = x_.state.variables.find(name);
             if (it != x_.state.variables.end() && it->second == value) continue;
-            // A value that only one side sets, where nothing was: it is taken.
+            // A value that only one side sets, where the variable was not set before, is taken.
             const bool either_side = it == x_.state.variables.end() && !before.variables.contains(name);
             x_.state.variables[name] = either_side ? value
                                        : it != x_.state.variables.end()
@@ -240,7 +241,7 @@ class Runner {
     Truth match(const Command& c) {
         const auto text = x_.known(x_.expand_joined(c.words[0]));
         if (!text) {
-            // Unknown: no side is taken, what any of them sets is unknown.
+            // It is unknown: no side is taken, and the variables that any of them sets are unknown.
             std::set<std::string> names;
             for (const Case& k : c.cases) collect_assigned(*k.body, names);
             for (const std::string& n : names)
@@ -255,7 +256,7 @@ class Runner {
         return Truth::unknown;
     }
 
-    // (( X = 1 )), (( X += 2 )), (( A > B ))
+    // Runs (( X = 1 )), (( X += 2 )), (( A > B )).
     Truth arithmetic(const Command& c) {
         std::string_view s = c.name;
         std::size_t n = 0;
@@ -301,7 +302,7 @@ class Runner {
     }
 
     Truth call(const std::string& name, const CommandPtr& body, const std::vector<Argument>& words) {
-        // A function that calls itself ends by what only a running shell knows.
+        // A function that calls itself ends by a condition that only a running shell knows.
         if (calls_ > kMostCalls || !active_.insert(name).second) return Truth::unknown;
         ++calls_;
         std::vector<std::string> arguments;
@@ -366,7 +367,7 @@ class Runner {
         return Truth::unknown;
     }
 
-    // `bash -c "…"`, and here-documents that a shell or sbatch reads.
+    // Runs `bash -c "…"`, and here-documents that a shell or sbatch reads.
     void run_inner_scripts(const std::vector<Argument>& words, const Command& c) {
         bool shell = false;
         for (std::size_t i = 0; i < words.size(); ++i) {
@@ -391,7 +392,7 @@ class Runner {
         try {
             run(*parse(without_line_marks(text), path_, line));
         } catch (const Error&) {
-            // What does not parse as a script says nothing; the launch itself stands where it was read.
+            // A text that does not parse as a script is ignored; the launch itself is where it was read.
             (void)x_.unknown("eval of line " + std::to_string(line), line, false);
         }
         --calls_;

@@ -1,6 +1,6 @@
-// Reads a launch script as the shell would run it, and runs nothing: which commands, with which arguments?
-// Some things only a running shell knows: a command's output, a positional argument, a variable that nothing
-// sets. Each stays a named unknown in the argument that it reaches.
+// Reads a launch script as the shell would run it, and runs nothing: it finds which commands, with which
+// arguments. Some values only a running shell knows: a command's output, a positional argument, a variable
+// that nothing sets. Each stays a named unknown in the argument that it reaches.
 #pragma once
 
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace pentamesh::shell {
 
-// A value that the script does not say.
+// This is a value that the script does not give.
 struct Unknown {
     std::string what;    // "TP", "$1", "$(nproc)"
-    int line = 0;        // where it was used first
+    int line = 0;        // the line that uses it first
     bool unset = false;  // nothing sets it: an empty text in a condition, as in a clean environment
 };
 
@@ -35,12 +35,13 @@ struct Script {
     std::map<std::string, std::string, std::less<>> sbatch;  // "nodes" -> "256"
 };
 
-// Error (invalid) with a line where the text is no shell script. Bounded in time, depth and size.
+// Throws Error (invalid) with a line where the text is no shell script. It is bounded in time, depth and
+// size.
 [[nodiscard]] Script read_script(std::string_view text, const std::string& path);
 
-// The first unknown in an argument; null where its text is whole.
+// Returns the first unknown in an argument; null where its text is whole.
 [[nodiscard]] const Unknown* unknown_in(const Script& script, std::string_view text);
-// The text with unknowns as they are written: "${TP}", "$(nproc)".
+// Returns the text with unknowns as they are written: "${TP}", "$(nproc)".
 [[nodiscard]] std::string shown(const Script& script, std::string_view text);
 
 }  // namespace pentamesh::shell

@@ -1,4 +1,5 @@
-// Variables, functions and unknown values while a script is read; shared by expansion, tests and arithmetic.
+// Holds variables, functions and unknown values while a script is read; expansion, tests and arithmetic share
+// them.
 #pragma once
 
 #include "core/interop/shell_script.h"
@@ -8,7 +9,7 @@
 
 namespace pentamesh::shell {
 
-// Inside a value an unknown stands as kUnknownBegin, its index, kUnknownEnd.
+// Inside a value an unknown is written as kUnknownBegin, its index, kUnknownEnd.
 inline constexpr char kUnknownBegin = '\x02', kUnknownEnd = '\x03';
 inline constexpr std::size_t kMostValueBytes = std::size_t{1} << 18;
 inline constexpr std::size_t kMostElements = 20'000;
@@ -33,20 +34,21 @@ class Expander {
     State state;
     Script script;
 
-    // A mark that stands for an unknown value.
+    // Returns a mark that stands for an unknown value.
     [[nodiscard]] std::string unknown(std::string what, int line, bool unset);
-    // The fields that a command gets of a word: expanded, split where it is not quoted.
+    // Appends the fields that a command gets of a word: expanded, split where it is not quoted.
     void expand(const Word& word, std::vector<Argument>& out);
-    // The word as one text, line marks inside: what an assignment stores.
+    // Returns the word as one text, line marks inside: an assignment stores this.
     [[nodiscard]] std::string expand_joined(const Word& word);
-    // Without line marks; unknowns that are unset are empty. nullopt: it holds another unknown.
+    // Returns the text without line marks; unknowns that are unset are empty. It is nullopt if the text holds
+    // another unknown.
     [[nodiscard]] std::optional<std::string> known(std::string_view text) const;
     [[nodiscard]] std::string calculate(std::string_view expression, int line);
     void assign(const Assignment& a);
     [[nodiscard]] Truth test(std::vector<std::string> words);
 
   private:
-    // What a parameter stands for: its texts, and whether they are fields of their own ("${A[@]}").
+    // Holds the texts of a parameter, and whether they are fields of their own ("${A[@]}").
     struct Looked {
         std::vector<std::string> texts;
         bool separate = false;
@@ -63,7 +65,7 @@ class Expander {
 
 [[nodiscard]] std::string line_mark(int line);
 [[nodiscard]] std::string without_line_marks(std::string_view text);
-// Bash patterns: * ? [a-z]. Bounded time.
+// Matches Bash patterns: * ? [a-z]. The time is bounded.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace pentamesh::shell

@@ -1,5 +1,6 @@
-// The syntax of a launch script: words, commands and control flow of the shell language, as far as scripts
-// that start a training run use it. POSIX.1-2017, chapter 2, and the Bash reference manual, chapter 3.
+// Holds the syntax of a launch script: words, commands and control flow of the shell language, as far as
+// scripts that start a training run use it. POSIX.1-2017, chapter 2, and the Bash reference manual, chapter
+// 3.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace pentamesh::shell {
 
 struct Part;
 
-// What the shell makes one word of before it splits it.
+// This is one word of the shell before it is split.
 struct Word {
     std::vector<Part> parts;
     int line = 0;
@@ -24,8 +25,8 @@ struct Part {
     PartKind kind = PartKind::literal;
     bool quoted = false;  // inside quotes: not split, no pattern
     std::string text;     // the literal; the parameter's name; the expression; the command's source
-    // Of a parameter: ":-", "=", "+", "%", "##", "/", ":" (a substring), "length" ...; empty: the value
-    // alone.
+    // This is for a parameter: ":-", "=", "+", "%", "##", "/", ":" (a substring), "length" ...; empty for
+    // only the value.
     std::string operation;
     std::string index;  // of an array: "@", "*" or a number; empty: none
     std::vector<Word> operands;
@@ -74,9 +75,9 @@ struct Command {
     std::vector<Case> cases;
 };
 
-// Error (invalid) with the line where quotes or blocks do not end, and of what is nested too deep.
+// Throws Error (invalid) with the line where quotes or blocks do not end, and where text is nested too deep.
 [[nodiscard]] CommandPtr parse(std::string_view text, const std::string& path, int first_line = 1);
-// A text that a word may hold: $X, ${X:-a} and $((1 + 2)) in it are read, quotes are not removed.
+// Reads a text that a word may hold: $X, ${X:-a} and $((1 + 2)) in it are read, quotes are not removed.
 [[nodiscard]] Word parse_double_quoted(std::string_view text, int line);
 
 }  // namespace pentamesh::shell

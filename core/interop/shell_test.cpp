@@ -1,4 +1,4 @@
-// [ ] and [[ ]]: true, false, or unknown.
+// Evaluates [ ] and [[ ]]: true, false, or unknown.
 #include "core/interop/shell_state.h"
 
 #include <algorithm>

@@ -227,7 +227,7 @@ bool WordReader::assignment(Assignment& out) {
                 line_ = began;
                 fail("the list " + a.name + "=( has no \")\"");
             }
-            // Words that a command would end at are part of nothing here: taken as they stand.
+            // Words that a command would end at are taken as they are here.
             if (ends_word(text_[at_])) {
                 ++at_;
                 continue;

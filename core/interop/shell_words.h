@@ -1,4 +1,4 @@
-// Reads the words of a launch script: quotes, expansions, here-documents, and what stands between words.
+// Reads the words of a launch script: quotes, expansions, here-documents, and the text between words.
 #pragma once
 
 #include "core/interop/shell_syntax.h"
@@ -7,10 +7,10 @@
 
 namespace pentamesh::shell {
 
-// A line's number inside a text: an option in a long quoted string keeps the line that it stands on.
+// Marks a line's number inside a text: an option in a long quoted string keeps the line that it is on.
 inline constexpr char kLineBegin = '\x04', kLineEnd = '\x05';
 
-// The word as written where it holds no expansion; empty otherwise.
+// Returns the word as written where it holds no expansion; empty otherwise.
 [[nodiscard]] std::string plain_text(const Word& word);
 [[nodiscard]] bool is_name_start(char c);
 [[nodiscard]] bool is_name_char(char c);
@@ -25,16 +25,16 @@ class WordReader {
     [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
     [[nodiscard]] std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
     [[nodiscard]] bool starts(std::string_view s) const { return rest().starts_with(s); }
-    // Moves past `s` where it stands next; with `advance` false it only looks.
+    // Moves past `s` where it comes next; with `advance` false it only looks.
     bool take(std::string_view s, bool advance = true);
-    // Past the word `s` where it stands next and is a word of its own.
+    // Moves past the word `s` where it comes next and is a word of its own.
     bool take_word(std::string_view s);
-    // The same of ")" and "}", which need no blank behind them.
+    // Does the same for ")" and "}", which need no blank after them.
     bool take_operator(std::string_view s);
 
     void skip_blanks();       // blanks, continued lines, a comment
     void skip_blank_lines();  // newlines and single semicolons too
-    // "then", "fi", ")" ...: the unquoted word or operator that stands next; empty for anything else.
+    // Returns "then", "fi", ")" ...: the unquoted word or operator that comes next; empty for anything else.
     [[nodiscard]] std::string_view peek_plain() const;
     [[nodiscard]] bool more_words() const;
 
@@ -43,11 +43,11 @@ class WordReader {
     [[nodiscard]] Word test_word();  // of [[ ]]: && || ( ) < > are words too
     bool assignment(Assignment& out);
     bool empty_parentheses();                        // of `name ()`
-    [[nodiscard]] std::string double_parentheses();  // what stands in (( ))
-    // True where at least one redirection was passed. Texts of here-documents are added to `documents`.
+    [[nodiscard]] std::string double_parentheses();  // the text in (( ))
+    // Returns true if at least one redirection was passed. Texts of here-documents are added to `documents`.
     bool skip_redirections(std::vector<std::string>* documents);
     [[nodiscard]] bool skipped_something() const { return at_ > command_began_; }
-    // The parts of a text as between double quotes, to the end.
+    // Returns the parts of a text as between double quotes, to the end.
     [[nodiscard]] Word double_quoted_all();
 
   private:

@@ -1,4 +1,4 @@
-// torchtitan: TOML until February 2026 (torchtitan/config/job_config.py), Python and flags since
+// Reads torchtitan: TOML until February 2026 (torchtitan/config/job_config.py), Python and flags since
 // (torchtitan/config, torchtitan/distributed/parallel_dims.py, pipeline_parallel.py).
 #include "core/base/nearest.h"
 #include "core/base/text.h"
@@ -100,8 +100,8 @@ class ClassReader {
             layers_ = presets_.model(d_.model_preset).layers;
     }
 
-    // model_registry("70B") names the model; the assets beside it are its tokenizer's, whose folder says the
-    // family. torchtitan's llama3 is both Llama 3 and 3.1.
+    // model_registry("70B") names the model; the assets are its tokenizer's, whose folder names the family.
+    // torchtitan's llama3 is both Llama 3 and 3.1.
     void registered_flavour() {
         const std::string flavour = s_.value_of("model_registry(0)");
         const std::string assets = s_.value_of("hf_assets_path");
@@ -144,7 +144,7 @@ class ClassReader {
             tp > 1 && s_.flag("enable_sequence_parallel", "/layout/sequence_parallel").value_or(true);
         const auto etp = s_.integer("expert_tensor_parallel_degree", "/layout/etp");
         if (ep > 1 || etp) l_["etp"] = etp.value_or(1);
-        // parallelize.py: by default weights stay gathered under a pipeline.
+        // From parallelize.py: by default weights stay gathered under a pipeline.
         const std::string reshard =
             s_.text("fsdp_reshard_after_forward", "/layout/reshard").value_or("default");
         const bool kept = reshard == "never" || (reshard == "default" && pp_ > 1);
@@ -222,8 +222,8 @@ class ClassReader {
             stage_layers(pp_ * v, input, output);
     }
 
-    // [["tok_embeddings", "layers.0"], ["layers.1", "norm", "lm_head"]]: layers of each part. Empty: not
-    // said, or not to be read.
+    // Reads [["tok_embeddings", "layers.0"], ["layers.1", "norm", "lm_head"]]: layers of each part. It is
+    // empty where the list is missing or cannot be read.
     std::vector<std::int64_t> listed_parts() {
         const char* key = "module_fqns_per_model_part";
         const std::string text = s_.value_of(key);
@@ -244,8 +244,8 @@ class ClassReader {
         return out;
     }
 
-    // pipeline_parallel.py, generate_llm_fqn_per_model_part: the ends hold fewer layers, what is left goes to
-    // the first.
+    // Follows pipeline_parallel.py, generate_llm_fqn_per_model_part: the ends hold fewer layers, the rest
+    // goes to the first.
     void stage_layers(std::int64_t stages, std::int64_t input, std::int64_t output) {
         if (layers_ <= 0 || stages <= 1) return;
         const std::int64_t counted = layers_ + input + output;
@@ -287,7 +287,7 @@ class ClassReader {
                                                 + " is not a multiple of " + std::to_string(micro * ranks_));
     }
 
-    // "64 * 32768": a product of whole numbers, as Python configurations write tokens.
+    // Reads "64 * 32768": a product of whole numbers, as Python configurations write tokens.
     std::optional<std::int64_t> product(std::string_view key, std::string_view path) {
         const auto text = s_.text(key, path);
         if (!text) return std::nullopt;
@@ -321,7 +321,7 @@ class ClassReader {
         if (option && *option != "op" && mode == "selective") every_nth(*option);
     }
 
-    // Every n-th layer whole: of each chunk an n-th, on average.
+    // Every n-th layer is recomputed whole: on average an n-th of each chunk.
     void every_nth(const std::string& option) {
         const auto n = parse_integer(option);
         const std::int64_t chunks = pp_ * l_.value("virtual_stages", std::int64_t{1});

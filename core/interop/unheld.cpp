@@ -36,7 +36,7 @@ constexpr Unheld kTorchtitan[] = {
     {"pipeline_parallel_split_points", "", "/layout/stage_layers"},
 };
 
-// The value switches the setting off.
+// Returns true if the value switches the setting off.
 bool is_off(const std::string& value) {
     return value == "none" || value == "false" || value == "False" || value == "no_shard" || value == "[]"
            || says_nothing(value);

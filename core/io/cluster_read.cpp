@@ -21,7 +21,7 @@ void read_tiers(const json& value, const DocumentPlace& place, Cluster& cluster)
     }
 }
 
-// The last tier spans the cluster, the ones before it ever more GPUs.
+// The last tier spans the cluster; the ones before it span more and more GPUs.
 void settle_domains(Cluster& cluster, const DocumentPlace& place) {
     const auto domain = [&](std::size_t i) { return place.at("tiers").at(std::to_string(i)).at("domain"); };
     const std::size_t last = cluster.tiers.size() - 1;

@@ -13,7 +13,7 @@
 
 namespace pentamesh {
 
-// get(id) of a value that must be a preset's id; where there is no such preset the error stands at that
+// Returns get(id) of a value that must be a preset's id; where there is no such preset the error names that
 // place.
 template <typename F>
 auto preset_named(const nlohmann::json& value, const DocumentPlace& place, F&& get) {
@@ -26,14 +26,14 @@ auto preset_named(const nlohmann::json& value, const DocumentPlace& place, F&& g
     }
 }
 
-// What a value begins from: a preset's id is all of it, an object may name one and state the rest.
+// Holds the beginning of a value: a preset's id is all of it, an object may name one and state the rest.
 template <typename T>
 struct BegunPreset {
     T value{};
-    bool whole = false;  // the id alone
+    bool whole = false;  // only the id is given
     bool based = false;  // an object on a preset
 };
-// `kind`: "a model", for what is neither.
+// `kind` is "a model", for the error about other values.
 template <typename F>
 auto begin_preset(const nlohmann::json& value, const DocumentPlace& place, Source& source,
                   const std::string& kind, F&& get) {
@@ -53,9 +53,8 @@ auto begin_preset(const nlohmann::json& value, const DocumentPlace& place, Sourc
 
 class FieldReader {
   public:
-    // `stated`: where the pointers of the fields that are there are collected, each with `prefix` before it;
-    // null: they are not collected. `based`: the struct already holds a preset's values, so nothing is
-    // required.
+    // `stated` collects the pointers of the fields that are there, each with `prefix` before it; it may be
+    // null. `based` says that the struct already holds a preset's values, so nothing is required.
     FieldReader(const nlohmann::json& object, DocumentPlace place, bool based,
                 std::vector<std::string>* stated = nullptr, std::string prefix = {})
         : object_(object), place_(std::move(place)), based_(based), stated_(stated),
@@ -125,7 +124,7 @@ class FieldReader {
     void choice_of(std::string_view key, E& out, std::initializer_list<E> allowed) {
         if (const nlohmann::json* v = find(key)) out = one_of<E>(key, *v, allowed);
     }
-    // "none", "selective", "full" or {"modules": [...], "layers": n, "method": "block"}.
+    // Reads "none", "selective", "full" or {"modules": [...], "layers": n, "method": "block"}.
     void recompute(std::string_view key, RecomputeChoice& out) {
         const nlohmann::json* v = find(key);
         if (!v) return;
@@ -174,7 +173,7 @@ class FieldReader {
         nested(key, *v, *out, fields, based);
     }
 
-    // A list stands as a whole: its elements state nothing over a preset's.
+    // A list is one value: its elements state nothing over a preset's.
     template <typename T, typename F>
     void groups(std::string_view key, std::vector<T>& out, std::size_t most, F&& fields) {
         const nlohmann::json* v = find(key);
@@ -190,13 +189,13 @@ class FieldReader {
         }
     }
 
-    // A key that the caller reads; null where it is absent.
+    // Returns a key that the caller reads; null where it is absent.
     [[nodiscard]] const nlohmann::json* find(std::string_view key) {
         const nlohmann::json* v = peek(key);
         if (v) state(key);
         return v;
     }
-    // The same without recording it as stated.
+    // Does the same without recording it as stated.
     [[nodiscard]] const nlohmann::json* peek(std::string_view key) {
         known_.push_back(key);
         const auto it = object_.find(std::string(key));
@@ -240,7 +239,7 @@ class FieldReader {
         if (r.most >= kMostRate) return r.above ? "above " + text(r.least) : "of at least " + text(r.least);
         return (r.above ? "above " : "from ") + text(r.least) + " to " + text(r.most);
     }
-    // 8.0 and "8" are not 8: a file that spells a degree so was made by something that lost its type.
+    // 8.0 and "8" are not 8: a file that writes a degree so was made by a program that lost its type.
     [[nodiscard]] static std::int64_t whole(const DocumentPlace& at, const nlohmann::json& v,
                                             IntRange range) {
         const bool huge = v.is_number_unsigned() && v.get<std::uint64_t>() > INT64_MAX;

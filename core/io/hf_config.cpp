@@ -12,7 +12,8 @@ namespace {
 
 using hf::Family;
 
-// A config with several parts: where the language model's lies, and its type where the part does not say it.
+// Describes a config with several parts: where the language model's part lies, and its type where the part
+// does not name it.
 struct Wrapper {
     std::string_view type, part, inner;
 };
@@ -50,7 +51,7 @@ constexpr std::array<Alias, 5> kAliases{{{"qwen2_5_vl_text", "qwen2"},
                                          {"qwen3_vl_moe_text", "qwen3_moe"},
                                          {"qwen3_vl_text", "qwen3"}}};
 
-// A family that no plan can state, and what a plan would have to hold for it.
+// Names a family that no plan can state, and the fields that a plan would need for it.
 struct Refused {
     std::string_view type, missing;
 };
@@ -120,7 +121,7 @@ std::string name_for(const HfFields& f, const std::string& type) {
     return stem.empty() || stem == "-" || stem == "." ? type : stem;
 }
 
-// The language model's part of a config and its type.
+// Holds the language model's part of a config and its type.
 struct Part {
     nlohmann::json object;
     std::string prefix, type;
@@ -143,7 +144,7 @@ Part language_part(const HfFields& top, const std::string& type) {
         }
         const HfFields own(part.object, top.path(), part.prefix);
         part.type = own.text("model_type", w.inner);
-        // Whether head and table are one may stand beside the part.
+        // The switch that ties head and table may be outside the part.
         const nlohmann::json* tied = top.find("tie_word_embeddings");
         if (tied && !own.find("tie_word_embeddings")) part.object["tie_word_embeddings"] = *tied;
         break;

@@ -11,16 +11,16 @@
 
 namespace pentamesh {
 
-// True for an object that names a model_type and is no model object of ours.
+// Returns true for an object that names a model_type and is no model object of ours.
 [[nodiscard]] bool is_hf_config(const nlohmann::json& value);
 
-// The model types that are understood, sorted.
+// Returns the model types that are understood, sorted.
 [[nodiscard]] const std::vector<std::string_view>& hf_model_types();
 
 // Throws Error (invalid) with the field's pointer where a field is missing, of the wrong type, out of range
-// (sizes are 1 to 2^31), or contradicts another. For an unknown model_type it names that and the fields
-// there are. Field names and defaults: transformers, models/*/configuration_*.py. A multimodal config's
-// language model is read alone. `path` is named in errors.
+// (sizes are 1 to 2^31), or contradicts another. For an unknown model_type it names that and the fields there
+// are. Names and defaults of fields are those of transformers, models/*/configuration_*.py. From a multimodal
+// config only the language model is read. `path` is named in errors.
 [[nodiscard]] Model model_from_hf(const nlohmann::json& config, const std::string& path);
 [[nodiscard]] Model model_from_hf(std::string_view text, const std::string& path);
 

@@ -1,4 +1,4 @@
-// Families whose layers all have a dense MLP and attention over all keys or a window.
+// Reads families whose layers all have a dense MLP and attention over all keys or a window.
 #include "core/io/hf_families.h"
 
 #include <array>
@@ -10,7 +10,8 @@ void no_window_unless_used(const Fields& f, Model& m) {
     if (!f.flag("use_sliding_window", false)) m.sliding_window = 0;
 }
 
-// Layers by layer_types where the file lists them, else a window in all but each `every`-th (0: none).
+// Sets layers by layer_types where the file lists them, else gives all but each `every`-th a window; 0 leaves
+// the layers as they are.
 void slide(const Fields& f, Model& m, std::int64_t every) {
     Layers layers = plain_layers(m);
     if (!read_layer_types(f, layers) && every > 0 && m.sliding_window > 0) slide_all_but(layers, every);
@@ -52,7 +53,7 @@ Model qwen2(const Fields& f) {
     return m;
 }
 
-// Xiaomi 2025: Qwen 2 with a flag for the biases and prediction layers.
+// Xiaomi 2025: it is Qwen 2 with a flag for the biases and prediction layers.
 Model mimo(const Fields& f) {
     Model m = gated_decoder(f);
     m.qkv_bias = f.flag("attention_bias", true);
@@ -69,7 +70,7 @@ Model qwen3(const Fields& f) {
     return m;
 }
 
-// Gemma computes with the tanh form of GELU whatever hidden_act says (configuration_gemma.py).
+// Gemma computes with the tanh form of GELU for any hidden_act (configuration_gemma.py).
 Model gemma(const Fields& f) {
     Model m = decoder(f, {.head_dim = 256, .tied = true});
     m.ffn_kind = FfnKind::geglu;
@@ -149,7 +150,7 @@ Model olmo(const Fields& f) {
     return m;
 }
 
-// Its two norms of a layer stand after attention and MLP instead of before: as many numbers.
+// Its two norms of a layer come after attention and MLP instead of before: as many numbers.
 Model olmo2(const Fields& f) {
     Model m = gated_decoder(f);
     m.attention_bias = f.flag("attention_bias", false);
@@ -174,7 +175,7 @@ Model nemotron(const Fields& f) {
     return m;
 }
 
-// Arcee AI 2025 (AFM): Llama with an MLP without gate.
+// Arcee AI 2025 (AFM): it is Llama with an MLP without gate.
 Model arcee(const Fields& f) {
     Model m = decoder(f);
     m.ffn_kind = plain(f, "hidden_act", "relu2");
@@ -212,7 +213,7 @@ Model glm(const Fields& f) {
     return m;
 }
 
-// GLM-4-0414: norms after attention and MLP as well as before.
+// GLM-4-0414 has norms after attention and MLP as well as before.
 Model glm4(const Fields& f) {
     Model m = glm(f);
     m.qkv_bias = f.flag("attention_bias", false);
@@ -220,7 +221,7 @@ Model glm4(const Fields& f) {
     return m;
 }
 
-// ERNIE 4.5: one switch for the biases of all products but the router's and the head's.
+// ERNIE 4.5 has one switch for the biases of all products but the router's and the head's.
 Model ernie4_5(const Fields& f) {
     Model m = gated_decoder(f, {.head_dim = 128, .tied = true});
     m.attention_bias = m.mlp_bias = f.flag("use_bias", false);
@@ -238,7 +239,7 @@ Model hunyuan_dense(const Fields& f) {
     return m;
 }
 
-// Two norms a layer, behind attention and MLP: as many numbers as before them.
+// Two norms a layer come after attention and MLP: as many numbers as before them.
 Model exaone4(const Fields& f) {
     Model m = gated_decoder(f);
     m.qk_norm = QkNorm::head;
@@ -261,8 +262,8 @@ Model exaone4(const Fields& f) {
     return m;
 }
 
-// Cohere: attention and MLP side by side behind one layer norm without bias, which is as many numbers as an
-// RMS norm; norms of queries and keys have a weight for each head.
+// Cohere has attention and MLP side by side after one layer norm without bias, which has as many numbers as
+// an RMS norm; norms of queries and keys have a weight for each head.
 Model cohere(const Fields& f) {
     Model m = gated_decoder(f, {.tied = true});
     m.attention_bias = f.flag("attention_bias", false);
@@ -298,7 +299,7 @@ Model starcoder2(const Fields& f) {
     return m;
 }
 
-// Meta 2025 (Code World Model): Llama with windows.
+// Meta 2025 (Code World Model): it is Llama with windows.
 Model cwm(const Fields& f) {
     Model m = gated_decoder(f, {.head_dim = 128});
     m.sliding_window = f.or_else("sliding_window", 8192);
@@ -306,7 +307,7 @@ Model cwm(const Fields& f) {
     return m;
 }
 
-// A dense model with latent attention (Youtu-LLM).
+// Youtu-LLM is a dense model with latent attention.
 Model latent_dense(const Fields& f) {
     Model m = gated_decoder(f, {.tied = true});
     m.attention_bias = f.flag("attention_bias", false);

@@ -1,4 +1,5 @@
-// Typed access to the fields of one JSON object, each error with file, pointer, what was found and allowed.
+// Reads typed fields of one JSON object; each error has file, pointer, the value found and the values
+// allowed.
 #pragma once
 
 #include "core/base/error.h"
@@ -13,7 +14,7 @@ namespace pentamesh {
 
 class HfFields {
   public:
-    // As wide as the plan file's own ranges.
+    // The ranges are as wide as the plan file's own.
     static constexpr std::int64_t kLargest = std::int64_t{1} << 31;
     static constexpr std::int64_t kMostLayers = std::int64_t{1} << 16;
     static constexpr std::int64_t kMostExperts = std::int64_t{1} << 20;

@@ -1,4 +1,4 @@
-// Which layers of a config are of which kind, and the shortest pattern that says so.
+// Finds which layers of a config are of which kind, and the shortest pattern that says so.
 #include "core/io/hf_families.h"
 #include "core/model/layer_types.h"
 #include "core/model/model.h"
@@ -9,7 +9,7 @@
 namespace pentamesh::hf {
 namespace {
 
-// The runs of one period.
+// Returns the runs of one period.
 std::vector<LayerRun> runs_of(const Layers& layers) {
     constexpr std::size_t kMostSearched = 4096;  // beyond these layers no period is looked for
     std::size_t period = layers.size() > kMostSearched ? layers.size() : 1;
@@ -127,7 +127,7 @@ void qwen_sparse_layers(const Fields& f, Model& m) {
                    "found " + shown_json(v) + ", must be layers from 0 to " + std::to_string(m.layers - 1));
         dense[v.get<std::int64_t>()] = true;
     }
-    // Dense layers before all others are told by a number, any other by a pattern.
+    // A number says how many dense layers come before all others; a pattern says any other order.
     std::int64_t first = 0;
     while (first < m.layers / step * step && dense[first + step - 1]) first += step;
     m.moe->first_dense_layers = first;

@@ -1,4 +1,4 @@
-// Families with linear attention or short convolutions between layers of attention.
+// Reads families with linear attention or short convolutions between layers of attention.
 #include "core/io/hf_families.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace pentamesh::hf {
 namespace {
 
-// Qwen3-Next and Qwen 3.5: three gated delta nets, then attention with a gate on its output.
+// Qwen3-Next and Qwen 3.5 have three gated delta nets, then attention with a gate on its output.
 Model qwen3_next(const Fields& f) {
     const bool has_ffn = f.find("intermediate_size") != nullptr;
     nlohmann::json filled = f.object();
@@ -46,7 +46,7 @@ Model qwen3_next(const Fields& f) {
     return m;
 }
 
-// Kimi Linear: three Kimi delta layers, then latent attention; layers are counted from 1.
+// Kimi Linear has three Kimi delta layers, then latent attention; layers are counted from 1.
 Model kimi_linear(const Fields& f) {
     Model m = gated_decoder(f);
     m.kv_heads = m.heads;
@@ -87,7 +87,7 @@ Model kimi_linear(const Fields& f) {
     return m;
 }
 
-// MiniMax-01 and M1: seven lightning layers, then softmax attention, experts everywhere.
+// MiniMax-01 and M1 have seven lightning layers, then softmax attention, experts everywhere.
 Model minimax(const Fields& f) {
     Model m = gated_decoder(f);
     m.sliding_window = 0;
@@ -106,7 +106,7 @@ Model minimax(const Fields& f) {
     return m;
 }
 
-// Ring-linear: groups of lightning layers that end in attention.
+// Ring-linear has groups of lightning layers that end in attention.
 Model bailing_linear(const Fields& f) {
     Model m = gated_decoder(f);
     m.attention_bias = f.flag("use_bias", false);
@@ -138,7 +138,7 @@ Model bailing_linear(const Fields& f) {
     return m;
 }
 
-// LFM2: gated short convolutions with attention between them.
+// LFM2 has gated short convolutions with attention between them.
 void short_convolutions(const Fields& f, Model& m) {
     m.tied_embeddings = f.flag("tie_embedding", f.flag("tie_word_embeddings", true));
     m.qk_norm = QkNorm::head;

@@ -1,4 +1,4 @@
-// Families with Mamba layers.
+// Reads families with Mamba layers.
 #include "core/io/hf_families.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ struct MambaNames {
 constexpr MambaNames kMambaNames{"mamba_n_heads", "mamba_d_head",    "mamba_n_groups", "mamba_d_state",
                                  "mamba_d_conv",  "mamba_conv_bias", "mamba_proj_bias"};
 
-// Version 2; `inner` 0: heads times the head's width, or mamba_expand times the hidden width.
+// Reads version 2. Where `inner` is 0, it is heads times the head's width, or mamba_expand times the hidden
+// width.
 Mamba mamba2(const Fields& f, const MambaNames& n, std::int64_t hidden, std::int64_t inner = 0) {
     Mamba a;
     a.heads = f.need(n.heads);
@@ -32,7 +33,7 @@ Mamba mamba2(const Fields& f, const MambaNames& n, std::int64_t hidden, std::int
     return a;
 }
 
-// Granite 4: Mamba-2 and attention, experts with a shared MLP, or that MLP alone.
+// Granite 4 has Mamba-2 and attention, experts with a shared MLP, or only that MLP.
 Model granite_hybrid(const Fields& f) {
     Model m = gated_decoder(f);
     m.attention_bias = f.flag("attention_bias", false);
@@ -53,7 +54,7 @@ Model granite_hybrid(const Fields& f) {
     return m;
 }
 
-// Bamba: Mamba-2 and, in the layers that are listed, attention; a dense MLP in each.
+// Bamba has Mamba-2 and, in the layers that are listed, attention; a dense MLP in each.
 Model bamba(const Fields& f) {
     Model m = llama_decoder(f);
     m.mamba = mamba2(f, kMambaNames, m.hidden);
@@ -68,7 +69,7 @@ Model bamba(const Fields& f) {
     return m;
 }
 
-// Falcon-H1: attention and Mamba-2 side by side behind one norm.
+// Falcon-H1 has attention and Mamba-2 side by side after one norm.
 Model falcon_h1(const Fields& f) {
     Model m = llama_decoder(f);
     Mamba a =
@@ -84,7 +85,7 @@ Model falcon_h1(const Fields& f) {
     return m;
 }
 
-// Jamba: the first Mamba with norms inside, attention each attn_layer_period, experts each
+// Jamba has the first Mamba with norms inside, attention each attn_layer_period, experts each
 // expert_layer_period.
 Model jamba(const Fields& f) {
     Model m = gated_decoder(f);
@@ -115,7 +116,7 @@ Model jamba(const Fields& f) {
     return m;
 }
 
-// Nemotron-H, Nano 2 and 3: every layer is one of Mamba-2, attention, MLP, experts.
+// In Nemotron-H, Nano 2 and 3 every layer is one of Mamba-2, attention, MLP, experts.
 LayerRun nemotron_layer(const Fields& f, std::string_view name, const nlohmann::json& word) {
     const std::string w = word.is_string() ? word.get<std::string>() : std::string();
     if (w == "M" || w == "mamba") return {MixerKind::mamba, LayerFfn::none};

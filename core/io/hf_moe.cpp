@@ -1,4 +1,4 @@
-// Families with experts and attention in every layer.
+// Reads families with experts and attention in every layer.
 #include "core/io/hf_families.h"
 
 #include <array>
@@ -69,7 +69,7 @@ Model gpt_oss(const Fields& f) {
     return m;
 }
 
-// DeepSeek V2 and V3 and what follows their config: `bias` is V3's balancing bias of the router.
+// Reads DeepSeek V2 and V3 and families with the same config. `bias` is V3's balancing bias of the router.
 Model deepseek(const Fields& f, bool bias) {
     Model m;
     m.layers = f.need("num_hidden_layers", Fields::kMostLayers);
@@ -109,7 +109,8 @@ Model glm_latent(const Fields& f) {
     return m;
 }
 
-// DeepSeek's routing on grouped attention: experts of one width, some for all tokens, first layers dense.
+// This is DeepSeek's routing on grouped attention: experts of one width, some for all tokens, first layers
+// dense.
 void deepseek_experts(const Fields& f, Model& m) {
     m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
     m.moe->router_bias = true;
@@ -118,7 +119,7 @@ void deepseek_experts(const Fields& f, Model& m) {
     limit_groups(f, *m.moe);
 }
 
-// GLM-4.5 and later: biases of queries, keys and values alone.
+// GLM-4.5 and later have biases only of queries, keys and values.
 Model glm4_moe(const Fields& f) {
     Model m = gated_decoder(f);
     m.qkv_bias = f.flag("attention_bias", false);
@@ -171,7 +172,7 @@ Model ernie4_5_moe(const Fields& f) {
     return m;
 }
 
-// Hunyuan-Large and A13B: lists give each layer its experts; with cross-layer attention every second layer
+// In Hunyuan-Large and A13B lists give each layer its experts; with cross-layer attention every second layer
 // uses the keys and values of the one before (Brandon et al. 2024).
 Model hunyuan_moe(const Fields& f) {
     Model m = gated_decoder(f);
@@ -196,7 +197,7 @@ Model hunyuan_moe(const Fields& f) {
     return m;
 }
 
-// What Ling 1 and Ling 2 share: one switch for the biases of queries, keys and values, one for all others.
+// Ling 1 and Ling 2 share this: one switch for the biases of queries, keys and values, one for all others.
 void ling_experts(const Fields& f, Model& m) {
     m.moe = experts(f, "num_experts", "moe_intermediate_size");
     const std::int64_t width = f.or_else("moe_shared_expert_intermediate_size", m.moe->expert_ffn);
@@ -220,7 +221,7 @@ Model bailing_moe(const Fields& f) {
     return m;
 }
 
-// Norms of queries and keys over all heads; its prediction modules are in no checkpoint.
+// Norms of queries and keys are over all heads; its prediction modules are in no checkpoint.
 Model minimax_m2(const Fields& f) {
     Model m = gated_decoder(f);
     if (f.flag("use_qk_norm", true)) {
@@ -234,8 +235,8 @@ Model minimax_m2(const Fields& f) {
     return m;
 }
 
-// Llama 4: every third of four layers meets chunks of attention_chunk_size keys; its norms of queries and
-// keys have no weights.
+// In Llama 4 three of four layers meet chunks of attention_chunk_size keys; its norms of queries and keys
+// have no weights.
 Model llama4(const Fields& f) {
     Model m = gated_decoder(f);
     m.attention_bias = f.flag("attention_bias", false);
@@ -271,7 +272,7 @@ Model granitemoe(const Fields& f) {
     return m;
 }
 
-// LG AI Research 2026 (K-EXAONE).
+// The family is from LG AI Research 2026 (K-EXAONE).
 Model exaone_moe(const Fields& f) {
     Model m = gated_decoder(f);
     m.qk_norm = QkNorm::head;
@@ -293,7 +294,7 @@ Model exaone_moe(const Fields& f) {
     return m;
 }
 
-// Arcee AI 2025 (Trinity): a gate on attention's output, four norms a layer.
+// Arcee AI 2025 (Trinity): it has a gate on attention's output, four norms a layer.
 Model afmoe(const Fields& f) {
     Model m = gated_decoder(f);
     m.qk_norm = QkNorm::head;
@@ -308,7 +309,7 @@ Model afmoe(const Fields& f) {
     return m;
 }
 
-// Xiaomi 2025 (MiMo-V2-Flash): windows with heads of their own and sinks, values narrower than keys.
+// Xiaomi 2025 (MiMo-V2-Flash): it has windows with heads of their own and sinks, values narrower than keys.
 Model mimo_v2(const Fields& f) {
     Model m = gated_decoder(f);
     m.value_head_dim = f.or_else("v_head_dim", 0);
@@ -340,7 +341,7 @@ Model mimo_v2(const Fields& f) {
     return m;
 }
 
-// StepFun 2026 (Step 3.5 Flash): windows with heads of their own, a gate for each head.
+// StepFun 2026 (Step 3.5 Flash): it has windows with heads of their own, a gate for each head.
 Model step3p5(const Fields& f) {
     Model m = gated_decoder(f);
     m.kv_heads = f.or_else("num_attention_groups", m.kv_heads);
@@ -375,7 +376,7 @@ Model step3p5(const Fields& f) {
     return m;
 }
 
-// JetBrains 2026 (Mellum 2): Qwen 3's layers with windows in some.
+// JetBrains 2026 (Mellum 2): it has Qwen 3's layers with windows in some.
 Model mellum(const Fields& f) {
     Model m = gated_decoder(f);
     m.qk_norm = QkNorm::head;

@@ -1,4 +1,4 @@
-// Families whose layers of attention differ in their sizes.
+// Reads families whose layers of attention differ in their sizes.
 #include "core/io/hf_families.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace pentamesh::hf {
 namespace {
 
-// Llama-Nemotron (Puzzle, Bercovich et al. 2024): each layer its own MLP width, some without attention or
-// MLP.
+// In Llama-Nemotron (Puzzle, Bercovich et al. 2024) each layer has its own MLP width, some have no attention
+// or MLP.
 Model nemotron_nas(const Fields& f) {
     nlohmann::json filled = f.object();
     filled["intermediate_size"] = 1;
@@ -59,8 +59,8 @@ Model nemotron_nas(const Fields& f) {
     return m;
 }
 
-// Gemma 4: layers over all keys have wider heads, and keys that serve as values; experts may stand beside the
-// MLP.
+// In Gemma 4 layers over all keys have wider heads, and keys that serve as values; experts may be parallel to
+// the MLP.
 Model gemma4(const Fields& f) {
     Model m = gated_decoder(f, {.head_dim = 256,
                                 .tied = true,
@@ -96,7 +96,7 @@ Model gemma4(const Fields& f) {
     return m;
 }
 
-// Poolside 2026 (Laguna): each layer its own number of query heads, a gate for each.
+// Poolside 2026 (Laguna): each layer has its own number of query heads, a gate for each.
 Model laguna(const Fields& f) {
     Model m = gated_decoder(f);
     m.qkv_bias = f.flag("qkv_bias", false);

@@ -22,7 +22,7 @@ std::string_view folder_of(PresetKind kind) {
     return kind == PresetKind::cluster ? "clusters" : "models";
 }
 
-// Names that Windows keeps for devices, with any ending.
+// Windows keeps these names for devices, with any ending.
 bool is_device_name(std::string_view id) {
     const std::string_view stem = id.substr(0, id.find('.'));
     constexpr std::array<std::string_view, 4> kDevices{"con", "prn", "aux", "nul"};
@@ -30,7 +30,7 @@ bool is_device_name(std::string_view id) {
     return stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && is_digit(stem[3]);
 }
 
-// "made by hand, from llama-3-8b"
+// Returns "made by hand, from llama-3-8b".
 std::string source_text(const std::string& preset) {
     return preset.empty() ? "made by hand" : "made by hand, from " + preset;
 }
@@ -53,7 +53,7 @@ ordered_json document_of(PresetKind kind, const std::string& name, const Plan& p
     return out;
 }
 
-// What its text says of it, and nothing else.
+// Returns the plan that its own text gives, and nothing else.
 Plan as_read(const Plan& plan, const Presets& presets) {
     return plan_from_json(nlohmann::json(plan_to_json(plan)), "", presets);
 }
@@ -122,7 +122,7 @@ Plan save_own_preset(const Presets& presets, PresetKind kind, const std::string&
     if (!refused.empty()) throw Error(ErrorKind::usage, "", "", refused);
     const std::string id = preset_id_of(name);
     const fs::path file = own_preset_file(presets, kind, id);
-    // A GPU that is changed over its preset, or that this file takes the place of, is written out.
+    // A GPU that is changed over its preset, or that this file replaces, is written out.
     Plan whole = plan;
     const std::string& gpu = whole.cluster.gpu.id;
     const bool same = presets.has(PresetKind::gpu, gpu) && presets.gpu(gpu) == whole.cluster.gpu;

@@ -1,4 +1,4 @@
-// Presets of one's own: a model, a GPU or a cluster of a plan, kept in the user's folder under a name.
+// Keeps presets of one's own: a model, a GPU or a cluster of a plan, in the user's folder under a name.
 #pragma once
 
 #include "core/io/presets.h"
@@ -10,26 +10,27 @@
 
 namespace pentamesh {
 
-// "Ours 38B" -> "ours-38b": a file's name and the command line's word. Letters and digits of ASCII, '.', '_',
-// '-'.
+// Returns "ours-38b" for "Ours 38B": a file's name and the command line's word. It has letters and digits of
+// ASCII, '.', '_', '-'.
 [[nodiscard]] std::string preset_id_of(std::string_view name);
-// Why no own preset can have this name; "": it can. It may be there already (Presets::has_own).
+// Returns why no own preset can have this name; "" where one can. It may be there already (Presets::has_own).
 [[nodiscard]] std::string refused_preset_name(const Presets& presets, PresetKind kind, std::string_view name);
 [[nodiscard]] std::filesystem::path own_preset_file(const Presets& presets, PresetKind kind,
                                                     std::string_view id);
 
 // Writes the plan's model, GPU or cluster as a preset with this name, in place of an own one with the same
-// id. The plan that stands over it, otherwise the same. Error of kind usage for a name that is refused, io
-// where the file cannot be written.
+// id. Returns the plan over that preset, otherwise the same. Throws Error of kind usage for a name that is
+// refused, io where the file cannot be written.
 [[nodiscard]] Plan save_own_preset(const Presets& presets, PresetKind kind, const std::string& name,
                                    const Plan& plan);
-// Deletes the file of an entry of Presets::list that is own. Error of kind io.
+// Deletes the file of an entry of Presets::list that is own. Throws Error of kind io.
 void remove_own_preset(const Presets& presets, const Presets::Entry& entry);
 
-// The plan with what it takes from presets that do not ship as its own: it means the same where only those
-// that ship are.
+// Returns the plan with the values of its own presets written out: it means the same where only the shipped
+// presets are.
 [[nodiscard]] Plan without_own_presets(const Plan& plan, const Presets& presets);
-// After own presets changed or went: the plan as it was if its text still means it, else without them.
+// Returns, after own presets changed or went, the plan as it was if its text still means it, else without
+// them.
 [[nodiscard]] Plan with_same_meaning(const Plan& plan, const Presets& presets);
 
 }  // namespace pentamesh

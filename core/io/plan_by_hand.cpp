@@ -24,14 +24,15 @@ const ordered_json& schema() {
     return kSchema;
 }
 
-// Model, cluster and GPU written out, whatever presets they come from.
+// Returns the plan with model, cluster and GPU written out, for any presets they come from.
 ordered_json whole_plan(Plan plan) {
     plan.model_source = plan.cluster_source = {};
     plan.cluster.gpu.id.clear();
     return plan_to_json(plan);
 }
 
-// Of several forms the one that is an object of its own: no preset's id, no overrides, no other format.
+// Returns, of several forms, the one that is an object of its own: no preset's id, no overrides, no other
+// format.
 const ordered_json& whole_form(const ordered_json& s) {
     if (!s.contains("anyOf")) return s;
     for (const ordered_json& form : s["anyOf"])
@@ -75,7 +76,7 @@ std::string text_of(const ordered_json& value) {
     return value.dump();
 }
 
-// A number with the unit that its dimension is shown in, to the last digit: "80 GB", "3.1 µs".
+// Writes a number with the unit that its dimension is shown in, to the last digit: "80 GB", "3.1 µs".
 std::string with_unit(double x, Dimension d) {
     const auto in = [&](double unit, const char* name) { return general_text(x / unit, 12) + name; };
     switch (d) {
@@ -158,7 +159,8 @@ std::vector<PlanField> fields_of(const ordered_json& plan) {
     return out;
 }
 
-// The plan without what it states over its presets. A preset that is gone or broken leaves the plan's own.
+// Returns the plan without the values it states over its presets. A preset that is gone or broken leaves the
+// plan's own.
 Plan without_overrides(Plan plan, const Presets& presets) {
     const std::string model = plan.model_source.preset, cluster = plan.cluster_source.preset,
                       gpu = plan.cluster.gpu.id;
@@ -172,7 +174,7 @@ Plan without_overrides(Plan plan, const Presets& presets) {
             plan.cluster = presets.cluster(cluster);
             plan.cluster.gpus = gpus;
         }
-        // Another GPU than the cluster's is told from its own preset.
+        // A GPU other than the cluster's is compared with its own preset.
         if (listed(PresetKind::gpu, gpu) && (cluster.empty() || plan.cluster.gpu.id != gpu))
             plan.cluster.gpu = presets.gpu(gpu);
     } catch (const Error&) {  // said where the presets are listed
@@ -210,15 +212,15 @@ json list_of(const PlanField& s, std::string_view typed) {
     return out;
 }
 
-// What a group begins with.
+// Returns the first values of a group.
 json beginning_of(const PlanField& s, const Plan& plan) {
     if (s.pointer == "/model/moe")
         return {{"experts", 8}, {"top_k", 2}, {"expert_ffn", std::max<std::int64_t>(plan.model.ffn, 1)}};
-    // DeepSeek-V2's, arXiv 2405.04434, section 3.1.2.
+    // The values are DeepSeek-V2's, arXiv 2405.04434, section 3.1.2.
     if (s.pointer == "/model/mla")
         return {
             {"kv_lora_rank", 512}, {"qk_nope_head_dim", 128}, {"qk_rope_head_dim", 64}, {"v_head_dim", 128}};
-    // Qwen3-Next's and Nemotron-H 8B's config.json on the Hugging Face hub.
+    // The values are from Qwen3-Next's and Nemotron-H 8B's config.json on the Hugging Face hub.
     if (s.pointer == "/model/linear")
         return {{"kind", "gated_delta"}, {"key_heads", 16},       {"value_heads", 32},
                 {"key_head_dim", 128},   {"value_head_dim", 128}, {"conv", 4}};
@@ -227,7 +229,7 @@ json beginning_of(const PlanField& s, const Plan& plan) {
                 {"state", 128},
                 {"heads", std::max<std::int64_t>(1, plan.model.hidden / 32)},
                 {"groups", 8}};
-    // One run that says as much as the GPU's preset.
+    // The first value is one run that says as much as the GPU's preset.
     if (s.pointer == "/cluster/calibration") {
         const double error = plan.cluster.gpu.efficiency.error;
         return {{"runs", 1}, {"error", error}, {"error_90", kNineOfTen * error}};

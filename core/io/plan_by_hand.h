@@ -1,5 +1,5 @@
-// Every field of a plan as a hand edits it, one by one: what it is, what it may be, what the preset says.
-// Made from the plan's JSON Schema, so that a new field is here as soon as a plan can hold it.
+// Lists every field of a plan for editing by hand, one by one: its meaning, its allowed values, its preset's
+// value. It is made from the plan's JSON Schema, so that a new field is here as soon as a plan can hold it.
 #pragma once
 
 #include "core/base/quantity.h"
@@ -30,18 +30,18 @@ struct PlanField {
     Dimension dimension = Dimension::count;  // of number: what a unit behind it means
     bool may_be_none = false;
     std::string value;          // as it may be typed; "none" where it is absent
-    std::string preset_value;   // where it differs from the preset that it stands over; empty: it does not
+    std::string preset_value;   // the value of the preset below it, where that differs; else empty
     bool preset_lacks = false;  // the preset has not the group that it stands in: it can only go with that
 };
 
-// In the order of the plan file. `presets`: what differs from a preset is told from it.
+// Returns the fields in the order of the plan file. `presets` give the values that each is compared with.
 [[nodiscard]] std::vector<PlanField> list_plan_fields(const Plan& plan, const Presets& presets);
 
-// The plan with one field as typed: "8K", "400 Gb/s", "on", "none", "20, 20, 22". A group "on" gets values to
-// begin with, which are the smallest that make sense. Error with what is allowed.
+// Returns the plan with one field as typed: "8K", "400 Gb/s", "on", "none", "20, 20, 22". A group "on" gets
+// first values, which are the smallest that make sense. Throws Error with the allowed values.
 [[nodiscard]] Plan with_field(const Plan& plan, std::string_view pointer, std::string_view typed,
                               const Presets& presets);
-// The plan with this field as its preset has it; the plan itself where no preset stands below it.
+// Returns the plan with this field as its preset has it; the plan itself where no preset is below it.
 [[nodiscard]] Plan with_preset_field(const Plan& plan, std::string_view pointer, const Presets& presets);
 
 }  // namespace pentamesh

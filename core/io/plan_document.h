@@ -1,4 +1,5 @@
-// Plans between their JSON document and the struct: what parsing, writing, presets and edits share.
+// Plans go between their JSON document and the struct by these functions: parsing, writing, presets and edits
+// share them.
 #pragma once
 
 #include "core/io/presets.h"
@@ -10,10 +11,10 @@
 namespace pentamesh {
 
 inline constexpr std::string_view kPlanFormat = "pentamesh.plan/1";
-// Where a GPU of one's own states no efficiency it is taken to be as efficient as this preset's.
+// A GPU of one's own that states no efficiency is taken to be as efficient as this preset's.
 inline constexpr std::string_view kEfficiencyOf = "h100-sxm";
 
-// Where a value stands: the file and the JSON pointer, both named in errors.
+// Names the place of a value: the file and the JSON pointer, both used in errors.
 struct DocumentPlace {
     std::string path, pointer;
     [[nodiscard]] DocumentPlace at(std::string_view key) const;
@@ -22,14 +23,14 @@ struct DocumentPlace {
 
 [[nodiscard]] Plan plan_from_json(const nlohmann::json& value, const std::string& path,
                                   const Presets& presets);
-// A model object, a Hugging Face config or a preset's id; `source` gets the preset and what is stated over
-// it.
+// Reads a model object, a Hugging Face config or a preset's id; `source` gets the preset and the fields
+// stated over it.
 [[nodiscard]] Model model_from_json(const nlohmann::json& value, const DocumentPlace& place,
                                     const Presets& presets, Source& source);
 [[nodiscard]] Cluster cluster_from_json(const nlohmann::json& value, const DocumentPlace& place,
                                         const Presets& presets, Source& source);
-// A whole GPU, a preset's id or {"preset": id, ...}; `source.overrides` gets "/gpu" and what is stated over
-// it.
+// Reads a whole GPU, a preset's id or {"preset": id, ...}; `source.overrides` gets "/gpu" and the fields
+// stated over it.
 [[nodiscard]] Gpu gpu_from_json(const nlohmann::json& value, const DocumentPlace& place,
                                 const Presets& presets, Source& source);
 
@@ -37,14 +38,14 @@ struct DocumentPlace {
 [[nodiscard]] nlohmann::ordered_json model_to_json(const Model& model);
 [[nodiscard]] nlohmann::ordered_json gpu_to_json(const Gpu& gpu);  // whole, without its id
 [[nodiscard]] nlohmann::ordered_json cluster_to_json(const Cluster& cluster, const Source& source);
-// Indented by 2, a list of plain values on one line; ends with a line break.
+// Indents by 2, with a list of plain values on one line; ends with a line break.
 [[nodiscard]] std::string pretty(const nlohmann::ordered_json& value);
 
-// Sets what a pointer names, adding the key where it is absent. A preset's id on the way becomes {"preset":
-// id}, and what lies in the preset below it is made the plan's own.
+// Sets the value that a pointer names, adding the key where it is absent. A preset's id on the way becomes
+// {"preset": id}, and the part of the preset below it is made the plan's own.
 void set_in_plan(nlohmann::json& plan, const std::string& pointer, nlohmann::json value,
                  const Presets& presets);
-// "layout.tp=4" or "/layout/tp=4". Error of kind usage where it has no such form.
+// Applies "layout.tp=4" or "/layout/tp=4". Throws Error of kind usage where it has no such form.
 void apply_set(nlohmann::json& plan, const std::string& set, const Presets& presets);
 
 }  // namespace pentamesh

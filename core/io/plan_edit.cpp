@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-// "/layout/tp" to {"layout", "tp"} (RFC 6901).
+// Turns "/layout/tp" into {"layout", "tp"} (RFC 6901).
 std::vector<std::string> tokens_of(const std::string& pointer) {
     std::vector<std::string> tokens;
     for (std::size_t from = 1; from <= pointer.size();) {
@@ -28,8 +28,8 @@ std::vector<std::string> tokens_of(const std::string& pointer) {
     throw Error(ErrorKind::invalid, "", pointer, why);
 }
 
-// What /model or /cluster holds below its preset, so that a part of it can be set: nested objects of
-// overrides merge, so an empty one will do; the GPU is named, the list of tiers is copied.
+// Returns the preset's value below /model or /cluster, so that a part of it can be set: nested objects of
+// overrides merge, so an empty one is enough; the GPU is named, the list of tiers is copied.
 json preset_part(const json& owner, const std::string& key, bool is_cluster, const Presets& presets) {
     if (!is_cluster || !owner.contains("preset") || !owner["preset"].is_string()) return json::object();
     const Cluster cluster = presets.cluster(owner["preset"].get<std::string>());
@@ -38,7 +38,7 @@ json preset_part(const json& owner, const std::string& key, bool is_cluster, con
     return json(cluster_to_json(cluster, {})).value(key, json::object());
 }
 
-// The member `key` of `parent`, made ready to be stepped into.
+// Returns the member `key` of `parent`, made ready to be stepped into.
 json& step_into(json& parent, const std::string& key, const std::string& pointer, const json& made) {
     if (parent.is_array()) {
         const bool index =

@@ -41,12 +41,12 @@ Model from_hf(const json& value, const DocumentPlace& place, const Presets& pres
     } catch (const Error& e) {
         throw Error(e.kind(), place.path, place.pointer + e.pointer(), e.message());
     }
-    // Held to our own ranges, so that what is written is read again.
+    // The model is held to our own ranges, so that it can be read again after writing.
     Source ignored;
     return model_from_json(json(model_to_json(m)), place, presets, ignored);
 }
 
-// Axes of a list or of "tp-cp-ep-dp-pp"; "dp" stands for both of its axes.
+// Returns the axes of a list or of "tp-cp-ep-dp-pp"; "dp" stands for both of its axes.
 std::vector<std::string> order_words(const json& value, const DocumentPlace& place) {
     std::vector<std::string> words;
     if (value.is_string()) {

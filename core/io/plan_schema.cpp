@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The visitor of plan_fields.h that describes: an object's properties, and which must be there.
+// This visitor of plan_fields.h describes an object's properties, and which must be there.
 class FieldDescriber {
   public:
     void text(std::string_view key, const std::string&) { property(key, {{"type", "string"}}); }
@@ -79,7 +79,7 @@ class FieldDescriber {
         return schema;
     }
 
-    // An object's schema; the defaults are those of `v`.
+    // Returns an object's schema; the defaults are those of `v`.
     template <typename T, typename F>
     [[nodiscard]] static ordered_json described(const T& v, F&& fields) {
         FieldDescriber inner;

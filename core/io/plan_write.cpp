@@ -23,7 +23,7 @@ ordered_json recompute_json(const RecomputeChoice& v) {
     return out;
 }
 
-// The visitor of plan_fields.h that writes: everything, or only what `stated` names.
+// This visitor of plan_fields.h writes everything, or only what `stated` names.
 class FieldWriter {
   public:
     explicit FieldWriter(ordered_json& out, const std::vector<std::string>* stated = nullptr,

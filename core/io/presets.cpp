@@ -27,7 +27,7 @@ const Kind& kind_of(PresetKind kind) {
     return kKinds[static_cast<std::size_t>(kind)];
 }
 
-// Ids are file names without the ending. Nothing else of what a plan says gets near the file system.
+// Ids are file names without the ending. No other part of a plan gets near the file system.
 std::vector<std::string> ids_in(const fs::path& folder, std::string_view ending) {
     std::vector<std::string> ids;
     std::error_code error;
@@ -84,7 +84,7 @@ struct Presets::Impl {
     [[nodiscard]] std::string file(PresetKind kind, std::string_view id) const {
         return file_in(is_own(kind, id) ? own_root : root, kind, id).string();
     }
-    // The file of an id; Error without a path, for whoever asked to say where.
+    // Returns the file of an id. Throws Error without a path: the caller adds the place.
     [[nodiscard]] std::string known_file(PresetKind kind, std::string_view id) const {
         const std::vector<std::string>& all = ids_of(kind).all;
         if (std::binary_search(all.begin(), all.end(), id)) return file(kind, id);
@@ -97,7 +97,7 @@ struct Presets::Impl {
             text += "; the closest is \"" + std::string(nearest(id, known)) + "\"";
         throw Error(ErrorKind::invalid, "", "", text);
     }
-    // Reads once, keeps, and hands out a copy.
+    // Reads once, keeps, and returns a copy.
     template <typename T, typename F>
     T kept(std::map<std::string, T, std::less<>>& map, PresetKind kind, std::string_view id, F&& read) const {
         const std::scoped_lock lock(mutex);
@@ -116,8 +116,8 @@ struct Presets::Impl {
             throw;
         }
     }
-    // A name and where it comes from. Of a preset that ships that is all that is read; an own one was made by
-    // hand: it is read as a plan would.
+    // Returns a name and its source. For a shipped preset only that is read; an own one was made by hand: it
+    // is read as a plan would.
     [[nodiscard]] Entry entry(const Presets& presets, PresetKind kind, const std::string& id,
                               const fs::path& path, bool own) const {
         Entry e{id, id, "", "", own, path};
@@ -211,7 +211,7 @@ Cluster Presets::cluster(std::string_view id) const {
                        [&](const std::string& text, const std::string& path) {
                            Source ignored;
                            Cluster c = cluster_from_json(parse_json(text, path), {path, ""}, *this, ignored);
-                           // One that is changed here is this cluster's own, so that plans write it out.
+                           // A GPU that is changed here is this cluster's own, so that plans write it out.
                            if (!c.gpu.id.empty() && !(c.gpu == gpu(c.gpu.id))) c.gpu.id.clear();
                            return c;
                        });

@@ -1,4 +1,4 @@
-// Models, GPUs, clusters and plans that ship, and the user's own beside them, read on demand and kept.
+// Holds models, GPUs, clusters and plans that ship, and the user's own in addition, read on demand and kept.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -16,8 +16,8 @@ enum class PresetKind { gpu, cluster, model, plan };
 class Presets {
   public:
     // `root` holds gpus/ clusters/ models/ plans/, each ID.json (plans: ID.plan.json).
-    // `own` holds the user's gpus/ clusters/ models/; empty, or not there: none. What ships cannot be
-    // replaced from there: an own file with the id of a shipped preset is listed as broken, and not used.
+    // `own` holds the user's gpus/ clusters/ models/; it may be empty or missing. A shipped preset cannot be
+    // replaced from there: an own file with its id is listed as broken, and not used.
     explicit Presets(std::filesystem::path root, std::filesystem::path own = {});
     ~Presets();
     Presets(Presets&&) noexcept;
@@ -27,11 +27,11 @@ class Presets {
         std::string id, name, source;
         std::string broken{};          // why its file cannot be used; empty: it can
         bool own = false;              // the user's
-        std::filesystem::path file{};  // where it stands
+        std::filesystem::path file{};  // the file that holds it
     };
-    // Sorted by id. It stays as it is after reread(), which makes a new one.
+    // Returns a list sorted by id. It stays as it is after reread(), which makes a new one.
     [[nodiscard]] const std::vector<Entry>& list(PresetKind kind) const;
-    // Error naming the closest id where there is none.
+    // Throws Error naming the closest id where the id is unknown.
     [[nodiscard]] Gpu gpu(std::string_view id) const;
     [[nodiscard]] Cluster cluster(std::string_view id) const;
     [[nodiscard]] Model model(std::string_view id) const;
@@ -40,7 +40,7 @@ class Presets {
     [[nodiscard]] bool has_own(PresetKind kind, std::string_view id) const;
     [[nodiscard]] const std::filesystem::path& root() const;
     [[nodiscard]] const std::filesystem::path& own_root() const;  // empty: nothing can be kept
-    // Files have changed: they are read again when they are asked for.
+    // Says that files have changed: they are read again when they are asked for.
     void reread() const;
 
   private:
@@ -48,8 +48,7 @@ class Presets {
     std::unique_ptr<Impl> impl_;
 };
 
-// Where presets and assets lie: beside the binary's installation prefix, or the source tree it was built
-// from.
+// Finds the presets and assets: in the binary's installation prefix, or in the source tree it was built from.
 [[nodiscard]] std::filesystem::path find_data_folder(const std::filesystem::path& executable,
                                                      std::string_view name);
 

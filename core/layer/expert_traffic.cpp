@@ -8,7 +8,7 @@
 namespace pentamesh {
 namespace {
 
-// Of q places, evenly drawn, k draws hit q (1 - (1 - 1/q)^k) different ones.
+// Returns the mean number of different places that k even draws of q places hit: q (1 - (1 - 1/q)^k).
 double places_hit(double q, double k) {
     return q * (1 - std::pow(1 - 1 / q, k));
 }

@@ -1,17 +1,18 @@
-// What does a kernel beside a matrix product cost? Launches and bytes of memory, forward; shared by the list
-// of a layer's steps and the time of a layer.
+// Holds the costs of kernels other than matrix products: launches and bytes of memory, forward. The list of a
+// layer's steps and the time of a layer share them.
 #pragma once
 
 namespace pentamesh {
 
-// Launches of a layer besides its products; the backward has twice as many. Counted on Megatron Core with
-// its usual fusions; the unfused attention of 2022 has softmax, dropout and their masks apart.
+// These are launches of a layer in addition to its products; the backward has twice as many. They were
+// counted on Megatron Core with its usual fusions; the unfused attention of 2022 has softmax, dropout and
+// their masks apart.
 inline constexpr double kRope = 1, kLatentKernels = 4, kUnfusedAttention = 4;
 inline constexpr double kMixerKernels = 5;  // convolution, three of the chunked scan, gated norm
 inline constexpr double kRouterKernels = 10, kPermuteKernels = 6;
 inline constexpr double kBackwardKernels = 2;
 
-// HBM bytes per number of an element-wise kernel in 16 bits, by what it reads and writes.
+// These are HBM bytes per number of an element-wise kernel in 16 bits, by its reads and writes.
 inline constexpr double kTwo = 2;               // bytes of a 16-bit number
 inline constexpr double kNormBytes = 2 * kTwo;  // read, write
 inline constexpr double kAddBytes = 3 * kTwo;   // two read, one written

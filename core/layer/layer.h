@@ -1,7 +1,7 @@
-// What does one GPU do in one layer for one micro-batch, step by step? Every product, norm and collective,
-// forward and backward, with its tensors; what is kept in between, and when it is freed. The list is derived:
-// product_rule.h says what follows from how factors are cut, layer_tape.h reads the backward off the forward.
-// Rules, conventions and sources: docs/layer.md.
+// Lists what one GPU does in one layer for one micro-batch, step by step: every product, norm and collective,
+// forward and backward, with its tensors; which tensors are kept in between, and when each is freed. The list
+// is derived: product_rule.h says which collectives follow from how factors are cut, layer_tape.h reads the
+// backward off the forward. docs/layer.md has rules, conventions and sources.
 #pragma once
 
 #include "core/layer/what.h"
@@ -48,7 +48,8 @@ template <>
 inline constexpr std::size_t kEnumCount<Notation> = 3;
 [[nodiscard]] std::string_view name_of(Notation notation);
 
-// One dimension: of all ranks of a replica together and of this one. Dispatched tokens need not be whole.
+// Describes one dimension: of all ranks of a replica together and of this one. Dispatched tokens need not be
+// whole.
 struct LayerCut {
     GroupKind group = GroupKind::tp;
     std::int64_t parts = 1;  // different ones: kv heads fewer than ranks are on several
@@ -70,7 +71,7 @@ struct LayerTensor {
     std::vector<LayerDim> dims;
     std::vector<GroupKind> partial;  // waits to be summed over these
     double bytes_per_number = 2;
-    bool weight = false;  // or the gradient of one
+    bool weight = false;  // a weight, or the gradient of one
     [[nodiscard]] double numbers() const;
     [[nodiscard]] double bytes() const { return numbers() * bytes_per_number; }
     [[nodiscard]] bool cut_by(GroupKind group) const;
@@ -78,7 +79,8 @@ struct LayerTensor {
     bool operator==(const LayerTensor&) const = default;
 };
 
-// What the backward pass needs: its name among the steps and in list_activations (core/memory/memory.h).
+// The backward pass needs this tensor: its name among the steps and in list_activations
+// (core/memory/memory.h).
 struct KeptTensor {
     std::string name;
     TensorId activation = TensorId::embedding;
@@ -87,7 +89,7 @@ struct KeptTensor {
     bool operator==(const KeptTensor&) const = default;
 };
 
-// What a step costs: products by 2 m in out, the rest by the bytes it moves (core/step/layer_time.h).
+// Holds the cost of a step: products by 2 m in out, the rest by the bytes it moves (core/step/layer_time.h).
 enum class LayerRate : std::uint8_t { none, linear, wide, grouped, core, scan };
 struct KernelCost {
     LayerRate rate = LayerRate::none;
@@ -105,14 +107,14 @@ struct LayerStep {
     What what = What::none;
     bool recomputed = false;  // repeats in the backward what the forward made and did not keep
     bool per_step = false;    // once in a training step, not for every micro-batch
-    bool per_run = false;     // and that for each of its runs of micro-batches (GradientReduction::run)
+    bool per_run = false;     // with per_step: once after each run of micro-batches (GradientReduction::run)
     std::vector<LayerTensor> in, out;
     KernelCost work;
     double flops = 0;        // 2 m n k; attention uncut by causality, its backward twice that
     double bytes_moved = 0;  // of HBM
-    // Of collectives. A ring's send counts `calls` messages.
+    // These are for collectives. A ring's send counts `calls` messages.
     GroupKind group = GroupKind::tp;
-    std::vector<std::int64_t> ranks;  // that take part, ascending; empty without one
+    std::vector<std::int64_t> ranks;  // the ranks that take part, ascending; empty without a collective
     std::int64_t group_size = 1;
     double message_bytes = 0, sent_bytes = 0, calls = 0;
     double slow_share = 1;  // as Operation has them (core/comm/comm.h)
@@ -130,7 +132,7 @@ struct LayerCallSum {
     bool operator==(const LayerCallSum&) const = default;
 };
 
-// Sums over the steps.
+// Holds sums over the steps.
 struct LayerTotals {
     double kept_bytes = 0;  // at the end of the forward
     double peak_bytes = 0;  // most activations that live at once: what is kept and what a step works on
@@ -148,22 +150,22 @@ struct LayerList {
     bool operator==(const LayerList&) const = default;
 };
 
-// The steps of a layer of this type (layer_types.h) on one rank, without times. The plan must be valid,
-// `type` one of its types, `rank` in the mesh.
+// Returns the steps of a layer of this type (layer_types.h) on one rank, without times. The plan must be
+// valid, `type` one of its types, `rank` in the mesh.
 [[nodiscard]] LayerList list_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type,
                                    std::int64_t rank = 0, std::int64_t most_members = 0);
 void sum_layer(LayerList& list);  // totals and n, from the steps
 
 // ---- words (layer_words.cpp) ----
 
-// "x[S_tp, B_dp, H]", "x [s/tp, b, h]", "x (Shard(0))"; what waits to be summed says so. `dp`: replicas
-// exist.
+// Returns "x[S_tp, B_dp, H]", "x [s/tp, b, h]", "x (Shard(0))", and marks a tensor that waits to be summed.
+// `dp` says that replicas exist.
 [[nodiscard]] std::string text_of(const LayerTensor& tensor, Notation notation, bool dp);
-// "shard(0)", "replicate", "partial".
+// Returns "shard(0)", "replicate", "partial".
 [[nodiscard]] std::string placement_of(const LayerTensor& tensor, GroupKind group);
-// The step as a line of a program: "y = reduce_scatter(y, tp)".
+// Returns the step as a line of a program: "y = reduce_scatter(y, tp)".
 [[nodiscard]] std::string line_of(const LayerStep& step, Notation notation, bool dp);
-// What happens, in a sentence.
+// Says in a sentence what happens.
 [[nodiscard]] std::string sentence_of(const LayerStep& step);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// The mixers of a layer: attention with its projections, latent attention, context parallelism, scans.
+// Builds the mixers of a layer: attention with its projections, latent attention, context parallelism, scans.
 #include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
 #include "core/layer/scan_widths.h"
@@ -22,7 +22,7 @@ LayerDim whole_dim(std::string_view symbol, std::int64_t n) {
 Value LayerTape::mixer(Value u) {
     Value y = -1;
     if (type_.attends() && m_.attention == AttentionKind::mla && m_.mla) return latent_attention(u);
-    // One way in and one out, whatever stands beside each other behind the norm.
+    // There is one way in and one out, even where two mixers are side by side after the norm.
     const TensorId first = type_.attends()                 ? TensorId::attention_q
                            : has_weight(TensorId::mixer_q) ? TensorId::mixer_q
                            : has_weight(TensorId::mixer_x) ? TensorId::mixer_x
@@ -104,7 +104,8 @@ LayerTensor LayerTape::resized(Value x, std::string name, LayerDim width) const 
     return t;
 }
 
-// DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1: whole on each rank. `q_in`: where its queries come from.
+// DeepSeek-AI 2025 (DeepSeek-V3.2), section 2.1: the indexer is whole on each rank. Its queries come from
+// `q_in`.
 std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
     const Mla& a = *m_.mla;
     const LayerTensor wi = weight_of(TensorId::attention_index_q, "i", a.q_lora_rank > 0 ? "r" : "h");
@@ -289,8 +290,8 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     return o;
 }
 
-// A product in, the scan with its convolutions and inner norms, a product out. Small products between the
-// two (Mamba's dt, Kimi's decay) count with the scan.
+// A scan mixer is a product in, the scan with its convolutions and inner norms, a product out. Small products
+// between the two (Mamba's dt, Kimi's decay) count with the scan.
 Value LayerTape::other_mixer(Value x, TensorModule module) {
     const auto own = [&](const Tensor& t) { return module_of(t.id) == module && t.is_matrix(); };
     const bool mamba = module == TensorModule::mamba;

@@ -1,4 +1,4 @@
-// The backward of a layer, read off the tape in reverse. A gather's transpose is a sum that cuts, a sum's is
+// Reads the backward of a layer off the tape in reverse. A gather's transpose is a sum that cuts, a sum's is
 // nothing or a gather, a product's are two products.
 #include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
@@ -44,7 +44,7 @@ void LayerTape::find_recomputed() {
     }
 }
 
-// The node whose step makes what is saved; `at`, where nothing in the layer does.
+// Returns the node whose step makes the saved value; `at`, where no step of the layer does.
 int LayerTape::made_by(const TapeSaved& s, int at) const {
     if (s.needed < 0) return at;
     for (Value v = s.value;;) {
@@ -56,7 +56,7 @@ int LayerTape::made_by(const TapeSaved& s, int at) const {
     }
 }
 
-// What is made again, before the backward of the nodes that need it.
+// Recomputes the nodes of a run, before the backward of the nodes that need them.
 void LayerTape::recompute(std::size_t last) {
     const auto neutral = [&](std::size_t i) { return nodes_[i].step < 0; };
     std::size_t first = last;
@@ -103,7 +103,7 @@ void LayerTape::backward() {
     grads_.assign(values_.size(), -1);
     set_grad(last, put(gradient_of(last)));
     for (std::size_t i = nodes.size(); i-- > 0;) {
-        // The run of nodes that are made again ends here.
+        // The run of nodes that are recomputed ends here.
         if (recomputed_[i]) recompute(i);
         back(nodes[i]);
         if (nodes[i].saves.empty()) continue;
@@ -161,7 +161,7 @@ void LayerTape::back(const TapeNode& n) {
     }
 }
 
-// Gathered again where only the cut tensor is kept; once, whoever needs it.
+// Gathers a tensor a second time where only the cut one is kept; once, for all nodes that need it.
 void LayerTape::fetch(const TapeNode& n) {
     for (const Value v : n.in) {
         const int made = makers_[static_cast<std::size_t>(v)];
@@ -188,7 +188,7 @@ void LayerTape::back_product(const TapeNode& n) {
         if (grad(v) < 0) continue;
         LayerTensor g = tensor(grad(v));
         for (const GroupKind group : {GroupKind::tp, GroupKind::etp}) {
-            // The gradient's tokens and the weights' inputs, cut by the same axis.
+            // The gradient's tokens and the weights' inputs are cut by the same axis.
             const FactorCut left = tokens_cut(g, group) ? FactorCut::outer : FactorCut::whole;
             const FactorCut right =
                 weights[0].dims.back().cut_by(group) ? FactorCut::outer : FactorCut::whole;
@@ -259,7 +259,7 @@ void LayerTape::back_kernel(const TapeNode& n) {
     const bool meets = forward.op == LayerOp::attention || forward.op == LayerOp::rotary;
     for (const Value v : n.in) {
         LayerTensor g = gradient_of(v);
-        // Whole here, cut in the result: each rank has a summand from its part of the result.
+        // The input is whole here and cut in the result: each rank has a summand from its part of the result.
         for (const GroupKind group : {GroupKind::tp, GroupKind::cp})
             if (meets && result.cut_by(group) && !g.cut_by(group)) g.partial.push_back(group);
         out.push_back(g);

@@ -1,11 +1,11 @@
-// The experts of a layer: router, the way of the tokens there and back, grouped products.
+// Builds the experts of a layer: router, the way of the tokens there and back, grouped products.
 #include "core/layer/expert_traffic.h"
 #include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
 
 namespace pentamesh {
 
-// Gate and up, activation, down of the experts on this rank; a product for each expert.
+// Adds gate and up, activation, down of the experts on this rank; a product for each expert.
 Value LayerTape::expert_products(Value x) {
     std::vector<LayerTensor> weights;
     if (gated()) weights.push_back(weight_of(TensorId::experts_gate, "f", "h"));
@@ -203,7 +203,7 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     const Value in_order = permuted({y, logits}, std::move(outputs), true, 2 * copies * h);
     Value out =
         leave(in_order, t, What::outputs_of_the_experts_shards, What::output_gradients_of_the_experts_shards);
-    // No product is behind it that would gather its gradient: the order of tokens is in between.
+    // No product after it would gather its gradient: the order of tokens is in between.
     if (out != in_order && list_.steps.back().op == LayerOp::reduce_scatter)
         nodes_.back().kind = TapeKind::sum;
     weights_behind(true);

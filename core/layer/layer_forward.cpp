@@ -1,4 +1,4 @@
-// The forward of a layer: its two halves, norms, a dense MLP.
+// Builds the forward of a layer: its two halves, norms, a dense MLP.
 #include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
 
@@ -31,7 +31,7 @@ Value LayerTape::add(Value x, Value y, bool fused) {
         {x, y}, std::move(sum), work, TapeKind::residual);
 }
 
-// A norm behind the block, and dropout: fused with the addition, whose bytes it shares.
+// Adds a norm after the block, and dropout: it is fused with the addition, whose bytes it shares.
 Value LayerTape::after(Value y, TensorId norm, TensorId mask) {
     if (m_.post_norms) y = norm_of(y, "y", What::norm_behind_the_block, norm);
     if (!t_.dropout) return y;
@@ -79,7 +79,7 @@ Value LayerTape::forward(Value x) {
     return add(x, after(y, TensorId::norm_after_mlp_input, TensorId::mlp_dropout_mask));
 }
 
-// Gate and up are one product; `module`: of its weights and of what it keeps.
+// Gate and up are one product; `module` is that of its weights and of the tensors it keeps.
 Value LayerTape::mlp(Value u, TensorModule module) {
     const bool shared = module == TensorModule::shared_expert;
     const MlpTensors& ids = mlp_tensors(module);

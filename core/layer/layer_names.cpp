@@ -1,10 +1,10 @@
-// Names for the program: a tensor gets another name than one that is still read later.
+// Chooses names for the program: a tensor never takes the name of one that is still read later.
 #include "core/layer/layer_tape.h"
 
 namespace pentamesh {
 namespace {
 
-// "u2" and 3 make "u3".
+// Makes "u3" of "u2" and 3.
 std::string numbered(std::string name, int n) {
     while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.pop_back();
     return name + std::to_string(n);
@@ -12,14 +12,14 @@ std::string numbered(std::string name, int n) {
 
 }  // namespace
 
-// Whether the backward repeats the node and the maker of its input in one go.
+// Returns true if the backward recomputes the node and the maker of its input in one go.
 bool LayerTape::runs_with(int maker, std::size_t node) const {
     for (std::size_t i = static_cast<std::size_t>(maker); i <= node; ++i)
         if (!recomputed_[i] && nodes_[i].step >= 0 && !is_weights(nodes_[i])) return false;
     return true;
 }
 
-// By LayerTensor::value: what the backward reads.
+// Returns the tensors that the backward reads, by LayerTensor::value.
 std::vector<char> LayerTape::read_behind() const {
     std::vector<char> read(static_cast<std::size_t>(made_) + 1, 0);
     const auto mark = [&](Value v) { read[static_cast<std::size_t>(tensor(v).value)] = 1; };
@@ -31,7 +31,7 @@ std::vector<char> LayerTape::read_behind() const {
             const int made = makers_[static_cast<std::size_t>(v)];
             if (n.kind == TapeKind::product) mark(v);
             if (recomputed_[i] && (made < 0 || !runs_with(made, i))) mark(v);
-            // Gathered again for the backward.
+            // These are gathered a second time for the backward.
             if (made >= 0 && nodes_[static_cast<std::size_t>(made)].kind == TapeKind::gather)
                 for (const Value cut : nodes_[static_cast<std::size_t>(made)].in) mark(cut);
         }
@@ -39,8 +39,8 @@ std::vector<char> LayerTape::read_behind() const {
     return read;
 }
 
-// Where a step would take the name of a tensor that is read behind it, its result gets a number. What is
-// made of that under the same name ("y = all_to_all(y)", "u_full") follows.
+// Where a step would take the name of a tensor that is read after it, its result gets a number. Tensors made
+// of that under the same name ("y = all_to_all(y)", "u_full") follow.
 void LayerTape::name_apart() {
     const auto count = static_cast<std::size_t>(made_) + 1;
     const std::vector<char> behind = read_behind();

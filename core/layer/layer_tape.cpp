@@ -101,7 +101,8 @@ LayerTensor LayerTape::weight_of(TensorId id, std::string_view rows, std::string
     return w;
 }
 
-// Without its module; where another module has a weight of that name, this order says whose it is alone.
+// Returns the name without its module; where another module has a weight of that name, this order says which
+// module keeps the short name.
 std::string LayerTape::weight_name(TensorId id) const {
     const TensorModule module = module_of(id);
     const std::string_view full = name_of(id), own = short_name_of(id);
@@ -292,7 +293,7 @@ void LayerTape::save(Value needed, TensorId id) {
     TapeSaved s;
     s.needed = s.value = needed;
     s.activation = *a;
-    // What is gathered is kept as it was before, unless the software keeps all of it.
+    // A gathered tensor is kept as it was before, unless the software keeps all of it.
     const int made = makers_[static_cast<std::size_t>(needed)];
     if (made >= 0 && nodes_[static_cast<std::size_t>(made)].kind == TapeKind::gather) {
         const TapeNode& g = nodes_[static_cast<std::size_t>(made)];
@@ -307,7 +308,7 @@ void LayerTape::save(Value needed, TensorId id) {
     nodes_.back().saves.push_back(s);
 }
 
-// What has no tensor of its own among the steps: masks, a softmax's sums, what a scan keeps.
+// Saves values without a tensor of their own among the steps: masks, a softmax's sums, the state of a scan.
 void LayerTape::save_extra(TensorId id, Value beside) {
     const Activation* a = activation_of(id);
     if (!a) return;

@@ -1,4 +1,4 @@
-// The tape on which a layer's forward is recorded, so that the backward can be read off it in reverse.
+// A layer's forward is recorded on this tape, so that the backward can be read off it in reverse.
 #pragma once
 
 #include "core/layer/layer.h"
@@ -14,7 +14,7 @@ namespace pentamesh {
 
 using Value = int;  // of LayerTape::values_
 
-// What the backward does with a node.
+// Says what the backward does with a node.
 enum class TapeKind : std::uint8_t {
     product,        // two products: for the input and for the weights
     kernel,         // the same kernel's backward
@@ -29,7 +29,7 @@ enum class TapeKind : std::uint8_t {
     slice,          // of what all ranks hold, a part on each: the gradient is gathered
     copies,         // gathered for ranks that then do the same: the gradient is cut
     weights_in,     // FSDP's gather: gradients are reduced
-    weights_again,  // behind the block: gathered again for its backward
+    weights_again,  // after the block: a second gather for its backward
 };
 
 struct TapeSaved {
@@ -37,7 +37,7 @@ struct TapeSaved {
     Value needed = -1;
     Activation activation;
     double bytes = 0;
-    bool kept = true;  // false: made again
+    bool kept = true;  // false: recomputed
 };
 
 struct TapeNode {
@@ -50,7 +50,7 @@ struct TapeNode {
     double back_message = 0;  // of an exchange, where it differs on the way back
 };
 
-// A forward step to come.
+// Describes a forward step to come.
 struct TapeStep {
     LayerOp op = LayerOp::norm;
     What what = What::none, back = What::none;  // forward and backward
@@ -84,16 +84,16 @@ class LayerTape {
     Value exchanged_experts(Value x, Value logits, double own, double copies, double h);
     Value gathered_experts(Value x, Value logits, double own, double copies, double h);
     Value expert_products(Value x);
-    // The tokens that this rank sends to the experts, of those that all tensor-parallel ranks hold.
+    // Returns the tokens that this rank sends to the experts, of those that all tensor-parallel ranks hold.
     Value own_part(Value x);
     Value all_parts(Value y, Value like);
-    // Tokens on their way: `local` of them on a rank.
+    // Describes tokens on their way: `local` of them on a rank.
     [[nodiscard]] LayerTensor dispatched(std::string name, double local, double width) const;
     Value after(Value y, TensorId norm, TensorId mask);
-    // "u", "u2": what a norm makes of the residual stream.
+    // Returns "u", "u2": the name of a norm's result from the residual stream.
     [[nodiscard]] std::string normed_name() const;
     Value norm_of(Value x, std::string name, What what, TensorId activation, RecomputeModules modules = {});
-    // `fused`: with the kernel before it, so that it costs nothing of its own.
+    // With `fused`, it runs in the kernel before it, so that it costs nothing of its own.
     Value add(Value x, Value y, bool fused = false);
 
     // ---- layer_tape.cpp: nodes ----
@@ -105,8 +105,8 @@ class LayerTape {
                  TapeKind kind = TapeKind::kernel);
     // Puts `x` where the weights can meet it: gathers it, or notes that its gradient will be summands.
     Value enter(Value x, const LayerTensor& weight, What what, What back, What again);
-    // Sums what is partial, into what the tokens between regions are.
-    // `like`: where the tokens came from, and go back to.
+    // Sums a partial tensor, into the form that tokens have between regions.
+    // The tokens came from `like`, and go back to its form.
     Value leave(Value y, Value like, What what, What back);
     std::vector<Value> product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
                                std::vector<LayerTensor> outs, LayerRate rate = LayerRate::linear,
@@ -192,7 +192,7 @@ class LayerTape {
     const SoftwareFacts& facts_;
     TokenCounts tokens_;
     std::vector<Tensor> weights_;          // of this type
-    std::vector<Activation> activations_;  // that it keeps where nothing is made again
+    std::vector<Activation> activations_;  // activations that it keeps where nothing is recomputed
     LayerBlock block_ = LayerBlock::weights;
     int x_count_ = 0;           // additions to the residual stream so far
     RecomputeModules modules_;  // of the nodes that are being put
@@ -201,7 +201,7 @@ class LayerTape {
     std::vector<int> makers_;       // node, or -1
     int made_ = 0;                  // activations so far: LayerTensor::value
     std::vector<Value> grads_;      // while the backward is read off
-    std::vector<char> recomputed_;  // nodes that run again
+    std::vector<char> recomputed_;  // nodes that are recomputed
     struct Back {
         int step = -1;
         What what = What::none;
@@ -214,7 +214,7 @@ class LayerTape {
         What back = What::none, again = What::none;
     };
     std::vector<Entered> enters_;  // into regions: over which axis gradients are summed
-    std::vector<int> fetched_;     // nodes whose output has been gathered again
+    std::vector<int> fetched_;     // nodes whose output was gathered a second time
     LayerList list_;
 };
 

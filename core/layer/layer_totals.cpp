@@ -1,4 +1,4 @@
-// The sums over a layer's steps.
+// Sums over a layer's steps.
 #include "core/layer/kernel_costs.h"
 #include "core/layer/layer.h"
 
@@ -8,7 +8,7 @@
 namespace pentamesh {
 namespace {
 
-// Activations that a step works on and that are not kept.
+// Returns the bytes of activations that a step works on and that are not kept.
 double working_bytes(const LayerStep& s) {
     double sum = 0;
     for (const std::vector<LayerTensor>* list : {&s.in, &s.out})

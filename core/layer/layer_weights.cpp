@@ -1,4 +1,5 @@
-// What data parallelism does with a layer's weights and gradients, and who takes part in a collective.
+// Adds the collectives of data parallelism for a layer's weights and gradients, and finds who takes part in a
+// collective.
 #include "core/layer/expert_traffic.h"
 #include "core/layer/layer_tape.h"
 #include "core/layer/wire_bytes.h"
@@ -120,7 +121,7 @@ void LayerTape::back_weights(const TapeNode& n) {
         reduced, all, s.replicas, s.copies, left * g, shard ? rounds.replicas : rounds.reductions);
 }
 
-// The first ranks of the group, found from its factors: no list of all ranks is made.
+// Returns the first ranks of the group, found from its factors: no list of all ranks is made.
 std::vector<std::int64_t> LayerTape::members(GroupKind group, i64 ranks, bool outer) const {
     std::vector<Factor> factors;
     i64 first = first_rank_of_group(mesh_, group, rank_);

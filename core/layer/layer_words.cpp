@@ -1,4 +1,4 @@
-// Tensors and steps in three notations: Megatron's words, DTensor's placements, JAX's cut dimensions.
+// Writes tensors and steps in three notations: Megatron's words, DTensor's placements, JAX's cut dimensions.
 #include "core/layer/layer.h"
 
 #include "core/base/text.h"
@@ -23,7 +23,7 @@ std::string sums_text(const LayerTensor& t) {
     return out;
 }
 
-// "[S_cp_tp, B_dp, H]"; weights as inputs by outputs, as they stand in a product.
+// Returns "[S_cp_tp, B_dp, H]"; weights are inputs by outputs, as in a product.
 std::string jax_text(const LayerTensor& t, bool dp) {
     std::vector<std::string> parts;
     for (const LayerDim& d : t.dims) {
@@ -69,7 +69,7 @@ std::string dtensor_placement(const LayerTensor& t, GroupKind group) {
     return p == "replicate" ? "Replicate()" : p == "partial" ? "Partial()" : "Shard" + p.substr(5);
 }
 
-// `dp`: every replica has its own samples, which the tensor's own sizes leave out.
+// `dp` says that every replica has its own samples, which the tensor's own sizes leave out.
 std::string dtensor_text(const LayerTensor& t, bool dp) {
     std::string out;
     for (std::size_t i = 0; dp && !t.weight && i < t.dims.size(); ++i)
@@ -87,7 +87,7 @@ std::string names_of(const std::vector<LayerTensor>& list, bool weights) {
     return out;
 }
 
-// Megatron's names of what stands in the places of these steps.
+// Returns Megatron's names for these steps.
 std::string megatron_call(const LayerStep& s) {
     const bool in_sequence = !s.in.empty() && s.group == GroupKind::tp;
     switch (s.op) {
@@ -126,7 +126,7 @@ std::string call_of(const LayerStep& s, Notation notation) {
     return name;
 }
 
-// Whether a redistribution says it: an exchange of tokens leaves them cut as they were.
+// Returns true if a redistribution describes the step: an exchange of tokens leaves them cut as they were.
 bool is_redistribution(const LayerStep& s) {
     if (s.op == LayerOp::ring_send || s.in.empty() || s.out.empty()) return false;
     return placement_of(s.in[0], s.group) != placement_of(s.out[0], s.group);

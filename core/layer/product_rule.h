@@ -1,17 +1,19 @@
-// What follows from how the two factors of a product are cut over one axis? The four cases of sharded
-// products (Austin et al. 2025, How to Scale Your Model, "Sharded Matrices and How to Multiply Them").
+// Says which collective follows from how the two factors of a product are cut over one axis: the four cases
+// of sharded products (Austin et al. 2025, How to Scale Your Model, "Sharded Matrices and How to Multiply
+// Them").
 #pragma once
 
 #include <cstdint>
 
 namespace pentamesh {
 
-// Of one factor over one axis: whole, cut along what stays in the result, or along what is summed over.
+// Describes one factor over one axis: whole, cut along a dimension of the result, or along the one that is
+// summed over.
 enum class FactorCut : std::uint8_t { whole, outer, inner };
 
 enum class ProductCase : std::uint8_t {
     local,         // 1: nothing that is summed over is cut: the result keeps the cuts
-    gather_one,    // 2: what is summed over is cut in one factor alone: that one is gathered
+    gather_one,    // 2: the summed dimension is cut in only one factor: that one is gathered
     partial,       // 3: it is cut in both: each rank has a summand of the whole result
     gather_either  // 4: both results' sides are cut by the same axis: one factor has to be gathered
 };

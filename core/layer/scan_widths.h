@@ -1,5 +1,5 @@
-// How many numbers of a token go into the scan of a linear or Mamba layer, and come out? What context
-// parallelism exchanges.
+// Counts the numbers of a token that go into the scan of a linear or Mamba layer, and come out: context
+// parallelism exchanges them.
 #pragma once
 
 #include "core/model/layer_types.h"

@@ -1,4 +1,5 @@
-// What a step of a layer or a collective is about. Programs tell them apart by this, people by its words.
+// Names the subject of a layer's step or of a collective: programs compare the enumerator, people read the
+// words.
 #pragma once
 
 #include "core/base/enum_array.h"

@@ -1,16 +1,16 @@
-// How many bytes has a number on the wire?
+// Counts the bytes of a number on the wire.
 #pragma once
 
 #include "core/plan/plan.h"
 
 namespace pentamesh {
 
-// Bytes of one activation on the wire: a compute type below 16 bits still sends 16, except where a kernel
-// says otherwise (fp8 dispatch).
+// Returns the bytes of one activation on the wire: a compute type below 16 bits still sends 16, except where
+// a kernel says otherwise (fp8 dispatch).
 [[nodiscard]] double wire_bytes(Dtype compute);
 
-// Bytes of one parameter on the wire where ZeRO-3 gathers it: FSDP2 (_fsdp_param.py, all_gather_inputs) and
-// Megatron-FSDP cast a shard that is wider than the compute type first.
+// Returns the bytes of one parameter on the wire where ZeRO-3 gathers it: FSDP2 (_fsdp_param.py,
+// all_gather_inputs) and Megatron-FSDP cast a shard that is wider than the compute type first.
 [[nodiscard]] double gathered_bytes(const Training& training);
 
 }  // namespace pentamesh

@@ -11,8 +11,8 @@ ActivationVisitor::ActivationVisitor(const Plan& plan, const Degrees& degrees, v
 
 void ActivationVisitor::layer(const LayerType& t) {
     const bool mixes = t.mixer != MixerKind::none, moe = t.is_moe() && m_.moe;
-    // Recomputing norms takes those that stand alone: MLA's and a MoE layer's. Elsewhere the norm is
-    // fused into the product behind it (Megatron-LM gpt_layer_specs.py, transformer_layer.py).
+    // Recomputing norms takes those that are kernels of their own: MLA's and a MoE layer's. Elsewhere the
+    // norm is fused into the product after it (Megatron-LM gpt_layer_specs.py, transformer_layer.py).
     const bool latent = t.attends() && m_.attention == AttentionKind::mla && m_.mla;
     if (mixes) {
         between(TensorId::norm_attention_input, m_.hidden, w_.wide, "h", true);
@@ -30,7 +30,7 @@ void ActivationVisitor::layer(const LayerType& t) {
     if (!t.shares_norm(m_)) between(TensorId::norm_mlp_input, m_.hidden, w_.wide, "h", !mixes);
     if (t.ffn_width > 0) {
         const RecomputeModules recomputed_by(RecomputeModule::mlp);
-        // Behind a shared norm both halves have one input; where it is kept as gathered, each keeps its own.
+        // After a shared norm both halves have one input; where it is kept as gathered, each keeps its own.
         if (!m_.shared_norm || !mixes || (software_.inputs_whole && d_.sequence_parallel))
             product_input(TensorId::mlp_input, recomputed_by);
         mlp(mlp_tensors(TensorModule::mlp), Tokens::region, t.ffn_width, d_.tp, "f", recomputed_by,

@@ -1,5 +1,5 @@
-// What does a layer keep for its backward? Its activations one by one; formulas and their sources:
-// docs/memory.md.
+// Lists what a layer keeps for its backward, its activations one by one. docs/memory.md has the formulas and
+// their sources.
 #pragma once
 
 #include "core/memory/memory.h"
@@ -10,8 +10,8 @@
 
 namespace pentamesh {
 
-// Whose tokens a tensor has. region: a tp region's, all of the cp part's. between: between tp regions, a
-// tp-th of them with sequence parallelism. dispatched: those sent to a rank's experts.
+// Says whose tokens a tensor has. region is a tp region's, all of the cp part's. between is between tp
+// regions, a tp-th of them with sequence parallelism. dispatched are those sent to a rank's experts.
 enum class Tokens : std::uint8_t { region, between, dispatched };
 
 struct Activation {
@@ -20,13 +20,13 @@ struct Activation {
     std::int64_t width = 0;        // numbers per token, before tp
     std::int64_t local_width = 0;  // after tp or etp
     double bytes_per_number = 2;
-    RecomputeModules made_by;  // recomputing any of these makes it again
-    bool layer_input = false;  // what full recompute keeps
+    RecomputeModules made_by;  // recomputing any of these recomputes it
+    bool layer_input = false;  // full recompute keeps it
     std::string_view symbol;   // of width: "a d"
     bool of_kv_heads = false;  // tp cuts it by key-value heads, and copies it where it has more ranks
 };
 
-// Tokens of one micro-batch that a rank has, by kind.
+// Counts the tokens of one micro-batch that a rank has, by kind.
 struct TokenCounts {
     double count[3];
     [[nodiscard]] double of(Tokens t) const { return count[static_cast<std::size_t>(t)]; }
@@ -40,7 +40,8 @@ struct TokenCounts {
              region * top_k * t.router_imbalance * static_cast<double>(d.etp) / static_cast<double>(d.tp)}};
 }
 
-// Widths in bytes: of what element-wise kernels and attention keep, and of a matrix product's kept input.
+// Holds widths in bytes: of the tensors that element-wise kernels and attention keep, and of a matrix
+// product's kept input.
 struct ActivationWidths {
     double wide = 2, product = 2;
 };
@@ -49,7 +50,8 @@ struct ActivationWidths {
     return {b < 2 ? 2 : b, b};
 }
 
-// Calls keep(Activation) for what the backward pass of one layer needs, in the order of the forward pass.
+// Calls keep(Activation) for each tensor that the backward pass of one layer needs, in the order of the
+// forward pass.
 class ActivationVisitor {
   public:
     using Keep = void (*)(void* keeper, const Activation& activation);
@@ -57,7 +59,7 @@ class ActivationVisitor {
 
     void layer(const LayerType& t);
     void embedding();
-    // Logits in the compute type and what the loss makes of them, cut by vocabulary.
+    // Visits logits in the compute type and the loss's tensors from them, cut by vocabulary.
     void head();
     void mtp();
 
@@ -69,7 +71,7 @@ class ActivationVisitor {
                  RecomputeModules recomputed_by = {});
     void region(TensorId id, i64 width, i64 local, double bytes, std::string_view symbol,
                 RecomputeModules recomputed_by = {}, bool of_kv_heads = false);
-    // Of a product that tp cuts by columns.
+    // Visits the input of a product that tp cuts by columns.
     void product_input(TensorId id, RecomputeModules recomputed_by);
     // Ulysses hands whole heads to that many ranks.
     [[nodiscard]] i64 head_ranks() const { return head_ranks_of(layout_, d_.cp); }
@@ -77,10 +79,12 @@ class ActivationVisitor {
     void mixer(const LayerType& t);
     void attention(const LayerType& t);
     void mla(const Mla& a, i64 heads);
-    // Scores, softmax and what they leave. Unfused: Korthikanti et al. 2022, section 4.1, 5 a s^2 b. Fused:
-    // the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section 3.1).
+    // Visits scores, softmax and their results. Unfused it follows Korthikanti et al. 2022, section 4.1, 5 a
+    // s^2 b. Fused it is the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section
+    // 3.1).
     void core(i64 all_heads, i64 heads, i64 dim, std::string_view symbol);
-    // `recomputed_by`: what makes the outputs of the products again; `activated`: that of the activation.
+    // `recomputed_by` names the modules that recompute the outputs of the products; `activated` those of the
+    // activation.
     void mlp(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree, std::string_view symbol,
              RecomputeModules recomputed_by, RecomputeModules activated);
     void experts(const Moe& e);
@@ -105,8 +109,8 @@ void visit_layer(const Plan& plan, const Degrees& degrees, const LayerType& type
     visitor_of(plan, degrees, keep).layer(type);
 }
 
-// The type that stands for the layers with a dense MLP, or for the MoE layers: with a pattern the one of most
-// layers.
+// Returns the type that stands for the layers with a dense MLP, or for the MoE layers: with a pattern the one
+// of most layers.
 [[nodiscard]] int usual_type(const Model& model, const LayerTypes& types, bool moe);
 
 template <typename F>
@@ -139,11 +143,11 @@ void visit_activations(const Plan& plan, const Degrees& degrees, LayerKind kind,
                                     : !recompute.any() || !a.made_by.any_of(recompute.modules);
 }
 
-// One layer's activations, summed.
+// Sums one layer's activations.
 struct LayerSums {
     double all = 0;         // from forward to backward, where nothing is recomputed
     double kept = 0;        // the same of a layer that is recomputed
-    double recomputed = 0;  // besides, while that layer's backward runs
+    double recomputed = 0;  // in addition, while that layer's backward runs
     double input = 0;       // of `all`: the layer's input
 };
 template <typename Visit>
@@ -164,7 +168,7 @@ template <typename Visit>
     return sums_of(plan, degrees, plan.training.recompute,
                    [&](auto&& keep) { visit_layer(plan, degrees, type, keep); });
 }
-// Of what is no layer.
+// Sums a part that is no layer.
 [[nodiscard]] inline LayerSums layer_sums(const Plan& plan, const Degrees& degrees, LayerKind kind) {
     return sums_of(plan, degrees, RecomputeChoice(),
                    [&](auto&& keep) { visit_activations(plan, degrees, kind, keep); });

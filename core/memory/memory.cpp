@@ -11,7 +11,8 @@ double sharded(const StateBytes& bytes, const std::int64_t (&shard)[2], const St
            + whole(bytes.of(n.experts) / static_cast<double>(shard[1]));
 }
 
-// The layer that is shown as one of the stage: a MoE layer where it has one, of these the one of most layers.
+// Returns the layer that is shown as one of the stage: a MoE layer where it has one, of these the one of most
+// layers.
 int shown_type(const MemoryCosts& c, const StageMemory& s) {
     int best = s.moe_layers > 0 || c.types.size() == 1 ? c.types.size() - 1 : 0;
     std::uint32_t most = 0;
@@ -22,14 +23,14 @@ int shown_type(const MemoryCosts& c, const StageMemory& s) {
     return best;
 }
 
-// What stays on the GPU of a state of which a share lies in host memory.
+// Returns the bytes of a state that stay on the GPU when a share lies in host memory.
 double kept_back(double bytes, double share, double& host) {
     const double kept = whole(bytes * (1 - share));
     host += bytes - kept;
     return kept;
 }
 
-// Everything that does not depend on how many micro-batches are in flight.
+// Fills everything that does not depend on how many micro-batches are in flight.
 void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
     s.parameters_held = static_cast<std::int64_t>(whole(n.dense.all() + n.experts.all()));
@@ -52,7 +53,7 @@ void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
     s.buffers_high = b.live.high + b.outside.high;
 }
 
-// Of the prediction layers of a stage, one micro-batch.
+// Returns the bytes of the prediction layers of a stage, for one micro-batch.
 double mtp_activations(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     if (s.mtp_layers == 0) return 0;
     const LayerSums& layer = c.of(c.types.mtp);
@@ -60,7 +61,7 @@ double mtp_activations(const Plan& plan, const MemoryCosts& c, const StageMemory
     return static_cast<double>(s.mtp_layers) * (kept + c.mtp.kept);
 }
 
-// `kept`: of one micro-batch.
+// `kept` is that of one micro-batch.
 void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, double in_flight, StageMemory& s) {
     s.in_flight = in_flight;
     s.layer_activations = whole(kept * in_flight / c.shards.copies);
@@ -70,7 +71,7 @@ void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, doubl
             kept_back(s.layer_activations, static_cast<double>(away) / static_cast<double>(s.layers), s.host);
     s.activations = s.layer_activations;
     if (s.embedding) s.activations += whole(c.embedding.kept * in_flight);
-    // Behind the last layer nothing waits: what stands there is held as the head is.
+    // No later layer waits for the last one: tensors there are held as the head's are.
     const double ends = s.head ? c.head.kept * (1 + static_cast<double>(plan.model.mtp_layers)) : 0;
     const double mtp = mtp_activations(plan, c, s);
     const double at_head = head_in_flight(schedule_of(plan.layout), in_flight);
@@ -96,7 +97,7 @@ void Memory::clear() {
 
 namespace {
 
-// Whatever is in flight, and the activations of one micro-batch.
+// Holds the part that does not depend on micro-batches in flight, and the activations of one micro-batch.
 struct FixedMemory {
     StageMemory stage;
     double kept = 0;

@@ -1,4 +1,4 @@
-// What does each GPU hold? Bytes by pipeline stage and category. Formulas: docs/memory.md.
+// Says what each GPU holds: bytes by pipeline stage and category. docs/memory.md has the formulas.
 #pragma once
 
 #include "core/base/explain.h"
@@ -20,25 +20,25 @@ namespace pentamesh {
 struct StageMemory {
     int stage = 0;
     std::int64_t layers = 0;               // of all chunks of the device
-    std::int64_t moe_layers = 0;           // how many of them
-    std::int64_t mtp_layers = 0;           // besides `layers`
+    std::int64_t moe_layers = 0;           // MoE layers among them
+    std::int64_t mtp_layers = 0;           // in addition to `layers`
     LayerCounts types;                     // `layers` by type (layer_types.h)
-    LayerCounts recomputed;                // of these, run again in the backward (ChunkLayers)
-    std::int64_t skipped = 0;              // of `layers`, run again without an input of their own
+    LayerCounts recomputed;                // of these, recomputed in the backward (ChunkLayers)
+    std::int64_t skipped = 0;              // of `layers`, recomputed without an input of their own
     bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
     std::int64_t parameters_held = 0;      // numbers that it computes with: after tp, ep, pp; before ZeRO
     std::int64_t parameters_kept = 0;      // numbers that it keeps between steps: after ZeRO-3
-    // Bytes. Optimizer includes the master copy.
+    // All are bytes. Optimizer includes the master copy.
     double parameters = 0, gradients = 0, optimizer = 0, activations = 0;
-    double buffers_low = 0, buffers = 0, buffers_high = 0;  // what a framework takes besides: a range
+    double buffers_low = 0, buffers = 0, buffers_high = 0;  // a framework's other memory: a range
     double in_flight = 0;                                   // micro-batches of a whole stage at the peak
     double activations_per_layer = 0;  // one layer, one micro-batch (a MoE layer where there is one)
     double layer_activations = 0;      // the layers' part of activations
-    // Of total(): tensors that live at the peak, and with what the allocator holds beyond them. The rest are
-    // the driver's context and NCCL's buffers.
+    // These are parts of total(): tensors that live at the peak, and the same with the bytes that the
+    // allocator holds beyond them. The rest are the driver's context and NCCL's buffers.
     double allocated = 0, reserved = 0;
     double host = 0;  // bytes that training.offload keeps in host memory instead
-    // Layers by type that do not run again.
+    // Returns the layers by type that are not recomputed.
     [[nodiscard]] LayerCounts once() const {
         LayerCounts n = types;
         for (int t = 0; t < n.size(); ++t) n[t] -= recomputed[t];
@@ -62,11 +62,11 @@ struct Memory {
     int peak_stage = 0;              // a place in `stage`
     double hbm = 0;
     [[nodiscard]] double peak() const { return stage.empty() ? 0 : stage[peak_stage].total(); }
-    // True if every GPU holds what is commonly measured, the middle of the buffers' range.
+    // Returns true if every GPU holds the bytes commonly measured, the middle of the buffers' range.
     [[nodiscard]] bool fits() const {
         return std::ranges::all_of(stage, [&](const StageMemory& s) { return s.total() <= hbm; });
     }
-    // True if every GPU holds the least that it may take: then a plan that does not fit may run all the same
+    // Returns true if every GPU holds the least that it may take: then a plan that does not fit may still run
     // (kFitsIfSmall), as under pressure an allocator gives back what it reserved beyond its tensors.
     [[nodiscard]] bool may_fit() const {
         return std::ranges::all_of(stage, [&](const StageMemory& s) { return s.least() <= hbm; });
@@ -79,9 +79,9 @@ struct Memory {
 };
 
 // Every category is a whole number of bytes, so that sums reconcile exactly; shards are rounded up.
-// `in_flight`: peak micro-batches per stage (from schedule or timeline), size pp. Reuses out's capacity.
-// What is known of the plan already, `stages` and `held` (held_numbers), is worked out anew where left out.
-// `of`: every stage, or of each run of like stages the first that has most in flight.
+// `in_flight` has the peak micro-batches per stage (from schedule or timeline), size pp. Reuses out's
+// capacity. Known parts of the plan, `stages` and `held` (held_numbers), are worked out anew where they are
+// left out. `of` asks for every stage, or for the first of each run of equal stages that has most in flight.
 enum class MemoryOf : std::uint8_t { every_stage, fullest_stages };
 void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages, const LayerTypes& types,
                     const HeldNumbers& held, const std::vector<double>& in_flight, MemoryOf of, Memory& out);
@@ -92,17 +92,24 @@ inline constexpr int kMemoryCategoryCount = 5;
 [[nodiscard]] std::string_view name_of(MemoryCategory category);
 [[nodiscard]] double bytes_of(const StageMemory& stage, MemoryCategory category);
 
-// What one rank keeps of one layer and one micro-batch, tensor by tensor, in the order of the forward pass.
+// One rank keeps this of one layer and one micro-batch, tensor by tensor, in the order of the forward pass.
 struct ActivationBytes {
     TensorId id = TensorId::embedding;
     std::string shape;  // symbols: "2 · b s · a d / (cp tp)"
-    double bytes = 0;   // when it is kept
+    double bytes = 0;   // its size if it is kept
     bool kept = true;   // false: recomputed in the backward pass (training.recompute)
 };
-enum class LayerKind : std::uint8_t { dense, moe, head, embedding, mtp };  // mtp: besides a whole layer
+enum class LayerKind : std::uint8_t {
+    dense,
+    moe,
+    head,
+    embedding,
+    mtp
+};  // mtp: in addition to a whole
+    // layer
 void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::vector<ActivationBytes>& out);
 
-// The parts of the buffers category.
+// Names the parts of the buffers category.
 enum class Buffer : std::uint8_t {
     gradient_copy,
     gathered_layers,
@@ -130,7 +137,7 @@ struct BufferBytes {
 void list_buffers(const Plan& plan, const Mesh& mesh, const StageMemory& stage,
                   std::vector<BufferBytes>& out);
 
-// How a bar's segment came about. `memory` must be the plan's.
+// Explains a bar's segment. `memory` must be the plan's.
 [[nodiscard]] Explanation explain_memory(const Plan& plan, const Mesh& mesh, const Memory& memory, int stage,
                                          MemoryCategory category);
 

@@ -4,7 +4,7 @@
 namespace pentamesh {
 namespace {
 
-// "2 · b s · a d / (cp tp)": bytes per number, tokens, width, what cuts them.
+// Returns "2 · b s · a d / (cp tp)": bytes per number, tokens, width, and the axes that cut them.
 std::string shape_of(const Activation& a, const Degrees& d) {
     const bool dispatched = a.tokens == Tokens::dispatched;
     std::string text = a.bytes_per_number == 0.5 ? "½" : general_text(a.bytes_per_number, 3);

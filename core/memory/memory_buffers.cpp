@@ -1,4 +1,5 @@
-// What a framework takes besides model state and activations, each part with a low, a middle and a high.
+// Lists a framework's memory other than model state and activations, each part with a low, a middle and a
+// high.
 #include "core/memory/memory_costs.h"
 #include "core/pipeline/gradient_reduction.h"
 
@@ -9,13 +10,13 @@ BufferRange scaled(const MeasuredRange& r, double by) {
     return {whole(r.low * by), whole(r.mid * by), whole(r.high * by)};
 }
 
-// What the plan says itself is no range.
+// A value that the plan itself states is no range.
 MeasuredRange said_or(double bytes, const MeasuredRange& measured) {
     return bytes > 0 ? MeasuredRange{bytes, bytes, bytes} : measured;
 }
 
-// Keys and values that context parallelism brings in: the next block's beside this one's in a ring
-// (Liu et al. 2023), the whole sequence's when gathered (Grattafiori et al. 2024), the heads exchanged.
+// Counts keys and values that context parallelism brings in: in a ring the next block's in addition to this
+// one's (Liu et al. 2023), the whole sequence's when gathered (Grattafiori et al. 2024), the heads exchanged.
 BufferRange context_parallel(const Plan& plan, const Degrees& d, const LayerTypes& types) {
     if (d.cp <= 1) return {};
     double local = 0;
@@ -34,7 +35,7 @@ BufferRange context_parallel(const Plan& plan, const Degrees& d, const LayerType
         return {whole(all), whole(all), whole(2 * all)};
     }
     case CpComm::ulysses: return {whole(local), whole(local), whole(2 * local)};
-    // What the inner groups exchange, and the next block beside it.
+    // It has the exchange of the inner groups, and the next block in addition.
     case CpComm::ulysses_ring: return {whole(2 * local), whole(3 * local), whole(6 * local)};
     }
     return {};
@@ -46,7 +47,8 @@ BufferRange dispatch(const Plan& plan, const Degrees& d) {
     const Moe& e = *plan.model.moe;
     const auto width = static_cast<double>(e.latent > 0 ? e.latent : plan.model.hidden);
     if (plan.layout.ep_comm == EpComm::allgather) {
-        // The tokens of all ranks of the group, gathered, and as many outputs before they are summed.
+        // These are the tokens of all ranks of the group, gathered, and as many outputs before they are
+        // summed.
         const double all = token_counts(plan, d).of(Tokens::region) / static_cast<double>(d.tp)
                            * static_cast<double>(d.ep) * static_cast<double>(d.etp) * width * wide;
         return {whole(all), whole(2 * all), whole(2 * all)};
@@ -55,12 +57,14 @@ BufferRange dispatch(const Plan& plan, const Degrees& d) {
     return {whole(tokens * wide), whole(tokens * wide), whole(2 * tokens * wide)};
 }
 
-// Numbers of a tensor of the hidden width between two tensor-parallel regions, one micro-batch.
+// Returns the numbers of a tensor of the hidden width between two tensor-parallel regions, for one
+// micro-batch.
 double hidden_tokens(const Plan& plan, const Degrees& d) {
     return token_counts(plan, d).of(Tokens::between) * static_cast<double>(plan.model.hidden);
 }
 
-// Of one layer, or of the layers of a unit, whose inputs are made again but for the first.
+// Returns the recomputed bytes of one layer, or of the layers of a unit, whose inputs are recomputed except
+// for the first.
 double recomputed(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     double one = 0, recomputed = 0;
     c.each_type(s.recomputed, [&](double layers, const LayerSums& sums) {
@@ -72,8 +76,8 @@ double recomputed(const Plan& plan, const MemoryCosts& c, const StageMemory& s) 
     return unit * one + (unit - 1) * c.layer_input();
 }
 
-// Activations on their way to host memory or back: what one layer keeps, what two keep where both ways are
-// busy, and never more than goes.
+// Counts activations on their way to host memory or back: those of one layer, of two where both ways are
+// busy, and never more than are offloaded.
 BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     const std::int64_t away = std::min(plan.training.offload.activations_layers, s.layers);
     if (away <= 0) return {};
@@ -86,14 +90,14 @@ BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory
     return {one, one, two};
 }
 
-// What is made again stands where the head's tensors stood: its backward is over by then.
+// Recomputed tensors take the place of the head's: its backward is over by then.
 double recomputed_beside_head(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     const double with_gradients = recomputed(plan, c, s) * (1 + c.software->backward_layer);
     return std::max(with_gradients - (s.head ? c.head.kept : 0), 0.0);
 }
 
-// Gradients of the layer that is being reduced after a backward, beside the shards: no more than a stage has
-// beyond them. Where they are summed whole, by step or run, they are gradients.
+// Counts gradients of the layer that is being reduced after a backward, in addition to the shards: no more
+// than a stage has beyond them. Where they are summed whole, by step or run, they count as gradients.
 BufferRange unreduced(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     if (c.shards.in_a_run > 0) return {};
     const CutUnit u = cut_unit(c, s, c.shards.gradient);
@@ -104,13 +108,13 @@ BufferRange unreduced(const Plan& plan, const MemoryCosts& c, const StageMemory&
     return {layer, layer, whole(std::min(2 * u.layer + u.ends, beyond) * g)};
 }
 
-// Every layer of the stage at once: what ZeRO-3 gathers and never frees.
+// Counts every layer of the stage at once: ZeRO-3 gathers them and never frees them.
 double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s, const std::int64_t (&shard)[2]) {
     const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
     return (shard[0] > 1 ? n.dense.all() : 0) + (shard[1] > 1 ? n.experts.all() : 0);
 }
 
-// What the allocator holds.
+// Visits the allocator's tensors.
 template <typename F>
 void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
     const double wide = activation_widths(plan.training.compute).wide;
@@ -147,7 +151,7 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
     put(Buffer::activation_gradients, "the backward pass's own tensors", c.shared.gradients);
 }
 
-// Beside the allocator's.
+// Visits the memory outside the allocator.
 template <typename F>
 void visit_outside(const Plan& plan, const MemoryCosts& c, F&& put) {
     put(Buffer::communicators, "NCCL's buffers, for each process group of more than one rank",

@@ -25,7 +25,7 @@ StateCount states_of(const Training& t) {
     case Optimizer::adamw: return {2, 2, b};
     case Optimizer::adamw_8bit: return {2, 2, 1 + bytes_of(Dtype::fp32) / kBlock};
     case Optimizer::sgd_momentum: return {1, 1, b};
-    // Momentum alone for matrices, AdamW for the rest (Jordan et al. 2024; Liu et al. 2025, Moonlight).
+    // Matrices have only momentum, the rest has AdamW (Jordan et al. 2024; Liu et al. 2025, Moonlight).
     case Optimizer::muon: return {1, 2, b};
     }
     return {};

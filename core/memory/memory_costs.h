@@ -1,4 +1,4 @@
-// What one plan's stages have in common: computed once, multiplied by what each stage holds.
+// One plan's stages share this: it is computed once, and multiplied by the contents of each stage.
 #pragma once
 
 #include "core/memory/memory_parts.h"
@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// The range that a framework takes besides, from parts of known size and measured ranges.
+// Holds the range of a framework's other memory, from parts of known size and measured ranges.
 struct BufferRange {
     double low = 0, mid = 0, high = 0;
     BufferRange& operator+=(const BufferRange& o) {
@@ -14,7 +14,7 @@ struct BufferRange {
         return *this;
     }
 };
-// Tensors of a micro-batch that stand beside the activations on every stage alike.
+// Holds tensors of a micro-batch that are in addition to the activations, the same on every stage.
 struct SharedBuffers {
     BufferRange keys_and_values, dispatch, gradients;
 };
@@ -30,20 +30,20 @@ struct MemoryCosts {
     LayerSums head, embedding, mtp;
     SharedBuffers shared;
     [[nodiscard]] const LayerSums& of(int type) const { return layer[type]; }
-    // sum(layers of a type, its LayerSums) over the stage's types.
+    // Calls sum(layers of a type, its LayerSums) over the stage's types.
     template <typename F>
     void each_type(const LayerCounts& counts, F&& sum) const {
         for (int t = 0; t < types.size(); ++t)
             if (counts[t] > 0) sum(static_cast<double>(counts[t]), of(t));
     }
-    // Bytes that the layers of a stage keep of one micro-batch.
+    // Returns the bytes that the layers of a stage keep of one micro-batch.
     [[nodiscard]] double kept_by_layers(const StageMemory& s) const {
         double kept = -static_cast<double>(s.skipped) * layer_input();
         each_type(s.once(), [&](double layers, const LayerSums& one) { kept += layers * one.all; });
         each_type(s.recomputed, [&](double layers, const LayerSums& one) { kept += layers * one.kept; });
         return kept;
     }
-    // The input of a layer: as wide in all types.
+    // Returns the input of a layer, which is as wide in all types.
     [[nodiscard]] double layer_input() const {
         double most = 0;
         for (int t = 0; t < types.size(); ++t) most = std::max(most, of(t).input);
@@ -51,43 +51,44 @@ struct MemoryCosts {
     }
 };
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees);
-// `held`: held_numbers of that model and those degrees.
+// `held` is held_numbers of that model and those degrees.
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
                                        const HeldNumbers& held);
 
-// Numbers of the stage's largest layer, and of its embedding and head, that ZeRO has cut. Their parameters
-// have to be brought together; their gradients are not cut yet.
+// Counts numbers of the stage's largest layer, and of its embedding and head, that ZeRO has cut. Their
+// parameters have to be brought together; their gradients are not cut yet.
 struct CutUnit {
     double layer = 0, ends = 0;
 };
 [[nodiscard]] CutUnit cut_unit(const MemoryCosts& costs, const StageMemory& stage,
                                const std::int64_t (&shard)[2]);
 
-// Bytes of the gradients that a run of micro-batches sums whole: a chunk's share of the stage, and a layer at
-// least. 0 where gradients are reduced otherwise.
+// Returns the bytes of the gradients that a run of micro-batches sums whole: a chunk's share of the stage,
+// and a layer at least. It is 0 where gradients are reduced otherwise.
 [[nodiscard]] double whole_in_a_run(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage);
 
 [[nodiscard]] StageContents contents_of(const StageMemory& stage);
 
-// Micro-batches whose head (logits, softmax) is held at once. Where the last chunk's backward follows its own
-// forward, one; where the order or a late weight gradient holds it, as many as of the stage.
+// Returns the micro-batches whose head (logits, softmax) is held at once. Where the last chunk's backward
+// follows its own forward, it is one; where the order or a late weight gradient holds it, it is as many as of
+// the stage.
 [[nodiscard]] double head_in_flight(Schedule schedule, double stage_in_flight);
 
 void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
                   std::vector<BufferBytes>& out);
 
-// NCCL's buffers of so many process groups.
+// Returns NCCL's buffers of so many process groups.
 [[nodiscard]] BufferRange communicator_bytes(const Plan& plan, int groups);
-// `types`: of the plan's model.
+// `types` are those of the plan's model.
 [[nodiscard]] SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types);
-// Whatever is in flight: tensors that live at the peak beside model state and activations, and what lies
-// outside the allocator.
+// Holds the part that does not depend on micro-batches in flight: tensors that live at the peak in addition
+// to model state and activations, and the memory outside the allocator.
 struct FixedBuffers {
     BufferRange live, outside;
 };
 [[nodiscard]] FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs,
                                          const StageMemory& stage);
-// What the allocator reserves beyond so many allocated bytes.
+// Returns the bytes that the allocator reserves beyond so many allocated ones.
 [[nodiscard]] BufferRange reserved_beyond(const Training& training, const SoftwareFacts& software,
                                           double allocated);
 }  // namespace pentamesh

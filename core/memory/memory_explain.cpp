@@ -1,4 +1,4 @@
-// How a segment of a memory bar came about: formula, this plan's numbers, source.
+// Explains a segment of a memory bar: formula, this plan's numbers, source.
 #include "core/base/text.h"
 #include "core/memory/memory_costs.h"
 #include "core/pipeline/gradient_reduction.h"
@@ -11,12 +11,13 @@ std::string exact(double bytes) {
     return sentence("= ", memory_text(bytes), " (", static_cast<std::int64_t>(bytes), " bytes)");
 }
 
-// One summand of a state: bytes of a number, how many, and in how many shards.
+// This is one summand of a state: bytes of a number, how many, and in how many shards.
 struct Summand {
     std::string symbols, numbers;
 };
 
-// "2 · 1,234": or "(8 · 1,000 + 12 · 234)" where an optimizer or fp8 treats matrices and the rest apart.
+// Returns "2 · 1,234": or "(8 · 1,000 + 12 · 234)" where an optimizer or fp8 treats matrices and the rest
+// apart.
 Summand weighted(const StateBytes& bytes, const Numbers& n, const char* name) {
     const auto times = [](double b, double count) {
         return sentence(three_digits(b), " · ", static_cast<std::int64_t>(count));
@@ -59,7 +60,7 @@ Explanation state(const Plan& plan, const MemoryCosts& costs, const StageMemory&
     return e;
 }
 
-// With the words of when they are reduced.
+// Adds the words for when they are reduced.
 Explanation gradients(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {
     Explanation e = state(plan, costs, stage, costs.gradient, costs.shards.gradient);
     if (plan.layout.zero < 2 || (costs.degrees.dense_shard == 1 && costs.degrees.expert_shard == 1)) return e;

@@ -1,5 +1,5 @@
-// What linear and Mamba layers keep for their backward pass: what the published kernels save. They make the
-// states of the scan again instead of keeping them.
+// Lists what linear and Mamba layers keep for their backward pass: the tensors that the published kernels
+// save. They recompute the states of the scan instead of keeping them.
 #pragma once
 
 #include "core/model/local_shard.h"
@@ -8,12 +8,12 @@
 
 namespace pentamesh {
 
-// Calls put(id, width, local width, wide, symbol): numbers per token before and after tp; `wide`: of 16
-// bits whatever the compute type, otherwise a product's input.
-//   Mamba-2: mamba_ssm, ops/triton/ssd_combined.py, what MambaSplitConv1dScanCombinedFn saves.
-//   Mamba: mamba_ssm, ops/selective_scan_interface.py, MambaInnerFn with checkpoint_lvl 1.
-//   Delta nets: flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda/chunk.py, with the inputs
-//   of the convolutions and the gated norm. Lightning: flash-linear-attention, ops/lightning_attn.
+// Calls put(id, width, local width, wide, symbol): numbers per token before and after tp; `wide` says that it
+// has 16 bits in any compute type, otherwise it is a product's input.
+// Mamba-2: mamba_ssm, ops/triton/ssd_combined.py, saves of MambaSplitConv1dScanCombinedFn.
+// Mamba: mamba_ssm, ops/selective_scan_interface.py, MambaInnerFn with checkpoint_lvl 1.
+// Delta nets: flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda/chunk.py, with the inputs of
+// the convolutions and the gated norm. Lightning: flash-linear-attention, ops/lightning_attn.
 template <typename F>
 void visit_mamba_activations(const Mamba& a, std::int64_t tp, F&& put) {
     const std::int64_t inner = divide_up(a.inner, tp);

@@ -1,4 +1,5 @@
-// The waterfall: the fullest GPU's bytes from the whole model on a single GPU to the plan, step by step.
+// Computes the waterfall: the fullest GPU's bytes from the whole model on a single GPU to the plan, step by
+// step.
 #include "core/memory/savings.h"
 
 #include "core/memory/memory_costs.h"
@@ -9,7 +10,7 @@
 namespace pentamesh {
 namespace {
 
-// The plan so far, and how far each axis has been applied.
+// Holds the plan so far, and how far each axis has been applied.
 class Waterfall {
   public:
     Waterfall(const Plan& plan, const std::vector<double>& in_flight)
@@ -95,7 +96,8 @@ class Waterfall {
         degrees_.expert_shard = goal_.expert_shard;
         now_.layout.zero = plan_.layout.zero;
         const bool new_group = goal_.dense_shard > 1 && !std::exchange(reduces_, true);
-        // As the whole plan means them: here the pipeline and the micro-batches may still be missing.
+        // They are as the whole plan means them: here the pipeline and the micro-batches may still be
+        // missing.
         now_.layout.reshard = reshard_of(plan_);
         now_.layout.gradient_reduction = gradient_reduction_of(plan_);
         const std::int64_t ranks = std::max(goal_.dense_shard, goal_.expert_shard);

@@ -1,4 +1,4 @@
-// What did each axis and modifier save? The fullest GPU's bytes, from a single GPU to the plan.
+// Says what each axis and modifier saved: the fullest GPU's bytes, from a single GPU to the plan.
 #pragma once
 
 #include "core/memory/memory.h"
@@ -9,7 +9,7 @@
 
 namespace pentamesh {
 
-// `axis`: one of the mesh, cut or copied; the others change how it is used.
+// `axis` is one of the mesh, cut or copied; the others change how it is used.
 enum class Saving : std::uint8_t { none, axis, sequence_parallel, zero, recompute, offload };
 
 struct SavingStep {
@@ -17,7 +17,7 @@ struct SavingStep {
     Axis axis = Axis::tp;
     std::int64_t ranks = 1;       // of the axis, or those that ZeRO cuts over
     int stage = 0;                // of ZeRO
-    RecomputeChoice recompute{};  // what is made again
+    RecomputeChoice recompute{};  // the recomputed parts
     StageMemory fullest{};
     double saved = 0;  // against the step before; negative where it costs
 };
@@ -25,8 +25,8 @@ struct SavingStep {
 // `in_flight` that the plan's Memory was computed with, the last step is its peak, to the byte.
 [[nodiscard]] std::vector<SavingStep> savings(const Plan& plan, const std::vector<double>& in_flight);
 
-// In words: saving_words.cpp.
+// saving_words.cpp has these in words.
 [[nodiscard]] std::string label_of(const SavingStep& step);        // "tp 8", "ZeRO-1 over 128"
-[[nodiscard]] std::string_view reason_of(const SavingStep& step);  // what it cut, a sentence without its end
+[[nodiscard]] std::string_view reason_of(const SavingStep& step);  // its cut, a sentence without its end
 
 }  // namespace pentamesh

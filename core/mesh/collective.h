@@ -1,4 +1,4 @@
-// What kinds of collectives are there, and how many bytes of one leave a rank?
+// Lists the kinds of collectives, and counts how many bytes of one leave a rank.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@ enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, a
 [[nodiscard]] std::string_view name_of(Collective c);
 [[nodiscard]] std::string_view words_of(Collective c);  // "all-gather", as it stands in a sentence
 
-// Bytes that leave a rank in one call over n ranks with the given buffer (communication.md, Collectives).
+// Returns the bytes that leave a rank in one call over n ranks with the given buffer (communication.md,
+// Collectives).
 [[nodiscard]] double sent_bytes(Collective c, std::int64_t n, double buffer_bytes);
 
 }  // namespace pentamesh

@@ -15,7 +15,7 @@ Degrees degrees_of(const Plan& plan, const Mesh& mesh) {
     d.sequence_parallel = plan.layout.sequence_parallel && d.tp > 1;
     d.vocab_multiple = vocab_multiple_of(plan);
     d.replicate = dense(Axis::dp_replicate);
-    // Without ZeRO shards and replicas are two names of one group.
+    // Without ZeRO, shards and replicas are two names of one group.
     const int data_parallel =
         plan.layout.zero == 0 ? (d.dense_shard * d.replicate > 1) : (d.dense_shard > 1) + (d.replicate > 1);
     d.communicators = (d.tp > 1) + (d.cp > 1) + (d.pp > 1) + data_parallel;

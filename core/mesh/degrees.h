@@ -1,4 +1,4 @@
-// How far is each part of the model cut? The mesh's sizes by their use.
+// Says how far each part of the model is cut: the mesh's sizes by their use.
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -10,7 +10,8 @@ namespace pentamesh {
 
 [[nodiscard]] Degrees degrees_of(const Plan& plan, const Mesh& mesh);
 
-// Over how many ranks Ulysses hands out heads: all of cp, the inner groups of it, or 1 where heads stay.
+// Returns the number of ranks over which Ulysses hands out heads: all of cp, the inner groups of it, or 1
+// where heads stay.
 [[nodiscard]] inline std::int64_t head_ranks_of(const Layout& l, std::int64_t cp) {
     if (cp <= 1) return 1;
     if (l.cp_comm == CpComm::ulysses_ring) return std::clamp<std::int64_t>(l.cp_inner.value_or(1), 1, cp);

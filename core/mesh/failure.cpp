@@ -5,7 +5,7 @@
 namespace pentamesh {
 namespace {
 
-// Distinct groups of a kind with a rank in [begin, end).
+// Counts distinct groups of a kind with a rank in [begin, end).
 std::int64_t groups_touched(const Mesh& mesh, GroupKind kind, std::int64_t begin, std::int64_t end,
                             std::vector<std::int64_t>& scratch) {
     scratch.clear();
@@ -14,7 +14,7 @@ std::int64_t groups_touched(const Mesh& mesh, GroupKind kind, std::int64_t begin
     return std::unique(scratch.begin(), scratch.end()) - scratch.begin();
 }
 
-// Whether each lost rank has a survivor that holds the same shards.
+// Returns true if each lost rank has a survivor that holds the same shards.
 bool copies_survive(const Plan& plan, const Mesh& mesh, std::int64_t begin, std::int64_t end) {
     const GroupKind copies = plan.layout.zero == 0 ? GroupKind::dp : GroupKind::dp_replicate;
     const GroupFactors f = group_factors(mesh, copies);

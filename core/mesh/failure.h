@@ -1,4 +1,4 @@
-// Who waits when a node is lost?
+// Says who waits when a node is lost.
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -20,15 +20,15 @@ struct Failure {
     std::int64_t waiting = 0;               // surviving GPUs: a synchronous step ends for none of them
     std::int64_t replicas_hit = 0,
                  replicas = 0;  // model replicas (data-parallel coordinates) that lose a member
-    // Every shard that was lost is still held by a surviving rank: dp_replicate keeps copies of all state;
+    // True if a surviving rank still holds every shard that was lost: dp_replicate keeps copies of all state;
     // with zero = 0 dp_shard does too. Otherwise the run goes back to its last checkpoint.
     bool state_survives = false;
 };
 
-// GPUs of one node: the first tier's domain, at most the world.
+// Returns the GPUs of one node: the first tier's domain, at most the world.
 [[nodiscard]] std::int64_t node_size(const Mesh& mesh, const Cluster& cluster);
-// Loss of node `node` (ranks node * size ...; the last may be smaller). Empty where there is no such node.
-// Time: node size x kinds.
+// Describes the loss of node `node` (ranks node * size ...; the last may be smaller). It is empty where there
+// is no such node. It takes time in node size x kinds.
 [[nodiscard]] Failure lose_node(const Plan& plan, const Mesh& mesh, std::int64_t node);
 
 }  // namespace pentamesh

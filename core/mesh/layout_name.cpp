@@ -11,8 +11,8 @@ std::int64_t size_of(const Mesh& mesh, Axis a) {
     return mesh.dense[a].size;
 }
 
-// How data parallelism alone is called. `shard`, `replicate`: its two factors. What ZeRO cuts is cut over the
-// ranks of context parallelism too (Megatron-LM's distributed optimizer, torchtitan's fsdp mesh).
+// Returns the name of data parallelism by itself. `shard` and `replicate` are its two factors. ZeRO also cuts
+// over the ranks of context parallelism (Megatron-LM's distributed optimizer, torchtitan's fsdp mesh).
 LayoutName data_parallel_name(int zero, std::int64_t shard, std::int64_t replicate, std::int64_t cp) {
     const std::int64_t dp = shard * replicate;
     const std::string over =

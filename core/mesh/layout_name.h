@@ -1,4 +1,4 @@
-// What is this layout called, and why?
+// Gives a layout its usual name, and the reason.
 #pragma once
 
 #include "core/mesh/mesh.h"

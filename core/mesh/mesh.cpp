@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned bit(Axis a) {
     return 1U << static_cast<unsigned>(a);
 }
-// Which axes of which mesh make up a group kind.
+// Says which axes of which mesh make up a group kind.
 struct KindAxes {
     std::string_view name;
     bool expert;
@@ -59,7 +59,7 @@ std::int64_t at_least_one(std::int64_t n) {
     return std::max<std::int64_t>(n, 1);
 }
 
-// Re-folds the ranks for the experts. False where the world does not divide or the pipelines differ.
+// Re-folds the ranks for the experts. Returns false where the world does not divide or the pipelines differ.
 bool fold_experts(const Layout& layout, Mesh& mesh) {
     const std::int64_t tp = mesh.dense[Axis::tp].size;
     const std::int64_t etp = at_least_one(layout.etp.value_or(tp)), ep = at_least_one(layout.ep);

@@ -1,5 +1,5 @@
-// Who talks to whom, over which wire? Ranks, coordinates, groups and the tiers they cross, all from strides:
-// no list of ranks is built unless somebody asks for it.
+// Says who talks to whom, over which wire: ranks, coordinates, groups and the tiers they cross, all from
+// strides. A list of ranks is built only on request.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -11,14 +11,14 @@
 
 namespace pentamesh {
 
-// rank = sum over the factors of a mesh of coordinate * stride.
+// A mesh gives rank = sum over its factors of coordinate * stride.
 struct Factor {
     std::int64_t size = 1;
     std::int64_t stride = 1;
     bool operator==(const Factor&) const = default;
 };
 
-// Every group that anybody asks about. The first five are the dense mesh's own axes, then its combinations,
+// These are all groups of interest. The first five are the dense mesh's own axes, then come its combinations,
 // then the expert mesh's, which re-folds the same ranks (only for MoE models).
 enum class GroupKind : std::uint8_t {
     tp,
@@ -41,21 +41,22 @@ template <>
 inline constexpr std::size_t kEnumCount<GroupKind> = kGroupKindCount;
 [[nodiscard]] std::string_view name_of(GroupKind kind);
 [[nodiscard]] bool is_expert(GroupKind kind);
-// Replicas of the data talk in these: gradients and parameters of a step move over them.
+// Returns true if replicas of the data talk in these groups: gradients and parameters of a step move over
+// them.
 [[nodiscard]] bool is_data_parallel(GroupKind kind);
-// The group of one axis alone: of the dense mesh, ep of the expert mesh.
+// Returns the group of only one axis: of the dense mesh, ep of the expert mesh.
 [[nodiscard]] GroupKind group_of(Axis axis);
 
 // Tiers beyond these count as the last.
 inline constexpr int kMaxTiers = 8;
-// A product of factors beyond this is taken for a slip of the hand: no mesh is laid out, world is 0.
+// A larger product of factors is taken for a typing error: no mesh is laid out, world is 0.
 inline constexpr std::int64_t kMaxWorld = std::int64_t{1} << 26;
 
-// Both meshes over the same ranks. Expert mesh: etp stands where tp stands, ep where ep stands, cp is 1; the
-// rest is expert data parallel, kept as a shard and a replicate factor in the places of dp_shard and
+// Holds both meshes over the same ranks. In the expert mesh etp takes tp's place, ep takes its own, cp is 1;
+// the rest is expert data parallel, kept as a shard and a replicate factor in the places of dp_shard and
 // dp_replicate: edp_replicate = gcd(dp_replicate, edp), edp_shard the rest. Megatron knows one dp axis, where
 // the split makes no difference; torchtitan's efsdp = dp_shard * cp * tp / ep is edp_shard.
-// Source of the folding: Megatron-LM parallel_state.py RankGenerator.
+// The folding follows Megatron-LM parallel_state.py RankGenerator.
 struct Mesh {
     std::int64_t world = 0;          // product of the dense factors; 0 when it exceeds kMaxWorld
     EnumArray<Axis, Factor> dense;   // ep has size 1
@@ -66,17 +67,17 @@ struct Mesh {
 };
 
 // `cluster.gpus` decides dp_replicate where the layout leaves it out (replicas_in_force). A layout that
-// cannot be folded gives has_experts = false and a problem in advice.h. A factor below 1 counts as 1,
-// likewise with a problem.
+// cannot be folded gives has_experts = false and a problem in advice.h. A factor below 1 counts as 1, also
+// with a problem.
 [[nodiscard]] Mesh build_mesh(const Plan& plan);
 
-// Ranks along an axis: of the dense mesh, and of ep, which only the experts' has.
+// Returns the ranks along an axis: of the dense mesh, and of ep, which only the experts' has.
 [[nodiscard]] inline std::int64_t axis_size(const Mesh& mesh, Axis axis) {
     return mesh.has_experts && axis == Axis::ep ? mesh.expert[axis].size : mesh.dense[axis].size;
 }
 
-// The factors of a group kind with size > 1, ascending stride. At most 4. Empty for the expert kinds of a
-// mesh without experts.
+// Holds the factors of a group kind with size > 1, in ascending stride, at most 4. It is empty for the expert
+// kinds of a mesh without experts.
 struct GroupFactors {
     std::array<Factor, 4> factor{};
     int count = 0;
@@ -87,7 +88,7 @@ struct GroupFactors {
 };
 [[nodiscard]] GroupFactors group_factors(const Mesh& mesh, GroupKind kind);
 
-// How the groups of one kind lie on the fabric.
+// Says how the groups of one kind lie on the fabric.
 struct GroupSummary {
     GroupKind kind = GroupKind::tp;
     std::int64_t degree = 1;
@@ -99,26 +100,27 @@ struct GroupSummary {
     bool operator==(const GroupSummary&) const = default;
 };
 using GroupSummaries = EnumArray<GroupKind, GroupSummary>;
-// Closed form: no list of ranks is built. Steps per tier: 1 where the groups fit its domains evenly, else at
-// most domain / gcd(domain, extent of a group); one per group where two tiers' domains do not nest.
-// An expert kind of a mesh without experts has 0 groups.
+// It uses closed forms: no list of ranks is built. The steps per tier are 1 where the groups fit its domains
+// evenly, else at most domain / gcd(domain, extent of a group); one per group where two tiers' domains do not
+// nest. An expert kind of a mesh without experts has 0 groups.
 [[nodiscard]] GroupSummary summarize(const Mesh& mesh, const Cluster& cluster, GroupKind kind);
-// Of all kinds. Those of the same axes beyond size 1 lie alike, and are looked at once.
+// Summarizes all kinds. Those of the same axes beyond size 1 lie in the same way, and are examined once.
 void summarize(const Mesh& mesh, const Cluster& cluster, GroupSummaries& out);
 
 using Coordinates = EnumArray<Axis, std::int64_t>;
 [[nodiscard]] Coordinates dense_coordinates(const Mesh& mesh, std::int64_t rank);
 [[nodiscard]] Coordinates expert_coordinates(const Mesh& mesh, std::int64_t rank);
 
-// The group of `kind` that holds `rank`: its first rank, its index in canonical order (groups ascend by first
-// rank), and its members ascending.
+// These describe the group of `kind` that holds `rank`: its first rank, its index in canonical order (groups
+// ascend by first rank), and its members ascending.
 [[nodiscard]] std::int64_t first_rank_of_group(const Mesh& mesh, GroupKind kind, std::int64_t rank);
 [[nodiscard]] std::int64_t group_index(const Mesh& mesh, GroupKind kind, std::int64_t rank);
 [[nodiscard]] std::vector<std::int64_t> group_members(const Mesh& mesh, GroupKind kind, std::int64_t rank);
-// All groups in canonical order, flat: group g is [g * degree, (g + 1) * degree).
+// Returns all groups in canonical order, flat: group g is [g * degree, (g + 1) * degree).
 [[nodiscard]] std::vector<std::int64_t> all_groups(const Mesh& mesh, GroupKind kind);
 
-// The tier that a message between two ranks crosses: index of the fastest tier whose domain holds both.
+// Returns the tier that a message between two ranks crosses: the index of the fastest tier whose domain holds
+// both.
 [[nodiscard]] int tier_between(const Cluster& cluster, std::int64_t a, std::int64_t b);
 
 }  // namespace pentamesh

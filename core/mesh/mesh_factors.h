@@ -1,4 +1,4 @@
-// How a group kind splits a mesh's factors: shared by the files that count groups and those that list them.
+// Says how a group kind splits a mesh's factors, for the files that count groups and those that list them.
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -7,7 +7,7 @@
 
 namespace pentamesh {
 
-// Factors with size > 1, ascending stride. Their digit sums ascend with the digits read as a number:
+// Holds factors with size > 1, in ascending stride. Their digit sums ascend with the digits read as a number:
 // each stride is a multiple of the extent (size * stride) of every factor below it.
 struct Factors {
     std::array<Factor, kAxisCount> factor{};
@@ -17,17 +17,18 @@ struct Factors {
     void span() const&& = delete;  // the span would outlive its factors
 };
 
-// A mesh's factors in two: those of the group, and the rest, whose digit sums are the groups' first ranks.
+// Splits a mesh's factors in two: those of the group, and the rest, whose digit sums are the groups' first
+// ranks.
 struct Split {
     Factors group, rest;
     std::int64_t degree = 1;
 };
 [[nodiscard]] Split split_factors(const Mesh& mesh, GroupKind kind);
-// For each kind of group: the axes of more than one rank that it spans, one bit an axis. Kinds of one mesh
-// with the same bits have the same groups.
+// Returns for each kind of group the axes of more than one rank that it spans, one bit an axis. Kinds of one
+// mesh with the same bits have the same groups.
 [[nodiscard]] EnumArray<GroupKind, unsigned> axes_in_force(const Mesh& mesh);
 
-// How many digit sums of the factors are below x.
+// Returns how many digit sums of the factors are below x.
 [[nodiscard]] inline std::int64_t count_below(std::span<const Factor> factors, std::int64_t x) {
     std::int64_t total = 1;
     for (const Factor& f : factors) total *= f.size;

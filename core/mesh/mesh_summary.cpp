@@ -1,4 +1,4 @@
-// How many groups of a kind lie inside the domains of each tier, counted from strides.
+// Counts from strides how many groups of a kind lie inside the domains of each tier.
 #include "core/mesh/mesh.h"
 #include "core/mesh/mesh_factors.h"
 
@@ -8,17 +8,17 @@
 namespace pentamesh {
 namespace {
 
-// Distance from a group's first rank to its last.
+// Returns the distance from a group's first rank to its last.
 std::int64_t reach(const Factors& group) {
     std::int64_t sum = 0;
     for (const Factor& f : group.span()) sum += (f.size - 1) * f.stride;
     return sum;
 }
 
-// Groups whose ranks all lie in one block of `domain` consecutive ranks: those with
-// first mod domain + reach < domain. A first rank is low + k * extent. extent = size * stride of the
-// group's outermost factor; low runs over the digits inside it. k * extent mod domain has the period
-// domain / gcd(extent, domain). The lows that fit beside each of its values are counted at once.
+// Counts groups whose ranks all lie in one block of `domain` consecutive ranks: those with first mod domain +
+// reach < domain. A first rank is low + k * extent. extent = size * stride of the group's outermost factor;
+// low runs over the digits inside it. k * extent mod domain has the period domain / gcd(extent, domain). For
+// each of its values all lows that fit are counted at once.
 std::int64_t groups_inside(const Split& s, std::int64_t world, std::int64_t groups, std::int64_t domain) {
     if (world <= domain || s.group.count == 0) return groups;
     const Factor top = s.group.factor[s.group.count - 1];
@@ -34,7 +34,8 @@ std::int64_t groups_inside(const Split& s, std::int64_t world, std::int64_t grou
     const std::int64_t rounds = outer / period, left = outer % period, step = extent % domain;
     std::int64_t inside = 0, offset = 0;
     for (std::int64_t k = 0, end = std::min(outer, period); k < end; ++k) {
-        // low < stride of the outermost factor <= reach < domain: it passes a domain's end at most once.
+        // Since low < stride of the outermost factor <= reach < domain, it passes a domain's end at most
+        // once.
         const std::int64_t wrap = domain - offset;
         const std::int64_t lows =
             count_below(low, room - offset) + count_below(low, wrap + room) - count_below(low, wrap);
@@ -45,15 +46,15 @@ std::int64_t groups_inside(const Split& s, std::int64_t world, std::int64_t grou
     return inside;
 }
 
-// The smallest common multiple, or `limit` where that is reached.
+// Returns the smallest common multiple, or `limit` where that is reached.
 std::int64_t common_multiple(std::int64_t a, std::int64_t b, std::int64_t limit) {
     const std::int64_t step = a / std::gcd(a, b);
     return step >= limit / b + 1 ? limit : std::min(limit, step * b);
 }
 
-// Groups inside a domain of any of the first `tiers` tiers, one by one: for domains that do not nest. The
-// picture repeats after the common multiple of the domains and the groups' extent, so one period is looked
-// at.
+// Counts groups inside a domain of any of the first `tiers` tiers, one by one: for domains that do not nest.
+// The picture repeats after the common multiple of the domains and the groups' extent, so one period is
+// enough.
 std::int64_t enumerate_inside(const Split& s, std::int64_t world, const Cluster& cluster, std::size_t tiers) {
     const std::int64_t span = reach(s.group);
     const Factor top = s.group.factor[s.group.count - 1];
@@ -83,7 +84,7 @@ std::int64_t enumerate_inside(const Split& s, std::int64_t world, const Cluster&
     return inside;
 }
 
-// Whether every smaller tier's domains lie whole in those of `tier`.
+// Returns true if every smaller tier's domains lie whole in those of `tier`.
 bool nests(const Cluster& cluster, std::size_t tier) {
     const std::int64_t domain = domain_of(cluster, tier);
     for (std::size_t i = 0; i < tier; ++i)

@@ -1,4 +1,4 @@
-// Where does a rank sit? Nodes, pods and GPUs in words.
+// Says where a rank is: nodes, pods and GPUs in words.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -8,13 +8,13 @@
 
 namespace pentamesh {
 
-// What a fast domain is called: a node, or a rack where it is as large as one (NVL72).
+// Returns the word for a fast domain: a node, or a rack where it is as large as one (NVL72).
 [[nodiscard]] std::string_view domain_name(const Cluster& cluster);
-// "NVLink"; a tier that the cluster has not: "the network".
+// Returns "NVLink"; "the network" for a tier that the cluster does not have.
 [[nodiscard]] std::string_view tier_name(const Cluster& cluster, int tier);
-// "NVLink", "spine 1:7"; empty: a tier that the cluster has not.
+// Returns "NVLink", "spine 1:7"; empty for a tier that the cluster does not have.
 [[nodiscard]] std::string tier_label(const Cluster& cluster, int tier);
-// "pod 1, node 512, GPU 3"
+// Returns "pod 1, node 512, GPU 3".
 [[nodiscard]] std::string place_of(const Cluster& cluster, std::int64_t rank);
 
 }  // namespace pentamesh

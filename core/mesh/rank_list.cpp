@@ -25,7 +25,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
     return n;
 }
 
-// Both ends of "3-7", twice the number of "3".
+// Returns both ends of "3-7", twice the number of "3".
 std::optional<std::pair<std::int64_t, std::int64_t>> range_in(std::string_view text) {
     const std::size_t dash = text.find('-');
     const auto first = number_in(text.substr(0, dash));
@@ -34,7 +34,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> range_in(std::string_view t
     return std::pair{*first, *last};
 }
 
-// "01-04" as 01 02 03 04: as wide as the first is written.
+// Adds "01-04" as 01 02 03 04: as wide as the first is written.
 void add_range(std::vector<std::string>& out, std::string_view text) {
     const auto range = range_in(text);
     if (!range) refuse_list("\"" + std::string(text) + "\" in brackets is no number and no range of numbers");
@@ -49,7 +49,7 @@ void add_range(std::vector<std::string>& out, std::string_view text) {
     }
 }
 
-// The names that one element of the list stands for.
+// Returns the names for one element of the list.
 std::vector<std::string> expand_name(std::string_view name) {
     std::vector<std::string> made{""};
     while (!name.empty()) {

@@ -57,7 +57,7 @@ int index_of(const LayerTypes& types, const LayerType& type) {
     return at == types.type.end() ? -1 : static_cast<int>(at - types.type.begin());
 }
 
-// How many of the layers before `layer` are MoE, without a pattern.
+// Returns how many of the layers before `layer` are MoE, without a pattern.
 std::int64_t plain_moe_before(const Model& model, std::int64_t layer) {
     if (!model.moe) return 0;
     const std::int64_t dense = std::max<std::int64_t>(model.moe->first_dense_layers, 0);

@@ -1,5 +1,5 @@
-// Which kinds of layers has a model, and which layer is of which kind? One answer for models whose layers are
-// alike and for those with a pattern.
+// Says which kinds of layers a model has, and which layer is of which kind: one answer for models whose
+// layers are equal and for those with a pattern.
 #pragma once
 
 #include "core/model/per_type.h"
@@ -14,12 +14,12 @@ namespace pentamesh {
 using LayerMask = std::uint32_t;  // bit t: of type t
 using LayerCounts = PerType<std::uint32_t>;
 
-// One kind of layer with every size of its own filled in.
+// This is one kind of layer with every size of its own filled in.
 struct LayerType {
     MixerKind mixer = MixerKind::full;
     LayerFfn ffn = LayerFfn::dense;
     std::int64_t heads = 0, kv_heads = 0, head_dim = 0, value_head_dim = 0;
-    std::int64_t ffn_width = 0;  // of the dense MLP, alone or beside experts; 0: it has none
+    std::int64_t ffn_width = 0;  // of the dense MLP, by itself or parallel to experts; 0: it has none
     std::int64_t window = 0;     // 0: all keys
     bool keys_as_values = false, shares_kv = false, sinks = false, mamba_beside = false;
     bool operator==(const LayerType&) const = default;
@@ -27,7 +27,7 @@ struct LayerType {
     [[nodiscard]] bool attends() const { return mixer == MixerKind::full || mixer == MixerKind::window; }
     [[nodiscard]] bool has_mamba() const { return mixer == MixerKind::mamba || mamba_beside; }
     [[nodiscard]] bool is_moe() const { return ffn == LayerFfn::moe; }
-    // True if mixer and MLP stand side by side behind one norm; experts have a norm of their own.
+    // Returns true if mixer and MLP are side by side after one norm; experts have a norm of their own.
     [[nodiscard]] bool shares_norm(const Model& model) const {
         return model.shared_norm && mixer != MixerKind::none && ffn == LayerFfn::dense;
     }
@@ -36,8 +36,8 @@ struct LayerType {
 // Without a pattern type 0 is the layer with a dense MLP and type 1, where there are experts, the MoE layer.
 struct LayerTypes {
     PerType<LayerType> type;
-    // Whose tensors a multi-token-prediction layer has: attention over all keys where any layer has that, and
-    // experts where the model has any and `mtp_dense` does not say otherwise.
+    // A multi-token-prediction layer has the tensors of this type: attention over all keys where any layer
+    // has that, and experts where the model has any and `mtp_dense` does not say otherwise.
     int mtp = 0;
     bool complete = true;  // false: a pattern of more kinds than can be held; those beyond are left out
     bool operator==(const LayerTypes&) const = default;
@@ -45,7 +45,7 @@ struct LayerTypes {
     [[nodiscard]] int size() const { return type.size(); }
     [[nodiscard]] const LayerType& operator[](int t) const { return type[t]; }
     [[nodiscard]] LayerMask all() const { return (LayerMask{1} << size()) - 1; }
-    // The types that `wanted` is true of.
+    // Returns the types that `wanted` is true of.
     template <typename F>
     [[nodiscard]] LayerMask where(F&& wanted) const {
         LayerMask mask = 0;
@@ -63,16 +63,16 @@ struct LayerTypes {
     return ((mask >> type) & 1U) != 0;
 }
 
-// How many of layers begin .. end - 1 are of each type.
+// Returns how many of layers begin .. end - 1 are of each type.
 [[nodiscard]] LayerCounts count_layers(const Model& model, const LayerTypes& types, std::int64_t begin,
                                        std::int64_t end);
-// The type of one layer, 0 beyond the model's.
+// Returns the type of one layer, 0 beyond the model's.
 [[nodiscard]] int type_of_layer(const Model& model, const LayerTypes& types, std::int64_t layer);
 
-// "window attention and MoE"
+// Returns "window attention and MoE".
 [[nodiscard]] std::string words_of(const LayerType& type);
 
-// Layers of a mask.
+// Returns the layers of a mask.
 [[nodiscard]] inline double sum_of(const LayerCounts& counts, LayerMask mask) {
     double n = 0;
     for (; mask != 0; mask &= mask - 1) n += counts[std::countr_zero(mask)];

@@ -1,11 +1,11 @@
-// What does one rank keep of each tensor of the model, before pipeline stages and ZeRO?
+// Finds what one rank keeps of each tensor of the model, before pipeline stages and ZeRO.
 #pragma once
 
 #include "core/model/model_tensors.h"
 
 namespace pentamesh {
 
-// Degrees of every cut, as the mesh has them (mesh/degrees.h).
+// Holds the degrees of every cut, as the mesh has them (mesh/degrees.h).
 struct Degrees {
     std::int64_t tp = 1, cp = 1, pp = 1, etp = 1, ep = 1;
     std::int64_t dense_shard = 1;     // dp_shard * cp: ZeRO of everything but experts
@@ -20,7 +20,7 @@ struct Degrees {
 [[nodiscard]] constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return b <= 1 ? a : a / b + (a % b != 0 ? 1 : 0);
 }
-// Whole bytes, at most what a signed integer holds.
+// Returns whole bytes, at most what a signed integer holds.
 inline constexpr double kMostBytes = 9e18;
 [[nodiscard]] inline double whole(double bytes) {
     if (!(bytes < kMostBytes)) return kMostBytes;
@@ -28,8 +28,8 @@ inline constexpr double kMostBytes = 9e18;
     return floor < bytes ? floor + 1 : floor;
 }
 
-// Numbers in three classes, which optimizers and fp8 treat apart: weight matrices of attention, MLP and
-// experts; the router's matrices; the rest (embedding, head, norms, biases).
+// Counts numbers in three classes, which optimizers and fp8 treat apart: weight matrices of attention, MLP
+// and experts; the router's matrices; the rest (embedding, head, norms, biases).
 struct Numbers {
     double linear = 0, router = 0, other = 0;
     [[nodiscard]] double all() const { return linear + router + other; }
@@ -42,13 +42,14 @@ struct Numbers {
     }
 };
 
-// Rows that stay together where a tensor is cut: of key and value heads, of the padded vocabulary.
+// Returns the rows that stay together where a tensor is cut: those of key and value heads, of the padded
+// vocabulary.
 [[nodiscard]] inline std::int64_t unit_of(const Tensor& t, const Degrees& d) {
     return t.cut == TpCut::vocab ? d.vocab_multiple : t.unit;
 }
 
-// What one rank holds of a tensor after tp, etp and ep. Where a dimension does not divide, the rank that
-// holds most: the vocabulary is padded so (Megatron-LM vocab_size_with_padding).
+// One rank holds this of a tensor after tp, etp and ep. Where a dimension does not divide, it is the rank
+// that holds most: the vocabulary is padded so (Megatron-LM vocab_size_with_padding).
 struct LocalShape {
     std::int64_t copies = 1, rows = 1, cols = 1;
 };
@@ -72,19 +73,19 @@ struct LocalShape {
     return static_cast<double>(s.rows) * static_cast<double>(s.cols) * static_cast<double>(s.copies);
 }
 
-// Rows of the vocabulary on one tp rank, padding included.
+// Returns the rows of the vocabulary on one tp rank, padding included.
 [[nodiscard]] inline std::int64_t local_vocab(std::int64_t vocab, std::int64_t multiple, std::int64_t tp) {
     return divide_up(divide_up(vocab, multiple), tp) * multiple;
 }
 
-// Of one layer; experts apart.
+// Holds the numbers of one layer, experts apart.
 struct HeldLayer {
     Numbers dense, experts;
     bool operator==(const HeldLayer&) const = default;
 };
 struct HeldNumbers {
     PerType<HeldLayer> layer;      // of one layer of each type
-    Numbers embedding, head, mtp;  // mtp: besides a whole layer
+    Numbers embedding, head, mtp;  // mtp: in addition to a whole layer
     double word_embedding = 0;     // the part of `embedding` that a tied head or an MTP layer needs too
     int mtp_type = 0;
     [[nodiscard]] const HeldLayer& of(int type) const { return layer[type]; }

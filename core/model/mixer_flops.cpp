@@ -53,8 +53,8 @@ ScanFlops scan_flops(const Linear& linear, std::int64_t hidden) {
     }
     const double heads = number(a.value_heads);
     f.model = 8 * values * dk + conv * (2 * keys + values);
-    // Keys on keys and queries on keys, both sides of the solved system, values in the chunk, three products
-    // with the state.
+    // The sum has keys on keys and queries on keys, both sides of the solved system, values in the chunk,
+    // three products with the state.
     f.kernel = kDeltaChunk * heads * (6 * dk + 4 * number(a.value_head_dim)) + 6 * values * dk;
     f.state_bytes = 2 * kFloat * values * dk / kDeltaChunk;
     return f;

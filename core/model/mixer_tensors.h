@@ -1,5 +1,5 @@
-// The tensors of what stands for attention in linear and Mamba layers. Shapes are those of the released
-// checkpoints, with fused projections and convolutions given apart.
+// Lists the tensors that linear and Mamba layers have in the place of attention. Shapes are those of the
+// released checkpoints, with fused projections and convolutions given apart.
 #pragma once
 
 #include "core/model/model.h"

@@ -1,4 +1,4 @@
-// What is trained? The tensors of a transformer, identical layers counted rather than listed.
+// Describes the trained model: the tensors of a transformer, identical layers counted rather than listed.
 #pragma once
 
 #include "core/model/layer_types.h"
@@ -12,28 +12,28 @@
 
 namespace pentamesh {
 
-// mixer: what stands for attention in a linear or Mamba layer, with its inner norms.
+// A mixer is in the place of attention in a linear or Mamba layer, with its inner norms.
 enum class TensorKind : std::uint8_t { embedding, attention, mlp, experts, router, norm, head, mixer };
 inline constexpr int kTensorKindCount = 8;
 template <>
 inline constexpr std::size_t kEnumCount<TensorKind> = kTensorKindCount;
 [[nodiscard]] std::string_view name_of(TensorKind kind);
 
-// Where in the model a tensor stands. `mtp` lists what a multi-token-prediction layer has besides the
-// tensors of a whole layer (a MoE layer where the model has any). `dense_layer` and `moe_layer`: all or some
-// of those; `some_layers`: of both.
+// Says where in the model a tensor is. `mtp` lists the tensors of a multi-token-prediction layer in addition
+// to those of a whole layer (a MoE layer where the model has any). `dense_layer` and `moe_layer` are all or
+// some of those; `some_layers` are of both.
 enum class Place : std::uint8_t { embedding, every_layer, dense_layer, moe_layer, mtp, head, some_layers };
 inline constexpr int kPlaceCount = 7;
 template <>
 inline constexpr std::size_t kEnumCount<Place> = kPlaceCount;
 [[nodiscard]] std::string_view name_of(Place place);
 
-// How tensor parallelism cuts it (Shoeybi et al. 2019). column: the first dimension (outputs); row: the
-// second (inputs); vocab: vocabulary rows; kv: column by kv heads, copied where tp exceeds them; none:
-// copied.
+// Says how tensor parallelism cuts it (Shoeybi et al. 2019). column cuts the first dimension (outputs); row
+// the second (inputs); vocab the vocabulary rows; kv is column by kv heads, copied where tp exceeds them;
+// none is copied.
 enum class TpCut : std::uint8_t { none, column, row, vocab, kv };
 
-// a * b and a + b, held at the largest number instead of overflowing: sizes come from files.
+// These return a * b and a + b, held at the largest number instead of overflowing: sizes come from files.
 [[nodiscard]] constexpr std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
     std::int64_t c = 0;
     return __builtin_mul_overflow(a, b, &c) ? INT64_MAX : c;
@@ -49,7 +49,7 @@ struct Tensor {
     Place place = Place::every_layer;
     TpCut cut = TpCut::none;
     std::int64_t rows = 0, cols = 1;  // outputs x inputs; a vector has cols = 1
-    std::int64_t copies = 1;          // how many alike in one layer (routed experts: experts)
+    std::int64_t copies = 1;          // equal ones in one layer (routed experts: experts)
     std::int64_t unit = 1;            // rows (columns of a row cut) that tp keeps together: a head's
     bool per_expert = false;          // cut by ep and etp instead of tp
     LayerMask types = 0;              // of layers: the types that have it (layer_types.h)
@@ -59,25 +59,27 @@ struct Tensor {
     }
 };
 
-// Layer first_dense_layers + moe.every - 1, then each moe.every-th (as Qwen's decoder_sparse_step counts).
+// Returns true for layer first_dense_layers + moe.every - 1, then each moe.every-th (as Qwen's
+// decoder_sparse_step counts).
 [[nodiscard]] bool is_moe_layer(const Model& model, std::int64_t layer);
-// How many of the layers before `layer` are MoE.
+// Returns how many of the layers before `layer` are MoE.
 [[nodiscard]] std::int64_t moe_layers_before(const Model& model, std::int64_t layer);
-[[nodiscard]] std::int64_t moe_layers(const Model& model);  // how many of model.layers (without mtp)
-// How often layers of a place, or a tensor, stand in the whole model; those of layers once more per mtp
+[[nodiscard]] std::int64_t moe_layers(const Model& model);  // number of model.layers that are (without mtp)
+// Return how often layers of a place, or a tensor, are in the whole model; those of layers once more per mtp
 // layer.
 [[nodiscard]] std::int64_t times(const Model& model, Place place);
 [[nodiscard]] std::int64_t times(const Model& model, const LayerTypes& types, const LayerCounts& counts,
                                  const Tensor& tensor);
 
-// All tensors, each once per place: about 30 for any model. Appends to `out` (cleared first).
+// Lists all tensors, each once per place: about 30 for any model. Appends to `out` (cleared first).
 void list_tensors(const Model& model, std::vector<Tensor>& out);
 [[nodiscard]] std::vector<Tensor> list_tensors(const Model& model);
 
 struct ParameterCounts {
     std::int64_t total = 0;   // released checkpoint's count, without mtp
     std::int64_t active = 0;  // used by one token, the embedding's table counted in
-    // The same without the table, of which a token uses one row. Where table and head are one it stays.
+    // Counts the same without the table, of which a token uses one row. Where table and head are one it
+    // stays.
     std::int64_t active_without_embedding = 0;
     std::int64_t mtp = 0;
     EnumArray<TensorKind, std::int64_t> by_kind{};
@@ -91,7 +93,7 @@ inline constexpr std::int64_t kMostParameters = INT64_MAX;
 // "The model has more than 9,223,372,036,854,775,806 parameters, ...", which tensor has most, how large it
 // is.
 [[nodiscard]] std::string uncounted_text(const Model& model);
-// Closed form, no allocation.
+// Counts in closed form, without an allocation.
 [[nodiscard]] ParameterCounts count_parameters(const Model& model);
 
 }  // namespace pentamesh

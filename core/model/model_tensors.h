@@ -1,4 +1,4 @@
-// The one list of a model's tensors, as a visitor: counts, memory and placements all walk it.
+// Visits the one list of a model's tensors: counts, memory and placements all walk it.
 #pragma once
 
 #include "core/model/mixer_tensors.h"
@@ -10,7 +10,7 @@
 namespace pentamesh {
 
 // Calls visit(Tensor) for every tensor. Shapes are those of the released checkpoints, with fused ones (QKV,
-// gate and up) given apart: fusing changes no number. Layers whose tensors are alike share one Tensor.
+// gate and up) given apart: fusing changes no number. Layers whose tensors are equal share one Tensor.
 template <typename F>
 class TensorVisitor {
   public:
@@ -38,7 +38,7 @@ class TensorVisitor {
   private:
     using i64 = std::int64_t;
 
-    // What of a type its mixer's tensors depend on.
+    // Returns the part of a type on which its mixer's tensors depend.
     static LayerType mixer_of(LayerType t) {
         t.ffn = LayerFfn::none;
         t.ffn_width = t.window = 0;
@@ -96,7 +96,8 @@ class TensorVisitor {
         const LayerMask ffns = types_.where([](const LayerType& t) { return t.ffn != LayerFfn::none; });
         in_layers(mixers);
         norm(TensorId::norm_attention, TensorId::norm_attention_bias, m_.hidden);
-        // Side by side behind one norm: a second stands only where there is no mixer before.
+        // Mixer and MLP are side by side after one norm: a second one exists only where there is no mixer
+        // before.
         in_layers(m_.shared_norm ? ffns & ~mixers : ffns);
         norm(TensorId::norm_mlp, TensorId::norm_mlp_bias, m_.hidden);
         if (m_.moe && m_.moe->beside_mlp) {
@@ -191,7 +192,7 @@ class TensorVisitor {
         put(TensorId::norm_index_bias, TensorKind::norm, TpCut::none, a.index_head_dim);
     }
 
-    // `copies` above 0: so many routed experts.
+    // With `copies` above 0, there are so many routed experts.
     void mlp(TensorModule module, i64 width, i64 h, TensorKind kind, i64 copies = 0) {
         if (width <= 0) return;
         const bool gated = m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
@@ -229,7 +230,7 @@ class TensorVisitor {
                 e.experts);
         mlp(TensorModule::shared_expert, saturating_product(e.shared_experts, e.shared_expert_ffn), m_.hidden,
             TensorKind::mlp);
-        // One row, so a matrix by use but a vector in shape: counted as the router's.
+        // It has one row, so it is a matrix by use but a vector in shape: it counts as the router's.
         if (e.shared_expert_gate) put(TensorId::shared_expert_router, router, TpCut::none, 1, m_.hidden);
     }
 

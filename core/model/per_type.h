@@ -1,4 +1,4 @@
-// One value for each type of layer (layer_types.h).
+// Holds one value for each type of layer (layer_types.h).
 #pragma once
 
 #include <array>
@@ -63,7 +63,7 @@ class PerType {
     }
 
   private:
-    static constexpr std::size_t kFew = 16;  // bytes, copied whatever they hold
+    static constexpr std::size_t kFew = 16;  // bytes, always copied in full
     static constexpr bool kSmall = sizeof(T) <= 4;
 
     void copy(const PerType& o) {

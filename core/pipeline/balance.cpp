@@ -13,7 +13,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kEqual = 1e-9;     // relative: times that differ by less are the same
 constexpr double kMostSteps = 1e8;  // of an exact search, and of the moves
 
-// Running sums, so that a range costs the same whatever its length.
+// Keeps running sums, so that a range costs the same for any length.
 class Ranges {
   public:
     explicit Ranges(const StageLoad& load) : recomputed_(load.layers_recomputed) {
@@ -43,7 +43,7 @@ std::size_t devices_of(const StageLoad& load) {
 bool one_chunk_each(const StageLoad& load) {
     return devices_of(load) == load.chunk.size();
 }
-// Chunk k and the k-th from the end are the same device's, and no device has more.
+// Returns true if chunk k and the k-th from the end are the same device's, and no device has more.
 bool in_mirror(const StageLoad& load) {
     const std::size_t n = load.chunk.size();
     if (n % 2 != 0 || devices_of(load) * 2 != n) return false;
@@ -62,8 +62,8 @@ bool all_alike(const StageLoad& load) {
 
 // ---- one chunk a device -----------------------------------------------------------------------------------
 
-// The least of `all(before, own)` over the layers that the chunks before have, chunk by chunk, where a chunk
-// may take `most` at the most. The latest of equals takes more: it keeps fewer micro-batches in flight.
+// Minimises `all(before, own)` over the layers that the chunks before have, chunk by chunk, where a chunk may
+// take `most` at the most. The latest of equal chunks takes more: it keeps fewer micro-batches in flight.
 template <typename All>
 Layers chain(const StageLoad& load, const Ranges& ranges, double most, All&& all) {
     const std::size_t n = load.chunk.size();
@@ -110,8 +110,9 @@ Layers balance_chain(const StageLoad& load, const Ranges& ranges) {
 
 // ---- two chunks a device, in mirror -----------------------------------------------------------------------
 
-// Whether each device can stay within `most`; then which layers. From both ends inwards: of those that leave
-// as many layers at the front, the one that took most from the end leaves the least to do.
+// Says if each device can stay within `most`, and then with which layers. It goes from both ends inwards:
+// among those that leave as many layers at the front, the one that took most from the end leaves the least to
+// do.
 class Mirror {
   public:
     Mirror(const StageLoad& load, const Ranges& ranges)
@@ -191,14 +192,14 @@ Layers balance_mirror(const StageLoad& load, const Ranges& ranges) {
 
 // ---- any number of chunks a device ------------------------------------------------------------------------
 
-// Layers that take the mean of all: one after the other to the device with the least to do.
+// Deals out layers that all take the mean time: one after the other to the device with the least to do.
 Layers balance_alike(const StageLoad& load, const Ranges& ranges) {
     const std::int64_t count = ranges.layers();
     const double each = count > 0 ? ranges.of(0, count) / static_cast<double>(count) : 0;
     Layers out(load.chunk.size(), 0);
     std::vector<double> busy = device_seconds(load, out);
     for (std::int64_t i = 0; i < count; ++i) {
-        // Of equally short devices the one whose chunk stands last.
+        // Among equally short devices, the one whose chunk comes last is taken.
         std::size_t to = 0;
         const auto better = [&](std::size_t a, std::size_t b) {
             const double x = busy[load.device[a]], y = busy[load.device[b]];
@@ -213,7 +214,7 @@ Layers balance_alike(const StageLoad& load, const Ranges& ranges) {
     return out;
 }
 
-// The busiest device first, then the sum of squares: which of two lists is better.
+// Compares two lists: by the busiest device first, then by the sum of squares.
 struct Score {
     double most = 0, squares = 0;
     [[nodiscard]] bool below(const Score& o) const {
@@ -227,10 +228,10 @@ Score score_of(const StageLoad& load, const Layers& layers) {
     return s;
 }
 
-// A layer over a border, or from any chunk to any other by way of those between, while that helps.
+// Moves a layer over a border, or from any chunk to any other through those between, while that helps.
 void move_layers(const StageLoad& load, Layers& layers) {
     Score best = score_of(load, layers);
-    const bool many = layers.size() > 128;  // then neighbours alone
+    const bool many = layers.size() > 128;  // then only neighbours
     const auto size = static_cast<double>(layers.size() + load.layer.size());
     double steps = 0;
     for (bool moved = true; moved && steps < kMostSteps;) {

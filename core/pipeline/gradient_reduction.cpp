@@ -11,7 +11,7 @@ namespace {
 
 using When = GradientReduction;
 
-// DeepSpeed: stage_1_and_2.py:1768. Megatron: schedules.py:814 (DistributedOptimizer),
+// Sources for DeepSpeed: stage_1_and_2.py:1768. Megatron: schedules.py:814 (DistributedOptimizer),
 // megatron_fsdp.py:761-767 (ZeRO-2, 3). MaxText: gradient_accumulation.py:110-164. torchtitan:
 // trainer.py:880, under a pipeline PyTorch's pipelining/stage.py (REDUCE_GRAD), which other programs on FSDP
 // use too. Automodel: defer_fsdp_grad_sync, config.py:318. nanotron: helpers.py:431.
@@ -70,14 +70,15 @@ bool can_reduce(GradientReduction when, const Layout& layout) {
     return true;
 }
 
-// DeepSpeed: pipe/engine.py:76. nanotron: any zero_stage above 0 is ZeRO-1 (helpers.py:409).
+// Sources for DeepSpeed: pipe/engine.py:76. nanotron: any zero_stage above 0 is ZeRO-1 (helpers.py:409).
 ReductionSupport zero_support(Software software, int zero, std::int64_t pp) {
     if (zero < 2) return ReductionSupport::runs;
     if (software == Software::nanotron) return ReductionSupport::lacks;
     return software == Software::deepspeed && pp > 1 ? ReductionSupport::refuses : ReductionSupport::runs;
 }
 
-// Megatron-FSDP: grad_reduce_every_bprop knows no way out of it. MaxText: pipeline_fsdp_ag_per_repeat.
+// Megatron-FSDP's grad_reduce_every_bprop has no way to switch it off. MaxText has
+// pipeline_fsdp_ag_per_repeat.
 ReductionSupport reduction_support(const Plan& plan) {
     const Layout& l = plan.layout;
     const Software software = plan.training.software;

@@ -1,35 +1,36 @@
-// When are gradients reduced over the data-parallel ranks, and how often are parameters gathered? A rank that
-// keeps shards of the gradients reduces after every backward; one that reduces once a step keeps them whole
-// (docs/communication.md).
+// Says when gradients are reduced over the data-parallel ranks, and how often parameters are gathered. A rank
+// that keeps shards of the gradients reduces after every backward; one that reduces once a step keeps them
+// whole (docs/communication.md).
 #pragma once
 
 #include "core/plan/plan.h"
 
 namespace pentamesh {
 
-// The plan's own choice or, where it makes none, what its software does (never by_software). With one
-// micro-batch a step, ZeRO-2 and 3 are `micro_batch`; a run of a GPU's single chunk is the whole step.
+// Returns the plan's own choice or, where it makes no choice, that of its software (never by_software). With
+// one micro-batch a step, ZeRO-2 and 3 are `micro_batch`; a run of a GPU's single chunk is the whole step.
 [[nodiscard]] GradientReduction gradient_reduction_of(const Plan& plan);
 
-// The plan's own choice or its software's: PyTorch's pipelines keep weights gathered for the whole step.
+// Returns the plan's own choice or its software's: PyTorch's pipelines keep weights gathered for the whole
+// step.
 [[nodiscard]] Reshard reshard_of(const Plan& plan);
 
-// True if there is such a thing: ZeRO-1 reduces once a step; only gradients that are cut are reduced after
-// runs of micro-batches, and a V-shaped placement has no runs.
+// Returns true if such a reduction is possible: ZeRO-1 reduces once a step; only gradients that are cut are
+// reduced after runs of micro-batches, and a V-shaped placement has no runs.
 [[nodiscard]] bool can_reduce(GradientReduction when, const Layout& layout);
 
-// Returns what the plan's software says to its ZeRO stage, pipeline and reduction. `refuses` and `lacks`
-// cannot be run with it.
+// Says whether the plan's software runs its ZeRO stage, pipeline and reduction. `refuses` and `lacks` cannot
+// be run with it.
 enum class ReductionSupport : std::uint8_t { runs, refuses, lacks };
 [[nodiscard]] ReductionSupport reduction_support(const Plan& plan);
 
-// Returns what the software says to a ZeRO stage in a pipeline of so many stages.
+// Says whether the software runs a ZeRO stage in a pipeline of so many stages.
 [[nodiscard]] ReductionSupport zero_support(Software software, int zero, std::int64_t pp);
-// After a change of a plan's layout: a reduction that is now impossible, or that its software has not while
-// it ran the plan's own, becomes the software's.
+// Follows a change of a plan's layout: a reduction that is now impossible, or that its software lacks
+// although it ran the plan's own, becomes the software's.
 void follow_software(const Plan& own, Plan& changed);
 
-// Each number moves `times` times in a step, beside these backwards or forwards.
+// Each number moves `times` times in a step, at the same time as these backwards or forwards.
 struct Rounds {
     GradientReduction each = GradientReduction::step;
     double times = 1;

@@ -1,6 +1,6 @@
-// Which schedule does a plan run? One stage has one: without a pipeline the plan's schedule, its chunks and
-// its groups of micro-batches do nothing (Megatron-LM schedules.py forward_backward_no_pipelining;
-// torchtitan trainer.py adds gradients up one micro-batch after another).
+// Says which schedule a plan runs. One stage has one: without a pipeline the plan's schedule, its chunks and
+// its groups of micro-batches do nothing (Megatron-LM schedules.py forward_backward_no_pipelining; torchtitan
+// trainer.py adds gradients up one micro-batch after another).
 #pragma once
 
 #include "core/plan/plan.h"

@@ -70,15 +70,15 @@ void find_rows(std::size_t chunks, std::size_t lanes, Sequence& out) {
 }
 
 // Each device hands out its ops until one lacks an input. Forwards go one way along the devices and backwards
-// the other, so the devices are asked to and fro: whatever the schedule, an op is looked at once or a few
-// times.
+// the other, so the devices are asked in both directions by turns: in any schedule, an op is examined once or
+// a few times.
 class Walk {
   public:
     Walk(const Order& order, std::size_t chunks, std::size_t lanes, Sequence& out)
         : order_(order), chunks_(chunks), lanes_(lanes), out_(out), turn_(out.turn.data()),
           back_(out.back_input.empty() ? nullptr : out.back_input.data()) {}
 
-    // How many ops the list has.
+    // Returns the number of ops of the list.
     std::size_t go() {
         const std::size_t p = out_.device.size();
         // Devices far from each other take turns: neighbours in the list then rarely wait for one another,
@@ -97,8 +97,8 @@ class Walk {
   private:
     static constexpr std::size_t kAbreast = 8;
 
-    // The slot of the op that makes an input; stays what it is where none is needed. Null where it is known,
-    // else what is waited for.
+    // Finds the slot of the op that makes an input; the slot stays as it is where no input is needed. Returns
+    // null where it is known, else the entry that is waited for.
     [[nodiscard]] static const std::int32_t* find(const std::int32_t* row, std::int32_t shift,
                                                   std::int32_t microbatch, std::int32_t& slot) {
         if (!row) return nullptr;
@@ -106,7 +106,7 @@ class Walk {
         return row[microbatch] < 0 ? row + microbatch : nullptr;
     }
 
-    // True: it had ops to hand out.
+    // Returns true if it had ops to hand out.
     bool run(std::size_t d) {
         Sequence::Device& device = out_.device[d];
         Sequence::Progress& progress = out_.progress[d];
@@ -161,7 +161,7 @@ class Walk {
     }
 
     static constexpr std::int32_t kThrough =
-        kNone;  // what a device waits for that has handed out all of its ops
+        kNone;  // stands for the input of a device that has handed out all of its ops
 
     const Order& order_;
     const std::size_t chunks_, lanes_;

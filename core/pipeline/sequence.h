@@ -1,5 +1,5 @@
-// One list of all ops of a schedule in which each stands behind what it needs. It follows from the order
-// alone, whatever the costs, and is kept while the shape is the same: a replay then only adds up times.
+// Lists all ops of a schedule so that each comes after those it needs. The list follows only from the order,
+// for any costs, and is kept while the shape is the same: a replay then only adds up times.
 #pragma once
 
 #include "core/pipeline/schedules/schedule.h"
@@ -10,14 +10,14 @@
 
 namespace pentamesh {
 
-// Where the inputs of a chunk come from and its outputs go: indices device * chunks + c, -1: nowhere.
+// Says where the inputs of a chunk come from and its outputs go: indices device * chunks + c, -1 for nowhere.
 struct ChunkLink {
     std::int32_t before = -1, after = -1;
     std::int32_t before_device = -1, after_device = -1;
     bool operator==(const ChunkLink&) const = default;
 };
 
-// Ops of one device that take the same time and get their inputs from the same places.
+// Groups ops of one device that take the same time and get their inputs from the same places.
 struct Lane {
     OpKind kind = OpKind::F;
     std::uint32_t device = 0;
@@ -26,17 +26,18 @@ struct Lane {
     std::int64_t ops = 0;
 };
 
-// A replay writes when ops end into slots: a device's own stand side by side in the order of its ops, behind
-// a gap. The last slot of the gap stands for the time 0, so that a first op too has one before it. Without
-// gaps devices of 2^k ops each would all fall into the same few lines of a processor's cache.
+// A replay writes when ops end into slots: a device's own are side by side in the order of its ops, after a
+// gap. The last slot of the gap stands for the time 0, so that a first op too has one before it. Without gaps
+// devices of 2^k ops each would all fall into the same few lines of a processor's cache.
 inline constexpr std::int32_t kSlotGap = 9;  // a cache line, and the slot of the time 0
 
-// The slots of a device's ops lie this far behind the ops' own places in the order of all devices.
+// The slots of a device's ops lie this far after the ops' own places in the order of all devices.
 [[nodiscard]] inline std::int32_t slot_shift(std::size_t device) {
     return static_cast<std::int32_t>(device + 1) * kSlotGap;
 }
 
-// An op waits for the slot before its own and for its input; where it needs none the same slot stands twice.
+// An op waits for the slot before its own and for its input; where it needs no input it has the same slot
+// twice.
 struct Turn {
     std::int32_t slot = 0, input = 0;
     std::uint32_t lane = 0;
@@ -46,8 +47,8 @@ struct Sequence {
     ScheduleShape shape;
     int iterations = 0;           // steps that it holds; 0: it is of nothing yet
     std::vector<ChunkLink> link;  // [device * chunks + c]
-    // The op that runs the forward (backward: B, I or an FB) of micro-batch k on chunk c of device d:
-    // [(d * chunks + c) * microbatches * iterations + k], -1: none does.
+    // Holds the op that runs the forward (backward: B, I or an FB) of micro-batch k on chunk c of device d:
+    // [(d * chunks + c) * microbatches * iterations + k], -1 where no op does.
     std::vector<std::int32_t> forward_op, backward_op;
     std::vector<Lane> lane;                // as many for each device, in turn
     std::vector<Turn> turn;                // all ops, or those before the order dead-locks
@@ -59,7 +60,7 @@ struct Sequence {
     };
     std::vector<Device> device;
 
-    // While the list is made; kept for its capacity.
+    // Used while the list is made; kept for its capacity.
     struct Rows {  // of forward_op and backward_op, what the ops of a chunk make and need
         std::int32_t *forward = nullptr, *backward = nullptr;
         const std::int32_t *before = nullptr, *after = nullptr;  // null: nothing
@@ -79,7 +80,7 @@ struct Sequence {
     void clear();  // keeps capacity
 };
 
-// Of an order of so many steps of a shape. No allocation once warm.
+// Makes the sequence of an order of so many steps of a shape. It allocates nothing once warm.
 void find_sequence(const ScheduleShape& shape, int iterations, const Order& order, Sequence& out);
 
 }  // namespace pentamesh

@@ -11,7 +11,7 @@ std::string span_text(std::int64_t first, std::int64_t last) {
     return first == last ? with_commas(first) : with_commas(first) + "–" + with_commas(last);
 }
 
-// The layers of a device's chunks, at most the first two of them.
+// Names the layers of a device's chunks, at most the first two of them.
 std::string layers_text(const ScheduleShape& shape, const Stages& stages, int device) {
     constexpr int kShown = 2;
     std::string text;

@@ -1,4 +1,4 @@
-// Where does a pipeline stage live? Its layers and the fast domains (nodes, racks) that hold its ranks.
+// Says where a pipeline stage lives: its layers and the fast domains (nodes, racks) that hold its ranks.
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -18,12 +18,12 @@ struct StagePlace {
     std::int64_t node_step = 1;  // nodes between one run of the stage's nodes and the next; 1: one run
     bool every_node = false;     // each node holds a rank of every stage
 };
-// By device. O(devices * chunks), whatever the cluster's size.
+// Returns the places by device. It takes O(devices * chunks), for any size of the cluster.
 [[nodiscard]] std::vector<StagePlace> stage_places(const Plan& plan, const Mesh& mesh,
                                                    const ScheduleShape& shape, const Stages& stages);
-// "node 3", "nodes 0–7", "nodes 0–1, 8–9, …", "all nodes"; `domain`: "node" or "rack".
+// Returns "node 3", "nodes 0–7", "nodes 0–1, 8–9, …", "all nodes"; `domain` is "node" or "rack".
 [[nodiscard]] std::string nodes_text(const StagePlace& place, std::string_view domain);
-// "stage 3, layers 60–79, head, nodes 24–31"
+// Returns "stage 3, layers 60–79, head, nodes 24–31".
 [[nodiscard]] std::string stage_text(int stage, const StagePlace& place, std::string_view domain);
 
 }  // namespace pentamesh

@@ -11,7 +11,7 @@
 namespace pentamesh {
 namespace {
 
-// Which of a chunk's layers begin .. end-1 run again in the backward pass.
+// Finds which of a chunk's layers begin .. end-1 are recomputed in the backward pass.
 void find_recomputed(const Plan& plan, const LayerTypes& types, std::int64_t begin, std::int64_t end,
                      ChunkLayers& k) {
     const RecomputeChoice& r = plan.training.recompute;
@@ -23,7 +23,7 @@ void find_recomputed(const Plan& plan, const LayerTypes& types, std::int64_t beg
     k.skipped = static_cast<double>(recomputed - units);
 }
 
-// Prediction layers run again with the others, but where these are counted (Megatron-LM
+// Prediction layers are recomputed with the others, except where these are counted (Megatron-LM
 // multi_token_prediction.py).
 void add_mtp(const Plan& plan, const LayerTypes& types, ChunkLayers& k) {
     const RecomputeChoice& r = plan.training.recompute;
@@ -33,7 +33,7 @@ void add_mtp(const Plan& plan, const LayerTypes& types, ChunkLayers& k) {
     k.recomputed[types.mtp] += static_cast<std::uint32_t>(k.mtp_recomputed);
 }
 
-// From this layer on all are of one type; none: beyond the last.
+// Returns the layer from which on all are of one type; beyond the last where there is no such layer.
 std::int64_t first_alike(const Model& m) {
     if (!m.pattern.empty()) return std::numeric_limits<std::int64_t>::max();
     if (!m.moe) return 0;
@@ -59,8 +59,8 @@ void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out) {
     }
     const std::int64_t layers = std::max<std::int64_t>(plan.model.layers, 0);
     out.assign(static_cast<std::size_t>(n), n > 0 ? layers / n : 0);
-    // What is left goes to the chunks before the last: later stages keep fewer micro-batches in flight. Then,
-    // if there is more, to the last; the first takes the fewer to the end.
+    // The rest goes to the chunks before the last: later stages keep fewer micro-batches in flight. Then, if
+    // there is more, it goes to the last; the first takes the fewer to the end.
     const std::int64_t left = n > 0 ? layers % n : 0;
     const std::int64_t end = left <= n - 2 ? n - 1 : n;
     for (std::int64_t i = end - left; i < end; ++i) ++out[i];
@@ -110,7 +110,7 @@ ChunkLayers chunk_of(const Plan& plan, const LayerTypes& types, const ChunkRange
 
 namespace {
 
-// The kinds of all chunks in model order. Most hold as many layers, all of one type: they are one kind.
+// Holds the kinds of all chunks in model order. Most hold as many layers, all of one type: they are one kind.
 class Chunks {
   public:
     Chunks(const Plan& plan, const LayerTypes& types, Stages& out)
@@ -163,7 +163,7 @@ class Chunks {
     std::uint32_t usual_ = 0;
 };
 
-// From model order to devices.
+// Copies them from model order to devices.
 void deal_out(const ScheduleShape& shape, Stages& out) {
     out.chunk_kind.resize(static_cast<std::size_t>(out.devices * out.chunks));
     std::uint32_t* const own = out.chunk_kind.data();
@@ -206,7 +206,7 @@ StageContents contents_of(const Model& model, const Stages& stages, int device) 
     return s;
 }
 
-// Whether a device has the chunks of the one before it, whose kinds stand before `own`.
+// Returns true if a device has the chunks of the one before it, whose kinds come before `own`.
 bool as_before(const std::uint32_t* own, int chunks) {
     for (int c = 0; c < chunks; ++c)  // mostly one: less than a call of std::equal
         if (own[c] != own[c - chunks]) return false;
@@ -238,7 +238,7 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out) {
 void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& shape, Stages& out) {
     layers_of_chunks(plan, out.first_layer);
     if (out.first_layer.empty()) return out.clear();
-    // Running sum, from the layers of each virtual stage to the first of each.
+    // A running sum turns the layers of each virtual stage into the first of each.
     std::int64_t sum = 0;
     for (std::int64_t& layers : out.first_layer) sum = saturating_sum(sum, std::exchange(layers, sum));
     out.first_layer.push_back(sum);

@@ -1,4 +1,4 @@
-// Which layers does each pipeline device run?
+// Says which layers each pipeline device runs.
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -13,35 +13,36 @@ namespace pentamesh {
 // Chunks along the depth of a model beyond these are no pipeline: such a plan is refused.
 inline constexpr std::int64_t kMostChunks = std::int64_t{1} << 20;
 
-// Layers of one chunk of a device. The embedding stands before the first virtual stage; the last norm and the
-// head behind the last, the multi-token-prediction layers there or in the chunk that the layout names.
+// Holds the layers of one chunk of a device. The embedding comes before the first virtual stage; the last
+// norm and the head after the last, the multi-token-prediction layers there or in the chunk that the layout
+// names.
 struct ChunkLayers {
-    double dense = 0, moe = 0;           // multi-token-prediction layers are counted among them
-    LayerCounts types;                   // the same layers by type
-    LayerCounts recomputed;              // how many of these run again in the backward (training.recompute)
-    double mtp = 0, mtp_recomputed = 0;  // the prediction layers among them, and among those run again
-    double skipped = 0;  // layers run again whose input is not kept either: all but the first of a unit
+    double dense = 0, moe = 0;  // multi-token-prediction layers are counted among them
+    LayerCounts types;          // the same layers by type
+    LayerCounts recomputed;     // number of these that are recomputed in the backward (training.recompute)
+    double mtp = 0, mtp_recomputed = 0;  // the prediction layers among them, and among those recomputed
+    double skipped = 0;  // recomputed layers whose input is not kept either: all but the first of a unit
     bool first = false, last = false;
     [[nodiscard]] double layers() const { return dense + moe; }
     bool operator==(const ChunkLayers&) const = default;
 };
 
-// What one device holds, all of its chunks together. `layers` leaves the multi-token-prediction layers out;
-// `moe_layers` of them are MoE layers.
+// Holds the contents of one device, all of its chunks together. `layers` leaves the multi-token-prediction
+// layers out; `moe_layers` of them are MoE layers.
 struct StageContents {
     std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
     LayerCounts types, recomputed;  // of `layers`, as in ChunkLayers
     std::int64_t skipped = 0;
     bool embedding = false, head = false;
-    // Layers of a type, the prediction layers among them.
+    // Returns layers of a type, the prediction layers among them.
     [[nodiscard]] double with_mtp(int type, int mtp_type) const {
         return types[type] + (type == mtp_type ? static_cast<double>(mtp_layers) : 0);
     }
     bool operator==(const StageContents&) const = default;
 };
 
-// Most chunks are alike, and most devices: what differs is kept once, and named by its place. What is alike
-// may stand twice.
+// Most chunks are the same, and most devices: each different one is kept once, and named by its place. The
+// same one may be kept twice.
 struct Stages {
     int devices = 1, chunks = 1;
     std::vector<ChunkLayers> chunk_kinds;
@@ -64,39 +65,40 @@ struct Stages {
     bool operator==(const Stages&) const = default;
 };
 
-// The schedule's view of a plan with m micro-batches per step. Numbers below 1 count as 1.
+// Returns the schedule's view of a plan with m micro-batches per step. Numbers below 1 count as 1.
 [[nodiscard]] ScheduleShape shape_of(const Plan& plan, std::int64_t microbatches);
 
-// Layers of each of pp * virtual_stages chunks (dualpipe: pp) in model order: the layout's own, or as even as
-// possible with the first and last chunk taking the fewer. Empty beyond kMostChunks. Reuses out's capacity.
+// Writes the layers of each of pp * virtual_stages chunks (dualpipe: pp) in model order: the layout's own, or
+// as even as possible with the first and last chunk taking the fewer. It is empty beyond kMostChunks. Reuses
+// out's capacity.
 void layers_of_chunks(const Plan& plan, std::vector<std::int64_t>& out);
 
-// A chunk by its layers, begin .. end-1 in model order, and by what it holds besides.
+// Describes a chunk by its layers, begin .. end-1 in model order, and its other contents.
 struct ChunkRange {
     std::int64_t begin = 0, end = 0;
     bool first = false, last = false, mtp = false;
 };
 [[nodiscard]] ChunkLayers chunk_of(const Plan& plan, const LayerTypes& types, const ChunkRange& range);
-// The chunk that holds the prediction layers, of so many (at least 1).
+// Returns the chunk, of so many (at least 1), that holds the prediction layers.
 [[nodiscard]] std::int64_t mtp_chunk_of(const Layout& layout, std::int64_t chunks);
 
-// Reuses out's capacity. `types`: those of the plan's model.
+// Reuses out's capacity. `types` are those of the plan's model.
 void lay_stages(const Plan& plan, const LayerTypes& types, const ScheduleShape& shape, Stages& out);
 void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 
-// What a device runs, all of its chunks together.
+// Returns the layers of a device, all of its chunks together.
 [[nodiscard]] ChunkLayers all_chunks(const Stages& stages, int device);
 
-// Whether a device runs the same as the one before it: most do, and cost the same.
+// Returns true if a device runs the same as the one before it: most do, and cost the same.
 [[nodiscard]] inline bool repeats_previous(const Stages& stages, int device) {
     return device > 0 && stages.device_kind[device] == stages.device_kind[device - 1];
 }
 
-// Of each type the share of its layers that run again in the backward. A stage of which there are two copies
+// Returns for each type the share of its layers that are recomputed in the backward. A stage with two copies
 // counts once.
 [[nodiscard]] PerType<double> shares_recomputed(const Stages& stages);
 
-// How many of the multi-token-prediction layers are MoE.
+// Returns how many of the multi-token-prediction layers are MoE.
 [[nodiscard]] inline std::int64_t moe_of_mtp(const Model& model, std::int64_t mtp_layers) {
     return model.moe && !model.mtp_dense ? mtp_layers : 0;
 }

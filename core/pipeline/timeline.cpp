@@ -13,7 +13,7 @@ std::size_t at_index(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-// What the ops of each lane take, and how long their inputs are on their way.
+// Finds the time of the ops of each lane, and how long their inputs take to arrive.
 void time_lanes(const TimelineCosts& costs, Timeline& t) {
     const auto sent = [&](std::int32_t from, std::int32_t device, std::uint32_t to) {
         return from < 0 || device == static_cast<std::int32_t>(to) ? 0.0 : costs.send;
@@ -78,7 +78,7 @@ void sum_up(Timeline& t) {
         if (run.ops == 0) continue;
         out.first_start = t.start[t.order.begin[d]];
         out.last_end = t.end[t.order.begin[d] + run.ops - 1];
-        // A device that never waits is busy for as long as that, not for a rounding more or less.
+        // A device that never waits is busy exactly that long, without a rounding error.
         const double rounding = std::numeric_limits<double>::epsilon() * static_cast<double>(run.ops + 8);
         const double span = out.last_end - out.first_start;
         if (std::abs(span - out.busy) < rounding * out.last_end) out.busy = span;
@@ -95,7 +95,7 @@ void replay(const TimelineCosts& costs, Timeline& t) {
     sum_up(t);
 }
 
-// The order of several steps back to back.
+// Makes the order of several steps back to back.
 void repeat_order(const ScheduleShape& shape, int iterations, Order& out) {
     Order once;
     build_order(shape, once);

@@ -1,5 +1,5 @@
-// When does each stage work? Replays an order against costs: an op starts when its device is free and what it
-// needs has arrived.
+// Says when each stage works. It replays an order against costs: an op starts when its device is free and its
+// inputs have arrived.
 #pragma once
 
 #include "core/pipeline/schedules/schedule.h"
@@ -10,7 +10,7 @@
 
 namespace pentamesh {
 
-// Costs of one micro-batch on a chunk, seconds (or any one unit).
+// Costs are those of one micro-batch on a chunk, in seconds (or any one unit).
 struct ChunkCost {
     double forward = 0, input_grad = 0, weight_grad = 0;  // F, I, W; B = I + W
     [[nodiscard]] double total() const { return forward + input_grad + weight_grad; }
@@ -28,9 +28,10 @@ struct TimelineCosts {
 [[nodiscard]] inline double slow_factor(const TimelineCosts& costs, std::size_t device) {
     return costs.slow.empty() ? 1 : costs.slow[device];
 }
-// What a device of that many chunks is busy with one micro-batch.
+// Returns how long a device of that many chunks is busy with one micro-batch.
 [[nodiscard]] double device_busy(const TimelineCosts& costs, int device, int chunks);
-// Uniform costs of a whole stage; a chunk costs 1 / cost_divisor. `pair`: cost of an FB, 0: F + I + W.
+// Returns uniform costs of a whole stage; a chunk costs 1 / cost_divisor. `pair` is the cost of an FB; 0
+// stands for F + I + W.
 [[nodiscard]] TimelineCosts uniform_costs(const ScheduleShape& shape, double f, double i, double w,
                                           double send, double pair = 0);
 
@@ -50,51 +51,53 @@ struct Timeline {
     double makespan = 0;
     bool complete = false;  // false: the order dead-locks (never for accepted shapes; tested)
 
-    Sequence sequence;  // whose forward_op, backward_op and link say which op is where
-    struct LaneTime {   // of a lane of the sequence, seconds
+    Sequence sequence;                                    // its forward_op, backward_op and link find each op
+    struct LaneTime {                                     // of a lane of the sequence, seconds
         double takes = 0, arrives = 0, back_arrives = 0;  // an op; its inputs on their way
         std::int32_t shift = 0;                           // from an op to its slot
     };
-    // Of the replay, kept for their capacity.
+    // The replay uses these; they are kept for their capacity.
     std::vector<LaneTime> lane_time;
-    std::vector<double> slot_end;  // when ops end, by slot, seconds
+    std::vector<double> slot_end;  // the times at which ops end, by slot, seconds
 
     [[nodiscard]] bool empty() const { return device.empty(); }
     void clear();                              // keeps capacity
     bool operator==(const Timeline& t) const;  // of what it says; the sequence follows from that
-    // Mean over devices of (makespan - busy) / makespan.
+    // Returns the mean over devices of (makespan - busy) / makespan.
     [[nodiscard]] double bubble_fraction() const;
 };
-// Precondition: accepts(shape), costs.chunk has devices * chunks entries. O(ops); no allocation once out is
-// warm. Where out is of the same shape its order and sequence stay, and times alone are new.
+// Precondition: accepts(shape), costs.chunk has devices * chunks entries. It takes O(ops); it allocates
+// nothing once out is warm. Where out is of the same shape its order and sequence stay, and only times are
+// new.
 void run_timeline(const ScheduleShape& shape, const TimelineCosts& costs, Timeline& out);
-// Several steps back to back without a barrier between them: the next one slides into the slanted end of the
-// one before, as with the zero-bubble papers' post-validated optimizer step.
+// Runs several steps back to back without a barrier between them: the next one slides into the slanted end of
+// the one before, as with the zero-bubble papers' post-validated optimizer step.
 void run_iterations(const ScheduleShape& shape, const TimelineCosts& costs, int iterations, Timeline& out);
-// When step k of a timeline ends (its last op on any device).
+// Returns when step k of a timeline ends (its last op on any device).
 [[nodiscard]] double iteration_end(const Timeline& t, int iteration);
-// What one more step adds to the makespan where steps run back to back: makespan less the first step's end
-// for two. Less m(F + I + W) this is the bubble that is left, the span bubble of the zero-bubble papers.
+// Returns what one more step adds to the makespan where steps run back to back: makespan less the first
+// step's end for two. Less m(F + I + W) this is the bubble that is left, the span bubble of the zero-bubble
+// papers.
 [[nodiscard]] double steady_period(const ScheduleShape& shape, const TimelineCosts& costs);
 
-// The makespan without a replay, O(devices * chunks), no allocation: the slowest device's work and
-// bubble_estimate() of the mean of the others. For equal stages as exact as that; docs/schedules.md has the
-// tolerances.
+// Returns the makespan without a replay, O(devices * chunks), no allocation: the slowest device's work and
+// bubble_estimate() of the mean of the others. For equal stages it is as exact as that; docs/schedules.md has
+// the tolerances.
 [[nodiscard]] double makespan_estimate(const ScheduleShape& shape, const TimelineCosts& costs);
 
-// Which device runs op `index`.
+// Returns the device that runs op `index`.
 [[nodiscard]] int device_of_op(const Timeline& t, std::size_t index);
-// The ops whose output `index` needs, on its own or another device; -1: none. An FB has two. A weight
+// Returns the ops whose output `index` needs, on its own or another device, or -1. An FB has two. A weight
 // gradient needs its input gradient.
 [[nodiscard]] std::array<std::ptrdiff_t, 2> inputs_of(const Timeline& t, std::size_t index);
-// The op that `index` had to wait for last (the predecessor on its device, or across devices), -1: none.
-// Where both came at the same time, the predecessor on its device.
+// Returns the op that `index` had to wait for last (the predecessor on its device, or across devices), or -1.
+// Where both came at the same time, it is the predecessor on its device.
 [[nodiscard]] std::ptrdiff_t waited_for(const Timeline& t, const TimelineCosts& costs, std::size_t index);
-// The chain of ops that the makespan hangs on, first to last.
+// Returns the chain of ops that the makespan depends on, first to last.
 [[nodiscard]] std::vector<std::size_t> critical_path(const Timeline& t, const TimelineCosts& costs);
 
-// Activations held over time on one device: (time, micro-batches of a whole stage after it), ascending time,
-// one step a time. Counted from the start of F to the end of B, or of W where the backward is split.
+// Holds activations over time on one device: (time, micro-batches of a whole stage after it), ascending time,
+// one step a time. They count from the start of F to the end of B, or of W where the backward is split.
 struct InFlightStep {
     double time = 0, held = 0;
 };

@@ -34,7 +34,7 @@ struct Row {
     double least, most;  // time that least_px and most_px are
     double tolerance;
 
-    // First op from `begin` on that ends after `time`.
+    // Returns the first op from `begin` on that ends after `time`.
     [[nodiscard]] std::size_t ending_after(std::size_t begin, double time) const {
         const double last = static_cast<double>(index.slices) - 1;
         auto slice = static_cast<std::size_t>(std::clamp(time / index.slice_s, 0.0, last));
@@ -56,7 +56,7 @@ struct Row {
                 minus(index.before[device + last + 1], index.before[device + first])};
     }
 
-    // Work done before `time`, which op `from` or a later one runs in or after.
+    // Returns the work done before `time`, which op `from` or a later one runs in or after.
     [[nodiscard]] Sums work_before(std::size_t from, double time) const {
         const std::size_t i = ending_after(from, time);
         Sums sums = index.before[device + i];
@@ -65,8 +65,8 @@ struct Row {
         return plus(sums, minus(index.before[device + i + 1], sums), share);
     }
 
-    // The same for any time, as if the work within a slice were even: a good guess over many slices, and one
-    // look into memory instead of several.
+    // Returns the same for any time, as if the work within a slice were even: a good guess over many slices,
+    // and one access to memory instead of several.
     [[nodiscard]] Sums about_before(double time) const {
         const double at = std::clamp(time / index.slice_s, 0.0, static_cast<double>(index.slices));
         const auto slice = std::min(static_cast<std::size_t>(at), index.slices - 1);
@@ -74,7 +74,7 @@ struct Row {
         return plus(done[0], minus(done[1], done[0]), at - static_cast<double>(slice));
     }
 
-    // Whether the work from op `first` on is much the same in each quarter of the next `span`.
+    // Returns true if the work from op `first` on is much the same in each quarter of the next `span`.
     [[nodiscard]] bool alike(std::size_t first, double span) const {
         const double quarter = span / 4, begin = t.start[first];
         const bool coarse = quarter >= 8 * index.slice_s;
@@ -96,13 +96,13 @@ struct Row {
         return std::max({range.forward, range.backward, range.weight}) <= tolerance * quarter;
     }
 
-    // What the runs so far tell of the next: how long it may be, in time, and how many are not worth trying.
+    // Earlier runs predict the next: how long it may be, in time, and how many are not worth trying.
     struct Guess {
         double span;
         int pause = 0;
     };
-    // The op after the last that joins `first`, which is narrow. A run is at most twice as long as the one
-    // before. After one that the work ended early the next few are taken short: where the work changes often
+    // Returns the op after the last that joins `first`, which is narrow. A run is at most twice as long as
+    // the one before. After a run that ended early the next few are taken short: where the work changes often
     // that saves trying every length.
     [[nodiscard]] std::size_t run_end(std::size_t first, Guess& guess) const {
         constexpr int kPause = 3;

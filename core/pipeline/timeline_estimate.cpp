@@ -1,4 +1,4 @@
-// The makespan of a schedule without running it, for searches that look at many thousand layouts.
+// Estimates the makespan of a schedule without running it, for searches that evaluate many thousand layouts.
 #include "core/pipeline/timeline.h"
 
 #include <algorithm>
@@ -6,9 +6,10 @@
 namespace pentamesh {
 namespace {
 
-// What dualpipe and dualpipev gain on the innermost device, on which their makespan hangs, when an overlapped
-// pair takes `factor` of its parts: each pair's share, and that of the idle time, (p/2 - 1)(FB + B - 3W).
-// Costs are those of one micro-batch on the pacing device and on the mean of those that it waits for.
+// Returns the gain of dualpipe and dualpipev on the innermost device, on which their makespan depends, when
+// an overlapped pair takes `factor` of its parts: each pair's share, and that of the idle time, (p/2 - 1)(FB
+// + B - 3W). Costs are those of one micro-batch on the pacing device and on the mean of those that it waits
+// for.
 double overlap_gain(const ScheduleShape& s, double pacing, double others, double factor) {
     const ScheduleTraits& t = traits_of(s.schedule);
     if (!t.overlaps_pairs) return 0;
@@ -32,8 +33,8 @@ ChunkCost device_cost(const TimelineCosts& costs, int device, int chunks) {
 
 }  // namespace
 
-// Two chains, and the longer counts: all micro-batches at the slowest device's pace, which leaves the others
-// time to hide their sends once the pipeline is full; and all at the mean pace with every send.
+// There are two chains, and the longer counts: all micro-batches at the slowest device's pace, which leaves
+// the others time to hide their sends once the pipeline is full; and all at the mean pace with every send.
 double makespan_estimate(const ScheduleShape& shape, const TimelineCosts& costs) {
     const int p = shape.devices, chunks = chunks_of(shape);
     ChunkCost sum, slowest;

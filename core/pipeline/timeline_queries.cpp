@@ -1,4 +1,5 @@
-// Questions about a timeline that has run: what an op waited for, the critical path, memory over time.
+// Answers questions about a timeline that has run: which op another waited for, the critical path, memory
+// over time.
 #include "core/pipeline/timeline.h"
 #include "core/pipeline/timeline_entries.h"
 

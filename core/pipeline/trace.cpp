@@ -133,7 +133,7 @@ void write_op(Events& events, const Timeline& t, int device, std::size_t i) {
     events.end_args().close();
 }
 
-// Sends of one device, each on the first track that is free when it starts.
+// Places sends of one device, each on the first track that is free when it starts.
 class Sends {
   public:
     Sends(Events& events, int device) : events_(events), device_(device) {}
@@ -159,7 +159,8 @@ class Sends {
     std::vector<std::int64_t> busy_until_;
 };
 
-// An arrow from the last nanosecond of the slice that makes an input to the first of the slice that needs it.
+// Writes an arrow from the last nanosecond of the slice that makes an input to the first of the slice that
+// needs it.
 void write_flow(Events& events, const Timeline& t, std::int64_t id, int from_device, std::size_t from,
                 int to_device, std::size_t to) {
     const std::int64_t begun = nanoseconds(t.start[from]);

@@ -40,7 +40,7 @@ Plan with_gpus_as_replicas(const Plan& plan, std::int64_t gpus) {
     Plan p = plan;
     p.cluster.gpus = std::clamp(gpus, kDegree.least, kDegree.most);
     Layout& l = p.layout;
-    l.dp_replicate.reset();  // what is left of the cluster
+    l.dp_replicate.reset();  // the rest of the cluster
     const std::int64_t replicas = replicas_in_force(p);
     if (replicas < 1) return with_gpus(plan, gpus);
     if (plan.layout.dp_replicate) l.dp_replicate = replicas;
@@ -78,7 +78,7 @@ Plan with_tiers(const Plan& plan, std::vector<Tier> tiers) {
     std::vector<std::string>& stated = p.cluster_source.overrides;
     if (!p.cluster_source.preset.empty() && std::find(stated.begin(), stated.end(), "/tiers") == stated.end())
         stated.emplace_back("/tiers");
-    // The tiers say it themselves, and a single one spans the whole cluster.
+    // The tiers state it themselves, and a single one spans the whole cluster.
     std::erase_if(stated, [](const std::string& s) { return s == "/fast_domain" || s == "/gpus_per_node"; });
     return p;
 }

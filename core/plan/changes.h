@@ -1,5 +1,5 @@
-// Changes that a person makes to a plan. Panel, menus, lessons, advice and search make the same ones.
-// with_factor stands in factors.h.
+// Makes changes of a plan for a person. Panel, menus, lessons, advice and search make the same ones.
+// with_factor is in factors.h.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -11,37 +11,41 @@
 
 namespace pentamesh {
 
-// Another number of GPUs. What the cluster gains or loses goes to data parallelism where that divides.
+// Sets another number of GPUs. GPUs that the cluster gains or loses change data parallelism where that
+// divides.
 [[nodiscard]] Plan with_gpus(const Plan& plan, std::int64_t gpus);
-// The same; what it gains or loses becomes plain replicas, however the plan shards. As with_gpus where the
-// other factors leave no whole number of replicas.
+// Does the same; gained or lost GPUs become plain replicas, however the plan shards. It is as with_gpus where
+// the other factors leave no whole number of replicas.
 [[nodiscard]] Plan with_gpus_as_replicas(const Plan& plan, std::int64_t gpus);
-// Another first tier: GPUs that one node (or rack) joins. The plan as it was where the cluster has one tier.
+// Sets another first tier: GPUs that one node (or rack) joins. Returns the plan as it was where the cluster
+// has one tier.
 [[nodiscard]] Plan with_gpus_per_node(const Plan& plan, std::int64_t gpus);
-// Another fabric and GPU under as many GPUs. `preset`: its id, empty where it has none.
+// Sets another fabric and GPU under as many GPUs. `preset` is its id, empty where it has none.
 [[nodiscard]] Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset);
-// Other tiers, fastest first, under the same GPUs: the plan's own from then on.
+// Sets other tiers, fastest first, under the same GPUs: they are the plan's own from then on.
 [[nodiscard]] Plan with_tiers(const Plan& plan, std::vector<Tier> tiers);
-// Where a model of one's own begins: a dense decoder of a usual shape, to be typed over (Touvron et al. 2023,
-// LLaMA, table 2: 7B).
+// Returns the first values of a model of one's own: a dense decoder of a usual shape, to be typed over
+// (Touvron et al. 2023, LLaMA, table 2: 7B).
 [[nodiscard]] Model plain_model();
-// Another model; a dense one has no experts to lay out.
+// Sets another model; a dense one has no experts to lay out.
 [[nodiscard]] Plan with_model(const Plan& plan, Model model, std::string preset);
-// Nothing cut but by FSDP over all GPUs, one sequence a GPU at least: a layout that suits any model.
+// Cuts only by FSDP over all GPUs, with one sequence a GPU at least: a layout that suits any model.
 [[nodiscard]] Plan with_plain_layout(const Plan& plan);
-// Spelled out in the plan, or a preset's with something changed: no preset brings it back.
+// Returns true if the model is spelled out in the plan, or is a preset's with a change: no preset brings it
+// back.
 [[nodiscard]] bool is_own_model(const Plan& plan);
 [[nodiscard]] Plan with_schedule(const Plan& plan, Schedule schedule, std::int64_t virtual_stages);
 
 using AxisOrder = std::array<Axis, kAxisCount>;
-// Layers of each of pp * virtual_stages chunks in model order, zeros allowed; an empty list is an even split.
+// Sets the layers of each of pp * virtual_stages chunks in model order, zeros allowed; an empty list is an
+// even split.
 [[nodiscard]] Plan with_stage_layers(const Plan& plan, std::vector<std::int64_t> layers);
 [[nodiscard]] Plan with_order(const Plan& plan, const AxisOrder& order);
-// The element at `from` taken out and put at `to`.
+// Returns the order with the element at `from` taken out and put at `to`.
 [[nodiscard]] AxisOrder moved(const AxisOrder& order, std::size_t from, std::size_t to);
 
-// A whole number of the layout or the training by its pointer, "/training/global_batch", brought into its
-// range; GPUs go through with_gpus. The plan as it was where there is no such number.
+// Sets a whole number of the layout or the training by its pointer, "/training/global_batch", brought into
+// its range; GPUs go through with_gpus. Returns the plan as it was where there is no such number.
 [[nodiscard]] Plan with_number(const Plan& plan, std::string_view pointer, std::int64_t value);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// What does an edit say? "tp = 8 and dp_shard = 32".
+// Says an edit in words: "tp = 8 and dp_shard = 32".
 #pragma once
 
 #include "core/plan/problem.h"
@@ -9,9 +9,10 @@
 
 namespace pentamesh {
 
-// "8", "on", "tp-cp-ep": names with dashes; layers of stages "4 (7 times), 3", none of them "an even split".
+// Returns "8", "on", "tp-cp-ep": names with dashes; layers of stages "4 (7 times), 3", for an empty list "an
+// even split".
 [[nodiscard]] std::string words_of(const EditValue& value);
-// The field without its path: "dp_shard".
+// Returns the field without its path: "dp_shard".
 [[nodiscard]] std::string_view field_of(const Edit& edit);
 [[nodiscard]] std::string words_of(const std::vector<Edit>& edits);
 

@@ -43,7 +43,7 @@ EditValue value_of(const std::vector<std::int64_t>* v) {
     return *v;
 }
 
-// What an edit cannot say: that a field is no longer stated, or which modules.
+// An edit cannot express these: that a field is no longer stated, or which modules.
 template <typename T>
 bool expressible(const T&) {
     return true;
@@ -106,7 +106,7 @@ bool set(std::vector<std::int64_t>* field, const EditValue& v) {
     return take<std::vector<std::int64_t>>(*field, v);
 }
 
-// What the plan itself says of a cluster that comes from a preset.
+// Records that the plan itself states a part of a cluster that comes from a preset.
 void state_over_preset(Source& source, std::string_view path) {
     constexpr std::string_view owner = "/cluster";
     if (source.preset.empty() || !path.starts_with(owner) || path.size() <= owner.size()) return;
@@ -115,7 +115,7 @@ void state_over_preset(Source& source, std::string_view path) {
         source.overrides.emplace_back(pointer);
 }
 
-// The edit that gives `before` the value of `after`, where there is one.
+// Returns the edit that gives `before` the value of `after`, where there is one.
 std::optional<EditValue> difference(const Read::Any& before, const Read::Any& after) {
     return std::visit(
         [&](const auto& now) -> std::optional<EditValue> {

@@ -1,4 +1,4 @@
-// Edits of a plan inside the engine: what a fix changes, as data. (Edits that come from outside go through
+// Edits a plan inside the engine: the changes of a fix, as data. (Edits that come from outside go through
 // plan_json.h, which checks them against the whole format.)
 #pragma once
 
@@ -9,13 +9,15 @@
 
 namespace pentamesh {
 
-// The edits that turn `from` into `to`, in the order of the plan file: the cluster's GPUs, the layout and the
-// training. An optional field that only `from` states cannot be taken away by an edit and is left out.
+// Returns the edits that turn `from` into `to`, in the order of the plan file: the cluster's GPUs, the layout
+// and the training. An optional field that only `from` states cannot be taken away by an edit and is left
+// out.
 [[nodiscard]] std::vector<Edit> edits_between(const Plan& from, const Plan& to);
-// False where a path is none of those fields or the value is of another type; the plan is then partly edited.
+// Returns false where a path is not one of those fields or the value is of another type; the plan is then
+// partly edited.
 [[nodiscard]] bool apply_in_core(Plan& plan, const std::vector<Edit>& edits);
 
-// edits_between(plan, a copy that `change` has worked on).
+// Returns edits_between(plan, a copy that `change` has worked on).
 template <typename Change>
 [[nodiscard]] std::vector<Edit> fix_by(const Plan& plan, Change&& change) {
     Plan copy = plan;

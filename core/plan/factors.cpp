@@ -6,12 +6,12 @@ namespace pentamesh {
 
 namespace {
 
-// The product of two positive numbers; kManyRanks where it is larger.
+// Returns the product of two positive numbers; kManyRanks where it is larger.
 std::int64_t product(std::int64_t a, std::int64_t b) {
     return b > 0 && a > kManyRanks / b ? kManyRanks : std::min(a * b, kManyRanks);
 }
 
-// tp * cp * pp, 0 on overflow or nonsense.
+// Returns tp * cp * pp, 0 on overflow or nonsense.
 std::int64_t model_parallel(const Layout& l) {
     std::int64_t n = 1;
     for (const std::int64_t f : {l.tp, l.cp, l.pp}) n = product(n, std::max<std::int64_t>(f, 0));
@@ -58,7 +58,7 @@ void set_factor(Layout& l, Axis axis, std::int64_t f) {
     }
 }
 
-// The data-parallel axes take `dp` ranks between them, keeping what the user chose where it divides.
+// Shares `dp` ranks between the data-parallel axes, keeping the user's choice where it divides.
 void share_out(Layout& l, std::int64_t dp, std::int64_t replicate_before) {
     if (l.dp_shard > 1 && dp % replicate_before == 0) {
         l.dp_shard = dp / replicate_before;

@@ -1,5 +1,5 @@
-// Which factors may an axis take, and what becomes of the others when one changes? The GPUs stay: what an
-// axis gives up or takes goes to data parallelism.
+// Says which factors an axis may take, and what becomes of the others when one changes. The GPUs stay: ranks
+// that an axis gives up or takes go to or come from data parallelism.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -8,25 +8,25 @@
 
 namespace pentamesh {
 
-// The dp_replicate in force: the layout's own, or what the other factors leave of the cluster. 0 where that
-// is no whole number: such a plan has none.
+// Returns the dp_replicate in force: the layout's own, or the number that the other factors leave of the
+// cluster. It is 0 where that is no whole number: such a plan has none.
 [[nodiscard]] std::int64_t replicas_in_force(const Plan& plan);
-// The same of any axis.
+// Returns the same of any axis.
 [[nodiscard]] std::int64_t factor_in_force(const Plan& plan, Axis axis);
-// The ZeRO stage that makes a difference: 0 where states are shared by one rank.
+// Returns the ZeRO stage that makes a difference: 0 where states are shared by one rank.
 [[nodiscard]] int zero_in_force(const Plan& plan);
 
-// Degree of data parallelism, dp_shard * dp_replicate, with a left-out dp_replicate resolved from the
-// cluster. 0 where the other factors leave no whole number.
+// Returns the degree of data parallelism, dp_shard * dp_replicate, with a left-out dp_replicate resolved from
+// the cluster. It is 0 where the other factors leave no whole number.
 [[nodiscard]] std::int64_t data_parallel(const Plan& plan);
 
-// tp * cp * pp * data_parallel: the ranks that the layout asks for, 0 where there is no whole number of
-// replicas. A product of factors beyond kManyRanks counts as that many.
+// Returns tp * cp * pp * data_parallel: the ranks that the layout asks for, 0 where there is no whole number
+// of replicas. A product of factors beyond kManyRanks counts as that many.
 inline constexpr std::int64_t kManyRanks = std::int64_t{1} << 40;
 [[nodiscard]] std::int64_t ranks_laid_out(const Plan& plan);
 
-// Micro-batches per step and rank: global_batch over micro_batch and the replicas; 0 where it does not
-// divide.
+// Returns micro-batches per step and rank: global_batch over micro_batch and the replicas; 0 where it does
+// not divide.
 [[nodiscard]] std::int64_t microbatches_of(const Plan& plan);
 [[nodiscard]] double microbatches_or_one(const Plan& plan);  // one where it does not divide
 
@@ -34,19 +34,19 @@ inline constexpr std::int64_t kManyRanks = std::int64_t{1} << 40;
     return static_cast<double>(t.global_batch) * static_cast<double>(t.sequence_length);
 }
 
-// Ascending factors of `axis` that divide what the other axes leave. The model allows them: heads for tp,
-// layers for pp, experts for ep, sequence for cp. Always holds 1; the current factor may be missing when it
-// is not legal.
+// Returns ascending factors of `axis` that divide the number that the other axes leave. The model allows
+// them: heads for tp, layers for pp, experts for ep, sequence for cp. It always holds 1; the current factor
+// may be missing when it is not legal.
 [[nodiscard]] std::vector<std::int64_t> legal_factors(const Plan& plan, Axis axis);
 
-// The plan with another factor. `keep_gpus`: the data-parallel axes take or give the difference where that
-// divides (dp_shard where the plan shards, else dp_replicate); otherwise only that factor changes. etp
-// follows tp where the plan leaves it out. Without a pipeline nothing is interleaved: pp 1 is 1F1B of one
+// Returns the plan with another factor. With `keep_gpus` the data-parallel axes take or give the difference
+// where that divides (dp_shard where the plan shards, else dp_replicate); otherwise only that factor changes.
+// etp follows tp where the plan leaves it out. Without a pipeline nothing is interleaved: pp 1 is 1F1B of one
 // chunk.
 [[nodiscard]] Plan with_factor(const Plan& plan, Axis axis, std::int64_t factor, bool keep_gpus);
 
-// What a switch turns an axis on to: tp the fast domain, dp_shard everything left, the others their smallest
-// factor above 1. 1 where nothing else is legal.
+// Returns the factor that a switch turns an axis on to: for tp the fast domain, for dp_shard everything left,
+// for the others their smallest factor above 1. It is 1 where nothing else is legal.
 [[nodiscard]] std::int64_t factor_when_on(const Plan& plan, Axis axis);
 
 }  // namespace pentamesh

@@ -1,5 +1,5 @@
-// The fields of a plan's layout, training and GPU count as a list: pointer, place and range of each, made
-// from the field table (plan_fields.h). Edits, ranges and steppers ask it.
+// Lists the fields of a plan's layout, training and GPU count: pointer, place and range of each, made from
+// the field table (plan_fields.h). Edits, ranges and steppers ask it.
 #pragma once
 
 #include "core/plan/plan_fields.h"
@@ -13,7 +13,7 @@
 
 namespace pentamesh {
 
-// A field's place in a plan. An enum is its byte and its names.
+// This is a field's place in a plan. An enum is its byte and its names.
 template <bool kConst>
 struct FieldPlace {
     template <typename T>
@@ -40,7 +40,7 @@ struct ListedField {
     [[nodiscard]] std::string pointer() const { return std::string(owner) + "/" + std::string(key); }
 };
 
-// The visitor of plan_fields.h that lists. Only what the three groups hold is visited.
+// This visitor of plan_fields.h makes the list. Only fields of the three groups are visited.
 template <bool kConst>
 class FieldLister {
   public:
@@ -102,7 +102,7 @@ class FieldLister {
     std::string_view owner_;
 };
 
-// Whether two places of one kind hold the same.
+// Returns true if two places of one kind hold the same.
 template <typename T>
 [[nodiscard]] bool same_value(const T* a, const T* b) {
     return *a == *b;
@@ -111,7 +111,7 @@ template <typename T>
     return *a.value == *b.value;
 }
 
-// In the order of the plan file: the cluster's GPUs and what they cost, the layout, the training.
+// Returns them in the order of the plan file: the cluster's GPUs and their cost, the layout, the training.
 template <typename P>
 [[nodiscard]] auto list_fields(P& plan) {
     constexpr bool kConst = std::is_const_v<P>;

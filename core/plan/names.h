@@ -1,5 +1,5 @@
-// The exact spelling of every enumerator, as plan.md and cli.md write it: one table for JSON, the command
-// line and the window.
+// Spells every enumerator exactly as plan.md and cli.md write it: one table for JSON, the command line and
+// the window.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -10,7 +10,7 @@
 
 namespace pentamesh {
 
-// Specialised per enum below: kNames<E>[i] spells the enumerator of value i.
+// It is specialised per enum below: kNames<E>[i] spells the enumerator of value i.
 template <typename E>
 inline constexpr std::array<std::string_view, 0> kNames{};
 

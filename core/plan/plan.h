@@ -1,5 +1,5 @@
-// What a user chose: the one input of everything. A plain value with nothing derived in it, equal to its
-// JSON (plan_json.h). The window edits it, undo is a stack of it, search is a stream of it.
+// A plan holds the user's choices: the one input of everything. It is a plain value with nothing derived in
+// it, equal to its JSON (plan_json.h). The window edits it, undo is a stack of it, search is a stream of it.
 #pragma once
 
 #include "core/base/enum_array.h"
@@ -24,14 +24,15 @@ enum class Positions : std::uint8_t { rope, learned };
 enum class AttentionKind : std::uint8_t { mha_gqa, mla };
 enum class AttentionGate : std::uint8_t { none, head, full };  // a sigmoid gate on the attention's output
 
-// Multi-head latent attention, DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
+// This is multi-head latent attention, DeepSeek-AI 2024 (DeepSeek-V2), section 2.1.
 struct Mla {
     std::int64_t q_lora_rank = 0;  // 0: queries are projected from the hidden state directly
     std::int64_t kv_lora_rank = 0;
     std::int64_t qk_nope_head_dim = 0;
     std::int64_t qk_rope_head_dim = 0;
     std::int64_t v_head_dim = 0;
-    // Sparse attention's indexer (DeepSeek-V3.2): it picks index_top_k keys for each query. 0 heads: none.
+    // Sizes sparse attention's indexer (DeepSeek-V3.2): it picks index_top_k keys for each query. With 0
+    // heads there is no indexer.
     std::int64_t index_heads = 0, index_head_dim = 0, index_top_k = 0;
     bool operator==(const Mla&) const = default;
 };
@@ -47,19 +48,20 @@ struct Moe {
     bool router_bias = false;
     bool shared_expert_gate = false;       // a sigmoid gate on the shared experts (Qwen 2 MoE)
     std::int64_t max_nodes_per_token = 0;  // 0: no limit
-    // A dense MLP beside the experts, with three more norms and scales in the router (Gemma 4).
+    // A dense MLP is parallel to the experts, with three more norms and scales in the router (Gemma 4).
     bool beside_mlp = false;
     std::int64_t latent = 0;  // experts work on so many numbers of a token (Nemotron 3); 0: on `hidden`
     bool operator==(const Moe&) const = default;
 };
 
-// ---- layers that are not alike --------------------------------------------------------------------------
+// ---- layers that differ ---------------------------------------------------------------------------------
 
-// What a layer has in the place of attention; none: it is an MLP alone.
+// Says what a layer has in the place of attention; with `none` it is only an MLP.
 enum class MixerKind : std::uint8_t { full, window, linear, mamba, none };
 enum class LayerFfn : std::uint8_t { dense, moe, none };
 
-// A run of layers that are alike. Sizes: of these layers where they differ from the model's; 0: the model's.
+// This is a run of equal layers. Sizes are those of these layers where they differ from the model's, 0 for
+// the model's.
 struct LayerRun {
     MixerKind kind = MixerKind::full;
     LayerFfn ffn = LayerFfn::dense;
@@ -70,11 +72,11 @@ struct LayerRun {
     bool keys_as_values = false;  // no value projection: the keys serve (Gemma 4)
     bool shares_kv = false;       // no key and value projections: those of the layer before serve (CLA)
     bool sinks = false;           // a learned scalar per head, as attention_sinks
-    bool mamba_beside = false;    // a Mamba mixer beside the attention (Falcon-H1)
+    bool mamba_beside = false;    // a Mamba mixer parallel to the attention (Falcon-H1)
     bool operator==(const LayerRun&) const = default;
 };
 
-// Linear attention: a state of fixed size in the place of keys and values.
+// Linear attention has a state of fixed size in the place of keys and values.
 //   gated_delta: Yang, Kautz, Hatamizadeh 2024; as in Qwen3-Next.
 //   kimi_delta:  Kimi Team 2025 (Kimi Linear), a decay per channel.
 //   lightning:   Qin et al. 2024; as in MiniMax-01 and Ring-linear.
@@ -90,7 +92,7 @@ struct Linear {
     bool operator==(const Linear&) const = default;
 };
 
-// A state-space mixer: Gu, Dao 2023 (Mamba, version 1), Dao, Gu 2024 (Mamba-2, version 2).
+// This is a state-space mixer: Gu, Dao 2023 (Mamba, version 1), Dao, Gu 2024 (Mamba-2, version 2).
 struct Mamba {
     std::int64_t version = 2;
     std::int64_t inner = 0;              // width inside the mixer; version 2: heads times the head's
@@ -134,7 +136,7 @@ struct Model {
     std::optional<Moe> moe;
     std::optional<Linear> linear;
     std::optional<Mamba> mamba;
-    // Layers in order, repeated to `layers`. Empty: all have attention, MoE as `moe` says.
+    // Lists layers in order, repeated to `layers`. Where it is empty, all have attention, MoE as `moe` says.
     std::vector<LayerRun> pattern;
     std::int64_t mtp_layers = 0;  // multi-token-prediction layers
     bool mtp_dense = false;       // with a dense MLP though the model has experts (ERNIE 4.5)
@@ -145,14 +147,14 @@ struct Model {
 
 enum class LinkKind : std::uint8_t { nvlink, pcie, ib, roce };
 
-// Dense FLOP/s by type, without sparsity; 0: the GPU has no such type.
+// Holds dense FLOP/s by type, without sparsity; 0 where the GPU has no such type.
 struct Flops {
     double bf16 = 0, fp16 = 0, fp8 = 0, fp4 = 0, tf32 = 0;
     bool operator==(const Flops&) const = default;
 };
 
-// The few constants of the step-time model that belong to a GPU generation and the software of its day. How
-// each enters: docs/step.md. Values and their source stand in presets/gpus/*.json.
+// Holds the few constants of the step-time model that belong to a GPU generation and the software of its day.
+// docs/step.md says how each enters. Values and their source are in presets/gpus/*.json.
 struct Efficiency {
     double gemm = 0;      // share of the dense peak that a large, well-shaped bf16 product reaches
     double gemm_fp8 = 0;  // the same against the fp8 peak (scaling and casts counted in)
@@ -167,11 +169,11 @@ struct Efficiency {
     double kernel_s = 0;    // start and tail of one kernel on the GPU, seconds
     double launch_s = 0;    // host time to launch one kernel: a layer takes at least its launches
     double step_s = 0;      // per step: data, clipping, logging, seconds
-    double error = 0;       // median relative error of the fit: the range shown beside a figure
+    double error = 0;       // median relative error of the fit: the range shown with a figure
     bool operator==(const Efficiency&) const = default;
 };
 
-// The JSON key of each: one table for reading, writing, the window's sliders and the fit.
+// Holds the JSON key of each: one table for reading, writing, the window's sliders and the fit.
 struct EfficiencyKey {
     std::string_view key;
     double Efficiency::*member;
@@ -203,19 +205,20 @@ struct Gpu {
     bool operator==(const Gpu&) const = default;
 };
 
-// One level of the fabric. Ranks fill domains in order: rank r lies in domain r / domain of each tier.
+// This is one level of the fabric. Ranks fill domains in order: rank r lies in domain r / domain of each
+// tier.
 struct Tier {
     std::string name;  // "NVLink", "InfiniBand", "spine"
     LinkKind kind = LinkKind::nvlink;
     std::int64_t domain = 0;            // GPUs it spans; 0, the last tier's: the whole cluster (domain_of)
     double bytes_per_s = 0;             // per GPU, one direction
     double latency_s = 0;               // per message
-    double oversubscription = 1;        // what crosses this tier gets bytes_per_s divided by this
+    double oversubscription = 1;        // traffic that crosses this tier gets bytes_per_s divided by this
     bool in_network_reduction = false;  // switches add up on the way (SHARP): an all-reduce sends once
     bool operator==(const Tier&) const = default;
 };
 
-// Own runs that a cluster's constants were fitted to (core/calibrate/calibrate.h).
+// Describes own runs that a cluster's constants were fitted to (core/calibrate/calibrate.h).
 struct Calibration {
     std::int64_t runs = 0;
     // Half of them, each left out in its turn, lie within a factor of 1 + error, nine of ten within 1 +
@@ -230,7 +233,7 @@ struct Cluster {
     std::int64_t gpus = 0;
     Gpu gpu;
     std::vector<Tier> tiers;  // fastest first
-    // For cost and goodput; 0 and empty: not known. Never part of a layout's figures.
+    // These are for cost and goodput; 0 and empty where not known. They are never part of a layout's figures.
     double price_per_gpu_hour = 0;
     std::string currency;  // "USD"
     double gpu_watts = 0;
@@ -240,7 +243,7 @@ struct Cluster {
     bool operator==(const Cluster&) const = default;
 };
 
-// GPUs that a domain of this tier spans.
+// Returns the GPUs that a domain of this tier spans.
 [[nodiscard]] inline std::int64_t domain_of(const Cluster& cluster, std::size_t tier) {
     const std::int64_t own = cluster.tiers[tier].domain;
     return own > 0 ? own : cluster.gpus;
@@ -267,20 +270,20 @@ enum class Schedule : std::uint8_t {
 inline constexpr int kScheduleCount = 9;
 template <>
 inline constexpr std::size_t kEnumCount<Schedule> = kScheduleCount;
-// ulysses_ring: Ulysses inside groups of cp_inner ranks, a ring between them (Megatron's a2a+p2p).
+// With ulysses_ring, Ulysses is inside groups of cp_inner ranks, a ring between them (Megatron's a2a+p2p).
 enum class CpComm : std::uint8_t { ring, allgather, ulysses, ulysses_ring };
-// How tokens find their experts. alltoall: a copy for each expert; allgather: every token to every rank;
-// deepep and hybridep: once to each node and rank that holds one of its experts.
+// Says how tokens find their experts. alltoall sends a copy for each expert; allgather sends every token to
+// every rank; deepep and hybridep send once to each node and rank that holds one of its experts.
 enum class EpComm : std::uint8_t { alltoall, allgather, deepep, hybridep };
-// ZeRO-3 lets gathered weights go after the forward pass, or keeps them. by_software: the plan does not say
-// (gradient_reduction.h says what that comes to; the same below).
+// ZeRO-3 lets gathered weights go after the forward pass, or keeps them. With by_software the plan does not
+// say (gradient_reduction.h then decides; the same below).
 enum class Reshard : std::uint8_t { by_software, after_forward, never };
-// When gradients are reduced over the data-parallel ranks. A run is what a chunk does in a row before another
-// chunk of the GPU has its turn.
+// Says when gradients are reduced over the data-parallel ranks. A run is the work of a chunk in a row before
+// another chunk of the GPU has its turn.
 enum class GradientReduction : std::uint8_t { by_software, micro_batch, run, step };
 
 struct Layout {
-    // Innermost (fastest-varying rank) first; a permutation of the six axes.
+    // Has the innermost (fastest-varying rank) first; it is a permutation of the six axes.
     std::array<Axis, kAxisCount> order{Axis::tp,       Axis::cp,           Axis::ep,
                                        Axis::dp_shard, Axis::dp_replicate, Axis::pp};
     std::int64_t tp = 1;
@@ -298,11 +301,12 @@ struct Layout {
     std::optional<std::int64_t> dp_replicate;  // left out: what is left of the cluster
     int zero = 1;                              // 0 DDP, 1 optimizer, 2 + gradients, 3 + parameters (FSDP)
     std::optional<std::int64_t> cp_inner;      // ulysses_ring only: ranks of its inner groups
-    std::optional<std::int64_t> mtp_chunk;     // that holds the prediction layers; default the last
+    std::optional<std::int64_t> mtp_chunk;     // the chunk with the prediction layers; default the last
     EpComm ep_comm = EpComm::alltoall;
     GradientReduction gradient_reduction = GradientReduction::by_software;
     Reshard reshard = Reshard::by_software;
-    std::optional<std::int64_t> weight_shards;  // of each weight besides tp (Megatron's gtp); default 1
+    std::optional<std::int64_t> weight_shards;  // of each weight in addition to tp (Megatron's gtp); default
+                                                // 1
     bool operator==(const Layout&) const = default;
 };
 
@@ -318,7 +322,7 @@ struct Overlap {
     bool operator==(const Overlap&) const = default;
 };
 
-// What lies in host memory.
+// Says what lies in host memory.
 struct Offload {
     std::int64_t activations_layers = 0;   // layers of a GPU, the first ones
     double optimizer = 0, parameters = 0;  // shares
@@ -326,7 +330,7 @@ struct Offload {
     bool operator==(const Offload&) const = default;
 };
 
-// Whose kernels, buffers, overlap and rules a plan is run with.
+// A plan is run with the kernels, buffers, overlap and rules of this software.
 enum class Software : std::uint8_t {
     megatron,
     megatron_bridge,
@@ -341,8 +345,8 @@ enum class Software : std::uint8_t {
 template <>
 inline constexpr std::size_t kEnumCount<Software> = 8;
 
-// What a GPU holds beside its tensors, where one knows it better than the software's preset does. 0: as
-// there.
+// Holds the memory of a GPU other than its tensors, where one knows it better than the software's preset
+// does. 0 stands for the preset's value.
 struct Buffers {
     double communicator_bytes = 0;  // NCCL's, of each process group
     double context_bytes = 0;       // the driver's context and libraries
@@ -350,6 +354,8 @@ struct Buffers {
     bool operator==(const Buffers&) const = default;
 };
 
+// An axis is costly if a step waits for it for more than this share. The limit is our own: enough to look for
+// a better layout, above what a tensor-parallel layer inside a node usually takes.
 inline constexpr double kCostlyShare = 0.15;
 
 struct Training {
@@ -380,8 +386,9 @@ struct Training {
 
 // ---- the plan -----------------------------------------------------------------------------------------
 
-// Where a model or cluster came from, so that writing gives back what was read: a preset's id, and the
-// JSON pointers (relative, "/gpus") of what the plan itself states over it. Empty preset: all inline.
+// Says where a model or cluster came from, so that writing gives back the text that was read: a preset's id,
+// and the JSON pointers (relative, "/gpus") of the fields that the plan itself states over it. With an empty
+// preset all is inline.
 struct Source {
     std::string preset;
     std::vector<std::string> overrides;  // in any order
@@ -392,11 +399,11 @@ struct Source {
     }
 };
 
-// How a file or a picture opens. Figures never depend on it.
+// Says how a file or a picture opens. Figures never depend on it.
 struct SavedScene {
     std::string view;       // a view's name
     std::string axis;       // "tp"
-    std::string selection;  // what is selected, in the words of the window
+    std::string selection;  // the selection, in the words of the window
     double cursor = 0;      // of the timeline, seconds
     std::int64_t page = 0;
     bool operator==(const SavedScene&) const = default;
@@ -415,7 +422,7 @@ struct Plan {
     bool operator==(const Plan&) const = default;
 };
 
-// Bytes of one number of a type; fp4 is half a byte.
+// Returns the bytes of one number of a type; fp4 is half a byte.
 [[nodiscard]] constexpr double bytes_of(Dtype t) {
     switch (t) {
     case Dtype::fp32:

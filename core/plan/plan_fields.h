@@ -1,10 +1,10 @@
-// Every field of a plan once: its key, its place in the struct, what it may be. Reading, writing and the JSON
-// Schema are visitors of these functions, in the order in which plan.md names the keys.
+// Lists every field of a plan once: its key, its place in the struct, its allowed values. Reading, writing
+// and the JSON Schema are visitors of these functions, in the order in which plan.md names the keys.
 //
 // A visitor V has, for a key and a reference to the member:
-//   text, any_text (left out where it is empty), flag, integer, maybe_integer (null or left out: none),
+//   text, any_text (left out where it is empty), flag, integer, maybe_integer (null or left out: no number),
 //   number, choice (an enum by kNames), choice_of (some of an enum), integers (a list), group (a nested
-//   object), maybe_group (null or left out: none), groups (a list of nested objects; null or left out:
+//   object), maybe_group (null or left out: no group), groups (a list of nested objects; null or left out:
 //   empty), recompute (a word or an object).
 // P is the struct or the const struct.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace pentamesh {
 
-// Whether a field must be there, and whether it is written where it has its default.
+// Says whether a field must be there, and whether it is written where it has its default.
 enum class Presence : std::uint8_t {
     required,
     always,  // has a default, written nevertheless
@@ -176,7 +176,7 @@ void gpu_fields(P& g, V& v) {
         "efficiency", g.efficiency, [](auto& s, auto& w) { efficiency_fields(s, w); }, Presence::always);
 }
 
-// The domain is apart: the last tier's is the whole cluster and is left out.
+// The domain is read apart: the last tier's is the whole cluster and is left out.
 template <typename P, typename V>
 void tier_fields(P& t, V& v) {
     v.text("name", t.name);
@@ -188,7 +188,7 @@ void tier_fields(P& t, V& v) {
     v.flag("in_network_reduction", t.in_network_reduction, Presence::sparse);
 }
 
-// All but `order`, which has two spellings.
+// Visits all but `order`, which has two spellings.
 template <typename P, typename V>
 void layout_fields(P& l, V& v) {
     v.integer("tp", l.tp, kDegree, Presence::always);
@@ -229,7 +229,7 @@ void offload_fields(P& o, V& v) {
     v.number("parameters", o.parameters, {0, 1}, Presence::sparse);
 }
 
-// A cluster's, besides what a preset is made of: 0 means unknown.
+// Visits a cluster's costs, which are no part of its preset: 0 means unknown.
 template <typename P, typename V>
 void cost_fields(P& c, V& v) {
     v.number("price_per_gpu_hour", c.price_per_gpu_hour, {0, 1e6}, Presence::sparse);

@@ -1,4 +1,4 @@
-// What is wrong with a plan or could be better, and the edit that mends it.
+// A Problem says what is wrong with a plan or could be better, and the edit that mends it.
 #pragma once
 
 #include "core/base/enum_array.h"
@@ -17,15 +17,15 @@ template <>
 inline constexpr std::array<std::string_view, 3> kNames<Severity>{"error", "warning", "info"};
 static_assert(kNames<Severity>.size() == static_cast<std::size_t>(Severity::info) + 1);
 
-// Whose rule it is: arithmetic cannot be argued with, a framework's rule binds its users only.
+// Says whose rule it is: arithmetic cannot be argued with, a framework's rule binds its users only.
 enum class Rule : std::uint8_t { arithmetic, megatron, torchtitan, schedule, hardware, advice };
 template <>
 inline constexpr std::array<std::string_view, 6> kNames<Rule>{"arithmetic", "megatron", "torchtitan",
                                                               "schedule",   "hardware", "advice"};
 static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1);
 
-// Which rule it is, in the order of the names. A search says some of its layouts: out_of_memory does not
-// leave the headroom that is asked for, no_time has no step time, software_* is nothing that the plan's
+// Says which rule it is, in the order of the names. A search gives some of its layouts: out_of_memory does
+// not leave the headroom that is asked for, no_time has no step time, software_* is nothing that the plan's
 // software runs.
 enum class ProblemCode : std::uint8_t {
     batch_does_not_divide,
@@ -138,8 +138,8 @@ template <>
 inline constexpr std::size_t kEnumCount<ProblemCode> = 105;
 [[nodiscard]] std::string_view name_of(ProblemCode code);  // "tp-spans-nodes"
 
-// One operation of a JSON Patch (RFC 6902) on the plan: op is always "replace" ("add" where the key is
-// absent).
+// This is one operation of a JSON Patch (RFC 6902) on the plan: op is always "replace" ("add" where the key
+// is absent).
 using EditValue = std::variant<std::int64_t, double, bool, std::string, std::vector<std::string>,
                                std::vector<std::int64_t>>;
 struct Edit {

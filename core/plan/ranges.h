@@ -1,4 +1,5 @@
-// What may a number of a plan be? One answer for typing, steppers and the wheel, from the field table.
+// Gives the range of each number of a plan: one answer for typing, steppers and the wheel, from the field
+// table.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -20,13 +21,13 @@ struct FieldRange {
     }
 };
 
-// Of a number that the layout, the training or the GPU count holds, by its JSON pointer; nullopt: no such
-// number.
+// Returns the range of a number that the layout, the training or the GPU count holds, by its JSON pointer;
+// nullopt where there is no such number.
 [[nodiscard]] std::optional<FieldRange> range_of(std::string_view pointer);
-// "a whole number from 1 to 1,048,576"
+// Returns "a whole number from 1 to 1,048,576".
 [[nodiscard]] std::string range_text(const FieldRange& range);
-// The value that a stepper takes next: sizes, batches and GPUs double and halve, other counts go by one. The
-// same value where the next one leaves the range or would be no whole number.
+// Returns the value that a stepper takes next: sizes, batches and GPUs double and halve, other counts go by
+// one. It is the same value where the next one leaves the range or would be no whole number.
 [[nodiscard]] std::int64_t next_value(std::string_view pointer, std::int64_t value, int by);
 
 }  // namespace pentamesh

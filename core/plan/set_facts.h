@@ -1,4 +1,5 @@
-// For tools/fit alone: what facts_of (software.h) answers from now on. No thread may evaluate meanwhile.
+// This is only for tools/fit: sets the value that facts_of (software.h) returns from now on. No thread may
+// evaluate meanwhile.
 #pragma once
 
 #include "core/plan/software.h"

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 struct SoftwareText {
     std::string_view id, text;
 };
-// Written at configure time from presets/software/ID.json.
+// These are written at configure time from presets/software/ID.json.
 constexpr SoftwareText kTexts[] = {
 #include "software_texts.inc"
 };

@@ -1,4 +1,4 @@
-// What does each framework keep, reserve and hold back, besides what the plan says? The figures of
+// Holds what each framework keeps, reserves and holds back, beyond the plan's own fields: the figures of
 // presets/software/, each with its source there; built into the program, so that evaluate reads no file.
 #pragma once
 
@@ -11,48 +11,48 @@
 
 namespace pentamesh {
 
-// A figure that varies from run to run: as commonly measured.
+// This is a figure that varies from run to run, as commonly measured.
 struct MeasuredRange {
     double low = 0, mid = 0, high = 0;
 };
 
-// Bytes that NCCL takes for each process group; docs/memory.md says where they come from.
+// NCCL takes these bytes for each process group; docs/memory.md has the source.
 inline constexpr MeasuredRange kCommunicatorBytes{100.0 * 1024 * 1024, 200.0 * 1024 * 1024,
                                                   400.0 * 1024 * 1024};
 
 struct SoftwareFacts {
     std::string name;  // "Megatron-LM"
-    // Bytes of all tensors of one logit that live at once between head and loss, the logit's own among them;
-    // where tp cuts the vocabulary, the second.
+    // Counts the bytes of all tensors of one logit that live at once between head and loss, the logit's own
+    // among them; where tp cuts the vocabulary, the second applies.
     double loss_bytes = 6, loss_bytes_cut = 6;
     std::int64_t vocab_multiple = 1;  // vocabularies are padded to a multiple of this times tp
     bool inputs_whole = false;        // under sequence parallelism a product keeps its gathered input
-    double attention_copies = 0;      // tensors as wide as attention's output that are kept besides
-    bool activation_apart = false;    // an MLP keeps its activation's output beside the product with the gate
-    // Tensors (names of list_activations) that plain selective recomputation keeps of attention and a dense
-    // MLP. Empty: all but the attention core.
+    double attention_copies = 0;      // further kept tensors as wide as attention's output
+    bool activation_apart = false;    // an MLP keeps its activation's output and the product with the gate
+    // Lists tensors (names of list_activations) that plain selective recomputation keeps of attention and a
+    // dense MLP. Where it is empty, all but the attention core are kept.
     std::vector<TensorId> selective_keeps;
-    double gradient_copy_bytes = 0;  // of a number, in 16 bits beside an fp32 sum
+    double gradient_copy_bytes = 0;  // of a number, in 16 bits in addition to an fp32 sum
     double working_hidden = 0;       // 16-bit tensors of the hidden width that live at a layer's backward
-    MeasuredRange reserved{1.03, 1.04, 1.09};  // what the allocator reserves, over what is allocated
-    MeasuredRange reserved_bytes;              // and besides, whatever is allocated
+    MeasuredRange reserved{1.03, 1.04, 1.09};  // bytes that the allocator reserves, over those allocated
+    MeasuredRange reserved_bytes;              // bytes in addition to that share, for any allocated bytes
     MeasuredRange context_bytes;               // the driver's context and libraries
-    double backward_layer = 0;  // of a layer that runs again: its gradients, in units of what is made again
+    double backward_layer = 0;  // of a recomputed layer: its gradients, in units of the recomputed tensors
 
-    // Rates over those that the GPU's efficiencies say, which are Megatron's.
+    // These are rates relative to the GPU's efficiencies, which are Megatron's.
     double products = 1, grouped = 1, attention = 1;
     double element_wise = 1;  // passes over memory of element-wise kernels, over those of fused ones
     double launches = 1;      // host time of a layer's launches, over Megatron's
-    // Of the transfers that an overlap switch lets hide, the share that does.
+    // An overlap switch lets transfers hide: this share of them does.
     double tp_hidden = 1, cp_hidden = 1, dp_hidden = 1;
-    double step_s = 0;                  // once a step, besides the GPU's
-    EpComm ep_comm = EpComm::alltoall;  // how its recipes exchange tokens where a plan file does not say
-    double selective_share = 0;         // of a layer's forward that plain selective recomputation runs again
-    // The same as its file has them: what the window and docs/accuracy.md show.
+    double step_s = 0;                  // once a step, in addition to the GPU's
+    EpComm ep_comm = EpComm::alltoall;  // its recipes exchange tokens so where a plan file does not say
+    double selective_share = 0;         // of a layer's forward that plain selective recomputation repeats
+    // This is the same as its file has it: the window and docs/accuracy.md show it.
     struct Figure {
         std::string key, value, source;  // value: JSON
-        // Code, a log or a paper says it; it is fitted to the software's own runs; or to Megatron's, with the
-        // GPU's efficiencies.
+        // Says whether code, a log or a paper states it; it is fitted to the software's own runs; or to
+        // Megatron's, with the GPU's efficiencies.
         enum class From : std::uint8_t { source, own_runs, gpu } from = From::source;
     };
     std::vector<Figure> figures;
@@ -60,14 +60,15 @@ struct SoftwareFacts {
 
 [[nodiscard]] const SoftwareFacts& facts_of(Software software);
 
-// The vocabulary is padded to a multiple of this times tp: the model's own, or where it says none the
-// software's.
+// Returns the unit of padding: the vocabulary is padded to a multiple of this times tp. It is the model's
+// own, or, where the model does not state it, the software's.
 [[nodiscard]] inline std::int64_t vocab_multiple_of(const Plan& plan) {
     const std::int64_t own = plan.model.vocab_multiple;
     return own > 0 ? own : facts_of(plan.training.software).vocab_multiple;
 }
 
-// Of a file of presets/software. Error naming the file and the place where a figure or its source is missing.
+// Reads a file of presets/software. Throws Error naming the file and the place where a figure or its source
+// is missing.
 [[nodiscard]] SoftwareFacts read_software(std::string_view text, const std::string& path);
 
 }  // namespace pentamesh

@@ -1,5 +1,5 @@
-// The tensors that a model has and those that its layers keep, by an enumerator each: programs tell them
-// apart by this, people and files by its name.
+// Gives an enumerator to each tensor that a model has and each that its layers keep: programs compare the
+// enumerators, people and files use the names.
 #pragma once
 
 #include "core/base/enum_array.h"
@@ -10,7 +10,7 @@
 
 namespace pentamesh {
 
-// The part of the model that a tensor belongs to. `mixer`: of a linear layer.
+// Names the part of the model that a tensor belongs to. `mixer` is that of a linear layer.
 enum class TensorModule : std::uint8_t {
     embedding,
     attention,
@@ -219,7 +219,7 @@ enum class TensorId : std::uint8_t {
 template <>
 inline constexpr std::size_t kEnumCount<TensorId> = 187;
 
-// The tensors that an MLP has and keeps; the experts' have the same parts.
+// Holds the tensors that an MLP has and keeps; the experts' have the same parts.
 struct MlpTensors {
     TensorId gate, up, down, gate_bias, up_bias, down_bias, activated, product;
 };

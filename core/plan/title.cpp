@@ -24,7 +24,7 @@ bool is_number(std::string_view word) {
     return !word.empty() && std::all_of(word.begin(), word.end(), digit);
 }
 
-// Small letters; "16,384" is one word without its comma, "3.1" one with its point.
+// Makes small letters; "16,384" is one word without its comma, "3.1" one with its point.
 Words words_of_title(std::string_view text) {
     Words words(1);
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -57,7 +57,7 @@ bool names_gpu(const Words& title, const Cluster& cluster) {
                        [&](const std::string& w) { return has_digit(w) && !is_number(w) && has(title, w); });
 }
 
-// "16,384 H100", "two nodes", "8 racks".
+// Finds "16,384 H100", "two nodes", "8 racks".
 bool names_size(const Words& title, std::int64_t gpus) {
     static constexpr std::array<std::string_view, 10> kNumbers{"one", "two",   "three", "four",   "five",
                                                                "six", "seven", "eight", "twelve", "sixteen"};

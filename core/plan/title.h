@@ -1,5 +1,5 @@
-// What is a plan called? Its own title, or one made of what it is. A title that names something that was
-// changed is dropped, so that none stands over another plan.
+// Makes the title of a plan: its own, or one made of its fields. A title that names a changed value is
+// dropped, so that no wrong one stays over another plan.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -8,14 +8,14 @@
 
 namespace pentamesh {
 
-// The plan's own title; without one "Qwen3 32B, 512 H200, tp 4 pp 2".
+// Returns the plan's own title; without one "Qwen3 32B, 512 H200, tp 4 pp 2".
 [[nodiscard]] std::string title_of(const Plan& plan);
-// "H200" of "NVIDIA H200 141GB SXM": the first word with a digit; the whole name where there is none.
+// Returns "H200" for "NVIDIA H200 141GB SXM": the first word with a digit, else the whole name.
 [[nodiscard]] std::string short_name(const Gpu& gpu);
 
-// `after` as it came from `before` by an edit, without a title that no longer holds: another model is another
-// job; a title that names the GPU, a number of GPUs, a factor, ZeRO or the context goes when that changed.
-// A title that the edit itself set stays, and so do notes.
+// Returns `after` as it came from `before` by an edit, without a title that no longer holds: another model is
+// another job; a title that names the GPU, a number of GPUs, a factor, ZeRO or the context goes when that
+// changed. A title that the edit itself set stays, and so do notes.
 [[nodiscard]] Plan with_true_title(const Plan& before, Plan after);
 
 }  // namespace pentamesh

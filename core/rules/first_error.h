@@ -1,4 +1,4 @@
-// Why a plan has no figures.
+// Says why a plan has no figures.
 #pragma once
 
 #include "core/plan/problem.h"
@@ -8,7 +8,7 @@
 
 namespace pentamesh {
 
-// The sentence of the first error; empty where there is none.
+// Returns the sentence of the first error, or "".
 [[nodiscard]] inline std::string first_error(const std::vector<Problem>& problems) {
     for (const Problem& p : problems)
         if (p.severity == Severity::error) return p.message;

@@ -1,4 +1,4 @@
-// What makes a plan impossible, in the order in which one would ask.
+// Finds the errors that make a plan impossible, in the order in which one would ask.
 #include "core/rules/rules.h"
 
 namespace pentamesh {

@@ -1,4 +1,4 @@
-// What the files of rules share. Each rule is a function that appends a Problem where the plan breaks it.
+// The files of rules share this. Each rule is a function that appends a Problem where the plan breaks it.
 //
 // Fixes end in a valid plan in any order. They only ever lower the factors that cut the model (tp, etp, ep,
 // cp, pp, virtual stages). Data parallelism then follows from the cluster, the batch from data parallelism.
@@ -14,8 +14,9 @@
 
 namespace pentamesh {
 
-// Rules of arithmetic, schedules and frameworks that make the plan impossible. Needs only the mesh. Replaces
-// out's contents. `messages` false: codes and severity alone; a valid plan then costs no allocation.
+// Applies rules of arithmetic, schedules and frameworks that make the plan impossible. It needs only the
+// mesh. Replaces out's contents. With `messages` false it gives only codes and severity; a valid plan then
+// costs no allocation.
 void find_errors(const Plan& plan, const Mesh& mesh, bool messages, std::vector<Problem>& out);
 
 // Errors of figures that no type holds, of a plan without other errors: appends them (rules_limits.cpp).
@@ -25,7 +26,7 @@ void find_uncounted(const Plan& plan, const Mesh& mesh, const Memory& memory, bo
 struct Rules {
     const Plan& plan;
     const Mesh& mesh;
-    bool messages;  // false: codes and severity alone, nothing is allocated for texts
+    bool messages;  // false: only codes and severity, nothing is allocated for texts
     std::vector<Problem>& out;
 
     // Appends a problem; the caller fills in its message and fix where `messages` is set.
@@ -42,7 +43,8 @@ struct Rules {
     }
 };
 
-// Errors, in the order of the plan file's reasoning. The first two say whether the rest can be asked at all.
+// Errors come in the order of the plan file's reasoning. The first two return true if the rest can be asked
+// at all.
 [[nodiscard]] bool check_fields(Rules& r);  // rules_fields.cpp: numbers that mean something
 void check_model_cuts(Rules& r);            // rules_model.cpp: can the model be cut by tp, etp, ep, pp?
 [[nodiscard]] bool check_world(Rules& r);   // rules_world.cpp: do the factors fill the cluster?
@@ -52,29 +54,30 @@ void check_sequence(Rules& r);              // rules_batch.cpp: can the tokens b
 void check_batch(Rules& r);                 // rules_batch.cpp: micro-batches and schedule
 void check_precision(Rules& r);             // rules_batch.cpp: can the GPU compute in that type?
 
-// Notices: what of layers without attention is not modelled (rules_layers.cpp).
+// Notices parts of layers without attention that are not modelled (rules_layers.cpp).
 void check_mixers(Rules& r);
-// Layers that a pattern names without their sizes, or that tp cannot cut (rules_layers.cpp).
+// Finds layers that a pattern names without their sizes, or that tp cannot cut (rules_layers.cpp).
 void check_pattern(Rules& r);
 void check_mixer_cuts(Rules& r);
-[[nodiscard]] bool mixers_fit(const Model& model, std::int64_t tp);  // what a pattern's own sizes allow
+[[nodiscard]] bool mixers_fit(const Model& model, std::int64_t tp);  // checks a pattern's own sizes
 
 void check_choices(Rules& r);  // rules_choices.cpp: do the finer choices go together?
 
-// Warnings and notices: modules that the model lacks (rules_choices.cpp), kernels' limits and what the
-// figures do not hold (rules_notices.cpp).
+// Give warnings and notices: modules that the model lacks (rules_choices.cpp), kernels' limits and effects
+// that the figures leave out (rules_notices.cpp).
 void check_modules(Rules& r);
 void check_notices(Rules& r);
-// Warnings: rules that one framework alone enforces (rules_frameworks.cpp; rules_megatron.cpp: what
-// Megatron-LM refuses, where it is the plan's software).
+// Warn by rules that only one framework enforces (rules_frameworks.cpp; rules_megatron.cpp has Megatron-LM's
+// refusals, where it is the plan's software).
 void check_frameworks(Rules& r);
 void check_megatron(Rules& r);
 
-// The largest divisor of n that is at most `limit` (at least 1).
+// Returns the largest divisor of n that is at most `limit` (at least 1).
 [[nodiscard]] std::int64_t largest_divisor(std::int64_t n, std::int64_t limit);
-// "1, 2, 4, 8": divisors of n, at most `limit` and at most a dozen of them.
+// Returns "1, 2, 4, 8": divisors of n, at most `limit` and at most a dozen of them.
 [[nodiscard]] std::string divisors_text(std::int64_t n, std::int64_t limit);
-// Chunks that the model is cut into along its depth: pp * virtual_stages, kMaxWorld where it is more.
+// Returns the number of chunks that the model is cut into along its depth: pp * virtual_stages, at most
+// kMaxWorld.
 [[nodiscard]] std::int64_t pipeline_chunks(const Layout& layout);
 
 }  // namespace pentamesh

@@ -1,5 +1,5 @@
-// Tokens, micro-batches and number formats: can the sequence be cut, does the batch divide, does the schedule
-// accept it, can the GPU compute in that type?
+// Checks tokens, micro-batches and number formats: if the sequence can be cut, the batch divides, the
+// schedule accepts it, the GPU can compute in that type.
 #include "core/rules/rules.h"
 
 #include "core/pipeline/stages.h"
@@ -12,16 +12,16 @@
 namespace pentamesh {
 namespace {
 
-// What the sequence must be a multiple of. Causal masks are balanced by giving each cp rank two chunks, one
-// from either end (Megatron-LM, Llama 3): 2 cp; ulysses cuts plainly. Sequence parallelism cuts by tp as
-// well.
+// Returns the unit of which the sequence must be a multiple. Causal masks are balanced by giving each cp rank
+// two chunks, one from either end (Megatron-LM, Llama 3): 2 cp; ulysses cuts plainly. Sequence parallelism
+// cuts by tp as well.
 std::int64_t sequence_unit(const Layout& l) {
     const std::int64_t halves = l.cp == 1 ? 1 : l.cp_comm == CpComm::ulysses ? l.cp : 2 * l.cp;
     return l.sequence_parallel ? std::lcm(halves, l.tp * l.cp) : halves;
 }
 
-// Rounds the sequence to the unit, or lowers cp, or gives up sequence parallelism, whichever is possible
-// first.
+// Rounds the sequence to the unit, or lowers cp, or gives up sequence parallelism, the first of these that is
+// possible.
 void fit_sequence(Plan& q) {
     Layout& l = q.layout;
     std::int64_t& s = q.training.sequence_length;
@@ -55,7 +55,8 @@ void check_ulysses(Rules& r) {
     p.fix = {{"/layout/cp_comm", std::string(name_of(CpComm::ring))}};
 }
 
-// Sets what the schedule asks for, or takes the plain one where the model has too few layers for it.
+// Sets the values that the schedule asks for, or takes the plain one where the model has too few layers for
+// it.
 void satisfy_schedule(Plan& q, const Refusal& why, std::int64_t sequences) {
     Layout& l = q.layout;
     if (why.microbatches > 0) {
@@ -120,7 +121,8 @@ void check_sequence(Rules& r) {
 void check_batch(Rules& r) {
     const Training& t = r.plan.training;
     const std::int64_t dp = data_parallel(r.plan);
-    // Sequences of one micro-batch on every replica. Both are bounded where they matter: dp by the world.
+    // The product is the sequences of one micro-batch on every replica. Both are bounded where they matter:
+    // dp by the world.
     const std::int64_t sequences = t.micro_batch > kMaxWorld ? 0 : t.micro_batch * dp;
     if (sequences == 0 || t.global_batch % sequences != 0) {
         Problem& p = r.error(Rule::arithmetic, ProblemCode::batch_does_not_divide, "/training/global_batch");
@@ -141,7 +143,7 @@ void check_batch(Rules& r) {
         if (!r.messages) return;
         p.message = sentence("global_batch = ", t.global_batch, " makes ", t.global_batch / sequences,
                              " micro-batches per step, more than ", kMaxWorld, ".");
-        // Half, so that a schedule which rounds up to whole groups still finds room.
+        // It is half, so that a schedule which rounds up to whole groups still finds room.
         p.fix = {{"/training/global_batch", kMaxWorld / 2 * sequences}};
         return;
     }

@@ -1,5 +1,5 @@
-// Do the finer choices go together: groups inside context parallelism, the chunk of the prediction layers,
-// weights cut further, what is recomputed and what lies in host memory?
+// Checks that the finer choices go together: groups inside context parallelism, the chunk of the prediction
+// layers, weights cut further, recomputation and offload to host memory.
 #include "core/rules/rules.h"
 
 #include "core/pipeline/gradient_reduction.h"
@@ -16,7 +16,7 @@ bool heads_for(const Plan& plan, std::int64_t inner) {
     return plan.model.heads % (plan.layout.tp * inner) == 0;
 }
 
-// The largest group inside cp whose ranks get whole heads and stay in the fast domain.
+// Returns the largest group inside cp whose ranks get whole heads and stay in the fast domain.
 std::int64_t best_inner(const Plan& plan) {
     const Layout& l = plan.layout;
     const std::int64_t domain = plan.cluster.tiers.empty() ? l.cp * l.tp : domain_of(plan.cluster, 0);
@@ -46,7 +46,7 @@ void check_cp_inner(Rules& r) {
     p.fix = {{"/layout/cp_inner", best_inner(r.plan)}};
 }
 
-// Prediction layers read what the last layer makes, so no chunk behind theirs may hold a layer.
+// Prediction layers read the last layer's output, so no chunk after theirs may hold a layer.
 void check_mtp_chunk(Rules& r) {
     const Layout& l = r.plan.layout;
     if (!l.mtp_chunk || r.plan.model.mtp_layers == 0) return;
@@ -85,7 +85,7 @@ void check_offload(Rules& r) {
     p.fix = fix_by(r.plan, [](Plan& q) { q.training.offload.parameters = 0; });
 }
 
-// What a module needs of the model; empty: it is there.
+// Returns what a module needs of the model and lacks, or "".
 std::string_view missing_for(const Model& m, RecomputeModule module) {
     const bool dense = !m.moe || m.moe->first_dense_layers > 0 || m.moe->every > 1;
     switch (module) {

@@ -1,4 +1,4 @@
-// Numbers that mean something at all. A plan that fails here is asked nothing else.
+// Checks that numbers mean something at all. A plan that fails here is asked nothing else.
 #include "core/rules/rules.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rules that one framework alone enforces: warnings that name it. Sources: Megatron-LM arguments.py and
+// Warns by rules that only one framework enforces, and names it. Sources are Megatron-LM arguments.py and
 // parallel_state.py; torchtitan distributed/parallel_dims.py and models/*/infra/parallelize.py.
 #include "core/pipeline/gradient_reduction.h"
 #include "core/plan/factors.h"
@@ -90,8 +90,8 @@ void torchtitan_expert_tensor_parallel(Rules& r) {
                          ": torchtitan cannot cut experts by tensor parallelism beside ep; there etp is 1.");
 }
 
-// Names what can be laid out but not be run with the plan's software (gradient_reduction.cpp has the places
-// in code).
+// Warns of a reduction that can be laid out but not be run with the plan's software (gradient_reduction.cpp
+// has the places in code).
 void reduction_of_software(Rules& r) {
     const Plan& plan = r.plan;
     const Layout& l = plan.layout;

@@ -1,4 +1,5 @@
-// Layers that are not alike: do they have their sizes, can tp cut them, what of them is not modelled?
+// Checks layers that differ: if they have their sizes, if tp can cut them, which parts of them are not
+// modelled.
 #include "core/model/layer_types.h"
 #include "core/rules/rules.h"
 
@@ -40,7 +41,7 @@ void check_mamba(Rules& r, const Mamba& a) {
                                " must divide inner = ", a.inner, ".");
 }
 
-// The size of a pattern's layers that tp does not divide: its name, or none.
+// Names the size of a pattern's layers that tp does not divide, or nothing.
 struct Uncut {
     std::string_view name;
     std::int64_t size = 0;

@@ -1,4 +1,4 @@
-// What Megatron-LM itself refuses of a plan that could be laid out: warnings where the plan's software is
+// Warns of Megatron-LM's own refusals of a plan that could be laid out, where the plan's software is
 // Megatron's. An order whose pipelines differ for experts is an error (rules_world.cpp).
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
@@ -11,7 +11,7 @@ Problem& refusal(Rules& r, ProblemCode code, std::string_view pointer) {
     return r.add(Severity::warning, Rule::megatron, code, pointer);
 }
 
-// By the table of software_runs.h, which has the sources.
+// Asks the table of software_runs.h, which has the sources.
 bool refuses(const Rules& r, Lack what) {
     return lacks(what, r.plan, Software::megatron);
 }

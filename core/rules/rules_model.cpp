@@ -1,4 +1,4 @@
-// Can the model be cut that way? Heads and widths by tp and etp, experts by ep, layers by pp.
+// Checks that the model can be cut that way: heads and widths by tp and etp, experts by ep, layers by pp.
 #include "core/rules/rules.h"
 
 #include "core/pipeline/one_stage.h"
@@ -25,7 +25,8 @@ bool tp_fits(const Model& m, std::int64_t tp) {
            && mixers_fit(m, tp);
 }
 
-// The largest that fits the model and leaves whole replicas of the cluster; data parallelism takes the rest.
+// Takes the largest that fits the model and leaves whole replicas of the cluster; data parallelism takes the
+// rest.
 std::vector<Edit> smaller_tp(const Rules& r) {
     return fix_by(r.plan, [&](Plan& q) {
         std::int64_t best = 1, filling = 0;
@@ -140,7 +141,7 @@ void check_depth(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t chunks = pipeline_chunks(l), layers = r.plan.model.layers;
     check_stage_layers(r, chunks);
-    // A list of stages may leave a stage without layers (one for the embedding or the loss alone).
+    // A list of stages may leave a stage without layers (one for only the embedding or the loss).
     if (!l.stage_layers.empty() || chunks <= layers) {
         too_many_chunks(r, chunks);
         return;
@@ -182,7 +183,7 @@ std::int64_t pipeline_chunks(const Layout& l) {
 }
 
 std::int64_t largest_divisor(std::int64_t n, std::int64_t limit) {
-    // Beyond the bound only a number that means nothing has further divisors to find.
+    // Beyond the bound a number has no meaning, so further divisors are not needed.
     constexpr std::int64_t kMostTried = 1 << 16;
     std::int64_t best = 1;
     for (std::int64_t d = 1; d <= n / d && d <= kMostTried; ++d) {

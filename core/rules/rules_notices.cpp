@@ -1,4 +1,4 @@
-// What does a plan say that the figures do not hold yet, or that a kernel cannot do?
+// Notices fields of a plan that the figures leave out, or that a kernel cannot do.
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
@@ -6,7 +6,7 @@
 namespace pentamesh {
 namespace {
 
-// NUM_MAX_NVL_PEERS of deepseek-ai/DeepEP csrc/kernels/configs.cuh.
+// This is NUM_MAX_NVL_PEERS of deepseek-ai/DeepEP csrc/kernels/configs.cuh.
 constexpr std::int64_t kDeepEpPeers = 8;
 
 void deepep_domain(Rules& r) {
@@ -101,7 +101,7 @@ void prediction_message(Rules& r) {
                          " besides; they are not counted in the pipeline's messages.");
 }
 
-// MLA's configurations have one switch, attention_bias, and no biases of queries, keys and values alone.
+// MLA's configurations have one switch, attention_bias, and no biases only of queries, keys and values.
 void bias_of_latents(Rules& r) {
     const Model& m = r.plan.model;
     if (!m.qkv_bias || m.attention != AttentionKind::mla || m.attention_bias) return;

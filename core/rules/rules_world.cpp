@@ -1,4 +1,4 @@
-// Do the factors fill the cluster, and do the same ranks fold into the expert mesh?
+// Checks that the factors fill the cluster, and that the same ranks fold into the expert mesh.
 #include "core/plan/factors.h"
 #include "core/rules/rules.h"
 
@@ -9,12 +9,12 @@
 namespace pentamesh {
 namespace {
 
-// a * b, or kMaxWorld + 1 beyond kMaxWorld.
+// Returns a * b, or kMaxWorld + 1 beyond kMaxWorld.
 std::int64_t saturating(std::int64_t a, std::int64_t b) {
     return a > kMaxWorld / b ? kMaxWorld + 1 : a * b;
 }
 
-// Ranks of one model replica.
+// Returns the ranks of one model replica.
 std::int64_t model_ranks(const Layout& l) {
     return saturating(saturating(l.tp, l.cp), l.pp);
 }
@@ -36,7 +36,7 @@ void shrink_replica(Layout& l, std::int64_t gpus) {
     l.tp = std::gcd(l.tp, gpus);
 }
 
-// Data parallelism that fills the cluster: by one of its factors where that divides, else by whole replicas,
+// Fills the cluster with data parallelism: by one of its factors where that divides, else by whole replicas,
 // leaving the rest of the GPUs out.
 void fill_cluster(Plan& q) {
     Layout& l = q.layout;

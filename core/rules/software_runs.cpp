@@ -30,7 +30,7 @@ struct Asked {
     [[nodiscard]] std::int64_t etp() const { return layout().etp.value_or(layout().tp); }
 };
 
-// True if both orders lay axes of more than one rank one after another alike.
+// Returns true if both orders lay axes of more than one rank one after another in the same way.
 bool same_places(const EnumArray<Axis, Factor>& sizes, const AxisOrder& a, const AxisOrder& b) {
     std::size_t j = 0;
     for (const Axis x : a) {
@@ -126,7 +126,7 @@ std::string experts_words(const Asked& a) {
     return sentence("ep ", a.layout().ep, ": ", a.runs.who, " builds no groups for it");
 }
 
-// DeepSpeed runtime/engine.py, module_inject/auto_ep_folding.py: with what AutoEP does not go together.
+// From DeepSpeed runtime/engine.py, module_inject/auto_ep_folding.py: AutoEP does not go together with these.
 bool lacks_joined_experts(const Asked& a) {
     const Layout& l = a.layout();
     if (a.software != Software::deepspeed || !a.moe() || l.ep == 1) return false;
@@ -142,7 +142,7 @@ std::string joined_experts_words(const Asked& a) {
                     l.cp > 1 ? "sequence parallelism" : "offload", " together");
 }
 
-// torchtitan's ep stands inside dp_shard x cp x tp; without ZeRO all its data-parallel ranks are replicas.
+// torchtitan's ep is inside dp_shard x cp x tp; without ZeRO all its data-parallel ranks are replicas.
 std::int64_t titan_width(const Layout& l) {
     return (l.zero == 0 ? 1 : l.dp_shard) * l.cp * l.tp;
 }
@@ -231,7 +231,7 @@ std::string optimizer_words(const Asked& a) {
     return sentence("zero ", a.layout().zero, " with muon: Megatron-FSDP takes Adam and SGD");
 }
 
-// arguments.py: two ranks would have several messages between them at once.
+// From arguments.py: two ranks would have several messages between them at once.
 bool lacks_message_overlap(const Asked& a) {
     const Layout& l = a.layout();
     return a.megatron() && l.pp == 2 && l.virtual_stages > 1 && !a.plan.training.overlap.pp;
@@ -387,7 +387,7 @@ std::optional<std::size_t> order_in(const Plan& plan, std::span<const AxisOrder>
 std::string_view expert_overlap_wants(const Plan& plan) {
     const Layout& l = plan.layout;
     if (!plan.model.moe || l.ep == 1 || !plan.training.overlap.ep) return {};
-    // Schedules that Megatron has not overlap by themselves.
+    // Schedules that Megatron does not have overlap by themselves.
     if (l.pp > 1 && !traits_of(l.schedule).in_megatron) return {};
     const RecomputeChoice& again = plan.training.recompute;
     if (l.pp > 1 && l.virtual_stages == 1) return "virtual stages, where there is a pipeline";

@@ -1,5 +1,5 @@
-// The layouts that a software runs: the one table that search and advice go by, that rules warn by and
-// that the exporters name losses by. Each fact has its source in software_runs.cpp.
+// Lists the layouts that a software runs: search and advice go by this one table, rules warn by it and
+// exporters name losses by it. Each fact has its source in software_runs.cpp.
 #pragma once
 
 #include "core/base/enum_array.h"
@@ -56,33 +56,34 @@ struct Lacks {
 // possible for that to mean anything. A program of one's own on PyTorch's FSDP is taken to have everything.
 [[nodiscard]] Lacks lacks_of(const Plan& plan, Software software);
 [[nodiscard]] bool lacks(Lack what, const Plan& plan, Software software);
-// The two halves, for a search that asks each once. The first does not depend on micro-batch, schedule,
-// chunks and recomputation; the second on no more than these, pp and ep.
+// Return the two halves, for a search that asks each once. The first does not depend on micro-batch,
+// schedule, chunks and recomputation; the second on no more than these, pp and ep.
 [[nodiscard]] Lacks lacks_of_ranks(const Plan& plan, Software software);
 [[nodiscard]] Lacks lacks_of_run(const Plan& plan, Software software);
-// The first lack that a change brings in and that the plan itself does not have.
+// Returns the first lack that a change brings in and that the plan itself does not have.
 [[nodiscard]] std::optional<Lack> lack_that_came(const Plan& own, const Plan& changed);
 
-// "Megatron has no schedule zb-v". Of something that it lacks.
+// Returns "Megatron has no schedule zb-v" for a thing that it lacks.
 [[nodiscard]] std::string words_of(Lack lack, const Plan& plan, Software software);
 [[nodiscard]] std::string_view pointer_of(Lack lack);  // "/layout/schedule"
 [[nodiscard]] ProblemCode code_of(Lack lack);
-// No setting says it; the software ends with an error; it does, and a rule of rules.h warns of that.
+// Says whether no setting expresses it; the software ends with an error; or it runs, and a rule of rules.h
+// warns of that.
 enum class LackKind : std::uint8_t { lost, refused, warned };
 [[nodiscard]] LackKind kind_of(Lack lack);
 
-// Megatron's overlap of the experts' exchange wants this and the plan does not have it; empty if it has all,
-// or does not ask for that overlap.
+// Returns a condition of Megatron's overlap of the experts' exchange that the plan does not meet; empty if it
+// meets all, or does not ask for that overlap.
 [[nodiscard]] std::string_view expert_overlap_wants(const Plan& plan);
 
-// Settings that mean nothing in a plan of one tp rank or one cp rank, as the software wants them once there
-// are several: sequence parallelism; the kind of context parallelism.
+// Return settings that mean nothing in a plan of one tp rank or one cp rank, as the software wants them once
+// there are several: sequence parallelism; the kind of context parallelism.
 [[nodiscard]] bool usual_sequence_parallel(const Plan& plan);
 [[nodiscard]] CpComm usual_cp_comm(const Plan& plan);
 
-// Orders in which a software lays out ranks; empty: any.
+// Returns the orders in which a software lays out ranks; empty for any.
 [[nodiscard]] std::span<const AxisOrder> orders_of(Software software);
-// Which of the orders lays the same ranks into the same groups; nullopt: none does.
+// Returns the one of the orders that lays the same ranks into the same groups, or nullopt.
 [[nodiscard]] std::optional<std::size_t> order_in(const Plan& plan, std::span<const AxisOrder> orders);
 
 }  // namespace pentamesh

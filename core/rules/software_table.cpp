@@ -43,9 +43,9 @@ constexpr SoftwareRuns kMegatron{.who = "Megatron",
                                  .order_words = "tp-cp-ep-dp-pp or tp-cp-ep-pp-dp",
                                  .lets_go = true};
 // torchtitan b5bcd76: distributed/pipeline_parallel.py (get_schedule_class of PyTorch 0138610
-// pipelining/schedules.py), distributed/parallel_dims.py (order, ep inside dp_shard x cp x tp, no etp beside
-// ep), distributed/fsdp.py:129 (FSDP2 shards parameters too, over cp always), components/
-// activation_checkpoint.py (none, selective, full).
+// pipelining/schedules.py), distributed/parallel_dims.py (order, ep inside dp_shard x cp x tp, no etp
+// together with ep), distributed/fsdp.py:129 (FSDP2 shards parameters too, over cp always),
+// components/activation_checkpoint.py (none, selective, full).
 constexpr SoftwareRuns kTorchtitan{.who = "torchtitan",
                                    .schedule = in_pytorch,
                                    .orders = orders::kTorchtitanOrders,
@@ -55,9 +55,9 @@ constexpr SoftwareRuns kTorchtitan{.who = "torchtitan",
                                    .heads = Heads::whole,
                                    .recomputes = Recomputes::words};
 // DeepSpeed edaa722: runtime/pipe/schedule.py (TrainSchedule is 1F1B), runtime/pipe/topology.py (order),
-// runtime/zero/mics.py (replicas of shards, ZeRO-3 alone), stage3.py:1886 (weights are given up),
-// sequence/layer.py (Ulysses), module_inject/auto_tp.py (no sequence parallelism beside tp; experts are cut
-// as the rest), module_inject/auto_ep_folding.py (experts of AutoEP are whole).
+// runtime/zero/mics.py (replicas of shards, only with ZeRO-3), stage3.py:1886 (weights are given up),
+// sequence/layer.py (Ulysses), module_inject/auto_tp.py (no sequence parallelism with tp; experts are cut as
+// the rest), module_inject/auto_ep_folding.py (experts of AutoEP are whole).
 constexpr SoftwareRuns kDeepspeed{.who = "DeepSpeed",
                                   .schedule = is_plain,
                                   .orders = orders::kDeepspeedOrders,
@@ -87,7 +87,7 @@ constexpr SoftwareRuns kNanotron{.who = "nanotron",
 constexpr SoftwareRuns kMaxtext{.who = "MaxText", .schedule = is_in_one_backward};
 // Automodel 36044ad: components/distributed/pipelining/functional.py asks PyTorch's get_schedule_class.
 constexpr SoftwareRuns kAutomodel{.who = "Automodel", .schedule = in_pytorch};
-// A program of one's own.
+// This is a program of one's own.
 constexpr SoftwareRuns kFsdp{.who = "PyTorch FSDP"};
 
 }  // namespace

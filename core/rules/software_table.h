@@ -1,4 +1,4 @@
-// The facts behind software_runs.h: what each software has, with its sources.
+// Holds the facts behind software_runs.h: the features of each software, with their sources.
 #pragma once
 
 #include "core/plan/changes.h"
@@ -11,7 +11,7 @@
 namespace pentamesh {
 
 enum class ExpertTensor : std::uint8_t { any, one_beside_ep, as_tp };
-// Modules of every layer; none, selective or full; all layers or none.
+// Software recomputes modules of every layer; none, selective or full; all layers or none.
 enum class Recomputes : std::uint8_t { modules, words, layers };
 enum class Heads : std::uint8_t { any, at_least_tp, whole };
 
@@ -22,7 +22,7 @@ struct SoftwareRuns {
     std::string_view order_words{};
     unsigned zero = 0b1111;         // stages that it has
     unsigned replicas_at = 0b1111;  // stages at which shards may have replicas
-    bool lets_go = false;           // ZeRO-3 gives gathered weights up, whatever one asks
+    bool lets_go = false;           // ZeRO-3 gives gathered weights up, for any setting
     bool experts = true;
     ExpertTensor etp = ExpertTensor::any;
     unsigned cp_kinds = 0b1111;

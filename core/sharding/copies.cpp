@@ -8,7 +8,7 @@
 namespace pentamesh {
 namespace {
 
-// Those with more than one rank, ascending stride.
+// Returns those with more than one rank, in ascending stride.
 GroupFactors factors_among(const Mesh& mesh, const EnumArray<Axis, Factor>& all, std::span<const Axis> axes) {
     GroupFactors out;
     for (const Axis a : mesh.order)

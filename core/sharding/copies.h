@@ -1,4 +1,4 @@
-// Which ranks keep the same parameters?
+// Finds the ranks that keep the same parameters.
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -17,7 +17,8 @@ struct ParameterCopies {
 };
 [[nodiscard]] ParameterCopies parameter_copies_of(const Plan& plan, const Mesh& mesh);
 
-// How many ranks the factors hold, and those that share all other coordinates with `rank`, ascending.
+// degree_of returns how many ranks the factors hold; ranks_over returns those that share all other
+// coordinates with `rank`, ascending.
 [[nodiscard]] std::int64_t degree_of(const GroupFactors& factors);
 [[nodiscard]] std::vector<std::int64_t> ranks_over(const GroupFactors& factors, std::int64_t rank);
 

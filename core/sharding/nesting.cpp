@@ -12,7 +12,7 @@ NestKind kind_of(Axis axis, const Nest& nest, bool inner_dp) {
     const Plan& plan = nest.plan;
     const Fold fold = nest.fold;
     if (fold == Fold::experts && axis == Axis::dp_shard) return NestKind::edp;
-    if (fold == Fold::experts && axis == Axis::dp_replicate) {  // alone, it is all of edp
+    if (fold == Fold::experts && axis == Axis::dp_replicate) {  // by itself, it is all of edp
         const bool shards = nest.mesh.expert[Axis::dp_shard].size > 1;
         return shards ? NestKind::edp_replica : NestKind::edp;
     }
@@ -67,7 +67,7 @@ std::vector<int> tensors_where(const Nest& nest, auto&& wanted) {
     return out;
 }
 
-// What a GPU runs, in the order of the model: embedding, its layers, head.
+// Lists the layers of a GPU, in the order of the model: embedding, its layers, head.
 std::vector<NestItem> layers_in(const Nest& nest, std::int64_t rank) {
     const RankContents contents = contents_of(nest.plan, nest.mesh, rank);
     std::vector<NestItem> items;
@@ -126,7 +126,7 @@ bool is_fused(TensorId id) {
     }
 }
 
-// A tensor each; queries, keys and values, which are computed as one product, together.
+// Lists each tensor; queries, keys and values, which are computed as one product, are together.
 std::vector<NestItem> tensors_in(const Nest& nest, const NestItem& block) {
     std::vector<NestItem> items;
     bool last_fused = false;

@@ -1,4 +1,4 @@
-// The plan as boxes in boxes: cluster, replicas, stages, the GPUs of a stage, a GPU's layers, a layer's
+// Shows the plan as boxes in boxes: cluster, replicas, stages, the GPUs of a stage, a GPU's layers, a layer's
 // blocks, a block's tensors. Each axis is a level. Nothing is listed: a box is found from its path.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace pentamesh {
 
-// What the children of a box are.
+// Says what the children of a box are.
 enum class NestKind : std::uint8_t {
     replica,
     shard,
@@ -29,10 +29,10 @@ enum class NestKind : std::uint8_t {
     none
 };
 [[nodiscard]] std::string_view name_of(NestKind kind);  // "replica", "stage", "tp"
-// Which of the two meshes over the same ranks is nested.
+// Says which of the two meshes over the same ranks is nested.
 enum class Fold : std::uint8_t { dense, experts };
 
-// A level of that mesh: only axes with more than one rank have one.
+// Describes a level of that mesh: only axes with more than one rank have one.
 struct NestLevel {
     NestKind kind = NestKind::replica;
     Axis axis = Axis::dp_replicate;
@@ -42,7 +42,7 @@ struct NestLevel {
     std::int64_t stride = 1;  // from a box to its neighbour, in ranks
 };
 
-// A child inside a GPU: a layer (embedding and head among them), a block of a layer, a tensor.
+// Describes a child inside a GPU: a layer (embedding and head among them), a block of a layer, a tensor.
 struct NestItem {
     std::string label;        // "layer 33", "attention", "wqkv"
     double weight = 1;        // numbers that the GPU holds of it; a layer's is 1
@@ -52,7 +52,7 @@ struct NestItem {
     std::vector<int> tensors;  // indices into Nest::tensors
 };
 
-// Path of a box: index of the child at each level from the cluster down.
+// This is the path of a box: the index of the child at each level from the cluster down.
 using NestPath = std::vector<std::int64_t>;
 
 struct Nest {
@@ -62,9 +62,9 @@ struct Nest {
     std::vector<NestLevel> levels;   // outermost first; counts multiply to the world
     std::vector<Placement> tensors;  // parameters while the layer runs
 };
-// dp_replicate, dp_shard, pp, cp, tp from the outside in, whatever the order of ranks: what is nested is
-// what each has of the model. For the experts edp, pp, ep, etp, where the mesh has experts; else the dense
-// fold.
+// Nests dp_replicate, dp_shard, pp, cp, tp from the outside in, for any order of ranks: the boxes show which
+// part of the model each has. For the experts it is edp, pp, ep, etp, where the mesh has experts; else the
+// dense fold.
 [[nodiscard]] Nest nest_of(const Plan& plan, const Mesh& mesh, Fold fold = Fold::dense);
 
 struct NestChildren {
@@ -74,19 +74,19 @@ struct NestChildren {
 };
 [[nodiscard]] NestChildren children_of(const Nest& nest, std::span<const std::int64_t> path);
 
-// First rank in the box of a path; of a GPU's box and what is in it, the GPU's.
+// Returns the first rank in the box of a path; for a GPU's box and the boxes in it, the GPU's.
 [[nodiscard]] std::int64_t first_rank_of(const Nest& nest, std::span<const std::int64_t> path);
 [[nodiscard]] NestPath path_of_rank(const Nest& nest, std::int64_t rank);
-// As far as the path's steps exist: what stays of it when the plan changes.
+// Returns the part of the path whose steps exist: a plan's change may remove some.
 [[nodiscard]] NestPath legal_path(const Nest& nest, std::span<const std::int64_t> path);
-// "replica 3", "tp 2", "layer 33", "wqkv".
+// Returns "replica 3", "tp 2", "layer 33", "wqkv".
 [[nodiscard]] std::string step_label(const Nest& nest, std::span<const std::int64_t> path);
-// "16 replicas × 8 stages × 8 tp = 1,024 GPUs".
+// Returns "16 replicas × 8 stages × 8 tp = 1,024 GPUs".
 [[nodiscard]] std::string product_text(const Nest& nest);
-// Whether child `i` of a GPU or of what is in it is one matrix, with nothing in it: a tensor, and the
+// Returns true if child `i` of a GPU or of a box in it is one matrix, with nothing in it: a tensor, and the
 // embedding and the head, which have no blocks.
 [[nodiscard]] bool is_matrix(const NestChildren& siblings, std::int64_t i);
-// The tensors that a path ends at; empty above one.
+// Returns the tensors that a path ends at; empty for a path that ends above one.
 [[nodiscard]] std::vector<int> tensors_at(const Nest& nest, std::span<const std::int64_t> path);
 
 }  // namespace pentamesh

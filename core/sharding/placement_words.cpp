@@ -22,7 +22,7 @@ std::string range_words(const Range& r) {
     return r.size() == 1 ? with_commas(r.begin) : sentence(r.begin, " – ", r.end - 1);
 }
 
-// "attention.q" in a list of one layer's tensors is "q".
+// Shortens "attention.q" to "q" in a list of one layer's tensors.
 std::string listed_name(TensorId id) {
     const TensorModule module = module_of(id);
     const char* whose = module == TensorModule::experts         ? "experts' "
@@ -56,7 +56,7 @@ bool same_treatment(const AxisPlacement& a, const AxisPlacement& b) {
     return a.spread == b.spread && a.dim == b.dim;
 }
 
-// "8,192 / 8 / 64": a dimension and what divides it, in the order of cutting.
+// Returns "8,192 / 8 / 64": a dimension and its divisors, in the order of cutting.
 std::string divided(std::string whole, const Placement& p, Dim dim, bool symbols) {
     for (const Axis a : {Axis::ep, Axis::tp, Axis::cp, Axis::dp_shard, Axis::dp_replicate}) {
         const AxisPlacement& x = p.on(a);

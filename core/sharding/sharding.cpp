@@ -86,7 +86,7 @@ class Placer {
             if (p.kv_heads == 1) on(p, Axis::tp) = {Spread::copied, Dim::none, n, 1};
             break;
         }
-        // What is copied sees different tokens on each rank under sequence parallelism, and copied heads see
+        // Under sequence parallelism a copied tensor sees different tokens on each rank, and copied heads see
         // different queries: gradients are sums over tp.
         const bool copied = on(p, Axis::tp).copies() > 1;
         if (gradient_sum() && copied && (degrees_.sequence_parallel || t.cut == TpCut::kv) && !t.per_expert)
@@ -97,8 +97,8 @@ class Placer {
         return state_ == TensorState::gradients && moment_ == Moment::computing;
     }
 
-    // Data parallel axes and, for all but experts, cp: cut by ZeRO, copied, or waiting to be summed. Returns
-    // into how many shards.
+    // Places data parallel axes and, for all but experts, cp: cut by ZeRO, copied, or waiting to be summed.
+    // Returns the number of shards.
     std::int64_t place_data(Placement& p, const Tensor& t) const {
         if (gradient_sum()) {
             for (const Axis a : {Axis::cp, Axis::dp_shard, Axis::dp_replicate})
@@ -111,7 +111,7 @@ class Placer {
         if (zero < from || gathered) return 1;
         if (state_ == TensorState::gradients && gradient_reduction_of(plan_) == GradientReduction::step)
             return 1;
-        // FSDP cuts the first dimension of what is left; ZeRO-1 and 2 cut flat.
+        // FSDP cuts the first dimension of the remaining part; ZeRO-1 and 2 cut flat.
         const Dim dim = zero >= 3 ? Dim::rows : Dim::flat;
         cut(p, Axis::dp_shard, dim);
         cut(p, Axis::cp, dim);

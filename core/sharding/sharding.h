@@ -1,5 +1,5 @@
-// What is cut, what is copied? Each tensor's placement on every axis, and the part of it that a rank holds.
-// Rules: docs/memory.md, "Who holds what".
+// Says which tensors are cut and which are copied: each one's placement on every axis, and the part of it
+// that a rank holds. The rules are in docs/memory.md, "Who holds what".
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -16,11 +16,12 @@ namespace pentamesh {
 
 enum class TensorState : std::uint8_t { parameters, gradients, optimizer, activations };
 inline constexpr int kTensorStateCount = 4;
-// At rest: between steps (activations: between forward and backward). Computing: while the layer runs.
+// At rest is between steps (for activations between forward and backward). Computing is while the layer runs.
 enum class Moment : std::uint8_t { at_rest, computing };
 
 enum class Spread : std::uint8_t { copied, cut, partial };  // drawn hatched, solid, dotted
-// What a cut goes along. `flat`: contiguous numbers of what the other cuts leave, row by row.
+// Names the dimension of a cut. `flat` means contiguous numbers of the part that the other cuts leave, row by
+// row.
 enum class Dim : std::uint8_t { none, layers, experts, rows, columns, batch, sequence, width, flat };
 
 [[nodiscard]] std::string_view name_of(TensorState state);
@@ -28,8 +29,8 @@ enum class Dim : std::uint8_t { none, layers, experts, rows, columns, batch, seq
 [[nodiscard]] std::string_view name_of(Spread spread);
 [[nodiscard]] std::string_view name_of(Dim dim);
 
-// On one axis of `size` ranks. A cut makes `parts` different parts: as many as ranks, or fewer where each
-// part is held by size / parts ranks (kv heads fewer than tp).
+// Describes the placement on one axis of `size` ranks. A cut makes `parts` different parts: as many as ranks,
+// or fewer where each part is held by size / parts ranks (kv heads fewer than tp).
 struct AxisPlacement {
     Spread spread = Spread::copied;
     Dim dim = Dim::none;  // of a cut
@@ -39,7 +40,7 @@ struct AxisPlacement {
     bool operator==(const AxisPlacement&) const = default;
 };
 
-// One tensor of one layer (or of the embedding, the head) in one state at one moment.
+// Describes one tensor of one layer (or of the embedding, the head) in one state at one moment.
 struct Placement {
     TensorId id = TensorId::embedding;
     TensorKind kind = TensorKind::mlp;
@@ -47,7 +48,7 @@ struct Placement {
     TensorState state = TensorState::parameters;
     Moment moment = Moment::at_rest;
     bool expert = false;        // lies on the expert mesh: `tp` means etp, `cp` is 1
-    std::int64_t layers = 1;    // how many layers of the model have it
+    std::int64_t layers = 1;    // layers of the model that have it
     LayerMask types = 0;        // of layers: the types that have it (layer_types.h)
     std::array<Dim, 3> dims{};  // experts, rows, columns (none: there is no such dimension); activations:
                                 // batch, sequence, width
@@ -63,9 +64,9 @@ struct Placement {
     [[nodiscard]] const AxisPlacement& on(Axis a) const { return axis[a]; }
 };
 
-// All tensors in one state at one moment, in the order of list_tensors. Activations: what is kept at rest in
-// the order of the forward pass; while computing also the partial sums that tp reduces. `out` is cleared
-// first.
+// Lists all tensors in one state at one moment, in the order of list_tensors. Activations at rest are those
+// kept, in the order of the forward pass; while computing also the partial sums that tp reduces. `out` is
+// cleared first.
 void list_placements(const Plan& plan, const Mesh& mesh, TensorState state, Moment moment,
                      std::vector<Placement>& out);
 [[nodiscard]] std::vector<Placement> list_placements(const Plan& plan, const Mesh& mesh, TensorState state,
@@ -77,8 +78,8 @@ struct Range {
     bool operator==(const Range&) const = default;
 };
 
-// What one rank holds of a placement in one layer: a box of index ranges, and of that box, row by row, a
-// flat range (the whole box unless an axis cuts flat).
+// One rank holds this of a placement in one layer: a box of index ranges, and of that box, row by row, a flat
+// range (the whole box unless an axis cuts flat).
 struct Part {
     bool held = false;           // false: its pipeline stage has no such layer
     std::array<Range, 3> box{};  // by Placement::dims
@@ -87,17 +88,17 @@ struct Part {
     std::int64_t numbers = 0;
     double bytes = 0;
 };
-// Of parameters, gradients and optimizer state the parts of all ranks of a stage add up to a multiple of the
+// For parameters, gradients and optimizer state the parts of all ranks of a stage sum to a multiple of the
 // whole: its copies on every axis but pp. A partial axis counts as copied.
 [[nodiscard]] Part part_of(const Plan& plan, const Mesh& mesh, const Placement& placement, std::int64_t rank);
 
-// One chunk of a pipeline device: which layers, in model order.
+// Holds one chunk of a pipeline device: which layers, in model order.
 struct RankChunk {
     int virtual_stage = 0;
     Range layers;
 };
 
-// One GPU at a glance.
+// Sums up one GPU.
 struct RankContents {
     std::int64_t rank = 0;
     std::int64_t stage = 0;         // pipeline coordinate
@@ -111,17 +112,17 @@ struct RankContents {
 };
 [[nodiscard]] RankContents contents_of(const Plan& plan, const Mesh& mesh, std::int64_t rank);
 
-// Experts of each MoE layer held by ep coordinate `ep`, of `parts`: consecutive.
+// Returns the experts of each MoE layer held by ep coordinate `ep`, of `parts`: they are consecutive.
 [[nodiscard]] Range experts_of(std::int64_t experts, std::int64_t parts, std::int64_t ep);
-// The ep coordinate that holds an expert.
+// Returns the ep coordinate that holds an expert.
 [[nodiscard]] std::int64_t owner_of_expert(std::int64_t experts, std::int64_t parts, std::int64_t expert);
-// Load of the busiest of `parts` ranks over the mean rank's, of the load of each expert: what
-// training.router_imbalance is. 1 where no rank has any.
+// Returns the load of the busiest of `parts` ranks over the mean rank's, from the load of each expert:
+// training.router_imbalance is this. It is 1 where no rank has a load.
 [[nodiscard]] double imbalance_of(const std::vector<double>& load, std::int64_t parts);
 
-// Pieces of a sequence of `length` that cp rank `i` of `parts` holds. Ring and all-gather balance causal
-// attention by giving the i-th and the i-th last of 2 * parts pieces (Megatron-LM get_batch_on_this_cp_rank);
-// Ulysses cuts it in order.
+// Returns the pieces of a sequence of `length` that cp rank `i` of `parts` holds. Ring and all-gather balance
+// causal attention by giving the i-th and the i-th last of 2 * parts pieces (Megatron-LM
+// get_batch_on_this_cp_rank); Ulysses cuts it in order.
 [[nodiscard]] std::vector<Range> sequence_of(std::int64_t length, std::int64_t parts, std::int64_t i,
                                              CpComm comm);
 

@@ -1,5 +1,5 @@
-// Where activations lie: batch over data parallelism, sequence over cp (and tp between its regions), width
-// over tp inside them, experts over ep.
+// Places activations: batch over data parallelism, sequence over cp (and tp between its regions), width over
+// tp inside them, experts over ep.
 #include "core/sharding/sharding_rules.h"
 
 namespace pentamesh {
@@ -43,7 +43,7 @@ class ActivationPlacer {
     }
 
   private:
-    // A tensor once for the types that keep it alike; where types differ each its own.
+    // Lists a tensor once for the types that keep it in the same way; where types differ, each has its own.
     void layers() {
         const Model& m = plan_.model;
         LayerMask present = 0;
@@ -67,7 +67,7 @@ class ActivationPlacer {
         for (std::size_t i = first; i < out_.size(); ++i) find_place(out_[i], present);
         mask_ = 0;
     }
-    // The tensor and, behind it, its partial sum.
+    // Merges the tensor and its partial sum, which follows it.
     void merge(std::size_t i, int type) {
         const LayerMask bit = LayerMask{1} << type;
         out_[i].types |= bit;
@@ -103,7 +103,8 @@ class ActivationPlacer {
             sum(TensorId::experts_projected, where, Tokens::dispatched, h, h, degrees_.etp > 1);
     }
 
-    // The output of a row cut: each tp rank has a summand of every number until it is reduced. Not kept.
+    // Adds the output of a row cut: each tp rank has a summand of every number until it is reduced. It is not
+    // kept.
     void sum(TensorId id, Place where, Tokens tokens, std::int64_t width, std::int64_t local, bool tp) {
         if (moment_ == Moment::at_rest || !tp || on_tp(tokens) <= 1) return;
         const double wide = activation_widths(plan_.training.compute).wide;
@@ -167,7 +168,7 @@ class ActivationPlacer {
         p.bytes_per_rank = bytes;
     }
 
-    // Inputs of a tp region: all-gathered along the sequence before the product (Korthikanti et al. 2022,
+    // Inputs of a tp region are all-gathered along the sequence before the product (Korthikanti et al. 2022,
     // section 4.2.2).
     [[nodiscard]] bool gathered(TensorId id) const {
         return moment_ == Moment::computing
@@ -185,8 +186,9 @@ class ActivationPlacer {
         if (kv) p.unit = plan_.model.head_dim;
     }
 
-    // While attention runs. Gathered keys and values are whole on every rank; Ulysses has exchanged the cut
-    // of the sequence for one of the heads; a ring keeps its cut. Returns how many times more bytes that is.
+    // Places a tensor while attention runs. Gathered keys and values are whole on every rank; Ulysses has
+    // exchanged the cut of the sequence for one of the heads; a ring keeps its cut. Returns how many times
+    // more bytes that is.
     double exchange_over_cp(Placement& p, const Activation& a) const {
         const bool kv = a.id == TensorId::attention_k || a.id == TensorId::attention_v;
         const bool heads = kv || a.id == TensorId::attention_q || a.id == TensorId::attention_output;
@@ -214,7 +216,7 @@ class ActivationPlacer {
         return static_cast<double>(degrees_.cp);
     }
 
-    // Tokens of a whole step's slice, a token once for each expert that it uses, sorted by expert.
+    // Places tokens of a whole step's slice, a token once for each expert that it uses, sorted by expert.
     void dispatched(Placement& p, const Activation& a) const {
         const Training& t = plan_.training;
         const Moe& e = *plan_.model.moe;

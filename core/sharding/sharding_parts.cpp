@@ -1,4 +1,4 @@
-// Which part of a tensor, which layers, experts and tokens does one rank hold?
+// Finds which part of a tensor, which layers, experts and tokens one rank holds.
 #include "core/pipeline/schedules/schedule.h"
 #include "core/pipeline/stage_numbers.h"
 #include "core/plan/software.h"
@@ -8,13 +8,13 @@
 namespace pentamesh {
 namespace {
 
-// The index of a rank among the ranks of two axes together, in rank order.
+// Returns the index of a rank among the ranks of two axes together, in rank order.
 std::int64_t joint_index(const EnumArray<Axis, Factor>& factors, const Coordinates& c, Axis a, Axis b) {
     const Factor &x = factors[a], &y = factors[b];
     return x.stride <= y.stride ? c[b] * x.size + c[a] : c[a] * y.size + c[b];
 }
 
-// Tokens [begin, end) of pieces laid one behind the other.
+// Returns tokens [begin, end) of pieces laid one after the other.
 std::vector<Range> slice(const std::vector<Range>& pieces, std::int64_t begin, std::int64_t end) {
     std::vector<Range> out;
     std::int64_t offset = 0;
@@ -74,7 +74,7 @@ bool holds(const Model& model, const StageContents& c, const Placement& p) {
 
 // ---- boxes ----------------------------------------------------------------------------------------------
 
-// The range of a dimension that tp cuts.
+// Returns the range of a dimension that tp cuts.
 Range tp_range(const Placement& p, std::int64_t length, std::int64_t n, std::int64_t i) {
     if (p.kv_heads == 0) return chunk_of(length, n, i, p.unit);
     const Range heads = kv_heads_of(p.kv_heads, n, i);

@@ -22,7 +22,7 @@ bool inside_layer(Dim d) {
     return d == Dim::rows || d == Dim::columns || d == Dim::sequence || d == Dim::width || d == Dim::flat;
 }
 
-// [begin, end) of a box's numbers, row by row.
+// Appends [begin, end) of a box's numbers, row by row.
 void flat_boxes(const IndexBox& box, std::int64_t begin, std::int64_t end, std::vector<IndexBox>& out) {
     const std::int64_t width = box.columns.size();
     if (width <= 0 || begin >= end) return;
@@ -45,7 +45,7 @@ void flat_boxes(const IndexBox& box, std::int64_t begin, std::int64_t end, std::
     put(last, last + 1, 0, over);
 }
 
-// Edges shared by two pieces, told from the boxes that end where another begins.
+// Finds edges shared by two pieces, by the boxes that end where another begins.
 class EdgeFinder {
   public:
     EdgeFinder(const CutOrder& order, TensorPieces& out) : order_(order), out_(out) {}
@@ -116,7 +116,8 @@ class EdgeFinder {
     std::vector<std::size_t> owner_;
 };
 
-// Two axes that cut one dimension together, by one joint index: neither can be taken away alone.
+// Returns true if two axes cut one dimension together, by one joint index: neither can be taken away without
+// the other.
 bool cut_jointly(const Placement& p, Axis a, Axis b) {
     const Axis other = p.state == TensorState::activations ? Axis::dp_replicate : Axis::cp;
     if (p.state == TensorState::activations && !p.expert) return false;
@@ -173,7 +174,7 @@ CutOrder cuts_within_layer(const Mesh& mesh, const Placement& p) {
         if (x.spread == Spread::cut && x.parts > 1 && inside_layer(x.dim)) out.axis[out.count++] = a;
     };
     if (p.state == TensorState::activations) {
-        // The sequence by cp, then tp within each rank's tokens; Ulysses' heads are cut after tp's.
+        // The sequence is cut by cp, then by tp within each rank's tokens; Ulysses' heads are cut after tp's.
         const bool tokens_first = p.on(Axis::cp).dim != Dim::width;
         if (p.expert) {
             const bool outside = factors[Axis::dp_shard].stride >= factors[Axis::dp_replicate].stride;

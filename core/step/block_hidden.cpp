@@ -5,7 +5,7 @@
 namespace pentamesh {
 namespace {
 
-// Of one call.
+// Returns the hidden time of one call.
 double hidden_of(const Operation& o) {
     return o.count_per_step > 0 ? std::max(0.0, o.time_s - o.exposed_s) / o.count_per_step : 0;
 }
@@ -17,7 +17,7 @@ double calls_in(const Operation& o, const LayerCounts& layers) {
     return n;
 }
 
-// Gathers and reductions of data parallelism that every micro-batch makes.
+// Returns true for gathers and reductions of data parallelism that every micro-batch makes.
 bool in_each_microbatch(const Operation& o) {
     return o.unit == Unit::step && o.each == GradientReduction::micro_batch;
 }

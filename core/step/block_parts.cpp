@@ -22,7 +22,7 @@ StepTail step_tail(const Step& step, const Comm& comm) {
     StepTail tail;
     for (int k = 0; k < kGroupKindCount; ++k)
         if (!inside_blocks(static_cast<GroupKind>(k))) tail.exposed_s[k] = step.exposed_comm_s[k];
-    // Of pp's only what moves once a step, as the gradients of a tied embedding do.
+    // For pp, only calls once a step count, such as the gradients of a tied embedding.
     for (const Operation& o : comm.operations)
         if (o.group == GroupKind::pp && o.unit == Unit::step) tail.exposed_s[GroupKind::pp] += o.time_s;
     tail.optimizer_s = step.optimizer_s;

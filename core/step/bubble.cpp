@@ -13,8 +13,8 @@ bool alike(const ChunkCost& a, const ChunkCost& b) {
            && near(a.weight_grad, b.weight_grad);
 }
 
-// What a whole stage costs on average. A dualpipe device runs each of its two chunks, which are whole stages,
-// for half of the micro-batches.
+// Returns the mean cost of a whole stage. A dualpipe device runs each of its two chunks, which are whole
+// stages, for half of the micro-batches.
 ChunkCost mean_stage(const Timeline& t, const TimelineCosts& costs) {
     const auto chunks = static_cast<std::size_t>(chunks_of(t.shape));
     const double copies = static_cast<double>(chunks) / cost_divisor(t.shape);

@@ -11,14 +11,14 @@
 namespace pentamesh {
 namespace {
 
-// What the host launches for a layer's forward, small kernels and views counted in: a dense layer about 30;
-// the router, its loss and the bookkeeping of dispatch about 60 more; each local expert its own products.
-// A layer that is a mixer or an MLP alone takes half of a dense layer's.
+// These are the host's launches for a layer's forward, small kernels and views included: a dense layer has
+// about 30; the router, its loss and the bookkeeping of dispatch about 60 more; each local expert its own
+// products. A layer that is only a mixer or an MLP takes half of a dense layer's.
 constexpr double kDenseLaunches = 30, kMoeLaunches = 60, kExpertLaunches = 2;
 
 constexpr double kLossForward = 14, kLossBackward = 8;  // fp32 softmax over 16-bit logits
 
-// One layer's sizes on one rank.
+// Holds one layer's sizes on one rank.
 struct Sizes {
     double tokens = 0, outer = 0;  // of a rank inside and outside the tensor-parallel region
     double hidden = 0, query = 0, key = 0, value = 0, output = 0, heads = 0;  // widths on a rank; head count
@@ -90,7 +90,7 @@ class Layer {
     }
 
   private:
-    // `parts`: blocks of the layer, each with its norm and its addition to the residual stream.
+    // `parts` are blocks of the layer, each with its norm and its addition to the residual stream.
     [[nodiscard]] PassTime norms_and_additions(double parts) const {
         const Model& m = plan_.model;
         double norms = parts + (m.post_norms ? parts : 0) - (type_.shares_norm(m) ? 1 : 0);
@@ -99,7 +99,7 @@ class Layer {
         return element_wise(s_.outer * s_.hidden * (norms * kNormBytes + parts * kAddBytes), norms + parts);
     }
 
-    // All modules but the experts' whole way. `t`: so far with its mixer and its dense MLP.
+    // Returns all modules but the experts' whole way. `t` is so far with its mixer and its dense MLP.
     [[nodiscard]] ModuleTimes modules(const LayerTime& t) const {
         using enum RecomputeModule;
         const Model& m = plan_.model;
@@ -116,7 +116,7 @@ class Layer {
         return module;
     }
 
-    // Queries, keys and values out of MLA's latents, and their rotation.
+    // Times queries, keys and values out of MLA's latents, and their rotation.
     [[nodiscard]] PassTime up_projection(const Mla& a) const {
         const double q = static_cast<double>(a.q_lora_rank), kv = static_cast<double>(a.kv_lora_rank);
         PassTime t = linear({s_.tokens, q > 0 ? q : s_.hidden, s_.query});
@@ -125,8 +125,8 @@ class Layer {
         return t;
     }
 
-    // A linear layer: its input gradient is the same product transposed, its weight gradient adds into the
-    // gradient buffer.
+    // Times a linear layer: its input gradient is the same product transposed, its weight gradient adds into
+    // the gradient buffer.
     [[nodiscard]] PassTime linear(const Product& p, double factor = 1) const {
         const double rate = r_.linear * factor * line_share(p.in, p.out, r_.operand);
         PassTime t;
@@ -161,7 +161,7 @@ class Layer {
             const Mla& a = *m.mla;
             const double q = static_cast<double>(a.q_lora_rank), kv = static_cast<double>(a.kv_lora_rank);
             const double rope = static_cast<double>(a.qk_rope_head_dim);
-            // Into the latents: whole on each rank, of the tokens between regions.
+            // The products into the latents are whole on each rank, for the tokens between regions.
             if (q > 0) t += linear({s_.outer, s_.hidden, q});
             t += linear({s_.tokens, q > 0 ? q : s_.hidden, s_.query});
             t += linear({s_.outer, s_.hidden, kv + rope});
@@ -202,15 +202,15 @@ class Layer {
         return {t + r_.kernel_s, t * kFlashBackward + kBackwardKernels * r_.kernel_s, 0};
     }
 
-    // A narrow head leaves matrix units idle beside the softmax: d / (d + 64), 1 at the usual 128 (Shah et
-    // al. 2024, figures 5 and 6).
+    // A narrow head leaves matrix units idle while the softmax runs: d / (d + 64), 1 at the usual 128 (Shah
+    // et al. 2024, figures 5 and 6).
     [[nodiscard]] double width_factor() const {
         constexpr double kHalf = 64, kUsual = 128;
         const double d = s_.query / s_.heads;
         return d / (d + kHalf) * (kUsual + kHalf) / kUsual;
     }
 
-    // Scores written out and read again, the whole square: Megatron-LM before FlashAttention.
+    // Times scores written out and read again, the whole square: Megatron-LM before FlashAttention.
     [[nodiscard]] PassTime unfused_attention() const {
         const double groups = s_.batch * s_.heads, rows = s_.tokens / s_.batch;
         const double d = s_.query / s_.heads, dv = s_.output / s_.heads;
@@ -247,7 +247,7 @@ class Layer {
     [[nodiscard]] double etp() const {
         return static_cast<double>(plan_.layout.etp.value_or(plan_.layout.tp));
     }
-    // Tokens that a rank's experts get, once for each expert.
+    // Returns the tokens that a rank's experts get, once for each expert.
     // Each of the ranks that hold the same tokens sends its part.
     [[nodiscard]] double expert_copies(const Moe& e) const {
         return s_.tokens / s_.tp * static_cast<double>(e.top_k) * plan_.training.router_imbalance * etp();
@@ -264,7 +264,7 @@ class Layer {
         return std::max(static_cast<double>(plan_.model.moe->experts) / ep, 1.0);
     }
 
-    // Router, the way of the tokens to their experts and back, grouped products, shared experts.
+    // Times router, the way of the tokens to their experts and back, grouped products, shared experts.
     [[nodiscard]] PassTime moe(const Moe& e) const {
         const double local = std::max(static_cast<double>(e.experts)
                                           / static_cast<double>(std::max<std::int64_t>(plan_.layout.ep, 1)),
@@ -284,15 +284,16 @@ class Layer {
     }
 
     // Grouped products add no bias on their way out, and Megatron Core fuses no gated activation with one:
-    // the bias of both products, then clamp, gate and product of the two halves each read and write.
+    // the bias of both products, then clamp, gate and product of the two halves are each read and written.
     [[nodiscard]] PassTime unfused_bias(double tokens, double width) const {
         const double up = gated() ? 2 * width : width;
         const double gate = gated() ? 4 * kNormBytes + kAddBytes : 0;
         return element_wise(tokens * ((up + s_.hidden) * kNormBytes + width * gate), gated() ? 7 : 2);
     }
 
-    // Beside the projections: convolution, chunked scan, gated norm. `in`: numbers a token has before the
-    // scan, `out`: after it, on this rank. A scan's backward takes as many products more as attention's.
+    // Times the rest of a scan mixer: convolution, chunked scan, gated norm. `in` is the numbers that a token
+    // has before the scan, `out` those after it, on this rank. A scan's backward takes as many products more
+    // as attention's.
     [[nodiscard]] PassTime scan(const ScanFlops& f, double in, double out) const {
         PassTime t = element_wise(s_.tokens * ((in * 2 + out * 2) * kNormBytes + f.state_bytes / s_.tp),
                                   kMixerKernels);

@@ -1,5 +1,5 @@
-// How long does a layer compute? Every matrix product by a roofline, everything else by the bytes it moves.
-// The model, its constants and where it is blind: docs/step.md.
+// Finds how long a layer computes: every matrix product by a roofline, everything else by the bytes it moves.
+// docs/step.md has the model, its constants and its limits.
 #pragma once
 
 #include "core/memory/memory_parts.h"
@@ -9,7 +9,7 @@
 
 namespace pentamesh {
 
-// FLOP/s and bytes/s that this GPU reaches with the plan's types, and bytes of a product's operands.
+// Holds FLOP/s and bytes/s that this GPU reaches with the plan's types, and bytes of a product's operands.
 struct Rates {
     double linear = 0;     // products of linear layers, in the compute type
     double wide = 0;       // products that stay in 16 bits: head, router, attention
@@ -24,22 +24,22 @@ struct Rates {
 };
 [[nodiscard]] Rates find_rates(const Plan& plan);
 
-// Seconds of a product of m tokens, `in` inputs, `out` outputs, `groups` times side by side:
-// 2 m in out / rate + bytes / HBM + launch. The two terms add, so that a thin product is slow without a
-// constant of its own.
+// Describes a product of m tokens, `in` inputs, `out` outputs, `groups` times side by side. product_time
+// returns its seconds: 2 m in out / rate + bytes / HBM + launch. The two terms add, so that a thin product is
+// slow without a constant of its own.
 struct Product {
     double m = 0, in = 0, out = 0, groups = 1;
 };
 [[nodiscard]] double product_time(const Rates& r, const Product& p, double rate, double operand,
                                   double result_bytes);
 
-// The share of its rate that a product reaches with a matrix of so many numbers, of so many bytes, in and
-// out: less than 1 where the rows of one are no whole cache lines of 128 bytes, since its tiles then begin
-// within a line. Fitted to runs of width 14400 over tp 8 (1800 and 7200 columns) beside widths 13824 and
-// 14336, BigScience on A100 (docs/accuracy.md).
+// Returns the share of its rate that a product reaches with a matrix of so many numbers, of so many bytes, in
+// and out: less than 1 where the rows of one are no whole cache lines of 128 bytes, since its tiles then
+// begin within a line. It is fitted to runs of width 14400 over tp 8 (1800 and 7200 columns) compared with
+// widths 13824 and 14336, BigScience on A100 (docs/accuracy.md).
 [[nodiscard]] double line_share(double in, double out, double bytes);
 
-// Seconds of one micro-batch on one rank. The whole backward is input_grad + weight_grad.
+// Holds seconds of one micro-batch on one rank. The whole backward is input_grad + weight_grad.
 struct PassTime {
     double forward = 0, input_grad = 0, weight_grad = 0;
     PassTime& operator+=(const PassTime& o) {
@@ -53,10 +53,11 @@ struct PassTime {
     return {p.forward * k, p.input_grad * k, p.weight_grad * k};
 }
 
-// Forward seconds of what recomputation may make again, in one layer.
+// Holds the forward seconds of each module that may be recomputed, in one layer.
 using ModuleTimes = EnumArray<RecomputeModule, double>;
 
-// One layer of a type. `attention`: the attention core, part of `mixer`; `mlp`: dense MLP and experts.
+// This is one layer of a type. `attention` is the attention core, part of `mixer`; `mlp` is dense MLP and
+// experts.
 struct LayerTime {
     PassTime all, attention, mixer, mlp;
     ModuleTimes module{};
@@ -65,30 +66,30 @@ struct LayerTime {
 };
 struct LayerTimes {
     PerType<LayerTime> layer;       // by type (layer_types.h)
-    PassTime embedding, head, mtp;  // head with the loss; mtp besides its layer and head
+    PassTime embedding, head, mtp;  // head with the loss; mtp in addition to its layer and head
     [[nodiscard]] const LayerTime& of(int type) const { return layer[type]; }
     bool operator==(const LayerTimes&) const = default;
 };
 inline constexpr double kBackwardLaunches = 2;
 [[nodiscard]] LayerTimes time_layers(const Plan& plan, const LayerTypes& types);  // those of its model
 
-// FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head. Causal
-// attention is not halved (Chowdhery et al. 2022, appendix B).
+// Counts the FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head.
+// Causal attention is not halved (Chowdhery et al. 2022, appendix B).
 struct ForwardFlops {
     double layers = 0;     // with attention cores, scans and mtp layers
     double attention = 0;  // attention cores, part of `layers`
-    double masked = 0;     // what of them a causal mask leaves out
+    double masked = 0;     // their part that a causal mask leaves out
     double head = 0;       // with those of mtp
 };
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);
 
-// HBM bytes of an optimizer step, by one number of each class. The gradient is read twice, once for its norm.
-// States and master copy are read and written. The parameter is written, and read where no master copy is
-// kept.
+// Returns the HBM bytes of an optimizer step, by one number of each class. The gradient is read twice, once
+// for its norm. States and master copy are read and written. The parameter is written, and read where no
+// master copy is kept.
 [[nodiscard]] StateBytes optimizer_traffic(const Training& t);
-// Seconds that a step takes besides, whatever it computes: the GPU's and the software's.
+// Returns the seconds that a step takes in addition to its compute: the GPU's and the software's.
 [[nodiscard]] double once_a_step(const Plan& plan);
-// Seconds to update what one rank keeps of these numbers, cut into the optimizer's shards.
+// Returns the seconds to update a rank's part of these numbers, cut into the optimizer's shards.
 [[nodiscard]] double optimizer_time(const Plan& plan, const StageNumbers& numbers, const StateShards& shards);
 
 }  // namespace pentamesh

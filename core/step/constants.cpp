@@ -85,7 +85,7 @@ void write(Tier& t, std::size_t field, double x) {
     }
 }
 
-// Of the training, where the plan may know better than the software's preset.
+// Describes a constant of the training, where the plan may know better than the software's preset.
 struct TrainingConstant {
     std::string_view id, name, meaning, section;
     Measure unit;
@@ -114,7 +114,7 @@ constexpr std::array<TrainingConstant, 4> kTrainingConstants{{
      [](Training& t, double x) { t.costly_share = x; }, 0.001, 1},
 }};
 
-// What ships: the GPU's preset and the cluster's, where the plan names them.
+// Holds the shipped values: the GPU's preset and the cluster's, where the plan names them.
 struct Shipped {
     std::optional<Gpu> gpu;
     std::optional<Cluster> cluster;
@@ -211,7 +211,7 @@ std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
                        own > 0 ? own : ships, ships, k.least, k.most,
                        k.section == "memory" ? "docs/memory.md" : "docs/map.md"});
     }
-    // What own runs or nccl-tests said, not the preset.
+    // These values come from own runs or nccl-tests, not from the preset.
     if (const std::optional<Calibration>& own = plan.cluster.calibration)
         for (Constant& c : out)
             if (c.changed() && (c.section == "efficiency" || c.section == "fabric"))

@@ -1,5 +1,5 @@
-// Which numbers does the time model stand on, and where do they come from? The constants of a plan's GPU and
-// fabric with the shipped value and its source beside them, and the edit that changes one.
+// Lists the numbers on which the time model rests, and their sources: the constants of a plan's GPU and
+// fabric with the shipped value and its source, and the edit that changes one.
 #pragma once
 
 #include "core/io/presets.h"
@@ -20,19 +20,20 @@ struct Constant {
                                // name stands in `name`
     Unit unit = Unit::share;
     double value = 0;
-    double shipped = 0;  // of the preset; equal to `value` where there is none
+    double shipped = 0;  // of the preset; equal to `value` where the plan has no preset
     double least = 0, most = 0;
     std::string source;  // of the preset's file; empty where the plan states everything itself
     [[nodiscard]] bool changed() const { return value != shipped; }
 };
 
-// "calibrated from 12 runs (own.json)"
+// Returns "calibrated from 12 runs (own.json)".
 [[nodiscard]] std::string calibrated_text(const Calibration& calibration);
 
 [[nodiscard]] std::vector<Constant> list_constants(const Plan& plan, const Presets& presets);
 
-// The plan with one constant set, clamped to its range, and recorded as stated over the preset; where it is
-// set to the shipped value the plan no longer states it. An id that is none: the plan as it was.
+// Returns the plan with one constant set, clamped to its range, and recorded as stated over the preset; where
+// it is set to the shipped value the plan no longer states it. For an unknown id it returns the plan as it
+// was.
 [[nodiscard]] Plan with_constant(const Plan& plan, const Presets& presets, std::string_view id, double value);
 
 }  // namespace pentamesh

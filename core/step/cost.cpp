@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kSecondsOfDay = 86400, kSecondsOfHour = 3600;
 
-// Daly 2006, equation 37: `write` seconds a checkpoint, `between` seconds between failures.
+// Follows Daly 2006, equation 37: `write` seconds a checkpoint, `between` seconds between failures.
 double best_interval(double write, double between) {
     if (write >= 2 * between) return between;
     const double x = write / (2 * between);
@@ -33,7 +33,8 @@ Cost cost_of(const Plan& plan, double tokens_per_s) {
     if (write <= 0) return out;
     const double every = best_interval(write, between);
     out.checkpoint_every_s = every;
-    // Equation 20 with no time to start again: wall time M (e^((tau + delta) / M) - 1) for tau of training.
+    // This is equation 20 without time to start again: wall time M (e^((tau + delta) / M) - 1) for tau of
+    // training.
     out.goodput = every / (between * std::expm1((every + write) / between));
     if (out.days) out.days_with_failures = *out.days / *out.goodput;
     return out;

@@ -1,5 +1,5 @@
-// What does the whole training take? Days, GPU-hours, money, energy, and what failures leave of it. Only from
-// what the plan gives; nothing is assumed.
+// Says what the whole training takes: days, GPU-hours, money, energy, and the time left after failures. It
+// uses only the plan's own values; nothing is assumed.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -8,7 +8,7 @@
 
 namespace pentamesh {
 
-// Each where the plan gives what it needs.
+// Each is set where the plan gives the values that it needs.
 struct Cost {
     std::optional<double> days;                    // of 86,400 s without a failure (training.tokens_total)
     std::optional<double> gpu_hours;               // in those days
@@ -19,8 +19,9 @@ struct Cost {
     std::optional<double> goodput;                 // share of the time that training moves on
     std::optional<double> days_with_failures;
 };
-// `tokens_per_s` of the plan's step. Interval and goodput: Daly 2006 (A higher order estimate of the optimum
-// checkpoint interval), equations 20 and 37; the time to start again is not known and left out.
+// `tokens_per_s` is that of the plan's step. Interval and goodput follow Daly 2006 (A higher order estimate
+// of the optimum checkpoint interval), equations 20 and 37; the time to start again is not known and left
+// out.
 [[nodiscard]] Cost cost_of(const Plan& plan, double tokens_per_s);
 
 }  // namespace pentamesh

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Written at configure time from presets/measured_errors.json.
+// This is written at configure time from presets/measured_errors.json.
 constexpr std::string_view kText =
 #include "measured_errors.inc"
     ;

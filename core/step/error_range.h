@@ -1,6 +1,6 @@
-// How far off may a step's time be? As far as the program was off at measured runs, each left out of what was
-// fitted. Runs near the plan weigh more. presets/measured_errors.json has the runs' errors,
-// `accuracy . --write` makes it (docs/accuracy.md); it is built into the program.
+// Says how far off a step's time may be: as far as the program was off at measured runs, each left out of the
+// fit. Runs near the plan weigh more. presets/measured_errors.json has the runs' errors, `accuracy . --write`
+// makes it (docs/accuracy.md); it is built into the program.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -12,7 +12,7 @@
 
 namespace pentamesh {
 
-// What an error depends on.
+// An error depends on these.
 struct RunTraits {
     double flops_per_token = 0;  // of the model, forward and backward, as in MFU
     double gpus = 0;
@@ -26,11 +26,11 @@ struct RunTraits {
 [[nodiscard]] RunTraits traits_of(const Plan& plan, double flops_per_token);
 [[nodiscard]] RunTraits traits_of(const Plan& plan);  // counts the model's FLOPs, too
 
-// The one distance between runs. It is the sum of |log2| of the ratios of the first four; + 4 where the
-// software is another; + 4 where one is a MoE and the other dense; + 1 where the compute types differ. It is
-// 0 if the traits are equal.
+// Returns the one distance between runs. It is the sum of |log2| of the ratios of the first four; + 4 where
+// the software is another; + 4 where one is a MoE and the other dense; + 1 where the compute types differ. It
+// is 0 if the traits are equal.
 [[nodiscard]] double distance(const RunTraits& a, const RunTraits& b);
-// The same in words, and from which distance on a run is not near.
+// Says the same in words, and from which distance on a run is not near.
 [[nodiscard]] std::string distance_words();
 
 struct MeasuredError {
@@ -38,10 +38,10 @@ struct MeasuredError {
     std::string family;  // runs of one source
     RunTraits run;
     double error = 0;  // measured time over ours, less 1, as if the run had been left out
-    // The factor by which the larger of the two times passes the smaller, less 1.
+    // Returns the factor by which the larger of the two times passes the smaller, less 1.
     [[nodiscard]] double size() const;
 };
-// Error naming the file and the place where it does not say what it should.
+// Throws Error naming the file and the place where it has another form.
 [[nodiscard]] std::vector<MeasuredError> read_measured_errors(std::string_view text, const std::string& path);
 [[nodiscard]] const std::vector<MeasuredError>& measured_errors();  // those that ship
 
@@ -55,12 +55,12 @@ struct ErrorRange {
     bool has_gpu = false;  // a run was on GPUs of this peak
     bool operator==(const ErrorRange&) const = default;
 };
-// The weighted quantiles of the runs' sizes: a run's weight is halved by every 2.5 of distance. The plan
-// stands among them as one whose error is larger than all, with a quarter of the nearest run's weight: what
-// keeps the share of a small sample (Vovk et al. 2005, Algorithmic Learning in a Random World, chapter 2;
-// weights as Tibshirani et al. 2019, arXiv:1904.06019). No runs: zeros.
+// Returns the weighted quantiles of the runs' sizes: a run's weight is halved by every 2.5 of distance. The
+// plan counts among them as one whose error is larger than all, with a quarter of the nearest run's weight:
+// this keeps the share of a small sample (Vovk et al. 2005, Algorithmic Learning in a Random World, chapter
+// 2; weights as Tibshirani et al. 2019, arXiv:1904.06019). Without runs it is zeros.
 [[nodiscard]] ErrorRange error_range(std::span<const MeasuredError> runs, const RunTraits& plan);
-// The last answer and the memory for the next one. It belongs to whoever asks; it is no part of a result.
+// Holds the last answer and the memory for the next one. It belongs to the caller; it is no part of a result.
 struct ErrorRangeWork {
     struct Weighed {
         double size, distance, weight;
@@ -70,7 +70,8 @@ struct ErrorRangeWork {
     std::vector<Weighed> runs;
     bool operator==(const ErrorRangeWork&) const { return true; }
 };
-// The range among the runs that ship. Where the traits are those of the last call, `work` has the answer.
+// Returns the range among the runs that ship. Where the traits are those of the last call, `work` has the
+// answer.
 [[nodiscard]] const ErrorRange& error_range(const RunTraits& plan, ErrorRangeWork& work);
 
 }  // namespace pentamesh

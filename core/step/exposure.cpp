@@ -66,7 +66,7 @@ double CoveredTimes::exposed_share(const Operation& o, const LayerCounts& layers
 
 namespace {
 
-// True: something hides a part of it.
+// Returns true if something hides a part of it.
 bool add_exposed(StepWork& work, const Operation& o, CoveredTimes& shared) {
     const int axis = unit_axis(o.group);
     if (axis < 0) return false;
@@ -89,9 +89,9 @@ double pass(const PassTime& t, bool forward) {
     return forward ? t.forward : t.input_grad + t.weight_grad;
 }
 
-// Hides what the plan's flags allow behind compute, each second of it at most once. Ring attention runs
-// beside its own core, a tensor-parallel transfer beside its block's products, and the experts' way beside
-// what is left of the layer: another micro-batch's, which DualPipe pairs by design.
+// Hides communication as the plan's flags allow behind compute, each second of it at most once. Ring
+// attention hides behind its own core, a tensor-parallel transfer behind its block's products, and the
+// experts' way behind the rest of the layer: another micro-batch's, which DualPipe pairs by design.
 void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) {
     const Overlap& flags = plan.training.overlap;
     const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
@@ -141,8 +141,8 @@ PassTime room_of(const Plan& plan, const ChunkWork& work) {
 
 namespace {
 
-// Returns the room that one micro-batch of a device has. A transfer hides beside each of the micro-batches
-// that it is made for.
+// Holds the room that one micro-batch of a device has. A transfer hides in the room of each of the
+// micro-batches that it is made for.
 struct Rooms {
     double forward = 0, backward = 0;
 };
@@ -164,7 +164,8 @@ void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatch
     const double m = std::max(microbatches, 1.0);
     const PassTime room = room_of(plan, work);
     Rooms rooms{std::max(room.forward, 0.0) / m, std::max(room.input_grad, 0.0) / m};
-    // A transfer that happens once has what the calls of every micro-batch leave of the last one's room.
+    // A transfer that happens once has the part of the last micro-batch's room that the calls of every
+    // micro-batch leave.
     using enum GradientReduction;
     for (const GradientReduction each : {micro_batch, run, step})
         for (Operation& o : comm.operations) {

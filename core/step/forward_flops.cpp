@@ -1,4 +1,4 @@
-// The operations of a forward pass.
+// Counts the operations of a forward pass.
 #include "core/model/mixer_flops.h"
 #include "core/model/model.h"
 #include "core/model/model_tensors.h"

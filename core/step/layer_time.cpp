@@ -51,7 +51,7 @@ class StepTimer {
         if (!wide && !w.weight_gradient) s.time_s += rates_.cast_bytes * w.groups * w.m / rates_.hbm * w.in;
     }
 
-    // A scan takes what is left of its layer: products, norms and additions have times of their own.
+    // A scan takes the rest of its layer: products, norms and additions have times of their own.
     void time_scan(LayerList& list) const {
         double forward = times_.all.forward, backward = times_.all.input_grad + times_.all.weight_grad;
         for (const LayerStep& s : list.steps)

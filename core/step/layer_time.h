@@ -1,4 +1,4 @@
-// How long does each step of a layer take? The same rates and routes as the time of a whole layer
+// Finds how long each step of a layer takes: the same rates and routes as the time of a whole layer
 // (compute.h), step by step. Waiting for the host's launches belongs to no step (recompute_work.h).
 #pragma once
 
@@ -10,7 +10,7 @@ namespace pentamesh {
 // Fills bytes_moved and time_s of every step, and the totals. The plan must be that of the list.
 void time_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, LayerList& list);
 
-// list_layer with times.
+// Does list_layer with times.
 [[nodiscard]] LayerList timed_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups,
                                     int type, std::int64_t rank = 0, std::int64_t most_members = 0);
 

@@ -10,7 +10,7 @@
 namespace pentamesh {
 namespace {
 
-// Forward seconds of the modules that are made again. A MoE layer made again makes its parts again.
+// Returns the forward seconds of the recomputed modules. A recomputed MoE layer recomputes its parts.
 double module_time(const RecomputeChoice& choice, const ModuleTimes& times) {
     double sum = 0;
     for (const RecomputeModule m : all_of<RecomputeModule>()) {
@@ -90,7 +90,7 @@ void wait_for_host(const Plan& plan, StepWork& work) {
         PassTime& t = time.all;
         const double host = time.launches * launch;
         const double forward = std::max(host - t.forward - layer.comm.sum(Phase::forward), 0.0);
-        // The pass that recomputes: the input gradient, or the whole backward where it is one.
+        // This is the pass that recomputes: the input gradient, or the whole backward where it is one.
         const double least = split ? host : kBackwardLaunches * host;
         const double own = t.input_grad + (split ? 0 : t.weight_grad) + layer.comm.sum(Phase::backward);
         const double backward = std::max(least - own, 0.0);
@@ -98,12 +98,13 @@ void wait_for_host(const Plan& plan, StepWork& work) {
         t.forward += forward;
         t.input_grad += backward;
         t.weight_grad += late;
-        // Launches of what is made again take the host's time that was idle anyway.
+        // Launches of recomputed modules first take the host's idle time.
         double& again = layer.recompute.input_grad;
         const double launches = repeats * host - std::max(own - least, 0.0);
         const double wait = std::max(launches - again - layer.recomputed.sum(Phase::backward), 0.0);
         again += wait;
-        // In all of these the device has nothing to do: of compute the share `overlap` is free.
+        // In all of these the device has nothing to do: all of their time can hide transfers, of compute only
+        // the share `overlap`.
         const double free = 1 - e.overlap;
         layer.busy.forward -= free * forward;
         layer.busy.input_grad -= free * (backward + late);

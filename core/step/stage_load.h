@@ -1,4 +1,4 @@
-// What does each layer cost a pipeline stage, and what else does a stage do? Of any split of the layers.
+// Finds what each layer costs a pipeline stage, and the other work of a stage, for any split of the layers.
 #pragma once
 
 #include "core/pipeline/balance.h"
@@ -6,8 +6,8 @@
 
 namespace pentamesh {
 
-// `work`: of the plan under any split of its layers (a layer's work does not depend on its stage). Chunks as
-// in layers_of_chunks; none beyond kMostChunks.
+// `work` is that of the plan under any split of its layers (a layer's work does not depend on its stage).
+// Chunks are as in layers_of_chunks; there are none beyond kMostChunks.
 [[nodiscard]] StageLoad stage_load(const Plan& plan, const ScheduleShape& shape, const StepWork& work);
 
 }  // namespace pentamesh

@@ -11,7 +11,7 @@
 namespace pentamesh {
 namespace {
 
-// Bytes of a row for other numbers than those that it was listed with.
+// Returns the bytes of a row for other numbers than those that it was listed with.
 double message_of(const Operation& o, const StageNumbers& listed, const StageNumbers& other) {
     const double dense = other.dense.all(), experts = other.experts.all();
     const double was = o.group == GroupKind::edp ? listed.experts.all() : listed.dense.all();
@@ -45,7 +45,7 @@ void list_reducing(const Plan& plan, Comm& comm) {
     }
 }
 
-// Between DualPipe's copies goes what data parallelism leaves of both.
+// DualPipe's copies exchange what data parallelism leaves of both.
 double left_of(const StateShards& shards, const StageNumbers& n) {
     return n.dense.all() / static_cast<double>(shards.optimizer[0])
            + n.experts.all() / static_cast<double>(shards.optimizer[1]);

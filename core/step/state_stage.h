@@ -1,4 +1,4 @@
-// Whose gradients are reduced, and whose optimizer does a step wait for? Those of one device.
+// Finds whose gradients are reduced, and whose optimizer a step waits for: those of one device.
 #pragma once
 
 #include "core/comm/comm.h"

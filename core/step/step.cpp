@@ -16,7 +16,7 @@
 namespace pentamesh {
 namespace {
 
-// The device with most to do for a micro-batch; the first of equals.
+// Returns the device with most to do for a micro-batch; the first of equals.
 int longest_device(const TimelineCosts& costs, const Stages& stages) {
     int longest = 0;
     double most = 0;
@@ -28,13 +28,13 @@ int longest_device(const TimelineCosts& costs, const Stages& stages) {
     return longest;
 }
 
-// What is sent once a step takes as long on every device.
+// Calls made once a step take as long on every device.
 void time_step_calls(Comm& comm) {
     for (Operation& o : comm.operations)
         if (o.unit == Unit::step || o.unit == Unit::boundary) o.time_s = o.call_s * o.calls;
 }
 
-// The rows of a step, for the device that works longest.
+// Counts the rows of a step, for the device that works longest.
 void count_longest(const Plan& plan, CoveredTimes& shared, Comm& comm) {
     count_calls(plan, comm.busiest_device, comm);
     for (Operation& o : comm.operations) {
@@ -124,7 +124,7 @@ struct Parts {
     double sends = 0;
 };
 
-// Of what the work of the device that works longest consists.
+// Returns the parts of the work of the device that works longest.
 Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork& work,
                     const TimelineCosts& costs, const Stages& stages, int device) {
     Parts p;
@@ -147,7 +147,7 @@ struct DeviceWork {
     [[nodiscard]] double all() const { return compute + recompute; }
 };
 
-// What a device computes on average, all micro-batches.
+// Returns the mean compute of a device, for all micro-batches.
 DeviceWork mean_work(const StepWork& work, const Stages& stages, double runs) {
     DeviceWork sum, device;
     for (int d = 0; d < stages.devices; ++d) {
@@ -166,7 +166,8 @@ DeviceWork mean_work(const StepWork& work, const Stages& stages, double runs) {
     return {sum.compute * share, sum.recompute * share};
 }
 
-// Idle time of the busiest device: from the replay, or from the makespan as estimated without one.
+// Returns the idle time of the busiest device: from the replay, or from the makespan as estimated without
+// one.
 double idle_time(const ScheduleShape& shape, const TimelineCosts& costs, const Timeline* timeline,
                  double busy) {
     if (timeline && timeline->complete && !timeline->empty()) return std::max(timeline->makespan - busy, 0.0);
@@ -179,7 +180,7 @@ double wait_for_longest(double longest, double mean) {
     return std::abs(longest - mean) > kRounding * mean ? longest - mean : 0;
 }
 
-// Seconds of a step that the device counted for sends over its boundaries.
+// Returns the seconds of a step that the device counted for sends over its boundaries.
 double send_time(const Comm& comm) {
     double sum = 0;
     for (const Operation& o : comm.operations)
@@ -187,7 +188,7 @@ double send_time(const Comm& comm) {
     return sum;
 }
 
-// Each row of them gets its part of what the step waits for.
+// Gives each row of them its part of the time that the step waits.
 void expose_sends(const Plan& plan, double exposed_s, Comm& comm) {
     const double all = send_time(comm);
     for (Operation& o : comm.operations)
@@ -203,8 +204,8 @@ double sum_of_parts(const Step& s) {
     return sum;
 }
 
-// The range is from own runs where the cluster is calibrated. Else it is from those that ship; of a GPU that
-// none of them had, it is no smaller than its preset says.
+// The range is from own runs where the cluster is calibrated. Else it is from those that ship; for a GPU that
+// none of them had, it is at least as large as its preset says.
 void set_range(const Plan& plan, double flops_per_token, ErrorRangeWork& work, Step& s) {
     if (const std::optional<Calibration>& own = plan.cluster.calibration) {
         s.error = own->error, s.error_90 = own->error_90, s.calibrated = own->runs;
@@ -256,7 +257,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
         plan.training.overlap.pp
             ? std::min({waits, 2 * static_cast<double>(shape.devices - 1) * work.send_s, send_time(comm)})
             : 0;
-    // No message leaves the device at which a V turns: what its costs hold there is a wait.
+    // No message leaves the device at which a V turns: the send in its costs is a wait.
     const double sends = std::min(parts.sends, send_time(comm));
     s.exposed_comm_s[GroupKind::pp] = sends + ramp;
     expose_sends(plan, sends + ramp, comm);

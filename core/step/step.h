@@ -1,5 +1,5 @@
-// How long does a step take? Compute by roofline, communication by alpha-beta, schedule, overlap, stragglers.
-// The model and its fit: docs/step.md.
+// Finds how long a step takes: compute by roofline, communication by alpha-beta, schedule, overlap,
+// stragglers. docs/step.md has the model and its fit.
 #pragma once
 
 #include "core/comm/comm.h"
@@ -13,11 +13,12 @@
 
 namespace pentamesh {
 
-// Every part in seconds; they sum to time_s. Exposed communication is that of the device that works longest
-// (Comm::busiest_device).
+// Every part is in seconds; they sum to time_s. Exposed communication is that of the device that works
+// longest (Comm::busiest_device).
 struct Step {
     double time_s = 0;
-    // Compute and recompute of the average stage; the bubble is what that stage waits in the pipeline.
+    // Compute and recompute are those of the average stage; the bubble is the time that stage waits in the
+    // pipeline.
     double compute_s = 0, recompute_s = 0, bubble_s = 0, optimizer_s = 0, straggler_s = 0;
     double uneven_s = 0;  // of bubble_s: the wait for the longest stage, which has more to compute
     EnumArray<GroupKind, double> exposed_comm_s{};
@@ -35,7 +36,8 @@ struct Step {
     bool operator==(const Step&) const = default;
 };
 
-// Exposed communication of a micro-batch on one unit of the model, by the axes that a layer communicates on.
+// Holds exposed communication of a micro-batch on one unit of the model, by the axes that a layer
+// communicates on.
 struct UnitComm {
     enum { kTp, kCp, kEp, kEtp, kAxes };
     std::array<double, kAxes> forward{}, backward{};
@@ -53,26 +55,26 @@ struct UnitComm {
     bool operator==(const UnitComm&) const = default;
 };
 
-// One layer of a type, one micro-batch.
+// This is one layer of a type, one micro-batch.
 struct LayerWork {
     UnitComm comm;
-    UnitComm recomputed;  // besides, of a layer that is recomputed
-    PassTime recompute;   // what that adds to the input gradient
+    UnitComm recomputed;  // in addition, for a layer that is recomputed
+    PassTime recompute;   // time that this adds to the input gradient
     PassTime busy;        // of the compute: what already hides a transfer (backward whole)
     bool operator==(const LayerWork&) const = default;
 };
 
-// Everything of one micro-batch on a chunk, by part.
+// Holds everything of one micro-batch on a chunk, by part.
 struct ChunkWork {
     PassTime compute;
     PassTime busy;  // of the compute: what already hides a transfer
     double recompute = 0;
     UnitComm comm;
-    ChunkCost cost;  // what these make together, and the sends that nothing hides
+    ChunkCost cost;  // sum of these, and of the sends that nothing hides
     bool operator==(const ChunkWork&) const = default;
 };
 
-// What a step is made of before a schedule orders it. Units as in comm.h.
+// Holds the parts of a step before a schedule orders it. Units are as in comm.h.
 struct StepWork {
     LayerTimes times;
     PerType<LayerWork> layer;      // by type (layer_types.h)
@@ -91,23 +93,25 @@ struct StepWork {
     bool operator==(const StepWork&) const = default;
 };
 
-// Times every call of `comm` and fills the costs of each chunk: what run_timeline replays. `report`: counts
-// the rows for the device that works longest, too. Exposure of gradients and parameters is left to
+// Times every call of `comm` and fills the costs of each chunk, which run_timeline replays. With `report` it
+// also counts the rows for the device that works longest. Exposure of gradients and parameters is left to
 // compute_step, which knows how long a step has room for them.
 void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm, bool report,
                    StepWork& work, TimelineCosts& out);
 
-// Seconds of one micro-batch on a chunk of these layers.
+// Returns the seconds of one micro-batch on a chunk of these layers.
 [[nodiscard]] ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& k);
 
-// `timeline`: the replay of those costs, or null for the schedule's closed form. `report`: workspace for the
-// range of error; if it is not null, FLOPs, MFU and that range are computed, too. Fills what compute_costs
-// left open in comm. False, and an untouched step, where no time comes out (no GPU figures, no micro-batch).
+// `timeline` is the replay of those costs, or null for the schedule's closed form. `report` is workspace for
+// the range of error; if it is not null, FLOPs, MFU and that range are computed, too. Fills the fields of
+// comm that compute_costs left open. Returns false, and leaves the step untouched, where no time comes out
+// (no GPU figures, no micro-batch).
 bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
                   const TimelineCosts& costs, const Timeline* timeline, ErrorRangeWork* report, Comm& comm,
                   Step& out);
 
-// What the schedule leaves idle on the longest stage: the bubble without the wait for uneven stages.
+// Returns the time that the schedule leaves idle on the longest stage: the bubble without the wait for uneven
+// stages.
 [[nodiscard]] inline double schedule_bubble_s(const Step& s) {
     constexpr double kRounding = 1e-12;  // of sums as long as the step
     const double rest = s.bubble_s - s.uneven_s;
@@ -127,8 +131,8 @@ enum class StepPart : std::uint8_t {
     uneven  // of the bubble; the rest of it is StepPart::bubble
 };
 
-// The step as a waterfall of lost time: from what a perfect GPU would need to what it takes. Parts of no time
-// are left out; each begins where the last one ends, the first at 0, and the last ends at time_s.
+// Shows the step as a waterfall of lost time: from the need of a perfect GPU to the whole step. Parts of no
+// time are left out; each begins where the last one ends, the first at 0, and the last ends at time_s.
 struct StepSlice {
     StepPart part = StepPart::compute;
     GroupKind group = GroupKind::tp;  // of `exposed`
@@ -137,17 +141,18 @@ struct StepSlice {
 [[nodiscard]] std::vector<StepSlice> waterfall(const Step& step);
 [[nodiscard]] std::string_view name_of(StepPart part);  // "ideal compute", "below the peak" ...
 
-// An error e of a time x, or of a rate, which is one over a time: x / (1 + e) to x (1 + e).
+// This is the range for an error e of a time x, or of a rate, which is one over a time: x / (1 + e) to x (1 +
+// e).
 struct Band {
     double low = 0, high = 0;
 };
 [[nodiscard]] Band band_of(double x, double error);
 
-// "Half of the measured runs like this one lie within 6 %, nine of ten within 21 %, ..." and whether any
-// is near.
+// Returns "Half of the measured runs like this one lie within 6 %, nine of ten within 21 %, ..." and whether
+// any is near.
 [[nodiscard]] std::string range_sentence(const Step& step);
 
-// Days of 86,400 s to train on so many tokens; 0 where nothing moves.
+// Returns the days of 86,400 s to train on so many tokens; 0 where nothing moves.
 [[nodiscard]] double days_for(const Step& step, double tokens);
 
 }  // namespace pentamesh

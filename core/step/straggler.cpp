@@ -6,9 +6,9 @@ namespace pentamesh {
 
 double expected_maximum(std::int64_t n) {
     if (n <= 1) return 0;
-    // E[max] = integral over x > 0 of 1 - Phi^n, less that over x < 0 of Phi^n. Both are smooth and die out
-    // before |x| = 12, so the trapezoid rule converges exponentially (Trefethen and Weideman 2014). The seam
-    // at 0 would spoil that: x d(Phi^n) is integrated instead.
+    // E[max] is the integral over x > 0 of 1 - Phi^n, less that over x < 0 of Phi^n. Both are smooth and die
+    // out before |x| = 12, so the trapezoid rule converges exponentially (Trefethen and Weideman 2014). The
+    // seam at 0 would spoil that: x d(Phi^n) is integrated instead.
     constexpr double kEnd = 12, kStep = 1.0 / 64;
     constexpr double kInverseRootTwo = 0.70710678118654752440, kInverseRootTwoPi = 0.39894228040143267794;
     const double count = static_cast<double>(n);

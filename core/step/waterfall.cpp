@@ -1,4 +1,4 @@
-// The step as a waterfall of lost time, and the ranges beside its figures.
+// Shows the step as a waterfall of lost time, and the ranges of its figures.
 #include "core/base/text.h"
 #include "core/step/error_range.h"
 #include "core/step/step.h"

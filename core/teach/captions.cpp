@@ -18,8 +18,9 @@ std::string where_text(const Plan& plan, const GroupSummary& s) {
                     " across ", slow);
 }
 
-// What an axis says in every layer; where it says nothing there, what it says at all. What is not counted by
-// the layer (messages between stages, the shards of a layer that a step gathers) is not of it here.
+// Collects an axis' calls in every layer; where it has none there, all its calls. Calls that are not counted
+// by the layer (messages between stages, the shards of a layer that a step gathers) are left out where a
+// layer has calls.
 void collect_calls(const Evaluation& e, GroupKind group, AxisCaption& out) {
     const auto of_layer = [](const Operation& o) {
         return o.unit == Unit::every_layer || o.unit == Unit::dense_layer || o.unit == Unit::moe_layer;

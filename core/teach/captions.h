@@ -1,5 +1,4 @@
-// What one would say about the groups of an axis, and about one rank: as data, and as the sentence under the
-// picture.
+// Describes the groups of an axis, and one rank: as data, and as the sentence under the picture.
 #pragma once
 
 #include "core/evaluate.h"
@@ -23,11 +22,11 @@ struct AxisCaption {
     std::string talk;  // "reduce-scatter + all-gather, 8 per layer"; empty: the groups do not talk
     [[nodiscard]] std::string text() const { return talk.empty() ? where : where + ": " + talk; }
 };
-// Under which kind the talk of an axis is listed: the gradients of dp_shard or dp_replicate may go over all
-// of data parallelism at once.
+// Returns the kind under which the talk of an axis is listed: the gradients of dp_shard or dp_replicate may
+// go over all of data parallelism at once.
 [[nodiscard]] GroupKind group_listed_under(const Evaluation& evaluation, GroupKind kind);
-// `evaluation` of that plan. An axis of degree 1 says that it cuts nothing. The calls are those of the kind
-// that the axis is listed under; where its groups are larger, the text names it.
+// `evaluation` is that of the plan. An axis of degree 1 says that it cuts nothing. The calls are those of the
+// kind that the axis is listed under; where its groups are larger, the text names it.
 [[nodiscard]] AxisCaption caption_of(const Plan& plan, const Evaluation& evaluation, GroupKind kind);
 
 struct RankGroup {
@@ -44,7 +43,7 @@ struct RankExplanation {
     std::vector<RankGroup> groups;  // kinds with more than one rank a group
     std::string text;               // "Rank 1,234: node 154, stage 4; tp 2 of 8, dp_shard 77 of 128."
 };
-// Microseconds: no list of members is built. Precondition: 0 <= rank < world.
+// It takes microseconds: no list of members is built. Precondition: 0 <= rank < world.
 [[nodiscard]] RankExplanation explain_rank(const Plan& plan, const Mesh& mesh, std::int64_t rank);
 
 }  // namespace pentamesh

@@ -19,7 +19,7 @@ std::string_view take_line(std::string_view& text) {
     return trimmed(line);
 }
 
-// "key: value"; an empty key where the line is none.
+// Holds "key: value"; the key is empty where the line has another form.
 struct CourseLine {
     std::string_view key, value;
 };
@@ -35,7 +35,7 @@ bool whole(std::string_view text, std::size_t& out) {
     return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-// "1, 3-5" as it is written, from 1.
+// Reads "1, 3-5" as it is written, from 1.
 std::optional<std::vector<std::size_t>> steps_named(std::string_view text) {
     std::vector<std::size_t> out;
     while (!text.empty()) {

@@ -1,5 +1,5 @@
-// Courses: which steps of which lessons fill an hour or a morning. A course is read into one lesson, so that
-// all that a lesson can do (window, presenter, handout) it can do.
+// A course says which steps of which lessons fill an hour or a morning. It is read into one lesson, so that
+// everything a lesson can do (window, presenter, handout) it can do.
 #pragma once
 
 #include "core/teach/lesson.h"
@@ -28,18 +28,18 @@ struct ParsedCourse {
     std::vector<LessonError> errors;
 };
 
-// Whether a text says of itself that it is a course: "course: yes" in its head.
+// Returns true if a text's head says that it is a course: "course: yes".
 [[nodiscard]] bool is_course(std::string_view text);
-// Never throws; reads what it can.
+// Reads as much as it can and never throws.
 [[nodiscard]] ParsedCourse parse_course(std::string_view text);
 
-// The text of a lesson by its id; nullopt: there is none.
+// Such a function returns the text of a lesson by its id; nullopt where it does not exist.
 using LessonSource = std::function<std::optional<std::string>(const std::string& id)>;
-// The course's steps one after another, each with the whole plan that it shows in its own lesson. Minutes:
-// the sum of the parts. Mistakes of a lesson are named with its id.
+// Returns the course's steps one after another, each with the whole plan that it shows in its own lesson.
+// Minutes are the sum of the parts. Mistakes of a lesson are named with its id.
 [[nodiscard]] ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& lessons,
                                             std::span<const std::string_view> views);
-// Minutes of the course as lesson_of_course adds them up, 0 for a lesson that is not there.
+// Returns the minutes of the course as lesson_of_course sums them, 0 for a lesson that does not exist.
 [[nodiscard]] int minutes_of(const Course& course, const LessonSource& lessons);
 
 }  // namespace pentamesh

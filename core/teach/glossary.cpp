@@ -90,7 +90,7 @@ bool same(std::string_view a, std::string_view b) {
            && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-// Where `word` stands in `text` without regard to case: 2 at the begin of a word, 1 inside one, 0 nowhere.
+// Returns 2 where `text` has `word` at the begin of a word, 1 inside one, 0 nowhere, without regard to case.
 int stands(std::string_view word, std::string_view text) {
     int best = 0;
     for (std::size_t i = 0; i + word.size() <= text.size(); ++i) {

@@ -1,4 +1,5 @@
-// The words of the field: what each means, and what it is in a plan. Texts lie in assets/glossary.json.
+// Explains the words of the field: their meaning, and what each is in a plan. The texts are in
+// assets/glossary.json.
 #pragma once
 
 #include "core/evaluate.h"
@@ -21,25 +22,26 @@ struct GlossaryEntry {
 
 struct Glossary {
     std::vector<GlossaryEntry> entries;
-    // By id, else by term or another name without regard to case. Null: there is none.
+    // Finds an entry by id, else by term or another name without regard to case. Returns null where there is
+    // no such entry.
     [[nodiscard]] const GlossaryEntry* find(std::string_view term) const;
 };
 
-// `origin` names the file in errors. Error (invalid) with the JSON pointer of the entry that is wrong.
+// `origin` names the file in errors. Throws Error (invalid) with the JSON pointer of the entry that is wrong.
 [[nodiscard]] Glossary load_glossary(std::string_view text, const std::string& origin);
 
-// Whether every word that was typed begins a word of the entry's term or other names, or stands in its text.
-// Higher is better, -1: no. An empty search finds everything.
+// Returns a score above -1 if every word that was typed begins a word of the entry's term or other names, or
+// is in its text; higher is better. An empty search finds everything.
 [[nodiscard]] int glossary_match(const GlossaryEntry& entry, std::string_view typed);
 
-// "8 here, all inside NVLink": what the term is in the plan; empty where that says nothing. `evaluation` of
-// that plan.
+// Returns "8 here, all inside NVLink": what the term is in the plan; empty where that says nothing.
+// `evaluation` is that of the plan.
 [[nodiscard]] std::string in_this_plan(std::string_view id, const Plan& plan, const Evaluation& evaluation);
 
-// Whether the plan uses the method; nullopt: a plan does not say.
+// Returns true if the plan uses the method; nullopt where a plan does not say.
 [[nodiscard]] std::optional<bool> used_in(std::string_view id, const Plan& plan,
                                           const Evaluation& evaluation);
-// The ids that in_this_plan knows, for tests: each has an entry.
+// Returns the ids that in_this_plan knows, for tests: each has an entry.
 [[nodiscard]] std::vector<std::string_view> computed_terms();
 
 }  // namespace pentamesh

@@ -1,4 +1,5 @@
-// What a term of the glossary is in a plan: a table from its id to a function of the plan and its evaluation.
+// Says what a term of the glossary is in a plan: a table from its id to a function of the plan and its
+// evaluation.
 #include "core/base/text.h"
 #include "core/memory/memory_parts.h"
 #include "core/mesh/places.h"
@@ -36,7 +37,7 @@ std::string axis_of(const OpenPlan& h) {
     return axis(h, k);
 }
 
-// How often a collective is called and what it sends, over all axes.
+// Says how often a collective is called and how much it sends, over all axes.
 template <Collective c>
 std::string collective_of(const OpenPlan& h) {
     double calls = 0, bytes = 0;
@@ -65,7 +66,7 @@ std::string of_fullest(const OpenPlan& h, double StageMemory::*part) {
     return s ? memory_text(s->*part) + " on the fullest GPU" : "";
 }
 
-// Of a matrix, as nearly all parameters are.
+// Returns the bytes of a parameter of a matrix, as nearly all are.
 std::string bytes_per_parameter(const OpenPlan& h) {
     const Training& t = h.p.training;
     const double weights = parameter_bytes(t).linear, gradients = gradient_bytes(t).linear,
@@ -261,7 +262,7 @@ struct Name {
     bool (*used)(const OpenPlan&);
 };
 
-// Whether the plan's pipeline runs a schedule of this term; nullopt: no schedule has it.
+// Returns true if the plan's pipeline runs a schedule of this term; nullopt where no schedule has it.
 std::optional<bool> runs(const OpenPlan& h, std::string_view term) {
     for (int i = 0; i < kScheduleCount; ++i)
         if (traits_of(static_cast<Schedule>(i)).term == term)

@@ -17,7 +17,7 @@ constexpr std::size_t kMostSteps = 200, kMostOptions = 8, kMostErrors = 50;
 
 class LessonReader {
   public:
-    // Without `checked`, what the lesson asks is not looked up: a list of lessons needs their titles alone.
+    // Without `checked`, a lesson's queries are not checked: a list of lessons needs only their titles.
     LessonReader(std::string_view text, std::span<const std::string_view> views, bool checked)
         : text_(text), views_(views), checked_(checked) {}
 
@@ -194,7 +194,7 @@ class LessonReader {
         }
     }
 
-    // "layout.tp = 4": blanks about the sign are the author's, not the field's.
+    // In "layout.tp = 4" blanks about the sign are the author's, not the field's.
     void set_line(std::string_view value, std::vector<std::string>& into) {
         const std::size_t equals = value.find('=');
         if (equals == std::string_view::npos || trimmed(value.substr(0, equals)).empty()) {
@@ -297,7 +297,7 @@ class LessonReader {
         }
     }
 
-    // "GIVEN => why that is wrong".
+    // Reads "GIVEN => why that is wrong".
     LessonQuestion::Mistake mistake_of(std::string_view text) {
         const std::size_t arrow = text.find("=>");
         if (arrow == std::string_view::npos || trimmed(text.substr(0, arrow)).empty()

@@ -1,6 +1,6 @@
-// Lessons: plain text that an author writes, read into steps. A step is a scene (which plan, which view, what
-// is lit), words and, often, a question. Its right answer is a query on the plan that is open
-// (lesson_answers.h), never a stored one. The format: docs/lessons.md.
+// A lesson is plain text that an author writes, read into steps. A step is a scene (which plan, which view,
+// what is highlighted), words and, often, a question. Its right answer is a query on the plan that is open
+// (lesson_answers.h), never a stored one. The format is in docs/lessons.md.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace pentamesh {
 struct LessonScene {
     std::string open;                    // plan preset; empty: the plan of the step before
     std::vector<std::string> sets;       // "layout.tp=4", in their order
-    std::vector<std::string> against;    // the plan that is pinned beside it: its own with these set
+    std::vector<std::string> against;    // the plan pinned for comparison: its own with these set
     std::string view;                    // "mesh", "memory" ..., "dashboard"; empty: as it is
     std::string axis;                    // the group kind that is coloured; empty: as it is
     std::string stage;                   // empty: none selected
@@ -29,8 +29,8 @@ struct LessonScene {
 enum class QuestionKind : std::uint8_t { choose, number, ranks, tier };
 
 struct LessonQuestion {
-    // What makes an option right: `matches`, its value is what the query answers; `lowest` and `highest`, its
-    // value is a query whose number is the least or the most of all options.
+    // Says which option is right: with `matches`, the one whose value is the query's answer; with `lowest`
+    // and `highest`, the one whose value is a query with the least or the largest number of all options.
     enum class Rule : std::uint8_t { matches, lowest, highest };
     struct Option {
         std::string label, value;
@@ -41,8 +41,8 @@ struct LessonQuestion {
     std::string prompt;
     std::vector<Option> options;  // choose only
     double tolerance = 0.1;       // number: of the right answer
-    // What is often given in its place, and where it comes from. `given`: an option's label, a tier's name, a
-    // number (a {{query}} may make it) or ranks, as they are typed.
+    // Holds an answer that is often given instead, and where it comes from. `given` is an option's label, a
+    // tier's name, a number (a {{query}} may make it) or ranks, as they are typed.
     struct Mistake {
         std::string given, because;
         int line = 0;
@@ -52,13 +52,13 @@ struct LessonQuestion {
     int line = 0;
 };
 
-// A condition on the plan and its evaluation (task.h says what it may ask for).
+// This is a condition on the plan and its evaluation (task.h lists its fields).
 struct TaskGoal {
     std::string field, op, value;  // "step.mfu", ">=", "40 %"
     int line = 0;
 };
 
-// A plan to be changed until its goals hold. Judged while it is changed (task.h).
+// A plan is to be changed until its goals hold. It is judged while it is changed (task.h).
 struct LessonTask {
     std::string prompt;
     std::vector<TaskGoal> goals;
@@ -77,7 +77,7 @@ struct LessonStep {
     std::optional<LessonQuestion> question;
     std::optional<LessonTask> task;
     std::string part;                 // of a course: the lesson that begins here; empty: none does
-    std::string notes;                // for the presenter alone
+    std::string notes;                // only for the presenter
     std::vector<std::string> covers;  // ids of the teaching checklist
     int line = 0;                     // of its heading
 };
@@ -94,23 +94,23 @@ struct LessonError {
 };
 
 struct ParsedLesson {
-    Lesson lesson;                    // what could be read
+    Lesson lesson;                    // the readable part
     std::vector<LessonError> errors;  // empty: everything could
 };
-// Never throws; reads what it can. Queries are checked by name and arguments (lesson_answers.h); `views` are
-// the names that "view" may have.
+// Reads as much as it can and never throws. Queries are checked by name and arguments (lesson_answers.h);
+// `views` are the names that "view" may have.
 [[nodiscard]] ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views);
-// The same where titles, minutes and kinds of steps are enough: nothing is checked.
+// Reads the same where titles, minutes and kinds of steps are enough: nothing is checked.
 [[nodiscard]] Lesson skim_lesson(std::string_view text);
 
-// The scene that step `i` shows: the last `open` at or before it, with every `set` since.
+// Holds the plan that step `i` shows: the last `open` at or before it, with every `set` since.
 struct LessonPlan {
-    std::string open;  // empty: whatever plan is open when the lesson begins
+    std::string open;  // empty: the plan that is open when the lesson begins
     std::vector<std::string> sets;
 };
 [[nodiscard]] LessonPlan plan_of_step(const Lesson& lesson, std::size_t i);
 
-// The queries between {{ and }} of a text, with where each stands (begin and end of the braces).
+// Holds the queries between {{ and }} of a text, with the place of each (begin and end of the braces).
 struct Placeholder {
     std::size_t begin = 0, end = 0;
     std::string query;

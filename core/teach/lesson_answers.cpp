@@ -101,11 +101,12 @@ bool option_matches(const LessonQuestion::Option& option, const Answer& answer) 
            && std::abs(*number - answer.number) <= 0.005 * std::abs(answer.number);
 }
 
-// What a typed unit stands for: "TB" 1e12 bytes, "ms" 1e-3 seconds, "k" 1,000 of whatever is asked for.
+// Gives the size of a typed unit: "TB" is 1e12 bytes, "ms" 1e-3 seconds, "k" 1,000 of the unit that is asked
+// for.
 struct UnitSize {
     double size = 1;
     char kind = 0;      // 'B' bytes, 's' seconds
-    bool bare = false;  // a prefix alone
+    bool bare = false;  // only a prefix
 };
 std::optional<UnitSize> size_of_unit(std::string_view unit) {
     if (unit.ends_with("/s")) unit.remove_suffix(2);
@@ -312,7 +313,7 @@ bool is_right(const LessonQuestion& question, const Solution& solution, const Gi
     case QuestionKind::tier: return given.option == solution.tier;
     case QuestionKind::number: {
         const double right = solution.answer.number;
-        // What was read off the screen has three digits.
+        // A number that was read off the screen has three digits.
         const double off = std::max(question.tolerance, 0.005) * std::abs(right) + 1e-9;
         return std::any_of(given.numbers.begin(), given.numbers.end(),
                            [&](double n) { return std::abs(n - right) <= off; });
@@ -352,8 +353,8 @@ const LessonQuestion::Mistake* mistake_made(const LessonQuestion& question,
 
 namespace {
 
-// Without what stands between groups of digits: "16,384" and "16 384". A comma that no three digits follow is
-// a decimal one: "9,9 %".
+// Removes the separators between groups of digits: "16,384" and "16 384". A comma that is not before three
+// digits is a decimal one: "9,9 %".
 std::string without_grouping(std::string_view text) {
     std::string clean;
     for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,5 @@
-// What a lesson may ask of a plan: named queries, answered from its evaluation with the working. The same
-// queries fill the {{...}} of a lesson's words, so that words and window cannot disagree.
+// A lesson asks a plan by named queries, answered from its evaluation with the working. The same queries fill
+// the {{...}} of a lesson's words, so that words and window cannot disagree.
 #pragma once
 
 #include "core/evaluate.h"
@@ -22,31 +22,32 @@ struct Answer {
     std::string unit;   // "GiB", "%", "" a count
     std::string text;   // as it is said: "66.1 GiB", "NVLink", "0, 2"
     std::vector<std::int64_t> ranks;
-    std::string working;  // how it came about, in this plan's numbers
+    std::string working;  // its derivation, in this plan's numbers
 };
 
-// "memory fullest", "tier_of ep", or the same of a changed plan: "with layout.tp=4, layout.zero=3: memory
-// fullest". Kind none where the plan has no answer (its working says why) or the query is wrong. Never
-// throws.
+// Answers "memory fullest", "tier_of ep", or the same of a changed plan: "with layout.tp=4, layout.zero=3:
+// memory fullest". The kind is `none` where the plan has no answer (its working says why) or the query is
+// wrong. Never throws.
 [[nodiscard]] Answer answer_query(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                                   const Presets& presets);
-// "with a=1, b=2: query" in its parts; no sets where it does not begin so. `wrong`: why it cannot be read.
+// Holds the parts of "with a=1, b=2: query"; it has no sets where it does not begin so. `wrong` says why it
+// cannot be read.
 struct AskedQuery {
     std::vector<std::string> sets;
     std::string_view query;  // of the text that was given
     std::string wrong;
 };
 [[nodiscard]] AskedQuery split_query(std::string_view text);
-// What is wrong with a query, whatever the plan; empty: nothing.
+// Returns what is wrong with a query, for any plan; empty where nothing is.
 [[nodiscard]] std::string check_query(std::string_view text);
 
-// The plan with fields set: "layout.zero=3" a field of the plan file, "tp=4" a factor whose difference data
-// parallelism takes or gives (factors.h). Error where a field or value does not fit.
+// Returns the plan with fields set: "layout.zero=3" is a field of the plan file, "tp=4" a factor whose
+// difference data parallelism takes or gives (factors.h). Throws Error where a field or value does not fit.
 [[nodiscard]] Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets);
 
-// The plan that step `i` shows; `base` where no step opened one. A step that changes a preset or asks about
-// it shows it under the step's title: the preset's may not hold any more, or be the answer. Error where a
-// field does not fit.
+// Returns the plan that step `i` shows; `base` where no step opened one. A step that changes a preset or asks
+// about it shows it under the step's title: the preset's title may not hold any more, or be the answer.
+// Throws Error where a field does not fit.
 [[nodiscard]] Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets);
 
 struct QueryHelp {
@@ -54,14 +55,14 @@ struct QueryHelp {
 };
 [[nodiscard]] std::vector<QueryHelp> lesson_queries();
 
-// The text with every {{query}} answered; one that has no answer becomes "(not in this plan)".
+// Returns the text with every {{query}} answered; one that has no answer becomes "(not in this plan)".
 [[nodiscard]] std::string expand(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                                  const Presets& presets);
 
-// A step's words before its question is answered: where they state what is asked, a question mark stands.
+// Returns a step's words before its question is answered: a question mark replaces the answer.
 [[nodiscard]] std::string hide_answer(const LessonStep& step);
 
-// A question put to a plan.
+// Holds the answer to a question put to a plan.
 struct Solution {
     Answer answer;                        // with lowest and highest: of the right option
     int option = -1;                      // choose: the right one; -1: none or more than one
@@ -73,25 +74,26 @@ struct Solution {
 [[nodiscard]] Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
                              const Presets& presets);
 
-// What somebody answered. `option` also stands for the tier.
+// Holds somebody's answer. `option` also stands for the tier.
 struct Given {
     int option = -1;
     std::vector<double> numbers;  // all that was typed may mean
     std::vector<std::int64_t> ranks;
 };
-// Of mistakes with their queries answered, the one that was made; nullptr: none of them. `unit`: the
-// answer's.
+// Returns the mistake that was made, of mistakes with their queries answered; nullptr where it was another
+// one. `unit` is the answer's.
 [[nodiscard]] const LessonQuestion::Mistake* mistake_made(const LessonQuestion& question,
                                                           std::span<const LessonQuestion::Mistake> mistakes,
                                                           const Given& given, const Plan& plan,
                                                           std::string_view unit);
 [[nodiscard]] bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given);
-// A typed number in `unit`. It may have thousands separators or be a fraction (7/39), have a prefix (129 k)
-// or another unit of the same kind (1.13 TB for GB, 820 ms for s).
+// Reads a typed number in `unit`. It may have thousands separators or be a fraction (7/39), have a prefix
+// (129 k) or another unit of the same kind (1.13 TB for GB, 820 ms for s).
 [[nodiscard]] std::optional<double> parse_guess(std::string_view text, std::string_view unit = {});
-// All that it may mean: of a count "16K" is 16,000 and 16,384, as lengths are written. Empty: no number.
+// Returns all that it may mean: as a count, "16K" is 16,000 and 16,384, as lengths are written. It is empty
+// where it is no number.
 [[nodiscard]] std::vector<double> guesses_of(std::string_view text, std::string_view unit = {});
-// "0, 2, 4-7".
+// Reads "0, 2, 4-7".
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
 
 }  // namespace pentamesh

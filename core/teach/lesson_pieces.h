@@ -1,4 +1,4 @@
-// Pieces of a lesson's lines: numbers, lists, "key: value".
+// Reads pieces of a lesson's lines: numbers, lists, "key: value".
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace pentamesh {
 
-// False: the text is more than one, or none.
+// Returns false if the text is not exactly one integer.
 [[nodiscard]] bool parse_integer(std::string_view text, std::int64_t& out);
-// "10 %" or "0.1" of the answer.
+// Reads "10 %" or "0.1" of the answer.
 [[nodiscard]] bool parse_tolerance(std::string_view text, double& out);
-// "a, b": what stands between commas, without what is empty.
+// Reads "a, b": the parts between commas, without empty ones.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view text);
 
 struct KeyValue {
     std::string_view key, value;
 };
-// "key: value" with a lower-case word before the colon.
+// Reads "key: value" with a lower-case word before the colon.
 [[nodiscard]] std::optional<KeyValue> key_value(std::string_view line);
 
 }  // namespace pentamesh

@@ -1,4 +1,5 @@
-// Queries about who talks to whom: the mesh, its groups, their wires, and what the map says of an axis.
+// Answers queries about who talks to whom: the mesh, its groups, their wires, and the map's words about an
+// axis.
 #include "core/teach/lesson_queries.h"
 
 #include "core/base/text.h"

@@ -1,4 +1,4 @@
-// The table of what may be asked of a plan, and how each is answered.
+// This table lists the queries on a plan, and how each is answered.
 #pragma once
 
 #include "core/teach/lesson_answers.h"
@@ -6,7 +6,7 @@
 
 namespace pentamesh {
 
-// The arguments of one query, in the types of its pattern.
+// Holds the arguments of one query, in the types of its pattern.
 struct QueryArguments {
     GroupKind group = GroupKind::tp;
     std::int64_t n = 0;
@@ -18,15 +18,15 @@ struct QueryInput {
     const Evaluation& e;
     QueryArguments arg;
 };
-// `pattern`: words as they are written; AXIS a group kind, N a whole number, ROW a row of the map, FIELD a
-// field of it, WORD any word.
+// `pattern` has words as they are written; AXIS is a group kind, N a whole number, ROW a row of the map,
+// FIELD a field of it, WORD any word.
 struct Query {
     std::string_view pattern, what;
     Answer (*answer)(const QueryInput& in);
 };
 [[nodiscard]] const std::vector<Query>& query_table();
 
-// What a row of the map says under one of its fields; empty: no such field.
+// Returns the words of a row of the map under one of its fields; empty where there is no such field.
 [[nodiscard]] std::string_view map_field(const MapWords& words, std::string_view field);
 
 }  // namespace pentamesh

@@ -1,5 +1,5 @@
-// Queries about bytes and seconds: what a GPU holds, what it sends, how long a step takes; and about the
-// model, the batch and what is wrong with the plan.
+// Answers queries about bytes and seconds: the memory of a GPU, the bytes it sends, the time of a step; and
+// about the model, the batch and the plan's errors.
 #include "core/memory/memory_parts.h"
 #include "core/plan/names.h"
 #include "core/step/straggler.h"
@@ -97,7 +97,8 @@ Answer in_flight(const QueryInput& in) {
                    sentence("micro-batches whose activations stage ", in.arg.n,
                             " holds at its fullest moment, of ", in.e.microbatches, " a step"));
 }
-// The plan's state on one GPU, nothing cut: what one parameter costs whatever the layout.
+// Returns the bytes of state for one parameter, on one GPU with nothing cut: they are the same for any
+// layout.
 double state_bytes(const QueryInput& in) {
     Plan one = in.plan;
     one.layout = {};

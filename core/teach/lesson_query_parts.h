@@ -1,4 +1,4 @@
-// How an answer is put: counts, measures, words. Shared by the files that answer queries.
+// Writes an answer: counts, measures, words. The files that answer queries share this.
 #pragma once
 
 #include "core/base/text.h"
@@ -48,6 +48,6 @@ namespace pentamesh::query {
 }  // namespace pentamesh::query
 
 namespace pentamesh {
-// lesson_queries_step.cpp: queries about memory, time, the model and what is wrong.
+// lesson_queries_step.cpp has queries about memory, time, the model and the plan's errors.
 [[nodiscard]] std::span<const Query> step_queries();
 }  // namespace pentamesh

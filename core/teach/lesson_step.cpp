@@ -1,4 +1,4 @@
-// Which plan does a step show, and which queries stand in its texts?
+// Finds the plan that a step shows, and the queries in its texts.
 #include "core/base/characters.h"
 #include "core/teach/lesson.h"
 

@@ -20,7 +20,7 @@ struct Builder {
 
     [[nodiscard]] std::int64_t degree(GroupKind k) const { return e.groups[k].degree; }
     [[nodiscard]] bool shards() const { return plan.layout.zero > 0 && degree(GroupKind::fsdp) > 1; }
-    // Of the step, what an operation makes it wait: its share of its axis' part.
+    // Returns how long the step waits for an operation: its share of its axis' part.
     [[nodiscard]] double waits(const Operation& o) const {
         const double all = e.comm.by_axis[o.group].exposed_s;
         if (!e.step || all <= 0) return 0;
@@ -28,8 +28,8 @@ struct Builder {
     }
 };
 
-// Whether an operation is counted in a row. What gathers and scatters is sharding's, what reduces everywhere
-// is replication's.
+// Returns true if an operation is counted in a row. Gathers and scatters are sharding's, all-reduces are
+// replication's.
 bool belongs(const Operation& o, MapRowId id, MapStyle style) {
     switch (id) {
     case MapRowId::dp:
@@ -82,7 +82,7 @@ std::string often_text(const Builder& b, const MapRow& row) {
                     of_step ? " and step" : " and micro-batch");
 }
 
-// Why an axis that is off can be, or what its being off means here.
+// Says why an axis can be off, or what it means here that it is off.
 std::string off_text(const Builder& b, const MapRow& row) {
     const Plan& p = b.plan;
     switch (row.id) {
@@ -105,7 +105,8 @@ std::string off_text(const Builder& b, const MapRow& row) {
     return {};
 }
 
-// Talk in every layer that leaves the fast domain, and cannot hide: what tensor parallelism must avoid.
+// Returns true for talk in every layer that leaves the fast domain, and cannot hide: tensor parallelism must
+// avoid it.
 bool leaves_fast_domain(const MapRow& row) {
     return (row.id == MapRowId::tp || row.id == MapRowId::etp) && row.tier > 0;
 }
@@ -168,7 +169,7 @@ std::string bound_text(const Plan& p, MapRowId id) {
     return {};
 }
 
-// Which group a data-parallel row stands for, how many share the cut, and what the modifier is set to.
+// Says which group a data-parallel row stands for, how many share the cut, and the modifier's setting.
 void place_data_parallel(const Builder& b, MapRow& row) {
     const std::int64_t shard = b.degree(GroupKind::dp_shard), copies = b.degree(GroupKind::dp_replicate);
     const GroupKind whole = shard > 1 && copies > 1 ? GroupKind::dp
@@ -188,7 +189,7 @@ void place_data_parallel(const Builder& b, MapRow& row) {
     }
 }
 
-// The plan with one row alone off: its GPUs are not given to anybody.
+// Returns the plan with only one row off: its GPUs are not given to another axis.
 Plan without(const Builder& b, MapRowId id) {
     Plan p = b.plan;
     p.layout.dp_replicate = replicas_in_force(p);

@@ -1,4 +1,4 @@
-// The teaching map of the axes and modifiers, computed for a plan: what each cuts, says, sends, where it sits
+// Computes the teaching map of the axes and modifiers for a plan: what each cuts, says, sends, where it is
 // and whether that is fine. Figures come from the evaluation; the words are in map_words.cpp.
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace pentamesh {
 
-// Rows in the order in which they are taught. zero, sp and etp are modifiers: of dp, tp and tp.
+// Rows are in the order in which they are taught. zero, sp and etp are modifiers: of dp, tp and tp.
 enum class MapRowId : std::uint8_t { dp, zero, tp, sp, etp, pp, cp, ep };
 inline constexpr int kMapRowCount = 8;
 
-// What is true of an axis in any plan. Sentences without the full stop where they stand in a table's cell.
+// Holds the words that are true of an axis in any plan. Sentences in a table's cell have no full stop.
 struct MapWords {
     MapRowId id = MapRowId::dp;
     std::string_view key;    // "dp"
     std::string_view name;   // "data parallelism"
     std::string_view cuts;   // "the batch"
     std::string_view says;   // the primitive it is known for
-    std::string_view often;  // how often it says so
+    std::string_view often;  // frequency of its calls
     std::string_view sits;   // the tier it should sit on
-    std::string_view reach;  // when to reach for it
-    std::string_view saves;  // which memory
-    std::string_view scope;  // which part of the model
-    std::string_view model;  // what it must know of the model
+    std::string_view reach;  // the reason to use it
+    std::string_view saves;  // the memory that it saves
+    std::string_view scope;  // the part of the model that it applies to
+    std::string_view model;  // needed knowledge of the model
     std::string_view drawback;
     std::string_view why, cost;  // sentences, for the card
 };
@@ -35,13 +35,11 @@ struct MapWords {
 
 enum class Verdict : std::uint8_t { fine, costly, off };
 [[nodiscard]] std::string_view name_of(Verdict verdict);
-// More of the step than this spent waiting for an axis makes it costly. Our own line: enough to look for a
-// better layout, above what a tensor-parallel layer inside a node usually takes.
 
 struct MapRow {
     MapRowId id = MapRowId::dp;
     bool modifier = false;                // stands under the axis that it modifies
-    GroupKind kind = GroupKind::tp;       // what selecting the row selects
+    GroupKind kind = GroupKind::tp;       // selecting the row selects this
     std::int64_t degree = 1;              // ranks that share the cut
     std::string setting;                  // "8", "ZeRO-2 over 128", "on", "off"
     int zero = 0;                         // ZeRO's stage, where the row shards; 0: it does not
@@ -54,25 +52,26 @@ struct MapRow {
     double bubble_s = 0, uneven_s = 0;    // pp: what the schedule, and uneven stages, leave idle
     std::array<double, kMaxTiers> sent_by_tier{};  // of sent_bytes, by the slowest tier that a call crosses
     int tier = -1;                                 // the slowest that its talk crosses; -1: it does not talk
-    double without = 0;  // bytes of the fullest GPU with this row alone off, all else as it is; 0: not asked
+    double without = 0;  // bytes of the fullest GPU with only this row off, all else as it is; 0: not asked
     std::string often;   // "10 per layer and micro-batch"
-    std::string bound;   // what caps the degree: "128 heads, 8 of keys and values"
+    std::string bound;   // limit of the degree: "128 heads, 8 of keys and values"
     Verdict verdict = Verdict::off;
     std::string reason;
 };
-// "all-gather + reduce-scatter"
+// Returns "all-gather + reduce-scatter".
 [[nodiscard]] std::string collectives_text(const MapRow& row);
 enum class MapStyle : std::uint8_t {
     modifiers,  // five axes; ZeRO, SP (and etp where it differs from 1) under the axis they modify
     own_rows    // FSDP and SP as rows of their own: dp keeps what replicates, zero has what gathers
 };
-// `evaluation` of that plan. Computes memory once more for each row that is on: keep it while the plan
-// stands.
+// `evaluation` is that of the plan. Computes memory once more for each row that is on: keep the rows while
+// the plan stays.
 [[nodiscard]] std::vector<MapRow> map_rows(const Plan& plan, const Evaluation& evaluation, MapStyle style);
-// The row that stands for a group kind; -1: none.
+// Returns the row that stands for a group kind, or -1.
 [[nodiscard]] int row_of(std::span<const MapRow> rows, GroupKind kind);
 
-// A level of the bandwidth hierarchy and who sits there. HBM first, then the cluster's tiers, storage last.
+// Describes a level of the bandwidth hierarchy and the axes there. HBM is first, then the cluster's tiers,
+// storage last.
 struct MapLevel {
     std::string name;
     double bytes_per_s = 0;  // per GPU, one direction, oversubscription counted in; 0: no figure
@@ -86,14 +85,14 @@ struct MapLevel {
 };
 [[nodiscard]] std::vector<MapLevel> map_levels(const Plan& plan, std::span<const MapRow> rows);
 
-// Pipeline stages against sharded parameters, point by point.
+// Compares pipeline stages with sharded parameters, point by point.
 struct Comparison {
     std::string_view aspect;
     std::string pipeline, sharded;  // with this plan's figures where it has them
 };
 [[nodiscard]] std::vector<Comparison> pipeline_or_sharding(const Plan& plan, const Evaluation& evaluation);
 
-// The usual way to a layout, and what the plan makes of each step of it.
+// Describes a step of the usual way to a layout, and how the plan does it.
 struct RecipeStep {
     MapRowId row = MapRowId::tp;
     std::string_view rule;
@@ -102,7 +101,7 @@ struct RecipeStep {
 };
 [[nodiscard]] std::vector<RecipeStep> map_recipe(const Plan& plan, const Evaluation& evaluation);
 
-// What is combined, when, and whether the plan does.
+// Says which axes are combined, when, and if the plan does so.
 struct Combination {
     std::string_view what, when;
     bool here = false;

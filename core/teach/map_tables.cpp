@@ -1,5 +1,5 @@
-// The map's smaller tables: pipeline stages against sharded parameters, the usual way to a layout, what is
-// combined with what.
+// Makes the map's smaller tables: pipeline stages against sharded parameters, the usual way to a layout,
+// usual combinations.
 #include "core/base/text.h"
 #include "core/teach/map.h"
 
@@ -31,7 +31,7 @@ bool inside_fast(const Evaluation& e, GroupKind k) {
     return e.groups[k].slowest_tier == 0;
 }
 
-// Tokens that a gathered layer serves: those of one data-parallel rank.
+// Returns the tokens that a gathered layer serves: those of one data-parallel rank.
 double tokens_per_replica(const Evaluation& e) {
     return e.step->tokens_per_step / static_cast<double>(degree(e, GroupKind::dp));
 }

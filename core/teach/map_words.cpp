@@ -1,4 +1,4 @@
-// What the map says of each axis in any plan.
+// Holds the map's words about each axis in any plan.
 #include "core/teach/map.h"
 
 #include <array>

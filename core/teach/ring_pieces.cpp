@@ -33,7 +33,8 @@ double piece_held(RingPart part, std::int64_t n, std::int64_t member, std::int64
         return static_cast<double>(members) / static_cast<double>(n);
     };
     if (behind < steps) return 0;                                       // passed on
-    return behind == steps && steps > 0 ? share(steps + 1) : share(1);  // what came last, with its own added
+    return behind == steps && steps > 0 ? share(steps + 1) : share(1);  // the piece that came last, with its
+                                                                        // own added
 }
 
 }  // namespace pentamesh

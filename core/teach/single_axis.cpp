@@ -30,7 +30,7 @@ constexpr std::array<StrategyFacts, kStrategyCount> kFacts{{
      "Folds over the ranks of data parallelism (here DDP), which it does not multiply."},
 }};
 
-// The cluster's first GPUs: only the tiers that they need, the last spanning all of them.
+// Keeps the cluster's first GPUs: only the tiers that they need, the last spanning all of them.
 void keep_gpus(Cluster& cluster, std::int64_t gpus) {
     cluster.gpus = gpus;
     std::size_t last = 0;

@@ -1,5 +1,5 @@
-// One strategy alone: a few layers of the plan's model on a few GPUs, laid out by one axis or one modifier.
-// What does that save and cost against the same on a single GPU?
+// Shows one strategy by itself: a few layers of the plan's model on a few GPUs, laid out by one axis or one
+// modifier, and its savings and costs against the same on a single GPU.
 #pragma once
 
 #include "core/evaluate.h"
@@ -16,23 +16,23 @@ inline constexpr int kStrategyCount = 9;
 
 struct StrategyFacts {
     std::string_view name;      // "ZeRO-3 / FSDP"
-    Axis axis = Axis::tp;       // whose colour it has
-    std::string_view splits;    // what it cuts: "batch; optimizer state"
-    std::string_view composes;  // a sentence: where it stands beside the others
+    Axis axis = Axis::tp;       // the axis whose colour it has
+    std::string_view splits;    // the parts that it cuts: "batch; optimizer state"
+    std::string_view composes;  // a sentence: its place among the others
 };
 [[nodiscard]] const StrategyFacts& facts_of(Strategy strategy);
 
-// The plan's model with `gpus` layers, all MoE where it has MoE layers. `gpus` sequences a step in
-// micro-batches of one. On the first `gpus` GPUs of its cluster, laid out by this strategy alone.
+// Returns the plan's model with `gpus` layers, all MoE where it has MoE layers, with `gpus` sequences a step
+// in micro-batches of one, on the first `gpus` GPUs of its cluster, laid out only by this strategy.
 [[nodiscard]] Plan plan_of_strategy(const Plan& plan, Strategy strategy, std::int64_t gpus);
-// The same on one GPU.
+// Returns the same on one GPU.
 [[nodiscard]] Plan plan_of_single_gpu(const Plan& plan, std::int64_t gpus);
 
 struct StrategyTraffic {
     Collective collective = Collective::all_reduce;
     GroupKind group = GroupKind::tp;
     double count = 0;       // calls per step on a rank
-    double sent_bytes = 0;  // that leave a rank per step
+    double sent_bytes = 0;  // bytes that leave a rank per step
 };
 struct StrategyPrice {
     Strategy strategy = Strategy::ddp;
@@ -53,12 +53,12 @@ struct StrategyPrices {
 // Evaluates kStrategyCount + 1 small plans: about a tenth of a millisecond each.
 void price_strategies(const Plan& plan, std::int64_t gpus, StrategyPrices& out);
 
-// "Every GPU holds 3.2 GiB instead of 12.1 GiB; per step it sends 4.5 GB in 12 calls: 8 all-gathers over
-// dp_shard, 4 reduce-scatters over dp_shard."
+// Returns "Every GPU holds 3.2 GiB instead of 12.1 GiB; per step it sends 4.5 GB in 12 calls: 8 all-gathers
+// over dp_shard, 4 reduce-scatters over dp_shard."
 [[nodiscard]] std::string price_sentence(const StrategyPrices& prices, const StrategyPrice& price);
-// What tells the strategies apart: "Cut over the GPUs: optimizer states, gradients; whole on every GPU:
-// parameters." From the bytes: cut is what the fullest GPU holds less of than one GPU alone. Empty where it
-// cannot be.
+// Says how the strategies differ: "Cut over the GPUs: optimizer states, gradients; whole on every GPU:
+// parameters." It follows from the bytes: a state is cut if the fullest GPU holds less of it than one GPU by
+// itself. It is empty where the strategy is impossible.
 [[nodiscard]] std::string state_sentence(const StrategyPrices& prices, const StrategyPrice& price);
 
 }  // namespace pentamesh

@@ -44,7 +44,7 @@ std::string with_axis(std::string_view text, std::string_view axis) {
     return out;
 }
 
-// How a goal's field is asked for, and what it is called.
+// Holds the query for a goal's field, and its name.
 struct GoalQuery {
     std::string query, name;
     std::string pointer;  // of a field of the plan, where it is that
@@ -73,7 +73,7 @@ std::string wanted_text(const TaskGoal& goal) {
     return goal.value;
 }
 
-// The goal's number in the unit of the answer: "40 %" and 0.4 are the same share.
+// Returns the goal's number in the unit of the answer: "40 %" and 0.4 are the same share.
 std::optional<double> wanted_number(const TaskGoal& goal, const std::string& unit) {
     if (unit == "%" && goal.value.find('%') == std::string::npos) {
         const std::optional<double> share = parse_double(goal.value);
@@ -224,7 +224,7 @@ void keep_to_task(const LessonTask& task, std::vector<Problem>& problems) {
     });
     for (Problem& p : problems) {
         if (!forbidden(p)) continue;
-        // Its sentence about the change goes with it.
+        // The message's sentence about the change goes with it.
         const std::size_t said = p.message.find(words_of(p.fix));
         const std::size_t end = said == std::string::npos ? said : p.message.rfind(". ", said);
         if (end != std::string::npos) p.message.resize(end + 1);

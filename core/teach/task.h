@@ -1,5 +1,5 @@
-// Tasks: a plan is changed until conditions on its evaluation hold. Judged live, with what is missing in
-// words.
+// A task is a plan to change until conditions on its evaluation hold. It is judged live, and says what is
+// missing.
 #pragma once
 
 #include "core/teach/lesson_answers.h"
@@ -10,13 +10,13 @@
 
 namespace pentamesh {
 
-// "step.mfu >= 40 %", "groups.tp.slowest_tier == NVLink", "memory.fits". Without an operator: "== yes". What
-// cannot be read has an empty field.
+// Reads "step.mfu >= 40 %", "groups.tp.slowest_tier == NVLink", "memory.fits". Without an operator it is "==
+// yes". A goal that cannot be read has an empty field.
 [[nodiscard]] TaskGoal parse_goal(std::string_view text);
-// What is wrong with a goal, whatever the plan; empty: nothing. A field is one of goal_fields(), a field of
-// the plan ("layout.tp") or any query of lessons ("bubble share").
+// Returns what is wrong with a goal, for any plan; empty where nothing is. A field is one of goal_fields(), a
+// field of the plan ("layout.tp") or any query of lessons ("bubble share").
 [[nodiscard]] std::string check_goal(const TaskGoal& goal);
-// What a task of a lesson lacks: goals, three hints, a solution, words.
+// Returns what a task of a lesson lacks: goals, three hints, a solution, words.
 [[nodiscard]] std::vector<std::string> task_mistakes(const LessonTask& task);
 
 struct GoalField {
@@ -33,16 +33,16 @@ struct TaskState {
     std::vector<GoalState> goals;  // in the task's order; then the limits that are broken, none met
     int edits = 0;                 // choices that differ from the start
 };
-// Of a plan that began as `start`. What data parallelism takes or gives when another axis changes is no
+// Judges a plan that began as `start`. A change of data parallelism that follows another axis' change is no
 // choice of its own.
 [[nodiscard]] TaskState judge_task(const LessonTask& task, const Plan& start, const Plan& plan,
                                    const Evaluation& evaluation, const Presets& presets);
-// A goal as it is said before it is judged: "MFU: at least 40 %", "It fits".
+// Returns a goal's words before it is judged: "MFU: at least 40 %", "It fits".
 [[nodiscard]] std::string wanted_of(const TaskGoal& goal);
-// Leaves of the advice what the task allows: a fix of another field is none, and what only advises it is
-// gone.
+// Keeps only the advice that the task allows: a fix of another field is removed, and so is a problem that
+// only advises such a fix.
 void keep_to_task(const LessonTask& task, std::vector<Problem>& problems);
-// "the layout, `training.micro_batch`".
+// Returns "the layout, `training.micro_batch`".
 [[nodiscard]] std::string allowed_text(const LessonTask& task);
 
 }  // namespace pentamesh

@@ -22,7 +22,7 @@ char small(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Where `word` stands in `text` from `from` on as whole words, in any case; npos: nowhere.
+// Returns the place of `word` in `text` from `from` on as whole words, in any case, or npos.
 std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
     if (word.empty()) return std::string_view::npos;
     const auto joined = [](char a, char b) {
@@ -39,7 +39,7 @@ std::size_t find_word(std::string_view text, std::string_view word, std::size_t 
     return std::string_view::npos;
 }
 
-// A number in a text, and the word behind it.
+// Holds a number in a text, and the word after it.
 struct Number {
     std::size_t begin = 0, end = 0;
     std::string_view digits, unit;
@@ -68,7 +68,7 @@ std::optional<Number> next_number(std::string_view text, std::size_t from) {
     return std::nullopt;
 }
 
-// Bytes, seconds and rates in any prefix; of other units the same one.
+// Bytes, seconds and rates match in any prefix; other units match only themselves.
 bool same_kind(std::string_view a, std::string_view b) {
     if (a == b) return true;
     const bool rate_a = a.ends_with("/s"), rate_b = b.ends_with("/s");
@@ -89,7 +89,8 @@ bool is_figure(const Number& n, const Veil::Figure& f) {
     const bool prefix = n.unit.size() == 1 && kPrefixes.find(n.unit[0]) != std::string_view::npos;
     if ((!f.unit.empty() && same_kind(n.unit, f.unit)) || (f.unit.empty() && prefix)) guess += n.unit;
     if (f.unit.empty() && !prefix && n.significant() < 3) return false;
-    // Of another or no unit it counts where it is the very figure, as in a table whose head has the unit.
+    // With another unit or no unit it counts where it is the very figure, as in a table whose head has the
+    // unit.
     const bool loose = f.unit.empty() || same_kind(n.unit, f.unit);
     const double share = loose ? std::max(f.tolerance, 0.005) : 0.005;
     const std::vector<double> readings = guesses_of(guess, f.unit);
@@ -98,13 +99,13 @@ bool is_figure(const Number& n, const Veil::Figure& f) {
     });
 }
 
-// The number itself, whatever stands beside it.
+// Returns true for the number itself, next to any word.
 bool is_count(const Number& n, const Veil::Figure& f) {
     const std::optional<double> value = parse_guess(n.digits);
     return value && std::abs(*value - f.value) <= 1e-9 * std::abs(f.value);
 }
 
-// "± 5 %" says how far off a figure may be, and is none.
+// "± 5 %" says how far off a figure may be, and is no figure.
 bool is_range(std::string_view text, const Number& n) {
     std::size_t end = n.begin;
     while (end > 0 && text[end - 1] == ' ') --end;
@@ -136,7 +137,7 @@ bool is_ratio(std::string_view text) {
     return of != std::string_view::npos && is_bare(text.substr(0, of)) && is_bare(text.substr(of + 4));
 }
 
-// The words of a query, one by one.
+// Returns the words of a query, one by one.
 std::vector<std::string> words_of_query(std::string_view query) {
     std::vector<std::string> out(1);
     for (const char c : query) {
@@ -197,7 +198,7 @@ void hide_choice(Veil& veil, const std::vector<std::string>& q, const Solution& 
                   || (q[0] == "memory" && q.size() > 1 && q[1] == "largest");
 }
 
-// Nouns that a count stands beside, by the first word of its query.
+// Lists nouns that accompany a count, by the first word of its query.
 struct CountWords {
     std::string_view query;
     std::array<std::string_view, 5> nouns;
@@ -218,7 +219,7 @@ constexpr CountWords kCounts[] = {
 };
 
 void hide_count(Veil& veil, const std::vector<std::string>& q) {
-    // Beside these words a scene states what the count is made of.
+    // Next to these words a scene states the inputs of the count.
     if (q[0] == "samples")
         veil.own = {"sequence",    "sequences",     "sample", "samples",
                     "micro-batch", "micro-batches", "m",      "batch"};
@@ -239,7 +240,8 @@ void hide_count(Veil& veil, const std::vector<std::string>& q) {
     if (q[0] == "spilling") veil.lines = {"across", "leave", "inside"};
 }
 
-// Which of several is best: the figures that are compared, and advice, which may name the best.
+// For a question for the best of several: hides the figures that are compared, and advice, which may name the
+// best.
 void hide_options(Veil& veil, const Solution& solution, const Evaluation& e) {
     for (const Answer& a : solution.options)
         if (a.kind == Answer::Kind::number) veil.others.push_back({a.number, 0, a.unit});
@@ -297,10 +299,11 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     const LessonQuestion& question = *step.question;
     const bool by_option =
         question.kind == QuestionKind::choose && question.rule != LessonQuestion::Rule::matches;
-    // Compare says which part differs, and by how much.
+    // The view Compare says which part differs, and by how much.
     veil.covers = veil.covers_figures = !step.scene.against.empty();
     if (by_option) hide_options(veil, solution, evaluation);
-    // There units, times and the lengths of bars say which axis sends least as well as its figure does.
+    // In the view Communication units, times and the lengths of bars say which axis sends least as well as
+    // its figure does.
     const auto of_traffic = [](const LessonQuestion::Option& o) {
         return words_of_query(o.value).front() == "bytes";
     };
@@ -319,7 +322,7 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
         hide_count(veil, q);
     else
         hide_choice(veil, q, solution, plan, evaluation);
-    // There bare numbers are names of ranks, and the last of them says how many there are.
+    // In those views bare numbers are names of ranks, and the last of them says how many there are.
     const bool of_ranks = step.scene.view == "mesh" || step.scene.view == "zoom";
     // In a layer they are ranks and lines of a program; its counters read "3 of 10".
     veil.ratios = veil.bare_in_view && step.scene.view == "layer";

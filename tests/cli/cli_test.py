@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""cli_test.py PROGRAM SOURCE_FOLDER: holds the built program to what its command line promises: what goes to which
-stream, exit statuses, JSON that agrees with itself. Standard library only."""
+"""cli_test.py PROGRAM SOURCE_FOLDER: checks the promises of the built program's command line: which text goes to which
+stream, exit statuses, JSON that agrees with itself. It uses only the standard library."""
 import ast
 import bisect
 import csv
@@ -18,7 +18,7 @@ import unittest
 PROGRAM = os.path.abspath(sys.argv[1])
 SOURCE = os.path.abspath(sys.argv[2])
 
-# No preset of whoever runs this counts.
+# The presets of the user who runs this do not count.
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp()
 
 PLAN = {
@@ -393,7 +393,7 @@ class Lessons(unittest.TestCase):
             with open(os.path.join(SOURCE, "assets/lessons", lesson + ".md"), encoding="utf-8") as f:
                 title = re.search(r"^title: (.*)$", f.read(), re.M).group(1)
             self.assertIn(html.escape(title, quote=False), text, lesson)
-        # Each question comes before any answer: those stand on the last pages.
+        # Each question comes before any answer: answers are on the last pages.
         heads = re.findall(r"<h2>([^<]*)</h2>", text)
         self.assertEqual(heads[-1], "Answers")
         self.assertNotIn("The answer", text[:text.rindex("<h2>Answers</h2>")])
@@ -481,7 +481,7 @@ class Calibration(unittest.TestCase):
         self.assertTrue(out["runs"][0]["better"])
         self.assertEqual(len(out["links"]), 1)
         measured = {c["id"]: c["after"] for c in out["constants"] if c["measured"]}
-        # The wire itself is somewhat faster than what a collective gets out of it.
+        # The wire itself is somewhat faster than a collective on it.
         self.assertTrue(0.97 * bandwidth < measured["tier.0.bytes_per_s"] < 1.4 * bandwidth, measured)
         self.assertEqual(out["cluster"]["calibration"]["from"], "train.log, all_reduce.txt")
 
@@ -704,7 +704,7 @@ class Statuses(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "plan.json"), "w") as f:
                 json.dump(plan, f)
-            # In a process of its own, which has no other children: the peak without the ranks, then with them.
+            # It runs in a process of its own, which has no other children: the peak without the ranks, then with them.
             code = ("import resource, subprocess, sys\n"
                     "for more in ['--summary'], []:\n"
                     "    with open('out.json', 'wb') as f: subprocess.run(sys.argv[1:] + more, stdout=f, check=True)\n"
@@ -1025,7 +1025,7 @@ class Pictures(unittest.TestCase):
 
 
 def figures_of(markdown):
-    """The cells of all tables of a report that are figures, as people read them."""
+    """Returns the cells of all tables of a report that are figures, as people read them."""
     cells = [c.strip() for line in markdown.splitlines() if line.startswith("|") for c in line.strip("|").split("|")]
     return {c for c in cells if re.fullmatch(r"[0-9][0-9,.]*( ?(s|ms|µs|ns|%|[KMGT]?i?B))?", c)}
 
@@ -1143,7 +1143,7 @@ def is_type(value, name):
 
 
 def fits(value, schema):
-    """The part of JSON Schema that the plan's schema uses."""
+    """Checks by the part of JSON Schema that the plan's schema uses."""
     if "anyOf" in schema and not any(fits(value, s) for s in schema["anyOf"]):
         return False
     names = schema.get("type", [])

@@ -13,7 +13,7 @@ import unittest
 import cli_test
 from cli_test import PROGRAM, SOURCE
 
-# Commands that cannot run here, each with the reason.
+# These commands cannot run here, each with the reason.
 NOT_RUN = {
     "node tests/web/node_test.mjs": "a test of the program in a browser, with a build of its own",
     "pentamesh search PLAN [": "a usage line: brackets stand for what may be left out",
@@ -21,7 +21,7 @@ NOT_RUN = {
 
 
 def commands():
-    """(file, command) of each code block's lines that call the program: fenced blocks and indented ones."""
+    """Returns (file, command) of each code block's lines that call the program: fenced blocks and indented ones."""
     for path in [os.path.join(SOURCE, "README.md"), *sorted(glob.glob(os.path.join(SOURCE, "docs/*.md")))]:
         with open(path, encoding="utf-8") as f:
             text = f.read()
@@ -34,7 +34,7 @@ def commands():
 
 
 def runnable(line):
-    """The words of a command: without its comment, and without what may be left out."""
+    """Returns the words of a command, without its comment and its optional parts."""
     return shlex.split(re.sub(r"\[[^\]]*\]", "", line), comments=True)
 
 

@@ -1,4 +1,4 @@
-// Plans that frameworks, papers and published runs really used: none of them may be called impossible.
+// Frameworks, papers and published runs really used these plans: none of them may be called impossible.
 #include "core/advice/advice.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-// The cases of a golden file.
+// Returns the cases of a golden file.
 json golden_cases(const char* name) {
     std::ifstream file(std::string(name).find('/') == std::string::npos ? std::string(GOLDEN_DIR "/") + name
                                                                         : std::string(SOURCE_DIR "/") + name);
@@ -89,7 +89,7 @@ TEST_CASE("layouts of the communication cases are accepted") {
 TEST_CASE("published runs are accepted") {
     for (const json& c : golden_cases("presets/published_runs.json")) {
         if (c.contains("gpt"))
-            continue;  // their models are not presets; their layouts are tp, pp and dp alone
+            continue;  // their models are not presets; their layouts are only tp, pp and dp
         const std::int64_t v = c["vpp"].is_null() ? 1 : c["vpp"].get<std::int64_t>();
         const std::int64_t ep = c["ep"], tp = c["tp"];
         const bool named = c.contains("schedule") && !c["schedule"].is_null();

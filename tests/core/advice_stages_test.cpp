@@ -1,4 +1,4 @@
-// Advice on stages that work longer than the others.
+// Tests advice on stages that work longer than the others.
 #include "shipped.h"
 
 #include "core/advice/advice.h"
@@ -23,7 +23,7 @@ const Problem* uneven(const Evaluation& e) {
     return nullptr;
 }
 
-// What the longest device computes for one micro-batch.
+// Returns the longest device's compute time for one micro-batch.
 double longest_stage(const Evaluation& e, int devices) {
     const std::size_t chunks = e.costs.chunk.size() / static_cast<std::size_t>(devices);
     double most = 0;
@@ -38,7 +38,7 @@ double longest_stage(const Evaluation& e, int devices) {
     return most;
 }
 
-// Applies the fix of "stages-uneven" as the window does, and holds it to what it promised.
+// Applies the fix of "stages-uneven" as the window does, and holds it to its promise.
 Plan mended(const Plan& p, const Evaluation& before) {
     const Problem* found = uneven(before);
     REQUIRE(found != nullptr);
@@ -54,7 +54,7 @@ Plan mended(const Plan& p, const Evaluation& before) {
     CHECK(longest_stage(after, devices) < longest_stage(before, devices));
     CHECK(found->message.find("takes " + time_text(after.step->time_s) + " instead") != std::string::npos);
     CHECK((after.memory.fits() || after.memory.peak() <= before.memory.peak()));
-    // Applied, there is no more to gain by it.
+    // Once it is applied, there is no more to gain by it.
     if (const Problem* left = uneven(after)) CHECK(left->fix.empty());
     return q;
 }

@@ -1,4 +1,4 @@
-// Advice: what a valid plan does badly, and the fix that mends it.
+// Tests advice: the weakness of a valid plan, and the fix that mends it.
 #include "valid_plan.h"
 
 #include "core/advice/advice.h"
@@ -18,7 +18,7 @@ using namespace pentamesh::test;
 
 namespace {
 
-// The problem of that code in a plan's evaluation, if any.
+// Returns the problem of that code in a plan's evaluation, if any.
 std::optional<Problem> advice_on(const Plan& plan, ProblemCode code) {
     const Evaluation e = assess(plan);
     for (const Problem& p : e.problems)
@@ -26,7 +26,7 @@ std::optional<Problem> advice_on(const Plan& plan, ProblemCode code) {
     return std::nullopt;
 }
 
-// Applies the fix: still valid, and that problem is gone.
+// Applies the fix: the plan is still valid, and that problem is gone.
 Plan mended(const Plan& plan, const Problem& problem) {
     Plan fixed = plan;
     REQUIRE(!problem.fix.empty());
@@ -62,7 +62,7 @@ TEST_CASE("groups that would fit a domain but straddle two are told why") {
     p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 144, p.layout.ep = 16,
     p.training.global_batch = 144;
     const auto found =
-        advice_on(p, ProblemCode::ep_spans_nodes);  // ranks 64 .. 79 alone cross the end of the first 72
+        advice_on(p, ProblemCode::ep_spans_nodes);  // only ranks 64 .. 79 cross the end of the first 72
     REQUIRE(found);
     CHECK(found->message.find("in 1 of its 9 groups") != std::string::npos);
     CHECK(found->message.find("uses 64 GPUs of each domain") != std::string::npos);

@@ -1,4 +1,5 @@
-// The loop that a search runs allocates nothing once it is warm. Counts every operator new of this binary.
+// The loop that a search runs allocates nothing once it is warm. The test counts every operator new of this
+// binary.
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 
@@ -60,7 +61,7 @@ TEST_CASE("evaluating without the timeline allocates nothing once it is warm, wh
         const EvaluateOptions fast{.timeline = false, .messages = false, .report = report};
         for (const Plan& p : plans) evaluate(p, out, fast);
         for (const Plan& p : plans) {
-            CAPTURE(p.name);  // which allocates where it is the first
+            CAPTURE(p.name);  // the first CAPTURE allocates
             const std::size_t before = allocations;
             evaluate(p, out, fast);
             const std::size_t after = allocations;

@@ -1,4 +1,4 @@
-// The split of layers against all splits there are, and its costs against evaluate's.
+// Compares the split of layers with every possible split, and its costs with evaluate's.
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 #include "core/plan/changes.h"

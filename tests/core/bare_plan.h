@@ -1,4 +1,5 @@
-// A plan of a dense model's sizes and nothing else: one GPU, no cluster. Tests set what they are about.
+// Makes a plan of a dense model's sizes and nothing else: one GPU, no cluster. Tests set the fields they
+// need.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -23,7 +24,7 @@ inline Plan bare_plan(const Sizes& s, std::int64_t sequence_length) {
     return p;
 }
 
-// The same over tp * cp * shard GPUs.
+// Returns the same over tp * cp * shard GPUs.
 inline Plan bare_plan(const Sizes& s, std::int64_t sequence_length, std::int64_t tp, std::int64_t cp,
                       std::int64_t shard, int zero) {
     Plan p = bare_plan(s, sequence_length);

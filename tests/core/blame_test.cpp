@@ -57,7 +57,7 @@ TEST_CASE("blame names exactly the groups that hold all of the ranks") {
         const Evaluation e = assess(plan, {.timeline = false});
         REQUIRE(e.valid);
         for (int round = 0; round < 12; ++round) {
-            // Some ranks of one group of a random kind, so that they have something in common.
+            // The ranks are from one group of a random kind, so that they have something in common.
             const auto kind = static_cast<GroupKind>(rng() % kGroupKindCount);
             if (is_expert(kind) && !e.mesh.has_experts) continue;
             Ranks some = group_members(e.mesh, kind, static_cast<std::int64_t>(rng() % e.mesh.world));
@@ -65,7 +65,7 @@ TEST_CASE("blame names exactly the groups that hold all of the ranks") {
             some.resize(std::min<std::size_t>(some.size(), 1 + rng() % 4));
             std::sort(some.begin(), some.end());
             const Blame b = blame(plan, e, some);
-            // By looking at every group of every kind.
+            // The expectation comes from looking at every group of every kind.
             std::map<GroupKind, Ranks> expected;
             for (int k = 0; k < kGroupKindCount; ++k) {
                 const auto any = static_cast<GroupKind>(k);

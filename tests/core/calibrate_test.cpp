@@ -16,7 +16,7 @@ using test::presets;
 
 namespace {
 
-// A run that took what the program says with these constants.
+// Returns a run that took as long as the program says with these constants.
 MeasuredRun run_of(const Efficiency& truth, std::int64_t sequence, std::int64_t tp, std::int64_t gpus) {
     MeasuredRun run;
     run.plan = presets().plan("llama-3-8b-fsdp");
@@ -68,7 +68,7 @@ TEST_CASE("calibration finds the constants that the runs were made with, and for
     truth.attention *= 0.8;
     const Calibrated made = calibrate(runs_of(truth), {}, on, "own.json");
     CHECK(constant(made, "efficiency.gemm") == near(truth.gemm, 0.02));
-    // Seven runs do not overrule what is known of attention (FlashAttention-3's figures), but they move it.
+    // Seven runs do not overrule the prior of attention (FlashAttention-3's figures), but they move it.
     CHECK(constant(made, "efficiency.attention") < 0.95 * on.gpu.efficiency.attention);
     CHECK(constant(made, "efficiency.attention") > truth.attention);
     CHECK(made.before > 0.1);

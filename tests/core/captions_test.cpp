@@ -11,7 +11,7 @@ using namespace pentamesh;
 
 namespace {
 
-// 64 GPUs, 8 a node: tp 4, pp 2, dp_shard 4, dp_replicate 2.
+// Returns a plan of 64 GPUs, 8 a node: tp 4, pp 2, dp_shard 4, dp_replicate 2.
 Plan plan_64() {
     Plan p;
     p.model.layers = 8, p.model.hidden = 1024, p.model.heads = p.model.kv_heads = 16, p.model.head_dim = 64;

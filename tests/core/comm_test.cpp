@@ -56,7 +56,7 @@ Plan plan_of(const json& c) {
     return p;
 }
 
-// Rows that match a case's axis and selection, as comm --json would show them.
+// Sums rows that match a case's axis and selection, as comm --json would show them.
 double selected(const json& c, const Comm& comm) {
     const std::string axis = c["axis"];
     double sum = 0;
@@ -246,8 +246,8 @@ TEST_CASE("a bigger group never sends less") {
         for (std::int64_t n = 1; n < 300; ++n) CHECK(sent_bytes(c, n, 1e6) <= sent_bytes(c, n + 1, 1e6));
 }
 
-// Pieces of a buffer that leave a rank, over the buffer: a ring of n passes one n-th on n - 1 times, an
-// all-reduce does so twice; an exchange keeps one piece of n.
+// Returns the pieces of a buffer that leave a rank, over the buffer: a ring of n passes one n-th on n - 1
+// times, an all-reduce does so twice; an exchange keeps one piece of n.
 double sent_share(const Operation& o) {
     if (o.group_size == 1) return 0;
     if (o.collective == Collective::send_recv) return 1;
@@ -315,8 +315,8 @@ TEST_CASE("a stage's layers call as often and its neighbours send as much under 
     }
 }
 
-// A stage lies on two devices, each of which runs half of the micro-batches: what both sum is what a device
-// holds of both its stages, cut over data parallelism before; n = 2, so half of each buffer leaves a rank.
+// A stage lies on two devices, each of which runs half of the micro-batches. Both sum what a device holds of
+// its two stages, cut over data parallelism before; n = 2, so half of each buffer leaves a rank.
 TEST_CASE("DualPipe's two copies of a stage sum their gradients and hand each other what they updated") {
     for (const int zero : {0, 1, 3}) {
         CAPTURE(zero);

@@ -1,4 +1,4 @@
-// What compare and sensitivity say, against evaluations made by hand.
+// Compares the results of compare and sensitivity with evaluations made by hand.
 #include "core/decide/compare.h"
 #include "core/decide/sensitivity.h"
 #include "core/decide/units.h"
@@ -90,7 +90,7 @@ TEST_CASE("the path of a comparison goes over valid plans, greedily, and ends at
     std::size_t pointers = 0;
     for (const PathEdit& e : path) pointers += e.pointers.size();
     CHECK(pointers == differing_fields(std::vector{a, b}).size());
-    // tp overlaps: the only edit that makes this step shorter by itself.
+    // Overlapping tp is the only edit that makes this step shorter by itself.
     CHECK(path.front().edit == "overlap/tp off -> on");
     Plan first = a;
     first.training.overlap.tp = true;
@@ -151,7 +151,7 @@ TEST_CASE("the parts that make most of the difference between two steps are said
           == "5 s less in tp exposed, 3 s less in uneven stages, 1 s more in bubble");
     CHECK(main_parts_text(to, from)
           == "5 s more in tp exposed, 3 s more in uneven stages, 1 s less in bubble");
-    // What goes against the difference stands behind what makes it, however large.
+    // Parts that go against the difference are named after those that make it, however large.
     to.compute_s = 6;
     CHECK(main_parts_text(from, to)
           == "5 s less in tp exposed, 3 s less in uneven stages, 6 s more in compute");

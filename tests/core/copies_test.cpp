@@ -1,4 +1,4 @@
-// Which ranks keep the same parameters, against the parts that the placements give each rank.
+// Compares which ranks keep the same parameters with the parts that the placements give each rank.
 #include "core/sharding/copies.h"
 #include "core/sharding/sharding.h"
 #include "tests/core/plans.h"
@@ -12,7 +12,7 @@ using namespace pentamesh::test;
 
 namespace {
 
-// All that a rank keeps, as text: equal where two ranks keep the same.
+// Returns all that a rank keeps, as text: equal where two ranks keep the same.
 std::string kept_by(const Plan& plan, const Mesh& mesh, const std::vector<Placement>& all, std::int64_t rank,
                     bool experts) {
     const auto text = [](const Range& r) {

@@ -29,7 +29,7 @@ std::vector<MeasuredError> runs_with_errors(int n) {
 TEST_CASE(
     "each source left out in its turn, half of its runs lie in the range, nine of ten in the wider one") {
     const std::map<std::string, Coverage> by = coverage_of(measured_errors());
-    // Runs of a source err together: of a kind, which has few sources, less can be said than of them all.
+    // Runs of a source err together: one kind, which has few sources, allows less certainty than all of them.
     for (const auto& entry : by) {
         CAPTURE(entry.first);
         if (entry.second.runs >= 15) CHECK(entry.second.most >= 0.8 * entry.second.runs);

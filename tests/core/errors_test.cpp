@@ -1,4 +1,4 @@
-// Errors: what a plan cannot be, and the fix that mends it.
+// Tests errors: plans that are impossible, and the fix that mends each.
 #include "valid_plan.h"
 
 #include "core/advice/advice.h"
@@ -21,7 +21,7 @@ std::vector<Problem> errors_of(const Plan& plan) {
     return out;
 }
 
-// The one error that a change of the valid plan brings, fixed by its own fix.
+// A change of the valid plan brings this one error, and its own fix mends it.
 void breaks_and_mends(ProblemCode code, const Plan& broken) {
     CAPTURE(name_of(code));
     const std::vector<Problem> errors = errors_of(broken);

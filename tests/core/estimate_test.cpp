@@ -1,4 +1,4 @@
-// The step with and without a replay, on the plans that ship.
+// Compares the step with and without a replay, on the plans that ship.
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 #include "schedule_shapes.h"

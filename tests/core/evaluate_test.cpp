@@ -1,4 +1,4 @@
-// evaluate() is a function of the plan alone: nothing of an older plan stays in a reused Evaluation, and an
+// evaluate() depends only on the plan: nothing of an older plan stays in a reused Evaluation, and an
 // impossible plan has no figures.
 #include "core/evaluate.h"
 
@@ -170,7 +170,7 @@ TEST_CASE("what layouts are compared by is the same to the last bit without a re
         CHECK(quick.memory.fits() == e.memory.fits());
         CHECK((quick.comm.reduced == e.comm.reduced));
         REQUIRE(quick.comm.operations.size() == e.comm.operations.size());
-        // Every kind of stage is among those that are left.
+        // The listed stages include every kind of stage.
         for (const StageMemory& s : e.memory.stage)
             CHECK(
                 std::any_of(quick.memory.stage.begin(), quick.memory.stage.end(), [&](const StageMemory& q) {

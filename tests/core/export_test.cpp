@@ -1,5 +1,5 @@
-// Plans as frameworks' settings: what tests/golden/interop.json asks of each export, and that reading a
-// written text back gives the same layout, which the importers' own tests hold against the frameworks'
+// Tests plans as frameworks' settings: tests/golden/interop.json says what each export must have, and reading
+// a written text back gives the same layout, which the importers' own tests hold against the frameworks'
 // parsers.
 #include "core/advice/advice.h"
 #include "core/interop/export.h"
@@ -33,7 +33,7 @@ std::vector<std::int64_t> layers_of(const Plan& p) {
     return out;
 }
 
-// The groups of ranks by what they share; ZeRO 0 does not tell the two dp axes apart.
+// Returns the kinds whose groups of ranks must be equal; ZeRO 0 does not separate the two dp axes.
 std::vector<GroupKind> kinds_of(const Plan& p) {
     std::vector<GroupKind> out{GroupKind::tp, GroupKind::cp, GroupKind::pp, GroupKind::dp};
     if (p.layout.zero > 0) out.insert(out.end(), {GroupKind::dp_shard, GroupKind::dp_replicate});
@@ -41,7 +41,8 @@ std::vector<GroupKind> kinds_of(const Plan& p) {
     return out;
 }
 
-// What differs between two layouts that run alike but for it; empty: nothing. `read` stands beside `said`.
+// Names the difference between two layouts that should run in the same way; empty where there is no
+// difference. `said` is the written plan, `read` the plan read back.
 std::string difference(const Plan& said, const Plan& read, Target target) {
     const Layout &a = said.layout, &b = read.layout;
     if (said.cluster.gpus != read.cluster.gpus) return "gpus";
@@ -105,7 +106,7 @@ constexpr AxisOrder kReplicasInside{Axis::tp,       Axis::cp,           Axis::ep
 constexpr AxisOrder kReplicasOutside{Axis::tp, Axis::cp,       Axis::ep,
                                      Axis::pp, Axis::dp_shard, Axis::dp_replicate};
 
-// Mostly what the framework can say, some of it not.
+// Most of the plan can be written in the framework's settings, some of it cannot.
 Plan random_plan(Dice& dice, Target target) {
     const bool few_axes = target == Target::deepspeed || target == Target::accelerate;
     const bool small = few_axes || target == Target::picotron;  // no sequence parallelism there
@@ -175,7 +176,7 @@ Plan random_plan(Dice& dice, Target target) {
 }  // namespace
 
 TEST_CASE("an export says what the golden cases ask, and names what the framework has not") {
-    // What each word of `cannot` may be called; the same looseness as in the file's own note.
+    // Each word of `cannot` may have these names; the file's own note allows the same.
     const std::map<std::string, std::vector<std::string>> called{
         {"cp", {"cp", "cp_comm"}}, {"allgather", {"cp_comm"}},
         {"ulysses", {"cp_comm"}},  {"pp", {"pp"}},

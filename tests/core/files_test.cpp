@@ -1,4 +1,4 @@
-// Writing files where the disk, the folder or a limit says no: the old file stays whole, with its mode, its
+// Writes files where the disk, the folder or a limit refuses: the old file stays whole, with its mode, its
 // owner and the links to it.
 #include "core/base/files.h"
 #include "core/base/system_files.h"
@@ -35,7 +35,7 @@ std::string why_not(const std::function<void()>& act) {
     return "";
 }
 
-// Runs `act` in a process that is not root; the exit status, 0 where it found what it wanted.
+// Runs `act` in a process that is not root; returns the exit status, 0 where `act` was true.
 int as_nobody(const std::function<bool()>& act) {
     const pid_t child = fork();
     if (child == 0) {

@@ -1,4 +1,4 @@
-// What `fit --check` says of errors, on errors made up for it.
+// Tests `fit --check` on errors made up for it.
 #include "core/base/error.h"
 #include "tests/near.h"
 #include "tools/fit/check.h"

@@ -1,5 +1,6 @@
-// When gradients are reduced, and what a rank keeps and sends for it. tests/golden/communication.json and
-// memory.json have figures worked out from the frameworks' code (shared/reference, research/gen_zero.py).
+// Tests when gradients are reduced, and the bytes that a rank keeps and sends for it.
+// tests/golden/communication.json and memory.json have figures worked out from the frameworks' code
+// (shared/reference, research/gen_zero.py).
 #include "core/advice/advice.h"
 #include "core/comm/comm.h"
 #include "core/evaluate.h"
@@ -92,7 +93,8 @@ TEST_CASE("a rank holds of gradients and gathered parameters what the frameworks
         const StageMemory s = evaluate(plan_of(c, l)).memory.stage[c["stage"].get<std::size_t>()];
         CHECK(s.parameters == near(c["parameters_bytes"].get<double>(), 2e-3));
         CHECK(s.gradients == near(c["gradients_bytes"].get<double>(), 2e-3));
-        // Allocated, less what the same plan without ZeRO allocates beside its state.
+        // The bytes held are those allocated, less those that the same plan without ZeRO allocates for other
+        // things than its state.
         json bare = l;
         bare.erase("gradient_reduction"), bare.erase("reshard");
         const std::int64_t replicas =

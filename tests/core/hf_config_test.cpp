@@ -14,7 +14,7 @@ std::int64_t total(const char* text) {
     return count_parameters(model_from_hf(std::string_view(text), "config.json")).total;
 }
 
-// The message of the error that reading raises, or "" if it is accepted.
+// Returns the message of the error that reading raises, or "" if it is accepted.
 std::string refusal(const json& config) {
     try {
         (void)model_from_hf(config, "c.json");

@@ -1,4 +1,4 @@
-// Families of 2025 and 2026: their configurations make the totals of their checkpoints, to the unit.
+// The configurations of families of 2025 and 2026 make the totals of their checkpoints, to the unit.
 #include "core/io/hf_config.h"
 #include "core/model/model.h"
 
@@ -15,7 +15,8 @@ ParameterCounts family(const char* text) {
 
 }  // namespace
 
-// Of safetensors metadata on the hub; what a checkpoint holds besides the main model is written out.
+// Totals are from safetensors metadata on the hub; parts of a checkpoint other than the main model are
+// written out.
 TEST_CASE("families of 2025 count as their checkpoints do") {
     const ParameterCounts air =
         family(R"({"model_type": "glm4_moe", "hidden_size": 4096, "num_hidden_layers": 46,
@@ -23,7 +24,7 @@ TEST_CASE("families of 2025 count as their checkpoints do") {
         "moe_intermediate_size": 1408, "n_routed_experts": 128, "num_experts_per_tok": 8, "n_shared_experts": 1,
         "first_k_dense_replace": 1, "vocab_size": 151552, "attention_bias": true, "use_qk_norm": false,
         "n_group": 1, "topk_group": 1, "num_nextn_predict_layers": 1})");
-    // GLM-4.5-Air: with the prediction layer and its copies of table and head.
+    // GLM-4.5-Air is counted with the prediction layer and its copies of table and head.
     CHECK(air.total + air.mtp + 2 * 151552LL * 4096 == 110468824832);
     const ParameterCounts glm =
         family(R"({"model_type": "glm4_moe", "hidden_size": 5120, "num_hidden_layers": 92,

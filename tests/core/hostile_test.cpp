@@ -1,4 +1,4 @@
-// What a careless or hostile file may hold and a disk may do: refused with the place, soon, and with nothing
+// Tests careless or hostile files and failing disks: each is refused soon, with the place, and nothing is
 // lost.
 #include "core/base/files.h"
 #include "core/base/json_reader.h"

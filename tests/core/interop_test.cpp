@@ -1,5 +1,5 @@
-// Frameworks' settings against what their own parsers made of them: tests/golden/interop.json, each case with
-// its source in "_about".
+// Compares frameworks' settings with the results of their own parsers: tests/golden/interop.json, each case
+// with its source in "_about".
 #include "core/base/error.h"
 #include "core/interop/import.h"
 #include "core/interop/megatron.h"
@@ -41,7 +41,7 @@ Import read_case(const json& c) {
     return import_settings(r, presets());
 }
 
-// What the plan says under a dotted name, model presets filled in; null: nothing.
+// Returns the plan's value under a dotted name, model presets filled in; null where it has no such value.
 json value_of(const Plan& plan, const std::string& key) {
     json whole = json::parse(write_plan(plan));
     if (whole["model"].is_string() || whole["model"].contains("preset")) {
@@ -61,7 +61,8 @@ json value_of(const Plan& plan, const std::string& key) {
     return *at;
 }
 
-// The golden file's own names for what the plan says in another way ("_about" there), and all other fields.
+// Returns a value by the golden file's own name for it ("_about" there), where the plan has it in another
+// form; all other fields have the plan's names.
 json meant_by(const Plan& plan, const std::string& key) {
     const Layout& l = plan.layout;
     if (key == "layout.dp") return l.dp_shard * replicas_in_force(plan);
@@ -79,7 +80,7 @@ json meant_by(const Plan& plan, const std::string& key) {
     return order;
 }
 
-// The axes of an order whose degree is above 1, from the fastest; both of data parallelism are dp.
+// Returns the axes of an order whose degree is above 1, from the fastest; both of data parallelism are dp.
 std::vector<std::string> in_force(const Plan& plan, const std::string& order) {
     const Layout& l = plan.layout;
     const std::map<std::string, std::int64_t> degree{
@@ -93,7 +94,7 @@ std::vector<std::string> in_force(const Plan& plan, const std::string& order) {
     return out;
 }
 
-// Fields whose value means nothing at degree 1.
+// Returns false for fields whose value means nothing at degree 1.
 bool is_compared(const Plan& plan, const std::string& key) {
     const Layout& l = plan.layout;
     if (key == "layout.etp") return plan.model.moe.has_value();
@@ -213,7 +214,8 @@ TEST_CASE(
     CHECK(made.plan->layout.tp == 2);
     CHECK(made.plan->layout.sequence_parallel);
     CHECK(made.hosts.empty());
-    // What a condition that nobody knows adds may be there or not: the rest stands, a layout flag is named.
+    // A part that an unknown condition adds may be there or not: the rest is imported, a layout flag is
+    // named.
     const std::string maybe = "X=(--tensor-model-parallel-size 2)\nif [ \"$(hostname)\" = a ]; then X+=(";
     const std::string job =
         "); fi\ntorchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py \"${X[@]}\"" + line;

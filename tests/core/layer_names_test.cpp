@@ -12,7 +12,7 @@ using test::presets;
 
 namespace {
 
-// Runs the program with a value for each name; says what reads another tensor than it means.
+// Runs the program with a value for each name; names a line that reads another tensor than it means.
 std::string misread(const LayerList& list) {
     std::map<std::string, int> holds;
     int last = 0;  // of the forward: its gradient comes from outside

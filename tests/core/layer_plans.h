@@ -1,5 +1,4 @@
-// Random small plans for what happens inside a layer: models and layouts of every kind, some of them
-// impossible.
+// Makes random small plans for tests of a layer: models and layouts of every kind, some of them impossible.
 #pragma once
 
 #include "plans.h"

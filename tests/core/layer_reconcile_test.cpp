@@ -1,5 +1,5 @@
-// One list: what a layer keeps, says and computes is the same for its steps and for memory, communication and
-// step.
+// One list serves all: kept tensors, communication and compute of a layer are the same for its steps and for
+// memory, communication and step.
 #include "core/layer/wire_bytes.h"
 #include "core/memory/memory_parts.h"
 #include "core/mesh/degrees.h"
@@ -52,7 +52,7 @@ bool close_to(double a, double b) {
     return std::abs(a - b) <= 1e-9 * std::max({std::abs(a), std::abs(b), 1.0});
 }
 
-// A GPU on which a second is a FLOP: products take 2 m n k, nothing else takes any time.
+// Sets a GPU on which a second is a FLOP: products take 2 m n k, nothing else takes any time.
 Plan on_counting_gpu(Plan p) {
     p.training.compute = Dtype::bf16;
     p.training.software = Software::megatron;
@@ -62,7 +62,7 @@ Plan on_counting_gpu(Plan p) {
     g.hbm_bytes_per_s = 1e300;
     g.efficiency.gemm = g.efficiency.grouped = g.efficiency.attention = g.efficiency.hbm = 1;
     g.efficiency.kernel_s = 0;
-    // Widths whose shards are whole cache lines: others take longer than their FLOPs.
+    // These widths have shards of whole cache lines: others take longer than their FLOPs.
     constexpr std::int64_t kLine = 64, kMostTp = 4;
     Model& m = p.model;
     m.hidden *= kLine, m.heads *= kLine * kMostTp, m.kv_heads *= kLine * kMostTp, m.ffn *= kLine * kMostTp;
@@ -255,7 +255,7 @@ TEST_CASE("the times of a layer's steps add up to the layer's") {
     for (int round = 0; round < 600; ++round) {
         Plan p = plans.next();
         p.training.recompute = Recompute::none;
-        // The time model does not tell the norms of latents apart.
+        // The time model treats the norms of latents as other norms.
         if (p.model.mla) continue;
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;

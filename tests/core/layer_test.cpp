@@ -1,5 +1,5 @@
-// The list of a layer's steps: against another derivation (golden/layer.json), the papers' counts, and the
-// engine's memory, communication and step.
+// Compares the list of a layer's steps with another derivation (golden/layer.json), the papers' counts, and
+// the engine's memory, communication and step.
 #include "core/layer/product_rule.h"
 #include "core/memory/memory.h"
 #include "core/memory/memory_parts.h"
@@ -39,7 +39,7 @@ Plan dense_plan(std::int64_t gpus) {
     return p;
 }
 
-// The mesh of the golden file: FSDP 2, TP 2 with sequence sharding, CP 2, EP 2, PP 2.
+// Returns the mesh of the golden file: FSDP 2, TP 2 with sequence sharding, CP 2, EP 2, PP 2.
 Plan golden_plan() {
     Plan p = test::small_plan(16);
     Model& m = p.model;
@@ -230,7 +230,7 @@ TEST_CASE("a product's line multiplies by the weight as its notation has it, for
             std::find_if(s.in.begin(), s.in.end(), [](const LayerTensor& t) { return t.weight; });
         REQUIRE(weight != s.in.end());
         const bool back = s.phase == LayerPass::backward && !s.recomputed;
-        // What is summed over is the last of the left factor, and what the right one begins with.
+        // The sum runs over the last dimension of the left factor, which the right one begins with.
         const std::string_view summed = s.in[0].dims.back().symbol;
         const std::string_view outputs = weight->dims[0].symbol, inputs = weight->dims.back().symbol;
         CHECK((back ? outputs : inputs).ends_with(summed));  // "ad": heads of d numbers, one behind the other
@@ -238,7 +238,7 @@ TEST_CASE("a product's line multiplies by the weight as its notation has it, for
         CHECK((jax.find(weight->name + ".T") != std::string::npos) == back);
     }
     CHECK(products >= 9);
-    // The data's own cut is said.
+    // The data's own cut is named.
     const auto norm = std::find_if(list.steps.begin(), list.steps.end(),
                                    [](const LayerStep& s) { return s.op == LayerOp::norm; });
     REQUIRE(norm != list.steps.end());

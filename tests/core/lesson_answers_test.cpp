@@ -1,4 +1,4 @@
-// Every query against arithmetic done here, from the plan's own numbers.
+// Compares every query with arithmetic done here, from the plan's own numbers.
 #include "core/teach/lesson_answers.h"
 
 #include "core/teach/lesson_queries.h"
@@ -106,8 +106,9 @@ TEST_CASE("queries of a step agree with the closed forms of a dense plan") {
     const double floor = 4 * per_call * layers / static_cast<double>(p.layout.pp) * m / 1e9;
     const double whole = l.number("with layout.sequence_parallel=false: bytes tp per step");
     CHECK(whole >= floor * 0.99);
-    CHECK(whole <= floor * 1.15);  // embedding and head besides
-    // 10 half-calls a layer with sequence parallelism: the sums' 8, and 2 inputs gathered again.
+    CHECK(whole <= floor * 1.15);  // embedding and head are in addition
+    // There are 10 half-calls a layer with sequence parallelism: the sums' 8, and 2 gathers of inputs in the
+    // backward.
     CHECK(l.number("bytes tp per step") == near(whole * 10 / 8, 0.02));
     CHECK(l.number("calls tp per layer") == 10);
     CHECK(l.number("with layout.sequence_parallel=false: calls tp per layer") == 4);

@@ -1,4 +1,5 @@
-// Lessons as files: what is read, what is refused and where, and that together they teach the whole list.
+// Tests lessons as files: which are read, which are refused and where, and that together they teach the whole
+// list.
 #include "core/teach/lesson.h"
 
 #include "core/teach/lesson_answers.h"

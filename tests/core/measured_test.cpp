@@ -20,7 +20,7 @@ struct Errors {
     int right = 0, judged = 0;
 };
 
-// By half, "fitted" or "judged", and of the fitted half by framework.
+// Returns errors by half, "fitted" or "judged", and for the fitted half by framework.
 std::map<std::string, Errors> errors_by_half() {
     const Halves halves = read_halves_file(GOLDEN_DIR "/halves.json");
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");

@@ -1,4 +1,4 @@
-// Plans and the memory they take, shared by the tests of memory, savings and explanations.
+// Holds plans and their memory, shared by the tests of memory, savings and explanations.
 #pragma once
 
 #include "core/memory/memory.h"

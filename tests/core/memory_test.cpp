@@ -32,7 +32,7 @@ double state_bytes(const StageMemory& s) {
     return s.parameters + s.gradients + s.optimizer;
 }
 
-// The memory plans of Korthikanti et al. 2022.
+// Returns the memory plans of Korthikanti et al. 2022.
 Plan korthikanti(const json& c) {
     const json &g = c["config"], &l = c["layout"];
     Plan p = plan_of_size(g["layers"], g["hidden"], g["heads"]);
@@ -393,7 +393,7 @@ TEST_CASE("stages add up: categories to the total, the buffers' parts to the buf
 
 TEST_CASE("full recompute keeps layer inputs and holds one layer's activations while it runs again") {
     Plan p = plan_of_size(8, 1024, 8);
-    p.layout.pp = 2;  // what is made again stands where the head's tensors stood: a stage without a head
+    p.layout.pp = 2;  // recomputed tensors take the place of the head's: a stage without a head
     const Memory none = memory_of(p);
     p.training.recompute = Recompute::full;
     const Memory full = memory_of(p);

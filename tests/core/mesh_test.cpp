@@ -74,7 +74,7 @@ Plan golden_plan(const json& c) {
     return p;
 }
 
-// A mesh with random small factors, most of them foldable for experts.
+// Returns a mesh with random small factors, most of them foldable for experts.
 Plan random_mesh_plan(std::mt19937& rng) {
     const auto pick = [&](std::initializer_list<std::int64_t> from) {
         return from.begin()[rng() % from.size()];
@@ -91,7 +91,7 @@ Plan random_mesh_plan(std::mt19937& rng) {
     return p;
 }
 
-// The summary of a group kind by looking at every rank.
+// Returns the summary of a group kind by looking at every rank.
 GroupSummary enumerate(const Mesh& mesh, const Cluster& cluster, GroupKind kind) {
     GroupSummary s = summarize(mesh, cluster, kind);
     const std::vector<std::int64_t> flat = all_groups(mesh, kind);
@@ -119,7 +119,7 @@ constexpr GroupKind kind_at(int i) {
     return static_cast<GroupKind>(i);
 }
 
-// `check(mesh, kind, ranks group by group, ranks of a group)` for every kind of random meshes.
+// Calls `check(mesh, kind, ranks group by group, ranks of a group)` for every kind of random meshes.
 template <typename Check>
 void for_random_groups(unsigned seed, int rounds, Check check) {
     std::mt19937 rng(seed);

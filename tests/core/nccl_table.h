@@ -1,4 +1,4 @@
-// What nccl-tests prints before its rows.
+// Writes the lines that nccl-tests prints before its rows.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ using namespace pentamesh::interop;
 
 namespace {
 
-// A row as nccl-tests prints it: algbw = size / time, busbw = algbw * factor.
+// Returns a row as nccl-tests prints it: algbw = size / time, busbw = algbw * factor.
 std::string perf_row(std::int64_t size, double time_s, double factor, const char* redop) {
     char line[200];
     const double algbw = static_cast<double>(size) / time_s / 1e9;
@@ -27,7 +27,8 @@ std::string perf_row(std::int64_t size, double time_s, double factor, const char
     return line;
 }
 
-// The calls of a plan's own fabric, as if measured: what is read back must be the tiers that made them.
+// Returns the calls of a plan's own fabric, as if measured: reading them back must give the tiers that made
+// them.
 std::string made_table(const Plan& plan, Collective c, int hosts, int each, const char* redop) {
     const double n = hosts * each;
     const double factor = (c == Collective::all_reduce ? 2 : 1) * (n - 1) / n;
@@ -103,7 +104,7 @@ TEST_CASE("an all-to-all over nodes is as fast as its NICs: N / (N - 1) of one G
 
 TEST_CASE("rings over nodes: a GPU's NIC carries the bus bandwidth over the GPUs of a node") {
     const Cluster cluster = test::presets().plan("llama-3-70b-3d").cluster;
-    // Full rate of eight 400 Gb/s NICs is a bus bandwidth of 400 GB/s, whatever the number of nodes.
+    // The full rate of eight 400 Gb/s NICs is a bus bandwidth of 400 GB/s, for any number of nodes.
     const double t = 2 * 15.0 / 16 * (std::int64_t{1} << 33) / 388e9;
     const std::string text = test::nccl_head(2, 8) + perf_row(std::int64_t{1} << 33, t, 2 * 15.0 / 16, "sum");
     const LinkMeasurement m = read_nccl_tests(text, "log", cluster);

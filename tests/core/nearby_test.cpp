@@ -1,4 +1,4 @@
-// The best layout within two edits, against every layout of the whole space that is so near.
+// Compares the best layout within two edits with every layout of the whole space that is so near.
 #include "core/decide/nearby.h"
 
 #include "core/io/presets.h"
@@ -15,7 +15,7 @@ using namespace pentamesh;
 
 namespace {
 
-// How many edits lie between two layouts, dp_shard aside.
+// Returns the number of edits between two layouts, not counting dp_shard.
 int edits_apart(const Plan& a, const Plan& b) {
     const Layout &x = a.layout, &y = b.layout;
     int n = 0;
@@ -42,7 +42,8 @@ TEST_CASE(
     REQUIRE(best);
     CHECK(edits_apart(plan, best->plan) <= 2);
     CHECK(evaluate(best->plan).step->time_s == best->step_s);
-    // All layouts of the whole space that fit: nothing is skipped while so many are asked for.
+    // The search finds all layouts of the whole space that fit: nothing is skipped while so many are asked
+    // for.
     std::optional<SpaceError> none;
     const SearchReport all = search(plan, search_space(plan, {}, none), {.top = 1000000, .threads = 1});
     double least = std::numeric_limits<double>::infinity();

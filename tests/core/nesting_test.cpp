@@ -101,7 +101,7 @@ TEST_CASE("folded for the experts, the same ranks nest as edp, stages, ep and et
         for (std::int64_t r = 0; r < mesh.world; r += step) {
             const NestPath path = path_of_rank(n, r);
             CHECK(first_rank_of(n, path) == r);
-            // Those that differ at this level alone are the rank's expert group, as the mesh has it.
+            // The ranks that differ only at this level are the rank's expert group, as the mesh has it.
             std::vector<std::int64_t> box;
             for (std::int64_t i = 0; i < ep->count; ++i) {
                 NestPath other = path;

@@ -1,4 +1,4 @@
-// Nodes as nvidia-smi topo -m shows them.
+// Reads nodes as nvidia-smi topo -m shows them.
 #include "shipped.h"
 
 #include "core/base/error.h"
@@ -13,7 +13,7 @@ using namespace pentamesh::interop;
 
 namespace {
 
-// A matrix of so many GPUs: `cell` says how two of them are joined.
+// Returns a matrix of so many GPUs: `cell` says how two of them are joined.
 template <typename Cell>
 std::string matrix(int gpus, int nics, Cell&& cell) {
     std::string text = "\t\033[4m";
@@ -145,7 +145,7 @@ TEST_CASE("an NVLink carries what the shipped file says; a file without a source
     CHECK(most_nvlinks() == 18);
     CHECK(nvlink_with(12, 25e9).link->name == "NVLink 2 to 4");
     CHECK_FALSE(nvlink_with(12, 25e9).by_rate);
-    // Of as many links the cluster's own rate tells the generation.
+    // Where generations have as many links, the cluster's own rate decides between them.
     CHECK(nvlink_with(18, 25e9).link->name == "NVLink 2 to 4");
     CHECK(nvlink_with(18, 50e9).link->name == "NVLink 5");
     CHECK(nvlink_with(18, 50e9).by_rate);

@@ -12,7 +12,7 @@ using namespace pentamesh;
 
 namespace {
 
-// arange(N).reshape(sizes): an array of ranks with named dimensions, outermost first, as numpy and
+// Does arange(N).reshape(sizes): an array of ranks with named dimensions, outermost first, as numpy and
 // torch.distributed's init_device_mesh lay it out.
 struct Reshaped {
     std::vector<std::pair<std::string, std::int64_t>> dims;
@@ -21,7 +21,8 @@ struct Reshaped {
         for (const auto& [name, size] : dims) n *= size;
         return n;
     }
-    // The ranks along the named dimensions together, for every value of the others; canonical order.
+    // Returns the ranks along the named dimensions together, for every value of the others; in canonical
+    // order.
     [[nodiscard]] std::vector<std::vector<std::int64_t>> groups(const std::vector<std::string>& along) const {
         std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> by_rest;
         for (std::int64_t rank = 0; rank < world(); ++rank) {
@@ -59,7 +60,7 @@ const OrderPreset& preset(std::string_view name) {
     return order_presets().front();
 }
 
-// tp 2, cp 3, pp 2, dp_shard 4, dp_replicate 2 (a framework without an axis has 1 there).
+// Returns a plan with tp 2, cp 3, pp 2, dp_shard 4, dp_replicate 2 (a framework without an axis has 1 there).
 Plan plan_in(std::string_view name) {
     Plan p;
     p.layout.order = preset(name).order;

@@ -1,4 +1,4 @@
-// Presets of one's own: kept beside those that ship, never in their place.
+// Tests presets of one's own: they are kept in addition to those that ship, never in their place.
 #include "core/evaluate.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_by_hand.h"
@@ -96,7 +96,7 @@ TEST_CASE("a cluster keeps a GPU that is changed over its preset") {
     CHECK(more.cluster.gpu.hbm_bytes_per_s == 4e12);
     CHECK(parse_plan(write_plan(more), "", presets) == more);
     CHECK(with_preset_field(more, "/cluster/gpu/hbm_bytes_per_s", presets).cluster.gpu == saved.cluster.gpu);
-    // By hand a file may say it in short; a plan that changes more of it keeps that, too.
+    // A file written by hand may use a short form; a plan that changes more of it keeps that, too.
     folder.put("clusters/short.json",
                R"({"preset": "h100-sxm-ib", "gpu": {"preset": "h100-sxm", "hbm_bytes": 141e9}})");
     presets.reread();

@@ -1,5 +1,5 @@
-// Files to calibrate from, as tools write them: a whole log of Megatron, tables of nccl-tests of several
-// tiers.
+// Reads files to calibrate from, as tools write them: a whole log of Megatron, tables of nccl-tests of
+// several tiers.
 #include "core/base/error.h"
 #include "core/calibrate/own_runs.h"
 #include "core/comm/collective_time.h"
@@ -19,7 +19,8 @@ using test::presets;
 
 namespace {
 
-// As `pretrain_gpt.py` prints it: what runs before, the block of arguments, warnings between, iterations.
+// Returns a log as `pretrain_gpt.py` prints it: the lines before, the block of arguments, warnings between,
+// iterations.
 std::string megatron_log(const std::vector<double>& iteration_ms) {
     std::string log = "using world size: 16, data-parallel size: 8, context-parallel size: 1, hierarchical "
                       "context-parallel "
@@ -81,7 +82,8 @@ std::string megatron_log(const std::vector<double>& iteration_ms) {
     return log;
 }
 
-// A table as nccl-tests prints it, of a wire that carries `busbw` and takes `latency` for the shortest call.
+// Returns a table as nccl-tests prints it, of a wire that carries `busbw` and takes `latency` for the
+// shortest call.
 std::string nccl_table(int hosts, int each, double bus_bytes_per_s, double latency_s) {
     std::string s = test::nccl_head(hosts, each);
     const double n = hosts * each, factor = 2 * (n - 1) / n;
@@ -102,7 +104,7 @@ double measured_s(int ranks, double bus_bytes_per_s, double latency_s) {
     return 2 * (ranks - 1.0) * latency_s + kLarge * 2 * (ranks - 1.0) / ranks / bus_bytes_per_s;
 }
 
-// Of 8 GiB, by the time model.
+// Returns the time of 8 GiB, by the time model.
 double all_reduce_s(const Cluster& cluster, int ranks) {
     Plan p = presets().plan("llama-3-70b-3d");
     p.cluster = cluster;
@@ -192,7 +194,7 @@ TEST_CASE("tables of nccl-tests set the tiers that they measure, and the fit kee
     CHECK(later.constants[0].before == made.constants[0].before);
     CHECK(later.cluster.tiers[0].bytes_per_s < made.cluster.tiers[0].bytes_per_s);
     CHECK(later.links.back().find("in the place of an earlier table") != std::string::npos);
-    // With a run besides, the tiers stay as they were measured, and the figure names the table.
+    // With a run in addition, the tiers stay as they were measured, and the figure names the table.
     (void)add_own_file(own, megatron_log({9e3, 9e3, 6e3, 6e3}), "train.log", nullptr, "h100-sxm-ib",
                        presets());
     const Calibrated both = calibrate(own.runs, own.links, on, own.from);

@@ -1,4 +1,4 @@
-// What is computed again in a model whose layers differ: counted by type of layer.
+// Tests what is recomputed in a model whose layers differ: it is counted by type of layer.
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
@@ -13,7 +13,7 @@ using pentamesh::test::near;
 
 namespace {
 
-// Linear layers with experts, Mamba alone, attention of two sizes; prediction layers besides.
+// Has linear layers with experts, layers of only Mamba, attention of two sizes, and prediction layers.
 Plan patterned_plan() {
     static const Presets presets(SOURCE_DIR "/presets");
     return parse_plan(
@@ -84,7 +84,7 @@ TEST_CASE("recomputing the attention core leaves layers without attention as the
             dropped += is.types[t] * layer_sums(p, degrees, types[t]).recomputed;
         CHECK(was.layer_activations - is.layer_activations == near(dropped * is.in_flight));
     }
-    // The ring's calls of attention run again, a scan's exchange of heads does not.
+    // The ring's calls of attention are repeated, a scan's exchange of heads is not.
     CHECK(repeated_calls(e, GroupKind::cp) > 0);
     for (const Operation& o : e.comm.operations)
         if (o.recomputed) CHECK(o.collective == Collective::send_recv);
@@ -101,11 +101,11 @@ TEST_CASE("a model with a pattern that is computed again as a whole takes its la
     const Evaluation full = evaluate(p);
     REQUIRE(full.step);
     CHECK(full.step->hfu / full.step->mfu == near((once + f.layers) / once));
-    // The attention core alone.
+    // Only the attention core is recomputed.
     p.training.recompute = Recompute::selective;
     const Evaluation core = evaluate(p);
     CHECK(core.step->hfu / core.step->mfu == near((once + f.attention) / once));
-    // As many layers as a chunk has are all of them, but for the prediction layers.
+    // As many layers as a chunk has are all of them, except for the prediction layers.
     p.model.mtp_layers = 0;
     p.training.recompute = Recompute::full;
     const Evaluation whole = evaluate(p);

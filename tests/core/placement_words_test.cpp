@@ -85,7 +85,7 @@ TEST_CASE("a tensor's bytes explain themselves and agree with the part") {
     for (const Placement& x : all) {
         const std::string source = explain_tensor(p, build_mesh(p), x, 11).source;
         CHECK_FALSE(source.empty());
-        CHECK(source.find("docs/") == std::string::npos);  // who has the window has no such folder
+        CHECK(source.find("docs/") == std::string::npos);  // a user of the window has no such folder
     }
     const auto optimizer = layer(plan_of(8, 1, 8, 1), TensorState::optimizer);
     CHECK(explain_tensor(plan_of(8, 1, 8, 1), build_mesh(p), find(optimizer, TensorId::mlp_gate), 11).formula

@@ -1,4 +1,4 @@
-// The finer choices of layout, training and cluster: read, written, checked and evaluated.
+// Tests the finer choices of layout, training and cluster: they are read, written, checked and evaluated.
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/io/plan_json.h"
@@ -169,9 +169,9 @@ TEST_CASE("the published 405B layout of 128 chunks, embedding and head alone in 
     CHECK(layers == 126);
     CHECK(e.memory.stage.front().layers == 7);
     CHECK(e.memory.stage.back().layers == 7);
-    // The published count, but for the norms, which every tp rank holds.
+    // The published count matches, except for the norms, which every tp rank holds.
     CHECK(numbers == near(405853388800.0, 1e-3));
-    // A layer's worth of bubble apart: every device runs 8 chunks of at most one layer.
+    // Every device runs 8 chunks of at most one layer.
     CHECK(e.step->mfu > 0.3);
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("between nothing and every layer, recomputed layers of a chunk count o
 TEST_CASE("a kernel that knows ranks sends a token once to each that holds one of its experts") {
     Plan p = preset_plan("deepseek-v3-2048");
     p.training.recompute = Recompute::none;
-    // Of one layer and micro-batch.
+    // These are bytes of one layer and micro-batch.
     const auto sent_by = [&](EpComm how) {
         p.layout.ep_comm = how;
         const Evaluation e = evaluate(p);
@@ -248,7 +248,7 @@ TEST_CASE("a kernel that knows ranks sends a token once to each that holds one o
         return sum;
     };
     const double copies = sent_by(EpComm::alltoall), kernel = sent_by(EpComm::deepep);
-    // Top 8 of 64 ranks, by drawing: how many different ranks?
+    // The test draws the top 8 of 64 ranks and counts how many different ranks there are.
     std::mt19937 rng(7);
     double different = 0;
     constexpr int kTokens = 20000;

@@ -1,4 +1,4 @@
-// Every field of a plan by hand: what is listed, typed, refused and put back.
+// Tests every field of a plan by hand: it is listed, typed, refused and put back.
 #include "core/io/plan_by_hand.h"
 
 #include "core/base/error.h"
@@ -24,7 +24,7 @@ const PlanField* field_at(const std::vector<PlanField>& all, std::string_view po
     return it == all.end() ? nullptr : &*it;
 }
 
-// The pointers of all fields of a schema, objects entered, of several forms the whole one.
+// Collects the pointers of all fields of a schema: objects are entered, a field of several forms is one.
 void collect_fields(const nlohmann::json& form, const std::string& pointer, std::set<std::string>& out) {
     nlohmann::json s = form;
     if (form.contains("anyOf"))
@@ -39,7 +39,7 @@ void collect_fields(const nlohmann::json& form, const std::string& pointer, std:
         collect_fields(item.value(), pointer + "/" + item.key(), out);
 }
 
-// A value to type that is another than the one there, and legal by itself.
+// Returns a value to type that differs from the current one, and is legal by itself.
 std::string another_value(const PlanField& s) {
     switch (s.kind) {
     case PlanField::Kind::flag:

@@ -32,7 +32,7 @@ json with(const std::string& pointer, const json& value) {
     return plan;
 }
 
-// The error of a text, as one line; empty where it parses.
+// Returns the error of a text, as one line; empty where it parses.
 std::string error_of(const std::string& text, const std::vector<std::string>& sets = {}) {
     try {
         static_cast<void>(parse_plan(text, "test.plan.json", presets(), sets));

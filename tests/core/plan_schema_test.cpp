@@ -1,4 +1,4 @@
-// The schema and the parser must agree: what one takes the other takes. The validator below knows the
+// The schema and the parser must agree: a text that one takes the other takes. The validator below knows the
 // keywords that the schema uses and stops at any other.
 #include "core/base/error.h"
 #include "core/base/files.h"

@@ -1,4 +1,4 @@
-// Plans for tests of the communication and step models, built without presets.
+// Holds plans for tests of the communication and step models, built without presets.
 #pragma once
 
 #include "core/evaluate.h"
@@ -32,7 +32,7 @@ inline Model golden_model(const std::string& name) {
     return m;
 }
 
-// The shipped GPU and cluster files, read without the preset machinery.
+// Returns the shipped GPU and cluster files, read without the preset machinery.
 inline Cluster shipped_cluster(const std::string& id, std::int64_t gpus) {
     const std::string root = SOURCE_DIR "/presets/";
     const auto j = nlohmann::json::parse(read_text(root + "clusters/" + id + ".json"));
@@ -58,7 +58,7 @@ inline Cluster shipped_cluster(const std::string& id, std::int64_t gpus) {
     return c;
 }
 
-// A small dense model on H100s that everything divides.
+// Returns a small dense model on H100s that everything divides.
 inline Plan small_plan(std::int64_t gpus = 64) {
     Plan p;
     p.model.name = "small";

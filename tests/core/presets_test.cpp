@@ -135,7 +135,7 @@ TEST_CASE("a broken preset file is named in the error") {
     CHECK(has(error([&] { (void)broken.model("bad"); }), "bad.json: /layers: found 0"));
     CHECK(has(error([&] { (void)parse_plan(R"({"model": "bad", "cluster": "a"})", "p.json", broken); }),
               "bad.json"));
-    // What is built on itself ends, also when asked again.
+    // A preset that is built on itself is an error, also at the second call.
     for (int again = 0; again < 2; ++again) {
         CHECK(has(error([&] { (void)broken.model("loop"); }), "loop.json: is built on itself"));
         CHECK(has(error([&] { (void)broken.cluster("a"); }), "a.json: is built on itself"));

@@ -1,4 +1,4 @@
-// Products of shapes that were measured one by one.
+// Tests products of shapes that were measured one by one.
 #include "plans.h"
 #include "shipped.h"
 
@@ -17,11 +17,12 @@ using pentamesh::test::near;
 
 namespace {
 
-// Of the experts' products, a measured time over ours, less 1: those of at least so many tokens an expert.
+// Returns a measured time over ours, less 1, for the experts' products with at least so many tokens an
+// expert.
 std::vector<double> errors_of_grouped(double least_rows) {
     const nlohmann::json file = test::golden("grouped_b200.json");
     Rates rates;
-    rates.hbm = 7e12;  // what the shapes of few tokens move
+    rates.hbm = 7e12;  // the rate at which shapes of few tokens move bytes
     const double rate = 0.53 * 2250e12;
     std::vector<double> errors;
     for (const auto& row : file["rows"]) {

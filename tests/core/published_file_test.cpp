@@ -13,7 +13,7 @@ using namespace pentamesh;
 namespace {
 namespace fs = std::filesystem;
 
-// A folder of presets that links to the shipped ones, with a file of runs of its own.
+// Makes a folder of presets that links to the shipped ones, with a file of runs of its own.
 struct OwnRuns {
     fs::path root = fs::temp_directory_path() / "pentamesh-published-test";
     OwnRuns() {

@@ -1,5 +1,5 @@
-// One fact, one number: what a stage holds is the same for memory, for the placements of its tensors, for the
-// gradients that are reduced and for the optimizer's time.
+// One fact has one number: what a stage holds is the same for memory, for the placements of its tensors, for
+// the gradients that are reduced and for the optimizer's time.
 #include "core/pipeline/gradient_reduction.h"
 #include "core/plan/factors.h"
 #include "core/sharding/sharding.h"
@@ -69,7 +69,7 @@ class RandomPlans {
         if (m.vocab == 240) m.vocab_multiple = pick({0, 16});
         if (pick({0, 0, 1})) make_pattern(m);
     }
-    // Layers of every kind, cut at the end of the model.
+    // Sets layers of every kind, cut at the end of the model.
     void make_pattern(Model& m) {
         m.linear =
             Linear{static_cast<LinearKind>(pick({0, 1, 2, 3})), 4, 8, 8, 8, 4, pick({0, 1}) == 1, true};
@@ -94,7 +94,7 @@ class RandomPlans {
         l.stage_layers.assign(static_cast<std::size_t>(l.pp * l.virtual_stages), 1);  // uneven
         l.stage_layers[1] += p.model.layers - l.pp * l.virtual_stages;
     }
-    // What moves bytes or wires but never what a stage holds.
+    // Changes fields that move bytes or wires but never what a stage holds.
     void make_choices(Plan& p) {
         Layout& l = p.layout;
         if (pick({0, 1})) std::shuffle(l.order.begin(), l.order.end(), random_);
@@ -111,7 +111,7 @@ struct Held {
     double dense = 0, experts = 0;
 };
 
-// How often a stage has the tensors of a place.
+// Returns how often a stage has the tensors of a place.
 double times_on(const Model& m, const StageMemory& s, const Placement& x) {
     const auto mtp = static_cast<double>(s.mtp_layers), all = static_cast<double>(s.layers) + mtp;
     if (x.place == Place::mtp) return mtp;
@@ -124,7 +124,8 @@ double times_on(const Model& m, const StageMemory& s, const Placement& x) {
     return x.place == Place::every_layer ? all : x.place == Place::moe_layer ? moe : all - moe;
 }
 
-// What the fullest rank of a stage holds of the model before ZeRO, by the index ranges of its tensors.
+// Returns the parameters that the fullest rank of a stage holds before ZeRO, by the index ranges of its
+// tensors.
 Held held_by_ranges(Plan p, const Mesh& mesh, const StageMemory& s) {
     p.layout.zero = 0;
     Held most;
@@ -142,7 +143,7 @@ bool is_shard_group(GroupKind k) {
     return k == GroupKind::dp || k == GroupKind::dp_cp || k == GroupKind::dp_shard || k == GroupKind::fsdp;
 }
 
-// Numbers whose gradients one step reduces over the shards (or, without ZeRO, over all replicas).
+// Returns the numbers whose gradients one step reduces over the shards (or, without ZeRO, over all replicas).
 Held reduced_by_calls(const Plan& p, const Comm& comm) {
     Held sum;
     const Collective c = p.layout.zero == 0 ? Collective::all_reduce : Collective::reduce_scatter;
@@ -198,14 +199,14 @@ TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradie
                      replica = e.mesh.expert[static_cast<std::size_t>(Axis::dp_replicate)];
         const std::int64_t expert_ranks = p.layout.zero == 0 ? shard.size * replica.size : shard.size;
         const Held reduced = reduced_by_calls(p, e.comm);
-        // Both kinds are of one stage.
+        // One stage has both kinds.
         CHECK(std::any_of(stages.begin(), stages.end(), [&](const Held& own) {
             return (dense_ranks <= 1 || std::abs(reduced.dense - own.dense) <= close(own.dense))
                    && (expert_ranks <= 1 || std::abs(reduced.experts - own.experts) <= close(own.experts));
         }));
 
-        // Where one stage holds most of both, the optimizer's time is that of its state: read and written,
-        // beside two passes over the gradients and the way of the parameters.
+        // Where one stage holds most of both, the optimizer's time is that of its state, read and written,
+        // and of two passes over the gradients and the way of the parameters.
         const bool one_stage =
             std::any_of(e.memory.stage.begin(), e.memory.stage.end(), [&](const StageMemory& s) {
                 return static_cast<double>(s.parameters_held) == largest.dense + largest.experts;

@@ -1,4 +1,5 @@
-// Played step by step, with every member's buffer kept: what travels round the ring against what is drawn.
+// Plays the ring step by step, with every member's buffer kept, and compares the pieces that travel with
+// those drawn.
 #include "core/teach/ring_pieces.h"
 #include "tests/near.h"
 
@@ -12,7 +13,7 @@ using pentamesh::test::near;
 
 TEST_CASE("a ring's reduce-scatter sums every member's share of a piece at one member, as played by sets") {
     for (const std::int64_t n : {2, 3, 4, 7, 8}) {
-        // whose[i][q]: the members in i's sum of piece q.
+        // whose[i][q] has the members in i's sum of piece q.
         std::vector<std::vector<std::set<std::int64_t>>> whose(n, std::vector<std::set<std::int64_t>>(n));
         for (std::int64_t i = 0; i < n; ++i)
             for (std::int64_t q = 0; q < n; ++q) whose[i][q] = {i};

@@ -1,4 +1,4 @@
-// What a schedule refuses is a problem of the plan, with an edit that mends it.
+// A plan that a schedule refuses has a problem, with an edit that mends it.
 #include "core/evaluate.h"
 #include "core/plan/edits.h"
 #include "plans.h"
@@ -15,7 +15,7 @@ struct Refused {
     const char* pointer;
 };
 
-// One line or more for each row of "what is refused" in docs/schedules.md.
+// Has one line or more for each row of "what is refused" in docs/schedules.md.
 constexpr Refused kRefused[] = {
     {Schedule::gpipe, 4, 8, 2, 0, "/layout/virtual_stages"},
     {Schedule::one_f_one_b, 4, 8, 2, 0, "/layout/virtual_stages"},

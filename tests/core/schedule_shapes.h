@@ -1,4 +1,4 @@
-// Shapes and names that the schedule, timeline and trace tests share.
+// The schedule, timeline and trace tests share these shapes and names.
 #pragma once
 
 #include "core/pipeline/timeline.h"
@@ -30,7 +30,7 @@ inline std::string label(const ScheduleShape& s) {
     return text.str();
 }
 
-// "F0.3", "FB0.7|1.2": the spelling of tests/golden/schedules.json.
+// Returns "F0.3", "FB0.7|1.2": the spelling of tests/golden/schedules.json.
 inline std::string spelled(const Op& op) {
     static constexpr std::array<const char*, 5> kinds{"F", "B", "I", "W", "FB"};
     std::ostringstream s;
@@ -52,7 +52,7 @@ inline nlohmann::json golden_schedules() {
     return nlohmann::json::parse(file);
 }
 
-// A case of the golden file: its shape and costs.
+// Holds a case of the golden file: its shape and costs.
 struct GoldenCase {
     ScheduleShape shape;
     TimelineCosts costs;
@@ -69,7 +69,7 @@ inline GoldenCase golden_case(const nlohmann::json& c) {
     return g;
 }
 
-// Every accepted shape of a small grid.
+// Visits every accepted shape of a small grid.
 template <typename Visit>
 void for_each_shape(int most_p, int most_m, Visit visit) {
     for (int s = 0; s < kScheduleCount; ++s)

@@ -1,4 +1,5 @@
-// The search against brute force: every layout of small spaces evaluated one by one, with nothing skipped.
+// Compares the search with brute force: every layout of small spaces is evaluated one by one, with nothing
+// skipped.
 #include "core/decide/bounds.h"
 #include "core/decide/lift.h"
 #include "core/decide/reason_words.h"
@@ -45,7 +46,7 @@ Model small_moe() {
     return m;
 }
 
-// Layers that are not alike, a tied embedding, a prediction layer.
+// Has layers that differ, a tied embedding, a prediction layer.
 Model small_mixed() {
     Model m = small_dense();
     m.name = "mixed", m.layers = 12, m.tied_embeddings = true, m.mtp_layers = 1;
@@ -72,7 +73,7 @@ bool counts(const LayoutChoice& c, const Plan& plan) {
     return chunks_for(c.schedule, c.virtual_stages) == c.virtual_stages;
 }
 
-// Of orders in which only axes of one rank stand elsewhere, the first. A dense model.
+// Returns true for the first of those orders that differ only in the place of axes of one rank.
 bool first_of_its_orders(const LayoutChoice& c, const Plan& plan, const SearchSpace& s) {
     const std::int64_t dp = c.dp_shard * c.dp_replicate;
     const auto standing = [&](const AxisOrder& order) {
@@ -142,7 +143,7 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
     return out;
 }
 
-// What is varied; under the sanitizers the second, of fewer layouts.
+// Returns the fields to vary; under the sanitizers the second list, which gives fewer layouts.
 SpaceRequest in_short(std::vector<std::string> vary, std::vector<std::string> sanitized) {
     return {test::kSanitized ? std::move(sanitized) : std::move(vary), {}};
 }
@@ -153,7 +154,7 @@ SpaceRequest of_any_software(SpaceRequest request) {
 
 using Pair = std::pair<double, double>;
 
-// Points that none is at least as good as in both and better in one.
+// Returns the points for which no other is at least as good in both and better in one.
 std::set<Pair> pareto(const std::vector<Point>& fit) {
     std::vector<Pair> sorted;
     for (const Point& p : fit) sorted.emplace_back(p.time_s, p.memory);

@@ -1,4 +1,4 @@
-// Sentences of problems: each number in them is what a report of that plan prints.
+// Tests sentences of problems: each number in them is also printed by a report of that plan.
 #include "valid_plan.h"
 
 #include "core/advice/advice.h"
@@ -60,7 +60,8 @@ const StageMemory& fullest(const Evaluation& e) {
                              [](const auto& x, const auto& y) { return x.total() < y.total(); });
 }
 
-// Worked out here, of what a report shows; none: this test has no second way to that number.
+// Works the figure out from those that a report shows; nullopt where this test has no second way to that
+// number.
 std::optional<double> reported(const Stated& f, const Plan& plan, const Evaluation& now,
                                const Evaluation& e) {
     const Step& s = *e.step;
@@ -100,7 +101,7 @@ std::optional<double> reported(const Stated& f, const Plan& plan, const Evaluati
     return std::nullopt;
 }
 
-// A number with a unit, as text.h writes them.
+// Counts numbers with a unit, as text.h writes them.
 std::size_t numbers_with_units(const std::string& text) {
     static const std::regex number("[0-9] (s|ms|µs|ns|B|kB|MB|GB|TB|KiB|MiB|GiB|TiB|%)( |,|\\.|:|;|\\)|$)");
     return static_cast<std::size_t>(
@@ -123,7 +124,7 @@ void check_figures(const Advised& problem, const Plan& plan, const Evaluation& n
     }
 }
 
-// Advice that is meant to save memory or traffic says what it costs; all other makes a step 1 % faster.
+// Advice that is meant to save memory or traffic states its cost; all other makes a step 1 % faster.
 bool says_its_price(ProblemCode code) {
     constexpr ProblemCode kCodes[] = {
         ProblemCode::memory_does_not_fit,   ProblemCode::memory_nearly_full,

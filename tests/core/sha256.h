@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for golden data that is stored as a digest.
+// Computes SHA-256 (FIPS 180-4), for golden data that is stored as a digest.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace pentamesh::testing {
 
-// The round constants: the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+// Returns the round constants: the first 32 bits of the fractional parts of the cube roots of the first 64
+// primes.
 inline std::array<std::uint32_t, 64> sha256_constants() {
     std::array<std::uint32_t, 64> k{};
     std::size_t n = 0;
@@ -18,7 +19,8 @@ inline std::array<std::uint32_t, 64> sha256_constants() {
         bool composite = false;
         for (std::uint64_t d = 2; d * d <= prime; ++d) composite = composite || prime % d == 0;
         if (composite) continue;
-        // 35 bits of a double's 53; no root of these comes nearer to a whole number than the last bits reach.
+        // This needs 35 bits of a double's 53; no root of these is so near to a whole number that the last
+        // bits matter.
         const double scaled = std::cbrt(static_cast<double>(prime)) * 4294967296.0;
         k[n++] = static_cast<std::uint32_t>(static_cast<std::uint64_t>(scaled));
     }

@@ -1,4 +1,4 @@
-// The presets as they are shipped.
+// Gives tests the presets as they are shipped.
 #pragma once
 
 #include "core/io/presets.h"

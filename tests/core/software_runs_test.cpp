@@ -1,5 +1,5 @@
-// Only what the software runs: the table against facts of the frameworks, against what the exporters refuse,
-// and that search and advice keep to it.
+// Tests what the software can run: the table against facts of the frameworks, against the exporters'
+// refusals, and that search and advice keep to it.
 #include "core/rules/software_runs.h"
 
 #include "core/advice/advised.h"
@@ -36,7 +36,7 @@ interop::Target target_of(Software s) {
     return *target;
 }
 
-// Lists what the export refuses, or cannot say, of the fields that a search chooses. DeepSpeed builds its
+// Lists the fields chosen by a search that the export refuses, or cannot express. DeepSpeed builds its
 // pipelines in code.
 std::vector<std::string> refused(const Plan& plan) {
     const interop::Export made = export_plan(plan, target_of(plan.training.software), presets());

@@ -1,4 +1,5 @@
-// What the step view shows besides the step itself: the waterfall, ranges, constants, published runs.
+// Tests the figures of the step view other than the step itself: the waterfall, ranges, constants, published
+// runs.
 #include "core/explain/explain_step.h"
 #include "core/explain/published.h"
 #include "core/io/plan_json.h"
@@ -42,7 +43,7 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
             const Explanation why = explain_step(presets().plan(entry.id), e, s.part, s.group);
             CHECK_FALSE(why.empty());
             CHECK_FALSE(why.source.empty());
-            CHECK(why.source.find("docs/") == std::string::npos);  // who has the window has no such folder
+            CHECK(why.source.find("docs/") == std::string::npos);  // a user of the window has no such folder
         }
         CHECK(at == near(e.step->time_s, 1e-12));
         CHECK(e.step->ideal_s <= e.step->compute_s);
@@ -149,7 +150,7 @@ TEST_CASE("a published run is nearest to itself, and its error is the one that f
     REQUIRE(kept.size() == runs.size());
     for (const std::size_t i : {std::size_t{0}, runs.size() / 2, runs.size() - 1}) {
         Plan p = runs[i].plans.front();
-        p.training.software = runs[i].traits.software;  // whose run it was
+        p.training.software = runs[i].traits.software;  // the software that ran it
         CAPTURE(runs[i].label);
         const std::vector<NearRun> nearest = NearestRuns(runs).of(p, 3);
         REQUIRE(nearest.size() == 3);

@@ -52,7 +52,7 @@ Plan random_plan(std::mt19937& rng) {
     return p;
 }
 
-// Idle over busy time, of stages that all do the mean work.
+// Returns idle over busy time, of stages that all do the mean work.
 double bubble_over_work(const Evaluation& e) {
     double busy = 0;
     for (const DeviceTime& d : e.timeline.device)

@@ -1,4 +1,5 @@
-// Tasks: each that ships is solved by its sample and not by its start; what is missing is said in words.
+// Tests tasks: each that ships is solved by its sample and not by its start; its missing goals are named in
+// words.
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/teach/course.h"
@@ -79,7 +80,7 @@ TEST_CASE("a task says what is missing, counts choices and names what was not to
     CHECK(state.goals[0].text.ends_with("wanted: at least 0.9"));
     CHECK(state.goals[1].met);
     CHECK(state.goals[2].met);
-    // What data parallelism gives to tp is no second choice.
+    // The GPUs that data parallelism gives to tp are not a second edit.
     Plan plan = plan_with(start, {"tp=4"}, presets);
     state = judge_task(task, start, plan, assess(plan), presets);
     CHECK(state.edits == 1);

@@ -1,4 +1,4 @@
-// Figures in words: each unit at its size and at the size that rounds up to the next.
+// Tests figures in words: each unit at its size and at the size that rounds up to the next.
 #include "core/base/text.h"
 
 #include <doctest/doctest.h>

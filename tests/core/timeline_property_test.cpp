@@ -1,4 +1,4 @@
-// Properties of every timeline, over random shapes and costs.
+// Tests properties of every timeline, over random shapes and costs.
 #include "core/pipeline/timeline.h"
 #include "schedule_shapes.h"
 #include "tests/near.h"
@@ -36,7 +36,7 @@ class Draw {
             if (accepts(s)) return s;
         }
     }
-    // Every chunk its own costs, a slow device in half of the draws.
+    // Gives every chunk its own costs, and a slow device in half of the draws.
     Drawn uneven(int most_p, int most_m) {
         Drawn d{shape(most_p, most_m), {}};
         d.costs = uniform_costs(d.shape, 1, 1, 1, real(0, 1), real(2, 3));
@@ -52,7 +52,7 @@ class Draw {
     std::mt19937 random_;
 };
 
-// When each half of each op ran: (kind, stage of its copy, copy, micro-batch).
+// Says when each half of each op ran: (kind, stage of its copy, copy, micro-batch).
 using ScheduledPass = std::tuple<OpKind, int, int, int>;
 struct Ran {
     double start = 0, end = 0;
@@ -167,7 +167,7 @@ TEST_CASE("the makespan lies between the longest chain of needs and everything i
         for (const ChunkLink& l : t.sequence.link) sends += (l.before >= 0) + (l.after >= 0);
         CHECK(t.makespan >= busiest - 1e-9);
         CHECK(t.makespan <= serial + sends * d.shape.microbatches * d.costs.send + 1e-9);
-        // One micro-batch alone: there and back again, in the order of its needs.
+        // Only one micro-batch runs: there and back again, in the order of its needs.
         double chain = 0;
         const int copy = 0;
         std::ptrdiff_t at = t.sequence.backward_op[static_cast<std::size_t>(copy)];
@@ -265,8 +265,8 @@ TEST_CASE("a closed form that says it is exact is exact") {
 
 namespace {
 
-// Share of the makespan by which bubble_estimate may be off, as docs/schedules.md says. `send`: in forwards
-// of a whole stage.
+// Returns the share of the makespan by which bubble_estimate may be off, as docs/schedules.md says. `send` is
+// in forwards of a whole stage.
 double tolerance(const ScheduleShape& s, double f, double comm) {
     constexpr double kExact = 1e-9;
     const bool dear = comm > 0.1 * f;
@@ -301,13 +301,13 @@ TEST_CASE("the bubble without a replay is as near to the replay as promised") {
         run_timeline(shape, costs, t);
         const double estimate = shape.microbatches * (f + i + w) + bubble_estimate(shape, f, i, w, comm);
         CHECK(std::abs(estimate - t.makespan) <= tolerance(shape, f, comm) * t.makespan);
-        // Equal stages: the same by way of the chunks' costs, unless idle pipelines could hide sends.
+        // For equal stages the chunks' costs give the same, unless idle pipelines could hide sends.
         CHECK(makespan_estimate(shape, costs) == near(estimate));
     }
 }
 
-// An overlapped pair takes less than its parts: the gain of the estimate is near the gain of the replay, to a
-// pair.
+// An overlapped pair takes less than its parts: the gain of the estimate is near the gain of the replay,
+// within a pair.
 TEST_CASE("the gain of overlapped pairs without a replay is the replay's") {
     for (const int p : {2, 4, 8})
         for (const int m : {2 * p, 4 * p, 8 * p}) {

@@ -175,8 +175,8 @@ TEST_CASE("a timeline that keeps its order for other costs is the one that is ma
                 run_iterations(shape, slow, steps, again);
                 run_iterations(shape, costs, steps, again);
                 CHECK(again == fresh);
-                // The list that makes it so has each op once, behind what it waits for. Each is known by the
-                // slot of its end; the one before a device's first stands for the time 0.
+                // The sequence that gives these times has each op once, after those it waits for. Each is
+                // known by the slot of its end; the one before a device's first stands for the time 0.
                 const Sequence& sequence = kept.sequence;
                 std::vector<bool> seen(fresh.order.ops.size()), ended(kept.slot_end.size());
                 for (std::size_t d = 0; d < sequence.device.size(); ++d)

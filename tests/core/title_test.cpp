@@ -1,4 +1,4 @@
-// A title never stands over a plan that is another than it says.
+// A title never stands over a plan that differs from it.
 #include "shipped.h"
 
 #include "core/plan/changes.h"

@@ -27,7 +27,7 @@ double row_sum(const TrafficMatrix& m, int row) {
     return sum;
 }
 
-// The same matrix at a coarser grain.
+// Returns the same matrix at a coarser grain.
 std::vector<double> merged(const TrafficMatrix& fine, int blocks) {
     std::vector<double> out(static_cast<std::size_t>(blocks) * static_cast<std::size_t>(blocks), 0);
     const int each = fine.blocks / blocks;

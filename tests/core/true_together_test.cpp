@@ -1,5 +1,5 @@
-// Figures that can be true together: rules of time, memory and traffic that must fit each other, on random
-// plans and by closed forms.
+// Tests figures that can be true together: rules of time, memory and traffic that must fit each other, on
+// random plans and by closed forms.
 #include "core/advice/advice.h"
 #include "core/decide/search.h"
 #include "core/memory/memory_costs.h"
@@ -16,12 +16,12 @@ using test::near;
 
 namespace {
 
-// Plans of every schedule whose layers wait for the host or for the device, within one node and beyond.
+// Draws plans of every schedule whose layers wait for the host or for the device, within one node and beyond.
 class Plans {
   public:
     explicit Plans(unsigned seed) : random_(seed) {}
 
-    // A valid one.
+    // Returns a valid plan.
     Plan next() {
         for (;;) {
             const Plan p = draw();

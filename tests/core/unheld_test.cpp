@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-// Words of all keys that a plan file may have: "weight_shards" gives "weight" and "shards".
+// Collects words of all keys that a plan file may have: "weight_shards" gives "weight" and "shards".
 void collect_words(const json& schema, std::set<std::string>& out) {
     if (schema.is_array())
         for (const json& s : schema) collect_words(s, out);
@@ -50,7 +50,7 @@ bool schema_has(const json& schema, std::string_view pointer) {
     return forms != schema.end() && schema_has(*forms, pointer);
 }
 
-// Words of the field that a denial may use though keys of the plan have them, for it denies another thing.
+// A denial may use these words of the field though keys of the plan have them, for it denies another thing.
 const std::map<std::string_view, std::string_view> kReviewed{
     {"delay_wgrad_compute", "weight, gradients: the plan says their types, not when they are computed"},
     {"moe_shared_expert_overlap", "shared, overlap: the plan has both, not the two together"},

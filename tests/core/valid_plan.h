@@ -1,4 +1,4 @@
-// A plan without a fault, dense or with experts, for tests that break it.
+// Makes a plan without a fault, dense or with experts, for tests that break it.
 #pragma once
 
 #include "core/plan/plan.h"
@@ -20,7 +20,7 @@ inline Model moe_model() {
     return m;
 }
 
-// 64 GPUs, 8 a node: tp 2, pp 2, dp_shard 16.
+// Returns a plan of 64 GPUs, 8 a node: tp 2, pp 2, dp_shard 16.
 inline Plan valid_plan(const Model& model = dense_model()) {
     Plan p;
     p.model = model;

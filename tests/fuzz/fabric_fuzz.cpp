@@ -1,4 +1,4 @@
-// Text for the readers of what tools say of the fabric: nccl-tests, nvidia-smi topo -m.
+// Gives text to the readers of tools' reports on the fabric: nccl-tests, nvidia-smi topo -m.
 #include "core/base/error.h"
 #include "core/interop/fabric_text.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,4 +1,4 @@
-// What every fuzz target shares.
+// Every fuzz target shares this.
 #pragma once
 
 #include "core/io/presets.h"

@@ -1,4 +1,4 @@
-// Text for the reader of the glossary. Each entry that it accepts is found by its name.
+// Gives text to the reader of the glossary. Each entry that it accepts is found by its name.
 #include "core/base/error.h"
 #include "core/teach/glossary.h"
 #include "tests/fuzz/fuzz.h"

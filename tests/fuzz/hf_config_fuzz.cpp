@@ -1,5 +1,5 @@
-// Text for the reader of Hugging Face configs. What it accepts is a model that a plan can hold: written, read
-// and evaluated.
+// Gives text to the reader of Hugging Face configs. An accepted text is a model that a plan can hold: it is
+// written, read and evaluated.
 #include "core/base/error.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"

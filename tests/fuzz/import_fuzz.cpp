@@ -1,4 +1,4 @@
-// Text for the readers of frameworks' settings. A plan that comes out writes and reads back the same.
+// Gives text to the readers of frameworks' settings. A plan that comes out writes and reads back the same.
 #include "core/base/error.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"

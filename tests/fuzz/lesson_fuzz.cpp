@@ -1,4 +1,4 @@
-// Text for the reader of lessons, and what it read for those who draw it: plans, placeholders, questions.
+// Gives text to the reader of lessons, and its results to their users: plans, placeholders, questions.
 #include "core/base/error.h"
 #include "core/evaluate.h"
 #include "core/teach/lesson.h"
@@ -17,7 +17,7 @@ struct Open {
     Evaluation evaluation = evaluate(plan);
 };
 
-// "with" asks for a plan of its own, as large as its author likes: too slow here.
+// Returns false for "with", which asks for a plan of its own, as large as its author likes: too slow here.
 bool quick(std::string_view query) {
     return query.find("with") == std::string_view::npos;
 }
@@ -41,7 +41,7 @@ void ask(const LessonStep& step, const Open& open) {
     static_cast<void>(parse_ranks(q.prompt));
 }
 
-// Views that a lesson may name here: some of the window's, enough for each seed.
+// A lesson may name these views here: some of the window's, enough for each seed.
 constexpr std::string_view kViews[] = {"dashboard", "mesh", "map", "memory", "timeline", "comm"};
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Bytes for the reader of SVG and PDF pages with a plan inside; and text to put inside, which must come back.
+// Gives bytes to the reader of SVG and PDF pages with a plan inside; and text to put inside, which must come
+// back.
 #include "render/page.h"
 #include "render/page_embed.h"
 #include "tests/fuzz/fuzz.h"
@@ -8,7 +9,7 @@ using namespace pentamesh::fuzz;
 
 namespace {
 
-// The least that attach_to_pdf takes for a page.
+// This is the least that attach_to_pdf takes for a page.
 constexpr std::string_view kPdf = "%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\nxref\n0 2\n"
                                   "0000000000 65535 f \n0000000009 00000 n \n"
                                   "trailer\n<< /Size 2 /Root 1 0 R >>\nstartxref\n45\n%%EOF\n";

@@ -1,5 +1,5 @@
-// Text for the plan parser. It must refuse or accept, nothing else; what it accepts must survive writing and
-// reading, and evaluating it must end.
+// Gives text to the plan parser. It must refuse or accept, nothing else; an accepted plan must survive
+// writing and reading, and evaluating it must end.
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/evaluate.h"

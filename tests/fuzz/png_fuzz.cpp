@@ -1,4 +1,4 @@
-// Bytes for the reader of pictures with a plan inside.
+// Gives bytes to the reader of pictures with a plan inside.
 #include "core/base/error.h"
 #include "render/png.h"
 #include "tests/fuzz/fuzz.h"
@@ -27,7 +27,7 @@ std::uint32_t checksum(std::string_view bytes) {  // CRC-32 as ISO 3309 has it
     return ~c;
 }
 
-// The reader sees past what a changed byte would end at once.
+// Corrects the checksums, so that the reader does not stop at once at a changed byte.
 std::string with_right_checksums(std::string bytes) {
     for (std::size_t at = kHead; at + 12 <= bytes.size();) {
         const std::uint64_t length = big_endian(std::string_view(bytes).substr(at));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh SECONDS [NAME...]   Fuzzes each reader that long (all of them: plan, hf_config, ...) on its
-# seeds and on what earlier runs found, in build/fuzz. An input that breaks a reader lies there afterwards.
+# seeds and on the inputs that earlier runs found, in build/fuzz. An input that breaks a reader is there afterwards.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=$1
@@ -9,7 +9,7 @@ if [ $# = 0 ]; then
     for source in tests/fuzz/*_fuzz.cpp; do set -- "$@" "$(basename "$source" _fuzz.cpp)"; done
 fi
 
-# What is in the tree already and that reader's to read.
+# Prints the files in the tree that a reader can read.
 seeds_of() {
     case $1 in
         plan) echo presets/plans ;;

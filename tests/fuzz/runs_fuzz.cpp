@@ -1,5 +1,5 @@
-// Text for what `pentamesh calibrate` reads: runs as JSON, logs, constants; and for lists of ranks and of
-// hosts, and courses. None stops, whatever it says.
+// Gives text to the readers of `pentamesh calibrate`: runs as JSON, logs, constants; and to those of lists of
+// ranks and of hosts, and of courses. No text stops them.
 #include "core/base/error.h"
 #include "core/calibrate/calibrate.h"
 #include "core/calibrate/measured_runs.h"
@@ -14,7 +14,7 @@ using namespace pentamesh::fuzz;
 
 namespace {
 
-// What is refused says so by an Error, and by nothing else.
+// A refusal throws an Error, and nothing else.
 template <typename Read>
 void refused_or_read(const Read& read) {
     try {

@@ -77,7 +77,7 @@ TEST_CASE("A drawn text is as wide as it was measured") {
     for (const Face face : {Face::regular, Face::semibold, Face::mono})
         for (const float size : {11.0f, 11.5f, 13.0f, 17.3f, 28.0f})
             for (const float scale : {1.0f, 1.25f, 2.0f}) {
-                // Both ends have no side bearing worth mentioning but the same one: 'H'.
+                // Both ends have the same side bearing: that of 'H'.
                 const TextStyle style{face, size, kWhite, 0};
                 float once = 0, twice = 0;
                 const auto wide = [&](const char* text, float& measured) {

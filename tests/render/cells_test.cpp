@@ -99,7 +99,7 @@ TEST_CASE("Every cell is drawn in its palette colour at its place, at scale 1 an
     }
 }
 
-// Every pixel as the cells' places say: nothing is cut off, nothing is drawn beyond.
+// Every pixel must be as the cells' places say: nothing is cut off, nothing is drawn beyond.
 TEST_CASE("A run of cells is drawn whole: some ranks, every third of them, cells below a pixel, a zoom in") {
     struct Case {
         const char* what;

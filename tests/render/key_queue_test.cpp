@@ -19,7 +19,7 @@ void type(KeyQueue& keys, std::string_view text) {
     for (const char c : text) tap(keys, c);
 }
 
-// What a frame sees: letters as they are, a press as "<code>".
+// Returns the events of a frame as text: letters as they are, a press as "<code>".
 std::string said(const std::vector<KeyQueue::Event>& events) {
     std::string out;
     for (const KeyQueue::Event& e : events) {

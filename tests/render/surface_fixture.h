@@ -1,4 +1,4 @@
-// One surface for all cases that draw: an OpenGL context takes longer to make than a frame.
+// All cases that draw share one surface: an OpenGL context takes longer to make than a frame.
 #pragma once
 
 #include "render/surface.h"
@@ -13,7 +13,7 @@ inline const FontFiles& fonts() {
     return files;
 }
 
-// The picture of one frame of `draw` on a canvas over the whole surface.
+// Returns the picture of one frame of `draw` on a canvas over the whole surface.
 inline Image picture(Vec2 size, float scale, const std::function<void(Canvas&)>& draw) {
     static Offscreen surface({64, 64}, 1, fonts());
     static double time_s = 0;
@@ -32,7 +32,7 @@ inline Color pixel(const Image& image, int x, int y) {
     return {image.pixels[at], image.pixels[at + 1], image.pixels[at + 2], image.pixels[at + 3]};
 }
 
-// Where anything but black was drawn: the smallest rectangle of pixels, {0, 0, 0, 0} where nothing was.
+// Returns the smallest rectangle of pixels that are not black, {0, 0, 0, 0} where all are.
 inline Rect drawn(const Image& image) {
     int x0 = image.width, y0 = image.height, x1 = -1, y1 = -1;
     for (int y = 0; y < image.height; ++y)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes build/portable/root, a bare root of the next Debian release with OpenGL and X11 and nothing else of a desktop, where
-# it does not stand yet. Exit status 5: it cannot be had here.
+# it does not exist yet. Exit status 5 means that it cannot be had here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 root=build/portable/root mirror=${PENTAMESH_DEBIAN_MIRROR:-http://deb.debian.org/debian}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# installed_test.sh PREFIX: holds an installed tree (bin/, share/) to what is promised of it. The tree is copied
+# installed_test.sh PREFIX: checks the promises of an installed tree (bin/, share/). The tree is copied
 # elsewhere first and its presets are changed there, so that nothing can come from the source folder unseen.
 set -euo pipefail
 work=$(mktemp -d)

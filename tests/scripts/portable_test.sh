@@ -27,7 +27,7 @@ expect() {  # WHAT COMMAND...
         head -n 5 build/portable/err.txt
     fi
 }
-# With /proc, by which a program and its libraries find each other; it is gone with the command.
+# It has /proc, by which a program and its libraries find each other; that is gone with the command.
 there() {
     # shellcheck disable=SC2016
     unshare --mount sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" env -i HOME=/tmp LIBGL_ALWAYS_SOFTWARE=1 "$@"' \

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# ./run and ./check against stand-ins for apt, CMake and the program: what they install, build and start, and what
-# they say. Nothing is installed or built.
-# shellcheck disable=SC2016  # what a stand-in does is expanded when it is called
+# Runs ./run and ./check with stand-ins for apt, CMake and the program: checks which packages they install, their
+# builds, starts and messages. Nothing is installed or built.
+# shellcheck disable=SC2016  # a stand-in's text is expanded when it is called
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
 
-# A copy of the scripts, the few tools that they use, and stand-ins that write what they were called with to "log".
+# Makes a copy of the scripts, the few tools that they use, and stand-ins that write their arguments to "log".
 # USER_ID, LACK_PACKAGES, UNKNOWN_PACKAGES and CMAKE_STAND_IN (its version) steer the stand-ins.
 fresh() {
     rm -rf "${work:?}/tree" "${work:?}/bin" "$work/log"
@@ -39,7 +39,7 @@ stand_in() {
     printf '#!/usr/bin/env bash\n%s\n' "$2" > "$work/bin/$1"
     chmod +x "$work/bin/$1"
 }
-# start SCRIPT ARGUMENT...: output in $output, exit status in $status, calls in $calls. The display is that of
+# start SCRIPT ARGUMENT... sets $output, the exit status in $status, calls in $calls. The display is that of
 # DISPLAY_FOR_TEST.
 start() {
     status=0

@@ -1,4 +1,4 @@
-// Run under the thread sanitizer in CI: what several threads may share.
+// CI runs this under the thread sanitizer: several threads share these objects.
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 

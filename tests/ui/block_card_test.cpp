@@ -1,4 +1,4 @@
-// A clicked block names its ranks, what they hold at that moment, and its message.
+// A clicked block names its ranks, their memory at that moment, and its message.
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/block_card.h"
 #include "core/io/presets.h"
@@ -30,14 +30,14 @@ TEST_CASE("a block of a pipeline names its stage's ranks, the memory of that mom
         for (const std::size_t i : {std::size_t{0}, t.order.begin[1], t.order.ops.size() / 2}) {
             const int device = device_of_op(t, i);
             const auto lines = block_lines(plan, e, t, i);
-            // The first rank of the stage, by its coordinate.
+            // The first rank of the stage is found by its coordinate.
             std::int64_t first = 0;
             while (dense_coordinates(e.mesh, first)[static_cast<std::size_t>(Axis::pp)] != device) ++first;
             CHECK(block_line(lines, "on ranks").starts_with(ui::thousands(first)));
             const std::string holds = block_line(lines, "holds then");
             CHECK(holds.find("micro-batch") != std::string::npos);
         }
-        // At the stage's peak it is what the memory view says of it; before its first block it is less.
+        // At the stage's peak it equals the memory view's figure; before its first block it is less.
         const StageMemory& stage = e.memory.stage[0];
         double most = 0;
         std::size_t peak = 0;
@@ -50,7 +50,7 @@ TEST_CASE("a block of a pipeline names its stage's ranks, the memory of that mom
         const std::string whole = ui::memory_text(
             stage.total() - stage.layer_activations * (1 - std::min(1.0, most / stage.in_flight)));
         CHECK(block_line(block_lines(plan, e, t, peak), "holds then").starts_with(whole));
-        // The first block sends on what pp's row says.
+        // The first block sends on as many bytes as pp's row says.
         const auto op =
             std::find_if(e.comm.operations.begin(), e.comm.operations.end(), [](const Operation& o) {
                 return o.group == GroupKind::pp && o.unit == Unit::boundary && o.phase == Phase::forward;

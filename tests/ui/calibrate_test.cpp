@@ -1,4 +1,4 @@
-// One's own runs in the window: added by the dialog or dropped, fitted, saved, chosen, and named.
+// Tests one's own runs in the window: added by the dialog or dropped, fitted, saved, chosen, and named.
 #include "core/base/files.h"
 #include "core/evaluate.h"
 #include "core/io/own_presets.h"
@@ -22,7 +22,7 @@ void begin_calibration(Driver& d) {
     d.settle();
 }
 
-// Runs of the plan's own cluster that took as long as it would with slower products.
+// Returns runs of the plan's own cluster that took as long as it would with slower products.
 std::string slower_runs(const Plan& plan) {
     nlohmann::json cases = nlohmann::json::array();
     for (const int sequence : {2048, 8192, 32768}) {
@@ -126,7 +126,7 @@ TEST_CASE("runs that are dropped open the calibration; a log without settings is
     CHECK(d.plan().cluster.gpu.efficiency.gemm < before.cluster.gpu.efficiency.gemm);
     CHECK(d.plan().layout == before.layout);
     CHECK_FALSE(std::filesystem::exists(folder / "config" / "clusters"));
-    // What another GPU measured cannot be used, and says why.
+    // Runs of another GPU cannot be used, and the window says why.
     d.shell.open_plan(d.presets.plan("moe-nvl72"));
     d.settle();
     d.shell.open_file(folder / "runs.json");

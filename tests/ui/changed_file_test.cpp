@@ -1,4 +1,4 @@
-// The plan's file, written by another program while the plan is open here.
+// Another program writes the plan's file while the plan is open here.
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "tests/folder.h"

@@ -1,4 +1,5 @@
-// What is asked when the window closes, and what is kept when another model takes the place of one's own.
+// Tests the questions when the window closes, and what is kept when another model takes the place of one's
+// own.
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "core/plan/changes.h"

@@ -1,4 +1,4 @@
-// The plan that the window opens on, as the command line gave it.
+// Tests the plan that the window opens on, as the command line gave it.
 #include "tests/ui/driver.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Pinning a plan, and the view Compare: figures are core/decide's own.
+// Tests pinning a plan, and the view Compare: its figures are core/decide's own.
 #include "app/tables/sensitivity.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
@@ -66,7 +66,7 @@ TEST_CASE("with a plan pinned the status line and the step's figures carry the d
     }
     d.shell.edit_plan(other_plan(d), "tp 4");
     d.settle();
-    d.time_s += 20;  // what the edit changed is no longer said
+    d.time_s += 20;  // the edit's effect is no longer shown
     d.settle();
     const Evaluation& b = d.shell.evaluation();
     CHECK(says(d, difference_text(b.step->time_s - a.step->time_s, ui::time_text)));
@@ -89,7 +89,7 @@ TEST_CASE(
     d.press({Key::n5});
     REQUIRE(a.memory.stage.size() == b.memory.stage.size());
     CHECK(says(d, difference_text(b.memory.peak() - a.memory.peak(), ui::memory_text)));
-    const auto i = static_cast<std::size_t>(b.memory.peak_stage);  // its figures stand beside the bars
+    const auto i = static_cast<std::size_t>(b.memory.peak_stage);  // its figures are right of the bars
     CHECK(says(
         d, difference_text(b.memory.stage[i].parameters - a.memory.stage[i].parameters, ui::memory_text)));
     d.press({Key::n6});
@@ -189,7 +189,7 @@ TEST_CASE("Compare holds up to eight plans, which can be opened, removed and mad
     d.input.shift = true;
     for (std::uint64_t i = 0; i < 8; ++i) REQUIRE(d.click("search.row", i));
     d.input.shift = false;
-    CHECK(compare_of(d).kept.size() == 7);  // and the open plan
+    CHECK(compare_of(d).kept.size() == 7);  // the open plan is the eighth
     CHECK(d.shell.message().find("remove one first") != std::string::npos);
     d.press({.key = Key::n8});
     CHECK(d.drawn("compare.open", 7));
@@ -354,7 +354,7 @@ TEST_CASE("after an edit Compare offers the plan before it as A: by its button, 
     d.settle();
     REQUIRE(compare_of(d).pinned() != nullptr);
     CHECK(*compare_of(d).pinned()->plan == before);
-    // Pinned after the edit: compared with itself, until the one before is asked for.
+    // A plan pinned after the edit is compared with itself, until the one before is asked for.
     pin(d);
     d.settle();
     REQUIRE(d.click("compare.instead"));

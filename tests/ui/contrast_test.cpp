@@ -16,7 +16,7 @@ struct Lab {
     double l = 0, a = 0, b = 0;
 };
 
-// CIE 1976 L*a*b* of an sRGB colour, D65 (IEC 61966-2-1, ISO 11664-4).
+// Returns CIE 1976 L*a*b* of an sRGB colour, D65 (IEC 61966-2-1, ISO 11664-4).
 Lab lab_of(Color c) {
     const auto linear = [](std::uint8_t v) {
         const double x = v / 255.0;
@@ -30,7 +30,7 @@ Lab lab_of(Color c) {
     return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
 
-// CIEDE2000 (ISO/CIE 11664-6), with the weights all 1.
+// Returns CIEDE2000 (ISO/CIE 11664-6), with the weights all 1.
 double far_apart(Lab p, Lab q) {
     constexpr double kTurn = 6.283185307179586, kDegree = kTurn / 360;
     const auto power7 = [](double c) { return std::sqrt(std::pow(c, 7) / (std::pow(c, 7) + 6103515625.0)); };
@@ -76,7 +76,7 @@ TEST_CASE("the four colours of memory are far apart, on a screen and printed in 
                 CAPTURE(b);
                 const Lab one = lab_of(t.memory[a]), other = lab_of(t.memory[b]);
                 CHECK(far_apart(one, other) >= 12);
-                CHECK(std::abs(one.l - other.l) >= 13);  // what grey keeps
+                CHECK(std::abs(one.l - other.l) >= 13);  // lightness, which grey keeps
             }
         const std::array<double, 3> work{lab_of(t.forward).l, lab_of(t.backward).l, lab_of(t.weight_grad).l};
         for (std::size_t k = 0; k + 1 < work.size(); ++k) CHECK(std::abs(work[k] - work[k + 1]) >= 12);

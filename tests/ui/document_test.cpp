@@ -1,4 +1,4 @@
-// Plans that come and go: nothing that was changed is lost, nothing is written over.
+// Plans come and go: no change is lost, nothing is written over.
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
@@ -41,7 +41,7 @@ const Command& command(Driver& d, std::string_view id) {
     return d.shell.commands().front();
 }
 
-// A plan file that is open and was changed, and what brings another plan.
+// Holds an open plan file with a change, and the actions that open another plan.
 struct Changed {
     fs::path folder = fresh_folder("document");
     fs::path file = folder / "a.plan.json";
@@ -144,7 +144,7 @@ TEST_CASE("Ctrl+S asks for a name after a picture, a config or a paste, and the 
         d.press(kSave);
         CHECK(d.shell.dialog() == DialogKind::save);
         CHECK(read_file(changed.file) == changed.on_disk);
-        // Over the old file only when that is asked for twice.
+        // The old file is written over only when that is asked for twice.
         enter_path(d, changed.file);
         CHECK(read_file(changed.file) == changed.on_disk);
         CHECK(d.shell.dialog_error().find("is there already") != std::string::npos);
@@ -308,7 +308,7 @@ TEST_CASE(
     CHECK(d.plan() == own);
     CHECK(d.shell.document().modified());
     d.press({.key = Key::z, .ctrl = true, .shift = true});
-    CHECK(d.plan() == edited);  // what was tried in the lesson is not lost either
+    CHECK(d.plan() == edited);  // the plan of the lesson is not lost either
     d.press(kUndo);
     CHECK(d.plan() == own);
     d.press(kUndo);
@@ -371,7 +371,7 @@ TEST_CASE("a preset whose file breaks or goes away is said, and the window and i
     CHECK_FALSE(run("preset.zoom-1024").empty());
     CHECK(shell.message().find("zoom-1024.plan.json") != std::string::npos);
     CHECK(shell.document().plan() == before);
-    // From a menu, in the middle of a frame.
+    // The command is chosen from a menu, in the middle of a frame.
     const auto click = [&](std::string_view name, std::uint64_t index = 0) {
         const auto r = shell.ui_state().rect_of(name, index);
         REQUIRE(r);

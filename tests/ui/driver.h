@@ -28,7 +28,7 @@ struct Driver {
         settle();
         shell.ui_state().check_parts = true;
     }
-    // What would have been kept from frame to frame was drawn all the same, and was what it had been.
+    // Parts that would be kept from frame to frame were drawn all the same: they must not have changed.
     ~Driver() { CHECK(shell.ui_state().stale_parts == 0); }
     Driver(const Driver&) = delete;
     Driver& operator=(const Driver&) = delete;
@@ -36,7 +36,7 @@ struct Driver {
     Presets presets;
     Offscreen surface;
     std::string clipboard;
-    std::vector<std::filesystem::path> pictures;  // that were asked for; none is drawn
+    std::vector<std::filesystem::path> pictures;  // pictures that were asked for; none is drawn
     std::vector<PictureOrder> orders;             // all that were asked for: previews and copies too
     std::vector<std::pair<ReviewRequest, std::filesystem::path>> reviews;  // the same
     std::vector<Plan> reviewed;                                            // in the last of them
@@ -47,9 +47,9 @@ struct Driver {
 
     std::vector<std::filesystem::path> handouts, results;  // the same
     std::vector<bool> fullscreen;                          // each time that it was asked for
-    bool second_screen = false;                            // beside the one of the window
+    bool second_screen = false;                            // there is another screen than the window's
 
-    // A desktop's dialog, where a test plays one; none is ever started.
+    // Stands for a desktop's dialog, where a test plays one; no real one is ever started.
     std::function<std::unique_ptr<FileDialog>(const FileQuestion&)> file_dialog;
 
     Host host(std::filesystem::path config_folder, std::filesystem::path home, std::filesystem::path fence,
@@ -91,7 +91,7 @@ struct Driver {
     void settle() {
         for (int i = 0; i < 3; ++i) frame();
     }
-    // A second and a half in few frames: what glides has come to rest, what appears in time is there.
+    // Passes a second and a half in few frames: gliding parts have come to rest, delayed parts are there.
     void rest() {
         for (int i = 0; i < 6; ++i) {
             frame();
@@ -99,7 +99,7 @@ struct Driver {
         }
         settle();
     }
-    // Frames until what is worked on beside the window is there; the clock of the window stands meanwhile.
+    // Draws frames until background work is done; the clock of the window stands still meanwhile.
     template <typename Done>
     void until(const Done& done) {
         for (int i = 0; i < 6000 && !done(); ++i) {
@@ -114,7 +114,7 @@ struct Driver {
         frame();
         frame();
     }
-    // False: nothing of that name is drawn.
+    // Returns false if nothing of that name is drawn.
     bool click(std::string_view name, std::uint64_t index = 0, int button = 0) {
         const auto r = shell.ui_state().rect_of(name, index);
         if (!r) return false;
@@ -164,7 +164,7 @@ struct Driver {
         frame();
         settle();
     }
-    // Where the lesson's buttons begin: what is below is not seen.
+    // Returns the top of the lesson's buttons: controls below it are not seen.
     [[nodiscard]] float foot_y() {
         const auto r = shell.ui_state().rect_of("lesson.next");
         return r ? r->y : 1e6f;

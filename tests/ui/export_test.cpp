@@ -1,5 +1,5 @@
-// What leaves the window: a picture as it is asked for, its preview and its copy; the review of two plans;
-// the table; and what is said of a file that was written.
+// Tests all that leaves the window: a picture as requested, its preview and its copy; the review of two
+// plans; the table; and the message about a written file.
 #include "app/platform/hand_over.h"
 #include "app/ui/shell/picture.h"
 #include "core/base/files.h"
@@ -210,7 +210,7 @@ TEST_CASE("a review from the window has the pinned plan as A, or that of a file,
     CHECK(d.reviewed[0] == d.plan());
     CHECK(d.reviewed[1] == a);
     CHECK(d.reviews.back().first.second_is_a);
-    // A plan of a file in its place.
+    // The plan of a file takes its place.
     const Plan other = d.presets.plan("hsdp-64");
     folder.put("other.plan.json", write_plan(other));
     folder.put("none.json", "{}");

@@ -1,5 +1,4 @@
-// Files that are asked for: the window's own browser, a desktop's dialog in its place, those that were open
-// last.
+// Tests questions for files: the window's own browser, a desktop's dialog in its place, recent files.
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "tests/folder.h"
@@ -14,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The plan of a file, without how it opens.
+// Returns the plan of a file, without how it opens.
 std::string saved_plan(const std::filesystem::path& path, Driver& d) {
     Plan plan = parse_plan(read_file(path), path.string(), d.presets);
     plan.scene = {};
@@ -40,7 +39,7 @@ std::vector<std::string> names_of(const FolderList& list) {
     return out;
 }
 
-// The row of a file in the folder, as the browser lists it.
+// Returns the row of a file in the folder, as the browser lists it.
 std::uint64_t row_of(const fs::path& folder, const FolderOptions& options, const std::string& name) {
     const std::vector<std::string> names = names_of(list_folder(folder, options));
     const auto at = std::find(names.begin(), names.end(), name);
@@ -48,13 +47,13 @@ std::uint64_t row_of(const fs::path& folder, const FolderOptions& options, const
     return static_cast<std::uint64_t>(at - names.begin());
 }
 
-// Twice, and long enough ago that the next click begins anew.
+// Clicks twice, and waits long enough that the next click begins anew.
 void open_entry(Driver& d, std::string_view name, std::uint64_t index) {
     double_click(d, name, index);
     d.time_s += 1;
 }
 
-// A home with a folder, plans in both, and what does not serve.
+// Makes a home with a folder, plans in both, and files that do not serve.
 struct House {
     test::Folder home;
     fs::path jobs = home.path / "jobs";
@@ -68,7 +67,7 @@ struct House {
     }
 };
 
-// A desktop's dialog that a test answers.
+// A test answers this desktop's dialog.
 struct Played : FileDialog {
     std::optional<FileAnswer>& answer;
     int& open;
@@ -233,7 +232,7 @@ TEST_CASE(
     REQUIRE(d.click("dialog.ok"));
     CHECK(d.shell.dialog() == DialogKind::none);
     CHECK(saved_plan(house.jobs / "alpha.plan.json", d) == write_plan(d.presets.plan("mesh-8")));
-    // Another name after the question is asked about anew.
+    // Another name after the question makes it ask again.
     d.press(kSaveAs);
     d.press({.key = Key::a, .ctrl = true});
     d.type((house.jobs / "alpine.plan.json").string());
@@ -325,7 +324,7 @@ TEST_CASE("recent files are told apart in the menu, a missing one is dropped fro
     run_command(d, "Drop the files that are gone");
     CHECK(std::as_const(d.shell).settings().recent.size() == 2);
     CHECK(d.shell.message().find("2 files") != std::string::npos);
-    // What was dropped stays so.
+    // A file that was dropped from the list stays so.
     d.settle();
     Driver next("mesh-8", {1280, 720}, 1, config.path);
     CHECK(std::as_const(next.shell).settings().recent.size() == 2);
@@ -366,7 +365,7 @@ TEST_CASE("a desktop's dialog is asked first while the window draws on; what it 
     answer = FileAnswer{FileAnswer::Kind::picked, folder.path / "b", {}};
     d.settle();
     CHECK(fs::exists(folder.path / "b.plan.json"));
-    // It asked about "a"; "a.plan.json", which is meant, it did not know.
+    // The dialog asked about "a"; it did not know "a.plan.json", which is meant.
     d.click("mod.zero", 2);
     answer = FileAnswer{FileAnswer::Kind::picked, folder.path / "a", {}};
     d.press(kSaveAs);
@@ -375,7 +374,7 @@ TEST_CASE("a desktop's dialog is asked first while the window draws on; what it 
     CHECK(d.shell.dialog_error().find("is there already") != std::string::npos);
     CHECK(d.shell.document().modified());
     d.press({Key::escape});
-    // A file that it asked about itself is written.
+    // A file about which the dialog itself asked is written.
     answer = FileAnswer{FileAnswer::Kind::picked, folder.path / "a.plan.json", {}};
     d.press(kSaveAs);
     d.settle();

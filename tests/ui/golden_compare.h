@@ -1,4 +1,4 @@
-// A picture against the one that was looked at: tile by tile, and word by word.
+// Compares a picture with the one that a person checked: tile by tile, and word by word.
 #pragma once
 
 #include "render/surface.h"
@@ -9,7 +9,8 @@
 
 namespace pentamesh::ui {
 
-// Share of pixels that differ by more than anti-aliasing or another font rasteriser explains; 1: other sizes.
+// Returns the share of pixels that differ by more than anti-aliasing or another font rasteriser explains; 1
+// where sizes differ.
 [[nodiscard]] double different(const Image& a, const Image& b);
 
 struct TileReport {
@@ -19,10 +20,10 @@ struct TileReport {
 };
 [[nodiscard]] TileReport compare_tiles(const Image& a, const Image& b);
 
-// One line a run, "x y text", from the top down.
+// Returns one line a run, "x y text", from the top down.
 [[nodiscard]] std::string text_lines(const std::vector<TextRun>& runs);
-// "- " lines of `golden` that are missing and "+ " lines that are new; empty: none. A run may stand one pixel
-// from where it stood.
+// Returns "- " lines of `golden` that are missing and "+ " lines that are new; empty without differences. A
+// run may be one pixel from its earlier place.
 [[nodiscard]] std::string text_difference(std::string_view golden, std::string_view now);
 
 }  // namespace pentamesh::ui

@@ -1,6 +1,6 @@
-// Pictures against pictures: what the views looked like, and said, when somebody last looked at them. Beside
-// each picture lies its text, one run a line. PENTAMESH_REFRESH_PICTURES=1 writes anew the ones that differ;
-// look at each before committing it (tests/README.md).
+// Compares pictures with earlier ones: the views as a person last checked them, and their words. Next to each
+// picture lies its text, one run a line. PENTAMESH_REFRESH_PICTURES=1 writes anew the ones that differ; look
+// at each before committing it (tests/README.md).
 #include "app/ui/shell/picture.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -63,8 +63,8 @@ struct Drawn {
     std::string text;
 };
 
-// Against the files of that name; in a refresh those are written where they differ. What differs lies in the
-// build folder too.
+// Compares with the files of that name; in a refresh those that differ are written. They are also written to
+// the build folder.
 void compare(const std::string& name, const Drawn& now) {
     const std::string file = (kTree / "tests/golden/pictures" / name).string();
     const bool refresh = std::getenv("PENTAMESH_REFRESH_PICTURES") != nullptr;

@@ -1,5 +1,5 @@
-// Frameworks' settings in the window: dropped and pasted, asked for what they do not say, opened; shown,
-// copied and saved; their flags on hover. And what some ranks share.
+// Tests frameworks' settings in the window: dropped and pasted, missing values asked for, opened; shown,
+// copied and saved; their flags on hover. It also tests what some ranks share.
 #include "app/ui/views/mesh/mesh_marks.h"
 #include "core/base/files.h"
 #include "core/interop/export.h"
@@ -241,7 +241,7 @@ TEST_CASE("a field says on hover what the framework of choice calls it, and the 
         Driver d("llama-3-70b-3d", {1600, 900}, 1, folder);
         run_id(d, "flags.megatron");
         CHECK(hover(d, "layout.tp.toggle", "Megatron-LM: --tensor-model-parallel-size"));
-        // Megatron's flag alone is stage 1.
+        // Megatron's flag without another one is stage 1.
         CHECK(hover(d, "mod.zero", "Megatron-LM: without --use-distributed-optimizer", 0));
         CHECK(hover(d, "mod.zero", "Megatron-LM: --use-distributed-optimizer", 1));
         CHECK(hover(d, "mod.zero", "optim_grads_params", 3));

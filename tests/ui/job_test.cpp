@@ -1,4 +1,4 @@
-// Work beside the window: jobs, and values that are worked out for a key.
+// Tests background work: jobs, and values that are worked out for a key.
 #include "app/ui/kit/beside.h"
 #include "app/ui/kit/job.h"
 

@@ -1,5 +1,5 @@
-// Tests of what is kept beside the window: steps of undo, settings from one start to the next, tables that
-// other programs read.
+// Tests state other than the window's: steps of undo, settings from one start to the next, tables that other
+// programs read.
 #include "app/tables/table.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/shell/incoming.h"

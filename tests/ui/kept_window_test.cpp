@@ -1,4 +1,4 @@
-// What a window shows as it was from frame to frame is, to the pixel, what it would draw anew.
+// Parts that a window keeps from frame to frame are, to the pixel, as it would draw them anew.
 #include "tests/ui/driver.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The toolkit alone, on a surface of its own: no plan, no shell.
+// Tests only the toolkit, on a surface of its own: no plan, no shell.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/menu.h"
@@ -345,7 +345,7 @@ TEST_CASE("a kept value says whether it was made now, is filled anew in its plac
     CHECK(kept.update(8, fill));
     CHECK(kept->size() == 3);
     CHECK_THROWS(kept.update(9, [](std::vector<int>&) { throw std::runtime_error("no"); }));
-    CHECK(kept.key() == nullptr);  // what is half made is not taken for what stood
+    CHECK(kept.key() == nullptr);  // a half-made value does not replace the old one
 }
 
 TEST_CASE("a menu moves by arrow keys over what can be chosen, and Enter picks it") {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kKept = 30;
 constexpr unsigned kLongestEvent_s = 60;
 
-// Plain memory, so that a handler can print it.
+// It is plain memory, so that a handler can print it.
 struct Events {
     std::array<std::array<char, 160>, kKept> text{};
     std::size_t count = 0;
@@ -61,7 +61,7 @@ void begin_events(std::uint64_t seed) {
     std::signal(SIGALRM, on_signal);
 #ifdef PENTAMESH_SANITIZED
     __sanitizer_set_death_callback(print_events);
-    std::signal(SIGABRT, on_signal);  // what the library's assertions raise
+    std::signal(SIGABRT, on_signal);  // the library's assertions raise this
 #else
     for (const int s : {SIGSEGV, SIGABRT, SIGFPE}) std::signal(s, on_signal);
 #endif

@@ -1,4 +1,4 @@
-// What was done last, printed where a random test fails: by a check, a signal, a sanitizer or its own clock.
+// Prints the last events where a random test fails: by a check, a signal, a sanitizer or its own clock.
 #pragma once
 
 #include "app/ui/kit/ui.h"

@@ -1,4 +1,4 @@
-// The view Layer: its play head, its switches, and that what it says is what the plan says.
+// Tests the view Layer: its play head, its switches, and that its figures are the plan's.
 #include "app/ui/kit/format.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"
@@ -135,7 +135,7 @@ TEST_CASE("boxes of a long layer keep room for a name; what is kept is of the mo
     REQUIRE(shown.backward.size() > 40);
     double most = 0;
     for (const LayerStep& s : shown.list.steps) most = std::max(most, s.stash_bytes);
-    CHECK(most > shown.list.totals.kept_bytes);  // all of it is made again
+    CHECK(most > shown.list.totals.kept_bytes);  // all of it is recomputed
     CHECK(says(d, "at most " + ui::memory_text(most)));
     for (std::size_t i = 0; i < shown.list.steps.size(); ++i) {
         double now = 0;

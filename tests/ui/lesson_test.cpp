@@ -1,4 +1,4 @@
-// Lessons in the window: every step of every lesson is walked, its question answered wrong and right.
+// Tests lessons in the window: every step of every lesson is walked, its question answered wrong and right.
 #include "core/base/files.h"
 #include "render/png.h"
 #include "tests/folder.h"
@@ -22,7 +22,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
     std::ofstream(file, std::ios::binary) << text;
 }
 
-// By the panel's own controls: option or tier by a click, numbers and ranks typed.
+// Answers by the panel's own controls: option or tier by a click, numbers and ranks typed.
 void give(Driver& d, bool right) {
     LessonSession& l = d.shell.lesson();
     const LessonQuestion& q = *l.current()->question;
@@ -46,7 +46,7 @@ void give(Driver& d, bool right) {
             CHECK(judge(l));
             return;
         }
-        // What is below the fold is scrolled to, as a person would.
+        // A control that is out of sight is scrolled to, as a person would.
         for (int i = 0; i < 40; ++i) {
             const auto at = d.shell.ui_state().rect_of(tier ? "lesson.tier" : "lesson.option",
                                                        static_cast<std::uint64_t>(pick));
@@ -70,7 +70,7 @@ void give(Driver& d, bool right) {
     if (right) d.frame();
 }
 
-// A lesson gone through to a step, counted from 0.
+// Goes through a lesson to a step, counted from 0.
 LessonSession& at_step(Driver& d, const std::string& lesson, int step) {
     d.shell.open_lesson(lesson_file(lesson));
     d.settle();

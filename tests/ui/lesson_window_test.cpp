@@ -1,4 +1,4 @@
-// Lessons where the window is small or the room large: presenter mode, large type, the keyboard.
+// Tests lessons where the window is small or the room large: presenter mode, large type, the keyboard.
 #include "core/base/files.h"
 #include "render/png.h"
 #include "tests/folder.h"
@@ -55,7 +55,7 @@ TEST_CASE("a lesson fits small windows and large type") {
     }
 }
 
-// For looking at: PENTAMESH_LESSON_PICTURES=FOLDER writes every step, asked and answered.
+// This is for a person: PENTAMESH_LESSON_PICTURES=FOLDER writes every step, asked and answered.
 TEST_CASE("pictures of every step are written where they are asked for") {
     const char* folder = std::getenv("PENTAMESH_LESSON_PICTURES");
     if (folder == nullptr) return;
@@ -107,7 +107,7 @@ TEST_CASE("where a window is too narrow for lesson and plan, one takes the other
     d.press({Key::page_down});  // another step: its words
     CHECK(d.shell.lesson().step == 1);
     CHECK(d.drawn("lesson.leave"));
-    REQUIRE(d.click("side.tab", 2));  // the view alone, and the steps go on
+    REQUIRE(d.click("side.tab", 2));  // only the view is shown, and the steps go on
     CHECK_FALSE(d.drawn("lesson.leave"));
     d.press({Key::page_down});
     CHECK(d.shell.lesson().step == 2);
@@ -117,7 +117,7 @@ TEST_CASE("where a window is too narrow for lesson and plan, one takes the other
     REQUIRE(d.click("side.tab", 0));
     CHECK(d.drawn("lesson.leave"));
 
-    d.surface.resize({800, 600}, 1);  // room for a view beside, not for both panels
+    d.surface.resize({800, 600}, 1);  // room for a view and one panel, not for both panels
     d.settle();
     CHECK(d.drawn("side.tab", 1));
     CHECK_FALSE(d.drawn("side.tab", 2));

@@ -1,4 +1,4 @@
-// Links: what is packed comes back, what is damaged says so, and the window copies and opens them.
+// Tests links: a packed plan comes back, a damaged link says so, and the window copies and opens them.
 #include "app/ui/shell/link.h"
 
 #include "core/base/error.h"

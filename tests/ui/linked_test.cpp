@@ -1,4 +1,4 @@
-// What is picked in one view is lit in the others.
+// A selection in one view is highlighted in the others.
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ using namespace pentamesh::ui;
 
 namespace {
 
-// How bright the middle of a GPU's cell is, 0 to 765. Of a mesh that fills the window.
+// Returns the brightness of the middle of a GPU's cell, 0 to 765, in a mesh that fills the window.
 int brightness(Driver& d, std::int64_t rank) {
     const MeshViewState& mesh = d.shell.views().mesh;
     CellGrid grid = seen(*mesh.layout, mesh.camera, mesh.cells);

@@ -1,4 +1,4 @@
-// The window's tests. --never-pressed FOLDER reads what each process wrote to the file PENTAMESH_PRESSES
+// Runs the window's tests. --never-pressed FOLDER reads what each process wrote to the file PENTAMESH_PRESSES
 // names.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "tests/ui/pressed.h"

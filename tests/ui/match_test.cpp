@@ -1,4 +1,4 @@
-// What a typed text finds in a list, and in which order.
+// Tests which lines of a list a typed text finds, and in which order.
 #include "app/ui/kit/match.h"
 #include "app/ui/kit/menu.h"
 
@@ -19,7 +19,8 @@ TEST_CASE("what was typed in one piece comes before pieces, and hides lines that
     CHECK(matching(items, "light theme") == Lines{3});  // words in any order
     CHECK(matching(items, "thli") == Lines{3});         // the starts of words
     CHECK(matching(items, "ctrl") == Lines{3});         // a remark is found too
-    CHECK(matching(items, "pctr") == Lines{0});         // letters alone, where nothing stands together
+    CHECK(matching(items, "pctr") == Lines{0});         // only scattered letters, where nothing stands
+                                                        // together
     CHECK(matching(items, "  ") == Lines{0, 1, 2, 3});
 }
 

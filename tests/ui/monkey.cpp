@@ -18,7 +18,7 @@ namespace {
 
 const std::filesystem::path kHouse(SOURCE_DIR);
 
-// A frame's CPU time. Instrumented code is slower by this factor.
+// Bounds a frame's CPU time. Instrumented code is slower by this factor.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr double kSlower = 4;
 #elif defined(__has_feature)
@@ -59,7 +59,7 @@ std::string changed(std::string text, std::mt19937_64& rng) {
     return text;
 }
 
-// Plans, configs, lessons and pictures, each whole and broken, under names without a folder.
+// Makes plans, configs, lessons and pictures, each whole and broken, under names without a folder.
 std::vector<std::string> make_files(const Presets& presets, std::mt19937_64& rng) {
     std::vector<std::string> names;
     const auto put = [&](const std::string& name, const std::string& text) {
@@ -97,7 +97,8 @@ std::vector<std::string> make_files(const Presets& presets, std::mt19937_64& rng
     return names;
 }
 
-// "nan" or "inf" as a word of its own, which no figure may say. "nan…" is the beginning of another word.
+// Returns true for "nan" or "inf" as a word of its own, which no figure may be. "nan…" is the beginning of
+// another word.
 bool says_no_number(std::string_view text) {
     for (const std::string_view bad : {"nan", "inf", "-nan", "-inf"})
         for (std::size_t at = text.find(bad); at != std::string_view::npos; at = text.find(bad, at + 1)) {
@@ -125,7 +126,7 @@ Vec2 Monkey::anywhere() {
             static_cast<float>(below(static_cast<std::size_t>(size.y) + 1))};
 }
 
-// A point in something that was drawn; the topmost layer is the likelier.
+// Returns a point in something that was drawn; the topmost layer is the likelier.
 Vec2 Monkey::some_area(std::string& name) {
     const UiState& ui = driver_.shell.ui_state();
     const auto& areas = ui.last_areas;
@@ -227,7 +228,7 @@ void Monkey::type() {
     frame();
 }
 
-// A command by its title, as a person finds it.
+// Runs a command by its title, as a person finds it.
 void Monkey::palette() {
     const auto& all = driver_.shell.commands();
     const std::string title = all[below(all.size())].title;

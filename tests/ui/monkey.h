@@ -1,4 +1,4 @@
-// Uses the window at random, as a seed says, and holds what must hold whatever is done.
+// Uses the window at random, from a seed, and checks what must hold after any event.
 #pragma once
 
 #include "tests/ui/driver.h"
@@ -14,10 +14,11 @@ namespace pentamesh::ui {
 
 class Monkey {
   public:
-    // Writes and reads files in `folder` alone, which must be the current one: it is named by no path.
+    // Writes and reads files only in `folder`, which must be the current one: it is named by no path.
     Monkey(std::uint64_t seed, const std::filesystem::path& folder);
 
-    // One event and what must hold after it. Doctest's failure says which event of which seed it was.
+    // Makes one event and checks what must hold after it. Doctest's failure says which event of which seed it
+    // was.
     void event();
     [[nodiscard]] int events() const { return count_; }
     [[nodiscard]] double slowest_frame_s() const { return slowest_s_; }

@@ -1,5 +1,5 @@
-// The window used at random. PENTAMESH_MONKEY_SEED uses that seed alone, PENTAMESH_MONKEY_EVENTS that many
-// events.
+// Uses the window at random. With PENTAMESH_MONKEY_SEED only that seed is used, PENTAMESH_MONKEY_EVENTS sets
+// the number of events.
 #include "tests/ui/last_events.h"
 #include "tests/ui/monkey.h"
 
@@ -24,7 +24,7 @@ double resident_bytes() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-// A folder of our own, which is the current one meanwhile.
+// Makes a folder of our own, which is the current one meanwhile.
 struct TemporaryFolder {
     std::filesystem::path before = std::filesystem::current_path();
     std::filesystem::path path =

@@ -1,4 +1,4 @@
-// The desktop's file dialog: which program asks, and what becomes of what it says. The programs are
+// Tests the desktop's file dialog: which program asks, and how its output is used. The programs are
 // stand-ins.
 #include "app/platform/native_dialog.h"
 
@@ -70,7 +70,7 @@ TEST_CASE("a program that asks is heard, cancelled, ended and found out when it 
     FileAnswer a = asked("echo '/tmp/a plan.json'");
     CHECK(a.kind == FileAnswer::Kind::picked);
     CHECK(a.path == "/tmp/a plan.json");
-    // The title is one argument, whatever is in it.
+    // The title is one argument, with any characters in it.
     a = asked("echo \"/$2\"; echo noise >&2");
     CHECK(a.path == "/--title=Open \"it\"; rm -rf /");
     CHECK(asked("exit 1").kind == FileAnswer::Kind::cancelled);

@@ -1,4 +1,4 @@
-// The plan's notes, written in the window.
+// Tests the plan's notes, written in the window.
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ TEST_CASE("notes are typed in lines, a pause makes a step of undo, and the field
     CHECK(d.plan().notes == "first line\nsecond!");
     d.type("?");
     REQUIRE(d.click("notes.close"));
-    CHECK(d.plan().notes == "first line\nsecond!?");  // what was not paused for, too
+    CHECK(d.plan().notes == "first line\nsecond!?");  // text typed without a pause, too
     CHECK_FALSE(d.drawn("edit.notes"));
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("long notes are wrapped, and what is written into them has no breaks t
     pause(d);
     CHECK(d.plan().notes == "x " + words);
     for (int i = 0; i < 3; ++i)
-        d.press({Key::down});  // into the middle, then letters beside a break go alone
+        d.press({Key::down});  // into the middle, then only the letters next to a break are deleted
     d.press({Key::home});
     d.press({Key::backspace});
     pause(d);

@@ -1,4 +1,4 @@
-// Pictures: as high as their content, what is left out is said, no bar and no switch in them.
+// Pictures are as high as their content, name what is left out, and have no bar and no switch.
 #include "app/ui/kit/format.h"
 #include "app/ui/shell/picture.h"
 #include "core/evaluate.h"
@@ -49,7 +49,7 @@ TEST_CASE("a picture whose height is left open has every row of its table") {
         CHECK(p.says(first));
     }
     CHECK(p.says("updated parameters"));
-    // What fits needs no more height.
+    // Content that fits needs no more height.
     CHECK(picture_of("mesh-8", "tensors", {1600, 0}).image.height == 900);
 }
 

@@ -1,4 +1,4 @@
-// The sheet of all fields: her own model on her own cluster, by hand.
+// Tests the sheet of all fields: a user's own model on her own cluster, by hand.
 #include "app/ui/kit/format.h"
 #include "core/io/plan_json.h"
 #include "core/model/model.h"

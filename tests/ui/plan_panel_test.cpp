@@ -1,4 +1,4 @@
-// Typing, stepping and refusing in the plan panel, its popovers and the constants.
+// Tests typing, stepping and refusing in the plan panel, its popovers and the constants.
 #include "driver.h"
 
 #include "core/plan/factors.h"
@@ -12,7 +12,7 @@ using namespace pentamesh::ui;
 
 namespace {
 
-// All that can be read of the next frame.
+// Returns all that can be read of the next frame.
 std::string read_text(Driver& d) {
     d.surface.record_text(true);
     d.frame();
@@ -84,7 +84,7 @@ TEST_CASE("nodes and GPUs of a node are typed and stepped; what does not hold is
     type_into(d, "plan.nodes", "edit.nodes", "900000");
     CHECK(d.plan().cluster.gpus == 8192);
     CHECK(window_says(d, "900,000 nodes of 4"));
-    REQUIRE(d.click("plan.gpus_per_node"));  // its field stands open beside
+    REQUIRE(d.click("plan.gpus_per_node"));  // its field is open next to it
     REQUIRE(d.drawn("edit.gpus_per_node"));
     REQUIRE(d.click("plan.nodes.plus"));
     CHECK(d.plan().cluster.gpus == 16384);
@@ -259,7 +259,7 @@ TEST_CASE("recomputation by module, by layers and by units is chosen beside the 
     REQUIRE(d.click("recompute.moe_act", 0));
     CHECK(choice() == RecomputeChoice(Recompute::none));
     d.press({Key::escape});
-    // Whole layers: block by block, or in units that keep one input.
+    // Whole layers are recomputed block by block, or in units that keep one input.
     REQUIRE(d.click("mod.recompute", 2));
     REQUIRE(d.click("mod.recompute_more"));
     REQUIRE(d.click("recompute.layers.plus"));
@@ -269,7 +269,7 @@ TEST_CASE("recomputation by module, by layers and by units is chosen beside the 
     REQUIRE(d.click("recompute.layers.minus"));  // a unit of one layer is the same as each by itself
     CHECK(choice() == RecomputeChoice(Recompute::full));
     d.press({Key::escape});
-    // What no word says stands in the row, and a click on it opens the same.
+    // A choice without a word for it is written in the row, and a click on it opens the same.
     REQUIRE(d.click("mod.recompute_more"));
     REQUIRE(d.click("recompute.mlp", 1));
     d.press({Key::escape});

@@ -1,4 +1,4 @@
-// Presenting: one setting for the size of everything, notes on a screen of their own, and the page of
+// Tests presenting: one setting for the size of everything, notes on a screen of their own, and the page of
 // results.
 #include "app/ui/lesson/results_page.h"
 #include "core/base/files.h"
@@ -22,7 +22,7 @@ std::filesystem::path shipped_lesson(const std::string& id) {
     return std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (id + ".md");
 }
 
-// The second window, driven as the first is.
+// The second window is driven as the first is.
 struct SecondScreen {
     Driver& d;
     Offscreen surface{{1280, 720}, 1, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")};
@@ -289,7 +289,8 @@ TEST_CASE(
     CHECK(d.fullscreen == std::vector<bool>{true, false, true, false, true});
 }
 
-// For looking at: PENTAMESH_PRESENTER_PICTURES=FOLDER writes the room's screen, the notes and the results.
+// This is for a person: PENTAMESH_PRESENTER_PICTURES=FOLDER writes the room's screen, the notes and the
+// results.
 TEST_CASE("pictures of presenting are written where they are asked for") {
     const char* folder = std::getenv("PENTAMESH_PRESENTER_PICTURES");
     if (folder == nullptr) return;

@@ -1,4 +1,4 @@
-// Presets of one's own in the window: kept from the sheet of all fields, picked, listed, taken away.
+// Tests presets of one's own in the window: kept from the sheet of all fields, picked, listed, taken away.
 #include "core/base/files.h"
 #include "core/io/plan_by_hand.h"
 #include "core/io/plan_json.h"
@@ -58,7 +58,7 @@ TEST_CASE("a model that was changed by hand is kept as a preset, picked again, a
     REQUIRE(d.click("menu.model", 0));  // one's own come first
     CHECK(d.plan().model == over.model);
     CHECK(d.plan().model_source.preset == "ours-38b");
-    // What it is changed to from there is marked, and goes back to it.
+    // A field changed after that is marked, and goes back to the preset's value.
     change(d, "/model/layers", "12");
     open_sheet(d, EditorSection::size);
     REQUIRE(d.click("editor.back", id_of("/model/layers")));
@@ -95,7 +95,7 @@ TEST_CASE("a name that cannot be is refused while it is typed, and one that is t
     CHECK(d.shell.dialog() == DialogKind::none);
     CHECK(d.presets.model("mine").layers == 40);
     CHECK(d.plan().model_source.preset == "mine");
-    // Undo goes to plans that mean what they meant, and say so in their files.
+    // Undo goes to plans that mean the same as before, and say so in their files.
     d.press({.key = Key::z, .ctrl = true});
     CHECK(d.plan().model == forty.model);
     d.press({.key = Key::z, .ctrl = true});
@@ -111,7 +111,7 @@ TEST_CASE("a GPU and a cluster are kept, picked from their lists and named by a 
     CHECK(d.plan().cluster.gpu.id == "chip-96");
     CHECK(d.plan().cluster.gpu.hbm_bytes == 96e9);
     CHECK(says(d, "GPU *"));
-    // Another GPU from the list, and back to the cluster's own.
+    // Another GPU is picked from the list, and then the cluster's own.
     REQUIRE(d.click("editor.gpu"));
     CHECK(says(d, "your own · chip-96"));
     d.type("h200");
@@ -197,7 +197,7 @@ TEST_CASE("own presets are listed with what is wrong with them, and removed when
     REQUIRE(d.click("dialog.ok"));
     run_command(d, "Presets of your own");
     CHECK(d.shell.dialog() == DialogKind::presets);
-    // A file that goes away meanwhile is said.
+    // The window says that a file has gone away meanwhile.
     std::filesystem::remove_all(config.path / "gpus");
     std::filesystem::remove_all(config.path / "models");
     config.put("models", "in the way");

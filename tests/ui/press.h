@@ -1,4 +1,4 @@
-// Shared by the files that press what no other test does.
+// The files that press what no other test does share this.
 #pragma once
 
 #include "tests/ui/driver.h"
@@ -12,19 +12,19 @@
 
 namespace pentamesh::ui {
 
-// As a person does: by its title in the palette.
+// Runs a command as a person does: by its title in the palette.
 inline void run_command(Driver& d, const std::string& title) {
     d.press({.key = Key::p, .ctrl = true});
     d.type(title);
     d.press({Key::enter});
 }
 
-// Of those that ship.
+// Returns a lesson that ships.
 inline std::filesystem::path lesson_file(const std::string& id) {
     return std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / (id + ".md");
 }
 
-// By its id, as a menu does.
+// Runs a command by its id, as a menu does.
 inline void run_id(Driver& d, std::string_view id) {
     for (const Command& c : d.shell.commands())
         if (c.id == id) {
@@ -49,7 +49,7 @@ inline void double_click(Driver& d, std::string_view name, std::uint64_t index =
     d.settle();
 }
 
-// Whether the words stand for themselves: nothing before or after them, nothing cut.
+// Returns true if the words are a text of their own: nothing before or after them, nothing cut.
 inline bool says_just(Driver& d, std::string_view words) {
     d.surface.record_text(true);
     d.frame();
@@ -60,7 +60,7 @@ inline bool says_just(Driver& d, std::string_view words) {
     return found;
 }
 
-// Whether a piece of text that can be read in the window has these words.
+// Returns true if a piece of text that can be read in the window has these words.
 inline bool says(Driver& d, std::string_view words) {
     d.surface.record_text(true);
     d.frame();

@@ -1,4 +1,4 @@
-// Commands that no other file runs, each with what it does.
+// Tests commands that no other file runs, each with its effect.
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/order_presets.h"
 #include "tests/ui/press.h"

@@ -1,5 +1,5 @@
-// Lists that are longer than their room, tables behind the views, and the commands made of files: each
-// pressed, with what it does.
+// Tests lists that are longer than their room, tables behind the views, and the commands made of files: each
+// is pressed, and its effect checked.
 #include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
@@ -19,8 +19,8 @@ namespace {
 
 using test::Folder;
 
-// The scroll area's thumb, dragged to the end and back: other things are seen there, the first ones here
-// again.
+// Drags the scroll area's thumb to the end and back: other rows are seen there, the first ones again at the
+// start.
 void drag_thumb(Driver& d, const std::string& list) {
     CAPTURE(list);
     const std::string thumb = list + ".thumb";
@@ -58,7 +58,8 @@ std::uint64_t index_of(const std::vector<Presets::Entry>& entries, std::string_v
     return static_cast<std::uint64_t>(at - entries.begin());
 }
 
-// Rows of the picture, next to each other, in which something stands out from the ground: the most.
+// Returns the largest number of neighbouring rows of the picture in which something stands out from the
+// ground.
 int ink_height(const Image& image, Rect r) {
     int most = 0, now = 0;
     for (int y = static_cast<int>(r.y); y < static_cast<int>(r.bottom()); ++y) {
@@ -241,7 +242,8 @@ TEST_CASE("the files opened last are opened again by their commands") {
         REQUIRE(d.shell.document().path() == files.back());
     }
     for (int i = 0; i < 6; ++i) {
-        // What is opened comes to the front: the i-th of the list is the one that was opened 5 - i before.
+        // A file that is opened comes to the front: the i-th of the list is the one that was opened 5 - i
+        // before.
         const fs::path wanted = d.shell.settings().recent.at(static_cast<std::size_t>(i));
         run_by_id(d, "recent." + std::to_string(i));
         CHECK(d.shell.document().path() == wanted);

@@ -1,5 +1,5 @@
-// Controls and commands that no other file uses, each with what it does. The test ui_pressed finds one that
-// is used nowhere.
+// Tests controls and commands that no other file uses, each with its effect. The test ui_pressed finds one
+// that is used nowhere.
 #include "core/plan/order_presets.h"
 #include "tests/ui/press.h"
 

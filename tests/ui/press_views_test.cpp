@@ -1,4 +1,4 @@
-// Controls inside the views that no other file uses, each with what it does.
+// Tests controls inside the views that no other file uses, each with its effect.
 #include "tests/near.h"
 #include "tests/ui/press.h"
 

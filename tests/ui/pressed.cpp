@@ -20,7 +20,7 @@ Registry& registry() {
     return all;
 }
 
-// What a press does nothing to, and why it is an area nevertheless.
+// A press on these has no effect; `why` says why each is an area nevertheless.
 struct Excused {
     std::string_view name, why;
 };
@@ -36,7 +36,8 @@ constexpr std::array<Excused, 9> kExcused{{
     {"view.fullscreen", "is the platform's"},
 }};
 
-// Names that are made of data are one control: "layout.tp.plus" and "layout.cp.plus" are "layout.*.plus".
+// Returns one name for names that are made of data: "layout.tp.plus" and "layout.cp.plus" are
+// "layout.*.plus".
 std::string kind_of(std::string_view name) {
     static constexpr std::array<std::string_view, 10> kFamilies{
         "constants.", "glossary.entry.", "layout.",  "map.name.", "term.",  // widgets

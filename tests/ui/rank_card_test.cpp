@@ -1,4 +1,4 @@
-// What the inspector says of one GPU.
+// Tests the inspector's text about one GPU.
 #include "app/ui/panels/rank_card.h"
 #include "core/sharding/copies.h"
 #include "tests/ui/press.h"

@@ -1,4 +1,5 @@
-// Plans that were not saved when a window ended: whose they are, when they are offered, what becomes of them.
+// Tests plans that were not saved when a window ended: whose they are, when they are offered, what becomes of
+// them.
 #include "app/ui/shell/recovery.h"
 
 #include "core/base/files.h"
@@ -34,7 +35,7 @@ struct ConfigFolder : test::Folder {
     }
 };
 
-// A window that ends as by a crash: what it kept stays. Returns the plan that was not saved.
+// Ends a window as by a crash: its unsaved plan stays on disk. Returns the plan that was not saved.
 Plan crash(const fs::path& config, int zero = 2) {
     Driver d("mesh-8", {1280, 720}, 1, config);
     d.click("mod.zero", static_cast<std::uint64_t>(zero));

@@ -1,4 +1,4 @@
-// Design reviews: what stands on the pages, in every format, and the dialog that asks for one.
+// Tests design reviews: the content of the pages, in every format, and the dialog that asks for one.
 #include "app/tables/memory.h"
 #include "app/tables/review.h"
 #include "app/tables/step.h"
@@ -37,7 +37,7 @@ std::vector<Plan> plans_of(std::initializer_list<const char*> names) {
     return out;
 }
 
-// All text of a review, without drawing it; a page's foot ends with its number.
+// Returns all text of a review, without drawing it; a page's foot ends with its number.
 std::vector<TextRun> text_of(const std::vector<Plan>& plans, ReviewRequest request = {}) {
     std::vector<TextRun> runs;
     request.text_runs = &runs;

@@ -26,7 +26,7 @@ fs::path scene_folder(const char* name) {
     return folder;
 }
 
-// Memory of stage 2 in the whole window, coloured by pp, the cursor at a second.
+// Shows memory of stage 2 in the whole window, coloured by pp, the cursor at a second.
 void arrange(Driver& d) {
     d.press({Key::n5});
     REQUIRE(d.click("memory.stage", 2));
@@ -123,7 +123,7 @@ TEST_CASE("every selection comes back from its words") {
         CAPTURE(selection_words(s));
         CHECK(selection_named(selection_words(s), e) == s);
     }
-    // What a hand wrote, or another plan's.
+    // These selections were written by hand, or belong to another plan.
     CHECK(selection_named("rank 99999999", e) == Selection{});
     CHECK(selection_named("rank, stage x, memory , , of", e).rank == -1);
 }

@@ -1,4 +1,4 @@
-// The view Search: what it shows is what core/decide found, and what can be done with it.
+// Tests the view Search: it shows what core/decide found, and offers its actions.
 #include "app/tables/search.h"
 #include "app/ui/kit/format.h"
 #include "core/decide/nodes.h"
@@ -20,7 +20,7 @@ const SearchViewState& search_of(const Driver& d) {
     return d.shell.views().search;
 }
 
-// Frames until the search has its report.
+// Draws frames until the search has its report.
 void finish(Driver& d) {
     d.until([&] {
         const SearchViewState& s = search_of(d);
@@ -96,7 +96,7 @@ TEST_CASE("a click on a dot opens the layout under it") {
     const SearchDots& dots = *search_of(d).dots;
     REQUIRE_FALSE(dots.dots.empty());
     const SearchFound& found = *search_of(d).found;
-    // One that no other is near to.
+    // This dot has no near neighbour.
     std::size_t pick = 0;
     for (std::size_t i = 0; i < dots.dots.size(); ++i) {
         const auto near = std::count_if(dots.dots.begin(), dots.dots.end(), [&](const SearchDots::Dot& o) {
@@ -132,7 +132,7 @@ TEST_CASE(
     d.press({.key = Key::tab});  // to the next row
     d.rest();
     CHECK(says(d, "click: open"));
-    for (int i = 1; i < 6; ++i) {  // what is kept stays right: see ~Driver
+    for (int i = 1; i < 6; ++i) {  // kept parts stay right: see ~Driver
         d.move({40, outside.y - 60.0f * static_cast<float>(i)});
         d.settle();
     }
@@ -272,7 +272,7 @@ TEST_CASE("a million layouts are as few dots as ten thousand, and their Pareto l
         CHECK(found.front[i].memory_bytes > found.front[i - 1].memory_bytes);
         CHECK(found.front[i].step_s < found.front[i - 1].step_s);
     }
-    // None of the first is better than the line in both.
+    // No found layout is better than the line in both.
     for (const FoundLayout& x : all) {
         const auto after =
             std::upper_bound(found.front.begin(), found.front.end(), x.memory_bytes,
@@ -347,7 +347,7 @@ TEST_CASE("a plan whose layout is impossible is searched all the same, and the b
     REQUIRE_FALSE(found.report->results.empty());
     CHECK(says(d, "This plan is not possible"));
     CHECK(says(d, ui::time_text(found.report->results.front().step_s)));
-    // As good as the search of a plan that is possible.
+    // The result is as good as the search of a plan that is possible.
     Plan sound = d.presets.plan("mesh-8");
     std::optional<SpaceError> error;
     const SearchReport expected = search(sound, search_space(sound, {}, error), {.top = 12, .threads = 1});

@@ -249,7 +249,7 @@ TEST_CASE("another rank's part of the same sheets is what sheets made for it hav
     }
 }
 
-// What else is wrong, the sanitizers see.
+// The sanitizers find any other fault.
 TEST_CASE("odd plans show sheets in every state") {
     for (const char* plan : {"single-gpu", "mesh-8", "llama-3.1-405b-131k", "deepseek-v3-2048", "moe-nvl72",
                              "gpt-1t-a100", "broken-pp-zero3", "mixtral-8x7b-ep"}) {
@@ -310,7 +310,7 @@ TEST_CASE("an expert that is dragged up gets more tokens: its rank is the busies
     CHECK(d.plan().training.router_imbalance == 1);
     d.settle();
     CHECK(d.shell.views().shards.loads.load.empty());
-    // By keys: the expert whose matrices are drawn.
+    // The keyboard moves to the expert whose matrices are drawn.
     d.shell.ui_state().focus = id_of("shards.experts");
     d.shell.ui_state().focus_visible = true;
     d.press({Key::up});

@@ -267,7 +267,7 @@ TEST_CASE("a fix mends its problem with one click") {
     for (const auto& p : d.shell.evaluation().problems) CHECK(p.code != code);
 }
 
-// What else is wrong, the sanitizers see.
+// The sanitizers find any other fault.
 TEST_CASE("odd windows, scales and clusters are drawn, each in its size") {
     for (const char* plan : {"single-gpu", "mesh-8", "llama-3.1-405b-131k", "deepseek-v3-2048", "moe-nvl72",
                              "broken-pp-zero3"}) {

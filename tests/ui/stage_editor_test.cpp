@@ -1,4 +1,4 @@
-// Layers per stage by hand.
+// Tests layers per stage by hand.
 #include "core/pipeline/stages.h"
 #include "tests/ui/press.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Layers = std::vector<std::int64_t>;
 
-// A widget of the chunk's row.
+// Returns a widget of the chunk's row.
 std::optional<Rect> in_row(Driver& d, int chunk, std::string_view name) {
     const Id scope = hash_more(hash_more(kNoScope, "stages." + std::to_string(chunk)), "/");
     return d.shell.ui_state().rect_of(id_of(name, 0, scope));
@@ -55,7 +55,7 @@ TEST_CASE("the layers of a stage are typed, stepped and dragged, and the neighbo
     CHECK(layers_of(d)[1] == even[1] + 1);
     click_in_row(d, 0, "stages.count.plus");
     CHECK(layers_of(d) == even);
-    CHECK(d.plan().layout.stage_layers.empty());  // an even split is none of its own
+    CHECK(d.plan().layout.stage_layers.empty());  // an even split is not a split of its own
     type_in_row(d, 1, "0");
     CHECK(layers_of(d)[1] == 0);
     CHECK(layers_of(d)[2] == even[2] + even[1]);

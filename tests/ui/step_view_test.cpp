@@ -1,4 +1,4 @@
-// The Step and Communication views, driven by the names of their widgets.
+// Tests the Step and Communication views, driven by the names of their widgets.
 #include "tests/ui/driver.h"
 
 #include "app/tables/software.h"

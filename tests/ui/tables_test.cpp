@@ -1,4 +1,4 @@
-// Tables that views show as data: what must hold between their columns, in every plan that ships.
+// Tests tables that views show as data: rules that must hold between their columns, in every plan that ships.
 #include "app/tables/comm.h"
 #include "app/tables/constants.h"
 #include "app/tables/groups.h"

@@ -1,5 +1,5 @@
-// The timeline's controls: play and step, zoom, a slow stage, two steps, a second schedule, and what the mesh
-// shows at the cursor.
+// Tests the timeline's controls: play and step, zoom, a slow stage, two steps, a second schedule, and what
+// the mesh shows at the cursor.
 #include "app/ui/views/timeline/timeline_controls.h"
 #include "core/pipeline/timeline_walk.h"
 #include "tests/near.h"
@@ -109,7 +109,7 @@ TEST_CASE("an injected slow stage makes the step longer, is named, moves with a 
     CHECK(shown(d).makespan > 1.3 * makespan);
     CHECK(s.step_before_s == d.shell.evaluation().step->time_s);
     CHECK(s.step_s - s.step_before_s == near(shown(d).makespan - makespan));
-    CHECK(d.plan() == plan);  // what the plan is has not changed
+    CHECK(d.plan() == plan);  // the plan itself has not changed
     CHECK(d.shell.evaluation().timeline.makespan == makespan);
     REQUIRE(d.click("timeline.row", 2));
     CHECK(d.shell.views().timeline.choice.slow == SlowDevice{2, 1.5});

@@ -1,4 +1,4 @@
-// What is typed goes where the eye is: by Tab, after a click, in slow frames.
+// Typed letters go where the user expects them: by Tab, after a click, in slow frames.
 #include "tests/ui/driver.h"
 
 using namespace pentamesh;
@@ -8,7 +8,7 @@ namespace {
 
 constexpr Chord kEveryField{.key = Key::e, .ctrl = true, .shift = true};
 
-// A letter as a keyboard gives it: the key and what it writes in one frame.
+// Types a letter as a keyboard gives it: the key and its text in one frame.
 void strike(Driver& d, Key key, std::string_view text) {
     d.input.keys_down = {key};
     d.input.text = text;
@@ -22,7 +22,7 @@ void tab_to(Driver& d, Id id) {
     REQUIRE(d.shell.ui_state().focus == id);
 }
 
-// Press, release and letters in frames without a pause between them, as a slow machine has them.
+// Gives press, release and letters in frames without a pause between them, as a slow machine has them.
 void click_and_type(Driver& d, std::string_view name, std::string_view text, int letters_a_frame) {
     const auto r = d.shell.ui_state().rect_of(name);
     REQUIRE(r);

@@ -1,5 +1,5 @@
-// No answer beside its question: every question of every lesson is opened, and its answer is looked for in
-// what can be read on the page.
+// No answer is shown next to its question: every question of every lesson is opened, and its answer is looked
+// for in all that can be read on the page.
 #include "app/ui/shell/lesson_handout.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "core/base/files.h"
@@ -18,13 +18,14 @@ using namespace pentamesh::ui;
 
 namespace {
 
-// What a judge would take for the answer where it is read with its unit, word by word. Written apart from the
-// veil: it reads a page as a person would, without knowing what was hidden.
+// Returns true if a judge would take a number on the page for the answer, read with its unit, word by word.
+// It does not use the program's own hiding: it reads a page as a person would, without knowing what was
+// hidden.
 bool gives_number(const std::string& text, const LessonQuestion& q, const Answer& a) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (std::isdigit(static_cast<unsigned char>(text[i])) == 0) continue;
         if (i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0) continue;
-        const bool range = text.substr(0, i).ends_with("± ");  // how far off another figure may be
+        const bool range = text.substr(0, i).ends_with("± ");  // a tolerance, not a figure
         std::string digits;
         std::size_t k = i;
         for (;
@@ -59,7 +60,7 @@ bool page_says(const std::string& text, const std::string& what) {
     return false;
 }
 
-// A count or word with the words that it stands beside on a page.
+// Returns a count or word with the words that accompany it on a page.
 std::vector<std::string> sayings(const LessonQuestion& q, const Answer& a) {
     if (q.query.starts_with("with ")) return {};
     const std::string first = q.query.substr(0, q.query.find(' ')),
@@ -75,7 +76,7 @@ std::vector<std::string> sayings(const LessonQuestion& q, const Answer& a) {
     if (first == "collective") return {a.text};
     if (first == "layout") return {a.text};
     if (first == "fits") return {"does not fit", "fits", " GiB of "};
-    // What is asked for is a word that the map says of one axis: it stands nowhere.
+    // The answer is a word that the map says of one axis: no page has it.
     if (first == "axis")
         return {q.query.substr(q.query.rfind(' ') + 1), a.working.substr(a.working.find(": ") + 2)};
     if (first == "microbatches") return {a.text + " micro-batches"};
@@ -86,7 +87,8 @@ std::vector<std::string> sayings(const LessonQuestion& q, const Answer& a) {
     return {};
 }
 
-// Of the options of a question which is least or most: the figure, with its unit and to all its digits.
+// For a question for the least or most option: returns true if the page has the figure, with its unit and to
+// all its digits.
 bool gives_option(const std::string& text, const Answer& one) {
     return one.kind == Answer::Kind::number && !one.unit.empty() && page_says(text, one.text);
 }
@@ -106,7 +108,7 @@ std::string small(std::string text) {
     return text;
 }
 
-// Title and words name the right one of what there is to choose from, and not the others.
+// Returns true if title and words name the right option, and not the others.
 bool words_choose(const std::string& text, const LessonQuestion& q, const Solution& s) {
     if (q.kind != QuestionKind::choose || q.rule != LessonQuestion::Rule::matches || s.option < 0)
         return false;
@@ -118,7 +120,7 @@ bool words_choose(const std::string& text, const LessonQuestion& q, const Soluti
            && std::count_if(q.options.begin(), q.options.end(), named) == 1;
 }
 
-// A scene keeps what it is made of: of all that is read on a page, little is a lone question mark.
+// A scene keeps its inputs: of all that is read on a page, few texts are only a question mark.
 std::ptrdiff_t hidden_alone(const std::vector<TextRun>& runs) {
     return std::count_if(runs.begin(), runs.end(), [](const TextRun& r) { return r.text == "?"; });
 }
@@ -240,7 +242,7 @@ TEST_CASE("what one step of a course asks, its other steps do not say before it 
             sheets.push_back(sheet_of(lesson, i, presets.plan("mesh-8"), presets));
         for (const StepSheet& s : sheets) {
             if (!s.step.question || !of_one_plan(*s.step.question)) continue;
-            // Of a fit the figure is looked for that would answer it, in the step that follows.
+            // No other step with the same peak may show the figure that answers a question about fitting.
             if (!s.step.question->query.starts_with("fits")) continue;
             for (const StepSheet& other : sheets)
                 if (&other != &s && other.evaluation.memory.peak() == s.evaluation.memory.peak())

@@ -1,5 +1,5 @@
-// What the views say beside their pictures: of whom the figures are, against what they are held, what tells
-// one choice from the next.
+// Tests the words next to the pictures of views: whose figures they are, what they are compared with, how one
+// choice differs from the next.
 #include "app/ui/kit/format.h"
 #include "core/teach/map.h"
 #include "core/teach/single_axis.h"

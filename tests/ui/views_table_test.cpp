@@ -1,4 +1,4 @@
-// The one table of views: the window, pictures, lessons and the key sheet walk it.
+// Tests the one table of views: the window, pictures, lessons and the key sheet walk it.
 #include "app/ui/shell/picture.h"
 #include "app/ui/views/table.h"
 #include "tests/ui/driver.h"
@@ -75,7 +75,7 @@ TEST_CASE("an impossible plan shows no figures in any view, table, dashboard or 
     plan.layout.tp = 7;
     const Evaluation e = evaluate(plan);
     REQUIRE_FALSE(e.valid);
-    // What the cluster and the model are is no figure of the plan: "450 GB/s", "70.6 B parameters".
+    // Facts of the cluster and the model are no figures of the plan: "450 GB/s", "70.6 B parameters".
     const std::regex figure(R"(\d (s|ms|µs|[kKMGT]i?B(?!/s)|%|TFLOP/s|tokens/s)( |,|\.|$))");
     for (const std::string_view view : picture_views())
         for (const bool as_data : {false, true}) {
@@ -154,7 +154,7 @@ TEST_CASE("a picture of the screen shows what the screen shows: page, hidden par
     CHECK(hidden != picture("memory", false));
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::memory)));
     CHECK(picture("memory", true) != hidden);
-    // An edit since a view was drawn last is in the picture of it.
+    // An edit made after a view was last drawn is in its picture.
     d.press({.key = Key::n0});
     REQUIRE(d.click("layout.tp.minus"));
     CHECK(picture("tensors", true) == picture("tensors", false));

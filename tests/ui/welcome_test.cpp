@@ -1,4 +1,4 @@
-// The welcome: when it is shown, and where its doors lead.
+// Tests the welcome: when it is shown, and where its doors lead.
 #include "tests/ui/driver.h"
 
 #include <algorithm>

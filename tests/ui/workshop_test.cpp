@@ -1,4 +1,4 @@
-// Tasks, courses and handouts by the window's own controls.
+// Tests tasks, courses and handouts by the window's own controls.
 #include "app/ui/shell/lesson_handout.h"
 #include "core/base/files.h"
 #include "tests/folder.h"

@@ -14,7 +14,7 @@ void arrive(Driver& d) {
     d.time_s += 0.5;
     d.settle();
 }
-// How many breadcrumbs there are: levels that one is inside of, and the cluster.
+// Returns the number of breadcrumbs: levels around the current place, and the cluster.
 std::uint64_t crumbs(Driver& d) {
     std::uint64_t n = 0;
     while (d.drawn("zoom.crumb", n)) ++n;

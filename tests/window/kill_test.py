@@ -36,7 +36,7 @@ def wait_for(what, done):
 
 
 class Lateness:
-    """The longest time that this machine took, since `begin`, to wake up a thread and bring a line to its disk."""
+    """Returns the longest time that this machine took, since `begin`, to wake up a thread and write a line to disk."""
 
     def __init__(self, folder):
         self.file, self.longest_s, self.ended = folder / "line", 0.0, threading.Event()
@@ -72,7 +72,7 @@ def find_window():
 
 
 def play(folder, at):
-    """One window from its start to its end. Returns seconds from an edit that was seen, and not saved, to the kill.
+    """Runs one window from start to end. Returns seconds from an edit that was seen, and not saved, to the kill.
 
     Where nothing is saved one button alone is clicked: the other would bring back the plan as it was opened, and then
     there is nothing to keep."""
@@ -132,7 +132,7 @@ def check(folder, unsaved_s, late_s):
     return said["offered"], old and late_s < LATE_S
 
 
-# In memory where there is such a folder: a disk that is busy with another's work may take longer than the second.
+# It is in memory where there is such a folder: a disk that is busy with another's work may take longer than the second.
 in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 with tempfile.TemporaryDirectory(dir=in_memory) as temporary:
     work = pathlib.Path(temporary)

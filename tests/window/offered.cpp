@@ -1,9 +1,9 @@
 // offered CONFIG_FOLDER PLAN.plan.json   prints, as JSON, whether the file is whole, how many plans a window
-// that starts now is offered, and whether one of them cannot be opened. Opens each, as somebody at the window
-// would.
+// that starts now is offered, and whether one of them cannot be opened. It opens each, as a user of the
+// window would.
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
-#define DOCTEST_CONFIG_DISABLE  // the driver checks itself in tests alone
+#define DOCTEST_CONFIG_DISABLE  // the driver checks itself only in tests
 #include "tests/ui/driver.h"
 
 #include <cstdio>

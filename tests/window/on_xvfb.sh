@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the tests of the real window: a folder of their own ($work), an X server that nobody sees, and waiting.
+# The tests of the real window source this: a folder of their own ($work), an X server that nobody sees, and waiting.
 work=$(mktemp -d)
 cleanup() {
     kill "${window_pid:-}" "${xvfb_pid:-}" 2>/dev/null || true

@@ -2,7 +2,7 @@
 // size.
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
-#define DOCTEST_CONFIG_DISABLE  // the driver checks itself in tests alone
+#define DOCTEST_CONFIG_DISABLE  // the driver checks itself only in tests
 #include "tests/ui/driver.h"
 
 #include <cstdio>

@@ -17,7 +17,7 @@ wait_for "the window" found
 named() { case "$(xdotool getwindowname "$id")" in $1) return 0 ;; *) return 1 ;; esac; }
 wait_for "the plan's name in the title" named '*Two nodes*'
 xdotool windowmove "$id" 0 0 windowfocus "$id" 2>/dev/null || true
-# The last rows of the window: the status line.
+# Prints a checksum of the last rows of the window, which have the status line.
 status() { xwd -silent -id "$id" 2>/dev/null | tail -c 150000 | cksum || true; }
 before=$(status)
 

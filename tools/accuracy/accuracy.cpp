@@ -1,6 +1,7 @@
-// Predicted against measured, as the Markdown of docs/accuracy.md: accuracy SOURCE_FOLDER [--runs | --write]
-// --runs: every run with its errors. --write: presets/measured_errors.json, docs/accuracy.svg and the tables
-// between the marks of docs/accuracy.md anew.
+// Writes predicted against measured as the Markdown of docs/accuracy.md: accuracy SOURCE_FOLDER [--runs |
+// --write]
+// --runs prints every run with its errors. --write renews presets/measured_errors.json, docs/accuracy.svg and
+// the tables between the marks of docs/accuracy.md.
 #include "tools/accuracy/halves.h"
 #include "tools/accuracy/held_out.h"
 #include "tools/accuracy/measured.h"
@@ -79,7 +80,8 @@ std::string runs_table(const std::vector<MeasuredRun>& runs, const std::vector<R
     return out;
 }
 
-// The text between "<!-- NAME -->" and "<!-- end -->". Error where the file has no such marks.
+// Replaces the text between "<!-- NAME -->" and "<!-- end -->". Throws Error where the file has no such
+// marks.
 void put_between(std::string& page, const std::string& path, const std::string& name,
                  const std::string& table) {
     const std::string mark = "<!-- " + name + " -->\n";

@@ -1,4 +1,4 @@
-// Which sources are the constants fitted on, and which judge them? tests/golden/halves.json.
+// tests/golden/halves.json says on which sources the constants are fitted, and which judge them.
 #pragma once
 
 #include <set>
@@ -9,9 +9,9 @@ namespace pentamesh {
 
 class Halves {
   public:
-    // Error naming the file where it has not the two lists of names, or a name is in both.
+    // Throws Error naming the file where it lacks one of the two lists of names, or a name is in both.
     Halves(std::string_view text, const std::string& path);
-    // False: the constants are fitted on it. Error for a source that is in no half.
+    // Returns false if the constants are fitted on it. Throws Error for a source that is in no half.
     [[nodiscard]] bool judged(const std::string& source) const;
 
   private:

@@ -13,7 +13,7 @@
 namespace pentamesh {
 namespace {
 
-// Median size of the errors of one half, in logarithms.
+// Returns the median size of the errors of one half, in logarithms.
 double median_of(const std::vector<MeasuredError>& errors, const Halves& halves, bool judged) {
     std::vector<double> sizes;
     for (const MeasuredError& m : errors)

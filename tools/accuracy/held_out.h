@@ -11,22 +11,22 @@
 
 namespace pentamesh {
 
-// The runs with a time. Those of the judged half have the error that the program makes; the others' were made
-// smaller by the fit: they are grown, in logarithms, by the median size of the judged over that of the
-// fitted.
+// Returns the runs with a time. Those of the judged half have the error that the program makes; the others'
+// were made smaller by the fit: they are grown, in logarithms, by the median size of the judged over that of
+// the fitted.
 [[nodiscard]] std::vector<MeasuredError> held_out_errors(const std::vector<MeasuredRun>& runs,
                                                          const std::vector<RunAccuracy>& found,
                                                          const Halves& halves);
 
-// Of how many runs the error lay within the range that the others make.
+// Counts the runs whose error lay within the range that the others make.
 struct Coverage {
     int runs = 0, half = 0, most = 0;
 };
-// Each source left out in its turn, with all its runs; by kind: "torchtitan, dense", "all", "dense", "MoE",
-// "16-bit GPUs" ...
+// Leaves out each source in its turn, with all its runs; returns the coverage by kind: "torchtitan, dense",
+// "all", "dense", "MoE", "16-bit GPUs" ...
 [[nodiscard]] std::map<std::string, Coverage> coverage_of(const std::vector<MeasuredError>& errors);
 
-// presets/measured_errors.json.
+// Returns the text of presets/measured_errors.json.
 [[nodiscard]] std::string write_measured_errors(const std::vector<MeasuredError>& errors);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-// Runs that were measured, beside what the program says of them: tests/golden/measured.json.
+// Holds measured runs, and the program's estimates of them: tests/golden/measured.json.
 #pragma once
 
 #include "core/calibrate/measured_runs.h"
@@ -13,13 +13,13 @@ namespace pentamesh {
 struct RunAccuracy {
     std::optional<double> time;    // measured over ours, less 1: above 0 the program is too fast
     std::optional<double> memory;  // ours over measured, less 1: above 0 the program says too much
-    std::optional<bool> verdict;   // whether it agrees on fitting
-    RunTraits traits;              // where there is a time
+    std::optional<bool> verdict;   // true if it agrees on fitting
+    RunTraits traits;              // set where there is a time
     double step_s = 0, measured_s = 0, memory_bytes = 0;  // ours, and the measured time; 0: none
 };
 [[nodiscard]] RunAccuracy accuracy_of(const MeasuredRun& run, Evaluation& scratch);
 
-// Sizes of errors: median, and the value that nine of ten do not pass.
+// Holds sizes of errors: the median, and the value that nine of ten do not pass.
 struct ErrorSpread {
     std::size_t runs = 0;
     double median = 0, most = 0, bias = 0;  // bias: median with its sign

@@ -33,7 +33,7 @@ std::string line(const char* type, double x1, double y1, double x2, double y2) {
            + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\"/>\n";
 }
 
-// Whole powers of ten where there are two of them, else 1, 2 and 5 of each.
+// Returns whole powers of ten where there are two of them, else 1, 2 and 5 of each.
 std::vector<double> ticks_of(double low, double high) {
     std::vector<double> tens, all;
     for (double ten = std::pow(10, std::floor(std::log10(low))); ten <= high; ten *= 10)
@@ -70,7 +70,7 @@ std::string square(double x, double y, const std::string& name, const Square& s,
     return out;
 }
 
-// Its height is added to y.
+// Returns a block of the drawing; its height is added to y.
 std::string block(const char* title, const Squares& squares, const char* type, double& y) {
     std::string out = text(kLeft, y + 20, "head", title);
     y += kHead;
@@ -83,7 +83,7 @@ std::string block(const char* title, const Squares& squares, const char* type, d
     return out;
 }
 
-// One set of colours for light and dark pages: a viewer may not say which it is.
+// Light and dark pages have the same colours: a viewer may not say which it is.
 constexpr const char* kStyle = "<style>\n"
                                "text{font:11px sans-serif;fill:#737b85}\n"
                                ".head{font-size:14px;font-weight:600}\n"

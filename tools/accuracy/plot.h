@@ -1,4 +1,4 @@
-// docs/accuracy.svg: predicted against measured.
+// Draws docs/accuracy.svg: predicted against measured.
 #pragma once
 
 #include "tools/accuracy/measured.h"
@@ -8,11 +8,11 @@
 
 namespace pentamesh {
 
-// "torchtitan, dense": the kinds of the tables and of the plot.
+// Returns a kind of the tables and of the plot: "torchtitan, dense".
 [[nodiscard]] std::string kind_of(const MeasuredRun& run);
 
-// A square each for a framework and kind, logarithmic: seconds of a step, below GiB of the measured peak.
-// Read on white and on black.
+// Draws a square for each framework and kind, logarithmic: seconds of a step, below GiB of the measured peak.
+// It can be read on white and on black.
 [[nodiscard]] std::string accuracy_plot(const std::vector<MeasuredRun>& runs,
                                         const std::vector<RunAccuracy>& found);
 

@@ -1,8 +1,8 @@
 // Fits the constants of the time model on the measured runs (tests/golden/measured.json) of one half of the
 // sources, prints how near the program is on both halves (tests/golden/halves.json), and with --write puts
 // the constants into presets/: the GPUs' efficiencies to Megatron's runs, then each framework's own figures
-// to its runs. docs/step.md says what is fitted and why. --check: fits nothing, and exits with 1 where the
-// constants that ship err too much on presets/published_runs.json or a run moved.
+// to its runs. docs/step.md says what is fitted and why. With --check it fits nothing, and exits with 1 where
+// the constants that ship err too much on presets/published_runs.json or a run moved.
 #include "check.h"
 #include "software_fit.h"
 
@@ -32,7 +32,7 @@ using namespace pentamesh;
 
 namespace {
 
-// A published run as the plan of it whose memory fits.
+// Holds a published run, and its plan whose memory fits.
 struct Case {
     const PublishedRun* run = nullptr;
     Plan plan;
@@ -40,7 +40,7 @@ struct Case {
 
 constexpr double kNoTime = 10;  // error of a run that gets no step time
 
-// Relative error of the throughput: measured time over ours, less 1.
+// Returns the relative error of the throughput: measured time over ours, less 1.
 double error_of(const PublishedRun& run, const Plan& plan, Evaluation& scratch) {
     evaluate(plan, scratch, {.timeline = true, .messages = false});
     if (!scratch.step) return kNoTime;
@@ -67,11 +67,11 @@ bool is_megatron(Software s) {
     return s == Software::megatron || s == Software::megatron_bridge;
 }
 
-// Runs that are fitted to, and what they cost. A run that is far off tells of what no constant says: from
-// there on it pulls no more.
+// Fits to its runs and sums their cost. A run that is far off shows an effect that no constant describes:
+// beyond a limit it pulls no more.
 class Fit {
-    // Weight of what is known of a constant. Each of six sources left out of the fit in its turn, its runs
-    // are off by 23 % with 1, 19 % with 5, 18 % with 20.
+    // This is the weight of the prior knowledge of a constant. When each of six sources is left out of the
+    // fit in its turn, its runs are off by 23 % with 1, 19 % with 5, 18 % with 20.
     static constexpr double kPrior = 5;
 
   public:
@@ -80,7 +80,7 @@ class Fit {
             if (r.has_time() && !halves.judged(r.family)) runs_.push_back(r);
     }
 
-    // The GPUs' efficiencies, to Megatron's runs.
+    // Fits the GPUs' efficiencies to Megatron's runs.
     void fit_gpus(std::vector<Parameter>& parameters) {
         minimize(parameters, [&] {
             set_parameters(parameters, [this](auto&& each) {
@@ -90,7 +90,7 @@ class Fit {
         });
     }
 
-    // One framework's own figures, to its runs.
+    // Fits one framework's own figures to its runs.
     void fit_software(Software software, std::vector<SoftwareParameter>& parameters) {
         if (parameters.empty()) return;
         const SoftwareFacts facts = facts_of(software);
@@ -146,7 +146,7 @@ std::string label_of(const PublishedRun& run, const std::vector<RunError>& befor
     return same == 0 ? run.label : run.label + " #" + std::to_string(same + 1);
 }
 
-// Each run's error with the constants that ship, held against the table and the limits.
+// Holds each run's error with the constants that ship against the table and the limits.
 int check(const std::string& root, const std::vector<RunError>& runs, bool renew) {
     const std::string file = root + "/tests/golden/step_errors.txt";
     if (renew) {
@@ -159,7 +159,7 @@ int check(const std::string& root, const std::vector<RunError>& runs, bool renew
     return 1;
 }
 
-// The parameters and the error on the judged half go into the GPUs' files, to four digits.
+// Writes the parameters and the error on the judged half into the GPUs' files, to four digits.
 void write_presets(const std::string& root, const std::vector<Parameter>& parameters, double error) {
     for (const auto& entry : std::filesystem::directory_iterator(root + "/presets/gpus")) {
         nlohmann::ordered_json gpu = nlohmann::ordered_json::parse(std::ifstream(entry.path()));
@@ -176,7 +176,7 @@ void write_presets(const std::string& root, const std::vector<Parameter>& parame
     }
 }
 
-// Prints how near the constants that are set now are, by half and framework; the median size on the judged
+// Prints how near the current constants are, by half and framework; returns the median size on the judged
 // half.
 double print_halves(const std::vector<MeasuredRun>& runs, const Halves& halves) {
     std::map<std::string, std::vector<double>> by;
@@ -231,7 +231,8 @@ int run(const Options& options) {
         std::erase_if(parameters, [&](const Parameter& p) {
             return std::find(options.only.begin(), options.only.end(), p.key) == options.only.end();
         });
-    // Held near the constants that ship: what the runs do not tell stays as it is.
+    // The fit starts and stays near the constants that ship: a constant that the runs do not determine stays
+    // as it is.
     for (Parameter& p : parameters)
         p.value = p.expected = presets.gpu(std::string(p.gpus.front())).efficiency.*p.member();
     EnumArray<Software, std::vector<SoftwareParameter>> figures;

@@ -9,7 +9,7 @@
 namespace pentamesh {
 
 std::vector<SoftwareParameter> fitted_of(const SoftwareFacts& facts) {
-    // Bounds: those that tests/core/measured_test.cpp holds the files to.
+    // The bounds are those that tests/core/measured_test.cpp holds the files to.
     static const std::vector<SoftwareParameter> kAll{
         {"products", &SoftwareFacts::products, 1, 0.3, 0.3, 1.5},
         {"grouped", &SoftwareFacts::grouped, 1, 0.3, 0.3, 1.5},

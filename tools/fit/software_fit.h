@@ -1,4 +1,4 @@
-// A framework's own rates (presets/software), fitted to its measured runs after the GPU's efficiencies.
+// Fits a framework's own rates (presets/software) to its measured runs after the GPU's efficiencies.
 #pragma once
 
 #include "core/plan/software.h"
@@ -9,17 +9,17 @@
 
 namespace pentamesh {
 
-// A figure whose source in the preset says that it is fitted.
+// This is a figure whose source in the preset says that it is fitted.
 struct SoftwareParameter {
     std::string_view key;
     double SoftwareFacts::*member = nullptr;
-    double expected = 1, spread = 0.5;  // what is known beforehand: median, deviation of the logarithm
+    double expected = 1, spread = 0.5;  // prior: median, deviation of the logarithm
     double least = 0, most = 1;
     double value = 0;
 };
 [[nodiscard]] std::vector<SoftwareParameter> fitted_of(const SoftwareFacts& facts);
 
-// The facts with the parameters' values.
+// Returns the facts with the parameters' values.
 [[nodiscard]] SoftwareFacts with_values(SoftwareFacts facts,
                                         const std::vector<SoftwareParameter>& parameters);
 

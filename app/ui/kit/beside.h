@@ -1,4 +1,4 @@
-// A value that takes too long for a frame: worked out on another thread for a key, and drawn when it is
+// A value that takes too long for a frame is worked out on another thread for a key, and drawn when it is
 // there.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace pentamesh::ui {
 
-// What a view draws. `key` names everything that the value depends on.
+// A view draws this. `key` names everything that the value depends on.
 template <typename Value, typename Key>
 struct WorkedOut {
-    std::optional<Key> key;  // that `value` is of, or that is being worked out
+    std::optional<Key> key;  // the key of `value`, or of the one that is being worked out
     Value value{};
     bool running = false;
-    std::string error;  // why there is none; empty: nothing went wrong
+    std::string error;  // why the value is missing; empty if nothing went wrong
     [[nodiscard]] bool is_of(const Key& other) const { return key && *key == other && !running; }
 };
 
@@ -41,8 +41,8 @@ class Beside {
     Beside(const Beside&) = delete;
     Beside& operator=(const Beside&) = delete;
 
-    // Once a frame: what is not wanted, or of another key, ends; what is missing begins, `make_work()`.
-    // True: there is something new to draw.
+    // Runs once a frame: it ends work that is not wanted, or has another key; missing work begins with
+    // `make_work()`. Returns true if there is something new to draw.
     template <typename MakeWork>
     bool tend(bool wanted, const Key& key, WorkedOut<Value, Key>& state, MakeWork&& make_work) {
         if (state.running && !cancel_) state = {};  // a copy of another window's: no thread here works on it

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kTableRow = 20;
 
-// An exact value as it stands in a cell: whole numbers with separators, others in six digits.
+// Returns an exact value as a cell shows it: whole numbers with separators, others in six digits.
 std::string shown(const Table::Column& column, const std::string& exact) {
     if (column.shown == Shown::words || column.shown == Shown::plain) return exact;
     const std::optional<double> x = parse_double(exact);
@@ -22,7 +22,7 @@ std::string shown(const Table::Column& column, const std::string& exact) {
     return std::abs(*x) < 9e15 ? thousands(std::llround(*x)) : exact;
 }
 
-// Bytes, seconds and shares stand exact: the head says in what.
+// Bytes, seconds and shares are exact: the title names their unit.
 std::string title_of(const Table::Column& column) {
     switch (column.shown) {
     case Shown::memory:
@@ -41,7 +41,7 @@ constexpr float kLine = 16, kColumnGap = 16, kTablePad = 24, kWidestWord = 150, 
 constexpr std::size_t kMeasured = 300;  // of more rows, all that follow are as high as the highest of these
 constexpr int kMostLines = 6;
 
-// A title on two lines: broken at the space that leaves both shortest.
+// Returns a title on two lines: broken at the space that leaves both shortest.
 std::pair<std::string_view, std::string_view> halves(Canvas& c, std::string_view title,
                                                      const TextStyle& style) {
     std::pair<std::string_view, std::string_view> best{title, {}};
@@ -86,7 +86,7 @@ struct Columns {
     }
 };
 
-// The last row that may stand at the top, so that the end is seen.
+// Returns the last row that may be the first one shown, so that the end is seen.
 std::size_t last_start(const Columns& columns, std::size_t rows, float room) {
     float h = 0;
     std::size_t r = rows;
@@ -101,12 +101,12 @@ float rows_height(const Columns& columns, std::size_t first, std::size_t last) {
     for (std::size_t r = first; r < last; ++r) h += columns.height_of(r);
     return h;
 }
-// What a room of that height lacks for all rows, and the line of those that are left out.
+// Returns the height that this room lacks for all rows, and for the line that counts rows that are left out.
 float hidden_height(const Columns& columns, const Table& table, float room) {
     const float all = rows_height(columns, 0, table.rows.size()) + (table.left_out > 0 ? kMoreLine : 0.0f);
     return std::max(0.0f, std::ceil(all - room));
 }
-// The end of the rows from `first` that fit whole, above a line that says how many do not.
+// Returns the end of the rows from `first` that fit whole, above a line that says how many do not.
 std::size_t whole_rows(const Columns& columns, const Table& table, std::size_t first, float room) {
     if (rows_height(columns, first, table.rows.size()) <= room + 0.5f) return table.rows.size();
     std::size_t r = first;
@@ -115,7 +115,8 @@ std::size_t whole_rows(const Columns& columns, const Table& table, std::size_t f
     return r;
 }
 
-// Where the natural widths do not fit: figures keep theirs, words get what is left, at least their longest.
+// Runs where the natural widths do not fit: figures keep theirs, words get the rest, at least their longest
+// word.
 void squeeze(Canvas& c, const Table& table, const TextStyle& head, const TextStyle& body, float room,
              std::size_t first, std::size_t last, Columns& out) {
     const std::size_t n = out.width.size();
@@ -206,7 +207,7 @@ void draw_cell(Ui& ui, Rect cell, std::string_view text, bool number, int lines,
         ui.tooltip(std::string(text));
 }
 
-// Where the table stands sideways: a bar that is dragged.
+// Draws a bar to drag where the table is wider than its room.
 void across_bar(Ui& ui, std::string_view name, Rect bar, float sum, float& across) {
     const float w = bar.w * bar.w / sum;
     const Rect knob{bar.x + across * bar.w / sum, bar.y + 2, w, 4};
@@ -215,7 +216,7 @@ void across_bar(Ui& ui, std::string_view name, Rect bar, float sum, float& acros
     if (hit.held) across = (ui.frame().mouse.x - bar.x - w / 2) * sum / bar.w;
 }
 
-// What is not shown below the last row; empty: nothing.
+// Returns words for the rows below the last one shown; empty where no rows follow.
 std::string rest_words(const Table& table, std::size_t end) {
     if (end < table.rows.size())
         return "… and "
@@ -225,7 +226,7 @@ std::string rest_words(const Table& table, std::size_t end) {
     return "… and " + thousands(static_cast<std::int64_t>(table.left_out)) + " more";
 }
 
-// A mark at the right: which of the rows are shown. `last`: the largest scroll.
+// Draws a mark at the right that says which of the rows are shown. `last` is the largest scroll.
 void mark_place(Ui& ui, Rect room, float rows, float last, float scroll) {
     if (ui.state().for_picture || ui.state().without_bars) return;
     const float h = std::max(16.0f, room.h * (rows - last) / std::max(1.0f, rows)),
@@ -239,7 +240,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
                std::span<const std::uint8_t> faint) {
     Canvas& c = ui.canvas();
     const TextStyle head = ui.small(Tone::secondary), body = ui.small(Tone::text);
-    // Width of a column: its title, the figures of the visible rows, the words of the first ones.
+    // A column's width fits its title, the figures of the visible rows, and the words of the first ones.
     const auto visible = static_cast<std::size_t>(std::max(0.0f, (room.h - 24) / kTableRow)) + 2;
     const auto first = std::min(static_cast<std::size_t>(std::max(0.0f, state.scroll)), table.rows.size());
     const Columns columns =
@@ -251,7 +252,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
         if (ui.frame().shift) state.across -= ui.take_wheel(room) * 60;
     }
     state.across = std::clamp(state.across, 0.0f, std::max(0.0f, columns.sum - room.w));
-    // The first column, which names the row, stays where it leaves room for another.
+    // The first column, which names the row, does not scroll where it leaves room for another.
     const float pinned = sideways && columns.width[0] < room.w * 0.45f ? columns.width[0] : 0;
     const auto cells = [&](Rect row, auto&& draw) {
         float x = row.x - state.across;
@@ -269,7 +270,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     c.line({room.x, room.y}, {room.right(), room.y}, ui.theme().hairline);
     room.cut_top(2);
 
-    // One further where a line below says what is left out.
+    // The scroll may go one row further where a line below counts rows that are left out.
     const float last = static_cast<float>(last_start(columns, table.rows.size(), room.h))
                        + (table.left_out > 0 ? 1.0f : 0.0f);
     if (last > 0 && !(sideways && ui.frame().shift)) state.scroll -= ui.take_wheel(room) * 3;
@@ -280,7 +281,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     state.scroll = std::clamp(std::floor(state.scroll), 0.0f, last);
     ui.state().hidden = std::max(ui.state().hidden, hidden_height(columns, table, room.h));
     int clicked = -1;
-    // A picture shows whole rows alone, and says how many more there are.
+    // A picture shows only whole rows, and says how many more there are.
     const std::size_t end = ui.state().for_picture
                                 ? whole_rows(columns, table, static_cast<std::size_t>(state.scroll), room.h)
                                 : table.rows.size();

@@ -1,4 +1,4 @@
-// "Show as data": the same content as a table, to read.
+// "Show as data" shows the same content as a table, to read.
 #pragma once
 
 #include "app/tables/table.h"
@@ -15,9 +15,10 @@ struct TableState {
     float across = 0;  // pixels, where the columns are wider than the room
     int hovered_row = -1;
 };
-// Draws what fits and scrolls. Where room is short, words wrap to up to three lines; figures and their titles
-// are never cut: columns that still do not fit are reached sideways (Shift and the wheel, or the bar below).
-// `faint`: by row, not 0 where its words step back; empty: none does. Returns the row clicked, -1: none.
+// Draws the rows that fit and scrolls. Where room is short, words wrap to up to three lines; figures and
+// their titles are never cut: columns that still do not fit are reached sideways (Shift and the wheel, or the
+// bar below). `faint` has an entry for each row, not 0 where its words are faint; empty means that no row is
+// faint. Returns the row clicked, or -1.
 int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state,
                int selected = -1, std::span<const std::uint8_t> faint = {});
 

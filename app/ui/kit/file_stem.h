@@ -1,4 +1,4 @@
-// A text as part of a file's name that every system takes.
+// Turns a text into a part of a file's name that every system takes.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace pentamesh::ui {
 
-// "Ada / Lovelace": "Ada-Lovelace". Letters, digits, '.', '_' and what is not ASCII stay, all else becomes
-// one
-// '-', none at either end; so long as a name may be. Empty where nothing stays.
+// Returns "Ada-Lovelace" for "Ada / Lovelace". Letters, digits, '.', '_' and characters that are not ASCII
+// stay, all else becomes one '-', with none at either end; the length is limited to that of a name. It is
+// empty where no character stays.
 [[nodiscard]] std::string file_stem(std::string_view text);
 
 }  // namespace pentamesh::ui

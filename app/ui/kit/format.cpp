@@ -17,7 +17,7 @@ struct Unit {
 
 template <std::size_t N>
 std::string with_unit(double value, const std::array<Unit, N>& units, Zeros zeros) {
-    // From the largest; a value that rounds up to 1,000 takes the next unit.
+    // The search goes from the largest unit down; a value that rounds up to 1,000 takes the next unit.
     for (const Unit& u : units)
         if (std::abs(value) >= u.size * 0.9995) return three_digits(value / u.size, zeros) + " " + u.name;
     return three_digits(value / units.back().size, zeros) + " " + units.back().name;

@@ -1,4 +1,5 @@
-// Numbers as people read them: three significant digits, binary GiB for memory, decimal GB/s for bandwidth.
+// Writes numbers as people read them: three significant digits, binary GiB for memory, decimal GB/s for
+// bandwidth.
 #pragma once
 
 #include "core/base/text.h"
@@ -18,7 +19,7 @@ namespace pentamesh::ui {
 [[nodiscard]] inline std::string memory_text(double bytes) {  // "66.1 GiB"
     return pentamesh::memory_text(bytes, Zeros::kept);
 }
-// "79.6 GiB (85.5 GB)": a GPU's memory, in both units.
+// Returns "79.6 GiB (85.5 GB)": a GPU's memory, in both units.
 [[nodiscard]] inline std::string capacity_text(double bytes) {
     return memory_text(bytes) + " (" + bytes_text(bytes) + ")";
 }
@@ -35,7 +36,7 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
 
-// "tp 8 → 4" of what files and the command line write "tp 8 -> 4".
+// Returns "tp 8 → 4" for "tp 8 -> 4", which files and the command line write.
 [[nodiscard]] std::string with_arrows(std::string_view text);
 
 }  // namespace pentamesh::ui

@@ -1,5 +1,5 @@
-// Work beside the window: one background thread, or slices between frames where there are no threads. What it
-// needs goes in by value, results and a wake-up come out; nothing else is shared.
+// Work runs in the background of the window: on one thread, or in slices between frames where there are no
+// threads. Its input goes in by value, results and a wake-up come out; nothing else is shared.
 #pragma once
 
 #include "app/ui/kit/slices.h"
@@ -21,7 +21,7 @@ namespace pentamesh::ui {
 template <typename Result, bool kOnThread = kHasThreads>
 class Job {
   public:
-    // What the work sees of the job. `send` hands over a result; both say whether the work is still wanted.
+    // The work sees this of the job. `send` hands over a result; both say whether the work is still wanted.
     class Output {
       public:
         [[nodiscard]] bool wanted() const {
@@ -44,7 +44,7 @@ class Job {
         Job& job_;
         std::uint64_t number_;
     };
-    // Called until it says false, that it is done: one call is a slice of the work.
+    // One call is a slice of the work; it is called until it returns false, which means done.
     using Work = std::function<bool(const Output&)>;
 
     // `wake` is called on the background thread after each result and at the end: Window::wake.
@@ -68,7 +68,7 @@ class Job {
     Job(const Job&) = delete;
     Job& operator=(const Job&) = delete;
 
-    // Cancels what runs and starts this. Returns at once. Copy into `work` all that it reads.
+    // Cancels the running work and starts this. Returns at once. Copy into `work` all that it reads.
     template <typename DoWork>
     void start(DoWork work) {
         Work in_slices;
@@ -102,7 +102,8 @@ class Job {
         const std::lock_guard lock(mutex_);
         return running_;
     }
-    // The results since the last call, in order. Rethrows what the work threw, once, after its last results.
+    // Returns the results since the last call, in order. Rethrows an exception of the work, once, after its
+    // last results.
     [[nodiscard]] std::vector<Result> take() {
         const std::lock_guard lock(mutex_);
         if (results_.empty() && error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -131,7 +132,7 @@ class Job {
             lock.lock();
         }
     }
-    // Without a thread. True: there is more to do.
+    // Runs a slice without a thread. Returns true if there is more to do.
     bool run_slice() {
         if (next_) work_ = std::exchange(next_, std::nullopt), work_number_ = number_;
         if (!work_) return false;
@@ -166,7 +167,7 @@ class Job {
     std::vector<Result> results_;
     std::exception_ptr error_;
     bool running_ = false, quit_ = false;
-    std::optional<Work> work_;  // that is being done in slices
+    std::optional<Work> work_;  // the work that is being done in slices
     std::uint64_t work_number_ = 0;
     std::optional<SliceWorker> slices_;
     std::thread thread_;  // last: it uses all of the above

@@ -1,4 +1,4 @@
-// A value made from something that changes seldom, kept until its key changes.
+// Keeps a value made from something that changes seldom, until its key changes.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace pentamesh::ui {
 
-// `Key` names everything that the value depends on: a revision, or a tuple of it and what the user chose.
+// `Key` names everything that the value depends on: a revision, or a tuple of it and the user's choices.
 template <typename T, typename Key = std::uint64_t>
 class Kept {
   public:
-    // `make` returns the value, or takes the one that stands and fills it anew. True: it was made now.
+    // `make` returns the value, or takes the current one and fills it anew. Returns true if it was made now.
     template <typename Make>
     bool update(const Key& key, Make&& make) {
         if (made_ && key_ == key) return false;
@@ -29,10 +29,10 @@ class Kept {
         update(key, std::forward<Make>(make));
         return value_;
     }
-    // What was made last; a T of its own where nothing was yet.
+    // Returns the value made last, or a default T before that.
     const T& operator*() const { return value_; }
     const T* operator->() const { return &value_; }
-    // Of what stands; null where nothing does.
+    // Returns the key of the current value, or null.
     [[nodiscard]] const Key* key() const { return made_ ? &key_ : nullptr; }
     void forget() { made_ = false; }
 

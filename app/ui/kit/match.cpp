@@ -25,7 +25,7 @@ std::string lower(std::string_view s) {
     return out;
 }
 
-// Where `part` stands in the text: at a word's start where there is such a place. npos: nowhere.
+// Says where `part` is in the text: at a word's start where there is such a place. npos means nowhere.
 struct Found {
     std::size_t at = std::string_view::npos;
     bool word = false;
@@ -39,7 +39,7 @@ Found find_part(std::string_view part, std::string_view text) {
     return found;
 }
 
-// -1: a letter is missing, or out of order.
+// Returns -1 if a letter is missing, or out of order.
 int scattered(std::string_view letters, std::string_view text) {
     std::size_t at = 0;
     int score = 0;
@@ -52,12 +52,12 @@ int scattered(std::string_view letters, std::string_view text) {
     return score * 10;
 }
 
-// The fewest pieces into which the letters fall so that each begins a word of the text, in its order; 0:
-// none.
+// Returns the fewest pieces into which the letters fall so that each begins a word of the text, in its order;
+// 0 means that there is no such way.
 int pieces(std::string_view letters, std::string_view text) {
     constexpr int kNever = 1000;
     const std::size_t n = letters.size(), columns = text.size() + 1;
-    // least[i * columns + t]: for the letters from i on, in the text from t on.
+    // least[i * columns + t] is for the letters from i on, in the text from t on.
     std::vector<int> least((n + 1) * columns, kNever);
     std::fill(least.end() - static_cast<std::ptrdiff_t>(columns), least.end(), 0);
     for (std::size_t i = n; i-- > 0;)

@@ -39,7 +39,7 @@ float row_height(const MenuItem& item) {
     return kRow + (item.detail.empty() ? 0 : kDetail);
 }
 
-// Items that stay follow all others, those that match first.
+// Items that stay follow all others; the best matches come first.
 std::vector<std::size_t> shown_of(const std::vector<MenuItem>& items, std::string_view filter) {
     std::vector<std::size_t> out = matching(items, filter);
     const auto stays =
@@ -62,7 +62,7 @@ struct Menu {
     [[nodiscard]] float gap_before(const MenuItem& item) const {
         return item.separator && (state.filter.empty() || item.stays) ? kSeparator : 0;
     }
-    // Of the items that stay: they are at the end of `shown`.
+    // Returns the height of the items that stay: they are at the end of `shown`.
     [[nodiscard]] float foot_height() const {
         float h = 0;
         for (const std::size_t i : shown)
@@ -70,7 +70,8 @@ struct Menu {
         return h;
     }
 
-    // As wide as the widest of all items, filtered out or not; below the anchor where there is room.
+    // Returns a box as wide as the widest of all items, filtered out or not, below the anchor where there is
+    // room.
     [[nodiscard]] Rect box(Rect anchor, float min_width) const {
         Canvas& c = ui.canvas();
         const Vec2 screen = ui.frame().size;
@@ -88,7 +89,7 @@ struct Menu {
                 std::min(anchor.bottom() + 4, std::max(8.0f, screen.y - 8 - h)), w, h};
     }
 
-    // Up, Down, Home and End go from one enabled item to the next. True: the cursor moved.
+    // Up, Down, Home and End go from one enabled item to the next. Returns true if the cursor moved.
     bool move_cursor() {
         const int n = static_cast<int>(shown.size()), before = state.cursor;
         const auto go = [&](int from, int by) {
@@ -123,7 +124,7 @@ struct Menu {
         if (!item.detail.empty()) ui.label({text.x, text.y - 4, text.w, kDetail}, item.detail, ui.small());
     }
 
-    // The room of the next item, under its line where it has one.
+    // Returns the room of the next item, under its line where it has one.
     Rect next_row(Rect& room, const MenuItem& item) const {
         const float gap = gap_before(item);
         if (gap > 0) {
@@ -133,7 +134,7 @@ struct Menu {
         }
         return room.cut_top(row_height(item));
     }
-    // True: it was clicked.
+    // Returns true if the row was clicked.
     bool pick_row(Rect row, std::size_t k) {
         // A mouse that rests where a row comes to lie chooses nothing.
         const bool mouse_moved = !(ui.frame().mouse == ui.state().last_mouse) && ui.frame().wheel == 0;
@@ -144,7 +145,7 @@ struct Menu {
         return hit.clicked;
     }
 
-    // The index of the item that was clicked, -1: none.
+    // Returns the index of the item that was clicked, or -1.
     int draw_list(Rect room, bool cursor_moved) {
         int picked = -1;
         Rect foot = room.cut_bottom(foot_height());

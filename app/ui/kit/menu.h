@@ -1,4 +1,4 @@
-// A list that drops from an anchor: menus of the bar, choices of a box.
+// A menu is a list that drops from an anchor: menus of the bar, choices of a box.
 #pragma once
 
 #include "app/ui/kit/scroll.h"
@@ -15,7 +15,8 @@ struct MenuItem {
     bool enabled = true;
     bool checked = false;
     bool separator = false;  // a line before it
-    bool stays = false;  // stands below the list, where it is seen however long that is and whatever is typed
+    bool stays = false;  // stands below the list, where it is always seen, for any length of the list and any
+                         // typed text
 };
 
 struct MenuResult {
@@ -29,11 +30,12 @@ struct MenuState {
     ScrollState scroll{};
     bool fresh = true;  // set when the menu opens
 };
-// `with_filter`: a text field on top narrows the list.
+// With `with_filter`, a text field on top narrows the list.
 MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vector<MenuItem>& items,
                      MenuState& state, bool with_filter, float min_width = 200);
-// The items that a filter leaves (match.h), best match first, those that match equally in their order; all
-// where it is empty. Where what was typed stands together in one of them, those of scattered letters go.
+// Returns the items that a filter leaves (match.h), best match first, those that match equally in their
+// order; all where it is empty. Where one of them has the typed text together, items with only scattered
+// letters are dropped.
 [[nodiscard]] std::vector<std::size_t> matching(const std::vector<MenuItem>& items, std::string_view filter);
 
 }  // namespace pentamesh::ui

@@ -1,4 +1,4 @@
-// What do the buttons look like that play something and go a step back or on?
+// Draws the buttons that play something and go a step back or on.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -10,8 +10,8 @@ namespace pentamesh::ui {
 
 enum class PlayerMark : std::uint8_t { back, play, pause, forward };
 
-// A quiet button with a drawn mark: no font is asked for it. True where it was clicked; `what` is its
-// tooltip.
+// Draws a quiet button with a drawn mark, so that no font needs it. Returns true if it was clicked; `what` is
+// its tooltip.
 [[nodiscard]] bool player_button(Ui& ui, std::string_view name, Rect r, PlayerMark mark,
                                  std::string_view what);
 

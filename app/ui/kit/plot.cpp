@@ -25,7 +25,7 @@ std::vector<double> linear_ticks(double low, double high, int count) {
     return out;
 }
 
-// Powers of ten, every second, third ... where there are more than `count`.
+// Returns powers of ten; every second, third ... where there are more than `count`.
 std::vector<double> decade_ticks(double low, double high, int count) {
     const int first = static_cast<int>(std::ceil(std::log10(low) - 1e-9)),
               last = static_cast<int>(std::floor(std::log10(high) + 1e-9));
@@ -35,7 +35,7 @@ std::vector<double> decade_ticks(double low, double high, int count) {
     return out;
 }
 
-// 1, 2 and 5 times powers of ten: for less than two decades.
+// Returns 1, 2 and 5 times powers of ten, for less than two decades.
 std::vector<double> one_two_five(double low, double high) {
     std::vector<double> out;
     for (int e = static_cast<int>(std::floor(std::log10(low))); std::pow(10.0, e) <= high; ++e)

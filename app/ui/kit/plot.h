@@ -1,4 +1,4 @@
-// Plots: scales, axes with round ticks, a grid, the nearest point, and a brush that picks a range.
+// Plots have scales, axes with round ticks, a grid, the nearest point, and a brush that picks a range.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -13,8 +13,8 @@ namespace pentamesh::ui {
 
 enum class ScaleKind : std::uint8_t { linear, logarithmic };
 
-// Values to logical pixels along one axis. `from` and `to` are where `low` and `high` stand; from > to is
-// fine (a y axis). Logarithmic: low > 0.
+// Maps values to logical pixels along one axis. `from` and `to` are the places of `low` and `high`; from > to
+// is fine (a y axis). A logarithmic scale needs low > 0.
 struct PlotScale {
     double low = 0, high = 1;
     ScaleKind kind = ScaleKind::linear;
@@ -23,8 +23,8 @@ struct PlotScale {
     [[nodiscard]] float at(double value) const;  // beyond the ends where the value is
     [[nodiscard]] double value(float at) const;
 };
-// At most `count` (at least 2) round values within the scale: 1, 2 or 5 times a power of ten, in multiples of
-// `unit` (1 GiB, 60 s). A logarithmic scale of two decades or more has powers of ten.
+// Returns at most `count` (at least 2) round values within the scale: 1, 2 or 5 times a power of ten, in
+// multiples of `unit` (1 GiB, 60 s). A logarithmic scale of two decades or more has powers of ten.
 [[nodiscard]] std::vector<double> round_ticks(const PlotScale& scale, int count, double unit = 1);
 
 struct PlotAxis {
@@ -35,7 +35,7 @@ struct PlotAxis {
     std::vector<double> ticks{};  // instead of round_ticks
     float spacing = 48;           // least logical pixels between ticks
     bool grid = true;
-    std::string title{};  // beside the y axis' top, below the x axis' end
+    std::string title{};  // stands next to the y axis' top, or below the x axis' end
 };
 
 struct Plot {
@@ -43,10 +43,10 @@ struct Plot {
     PlotScale x, y;
     [[nodiscard]] Vec2 at(double vx, double vy) const { return {x.at(vx), y.at(vy)}; }
 };
-// Draws the axes and their grid; the labels take what they need off `room`.
+// Draws the axes and their grid; the labels take their room off `room`.
 [[nodiscard]] Plot draw_axes(Ui& ui, Rect room, const PlotAxis& x, const PlotAxis& y);
 
-// Index of the point nearest to `to` and within `reach`; nullopt: none.
+// Returns the index of the point nearest to `to` and within `reach`, or nullopt.
 [[nodiscard]] std::optional<std::size_t> nearest_point(std::span<const Vec2> points, Vec2 to,
                                                        float reach = 24);
 
@@ -54,7 +54,8 @@ struct PlotRange {
     double low = 0, high = 0;
     bool operator==(const PlotRange&) const = default;
 };
-// A drag along the plot picks a range of x; a click clears it. Draws the picked range. True: it changed.
+// A drag along the plot picks a range of x; a click clears it. Draws the picked range. Returns true if it
+// changed.
 bool brush(Ui& ui, std::string_view name, const Plot& plot, std::optional<PlotRange>& range);
 
 }  // namespace pentamesh::ui

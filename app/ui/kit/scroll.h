@@ -1,5 +1,5 @@
-// A window onto something taller. The wheel and its thumb scroll it; Page Up and Page Down do where the mouse
-// or the keyboard focus is inside, Home and End where the focus is. It follows the focus.
+// A scroll area is a window onto taller content. The wheel and its thumb scroll it; Page Up and Page Down do
+// where the mouse or the keyboard focus is inside, Home and End where the focus is. It follows the focus.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -12,8 +12,8 @@ struct ScrollState {
     Id focus = 0;    // the focused area when last drawn
 };
 
-// Clips to `window` while it lives. Draw downwards from `room`'s top and take what is used off it (cut_top):
-// so the area learns the height of its content.
+// Clips to `window` while it lives. Draw downwards from `room`'s top and take the used height off it
+// (cut_top): so the area learns the height of its content.
 class ScrollArea {
   public:
     struct Options {

@@ -1,4 +1,4 @@
-// Work in slices, for where there are no threads (core/base/threads.h): whoever runs the window gives it time
+// Work runs in slices where there are no threads (core/base/threads.h): the loop of the window gives it time
 // between two frames. The list of workers belongs to the thread that made them: run_slices serves only those
 // of the thread that calls it.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace pentamesh::ui {
 
-// Does a little, some milliseconds; true: there is more to do, now.
+// Does a little, some milliseconds; returns true if there is more to do now.
 using WorkSlice = std::function<bool()>;
 
 // Takes part in run_slices as long as it lives.
@@ -23,8 +23,8 @@ class SliceWorker {
     std::shared_ptr<WorkSlice> slice_;
 };
 
-// Gives all of them slices in turn, until nothing is to be done or that many seconds have passed. True: there
-// is more to do.
+// Gives all of them slices in turn, until all work is done or that many seconds have passed. Returns true if
+// there is more to do.
 bool run_slices(double seconds);
 
 }  // namespace pentamesh::ui

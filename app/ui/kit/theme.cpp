@@ -100,7 +100,7 @@ std::array<Color, kShadeCount> shades(const Theme& theme, Color base) {
         const float k = static_cast<float>((i * 5) % kShadeCount) / static_cast<float>(kShadeCount - 1);
         out[i] = k < 0.5f ? mix(low, base, k * 2) : mix(base, high, k * 2 - 1);
     }
-    // The first shade is the axis' own colour: what a single group is drawn in.
+    // The first shade is the axis' own colour: a single group is drawn in it.
     const auto nearest = std::min_element(out.begin(), out.end(), [&](Color a, Color b) {
         const auto distance = [&](Color c) {
             return std::abs(c.r - base.r) + std::abs(c.g - base.g) + std::abs(c.b - base.b);
@@ -112,7 +112,7 @@ std::array<Color, kShadeCount> shades(const Theme& theme, Color base) {
 }
 
 Color ink_on(Color ground) {
-    // Pure black: the two then meet at 4.58 to 1, so that one of them always reads.
+    // Black is pure: the two then meet at 4.58 to 1, so that one of them always reads.
     return contrast(ground, rgb(0x000000)) >= contrast(ground, rgb(0xffffff)) ? rgb(0x000000) : rgb(0xffffff);
 }
 

@@ -1,5 +1,5 @@
-// Colours with a meaning. Tokens of the look; the axes' palette is Okabe-Ito, safe for colour-blind people,
-// and stands for nothing else.
+// Colours have a meaning. These are the tokens of the look; the axes' palette is Okabe-Ito, safe for
+// colour-blind people, and stands for nothing else.
 #pragma once
 
 #include "render/canvas.h"
@@ -25,11 +25,11 @@ struct Theme {
 };
 [[nodiscard]] const Theme& theme_of(ThemeId id);
 
-// A dozen shades of one colour in an order that sets neighbours apart.
+// Returns a dozen shades of one colour in an order that sets neighbours apart.
 inline constexpr int kShadeCount = 12;
 [[nodiscard]] std::array<Color, kShadeCount> shades(const Theme& theme, Color base);
 
-// Black or white, whichever reads better on `ground`.
+// Returns black or white, the one that reads better on `ground`.
 [[nodiscard]] Color ink_on(Color ground);
 
 }  // namespace pentamesh::ui

@@ -36,7 +36,7 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.focus_home = 0;
     state_.keys_scroll = state_.scroll_has_focus;
     state_.scroll_has_focus = false;
-    // Two quiet frames in a row: the first still shows what the last event set off.
+    // The window rests after two quiet frames in a row: the first still shows the effect of the last event.
     const bool pressed_or_held = frame_.typed || frame_.wheel != 0 || state_.swipe.by != 0
                                  || frame_.double_clicked || frame_.down != std::array<bool, 3>{}
                                  || frame_.clicked != std::array<bool, 3>{}
@@ -190,7 +190,7 @@ void Ui::label(Rect r, std::string_view text, const TextStyle& style, Align alig
 }
 
 void Ui::draw_tooltip() {
-    if (frame_.typed) state_.tooltips_rest_at = frame_.mouse;  // who types does not point
+    if (frame_.typed) state_.tooltips_rest_at = frame_.mouse;  // the user types and does not point
     if (tooltip_.empty() || state_.tooltips_rest_at == frame_.mouse) return;
     const double rested = frame_.time_s - state_.hovered_since;
     if (hovered_now_ != 0 && hovered_now_ == state_.hovered_last && rested < kTooltipDelay_s) {

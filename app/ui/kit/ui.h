@@ -1,5 +1,6 @@
-// The toolkit of all views: areas that the mouse and the keyboard reach, buttons, segments, steppers, badges,
-// text fields, layers for popups, tooltips. Immediate mode: called each frame; UiState outlives the frame.
+// The toolkit of all views has areas that the mouse and the keyboard reach, buttons, segments, steppers,
+// badges, text fields, layers for popups, tooltips. It is immediate mode: called each frame; UiState outlives
+// the frame.
 //
 // Every area registers its rectangle under a name ("layout.tp.plus"). Tests, lessons and the keyboard focus
 // use these names. Within a scope "b" the name is "b/layout.tp.plus".
@@ -34,7 +35,7 @@ inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
 }
 
 struct UiState {
-    // Told of each area that is drawn, and whether it was used just now: a test keeps account.
+    // Called for each area that is drawn, and whether it was used just now: a test keeps account.
     std::function<void(std::string_view name, Id id, bool used)> on_area;
     bool reduced_motion = false;  // nothing glides: what moves, jumps
     bool for_picture = false;     // draws a picture: without controls that only a hand needs
@@ -49,7 +50,7 @@ struct UiState {
         bool scrolls = false;  // a finger that moves up or down over it scrolls it
         bool operator==(const Area&) const = default;
     };
-    // A part of the window that is drawn once and then shown from a texture (Ui::part).
+    // A part of the window is drawn once and then shown from a texture (Ui::part).
     struct Part {
         Id id = 0;
         Rect rect;
@@ -73,7 +74,7 @@ struct UiState {
     Vec2 mouse, last_mouse;               // of this frame, of the last one
     struct Swipe {
         Vec2 at{-1, -1};  // where the finger came down
-        float by = 0;     // how far it went down since the last frame
+        float by = 0;     // distance that it went down since the last frame
     };
     Swipe swipe{};
     bool had_keyboard = true;       // the window had the keyboard in the last frame
@@ -85,18 +86,18 @@ struct UiState {
     Id hovered_last = 0;
     double hovered_since = 0;
     bool wants_frame = false;      // another frame is wanted at once
-    bool tooltip_pending = false;  // so it is, for a tooltip: parts stay as they are
+    bool tooltip_pending = false;  // a tooltip wants another frame: parts stay as they are
     Id edit = 0;                   // the text field that has the keyboard
     Id edit_next = 0;              // the field that gets the keyboard once its layer is on top
     Id edit_from = 0;              // the value in whose place the text field was opened
     std::string term;              // the glossary entry that a click on a dotted term asks for
     Rect term_at;
-    bool scroll_has_focus = false;  // so in this frame, so far
+    bool scroll_has_focus = false;  // keys_scroll of this frame, so far
     bool keys_scroll = false;       // the keyboard focus lies in a scroll area that has more than it shows
     bool page_keys = true;          // Page Up and Page Down scroll; false: they mean something else
-    // Whether a finger's movement scrolls there.
+    // Returns true if a finger's movement scrolls there.
     [[nodiscard]] bool scrolls_at(Vec2 at) const;
-    // Where a name stood in the last frame; nullopt: it was not drawn.
+    // Returns the rectangle that a name had in the last frame; nullopt where it was not drawn.
     [[nodiscard]] std::optional<Rect> rect_of(Id id) const;
     [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const {
         return rect_of(id_of(name, index));
@@ -133,7 +134,8 @@ class Ui {
     [[nodiscard]] TextStyle title() const { return style(13, Tone::text, Face::semibold); }
     [[nodiscard]] TextStyle small(Tone tone = Tone::secondary) const { return style(12, tone); }
     [[nodiscard]] TextStyle mono(Tone tone = Tone::text) const { return style(11.5f, tone, Face::mono); }
-    // Capitals with tracking, 11: the head of a section, an optional remark at the right end.
+    // Draws the head of a section, in capitals with tracking, size 11, with an optional remark at the right
+    // end.
     void section(Rect row, std::string_view head, std::string_view right = {});
 
     // ---- names ----
@@ -150,11 +152,11 @@ class Ui {
         Id outer_;
     };
     [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
-    // In the current scope.
+    // Returns the id of a name in the current scope.
     [[nodiscard]] Id id(std::string_view name, std::uint64_t index = 0) const {
         return id_of(name, index, scope_);
     }
-    // Where a name stood in the last frame; nullopt: it was not drawn.
+    // Returns the rectangle that a name had in the last frame; nullopt where it was not drawn.
     [[nodiscard]] std::optional<Rect> rect_of(std::string_view name, std::uint64_t index = 0) const {
         return state_.rect_of(id(name, index));
     }
@@ -162,24 +164,24 @@ class Ui {
     // ---- interaction ----
     Hit area(std::string_view name, Rect r, std::uint64_t index = 0, bool enabled = true,
              bool focusable = true);
-    // A value with a text field in its place once it is `clicked`: by the mouse, by Enter, or by a letter
-    // typed while it has the keyboard. What is typed until the field is there goes into it (typed_value).
+    // A value becomes a text field once it is `clicked`: by the mouse, by Enter, or by a letter typed while
+    // it has the keyboard. Letters typed before the field is there go into it (typed_value).
     Hit value_area(std::string_view name, Rect r, std::uint64_t index = 0, bool enabled = true);
     [[nodiscard]] bool hovers(Rect r) const;  // for cells, bars and other things that are no area
-    // The wheel over `r`, 0 where a widget inside has used it in this frame. Use it once: then it is used.
+    // Returns the wheel over `r`, 0 where a widget inside has used it in this frame. After one call it counts
+    // as used.
     [[nodiscard]] float take_wheel(Rect r);
-    // What scrolls says so in each frame in which it has more than it shows, and takes what a finger went
-    // down over it, in whole steps; the rest stays for the next frame.
+    // A scrolling widget calls this in each frame in which it has more than it shows, and takes the movement
+    // of a finger that went down over it, in whole steps; the rest stays for the next frame.
     void scrolls(std::string_view name, Rect window);
     [[nodiscard]] float take_swipe(Rect r, float step = 1);
     void focus_ring(Rect r, float radius);
-    // Shown beside the mouse once it has rested; call while hovered. The first line is semibold.
-    // It covers nothing of `clear`, by default the row under the mouse, where the window has room beside
-    // that.
+    // Shows a text next to the mouse once it has rested; call while hovered. The first line is semibold. It
+    // covers no part of `clear`, by default the row under the mouse, where the window has room next to that.
     void tooltip(std::string text, Rect clear = {});
-    // A line under what the tooltip says, or by itself.
+    // Adds a line under the tooltip's text, or shows it by itself.
     void also_in_tooltip(std::string_view line);
-    // One line of text, cut with an ellipsis where it is too long: the tooltip then has the whole text.
+    // Draws one line of text, cut with an ellipsis where it is too long: the tooltip then has the whole text.
     void label(Rect r, std::string_view text, const TextStyle& style, Align align = Align::left);
 
     // ---- controls ----
@@ -188,29 +190,32 @@ class Ui {
     // Returns the segment clicked, or `selected`. `ink` overrides the selected segment's ground.
     int segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground = std::nullopt, std::uint32_t disabled_mask = 0);
-    // - value +; returns -1, 0 or +1. Wheel and arrow keys step too. A click on the value: `edit_requested`.
+    // Draws - value +; returns -1, 0 or +1. Wheel and arrow keys step too. A click on the value sets
+    // `edit_requested`.
     struct Step {
         int by = 0;
         bool edit_requested = false;
     };
-    // `types`: the caller then opens a text field, and letters ask for it too.
+    // With `types`, the caller then opens a text field, and letters ask for it too.
     Step stepper(std::string_view name, Rect r, std::string_view value, bool can_down, bool can_up, bool on,
                  bool types = true);
-    // A raised box with a label, a value and a caret; true when clicked: the caller opens a menu.
+    // Draws a raised box with a label, a value and a caret; returns true when clicked: the caller opens a
+    // menu.
     bool dropdown(std::string_view name, Rect r, std::string_view label, std::string_view right = {});
     void badge(Rect r, std::string_view label, Color color, Dash dash);
     void badge_off(Rect r, std::string_view label);
-    // One line of text; returns true when Enter was pressed. `focus_now` gives it the keyboard.
-    // `complete`: what Tab makes of the text; where that is no more, Tab goes on as ever.
+    // Edits one line of text; returns true when Enter was pressed. `focus_now` gives it the keyboard.
+    // `complete` returns the text that Tab makes; where it adds nothing, Tab moves the focus as usual.
     bool text_field(std::string_view name, Rect r, std::string& text, std::string_view hint,
                     bool focus_now = false, bool* changed = nullptr,
                     const std::function<std::string(const std::string&)>* complete = nullptr);
-    // Lines of text, wrapped; true: changed. `known` is kept by the caller (render/text_edit.h).
+    // Edits lines of text, wrapped; returns true if they changed. The caller keeps `known`
+    // (render/text_edit.h).
     bool text_box(std::string_view name, Rect r, std::string& text, std::string& known, std::string_view hint,
                   bool focus_now = false);
-    // A text field in place of a value. Enter takes what was typed, and so does leaving the field; Escape
-    // does not. `fresh`: it is drawn for the first time. Afterwards who works by
-    // keyboard is back at the value_area.
+    // Puts a text field in place of a value. Enter takes the typed text, and so does leaving the field;
+    // Escape does not. `fresh` says that it is drawn for the first time. Afterwards a user of the keyboard is
+    // back at the value_area.
     enum class Typing : std::uint8_t { goes_on, taken, dropped };
     Typing typed_value(std::string_view name, Rect r, std::string& text, bool fresh);
     // A label wider than `most` is cut with an ellipsis.
@@ -219,8 +224,8 @@ class Ui {
     void swatch(Vec2 at, Color color, float size = 10);
 
     // ---- after a failure ----
-    // Clips that are open now; unwind() ends those pushed since, because an exception left them. Layers and
-    // parts end by themselves.
+    // Returns the number of clips that are open now; unwind() ends those pushed since, because an exception
+    // left them. Layers and parts end by themselves.
     struct Mark {
         int clips = 0;
     };
@@ -228,11 +233,12 @@ class Ui {
     void unwind(const Mark& mark);
 
     // ---- kept parts ----
-    // A part of the window that is drawn once and then shown from a texture, with its areas. It is drawn anew
-    // when anything happens but a mouse that moves outside of it, or when `key` changes. `key` stands for
-    // what the part shows of other parts (what is hovered there). The mouse may also move over `moving`,
-    // where the part leaves room for what is drawn after it. Draw nothing behind a part; parts do not nest.
-    //     if (const auto part = ui.part("part.plan", 0, r, key, ground)) draw(...);
+    // A part of the window is drawn once and then shown from a texture, with its areas. It is drawn anew when
+    // anything happens but a mouse that moves outside of it, or when `key` changes. `key` stands for the
+    // state of other parts that the part shows (what is hovered there). The mouse may also move over
+    // `moving`, where the part leaves room for things drawn after it. Draw nothing behind a part; parts do
+    // not nest.
+    // if (const auto part = ui.part("part.plan", 0, r, key, ground)) draw(...);
     class Part {
       public:
         ~Part() {
@@ -254,14 +260,14 @@ class Ui {
     }
 
     // ---- layers: menus, dialogs, the palette ----
-    // Draws over everything before it while it lives. What is below takes no mouse.
+    // Draws over everything before it while it lives. Everything below takes no mouse.
     class Layer {
       public:
         Layer(Ui& ui, std::string_view name, Rect r, bool modal);
         ~Layer();
         Layer(const Layer&) = delete;
         Layer& operator=(const Layer&) = delete;
-        // False: the user pressed Escape or (unless modal) clicked outside. The caller closes it.
+        // Returns false if the user pressed Escape or (unless modal) clicked outside. The caller closes it.
         [[nodiscard]] bool stays() const { return stays_; }
 
       private:
@@ -275,7 +281,7 @@ class Ui {
     }
     [[nodiscard]] int layer() const { return layer_; }
 
-    // The keyboard's Tab order, at the end of the frame.
+    // Moves the focus in the keyboard's Tab order, at the end of the frame.
     void move_focus();
 
   private:
@@ -292,17 +298,18 @@ class Ui {
     std::string tooltip_;
     Rect tooltip_clear_;
     mutable Rect hovered_row_;          // the lowest thing that was asked for and lies under the mouse: a row
-    UiState::Part* part_ = nullptr;     // that is being drawn
-    std::size_t part_areas_ = 0;        // where its areas begin
+    UiState::Part* part_ = nullptr;     // the part that is being drawn
+    std::size_t part_areas_ = 0;        // the place where its areas begin
     Mark part_begun_;                   // clips inside it
-    std::optional<Canvas> part_under_;  // where it is drawn on the layer: the window's
+    std::optional<Canvas> part_under_;  // the canvas below the part: the window's
     DrawMark part_mark_;
     bool part_checked_ = false;
 
     bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
                     Rect moving);
     void end_part();
-    // A field of text: its box before, its frame and the keyboard after; whether the keyboard goes to it now.
+    // A field of text draws its box before, its frame and the keyboard after. takes_keyboard returns true if
+    // the keyboard goes to it now.
     void begin_text(Id id, Rect r);
     [[nodiscard]] bool takes_keyboard(Id id, bool focus_now, bool enabled);
     void end_text(std::string_view name, Id id, Rect r, bool active, bool acted);

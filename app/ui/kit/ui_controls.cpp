@@ -1,4 +1,4 @@
-// Buttons, segments, steppers, dropdowns, badges, text fields, links.
+// Draws buttons, segments, steppers, dropdowns, badges, text fields, links.
 #include "app/ui/kit/ui.h"
 
 #include "render/reworded.h"
@@ -39,7 +39,7 @@ bool Ui::button(std::string_view name, Rect r, std::string_view label, std::uint
 
 int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground, std::uint32_t disabled_mask) {
-    if (state_.for_picture) {  // what is chosen, as words: a picture has no switches
+    if (state_.for_picture) {  // the choice as words: a picture has no switches
         if (selected < 0 || selected >= static_cast<int>(labels.size())) return selected;
         if (ground) {
             swatch({r.x, r.center().y - 5}, *ground);
@@ -50,7 +50,7 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
     }
     canvas_.rect(r, theme_.raised, kControlRadius);
     canvas_.frame(r, theme_.hairline, 1, kControlRadius);
-    // Wider labels get more room: every segment its text and an equal share of what is left.
+    // Wider labels get more room: every segment has its text and an equal share of the rest.
     const auto n = static_cast<int>(labels.size());
     float used = 0;
     const TextStyle plain = style(12, Tone::secondary);
@@ -224,7 +224,7 @@ bool Ui::text_box(std::string_view name, Rect r, std::string& text, std::string&
 }
 
 Ui::Typing Ui::typed_value(std::string_view name, Rect r, std::string& text, bool fresh) {
-    // What a question hides is not shown by a click either: one types into an empty field, or leaves it so.
+    // A click does not show a value that a question hides: one types into an empty field, or leaves it so.
     if (fresh && is_reworded(text)) text.clear();
     const bool entered = text_field(name, r, text, "", fresh), escaped = pressed({Key::escape});
     const bool left = !fresh && state_.edit != id(name);

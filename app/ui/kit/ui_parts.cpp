@@ -1,4 +1,4 @@
-// Parts of the window that are drawn once and then shown from a texture.
+// Parts of the window are drawn once and then shown from a texture.
 #include "app/ui/kit/ui.h"
 
 #include <algorithm>

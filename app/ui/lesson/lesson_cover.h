@@ -1,4 +1,4 @@
-// What a question hides of the page that it stands beside.
+// A question hides its answer on the page next to it.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -7,9 +7,9 @@
 
 namespace pentamesh::ui {
 
-// The veil as the words of a place; empty where it hides nothing.
+// Returns the rewording that hides the answer in a place; empty where nothing is hidden.
 [[nodiscard]] Rewording words_under(const Veil& veil, Veil::Place place);
-// In the place of a picture that would be the answer.
+// Draws over the place of a picture that would be the answer.
 void draw_cover(Ui& ui, Rect room);
 
 }  // namespace pentamesh::ui

@@ -21,8 +21,8 @@ struct Pen {
     const Scene& scene;
     LessonSession& session;
     float size;
-    Rect room;  // what is left, unbounded below
-    Rect view;  // what is seen of it
+    Rect room;  // the rest, unbounded below
+    Rect view;  // the visible part of it
     LessonAction action;
     bool measures = false;  // nothing is drawn, nothing can be pressed
 
@@ -51,7 +51,7 @@ struct Pen {
     }
 };
 
-// One row to press: its mark says whether it was chosen, is right or wrong; the words say it too.
+// Draws one row to press: its mark says whether it was chosen, is right or wrong; the words say it too.
 bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string_view label,
                  std::string_view remark, bool chosen, bool right) {
     const StepState& state = p.session.state();
@@ -107,7 +107,7 @@ void draw_options(Pen& p, const LessonQuestion& q) {
     }
 }
 
-// The axis as a chip that is dragged onto a tier; pressing a tier puts it there too.
+// Draws the axis as a chip that is dragged onto a tier; pressing a tier puts it there too.
 void draw_tiers(Pen& p, const LessonQuestion& q) {
     StepState& state = p.session.state();
     const Solution& s = p.session.solution;
@@ -223,7 +223,7 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         draw_tiers(p, q);
     else
         draw_entry(p, q);
-    // As far down as the answer reaches, and no farther than the question stays in view.
+    // The panel scrolls down to the end of the answer, but keeps the question in view.
     const auto follow = [&] {
         if (!p.measures && std::exchange(p.session.follow, false))
             p.session.scroll += std::clamp(p.room.y - p.view.bottom(), 0.0f, std::max(0.0f, top - p.view.y));
@@ -239,7 +239,7 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         if (p.link("lesson.reveal", p.room.min() + Vec2{0, 2}, "show the answer"))
             p.action.kind = Kind::reveal;
         p.room.cut_top(22);
-        follow();  // what was said of a wrong answer
+        follow();  // remark about a wrong answer
     }
 }
 
@@ -272,7 +272,8 @@ void draw_head(Ui& ui, Rect& room, LessonSession& session, LessonAction& action)
     room.cut_top(6);
 }
 
-// What is marked stands on a panel that the window has no room for beside this one.
+// The step marks controls of the plan panel, for which the window has no room next to this one: a link shows
+// it.
 void draw_way_to_plan(Pen& p, const LessonStep& step) {
     static constexpr std::array<std::string_view, 4> kOfPlan{"layout.", "mod.", "order.", "plan."};
     const auto of_plan = [](std::string_view name) {
@@ -286,7 +287,7 @@ void draw_way_to_plan(Pen& p, const LessonStep& step) {
     p.room.cut_top(std::round(p.size * 0.7f));
 }
 
-// To the step where the lesson was left, and to the step's plan where it was changed.
+// Links lead to the step where the lesson was left, and to the step's plan where it was changed.
 void draw_ways_back(Pen& p, const LessonStep& step) {
     const auto way = [&](std::string_view name, const std::string& label, LessonAction action) {
         const Rect row = p.room.cut_top(p.line() + 4);
@@ -353,7 +354,7 @@ void draw_foot(Ui& ui, Rect foot, LessonSession& session, LessonAction& action) 
 }  // namespace
 
 float lesson_height(Ui& ui, float width, const Scene& scene, const LessonSession& session, float size) {
-    LessonSession shown = session;  // what is drawn may scroll it
+    LessonSession shown = session;  // drawing may scroll it
     Pen p{ui, scene, shown, size, {0, 0, width - 8, 1e6f}, {0, 0, width, 1e6f}, {}, true};
     draw_step(p);
     return p.room.y;
@@ -387,7 +388,7 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
     }
     const float used = p.room.y + std::round(scrolled) - room.y;
     session.scroll = std::clamp(session.scroll, 0.0f, std::max(0.0f, used - room.h));
-    if (used > room.h) {  // how much more there is
+    if (used > room.h) {  // height of the rest
         const float h = std::max(24.0f, room.h * room.h / used);
         const float y = room.y + (room.h - h) * session.scroll / std::max(1.0f, used - room.h);
         ui.canvas().rect({room.right() - 3, y, 3, h}, ui.theme().faint, 1.5f);

@@ -1,5 +1,5 @@
-// The lesson beside the view: words, question, progress. Draws a session; what was pressed is the caller's to
-// do.
+// Draws the lesson next to the view: words, question, progress. It draws a session; the caller does what was
+// pressed.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -22,22 +22,23 @@ struct LessonAction {
         retry,
         show_plan,
         solve,    // the plan becomes the task's sample solution
-        restart,  // and again what the task, or the step, begins with
+        restart,  // the plan becomes again the one that the task, or the step, begins with
         go_on     // to the step where the lesson was left last time
     } kind = Kind::none;
     std::size_t step = 0;  // jump, go_on
 };
-// `size` of the running text: 13 beside the window, more on a projector. `bare`: without head and foot.
+// `size` is that of the running text: 13 next to the window, more on a projector. `bare` leaves out head and
+// foot.
 LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,
                                bool bare = false);
-// How high words and question are in that width; nothing is drawn.
+// Returns the height of words and question in that width; nothing is drawn.
 [[nodiscard]] float lesson_height(Ui& ui, float width, const Scene& scene, const LessonSession& session,
                                   float size);
-// The control that answering begins at.
+// Returns the control that answering begins at.
 [[nodiscard]] Id first_of_question(QuestionKind kind);
 // Outlines the step's controls by name where they are drawn, and only there.
 void draw_highlights(Ui& ui, const LessonSession& session);
-// "mod.zero 3": a name and the index behind it.
+// Splits "mod.zero 3" into a name and the index after it.
 struct ControlName {
     std::string name;
     std::uint64_t index = 0;

@@ -19,7 +19,7 @@ std::filesystem::file_time_type time_of(const std::filesystem::path& file) {
     return std::filesystem::last_write_time(file, ignored);
 }
 
-// The lessons of a course lie beside it, or one folder up.
+// Returns the text of a course's lesson, which is a file in the course's folder, or one folder up.
 std::optional<std::string> lesson_beside(const std::filesystem::path& course, const std::string& id) {
     std::error_code ignored;
     for (const auto& folder : {course.parent_path(), course.parent_path().parent_path()}) {
@@ -29,7 +29,7 @@ std::optional<std::string> lesson_beside(const std::filesystem::path& course, co
     return std::nullopt;
 }
 
-// A file that cannot be read stands under its name: opening it says why.
+// A file that cannot be read is listed under its name: opening it says why.
 LessonEntry entry_of(const std::filesystem::path& file) {
     LessonEntry out{file.stem().string(), file.stem().string(), file};
     try {
@@ -249,7 +249,7 @@ bool judge(LessonSession& s) {
         right ? nullptr
               : mistake_made(*step->question, s.mistakes, state.given, s.start, s.solution.answer.unit);
     state.mistake = made == nullptr ? "" : made->because;
-    // Of two, the wrong one says the right one.
+    // Where there are two options, a wrong answer gives the right one away.
     const bool two = kind == QuestionKind::choose && step->question->options.size() <= 2;
     if (++state.tries == 1 && !right && !two && s.solution.solvable(kind)) {
         state.remark = "Not quite. " + (state.mistake.empty() ? "" : state.mistake + " ")

@@ -1,5 +1,5 @@
-// A lesson that is open: which step, what was answered, and the file behind it, read again when it changes.
-// Knows no drawing.
+// A lesson is open: which step, which answers, and the file behind it, read again when it changes. No drawing
+// happens here.
 #pragma once
 
 #include "app/ui/scene/scene.h"
@@ -15,10 +15,10 @@
 
 namespace pentamesh::ui {
 
-// What came of a step, as it is kept between runs of the program.
+// The result of a step, as it is kept between runs of the program.
 enum class Mark : char { none = '-', right = 'r', second = 's', wrong = 'w', shown = 'v', done = 't' };
 
-// What somebody made of one question.
+// Somebody's work on one question.
 struct StepState {
     Given given;
     bool answered = false;  // judged and shown, with the working
@@ -28,7 +28,7 @@ struct StepState {
     int tries = 0;          // answers given so far; the first wrong one has a second
     int missed = -1;        // the option that the first of two was
     std::string remark;     // why what was given is no answer yet
-    std::string mistake;    // where what was given comes from, if the lesson says it
+    std::string mistake;    // the mistake that leads to the given answer, if the lesson says it
     std::vector<std::int64_t> picked;
     std::size_t hints = 0;     // of a task, shown so far
     bool passed = false;       // the task was, at least once
@@ -49,13 +49,14 @@ struct LessonSession {
     bool continued = false;     // from there: what came of the steps before counts
     std::string scene_error;    // why it could not be
 
-    // Texts with their queries answered, and the question's solution: kept while plan and step stand.
+    // Texts have their queries answered, and the question its solution: they are kept as long as plan and
+    // step are the same.
     std::uint64_t made_of = 0;
     std::size_t made_step = 0;
     bool made_asked = false;  // with the answer hidden
     std::string words, prompt, why, notes;
     Solution solution;
-    Veil veil;   // what the open question hides
+    Veil veil;   // hides the open question's answer
     Plan start;  // the step's own plan
     Evaluation start_evaluation;
     bool plan_changed = false;  // since
@@ -71,16 +72,16 @@ struct LessonSession {
     bool refocus = false;     // a guess was no answer: the next one is typed in the same place
     std::string next_title;   // of the lesson that follows this one; empty: none
     double begun_s = 0;
-    bool plan_hidden = false;  // the window has no room for the plan beside the lesson
+    bool plan_hidden = false;  // the window has no room for both the plan and the lesson
 
     [[nodiscard]] const LessonStep* current() const {
         return step < lesson.steps.size() ? &lesson.steps[step] : nullptr;
     }
     [[nodiscard]] StepState& state() { return states[step]; }
     [[nodiscard]] const StepState& state() const { return states[step]; }
-    // A question that waits for GPUs to be clicked.
+    // Returns true if a question waits for GPUs to be clicked.
     [[nodiscard]] bool asks_for_ranks() const;
-    // The rank that such a question is about; -1: none.
+    // Returns the rank that such a question is about, or -1.
     [[nodiscard]] std::int64_t asked_rank() const;
 };
 
@@ -92,10 +93,11 @@ struct LessonEntry {
     std::vector<std::string> tasks{};  // titles of the steps that are one
     bool only_tasks = false;           // every step is
 };
-// The lessons of a folder, by file name; a broken one under its file's name. Empty where there is no folder.
+// Returns the lessons of a folder, by file name; a broken one under its file's name. It is empty where the
+// folder does not exist.
 [[nodiscard]] std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder);
 
-// A lesson or a course of lessons, with what is wrong with it. Never throws.
+// Reads a lesson or a course of lessons, and says what is wrong with it. Never throws.
 [[nodiscard]] ParsedLesson read_lesson(const std::filesystem::path& file);
 // Reads a lesson and goes to its first step. A file that cannot be read or has no step leaves a session that
 // says so.
@@ -103,26 +105,28 @@ void begin_lesson(LessonSession& session, const std::filesystem::path& file, dou
 // Reads the file again where its time changed; looks at most once a second. True where something changed.
 // A file with errors keeps the lesson as it was.
 bool reload_lesson(LessonSession& session, double now_s);
-// The lesson's file was written since it was read.
+// Returns true if the lesson's file was written since it was read.
 [[nodiscard]] bool file_changed(const LessonSession& session);
 void go_to_step(LessonSession& session, std::size_t step);
 
-// The plan that the step shows; `base` where no step opened one. Error where a field does not fit.
+// Returns the plan that the step shows; `base` where no step opened one. Throws Error where a field does not
+// fit.
 [[nodiscard]] Plan plan_of(const LessonSession& session, const Plan& base, const Presets& presets);
-// What came of a step in this run, else, where the lesson is continued, in the one before.
+// Returns a step's result in this run, or, where the lesson is continued, in the one before.
 [[nodiscard]] Mark mark_of(const LessonSession& session, std::size_t step);
-// One letter a step; a blank where nothing is asked.
+// Returns one letter for each step; a blank where nothing is asked.
 [[nodiscard]] std::string marks_of(const LessonSession& session);
-// "12 of 15 questions right, 10 at the first try; 1 of 1 tasks done"; empty where nothing was answered.
+// Returns "12 of 15 questions right, 10 at the first try; 1 of 1 tasks done"; empty where nothing was
+// answered.
 [[nodiscard]] std::string summary_of(const std::string& marks, int tasks);
 [[nodiscard]] std::string summary_of(const LessonSession& session);
 
-// Answers the texts' queries and solves the question, both for the step's own plan, whatever became of it; a
-// task is judged on the plan as it is now.
+// Answers the texts' queries and solves the question, both for the step's own plan, even after it was
+// changed; a task is judged on the plan as it is now.
 void make_texts(LessonSession& session, const Plan& plan, const Evaluation& evaluation,
                 const Presets& presets, std::uint64_t revision);
-// Judges what is given so far: an option, a typed number, picked ranks. False: nothing was given that can be,
-// or it is wrong and a second try is left; the remark says which.
+// Judges the answer given so far: an option, a typed number, picked ranks. Returns false if nothing was given
+// that can be judged, or it is wrong and a second try is left; the remark says which.
 bool judge(LessonSession& session);
 
 }  // namespace pentamesh::ui

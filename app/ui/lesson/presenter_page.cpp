@@ -20,7 +20,7 @@ struct PagePen {
     float words(Rect room, std::string_view text, Tone tone = Tone::text) const {
         return rich_text(ui, room, text, {size, std::round(size * 1.5f), std::round(size * 0.7f), tone});
     }
-    // A head over the words; returns the height of both.
+    // Draws a head over the words; returns the height of both.
     float part(Rect room, std::string_view head, std::string_view text, Tone tone = Tone::text) const {
         ui.section(room.cut_top(18), head);
         room.cut_top(4);
@@ -28,7 +28,7 @@ struct PagePen {
     }
 };
 
-// The answer that the room does not see yet.
+// Returns the answer that the room does not see yet.
 std::string answer_line(const LessonSession& session) {
     const LessonStep* step = session.current();
     if (step == nullptr || !step->question) return {};

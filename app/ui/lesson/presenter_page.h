@@ -1,5 +1,5 @@
-// What whoever presents sees on a screen of their own while the room sees the view: notes, the answer, what
-// comes next, and a clock that goes on.
+// The presenter sees this page on a screen of their own while the room sees the view: notes, the answer, the
+// next step, and a clock that goes on.
 #pragma once
 
 #include "app/ui/lesson/lesson_panel.h"
@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 struct PresenterPage {
     double spent_s = 0;  // since the presentation began
     bool blank = false;  // the room sees a blank screen
-    // The next step, its queries answered for its own plan; all empty behind the last.
+    // These are of the next step, its queries answered for its own plan; all are empty after the last step.
     std::string next_title{}, next_words{}, next_notes{};
     bool next_asks = false, next_task = false;
     float scroll = 0;  // of the notes, kept by the caller
@@ -20,10 +20,10 @@ struct PresenterAction {
     LessonAction lesson{};
     bool blank = false, leave = false;
 };
-// Fills `room`; `size` of the running text. The session has its texts made (make_texts).
+// Fills `room`; `size` is that of the running text. The session has its texts made (make_texts).
 PresenterAction draw_presenter_page(Ui& ui, Rect room, const LessonSession& session, PresenterPage& page,
                                     float size);
-// "12:05", "1:12:05".
+// Returns "12:05", "1:12:05".
 [[nodiscard]] std::string clock_text(double seconds);
 
 }  // namespace pentamesh::ui

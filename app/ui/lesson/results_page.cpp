@@ -24,7 +24,7 @@ struct ResultsColumn {
     std::vector<std::size_t> lessons;
 };
 
-// Of a title that wraps where the column is too narrow for it.
+// Returns the height of a title that wraps where the column is too narrow for it.
 float height_of(Ui& ui, const ResultsOfLesson::Task& task, float width) {
     const float text =
         ui.canvas().paragraph_height(width - kMark - kDone, task.title, ui.style(13), kTaskLine);
@@ -36,8 +36,8 @@ float questions_height(Ui& ui, const ResultsOfLesson& lesson, float width) {
     return ui.canvas().paragraph_height(width, lesson.questions, ui.style(13), kTaskLine) + 6;
 }
 
-// A lesson of tasks has a column; those with one among questions share the first. Where there is no room for
-// that many, the shortest column takes the next lesson.
+// Each lesson of tasks has a column; lessons with one task among questions share the first. Where there is no
+// room for that many, the shortest column takes the next lesson.
 std::vector<ResultsColumn> columns_of(const Results& results, float width) {
     const auto most = static_cast<std::size_t>(std::max(1.0f, std::floor((width + kGap) / kLeastColumn)));
     std::vector<ResultsColumn> out;

@@ -27,13 +27,13 @@ struct TaskPen {
     }
 };
 
-// A tick or a cross by shape, and the words say it too.
+// Draws a tick or a cross by shape; the words say it too.
 void draw_goal(TaskPen& p, const GoalState& goal) {
     const Theme& t = p.ui.theme();
     Canvas& c = p.ui.canvas();
     const Vec2 at{p.room.x + 8, p.room.y + p.line() / 2};
     if (!p.draw) {
-        // measured alone
+        // it is only measured
     } else if (goal.met) {
         const std::array<Vec2, 3> tick{Vec2{at.x - 5, at.y}, Vec2{at.x - 1, at.y + 4},
                                        Vec2{at.x + 6, at.y - 5}};

@@ -27,7 +27,7 @@ void blame_row(Ui& ui, Rect& room, std::string_view name, const std::string& val
     c.paragraph({row.x + kLabel, row.y + 1, row.w - kLabel, row.h}, value, ui.style(12), 18);
 }
 
-// "all-gather of parameters, reduce-scatter of gradients and 3 more"
+// Returns "all-gather of parameters, reduce-scatter of gradients and 3 more".
 std::string calls_text(const Evaluation& e, const SharedGroup& g) {
     std::string text;
     std::size_t named = 0;

@@ -1,5 +1,5 @@
-// What do these ranks share? The answer as a block of the inspector, and the panel in which a list of ranks
-// is typed: core/explain/blame.h.
+// Shows what some ranks share: as a block of the inspector, and in the panel in which a list of ranks is
+// typed (core/explain/blame.h).
 #pragma once
 
 #include "app/ui/kit/scroll.h"
@@ -11,7 +11,7 @@
 
 namespace pentamesh::ui {
 
-// About scene.selection.ranks, downwards in `room`.
+// Describes scene.selection.ranks, downwards in `room`.
 void draw_blame(Ui& ui, Rect& room, const Scene& scene);
 
 struct BlamePanelState {
@@ -19,10 +19,11 @@ struct BlamePanelState {
     std::string text{}, error{};
     ScrollState scroll{};
 };
-// While it is open. Enter selects the ranks that were typed: they are lit in the mesh.
+// Draws the panel while it is open. Enter selects the ranks that were typed: they are highlighted in the
+// mesh.
 void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state, HostNames& hosts);
 
-// Selects the ranks of a list. What is wrong with it; empty: nothing.
+// Selects the ranks of a list. Returns what is wrong with it; empty where nothing is.
 [[nodiscard]] std::string select_ranks(Scene& scene, const std::string& list);
 
 }  // namespace pentamesh::ui

@@ -9,7 +9,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// "0 … 15", "0 … 7, 64 … 71 …: 16 runs of 8".
+// Returns "0 … 15", "0 … 7, 64 … 71 …: 16 runs of 8".
 std::string stage_ranks_text(const Mesh& mesh, int stage) {
     const Factor& pp = mesh.dense[static_cast<std::size_t>(Axis::pp)];
     const std::int64_t run = pp.stride, all = pp.stride * std::max<std::int64_t>(1, pp.size);
@@ -34,8 +34,7 @@ double held_then(const Timeline& t, int device, double time) {
     return held;
 }
 
-// Of all that the stage's GPU holds at its peak, the layers' activations alone come and go with
-// micro-batches.
+// The stage's GPU holds this at its peak; only the layers' activations come and go with micro-batches.
 std::string memory_then(const StageMemory& m, double held) {
     const double share = m.in_flight > 0 ? std::min(1.0, held / m.in_flight) : 1;
     return memory_text(m.total() - m.layer_activations * (1 - share)) + ", with activations of "

@@ -1,5 +1,4 @@
-// What is said of one block of the timeline besides when it runs: who runs it, what they hold then, what it
-// sends on.
+// Describes one block of the timeline beyond its times: who runs it, what they hold then, what it sends on.
 #pragma once
 
 #include "app/ui/panels/rank_card.h"
@@ -10,7 +9,7 @@
 
 namespace pentamesh::ui {
 
-// `t`: the evaluation's own, or the same order with other times.
+// `t` is the evaluation's own timeline, or the same order with other times.
 [[nodiscard]] std::vector<CardLine> block_lines(const Plan& plan, const Evaluation& e, const Timeline& t,
                                                 std::size_t i);
 

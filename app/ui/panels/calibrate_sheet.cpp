@@ -77,7 +77,7 @@ void CalibrateSheetState::add(std::string path, std::string text) {
 
 namespace {
 
-// False if the file cannot be read; `said` then says why.
+// Returns false if the file cannot be read; `said` then says why.
 bool add_file(OwnFiles& own, CalibrateFile& f, const Plan* plan, const std::string& cluster,
               const Presets& presets) {
     try {
@@ -99,7 +99,7 @@ void read_calibrate_files(CalibrateSheetState& s, const Plan& plan, const Preset
     for (CalibrateFile& f : s.files) {
         f.wrong = f.by_open_plan = false;
         if (add_file(s.own, f, nullptr, plan.cluster_source.preset, presets)) continue;
-        // A log without settings of its own is one of the plan that is open.
+        // A log without settings of its own belongs to the open plan.
         if (own_file_kind(f.text) == OwnFile::log && read_logged_steps(f.text))
             f.by_open_plan = add_file(s.own, f, &plan, "", presets);
         f.wrong = !f.by_open_plan;

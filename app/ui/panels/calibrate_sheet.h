@@ -1,4 +1,5 @@
-// One's own runs in the window: the files, what they make of the cluster's constants, what got better.
+// Shows one's own runs in the window: the files, the constants that they give for the cluster, the runs whose
+// estimate got better.
 #pragma once
 
 #include "app/ui/kit/beside.h"
@@ -26,7 +27,7 @@ struct CalibrateSheetState {
     bool stale = false;         // the files are to be read again
     std::uint64_t version = 0;  // of the files
     OwnFiles own{};
-    Cluster on{};                                 // that is calibrated
+    Cluster on{};                                 // the cluster that is calibrated
     WorkedOut<Calibrated, std::uint64_t> made{};  // for `version`
     std::string name{};                           // to be saved under
     std::string error{};                          // why it could not be saved or used
@@ -38,8 +39,8 @@ struct CalibrateSheetState {
     [[nodiscard]] bool done() const { return has_work() && made.is_of(version) && made.error.empty(); }
 };
 
-// Reads the files again where they changed: logs without settings by the open plan, all on its cluster where
-// no run says another.
+// Reads the files again where they changed. Logs without settings belong to the open plan; all are on its
+// cluster where no run names another.
 void read_calibrate_files(CalibrateSheetState& state, const Plan& plan, const Presets& presets);
 
 enum class CalibrateAction : std::uint8_t { none, add_file, save, use };

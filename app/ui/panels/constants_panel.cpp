@@ -44,7 +44,8 @@ Dimension dimension_of(Constant::Unit unit) {
     return Dimension::count;
 }
 
-// A number alone takes the unit that the field shows. What is out of range or of another unit is refused.
+// A number without a unit takes the unit that the field shows. A value that is out of range or of another
+// unit is refused.
 std::optional<PlanEdit> typed_value(const Scene& scene, const Constant& c, ConstantsState& state) {
     const std::string shown = constant_text(c.unit, c.value);
     const Quantity typed = parse_quantity(state.edit_text, dimension_of(c.unit), unit_of(shown));
@@ -72,7 +73,7 @@ std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Co
         const Ui::Typing typing = ui.typed_value("edit." + name, box, state.edit_text, fresh);
         if (typing == Ui::Typing::goes_on) return std::nullopt;
         state.editing.clear();
-        // The text that was there is rounded: it is no other value.
+        // The earlier text is rounded: it is no other value.
         if (typing == Ui::Typing::dropped || state.edit_text == constant_text(c.unit, c.value))
             return std::nullopt;
         return typed_value(scene, c, state);
@@ -132,11 +133,11 @@ std::string head_of(const Scene& scene, const Constant& c) {
 struct Line {
     enum class Kind : std::uint8_t { constant, head, message, gap };
     Kind kind = Kind::constant;
-    std::size_t constant = 0;  // or the one after the head, before the message
+    std::size_t constant = 0;  // the constant; of a head the one after it, of a message the one before it
 };
 
-// Sections' heads and their constants in `columns` columns of `each` lines. A head never ends a column: it
-// stands over its own constants, as a constant over the message about it.
+// Places sections' heads and their constants in `columns` columns of `each` lines. A head never ends a
+// column: it stands over its own constants, as a constant over the message about it.
 std::vector<Line> lay_lines(const ConstantsState& state, std::size_t columns, std::size_t& each) {
     const auto& list = *state.list;
     std::vector<Line> lines;

@@ -1,4 +1,4 @@
-// The constants of the time model: each with what it means, its source, a stepper, and a way back.
+// Shows the constants of the time model: each with its meaning, its source, a stepper, and a way back.
 #pragma once
 
 #include "app/ui/kit/kept.h"

@@ -1,4 +1,4 @@
-// The explanation that belongs to what is selected; empty where nothing that is selected has one.
+// Explains the selection; the explanation is empty where no selected thing has one.
 #pragma once
 
 #include "app/ui/scene/scene.h"
@@ -11,7 +11,8 @@ namespace pentamesh::ui {
 
 [[nodiscard]] Explanation explain_selection(const Scene& scene);
 
-// The placement of the selected tensor or activation; nullopt: none is selected, or it is no more.
+// Returns the placement of the selected tensor or activation; nullopt where nothing is selected, or it no
+// longer exists.
 [[nodiscard]] std::optional<Placement> selected_tensor(const Scene& scene, Moment moment);
 
 }  // namespace pentamesh::ui

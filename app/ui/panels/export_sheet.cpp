@@ -48,7 +48,7 @@ void draw_said(Ui& ui, Rect room, const interop::Export& made, ScrollState& scro
                               ui.small(), 18);
 }
 
-// Controls of the plan panel whose name is not their field's.
+// These controls of the plan panel have a name that is not their field's.
 struct ControlField {
     std::string_view control, pointer;
 };
@@ -145,7 +145,7 @@ void draw_flag_words(Ui& ui, Rect panel, interop::Framework framework) {
     for (const interop::SpelledField& f : interop::flags_of(framework)) {
         std::string dotted(f.pointer.substr(1));
         std::replace(dotted.begin(), dotted.end(), '/', '.');
-        // "layout.tp", "layout.tp.toggle" of the panel; "editor/layout/tp" of the sheet of every field.
+        // The panel has "layout.tp", "layout.tp.toggle"; the sheet of every field has "editor/layout/tp".
         bool hovered = over(dotted) || over(dotted + ".toggle") || over("editor" + std::string(f.pointer));
         for (const ControlField& c : kControlFields)
             hovered = hovered || (c.pointer == f.pointer && over(c.control));

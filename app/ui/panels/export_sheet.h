@@ -1,4 +1,5 @@
-// The plan as a framework's own settings: the text, what it cannot say, and the ways out.
+// Shows the plan as a framework's own settings: the text, the fields it cannot express, and buttons to copy
+// and save.
 #pragma once
 
 #include "app/ui/kit/menu.h"
@@ -11,9 +12,9 @@
 
 namespace pentamesh::ui {
 
-// "Megatron-LM", "PyTorch DeviceMesh": as its users write it.
+// Returns the name as its users write it: "Megatron-LM", "PyTorch DeviceMesh".
 [[nodiscard]] std::string_view target_words(interop::Target target);
-// Of a file with its settings: ".sh", ".py", ".yaml", ".json".
+// Returns the ending of a file with its settings: ".sh", ".py", ".yaml", ".json".
 [[nodiscard]] std::string_view ending_of(interop::Target target);
 
 struct ExportSheetState {
@@ -35,12 +36,12 @@ struct ExportSheetState {
     }
 };
 enum class ExportAction : std::uint8_t { none, copy, save };
-// While it is open. What the text is wanted for: it is `state.made.text`.
+// Draws the sheet while it is open. Returns what is to be done with the text, which is `state.made.text`.
 [[nodiscard]] ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& state,
                                              std::uint64_t revision);
 
-// A line under what the mouse shows of a control of the plan: the framework's own setting for it.
-// `panel`: where those controls are.
+// Adds a line to the tooltip of a control of the plan: the framework's own setting for it. Those controls lie
+// in `panel`.
 void draw_flag_words(Ui& ui, Rect panel, interop::Framework framework);
 
 }  // namespace pentamesh::ui

@@ -62,7 +62,7 @@ void draw_card(Ui& ui, const Scene& scene, GlossaryState& state) {
     if (!open) state.card.clear();
 }
 
-// The list of the terms found; keeps the picked one in sight.
+// Draws the list of the terms found; keeps the picked one in sight.
 void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown, GlossaryState& state) {
     constexpr float kRow = 24;
     Canvas& c = ui.canvas();

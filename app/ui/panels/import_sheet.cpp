@@ -149,7 +149,7 @@ void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
     s.stale = s.stale || changed;
 }
 
-// The menu of the box that was clicked.
+// Draws the menu of the box that was clicked.
 void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
     if (s.choosing.empty()) return;
     std::vector<MenuItem> items;

@@ -1,5 +1,5 @@
-// A framework's own settings on their way into the window: the text with its lines marked, what became of
-// each setting, what the text does not say as inputs, and the plan that comes out.
+// Reads a framework's own settings into the window: the text with its lines marked, the result of each
+// setting, missing values as inputs, and the plan that comes out.
 #pragma once
 
 #include "app/ui/kit/menu.h"
@@ -13,7 +13,7 @@
 
 namespace pentamesh::ui {
 
-// Whether a text is one that the sheet reads: settings of a framework, or a table of nccl-tests.
+// Returns true if the sheet reads such a text: settings of a framework, or a table of nccl-tests.
 [[nodiscard]] bool is_settings_text(const std::string& text);
 
 struct ImportSheetState {
@@ -43,11 +43,11 @@ struct ImportSheetState {
     }
 };
 
-// While it is open. The plan that is to be opened, once Open is pressed.
+// Draws the sheet while it is open. Returns the plan to open, once Open is pressed.
 struct Imported {
     Plan plan;
     std::string what;     // "the settings of run.sh"
-    std::string hosts{};  // that the text names
+    std::string hosts{};  // the hosts that the text names
     bool edits = false;   // the open plan with other figures, no other plan
 };
 [[nodiscard]] std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state);

@@ -1,4 +1,4 @@
-// The right side: the selected GPU, stage, collective or block; how its number came about; problems and
+// Draws the right side: the selected GPU, stage, collective or block; how its number came about; problems and
 // advice with their fixes; where the step's time goes.
 #include "app/ui/panels/inspector.h"
 #include "app/ui/kit/format.h"
@@ -234,7 +234,7 @@ std::optional<PlanEdit> better_row(Ui& ui, Rect& room, const BetterLayout& bette
     return edit;
 }
 
-// Errors first: what is better than the plan as it was comes a little later, and moves none of them.
+// Errors come first: advice that improves the earlier plan is shown a little later, and moves none of them.
 std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene, InspectorState& state) {
     std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;
@@ -330,7 +330,7 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     room.cut_top(14);
 }
 
-// "2 problems": errors and warnings, in words, at every window size.
+// Writes "2 problems": errors and warnings, in words, at every window size.
 void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, InspectorState* state) {
     std::int64_t n = 0;
     bool errors = false;
@@ -413,7 +413,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
                                : evaluate_s >= 0      ? "evaluated in " + time_text(evaluate_s)
                                                       : "Pentamesh " PENTAMESH_VERSION;
     const TextStyle timing_style = scene.changed.empty() ? ui.small() : ui.style(12);
-    // Where there is little room, the plan's figures have it.
+    // In little room, the plan's figures come first.
     const bool timed = !scene.changed.empty() || room.w >= kTimedFrom;
     const float timing_w = timed ? std::min(c.text_width(timing, timing_style) + 1, row.w * 0.6f) : 0;
     const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
@@ -431,7 +431,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
         r.cut_left(c.text_width(value, s) + 4);
         c.text_in(r, after, ui.small());
     };
-    // The difference to A behind the figure, where a plan is pinned.
+    // Where a plan is pinned, the difference to A follows the figure.
     const auto against = [&](double now, double Step::*figure, bool less_is_better,
                              std::string (*text)(double)) {
         if (scene.pinned == nullptr || !scene.pinned->step) return;
@@ -452,7 +452,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     if (scene.another_model && e.valid) item("A has", "another model", "");
     item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
          e.mesh.world != scene.plan.cluster.gpus ? std::optional(ui.theme().bad) : std::nullopt);
-    if (covered) {  // whether it fits, or is possible, is what is asked
+    if (covered) {  // the question is if it fits, or is possible
         for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "?", "");
         return;
     }

@@ -1,4 +1,5 @@
-// The inspector: what is selected and how its numbers came about, problems and advice; and the status line.
+// Draws the inspector: the selection and how its numbers came about, problems and advice; and the status
+// line.
 #pragma once
 
 #include "app/ui/kit/scroll.h"
@@ -22,7 +23,7 @@ struct InspectorState {
 // `figures` is false where the verdict band has them: the line then says what mouse and keys do.
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
                  bool covered = false, bool figures = true);
-// The problems with their fixes over the window, while they are open: for windows too small for the
+// Draws the problems with their fixes over the window, while they are open: for windows too small for the
 // inspector.
 [[nodiscard]] std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state);
 

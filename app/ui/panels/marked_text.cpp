@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kTextRow = 18;
 
-// Tabs as four blanks: a tab has no width of its own.
+// Returns the line with tabs as four blanks: a tab has no width of its own.
 std::string shown_line(std::string_view line) {
     std::string out;
     for (const char c : line)
@@ -81,7 +81,7 @@ void draw_marked_text(Ui& ui, std::string_view name, Rect room, const MarkedText
     if (state.show > 0 && static_cast<std::size_t>(state.show) <= n)
         area.show(row_of(static_cast<std::size_t>(state.show) - 1));
     state.show = 0;
-    // Only the rows that are seen: a log has many thousands.
+    // Only the visible rows are drawn: a log has many thousands.
     const auto first = static_cast<std::size_t>(std::max(0.0f, std::floor((room.y - all.y) / kTextRow)));
     const auto last =
         std::min(n, static_cast<std::size_t>(std::max(0.0f, std::ceil((room.bottom() - all.y) / kTextRow))));

@@ -1,5 +1,5 @@
-// A text as it was written, its lines numbered and marked; it scrolls. What an import reads and what an
-// export writes are shown in one.
+// Shows a text as it was written, its lines numbered and marked; it scrolls. The text that an import reads
+// and the text that an export writes are shown in one.
 #pragma once
 
 #include "app/ui/kit/scroll.h"
@@ -14,7 +14,7 @@ namespace pentamesh::ui {
 
 enum class LineMark : std::uint8_t { mapped, ignored, cannot_hold };
 inline constexpr int kLineMarkCount = 3;
-// "->", "·", "!": never colour alone.
+// Returns "->", "·", "!", so that colour is never the only mark.
 [[nodiscard]] std::string_view sign_of(LineMark mark);
 [[nodiscard]] Color color_of(const Theme& theme, LineMark mark);
 [[nodiscard]] std::string_view words_of(LineMark mark);  // "mapped", "ignored", "cannot hold"

@@ -1,4 +1,4 @@
-// What does a model come to, as it is and as it is being typed?
+// Sums up a model in a line, as it is and as it is being typed.
 #pragma once
 
 #include "core/io/presets.h"
@@ -10,9 +10,9 @@
 
 namespace pentamesh::ui {
 
-// Parameters in all and active, FLOPs a token of forward and backward, bytes of its weights.
+// Returns parameters in all and active, FLOPs a token of forward and backward, bytes of its weights.
 [[nodiscard]] std::string model_line(const Plan& plan);
-// The plan with that text in the field `pointer`; none where it is no value of the field.
+// Returns the plan with that text in the field `pointer`; nullopt where it is no value of the field.
 [[nodiscard]] std::optional<Plan> plan_as_typed(const Plan& plan, std::string_view pointer,
                                                 std::string_view text, const Presets& presets);
 

@@ -1,4 +1,4 @@
-// Segments over an enum, and the edit that a choice makes.
+// Draws segments over an enum, and makes the edit of a choice.
 #pragma once
 
 #include "app/ui/panels/plan_blocks.h"
@@ -18,7 +18,7 @@ template <typename Set>
     return PlanEdit{std::move(p), std::move(what), ""};
 }
 
-// A segment per value, by its name; the value that was clicked.
+// Draws a segment for each value, by its name; returns the value that was clicked.
 template <typename E>
 [[nodiscard]] std::optional<E> choose_of(Ui& ui, std::string_view name, Rect box, std::span<const E> values,
                                          E current) {

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, kEditorSectionCount> kSectionNames{
     "Size",   "Attention",        "MLP and experts", "Other of the model", "GPU",
     "Fabric", "Cluster and cost", "Layout",          "Training",           "Name and notes"};
 
-// Fields of the model by section; what is not here stands under "Other of the model".
+// These are fields of the model by section; all others are under "Other of the model".
 constexpr std::array<std::string_view, 11> kSizeKeys{
     "name", "layers", "hidden",         "heads",           "kv_heads",  "head_dim",
     "ffn",  "vocab",  "vocab_multiple", "tied_embeddings", "mtp_layers"};
@@ -45,7 +45,7 @@ std::string_view leaf_of(std::string_view pointer) {
     return pointer.substr(pointer.rfind('/') + 1);
 }
 
-// "kv heads", "tier 2, bandwidth per GPU and direction": what stands before the value.
+// Returns the words before the value: "kv heads", "tier 2, bandwidth per GPU and direction".
 std::string label_of(const PlanField& f) {
     const std::string_view leaf = leaf_of(f.pointer);
     std::string label(leaf);
@@ -91,7 +91,7 @@ PlanEdit edit_of(Plan plan, const PlanField& f, std::string_view value) {
     return {std::move(plan), label_of(f) + " " + std::string(value), ""};
 }
 
-// The plan with the value, or nothing and why.
+// Returns the plan with the value, or nothing and why.
 std::optional<PlanEdit> try_value(const Scene& scene, const PlanField& f, std::string_view typed,
                                   PlanEditorState& state) {
     try {
@@ -118,8 +118,8 @@ std::optional<PlanEdit> try_back(const Scene& scene, const PlanField& f, PlanEdi
     }
 }
 
-// A box with the value; a click or a letter types into it. What is typed is taken by Enter and when it is
-// left.
+// Draws a box with the value; a click or a letter types into it. Enter takes the typed text, and so does
+// leaving the box.
 std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const PlanField& f,
                                   PlanEditorState& state) {
     Canvas& c = ui.canvas();
@@ -169,7 +169,7 @@ std::optional<PlanEdit> control(Ui& ui, Rect box, const Scene& scene, const Plan
     }
 }
 
-// What the way back to the preset does: a whole group comes or goes with its switch alone.
+// Returns words for the way back to the preset: a whole group only comes or goes with its switch.
 std::string back_words(const PlanField& f) {
     if (f.kind != PlanField::Kind::group) return "back to " + f.preset_value;
     std::string what = f.pointer == "/model/moe" ? "experts" : label_of(f);
@@ -252,7 +252,7 @@ std::optional<PlanEdit> tier_buttons(Ui& ui, Rect& room, const Scene& scene, Pla
     return edit;
 }
 
-// Which GPU it is, by its preset; the fields below say what is changed of it.
+// Shows which GPU it is, by its preset; the fields below say which of its values were changed.
 std::optional<PlanEdit> gpu_row(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state) {
     Rect row = room.cut_top(kFieldRow);
     room.cut_top(kFieldGap);
@@ -290,7 +290,7 @@ std::optional<PlanEdit> draw_gpus(Ui& ui, const Scene& scene, PlanEditorState& s
     return PlanEdit{apply_edits(scene.plan, {{std::string(kGpuPointer), e.id}}, scene.presets), e.name, ""};
 }
 
-// What of the plan a section is about that can be kept as a preset.
+// Returns the kind of preset that the section's part of the plan can be kept as.
 std::optional<PresetKind> preset_kind_of(EditorSection s) {
     if (s <= EditorSection::other_model) return PresetKind::model;
     if (s == EditorSection::gpu) return PresetKind::gpu;
@@ -349,8 +349,8 @@ bool is_model(EditorSection s) {
     return s <= EditorSection::other_model;
 }
 
-// What the model comes to needs no layout. Why there are no other figures stands below it. The fields keep
-// their place whether or not there is a reason.
+// The line about the model needs no layout. Below it stands the reason why there are no other figures. The
+// fields keep their place with or without a reason.
 void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state, std::uint64_t revision) {
     constexpr float kLine = 16;
     Canvas& c = ui.canvas();

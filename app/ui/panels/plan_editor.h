@@ -1,5 +1,4 @@
-// Everything that a plan can say, field by field: model, GPU, fabric, layout and training in a sheet over the
-// window.
+// Shows every field of a plan: model, GPU, fabric, layout and training in a sheet over the window.
 #pragma once
 
 #include "app/ui/kit/kept.h"
@@ -28,7 +27,7 @@ enum class EditorSection : std::uint8_t {
 };
 inline constexpr int kEditorSectionCount = 10;
 [[nodiscard]] std::string_view name_of(EditorSection section);
-// Where a field stands: "/model/moe/top_k" under experts.
+// Returns the section of a field: "/model/moe/top_k" is under experts.
 [[nodiscard]] EditorSection section_of(std::string_view pointer);
 
 struct PlanEditorState {
@@ -43,7 +42,7 @@ struct PlanEditorState {
     Rect choices_anchor;
     MenuState choices;
     Kept<std::vector<PlanField>> fields;  // by revision
-    // The plan with what is being typed, by revision and text; none: that is no value yet.
+    // Holds the plan with the text being typed, by revision and text; nullopt where that is no value yet.
     Kept<std::optional<Plan>, std::pair<std::uint64_t, std::string>> tried;
     std::optional<PresetKind> wants_preset;  // this part of the plan is to be kept as a preset
 

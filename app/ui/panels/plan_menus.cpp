@@ -1,4 +1,4 @@
-// The plan panel's menus: presets of models and clusters, schedules and orders.
+// Draws the plan panel's menus: presets of models and clusters, schedules and orders.
 #include "app/ui/panels/plan_blocks.h"
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/panels/preset_menu.h"
@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// A menu of entries; an edit made from the one picked.
+// Draws a menu of entries; makes an edit from the one picked.
 template <typename Make>
 MaybeEdit pick(Ui& ui, PlanPanelState& state, const std::vector<MenuItem>& items, bool filter, Make&& make) {
     const MenuResult r = draw_menu(ui, "menu." + state.menu, state.menu_anchor, items, state.menu_state,
@@ -22,7 +22,7 @@ MaybeEdit pick(Ui& ui, PlanPanelState& state, const std::vector<MenuItem>& items
     return edit;
 }
 
-// The presets, then the sheet of all fields, then one's own presets where there are any.
+// Lists the presets, then the sheet of all fields, then one's own presets where there are any.
 template <typename Make>
 MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind,
                       EditorSection section, std::string_view current, Make&& make) {

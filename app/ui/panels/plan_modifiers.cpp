@@ -1,4 +1,4 @@
-// The plan panel's modifiers: a row each; what has more than one setting opens a popover.
+// Draws the plan panel's modifiers: a row each; a modifier with more than one setting opens a popover.
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/panels/plan_blocks.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kPanelTerms = 100;  // tells the panel's terms from the views'
 
-// One labelled row; returns the room of its control. `id`: the label's entry in the glossary.
+// Draws one labelled row; returns the room of its control. `id` is the label's entry in the glossary.
 Rect modifier_row(Ui& ui, Rect& room, std::string_view label, std::string_view id) {
     Rect row = room.cut_top(28);
     room.cut_top(4);
@@ -19,7 +19,7 @@ Rect modifier_row(Ui& ui, Rect& room, std::string_view label, std::string_view i
     return row.inset(0, 2);
 }
 
-// A row that opens a popover.
+// Draws a row that opens a popover.
 void opener(Ui& ui, Rect box, std::string_view menu, const std::string& label, PlanPanelState& state) {
     if (ui.dropdown("mod." + std::string(menu), box, label)) open_menu(state, menu, box);
 }
@@ -45,7 +45,7 @@ MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     return edit;
 }
 
-// One of the three words; "…" opens the modules and how many layers.
+// Draws a choice of three words; "…" opens the modules and how many layers.
 MaybeEdit recompute_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const RecomputeChoice& now = scene.plan.training.recompute;
     Rect box = modifier_row(ui, room, "Recompute", "recompute");
@@ -62,7 +62,7 @@ MaybeEdit recompute_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
                    [&](Plan& p) { p.training.recompute = *to; });
 }
 
-// The micro-batches stand in the box where they have room, else below it.
+// The micro-batches are written in the box where they have room, else below it.
 void batch_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const Training& t = scene.plan.training;
     const Rect box = modifier_row(ui, room, "Batch", "batch");

@@ -1,4 +1,4 @@
-// The plan, to be changed: model, cluster, a row per axis, the order's chips, modifiers.
+// Draws the plan, to be changed: model, cluster, a row per axis, the order's chips, modifiers.
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/plan_blocks.h"
@@ -107,12 +107,12 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
     room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
 }
 
-// GPUs that come or go, as was chosen beside the product of the factors.
+// GPUs that come or go change shards or replicas, as the link next to the product of the factors says.
 Plan with_spare(const Plan& plan, std::int64_t gpus, const PlanPanelState& state) {
     return state.spare_replicates ? with_gpus_as_replicas(plan, gpus) : with_gpus(plan, gpus);
 }
 
-// "[64] nodes of [8]", where the first tier is not the whole cluster.
+// Draws "[64] nodes of [8]", where the first tier is not the whole cluster.
 MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const Cluster& cluster = scene.plan.cluster;
     if (cluster.tiers.size() < 2 || cluster.tiers.front().domain < 1) return std::nullopt;
@@ -145,7 +145,7 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
         }
     } else {
         const std::int64_t up = next_value(kGpus, nodes, 1), down = next_value(kGpus, nodes, -1);
-        // The GPUs could be read off the nodes.
+        // The GPUs would follow from the nodes, so these are hidden too.
         const bool hidden = is_reworded(thousands(cluster.gpus));
         const Ui::Step step = ui.stepper("plan.nodes", left, hidden ? "?" : thousands(nodes), down != nodes,
                                          up != nodes && fits(up), cluster.gpus % each == 0);
@@ -283,7 +283,8 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     return edit;
 }
 
-// Where a plan shards, more GPUs may be more shards or more replicas. In the product's row, or below it.
+// Where a plan shards, more GPUs may be more shards or more replicas: a link chooses, in the product's row or
+// below it.
 void spare_link(Ui& ui, Rect row, Rect& room, float from, const Plan& p, PlanPanelState& state) {
     if (p.layout.dp_shard < 2 || ui.state().for_picture) return;
     const std::string_view label = state.spare_replicates ? "more: replicas" : "more: shards";
@@ -297,7 +298,7 @@ void spare_link(Ui& ui, Rect row, Rect& room, float from, const Plan& p, PlanPan
                    + ". Click for the other.");
 }
 
-// "8·1·64·16·1 = 8,192 all GPUs"; a product that is not the cluster says so, and why.
+// Writes "8·1·64·16·1 = 8,192 all GPUs"; a product that is not the cluster says so, and why.
 void product_line(Ui& ui, Rect& room, const Plan& p, PlanPanelState& state) {
     Canvas& c = ui.canvas();
     const Layout& l = p.layout;
@@ -330,8 +331,8 @@ void product_line(Ui& ui, Rect& room, const Plan& p, PlanPanelState& state) {
     room.cut_top(c.paragraph(room, why, reason, 18));
 }
 
-// What the field calls this layout; the reason on hover.
-// Beside it the way to the layers of each stage.
+// Writes the usual name of this layout; the reason appears on hover.
+// Next to it a link leads to the layers of each stage.
 void name_line(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
     const bool stages = scene.plan.layout.pp > 1;

@@ -1,4 +1,4 @@
-// The plan panel's popovers: several settings of one thing, a row each.
+// Draws the plan panel's popovers: several settings of one thing, a row each.
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/plan_blocks.h"
 #include "app/ui/panels/plan_choice.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kLabel = 112, kRow = 28, kGap = 6, kPadX = 16, kPadY = 12;
 
-// Below its anchor where there is room, inside the window in any case.
+// Returns a box below its anchor where there is room, inside the window in any case.
 Rect popover_box(Ui& ui, Rect anchor, float w, float h) {
     const Vec2 screen = ui.frame().size;
     w = std::min(w, screen.x - 16);
@@ -30,7 +30,7 @@ struct NumberRow {
     std::int64_t value;
 };
 
-// "label  [- value +]": typed or stepped, within the field's range. Returns the new value.
+// Draws "label  [- value +]": typed or stepped, within the field's range. Returns the new value.
 std::optional<std::int64_t> number_row(Ui& ui, Rect& room, const NumberRow& number, PlanPanelState& state) {
     Rect row = room.cut_top(kRow);
     const Rect box = row.cut_right(120);
@@ -92,7 +92,7 @@ MaybeEdit batch_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
 
 // ---- choices ------------------------------------------------------------------------------------------
 
-// Rows of segments, as wide as their words need.
+// Draws rows of segments, as wide as their words need.
 class ChoiceRows {
   public:
     ChoiceRows(Ui& ui, const Scene& scene, Rect room, MaybeEdit& edit)
@@ -115,7 +115,7 @@ class ChoiceRows {
         bool& value = get(p.training);
         toggle(label, name, value, [&](Plan& to, bool on) { get(to.training) = on; });
     }
-    // `set(plan, on)`.
+    // The edit is made by `set(plan, on)`.
     template <typename Set>
     void toggle(std::string_view label, std::string_view name, bool now, Set&& set) {
         static constexpr std::array<std::string_view, 2> kOffOn{"off", "on"};
@@ -140,7 +140,7 @@ class ChoiceRows {
     MaybeEdit& edit_;
 };
 
-// Room for a row of these words side by side.
+// Returns the room for a row of these words side by side.
 template <typename E>
 float width_of(Ui& ui, std::span<const E> values) {
     float w = 0;
@@ -191,7 +191,7 @@ MaybeEdit attention_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     });
 }
 
-// Which axes' communication may hide behind compute.
+// Chooses the axes whose communication may hide behind compute.
 MaybeEdit overlap_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     return choices(ui, scene, state, 5, 120, [](ChoiceRows& rows) {
         rows.flag("hide dp", "overlap.dp", [](Training& t) -> bool& { return t.overlap.dp; });
@@ -202,7 +202,7 @@ MaybeEdit overlap_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     });
 }
 
-// Megatron's modules, and how many layers of a chunk.
+// Chooses Megatron's modules, and how many layers of a chunk.
 void module_rows(ChoiceRows& rows, const RecomputeChoice& now) {
     const RecomputeModules chosen = now.kind == Recompute::selective ? now.modules : RecomputeModules();
     for (const RecomputeModule m : all_of<RecomputeModule>())

@@ -1,5 +1,4 @@
-// The lists of presets that a model, a cluster or a GPU is picked from: one's own first, then those that
-// ship.
+// Lists the presets from which a model, a cluster or a GPU is picked: one's own first, then those that ship.
 #pragma once
 
 #include "app/ui/kit/menu.h"
@@ -18,14 +17,14 @@ struct PresetMenu {
     std::vector<const Presets::Entry*> entry;  // of each preset
     [[nodiscard]] bool is_preset(std::size_t item) const { return item < entry.size(); }
 };
-// `current`: the id that the plan names; empty: none. An own preset that is broken says why and cannot be
-// picked.
+// `current` is the id that the plan names; it may be empty. An own preset that is broken says why and cannot
+// be picked.
 [[nodiscard]] PresetMenu preset_menu(const Presets& presets, PresetKind kind, std::string_view current);
 [[nodiscard]] bool has_own_presets(const Presets& presets);
 
-// "model", "GPU", "cluster", "plan".
+// Returns "model", "GPU", "cluster", "plan".
 [[nodiscard]] std::string_view word_of(PresetKind kind);
-// A preset's name, or its id where it cannot be read.
+// Returns a preset's name, or its id where it cannot be read.
 [[nodiscard]] std::string name_of_preset(const Presets& presets, PresetKind kind, std::string_view id);
 
 }  // namespace pentamesh::ui

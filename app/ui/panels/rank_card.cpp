@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kListed = 6;  // more are folded
 
-// A factor that goes on where the one below ends is one with it.
+// Joins a factor with the one below where it goes on where that ends.
 GroupFactors joined(const GroupFactors& f) {
     GroupFactors out;
     for (const Factor& x : f.span()) {
@@ -25,7 +25,7 @@ GroupFactors joined(const GroupFactors& f) {
     return out;
 }
 
-// "0 … 7", "3, 11 … every 8th rank", "1, 4, 5", "a group of 64 from rank 2".
+// Returns "0 … 7", "3, 11 … every 8th rank", "1, 4, 5", "a group of 64 from rank 2".
 std::string members_text(const GroupFactors& factors, std::int64_t rank) {
     const GroupFactors f = joined(factors);
     const std::int64_t degree = degree_of(f);
@@ -46,7 +46,7 @@ std::string members_text(const GroupFactors& factors, std::int64_t rank) {
     return "a group of " + thousands(degree) + " from rank " + thousands(first);
 }
 
-// "3 of 8, with 0 … 7": counted from 0, in the order of the ranks.
+// Returns "3 of 8, with 0 … 7": counted from 0, in the order of the ranks.
 std::string place_in(const GroupFactors& f, std::int64_t rank) {
     std::int64_t at = 0, below = 1;
     for (const Factor& x : f.span()) {
@@ -56,7 +56,7 @@ std::string place_in(const GroupFactors& f, std::int64_t rank) {
     return thousands(at) + " of " + thousands(below) + ", with " + members_text(f, rank);
 }
 
-// `across`: the stage that holds the same layers, -1 where none does.
+// `across` is the stage that holds the same layers, -1 where no stage does.
 std::string copies_text(const GroupFactors& f, std::int64_t rank, std::int64_t across) {
     const std::int64_t n = degree_of(f);
     std::string text = n > 1 ? plural(n - 1, "other GPU", "other GPUs") + ": " + members_text(f, rank) : "";

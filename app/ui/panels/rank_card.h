@@ -1,4 +1,4 @@
-// What is said of one GPU in the inspector?
+// Describes one GPU in the inspector.
 #pragma once
 
 #include "app/ui/scene/scene.h"
@@ -13,8 +13,8 @@ struct CardLine {
     std::string_view name;
     std::string value;
 };
-// Its place, its place in each group with the others of it, what it computes with and keeps, and who keeps
-// the same. `rank` is one of the mesh's.
+// Returns its place, its place in each group with the others of it, its share of the compute and of the
+// state, and who keeps the same. `rank` is one of the mesh's.
 [[nodiscard]] std::vector<CardLine> rank_lines(const Plan& plan, const Evaluation& evaluation,
                                                std::int64_t rank);
 

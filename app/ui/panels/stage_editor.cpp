@@ -36,7 +36,7 @@ StageFigures figures_of(const Scene& scene) {
         for (int c = chunks_of(shape); c-- > 0;)
             if (const auto at = static_cast<std::size_t>(stage_of(shape, d, c)); at < f.now.size())
                 f.device[at] = d, f.chunk[at] = c;
-    // Of two copies of the model each stage stands twice: it is named by the first of its devices.
+    // With two copies of the model each stage stands twice: it is named by the first of its devices.
     if (traits_of(shape.schedule).placement == StagePlacement::two_copies)
         for (std::size_t s = 0; s < f.device.size(); ++s) f.device[s] = static_cast<int>(s), f.chunk[s] = 0;
     const auto n = static_cast<double>(f.now.size()), layers = static_cast<double>(f.load.layer.size());
@@ -88,10 +88,10 @@ struct Row {
     double px_per_s = 0;     // of the bars
     double layer_s = 0;      // of a layer on average
     bool several = false;    // chunks a GPU
-    bool numbered = false;   // and they have numbers: the copies of a stage have none
+    bool numbered = false;   // the chunks have numbers; the copies of a stage have none
 };
 
-// The layers as they take time, then what stands beside them: embedding, head, prediction layers.
+// Draws the layers as wide as their time, then the rest of the stage: embedding, head, prediction layers.
 void draw_bar_of(Ui& ui, Rect bar, const StageFigures& f, const Row& row, std::int64_t layers, bool lit) {
     Canvas& c = ui.canvas();
     const Color color = ui.theme().axis[static_cast<std::size_t>(Axis::pp)];
@@ -136,7 +136,7 @@ std::string tooltip_of(const Scene& scene, const StageFigures& f, const Row& row
     return s + "\ndrag to move the border to the next";
 }
 
-// The number: stepped, or typed in its place.
+// Shows the number: stepped, or typed in its place.
 std::optional<std::int64_t> count_of_row(Ui& ui, Rect box, StageEditorState& state, std::size_t chunk,
                                          std::int64_t most) {
     const std::int64_t now = state.draft[chunk];
@@ -241,7 +241,7 @@ std::optional<PlanEdit> draw_buttons(Ui& ui, Rect row, const Scene& scene, Stage
     return std::nullopt;
 }
 
-// Whether it adds up; else how long the busiest stage is, and how long it would be.
+// Says that the layers do not add up; else how long the busiest stage is, and how long it would be.
 std::string status_of(const Scene& scene, const StageEditorState& state, const StageFigures& f,
                       const std::vector<double>& busy, bool& bad) {
     const std::int64_t sum = sum_of_layers(state.draft), layers = scene.plan.model.layers;
@@ -302,7 +302,8 @@ std::optional<PlanEdit> draw_rows(Ui& ui, Rect room, const Scene& scene, StageEd
     for (std::size_t c = 0; c < n; ++c)
         longest = std::max(longest, static_cast<double>(state.draft[c]) * row.layer_s
                                         + (f.load.chunk.empty() ? 0 : f.load.chunk[c]));
-    // A quarter more than the longest, so that it can grow; kept while a bar is dragged.
+    // The scale has room for a quarter more than the longest, so that it can grow; it is kept while a bar is
+    // dragged.
     if (state.dragged < 0)
         state.scale = static_cast<double>(bars) / (1.25 * std::max(longest, row.layer_s * 2));
     row.px_per_s = state.scale;

@@ -1,5 +1,5 @@
-// Layers per stage by hand: a bar for each chunk of the pipeline with its layers, its time and its stage's
-// memory, in a sheet over the window.
+// Edits layers per stage by hand: a bar for each chunk of the pipeline with its layers, its time and its
+// stage's memory, in a sheet over the window.
 #pragma once
 
 #include "app/ui/kit/kept.h"
@@ -13,12 +13,13 @@
 
 namespace pentamesh::ui {
 
-// What any split of this plan's layers comes to. `load` has no layers where the plan has other errors.
+// Holds the figures for any split of this plan's layers. `load` has no layers where the plan has other
+// errors.
 struct StageFigures {
     StageLoad load;
     std::vector<std::int64_t> now, even;  // layers of each chunk
     std::vector<int> device;              // of each chunk: the stage whose GPUs run it
-    std::vector<int> chunk;               // which of that device's chunks it is
+    std::vector<int> chunk;               // the chunk's number among those of its device
     double balanced_s = 0;                // the busiest stage's, balanced; 0: that takes long to find
 };
 

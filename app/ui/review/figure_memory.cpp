@@ -12,11 +12,11 @@ namespace {
 constexpr int kMostRowsAlone = 20;  // more stages stand in two columns
 
 struct BarFrame {
-    double bytes = 1;  // that the bars' width stands for
+    double bytes = 1;  // the bars' width stands for so many bytes
     float label = 0, total = 0;
 };
 
-// Its colour with a texture of its own over it: what is printed in grey is told apart by that.
+// Fills with the category's colour and a texture of its own over it, which distinguishes it in grey print.
 void fill_category(ReviewSheet& sheet, Rect r, int category) {
     static constexpr std::array<Pattern, kMemoryCategoryCount> kTexture{
         Pattern::solid, Pattern::hatched, Pattern::dotted, Pattern::solid, Pattern::cross_hatched};
@@ -60,7 +60,7 @@ void draw_stage_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, double h
         at += bytes;
         if (bar.w > 0.2f) fill_segment(sheet, bar, k, bytes);
     }
-    // What buffers may take, as a whisker.
+    // A whisker shows the range of the buffers.
     const float y = row.center().y, low = x_of(s.least()), high = x_of(s.most());
     c.line({low, y}, {high, y}, sheet.theme().text, 1.5f);
     for (const float x : {low, high}) c.line({x, y - 3}, {x, y + 3}, sheet.theme().text, 1.5f);
@@ -114,7 +114,7 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
     memory_legend(sheet, m.hbm);
     const float least_h = sheet.paper().line() * 1.35f;
     const bool twice = n > kMostRowsAlone;
-    // Alone on its page, few bars are thicker.
+    // A figure that is the only one on its page has thicker bars if they are few.
     const float row_h =
         sheet.paper().one_a_page && !twice
             ? std::clamp(sheet.left() / (static_cast<float>(n) + 1.5f), least_h, 2.4f * least_h)

@@ -18,7 +18,7 @@ std::int64_t domain_gpus(const Cluster& cluster, std::size_t tier) {
     return tier < cluster.tiers.size() ? cluster.tiers[tier].domain : 0;
 }
 
-// A node's frame, and its name where type of the page's smallest size has room over the cells.
+// Draws a node's frame, and its name where type of the page's smallest size has room over the cells.
 void draw_node_frames(ReviewSheet& sheet, const MeshLayout& layout, float zoom, const CellGrid& grid,
                       const Cluster& cluster) {
     const float w = layout.node.full.x * zoom, size = sheet.paper().small;
@@ -72,7 +72,7 @@ void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKi
     const Cluster& cluster = of.plan.cluster;
     const Mesh& mesh = of.evaluation.mesh;
     if (mesh.world <= 0 || cluster.gpus <= 0 || room.w < 20 || room.h < 20) return;
-    // Laid out as on the screen, seen larger where the page's type is.
+    // The mesh is laid out as on the screen, and enlarged where the page's type is.
     const float zoom = std::max(1.0f, sheet.paper().small / 11);
     const std::int64_t pod = cluster.tiers.size() > 2 ? domain_gpus(cluster, 1) : 0;
     const MeshLayout layout = lay_out_mesh({room.w / zoom, room.h / zoom}, cluster.gpus,

@@ -22,7 +22,7 @@ float waterfall_row(const ReviewSheet& sheet) {
     return sheet.paper().line() * 1.15f;
 }
 
-// Where a time stands on the page.
+// Maps a time to its place on the page.
 struct TimeAxis {
     Rect plot;
     double whole_s = 1;

@@ -16,7 +16,7 @@ std::string signed_time(double s) {
     return (s < 0 ? "−" : "+") + time_text(std::abs(s), Zeros::kept);
 }
 
-// A constant in its unit; a setting as it is written.
+// Returns a constant in its unit, a setting as it is written.
 std::string value_words(const std::vector<Constant>& constants, const SensitivityRow& row,
                         const std::string& value) {
     if (row.kind != SensitivityRow::Kind::constant) return value;
@@ -32,7 +32,7 @@ using ByFit = std::array<bool, 3>;
 
 struct TornadoRow {
     const SensitivityRow* of = nullptr;
-    std::string name, words;  // what is changed; to what, and what that does
+    std::string name, words;  // the changed field; its new value, and the effect
     ByFit has{};              // whether one of its changes fits so
 };
 

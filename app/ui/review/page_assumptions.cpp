@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Sources stand once, in a list at the end, and are named by their number in it.
+// Sources are written once, in a list at the end, and are named by their number in it.
 class SourceList {
   public:
     std::string mark(const std::string& text) {
@@ -26,7 +26,7 @@ class SourceList {
     std::vector<std::string> texts_;
 };
 
-// Whether a figure of this plan would be another with another value of the constant.
+// Returns true if a figure of this plan would change with another value of the constant.
 bool bears(const Reviewed& of, const Evaluation& now, const Constant& c) {
     const double more = std::min(c.value * 1.25, c.most), less = std::max(c.value * 0.8, c.least);
     const double other = c.unit == Constant::Unit::flag ? 1 - c.value : more != c.value ? more : less;
@@ -69,14 +69,14 @@ void draw_constants(ReviewSheet& sheet, const Reviewed& of, SourceList& sources)
     sheet.gap();
 }
 
-// "tp sends, gradients" behind "tp sends, activations": what begins alike is said once.
+// Joins "tp sends, activations" with "tp sends, gradients": a common beginning is written once.
 std::string joined_names(const std::string& first, const std::string& next) {
     const std::size_t comma = first.find(", ");
     const bool alike = comma != std::string::npos && next.compare(0, comma + 2, first, 0, comma + 2) == 0;
     return first + "; " + (alike ? next.substr(comma + 2) : next);
 }
 
-// Numbers that come about in the same way are one row.
+// Joins numbers that come about in the same way into one row.
 Table formulas_of(const Reviewed& of, SourceList& sources) {
     const Table all = explanations_table(of.plan, of.evaluation, false);  // figures rest on the others
     Table t;
@@ -104,7 +104,7 @@ void draw_formulas(ReviewSheet& sheet, const Reviewed& of, SourceList& sources) 
     sheet.gap();
 }
 
-// The runs, with their sources in the list at the end.
+// Lists the runs, with their sources in the list at the end.
 Table runs_of(const Table& runs, SourceList& sources) {
     Table t = runs;
     for (std::vector<std::string>& row : t.rows) row.back() = sources.mark(row.back());
@@ -140,7 +140,7 @@ void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
             draw_item(sheet, sheet.theme().faint, s);
         sheet.gap();
     }
-    // Short lines: beside each other.
+    // Lines are short, so they are set in two columns.
     sheet.columns(2);
     draw_constants(sheet, of, sources);
     if (e.valid) draw_formulas(sheet, of, sources);

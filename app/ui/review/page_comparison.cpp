@@ -16,8 +16,8 @@ std::string plan_of(const PlanComparison& c, std::size_t i) {
     return plan_letter(i) + ": " + title;
 }
 
-// The axis to show both meshes by: one whose groups are not the same, else one that both have. None: neither
-// plan cuts anything.
+// Returns the axis to show both meshes by: one whose groups are not the same, else one that both have. It is
+// nullopt if neither plan cuts anything.
 std::optional<GroupKind> telling_axis(const ReviewContent& content) {
     const Evaluation &a = content.evaluations[0], &b = content.evaluations[1];
     std::optional<GroupKind> shared;
@@ -31,7 +31,7 @@ std::optional<GroupKind> telling_axis(const ReviewContent& content) {
     return shared;
 }
 
-// As a reader says them: without their group.
+// Returns the fields without their group, as a reader names them.
 Table shown_fields(const PlanComparison& c) {
     Table t = fields_table(c);
     for (std::vector<std::string>& row : t.rows) {
@@ -41,7 +41,7 @@ Table shown_fields(const PlanComparison& c) {
     return t;
 }
 
-// Both sides of the page, one plan each, of that height; `draw(rect, index)`.
+// Draws on both sides of the page, one plan each, of that height, by `draw(rect, index)`.
 template <typename Draw>
 void both_sides(ReviewSheet& sheet, float height, Draw&& draw) {
     const float gap = sheet.paper().body * 2;
@@ -51,7 +51,8 @@ void both_sides(ReviewSheet& sheet, float height, Draw&& draw) {
         draw(Rect{row.x + static_cast<float>(i) * (w + gap), row.y, w, row.h}, i);
 }
 
-// Few fields stand at the left, the figures at the right. False: there is no room for that, nothing is drawn.
+// Draws few fields at the left and the figures at the right. Returns false if there is no room for that, and
+// then draws nothing.
 bool fields_beside_figures(ReviewSheet& sheet, const PlanComparison& c) {
     const Table fields = shown_fields(c), figures = worded_figures_table(c);
     const float half = (sheet.width() - sheet.paper().body * 2) / 2, line = sheet.paper().line() * 1.4f;

@@ -31,7 +31,7 @@ Table savings_of_plan(const Reviewed& of) {
                    {"parameters", "gradients", "optimizer", "activations", "buffers"});
 }
 
-// What each stage holds, and what that leaves free.
+// Returns a table of the memory that each stage holds and the memory left free.
 Table stages_of(const Memory& m) {
     Table t = columns_of(memory_table(m), {"stage", "layers", "parameters", "gradients", "optimizer",
                                            "activations", "buffers", "total", "in_flight_microbatches"});

@@ -26,7 +26,7 @@ std::string layout_words(const Reviewed& of) {
     return name.name + ": " + name.reason;
 }
 
-// Figures at the left, the mesh of the first axis in use at the right.
+// Draws figures at the left, the mesh of the first axis in use at the right.
 void figures_and_mesh(ReviewSheet& sheet, const Reviewed& of) {
     const Table figures = key_figures_table(of.plan, of.evaluation);
     const std::vector<GroupKind> axes = axes_in_use(of.evaluation);

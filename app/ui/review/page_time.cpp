@@ -20,7 +20,7 @@ std::string step_words(const Step& s) {
              "communication that no compute hides.";
 }
 
-// Whose idle time "bubble" means, in each of its figures.
+// Says whose idle time "bubble" means, in each of its figures.
 std::string bubble_words(const Evaluation& e) {
     const Timeline& t = e.timeline;
     const Step& s = *e.step;
@@ -64,7 +64,7 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     const std::string bubble = bubble_words(e);
     const float words = sheet.words_height(bubble, sheet.width());
     const bool pipeline = !e.timeline.empty() && e.timeline.shape.devices > 1;
-    // Under its heading and words, all on one page.
+    // The figure stands under its heading and words, all on one page.
     const float least = sheet.paper().line() * 6, rest = sheet.whole() - words - sheet.paper().line() * 3;
     const float figure = pipeline ? std::max(least, std::min(timeline_height(sheet, e.timeline), rest)) : 0;
     sheet.head("The pipeline in one step", words + sheet.paper().line() * 0.3f + figure);

@@ -1,4 +1,4 @@
-// What stands on each page of a review.
+// Each of these functions draws a page of a review.
 #pragma once
 
 #include "app/ui/review/figures.h"
@@ -13,40 +13,41 @@
 
 namespace pentamesh::ui {
 
-// All that pages are made of, worked out once.
+// Holds all that the pages need, worked out once.
 struct ReviewContent {
     std::vector<Plan> plans;
     std::vector<Evaluation> evaluations;
     const Presets& presets;
     ReviewRequest request;
     std::vector<ReviewPage> pages;
-    std::optional<Sensitivity> sensitivity;  // where the page of time is wanted
-    Table near_runs;                         // where the page of assumptions is wanted
+    std::optional<Sensitivity> sensitivity;  // present where the page of time is wanted
+    Table near_runs;                         // filled where the page of assumptions is wanted
     std::size_t runs = 0;                    // published ones
     std::optional<PlanComparison> comparison;
     [[nodiscard]] Reviewed first() const { return {plans[0], evaluations[0], presets}; }
     [[nodiscard]] Reviewed of(std::size_t i) const { return {plans[i], evaluations[i], presets}; }
-    // Which of the plans the comparison calls A (0) and B (1).
+    // Returns the index of the plan that the comparison calls A (0) or B (1).
     [[nodiscard]] std::size_t compared(std::size_t i) const { return request.second_is_a ? 1 - i : i; }
 };
-// Error of kind usage: a page that needs a second plan.
+// Throws Error of kind usage for a page that needs a second plan.
 [[nodiscard]] std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, bool valid);
 [[nodiscard]] ReviewContent review_content_of(const Presets& presets, std::span<const Plan> plans,
                                               const ReviewRequest& request);
 void draw_review_page(ReviewSheet& sheet, const ReviewContent& content, ReviewPage page);
-// What stands over every page of an impossible plan; "": it is possible.
+// Returns a sentence for the top of every page of an impossible plan; "" where the plan is possible.
 [[nodiscard]] std::string review_banner(const Evaluation& e);
 
-// Whether an axis has groups of more than one rank; all such axes of the dense and the expert mesh.
+// in_use returns true if an axis has groups of more than one rank. axes_in_use returns all such axes of the
+// dense and the expert mesh.
 [[nodiscard]] bool in_use(const Evaluation& e, GroupKind axis);
 [[nodiscard]] std::vector<GroupKind> axes_in_use(const Evaluation& e);
-// "B is 1.95 s faster: ...". Precondition: the content has a comparison.
+// Returns "B is 1.95 s faster: ...". Precondition: the content has a comparison.
 [[nodiscard]] std::string comparison_verdict(const ReviewContent& content);
-// Axes beside each other, in rows of as many as can be read: words, and the mesh.
+// Draws axes side by side, in rows of as many as can be read: words, and the mesh.
 void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes);
-// A mark and a text behind it, wrapped.
+// Draws a mark and a text after it, wrapped.
 void draw_item(ReviewSheet& sheet, Color mark, std::string_view words);
-// Errors, warnings and advice, each with its change.
+// Lists errors, warnings and advice, each with its change.
 void draw_problem_list(ReviewSheet& sheet, const Evaluation& e);
 
 void summary_page(ReviewSheet& sheet, const ReviewContent& content);

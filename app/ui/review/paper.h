@@ -1,4 +1,4 @@
-// The papers of a review: how large a page and its type are.
+// The papers of a review say how large a page and its type are.
 #pragma once
 
 #include "render/canvas.h"
@@ -13,7 +13,7 @@ inline constexpr int kPaperCount = 3;
 [[nodiscard]] std::string_view name_of(PaperKind kind);  // "16:9", "a4", "letter"
 [[nodiscard]] std::optional<PaperKind> paper_named(std::string_view name);
 
-// Logical pixels, 96 to the inch. Nothing on the page is smaller than `small`.
+// Sizes are logical pixels, 96 to the inch. Nothing on the page is smaller than `small`.
 struct Paper {
     Vec2 size{};
     float margin = 40;
@@ -22,9 +22,9 @@ struct Paper {
     float title = 28, head = 21, body = 18.67f, small = 18.67f;  // sizes of type
     [[nodiscard]] float line() const { return body * 1.3f; }
 };
-// 13.33 x 7.5 inches with type of at least 14 pt; A4 and Letter upright, for reading.
+// Returns a slide of 13.33 x 7.5 inches with type of at least 14 pt; or A4 or Letter upright, for reading.
 [[nodiscard]] Paper paper_of(PaperKind kind);
-// A slide of another size: type as large as its width asks for.
+// Returns a slide of another size, with type in proportion to its width.
 [[nodiscard]] Paper slide_of(Vec2 size);
 
 }  // namespace pentamesh::ui

@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// The page in the box, and its canvas.
+// Holds the page in the box, and its canvas.
 struct Small {
     Paper paper;
     Rect shown;
@@ -45,7 +45,7 @@ ReviewPages::ReviewPages(const Presets& presets, std::vector<Plan> plans) {
 
 ReviewPages::~ReviewPages() = default;
 
-// Lays all pages out, drawing none.
+// Lays all pages out without drawing them.
 void ReviewPages::count(const ReviewRequest& request) {
     ReviewContent& c = *content_;
     c.pages = review_pages_of(request, c.plans.size() > 1, c.evaluations[0].valid);
@@ -100,7 +100,7 @@ void ReviewFirstPage::draw(Canvas& canvas, Rect box, const ReviewRequest& reques
     if (small.k <= 0 || canvas.list() == nullptr) return;
     content_->request = request;
     bool first = true;
-    const auto turn = [&](const std::string&) {  // what goes on on another page is not shown
+    const auto turn = [&](const std::string&) {  // the rest, on another page, is not shown
         return std::exchange(first, false) ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
     };
     {

@@ -1,4 +1,4 @@
-// The pages of a review, small, while it is asked how the review is to look.
+// Shows the pages of a review, small, while the user chooses its form.
 #pragma once
 
 #include "app/ui/review/review.h"
@@ -11,8 +11,8 @@ namespace pentamesh::ui {
 
 struct ReviewContent;
 
-// What the pages of a preview are made of; takes a while, and may be made on another thread. The presets have
-// to outlive it.
+// Holds the content of a preview's pages; making it takes a while, and may run on another thread. The presets
+// must outlive it.
 class ReviewPages {
   public:
     ReviewPages(const Presets& presets, std::vector<Plan> plans);
@@ -20,21 +20,21 @@ class ReviewPages {
     ReviewPages(const ReviewPages&) = delete;
     ReviewPages& operator=(const ReviewPages&) = delete;
 
-    // Page `page` (from 1; beyond the last: that) as large as fits the box, in its middle. Returns how many
-    // pages the review has. Error as make_review's for pages that there are not.
+    // Draws page `page` (from 1; the last one where it is larger) as large as fits the box, in its middle.
+    // Returns how many pages the review has. Throws Error as make_review does for pages that do not exist.
     int draw(Canvas& canvas, Rect box, const ReviewRequest& request, int page);
 
   private:
     std::unique_ptr<ReviewContent> content_;
-    std::vector<int> begins_;  // how many pages lie before each of content_->pages, and before the end
+    std::vector<int> begins_;  // pages before each of content_->pages, and before the end
     std::optional<ReviewRequest> counted_;
     void count(const ReviewRequest& request);
 };
 
-// The first page alone, which needs nothing worked out.
+// Shows only the first page, for which nothing has to be worked out.
 class ReviewFirstPage {
   public:
-    // `e` of that plan, with advice.
+    // `e` is of that plan, with advice.
     ReviewFirstPage(const Presets& presets, const Plan& plan, const Evaluation& e);
     ~ReviewFirstPage();
     ReviewFirstPage(const ReviewFirstPage&) = delete;

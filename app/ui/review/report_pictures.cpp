@@ -52,7 +52,7 @@ std::string report_figure(const Presets& presets, const Plan& plan, const Evalua
     paper.size = {kReportWidth, kTallest};
     paper.margin = 16;
     PageSpec spec{PageFormat::none, paper.size, load_faces(fonts), "", {}, 1, nullptr};
-    // Once to learn its height, once to draw it.
+    // The figure is drawn twice: first to learn its height, then for the file.
     std::string svg;
     for (const PageFormat format : {PageFormat::none, PageFormat::svg}) {
         spec.format = format, spec.size = paper.size;

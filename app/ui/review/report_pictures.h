@@ -1,4 +1,4 @@
-// The figures of a review by themselves: what an HTML report has between its tables.
+// Makes the figures of a review by themselves, which an HTML report has between its tables.
 #pragma once
 
 #include "core/evaluate.h"
@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 
 enum class ReportFigure : std::uint8_t { placement, memory, time, pipeline };
 
-// An <svg> element on light ground, its text as text. Empty where the plan has nothing of the kind.
+// Returns an <svg> element on light ground, its text as text. It is empty where the plan has no such figure.
 [[nodiscard]] std::string report_figure(const Presets& presets, const Plan& plan, const Evaluation& e,
                                         ReportFigure figure, const FontFiles& fonts);
 

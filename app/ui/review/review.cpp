@@ -30,8 +30,8 @@ bool wants(const ReviewContent& c, ReviewPage page) {
 
 }  // namespace
 
-// An impossible plan has no figures: what is asked, what is wrong, and the constants, which hold all the
-// same.
+// An impossible plan has no figures: its pages have the request, the errors, and the constants, which hold
+// all the same.
 std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, bool valid) {
     if (!request.pages.empty()) {
         if (!two
@@ -92,7 +92,7 @@ void draw_pages(ReviewSheet& sheet, const ReviewContent& content) {
     for (const ReviewPage p : content.pages) draw_review_page(sheet, content, p);
 }
 
-// The bytes of the review: content, what it stands on, and what every page of it has.
+// Makes the bytes of the review: its content, the assumptions, and the parts that every page has.
 struct Printer {
     ReviewContent content;
     Paper paper;
@@ -129,7 +129,7 @@ struct Printer {
         draw_pages(s, content);
         return page.finish();
     }
-    // One file for each page.
+    // Returns one file for each page.
     std::vector<ReviewFile> single(const PageSpec& of, std::string_view ending) {
         std::vector<ReviewFile> out;
         std::vector<std::unique_ptr<Page>> made;

@@ -1,5 +1,6 @@
-// A design review: a plan, or two, as pages to print, show and send. Formats: PDF, one HTML file, a folder of
-// SVG and PNG. Every figure is evaluate's own and comes from the tables that the window shows.
+// Makes a design review: a plan, or two, as pages to print, show and send. Its formats are PDF, one HTML
+// file, a folder of SVG and PNG. Every figure is evaluate's own and comes from the tables that the window
+// shows.
 #pragma once
 
 #include "app/ui/kit/theme.h"
@@ -27,11 +28,11 @@ enum class ReviewPage : std::uint8_t {
 };
 inline constexpr int kReviewPageCount = 7;
 [[nodiscard]] std::string_view name_of(ReviewPage page);  // "summary"
-// "1,3-5" or "summary,memory-communication": in this order, each once. Error of kind usage.
+// Reads "1,3-5" or "summary,memory-communication": in this order, each once. Throws Error of kind usage.
 [[nodiscard]] std::vector<ReviewPage> review_pages_named(std::string_view list);
 
 enum class ReviewForm : std::uint8_t { pdf, html, folder };
-// By a file's ending; a name without one of those is a folder.
+// Returns the form for a file's ending; a name without one of those is a folder.
 [[nodiscard]] ReviewForm review_form_of(std::string_view file);
 
 struct ReviewRequest {
@@ -43,7 +44,7 @@ struct ReviewRequest {
     bool second_is_a = false;                   // the comparison calls the second plan A, as what was pinned
     bool outlines = false;                      // SVG: text as shapes
     bool one_a_page = false;                    // each figure and table has a page of its own
-    std::vector<TextRun>* text_runs = nullptr;  // where all text of the pages goes, in drawing order
+    std::vector<TextRun>* text_runs = nullptr;  // gets all text of the pages, in drawing order
     [[nodiscard]] Paper page() const;
 };
 
@@ -52,14 +53,14 @@ struct ReviewFile {
     std::string bytes;
 };
 
-// One plan or two; the second is what the first is compared with. An impossible plan has pages that say so
-// and show no figures. The same plans give the same bytes. Errors: a page that there is not (usage), no Cairo
-// where PDF or PNG is asked for (io).
+// Takes one plan or two; the first is compared with the second. An impossible plan has pages that say so and
+// show no figures. The same plans give the same bytes. Throws Error for a page that does not exist (usage),
+// or without Cairo where PDF or PNG is asked for (io).
 [[nodiscard]] std::vector<ReviewFile> make_review(const Presets& presets, std::span<const Plan> plans,
                                                   const ReviewRequest& request, ReviewForm form,
                                                   const FontFiles& fonts);
-// The first page of it as a picture, of `request.size`; a height of 0 is as much as the page takes: "png",
-// "svg" or "pdf". `scale`: pixels of a PNG per logical pixel.
+// Returns the first page of it as a picture, of `request.size`; a height of 0 is as much as the page takes.
+// The form is "png", "svg" or "pdf". `scale` is the number of pixels of a PNG per logical pixel.
 [[nodiscard]] std::string make_review_picture(const Presets& presets, const Plan& plan,
                                               const ReviewRequest& request, std::string_view ending,
                                               float scale, const FontFiles& fonts);

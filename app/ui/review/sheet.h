@@ -1,5 +1,4 @@
-// Pages that are filled from the top: headings, sentences, figures, and tables that continue on the next
-// page.
+// Fills pages from the top: headings, sentences, figures, and tables that continue on the next page.
 #pragma once
 
 #include "app/tables/table.h"
@@ -14,15 +13,16 @@
 
 namespace pentamesh::ui {
 
-// Where pages go. `turn`: the next page, from now on drawn on by what it returns.
+// Receives the pages. `turn` begins the next page and returns its canvas.
 struct SheetTarget {
     std::function<Canvas(const std::string& section)> turn;
-    int pages = 0;  // that there will be; 0: not known yet
+    int pages = 0;  // the number of pages; 0: not known yet
 };
 
 class ReviewSheet {
   public:
-    // `foot`: what stands at the left of each page's foot. `banner`: a sentence over every page; empty: none.
+    // `foot` is the text at the left of each page's foot. `banner` is a sentence over every page; it may be
+    // empty.
     ReviewSheet(SheetTarget target, const Paper& paper, const Theme& theme, std::string plan_title,
                 std::string foot, std::string banner);
 
@@ -39,40 +39,42 @@ class ReviewSheet {
     [[nodiscard]] TextStyle faint() const { return text(theme_.secondary); }
     [[nodiscard]] TextStyle strong() const { return {Face::semibold, paper_.body, theme_.text, 0}; }
 
-    // Where the page's corner lies on its canvas; 0, 0 unless it is said.
+    // Sets the place of the page's corner on its canvas; it is 0, 0 at first.
     void lay_at(Vec2 origin) { origin_ = origin; }
-    // So many pages lie before the next one.
+    // Sets the number of pages before the next one.
     void go_on_after(int pages) { page_ = pages; }
-    // A new page of that name.
+    // Begins a new page of that name.
     void begin(std::string section);
-    // A page without title and foot: for a figure by itself.
+    // Begins a page without title and foot, for a figure by itself.
     void begin_bare();
-    // What follows is set in so many columns, each filled before the next one and the next page; 1: as wide
-    // as the page again, below them.
+    // Sets all that follows in so many columns, each filled before the next one and the next page; 1 means as
+    // wide as the page again, below them.
     void columns(int count);
-    // A heading of one line and sentences below it, in one piece where a column has room for it.
+    // Writes a heading of one line and sentences below it, in one piece where a column has room for it.
     void entry(std::string_view head, std::string_view text);
-    // At least so much is free, or a new column or page begins: "Memory, continued".
+    // Begins a new column or page, "Memory, continued", unless so much height is free.
     void need(float height);
-    // A strip as wide as the page.
+    // Returns a strip as wide as the page.
     [[nodiscard]] Rect take(float height);
     void gap(float lines = 0.5f);
-    // A heading that has `behind` of what follows on its own page; the page's title where each has its own.
+    // Writes a heading that is kept on one page with `behind` of the content after it; it is the page's title
+    // where each has its own.
     void head(std::string_view words, float behind = 0);
     void words(std::string_view words, const TextStyle& style);
     void words(std::string_view words_) { words(words_, plain()); }
     [[nodiscard]] float words_height(std::string_view words, float width) const;
-    // Whole: what does not fit continues on the next page under its head; too many columns continue below.
+    // Writes the whole table: further rows continue on the next page under its head; too many columns
+    // continue below.
     void table(const Table& exact);
-    // What a heading above it is to have behind it: the height of its head and first rows, of a short one
-    // all.
+    // Returns the height that a heading above it keeps together with it: the height of its head and first
+    // rows, or all of a short table.
     [[nodiscard]] float table_start(const Table& exact) const;
-    // The same in a part of the page's width, without a new page; returns its height.
+    // Writes the same in a part of the page's width, without a new page; returns its height.
     float table_in(Rect room, const Table& exact, bool draw = true);
 
-    // What a reader must be able to see: no text of the review is cut. How many pieces of text did not fit.
+    // Returns how many pieces of text did not fit: no text of a review may be cut.
     [[nodiscard]] int cut() const { return cut_; }
-    // In a box, centred in its height. Counted where it does not fit.
+    // Writes in a box, centred in its height. A text that does not fit is counted.
     void label(Rect box, std::string_view words, const TextStyle& style, Align align = Align::left);
 
   private:
@@ -80,7 +82,7 @@ class ReviewSheet {
     const Paper& paper_;
     const Theme& theme_;
     std::string plan_title_, foot_, banner_, section_;
-    std::string heading_;  // that the page has as its title; empty: the section's name
+    std::string heading_;  // the page's title; empty: the section's name
     Canvas canvas_;
     Vec2 origin_{};
     Rect room_{};
@@ -88,9 +90,9 @@ class ReviewSheet {
     int page_ = 0, cut_ = 0;
     int columns_ = 1, column_ = 0;
     Rect body_{};        // of the page, what the columns share
-    float deepest_ = 0;  // where the longest column of this page ends
+    float deepest_ = 0;  // the lower end of this page's longest column
 
-    // Columns of a table that stand beside each other, and where.
+    // Holds columns of a table that are side by side, and their places.
     struct Part {
         std::vector<std::size_t> column{};
         std::vector<float> x{}, w{};

@@ -1,4 +1,5 @@
-// Tables on pages: columns as wide as their words ask for, cells wrapped, the head on every page.
+// Writes tables on pages: columns are as wide as their words need, cells are wrapped, the head is on every
+// page.
 #include "app/ui/review/sheet.h"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ struct ColumnWidths {
     float least = 0, natural = 0;
 };
 
-// Shares what is free beyond the least widths by what each column lacks, none wider than it needs.
+// Shares the width beyond the least widths by what each column lacks; no column gets more than it needs.
 std::vector<float> shared_widths(const std::vector<ColumnWidths>& columns, float width) {
     std::vector<float> out;
     float spare = width;
@@ -51,7 +52,7 @@ std::vector<float> shared_widths(const std::vector<ColumnWidths>& columns, float
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = columns[i].natural;
         return out;
     }
-    // Narrow columns first: none gets more than an equal share of what those that are left may have.
+    // Narrow columns come first: each gets at most an equal share of the width for the columns that are left.
     std::vector<std::size_t> order(columns.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -81,7 +82,7 @@ float ReviewSheet::height_of(std::size_t lines) const {
     return static_cast<float>(lines) * paper_.line() + paper_.body * 0.35f;
 }
 
-// The first column stands in every part, so that a row can be told.
+// The first column is in every part, so that a row can be identified.
 std::vector<ReviewSheet::Part> ReviewSheet::parts_with(const Table& t, float width, float size,
                                                        float gap) const {
     const TextStyle title{Face::semibold, size, theme_.secondary, 0},
@@ -131,8 +132,8 @@ std::vector<ReviewSheet::Part> ReviewSheet::parts_with(const Table& t, float wid
     return parts;
 }
 
-// Closer together, then in the page's small type, before a table is cut in two. Many columns are so at once:
-// their words need the room.
+// Before a table is cut in two, its columns move closer together, then get the page's small type. Many
+// columns do so at once: their words need the room.
 std::vector<ReviewSheet::Part> ReviewSheet::parts_of(const Table& t, float width) const {
     constexpr std::size_t kMany = 8;
     constexpr float kWide = 0.9f, kClose = 0.6f;  // between columns, of the type's size
@@ -162,7 +163,7 @@ float ReviewSheet::table_head(const Table& t, const Part& part, Rect room, bool 
     const std::size_t n = most_lines(lines);
     const float h = height_of(n);
     if (!draw) return h;
-    // Titles stand on the line below them.
+    // Titles are aligned to the line below them.
     for (std::size_t i = 0; i < part.column.size(); ++i) {
         Part one{{part.column[i]}, {part.x[i]}, {part.w[i]}, part.size};
         const float down = static_cast<float>(n - lines[i].size()) * paper_.line();

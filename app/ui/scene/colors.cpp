@@ -54,7 +54,7 @@ TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {
     const auto index = static_cast<std::size_t>(tier);
     const bool slowest = index + 1 == cluster.tiers.size();
     const bool shared = index < cluster.tiers.size() && cluster.tiers[index].oversubscription > 1;
-    // Across the spine: a third level, or a level that is oversubscribed.
+    // The tier lies across the spine: a third level, or a level that is oversubscribed.
     if (shared || (slowest && tier >= 2)) return {theme.bad, Dash::dotted};
     return {theme.amber, Dash::dashed};
 }

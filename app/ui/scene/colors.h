@@ -1,4 +1,4 @@
-// Which colour does an axis, an operation, a tier have? The same in every view and picture.
+// Gives an axis, an operation, a tier its colour, the same in every view and picture.
 #pragma once
 
 #include "app/ui/kit/theme.h"
@@ -10,13 +10,13 @@ namespace pentamesh::ui {
 
 static_assert(std::tuple_size_v<decltype(Theme::axis)> == kAxisCount);
 
-// The colour of a group kind: an axis' own, a combination's outermost part.
+// Returns the colour of a group kind: an axis' own, or that of a combination's outermost part.
 [[nodiscard]] Color color_of(const Theme& theme, GroupKind kind);
 [[nodiscard]] Color color_of(const Theme& theme, OpKind op);
-// A part of the step; what is below the peak is hatched besides.
+// Returns the colour of a part of the step; time below the peak is also hatched.
 [[nodiscard]] Color color_of_part(const Theme& theme, const StepSlice& slice);
 
-// Verdict of a tier: index 0 is the fast domain. Colour, line and name always go together.
+// Describes the verdict of a tier: index 0 is the fast domain. Colour, line and name always go together.
 struct TierMark {
     Color color;
     Dash dash = Dash::solid;

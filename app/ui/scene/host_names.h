@@ -1,4 +1,4 @@
-// The hosts that the plan's ranks run on, as the user typed them or an imported job names them.
+// Holds the hosts that the plan's ranks run on, as the user typed them or an imported job names them.
 #pragma once
 
 #include "core/evaluate.h"
@@ -11,10 +11,10 @@ namespace pentamesh::ui {
 
 class HostNames {
   public:
-    // A node list of SLURM, "gpu[001-064]"; empty: no names.
+    // Holds a node list of SLURM, "gpu[001-064]"; empty where there are no names.
     std::string list;
 
-    // Of these GPUs; none where the list does not fit them: error() says why.
+    // Returns the hosts of these GPUs; no hosts where the list does not fit them: error() says why.
     [[nodiscard]] const Hosts& of(const Plan& plan, const Mesh& mesh);
     [[nodiscard]] const std::string& error() const { return error_; }
 

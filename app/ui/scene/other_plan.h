@@ -1,4 +1,4 @@
-// A second plan beside the open one, with what follows from it.
+// Holds a second plan next to the open one, with the figures that follow from it.
 #pragma once
 
 #include "app/ui/kit/kept.h"

@@ -1,5 +1,5 @@
-// What every view reads: the plan, what evaluate made of it, and what is selected. A view returns an edit of
-// the plan or none; selecting in one view highlights in all.
+// Every view reads the scene: the plan, its evaluation, and the selection. A view may return an edit of the
+// plan; selecting in one view highlights in all.
 #pragma once
 
 #include "app/ui/scene/colors.h"
@@ -45,17 +45,18 @@ struct Selection {
         ranks
     } topic = Topic::none;
 
-    // The expert mesh is shown over the cells.
+    // Returns true if the expert mesh is shown over the cells.
     [[nodiscard]] bool expert() const {
         return is_expert(group) || (group == GroupKind::pp && pp_of_experts);
     }
-    // A GPU; < 0: none. Its stage is lit with it, in the place of one that was picked by itself.
+    // Selects a GPU; < 0 selects no GPU. Its stage is highlighted with it, in the place of one that was
+    // picked by itself.
     void pick_rank(std::int64_t of) {
         rank = of < 0 ? -1 : of;
         stage = memory_category = -1;
         topic = rank >= 0 ? Topic::rank : Topic::none;
     }
-    // pp keeps the mesh that is shown.
+    // The mesh that is shown stays for pp.
     void choose(GroupKind kind) {
         pp_of_experts = expert();
         group = kind;
@@ -63,17 +64,17 @@ struct Selection {
     void show_mesh(bool experts) {
         if (experts != expert()) group = experts ? GroupKind::ep : GroupKind::tp;
     }
-    // Nothing is selected, and the same groups are coloured.
+    // Returns a selection of nothing, with the same groups coloured.
     [[nodiscard]] Selection cleared() const { return {.group = group, .pp_of_experts = pp_of_experts}; }
     bool operator==(const Selection&) const = default;
 };
 
-// What the mouse is over in this frame, for the other views to light in the next.
+// The mouse is over this in the frame; the other views highlight it in the next one.
 struct Hover {
     std::int64_t rank = -1;
     int stage = -1;
     std::optional<GroupKind> group;
-    std::string message;  // what went wrong in this frame, for the line that passes by
+    std::string message;  // an error of this frame, for the line that passes by
     bool operator==(const Hover&) const = default;
 };
 
@@ -113,32 +114,33 @@ struct Scene {
     const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
     const Glossary* glossary = nullptr;
     ViewKeys keys{};
-    const Hosts* hosts = nullptr;               // that are named; no names in it: none are
-    std::optional<interop::Framework> flags{};  // whose setting a field shows on hover; none: of no framework
+    const Hosts* hosts = nullptr;               // the hosts' names; it may hold none
+    std::optional<interop::Framework> flags{};  // the framework whose settings fields show on hover; nullopt:
+                                                // of none
     const Evaluation* pinned = nullptr;         // of A, which figures carry their difference to; null: none
-    std::string_view changed{};                 // what the last edit did to the main figures
+    std::string_view changed{};                 // effect of the last edit on the main figures
     bool another_model = false;                 // A has another model than the plan
     bool has_before = false;                    // there is a plan before the last edit
     std::span<const BetterLayout> better{};  // layouts that fit and are much faster, where a search knows some
 };
 
-// "gpu004"; empty: it has no name.
+// Returns "gpu004"; empty where it has no name.
 [[nodiscard]] std::string host_of(const Scene& scene, std::int64_t rank);
-// The pipeline stage of a GPU; -1: there is no such rank, or one stage alone.
+// Returns the pipeline stage of a GPU; -1 where there is no such rank, or only one stage.
 [[nodiscard]] int stage_of_rank(const Mesh& mesh, std::int64_t rank);
-// The stage that was picked, by itself or with a GPU of it; -1: none.
+// Returns the stage that was picked, by itself or with a GPU of it, or -1.
 [[nodiscard]] int chosen_stage(const Scene& scene);
 [[nodiscard]] inline bool is_lit(const Scene& scene, int stage) {
     return scene.hover.stage == stage || chosen_stage(scene) == stage;
 }
-// The GPU that was picked, or the first of the stage that was; -1: none.
+// Returns the GPU that was picked, or the first of the stage that was, or -1.
 [[nodiscard]] std::int64_t chosen_rank(const Scene& scene);
-// "rank 5", "stage 2"; empty: nothing was picked.
+// Returns "rank 5", "stage 2"; empty where nothing was picked.
 [[nodiscard]] std::string chosen_name(const Scene& scene);
 
-// The name and factor of the axis kinds that the plan uses, dense or expert: what the axis switch offers.
+// Returns the name of an axis kind; the axis switch offers those that the plan uses, dense or expert.
 [[nodiscard]] std::string axis_label(GroupKind kind);  // "tp", "dp_shard", "etp x ep"
-// "dp_shard" and the like; nullopt: no kind of groups is called so.
+// Returns the kind called "dp_shard" and the like; nullopt where no kind of groups is called so.
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
 
 }  // namespace pentamesh::ui

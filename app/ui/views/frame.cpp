@@ -18,8 +18,8 @@ struct Tabs {
     std::optional<ViewId> next;  // the first that has no room
 };
 
-// The siblings in their order. Where the row has no room for all, the current one comes first and those after
-// it follow, as in a ring.
+// Lists the siblings in their order. Where the row has no room for all, the current one comes first and those
+// after it follow, as in a ring.
 Tabs tabs_in(Ui& ui, float room, ViewId current) {
     const auto all = views_in(view_of(current).pane);
     Tabs out{{all.begin(), all.end()}, std::nullopt};
@@ -89,7 +89,7 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
 
 namespace {
 
-// A plan with errors has no figures: a dash, and why.
+// A plan with errors has no figures: draws a dash, and why.
 void draw_void(Ui& ui, Rect room, const Scene& scene) {
     Canvas& c = ui.canvas();
     const std::string why = "No figures: " + first_error(scene.evaluation.problems);
@@ -114,7 +114,7 @@ Table data_of(const Scene& scene, ViewId view, const ViewStates& states) {
 
 namespace {
 
-// One of the view's tables, and which.
+// Draws one of the view's tables, and the choice of which.
 void draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, ViewStates& states,
                std::uint64_t revision) {
     const auto i = static_cast<std::size_t>(view);

@@ -1,29 +1,30 @@
-// What stands around a view: its title, its siblings, the switch between picture and table.
+// Draws the frame of a view: its title, its siblings, the switch between picture and table.
 #pragma once
 
 #include "app/ui/views/table.h"
 
 namespace pentamesh::ui {
 
-// Title, its siblings as tabs, and "show as data" at the right end. Cuts its row off `room`.
+// Draws title, its siblings as tabs, and "show as data" at the right end. Cuts its row off `room`.
 struct ViewHead {
     std::optional<ViewId> switch_to;  // a sibling was clicked
     bool full = false;                // the title was double-clicked: fill the window, or back
-    Rect row;                         // what is left of the row for the view's own switches
+    Rect row;                         // the rest of the row, for the view's own switches
 };
 ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data);
 
-// What the view shows as a table; of a plan with errors, the reason alone.
+// Returns the view's content as a table; of a plan with errors, only the reason.
 [[nodiscard]] Table data_of(const Scene& scene, ViewId view, const ViewStates& states);
 
-// The view's picture, or its table where that is shown. What moves with the mouse is drawn after it.
+// Draws the view's picture, or its table where that is shown. Parts that move with the mouse are drawn after
+// it.
 std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
                                        ViewStates& states, std::uint64_t revision);
 void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states);
-// Where the mouse changes what draw_view_moving draws; empty: nowhere.
+// Returns the rectangle where the mouse changes draw_view_moving's drawing; empty where it changes nothing.
 [[nodiscard]] Rect moving_in_view(ViewId view, const ViewStates& states);
 
-// All of a view under its title, without controls: for a picture.
+// Draws all of a view under its title, without controls: for a picture.
 void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& states,
                       std::uint64_t revision);
 

@@ -225,7 +225,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data_parts = kLayerTables},
 });
 
-// The row of an id is the one at its number, whole, and its name is its own.
+// Returns true if the row of each id is the one at its number, complete, and its name is its own.
 constexpr bool table_is_whole() {
     for (std::size_t i = 0; i < kTable.size(); ++i) {
         const ViewEntry& e = kTable[i];

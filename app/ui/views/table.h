@@ -1,5 +1,5 @@
-// The views of the window, one row each. The shell, pictures, commands, the key sheet, lessons and tests walk
-// this table: a new view is a folder, an id, a state and a row (docs/code.md, "Adding a view").
+// This table has one row for each view of the window. The shell, pictures, commands, the key sheet, lessons
+// and tests walk it: a new view is a folder, an id, a state and a row (docs/code.md, "Adding a view").
 #pragma once
 
 #include "app/ui/kit/kept.h"
@@ -41,11 +41,11 @@ enum class ViewId : std::uint8_t {
 };
 inline constexpr int kViewCount = 12;
 
-// The dashboard has one place for the views of each pane, which stand there by turns.
+// The dashboard has one place for the views of each pane, which share it by turns.
 enum class Pane : std::uint8_t { top, middle, bottom };
 inline constexpr int kPaneCount = 3;
 
-// What all views remember. A value: a picture is drawn from a copy of it.
+// All views remember this. It is a value: a picture is drawn from a copy of it.
 struct ViewStates {
     MeshViewState mesh;
     ZoomViewState zoom;
@@ -61,7 +61,7 @@ struct ViewStates {
     SearchViewState search;
     std::array<ViewId, kPaneCount> in_pane{ViewId::mesh, ViewId::memory, ViewId::timeline};
     std::array<bool, kViewCount> as_data{};   // the table is shown instead of the picture
-    std::array<int, kViewCount> data_part{};  // which of ViewEntry::data_parts
+    std::array<int, kViewCount> data_part{};  // the index in ViewEntry::data_parts
     std::array<TableState, kViewCount> tables{};
     std::array<Kept<Table, std::pair<std::uint64_t, int>>, kViewCount> kept_tables{};  // by revision and part
 };
@@ -70,7 +70,7 @@ struct KeyHelp {
     std::string_view keys, what;
 };
 
-// A view's pages, from 0: a file that is saved names the one that is shown.
+// A view has pages, from 0: a saved file names the one that is shown.
 struct ViewPages {
     int count = 1;
     int (*shown)(const ViewStates& states) = nullptr;  // null: it has one
@@ -84,36 +84,37 @@ struct ViewEntry {
     std::string_view help;   // the question that it answers
     Pane pane;
     Chord key;                      // shows it in the whole window
-    std::span<const KeyHelp> keys;  // that it answers while it has the keyboard
+    std::span<const KeyHelp> keys;  // the keys that it answers while it has the keyboard
     std::optional<PlanEdit> (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
                                     std::uint64_t revision);
-    // "Show as data": one of the tables below.
+    // Returns one of the tables below for "Show as data".
     Table (*data)(const Scene& scene, const ViewStates& states, int part);
     std::span<const std::string_view> data_parts = {};  // its tables' names; none: it has one
-    bool data_follows_plan = false;  // the tables follow from the evaluation alone, not from what is selected
+    bool data_follows_plan = false;  // the tables follow only from the evaluation, not from the selection
     bool draws_void = false;         // draws a plan with errors itself; else the reason stands in its place
     bool data_void = false;          // its tables say something of a plan with errors too
-    // The rest is null where a view has nothing of the kind.
+    // The rest is null where a view has no such thing.
     ViewPages pages = {};
     void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its first table was clicked
-    std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it lights of the mouse elsewhere
-    Rect (*moving)(const ViewStates& states) = nullptr;       // where the mouse changes it each frame
-    void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // what stands there
+    std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it highlights
+    Rect (*moving)(const ViewStates& states) = nullptr;       // the place where the mouse changes it in each
+                                                              // frame
+    void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // the text there
 };
 [[nodiscard]] std::span<const ViewEntry> view_table();
 [[nodiscard]] const ViewEntry& view_of(ViewId id);
 [[nodiscard]] std::optional<ViewId> view_named(std::string_view name);
-// Those that share a pane, in the order of their tabs.
+// Returns the views that share a pane, in the order of their tabs.
 [[nodiscard]] std::vector<ViewId> views_in(Pane pane);
-inline constexpr std::string_view kDashboardName = "dashboard";  // beside the names of views
-// It and the name of each view: what a lesson may show.
+inline constexpr std::string_view kDashboardName = "dashboard";  // no view has this name
+// Returns it and the name of each view: a lesson may show these.
 [[nodiscard]] std::span<const std::string_view> view_names();
 
-// A lesson's step begins: what it says nothing about stands as at first.
+// Begins a lesson's step: all that it does not set is as at first.
 void begin_lesson_scene(ViewStates& states);
-// Step stands as data, with the table of what each choice is worth.
+// Returns true if Step is shown as data, with the table of how much each choice matters.
 [[nodiscard]] bool wants_tornado_table(const ViewStates& states);
-// Nothing plays or flies: how a picture shows them.
+// Stops all that plays or flies, as a picture shows it.
 void stand_still(ViewStates& states);
 
 }  // namespace pentamesh::ui

@@ -22,7 +22,7 @@ void TwoWaysWriter::overlapped(int forward_chunk, int backward_chunk) {
     *at_++ = op;
 }
 
-// The oldest weight gradient that is owed, whatever its chunk.
+// Writes the oldest weight gradient that is owed, of any chunk.
 void TwoWaysWriter::weights() {
     while (owed_->kind != OpKind::I) ++owed_;
     *at_++ = op_of(OpKind::W, {owed_->chunk, owed_->microbatch});

@@ -1,5 +1,5 @@
-// The eight phases that dualpipe and dualpipev share. DeepSeek-AI 2024 (DeepSeek-V3), figure 5; the DualPipe
-// repository's step().
+// Writes the eight phases that dualpipe and dualpipev share. DeepSeek-AI 2024 (DeepSeek-V3), figure 5; the
+// DualPipe repository's step().
 #pragma once
 
 #include "core/pipeline/schedules/wave.h"

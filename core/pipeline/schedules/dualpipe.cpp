@@ -1,4 +1,4 @@
-// dualpipe: two copies of the model run against each other, half of the micro-batches enter at either end;
+// In dualpipe two copies of the model run against each other, half of the micro-batches enter at either end;
 // forward and backward of different micro-batches overlap. DeepSeek-AI 2024 (DeepSeek-V3), section 3.2.1.
 #include "core/pipeline/schedules/bidirectional.h"
 #include "core/pipeline/schedules/rules.h"
@@ -44,13 +44,13 @@ Op* emit_dualpipe(const ScheduleShape& s, int device, Op* at) {
     return TwoWaysWriter(t, at).write();
 }
 
-// While an overlapped pair runs, the new forward is held beside the backward that is not done: the 1 in p
-// + 1.
+// While an overlapped pair runs, the new forward is held together with the backward that is not done: that is
+// the 1 in p + 1.
 double peak_dualpipe(const ScheduleShape& s, int) {
     return s.devices + 1;
 }
 
-// Exact without sends where F >= I; the number of sends on the longest path is found from replays.
+// It is exact without sends where F >= I; the number of sends on the longest path is found from replays.
 double bubble_dualpipe(const ScheduleShape& s, const StageCost& k) {
     const double p = s.devices, sends = s.microbatches * (p - 1) / p + std::max(1.0, 1.5 * p - 3);
     return (p / 2 - 1) * (2 * k.f + std::max(0.0, k.i - k.w)) + sends * k.comm;

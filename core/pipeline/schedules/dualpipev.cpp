@@ -1,5 +1,5 @@
-// dualpipev: dualpipe's order on one copy of the model, folded into a V of two chunks a device. Qi et al.
-// ("cut in half") and the DualPipe repository's dualpipev.py.
+// In dualpipev dualpipe's order runs on one copy of the model, folded into a V of two chunks a device. Qi et
+// al. ("cut in half") and the DualPipe repository's dualpipev.py.
 #include "core/pipeline/schedules/bidirectional.h"
 #include "core/pipeline/schedules/rules.h"
 
@@ -30,7 +30,7 @@ double peak_dualpipev(const ScheduleShape& s, int) {
     return s.devices + 0.5;
 }
 
-// Exact without sends where F >= I; the number of sends on the longest path is found from replays.
+// It is exact without sends where F >= I; the number of sends on the longest path is found from replays.
 double bubble_dualpipev(const ScheduleShape& s, const StageCost& k) {
     const double p = s.devices;
     if (s.devices == 1) return 0;

@@ -1,4 +1,4 @@
-// gpipe: every forward, then every backward in the same order. Huang et al. 2019.
+// In gpipe every forward runs, then every backward in the same order. Huang et al. 2019.
 #include "core/pipeline/schedules/rules.h"
 #include "core/pipeline/schedules/wave.h"
 

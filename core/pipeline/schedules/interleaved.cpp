@@ -1,5 +1,6 @@
-// interleaved: 1f1b over v chunks a device, micro-batches in groups of g that pass all chunks before the next
-// group starts. Narayanan et al. 2021, section 2.2; Megatron-LM's get_schedule_table and its refusals.
+// In interleaved 1f1b runs over v chunks a device, micro-batches in groups of g that pass all chunks before
+// the next group starts. Narayanan et al. 2021, section 2.2; Megatron-LM's get_schedule_table and its
+// refusals.
 #include "core/pipeline/schedules/rules.h"
 #include "core/pipeline/schedules/wave.h"
 
@@ -10,7 +11,7 @@ int group_of(const ScheduleShape& s) {
     return s.group > 0 ? s.group : s.devices;
 }
 
-// Megatron: p <= g <= m, and a last, shorter group holds at least p micro-batches.
+// Megatron requires p <= g <= m, and that a last, shorter group holds at least p micro-batches.
 bool group_works(int p, int m, int g) {
     return g >= p && g <= m && (m % g == 0 || m % g >= p);
 }
@@ -19,7 +20,8 @@ bool accepts_interleaved(const ScheduleShape& s) {
     return s.devices > 1 && s.chunks > 1 && group_works(s.devices, s.microbatches, group_of(s));
 }
 
-// The acceptable group nearest to g, the smaller of two as near (it holds less). m >= p: m itself is one.
+// Returns the acceptable group nearest to g, the smaller of two as near (it holds less). With m >= p, m
+// itself is one.
 int nearest_group(int p, int m, int g) {
     const int wanted = std::clamp(g, p, m);
     for (int away = 0; away <= m; ++away) {
@@ -74,8 +76,8 @@ void refuse_interleaved(const ScheduleShape& s, ScheduleShape& mended, Refusal& 
     refuse_group(s, mended, out);
 }
 
-// Group by group: all its micro-batches on the first chunk, then on the next ... The backward list is the
-// same with the chunks in reverse.
+// Goes group by group: all its micro-batches on the first chunk, then on the next ... The backward list is
+// the same with the chunks in reverse.
 struct Grouped {
     int m, g, v;
     bool reversed;

@@ -1,5 +1,5 @@
-// looped-bfs: breadth first, every micro-batch on one chunk before the next chunk; then back from the last
-// chunk to the first and from the last micro-batch to the first. Lamy-Poirier 2023;
+// In looped-bfs every micro-batch runs on one chunk before the next chunk (breadth first); then they go back
+// from the last chunk to the first and from the last micro-batch to the first. Lamy-Poirier 2023;
 // torch.distributed.pipelining.
 #include "core/pipeline/schedules/rules.h"
 #include "core/pipeline/schedules/wave.h"
@@ -43,7 +43,7 @@ double peak_looped_bfs(const ScheduleShape& s, int) {
 }
 
 // A chunk starts on device 0 once two things are true: the device is done with the chunk before, and the
-// first micro-batch has passed the p devices. The same backwards.
+// first micro-batch has passed the p devices. The backward does the same.
 double bubble_looped_bfs(const ScheduleShape& s, const StageCost& k) {
     const int p = s.devices, m = s.microbatches, v = s.chunks;
     const double f = k.f / v, b = k.b() / v, send = p > 1 ? k.comm : 0;

@@ -1,4 +1,4 @@
-// 1f1b: device i runs p-1-i forwards ahead, then one forward and one backward in turn. PipeDream-flush;
+// In 1f1b device i runs p-1-i forwards ahead, then one forward and one backward in turn. PipeDream-flush;
 // Narayanan et al. 2021.
 #include "core/pipeline/schedules/rules.h"
 #include "core/pipeline/schedules/wave.h"

@@ -9,7 +9,7 @@
 
 namespace pentamesh {
 
-// A table a schedule, each in the file of its name.
+// Each schedule has a table, in the file of its name.
 extern const ScheduleRules kGpipeRules, kOneFOneBRules, kInterleavedRules, kZbH1Rules, kZbH2Rules, kZbVRules,
     kDualpipeRules, kDualpipevRules, kLoopedBfsRules;
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostDeviceChunks = 255;  // Op::chunk is a byte
 
-// By Schedule.
+// Tables are in the order of Schedule.
 constexpr std::array kTables{&kGpipeRules, &kOneFOneBRules, &kInterleavedRules, &kZbH1Rules,     &kZbH2Rules,
                              &kZbVRules,   &kDualpipeRules, &kDualpipevRules,   &kLoopedBfsRules};
 static_assert(kTables.size() == kScheduleCount && kTables.size() == kNames<Schedule>.size());

@@ -1,5 +1,5 @@
-// The pattern that gpipe, 1f1b, interleaved, zb-h1, zb-h2 and looped-bfs share: some forwards to warm up,
-// then one forward and one backward in turn, then what is left. docs/schedules.md, "One pattern".
+// gpipe, 1f1b, interleaved, zb-h1, zb-h2 and looped-bfs share this pattern: some forwards to warm up, then
+// one forward and one backward in turn, then the rest. docs/schedules.md, "One pattern".
 #pragma once
 
 #include "core/pipeline/schedules/schedule.h"
@@ -8,7 +8,7 @@
 
 namespace pentamesh {
 
-// One micro-batch on one chunk: an element of the lists that a wave walks through.
+// Stands for one micro-batch on one chunk: an element of the lists that a wave walks through.
 struct Visit {
     int chunk = 0, microbatch = 0;
 };
@@ -21,7 +21,7 @@ struct Visit {
     return op;
 }
 
-// Micro-batches 0 .. m-1 on one chunk.
+// Lists micro-batches 0 .. m-1 on one chunk.
 struct EachMicrobatch {
     int next_microbatch = 0;
     Visit next() { return {0, next_microbatch++}; }
@@ -31,7 +31,7 @@ inline constexpr int kWholeBackward = -1;
 
 // Writes one device's order at `at` and returns its end. The lists have n elements each; `warm` forwards come
 // first; with delay >= 0 the backward is split and the weight gradient of an element follows the input
-// gradient of the element `delay` places later. 2n ops, or 3n where split.
+// gradient of the element `delay` places later. It writes 2n ops, or 3n where split.
 template <typename Forwards, typename Backwards>
 Op* wave(Op* at, int n, int warm, int delay, Forwards forwards, Backwards backwards) {
     Backwards weights = backwards;

@@ -1,5 +1,5 @@
-// zb-h1: 1f1b with the backward split; device i runs the weight gradients i micro-batches late, so that they
-// fill the time when 1f1b would wait. Qi et al. 2023 (Zero Bubble Pipeline Parallelism), section 2.1.
+// zb-h1 is 1f1b with the backward split; device i runs the weight gradients i micro-batches late, so that
+// they fill the time when 1f1b would wait. Qi et al. 2023 (Zero Bubble Pipeline Parallelism), section 2.1.
 #include "core/pipeline/schedules/rules.h"
 #include "core/pipeline/schedules/wave.h"
 
@@ -14,8 +14,8 @@ double peak_zb_h1(const ScheduleShape& s, int) {
     return std::min(s.devices, s.microbatches);
 }
 
-// The turns of 1f1b's longest path (see there): what a turn waits for, weight gradients fill as far as they
-// go.
+// The turns are those of 1f1b's longest path (see there): weight gradients fill the waits of a turn as far as
+// they suffice.
 double bubble_zb_h1(const ScheduleShape& s, const StageCost& k) {
     const int p = s.devices, later = s.microbatches - 1;
     const int first = std::min(p - 1, later);             // micro-batches that find W still to come

@@ -1,4 +1,4 @@
-// zb-h2: zb-h1 with twice the warm-up, so that no device waits within its own span; devices then neither
+// zb-h2 is zb-h1 with twice the warm-up, so that no device waits within its own span; devices then neither
 // start nor end together. Qi et al. 2023 (Zero Bubble Pipeline Parallelism), section 2.2.
 #include "core/pipeline/schedules/rules.h"
 #include "core/pipeline/schedules/wave.h"

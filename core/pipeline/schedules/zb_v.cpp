@@ -1,6 +1,6 @@
-// zb-v: two chunks a device in a V (chunk 0 = stage i, chunk 1 = stage 2p-1-i), so that a micro-batch ends
-// where it began; split backward. Qi et al. 2024 (Pipeline Parallelism with Controllable Memory); handcrafted
-// rule of the zero-bubble repository.
+// zb-v has two chunks a device in a V (chunk 0 = stage i, chunk 1 = stage 2p-1-i), so that a micro-batch ends
+// where it began, and a split backward. Qi et al. 2024 (Pipeline Parallelism with Controllable Memory);
+// handcrafted rule of the zero-bubble repository.
 #include "core/pipeline/schedules/rules.h"
 #include "core/pipeline/schedules/wave.h"
 
@@ -58,14 +58,15 @@ Op* emit_zb_v(const ScheduleShape& s, int device, Op* at) {
     return out.at;
 }
 
-// Held when the first backward starts; later at most as much.
+// Returns the number held when the first backward starts; later it is at most as much.
 double peak_zb_v(const ScheduleShape& s, int device) {
     const int p = s.devices, m = s.microbatches;
     return (std::min(m, 2 * p - 1 - device) + std::min(m, device + 1)) / 2.0;
 }
 
-// Three chains bound the step; found from replays, within the tolerance that the tests state. `ramp`: few
-// micro-batches leave the V empty, each further one fills a forward, beyond p a weight gradient.
+// Three chains bound the step; they were found from replays, within the tolerance that the tests state.
+// `ramp` says that few micro-batches leave the V empty, each further one fills a forward, beyond p a weight
+// gradient.
 double bubble_zb_v(const ScheduleShape& s, const StageCost& k) {
     const int p = s.devices;
     if (p == 1) return 0;

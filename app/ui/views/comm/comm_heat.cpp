@@ -42,13 +42,14 @@ HeatMap heat_map(const Scene& scene, GroupKind group) {
     return out;
 }
 
-// The slowest tier that a message between two blocks may cross.
+// Returns the slowest tier that a message between two blocks may cross.
 int tier_of(const Cluster& cluster, const TrafficMatrix& m, int from, int to) {
     const int low = std::min(from, to), high = std::max(from, to);
     return tier_between(cluster, low * m.block, (high + 1) * m.block - 1);
 }
 
-// Boxes of the fast domains and of the tiers beyond on the diagonal: what lies in one crosses nothing slower.
+// Draws boxes of the fast domains and of the tiers beyond on the diagonal: traffic within one crosses no
+// slower tier.
 void draw_domains(Ui& ui, Rect square, const Scene& scene, const TrafficMatrix& m) {
     Canvas& c = ui.canvas();
     const auto& tiers = scene.plan.cluster.tiers;
@@ -77,7 +78,7 @@ void draw_cells(Ui& ui, Rect square, const CommHeatState& state) {
     }
 }
 
-// Row and column of the selected rank.
+// Marks row and column of the selected rank.
 void draw_selected(Ui& ui, Rect square, const Scene& scene, const TrafficMatrix& m) {
     const std::int64_t rank = scene.selection.rank;
     if (rank < 0 || rank >= m.world) return;
@@ -170,7 +171,7 @@ void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint6
     state.map.update({revision, group}, [&] { return heat_map(scene, group); });
     const TrafficMatrix& m = state.map->matrix;
     Canvas& c = ui.canvas();
-    const bool beside = room.w > room.h * 1.6f;  // words beside the square, else below it
+    const bool beside = room.w > room.h * 1.6f;  // words stand right of the square, else below it
     if (!beside) {
         axis_switch(ui, "comm.heat.axis", room.cut_top(24), scene);
         room.cut_top(8);

@@ -1,4 +1,4 @@
-// Who sends how much to whom: GPUs against GPUs, one axis at a time.
+// Shows who sends how much to whom: GPUs against GPUs, one axis at a time.
 #pragma once
 
 #include "app/ui/kit/kept.h"
@@ -26,9 +26,10 @@ struct CommHeatState {
 };
 void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision);
 
-// The selection's axis where its collectives are listed under that name, else the one that sends most.
+// Returns the selection's axis where its collectives are listed under that name, else the one that sends
+// most.
 [[nodiscard]] GroupKind shown_group(const Scene& scene);
-// A row of segments, one per axis that communicates; a click selects the axis.
+// Draws a row of segments, one per axis that communicates; a click selects the axis.
 void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene);
 
 }  // namespace pentamesh::ui

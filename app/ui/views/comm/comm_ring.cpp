@@ -13,11 +13,11 @@ namespace {
 
 using Shape = CollectivePhase::Shape;
 
-constexpr double kStep_s = 0.9;  // how long a step is shown
+constexpr double kStep_s = 0.9;  // time for which a step is shown
 constexpr std::int64_t kMostShown = 12;
 constexpr double kTurn = 6.283185307179586;
 
-// The call to show: the selected one, or the axis' busiest.
+// Returns the call to show: the selected one, or the axis' busiest.
 int operation_of(const Scene& scene) {
     const auto& ops = scene.evaluation.comm.operations;
     const int selected = scene.selection.operation;
@@ -37,7 +37,7 @@ std::int64_t steps_of(const std::vector<CollectivePhase>& phases) {
     return n;
 }
 
-// Where the animation stands: phase, step in it, share of that step.
+// Says where the animation is: phase, step in it, share of that step.
 struct Instant {
     std::size_t phase = 0;
     std::int64_t step = 0;
@@ -64,7 +64,7 @@ Instant instant_of(const CommRingState& state) {
     return m;
 }
 
-// Rank of the member with an index in its group.
+// Returns the rank of the member with an index in its group.
 std::int64_t rank_of(const Mesh& mesh, GroupKind kind, std::int64_t first, std::int64_t index) {
     const GroupFactors f = group_factors(mesh, kind);
     for (const Factor& x : f.span()) {
@@ -83,7 +83,7 @@ std::int64_t index_of(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
     return index;
 }
 
-// The members that a phase joins, among them the selected rank's: ranks.
+// Holds the ranks of the members that a phase joins, among them the selected rank.
 struct Members {
     std::vector<std::int64_t> rank;
     bool all = true;
@@ -100,7 +100,7 @@ Members members_of(const Scene& scene, const Operation& op, const CollectivePhas
     const std::int64_t shown = std::min(phase.ranks, kMostShown);
     m.all = shown == phase.ranks;
     for (std::int64_t i = 0; i < shown; ++i) {
-        // Too many: the first ones, and the last beside the gap.
+        // Where there are too many, the first ones are shown, and the last one after the gap.
         const std::int64_t k = !m.all && i + 1 == shown ? phase.ranks - 1 : i;
         m.rank.push_back(rank_of(mesh, op.group, first, std::min(base + k * phase.stride, degree - 1)));
     }
@@ -146,8 +146,7 @@ void draw_links(Ui& ui, const Layout& layout, const Scene& scene, const Collecti
     }
 }
 
-// What goes round, where each piece can be told from the others: all members are shown, and each step moves
-// one.
+// Returns the pieces that go round, if each is distinct: all members are shown, and each step moves one.
 std::optional<RingPart> ring_part(const Operation& op, const CollectivePhase& phase, std::size_t shown) {
     if (phase.steps != phase.ranks - 1 || static_cast<std::int64_t>(shown) != phase.ranks)
         return std::nullopt;
@@ -160,7 +159,7 @@ std::optional<RingPart> ring_part(const Operation& op, const CollectivePhase& ph
     }
 }
 
-// The chunks on their way in the running step: all ranks send at once. Each has the number of its piece.
+// Draws the chunks that move in the running step: all ranks send at once. Each has the number of its piece.
 void draw_chunks(Ui& ui, const Layout& layout, const Operation& op, const CollectivePhase& phase,
                  const Instant& now, Color color) {
     Canvas& c = ui.canvas();
@@ -190,7 +189,7 @@ void draw_chunks(Ui& ui, const Layout& layout, const Operation& op, const Collec
     }
 }
 
-// What a rank brings to a call, or what is left with it.
+// Says what a rank brings to a call, or has after it.
 std::string buffer_text(const Operation& op) {
     const std::string all = traffic_text(op.message_bytes),
                       part = traffic_text(op.message_bytes / static_cast<double>(op.group_size));
@@ -204,14 +203,14 @@ std::string buffer_text(const Operation& op) {
     return all + " a rank";
 }
 
-// Pieces that a rank holds whole (gather) or has in its sum (reduce), as a share of all.
+// Returns the pieces that a rank holds whole (gather) or has in its sum (reduce), as a share of all.
 double held(const CollectivePhase& p, const Instant& now) {
     if (p.shape == Shape::pass || p.shape == Shape::switch_up)
         return static_cast<double>(now.step) / static_cast<double>(p.steps);
     return static_cast<double>(now.step + 1) / static_cast<double>(p.steps + 1);
 }
 
-// A cell for each piece: as high as what the member has of it.
+// Draws a cell for each piece: as high as the member's share of it.
 void draw_pieces(Ui& ui, Rect row, RingPart part, std::int64_t n, std::int64_t member, std::int64_t steps,
                  Color color) {
     const float w = row.w / static_cast<float>(n);

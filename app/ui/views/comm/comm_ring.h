@@ -1,4 +1,4 @@
-// One call of a collective on one group, step by step, with the real chunks.
+// Shows one call of a collective on one group, step by step, with the real chunks.
 #pragma once
 
 #include "app/ui/kit/kept.h"

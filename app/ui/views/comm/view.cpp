@@ -1,5 +1,5 @@
-// Communication: time and bytes by axis and by link as bars, who sends to whom, one call step by step, every
-// collective of a step as a table.
+// The view Communication shows time and bytes by axis and by link as bars, who sends to whom, one call step
+// by step, every collective of a step as a table.
 #include "app/ui/views/comm/view.h"
 #include "app/tables/comm.h"
 #include "app/ui/kit/format.h"
@@ -21,7 +21,7 @@ std::string exposed_text(double time_s) {
 
 constexpr float kTall = 400, kWide = 1050, kMiddle = 620;
 
-// Four figures in columns: payload, wire, time, exposed.
+// Writes four figures in columns: payload, wire, time, exposed.
 void figures(Ui& ui, Rect row, float width, const std::array<std::string, 4>& values) {
     for (std::size_t i = values.size(); i-- > 0;)
         ui.canvas().text_in(row.cut_right(width), values[i], ui.small(), Align::right);
@@ -34,7 +34,7 @@ std::string axis_tooltip(const std::string& name, const AxisTraffic& t) {
            + " exposed (solid), the rest hidden behind work (hatched)";
 }
 
-// Exposed part solid, hidden part hatched.
+// Draws the exposed part solid, the hidden part hatched.
 void bar(Ui& ui, Rect track, const AxisTraffic& t, double longest, Color color) {
     const auto x = [&](double time) {
         return static_cast<float>(longest > 0 ? time / longest : 0) * track.w;
@@ -71,7 +71,7 @@ std::vector<BarRow> bar_rows(const Ui& ui, const Scene& scene) {
     return rows;
 }
 
-// One bar per axis, then one per tier; what does not fit is left to the table. Returns the height used.
+// Draws one bar per axis, then one per tier; the table has those that do not fit. Returns the height used.
 float bars(Ui& ui, Rect room, Scene& scene) {
     const std::vector<BarRow> rows = bar_rows(ui, scene);
     double longest = 0;
@@ -123,14 +123,14 @@ float bars(Ui& ui, Rect room, Scene& scene) {
     return room.y - top;
 }
 
-// Where the row is not the busiest stage's, whose bytes and time the sums are.
+// The sums are of the busiest stage's bytes and time; the words say where a row is of another stage.
 std::string what_and_where(const Operation& op) {
     std::string s(words_of(op.what));
     if (op.on_other_stage) s += op.scope == Scope::head ? " (last stage)" : " (first stage)";
     return s;
 }
 
-// Of the heat map as a table: rows are the pairs that talk.
+// The heat map's table has at most so many blocks: its rows are the pairs that talk.
 constexpr int kMostTableBlocks = 64;
 
 Table call_rows(const Scene& scene, CallColumns columns) {
@@ -201,7 +201,7 @@ std::string caption(const Scene& scene) {
     return s;
 }
 
-// By row: 1 where the stage that was picked, by itself or with a GPU of it, makes no such call.
+// Returns 1 for each row where the picked stage, picked by itself or with a GPU of it, makes no such call.
 std::vector<std::uint8_t> not_made(const Scene& scene, int stage) {
     Comm comm = scene.evaluation.comm;
     std::vector<std::uint8_t> out;
@@ -226,7 +226,7 @@ void calls(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t 
     scene.selection.topic = Selection::Topic::operation;
 }
 
-// Room for everything: bars, heat map and one call side by side, the calls below.
+// Draws all where there is room: bars, heat map and one call side by side, the calls below.
 void draw_all(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision, bool wide) {
     Rect top = room.cut_top(std::max(room.h * 0.56f, 230.0f));
     room.cut_top(12);

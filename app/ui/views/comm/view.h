@@ -1,4 +1,4 @@
-// Communication: what they say to each other.
+// The view Communication shows what the GPUs say to each other.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -25,7 +25,7 @@ struct CommViewState {
     Kept<std::vector<std::uint8_t>, std::pair<std::uint64_t, int>> faint;  // by revision and stage
 };
 void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision);
-// `part`: one of the tables that app/ui/views/table.cpp names.
+// `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table comm_data(const Scene& scene, int part);
 
 }  // namespace pentamesh::ui

@@ -1,4 +1,4 @@
-// Steps and memory of two plans, on one scale.
+// Draws steps and memory of two plans, on one scale.
 #include "app/tables/step.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
@@ -18,7 +18,7 @@ struct Slice {
     Rect at;
 };
 
-// `ideal` and what is below the peak stand as one: compute.
+// `ideal` and the time below the peak are joined into one: compute.
 std::vector<StepSlice> slices_of(const Step& s) {
     std::vector<StepSlice> out;
     for (const StepSlice& x : waterfall(s)) {
@@ -132,7 +132,7 @@ void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair) {
     room.cut_top(16);
     const Rect plot{room.x, room.y, room.w - 62, room.h};
     const double px = static_cast<double>(plot.h) / most;
-    // More stages than pixels for two bars: every `every`-th pair stands.
+    // Where there are more stages than pixels for two bars, only every `every`-th pair is drawn.
     const auto fit = static_cast<std::size_t>(std::max(1.0f, plot.w / 5));
     const std::size_t every = (stages + fit - 1) / fit, shown = (stages + every - 1) / every;
     const float step = std::min(plot.w / static_cast<float>(shown), 90.0f);

@@ -1,4 +1,4 @@
-// Timelines of two plans on one time axis.
+// Draws timelines of two plans on one time axis.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
 #include "app/ui/scene/difference.h"
@@ -13,7 +13,8 @@ namespace {
 
 constexpr float kLeastRow = 3, kLeastOp = 1.5f;
 
-// One device: ops of some pixels one by one, narrower ones as runs of the colour that most of them have.
+// Draws one device: ops of some pixels one by one, narrower ones as runs of the colour that most of them
+// have.
 void draw_device(Ui& ui, Rect row, const Timeline& t, std::size_t device, double px_per_s) {
     Canvas& c = ui.canvas();
     const float gap = row.h > 6 ? 1.0f : 0.0f;
@@ -40,7 +41,8 @@ void draw_device(Ui& ui, Rect row, const Timeline& t, std::size_t device, double
     end_run();
 }
 
-// What follows the pipeline: transfers of data parallelism that do not hide, the optimizer, stragglers.
+// Draws the time after the pipeline: transfers of data parallelism that do not hide, the optimizer,
+// stragglers.
 void draw_tail(Ui& ui, Rect rows, const Evaluation& e, double px_per_s) {
     const StepTail tail = step_tail(*e.step, e.comm);
     double at = e.timeline.makespan;

@@ -1,4 +1,4 @@
-// The cells of two plans, coloured by the groups of the same axis.
+// Draws the cells of two plans, coloured by the groups of the same axis.
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/compare/compare_parts.h"
 #include "app/ui/views/mesh/mesh_layout.h"

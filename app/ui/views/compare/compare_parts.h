@@ -1,4 +1,4 @@
-// The parts of Compare: each draws one thing of A above or beside the same of B.
+// Each part of Compare draws one thing of A above or next to the same of B.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -10,7 +10,7 @@
 
 namespace pentamesh::ui {
 
-// The two as A and B: what all parts are handed.
+// All parts are handed the two plans as A and B.
 struct ComparedPair {
     const Plan& a;
     const Evaluation& ea;
@@ -18,22 +18,22 @@ struct ComparedPair {
     const Evaluation& eb;
 };
 
-// Two steps as bars on one scale, the same parts joined by ribbons.
+// Draws two steps as bars on one scale, the same parts joined by ribbons.
 void draw_two_steps(Ui& ui, Rect room, const ComparedPair& pair);
-// Part, A, B, B - A, and why.
-// `whole`: reasons are wrapped, not cut.
+// Draws part, A, B, B - A, and why.
+// With `whole`, reasons are wrapped, not cut.
 [[nodiscard]] float why_height(Ui& ui, float width, const PlanComparison& shown, bool whole);
 void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison& shown, bool whole);
-// The cells of both, coloured by the groups of one axis, which is chosen above.
+// Draws the cells of both, coloured by the groups of one axis, which is chosen above.
 void draw_two_meshes(Ui& ui, Rect room, Scene& scene, const ComparedPair& pair);
-// Bars of each stage, A's and B's side by side, against the GPU's memory.
+// Draws bars of each stage, A's and B's side by side, against the GPU's memory.
 void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair);
-// Both steps on one time axis: what each device does, then gradients, parameters and the optimizer.
+// Draws both steps on one time axis: the work of each device, then gradients, parameters and the optimizer.
 void draw_two_timelines(Ui& ui, Rect room, const ComparedPair& pair);
-// Fields, values in A and B.
+// Draws fields and their values in A and B.
 [[nodiscard]] float fields_height(const PlanComparison& shown);
 void draw_fields(Ui& ui, Rect& room, const PlanComparison& shown);
-// Edits from A to B, and the step after each.
+// Draws edits from A to B, and the step after each.
 [[nodiscard]] float path_height(const ComparePath& path);
 void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& pair);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostReasons = 4;
 constexpr double kWorthSaying = 0.03;  // of the largest part's difference
 
-// What a comparison reads of it; the timeline and the lists of work stay where they are.
+// A comparison reads only these figures; the timeline and the lists of work are not copied.
 Evaluation figures_alone(const Evaluation& e) {
     Evaluation out;
     out.valid = e.valid;
@@ -116,7 +116,7 @@ std::string field_value(const std::string& json) {
     if (json == "null") return "—";
     if (json.size() >= 2 && json.front() == '"') return json.substr(1, json.size() - 2);
     if (json.size() < 2 || json.front() != '[') return json;
-    // A list: names in an order, or numbers.
+    // The value is a list: names in an order, or numbers.
     const std::string_view between = json.find('"') != std::string::npos ? " · " : ", ";
     std::string out;
     for (const char c : json.substr(1, json.size() - 2)) {

@@ -1,4 +1,4 @@
-// What Compare remembers: the plans that were kept, the first of them as A. The open plan is B.
+// Compare remembers the plans that were kept, the first of them as A. The open plan is B.
 #pragma once
 
 #include "app/ui/kit/beside.h"
@@ -19,7 +19,7 @@ struct KeptPlan {
     std::shared_ptr<const Evaluation> evaluation;
 };
 
-// The edits from A to B. Key: the revision of the open plan and the version of the kept ones.
+// Holds the edits from A to B. The key is the revision of the open plan and the version of the kept ones.
 using ComparePath = WorkedOut<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
 
 struct CompareViewState {
@@ -29,9 +29,9 @@ struct CompareViewState {
     Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
     ScrollState scroll;
     bool wants_flip = false;    // the button was pressed
-    bool wants_before = false;  // so was that for the plan before the last edit
+    bool wants_before = false;  // the button for the plan before the last edit was pressed
 
-    // Null: nothing is pinned.
+    // Returns null where nothing is pinned.
     [[nodiscard]] const KeptPlan* pinned() const { return kept.empty() ? nullptr : &kept.front(); }
     [[nodiscard]] bool is_full() const { return kept.size() + 1 >= kMostCompared; }
     void pin(const Plan& plan, const Evaluation& evaluation) {
@@ -42,7 +42,7 @@ struct CompareViewState {
             kept.front() = std::move(k);
         ++version;
     }
-    // False: as many as can be compared are there.
+    // Returns false if there are as many plans as can be compared.
     bool add(const Plan& plan, Evaluation evaluation) {
         if (is_full()) return false;
         kept.push_back(

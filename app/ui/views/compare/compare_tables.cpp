@@ -1,4 +1,4 @@
-// Why, what differs, and the way from A to B: as rows.
+// Writes as rows why B differs, the differences, and the way from A to B.
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/views/compare/compare_parts.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kRow = 20, kFigure = 70;
 
-// How many of `rows` have room; where not all have, a line is left to say how many more there are.
+// Returns how many of `rows` have room; where not all have, a line is left to say how many more there are.
 std::size_t rows_in(Rect room, std::size_t rows) {
     const auto fit = static_cast<std::size_t>(std::max(0.0f, room.h) / kRow);
     return rows <= fit ? rows : fit > 0 ? fit - 1 : 0;
@@ -40,7 +40,7 @@ float value_width(Ui& ui, const std::vector<FieldDifference>& fields, std::size_
 
 }  // namespace
 
-// Where the reasons stand in a row as wide as that: behind the name and three figures.
+// In a row of that width the reasons stand after the name and three figures.
 constexpr float kPartName = 120;
 float reason_width(float width) {
     return width - kPartName - 3 * kFigure - 14;

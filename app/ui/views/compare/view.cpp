@@ -18,9 +18,9 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kWide = 900, kGap = 22, kPlanRow = 24, kThumb = 8;
-constexpr float kOneRow = 820;  // a plan's title and its figures beside each other
+constexpr float kOneRow = 820;  // a plan's title and its figures are in one row
 
-// Nothing is pinned: what this view is for, and how it begins.
+// Says, where nothing is pinned, what this view is for, and how to begin.
 void draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) {
     Canvas& c = ui.canvas();
     const float w = std::min(room.w, 560.0f);
@@ -47,7 +47,7 @@ struct RowActions {
     bool open = false, remove = false, first = false;
 };
 
-// A, B ... with their main figures, and what can be done with each.
+// Draws A, B ... with their main figures, and the actions for each.
 RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const ComparedPlan& p,
                          const Evaluation* a, const std::string& apart) {
     Canvas& c = ui.canvas();
@@ -110,7 +110,7 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
     return act;
 }
 
-// How much the line of a plan takes under its row: in a high picture, where it does not fit into it.
+// Returns the height of a plan's line under its row: in a high picture, where it does not fit into the row.
 float line_below(Ui& ui, float width, float height, const Plan& plan, const std::string& apart) {
     constexpr float kIndent = 22, kBesideTitle = 420, kHigh = 760;
     if (!ui.state().for_picture && width < kOneRow) return kPlanRow;
@@ -159,12 +159,12 @@ void rule(Ui& ui, Rect& room) {
 
 constexpr float kWhyShare = 0.48f;  // of the width
 
-// Three rows: the step and why; meshes, memory and what differs; the timelines.
+// Draws three rows: the step and why; meshes, memory and differences; the timelines.
 void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPair& pair,
                const PlanComparison& shown, const ComparePath& path) {
     constexpr float kLeastTimelines = 130, kLeastMiddle = 170;
     const float lists = fields_height(shown) + path_height(path), why = room.w * kWhyShare;
-    // A picture cannot be asked for the rest of a reason: it has all of them where it is high enough, or it
+    // A picture has no tooltip for the rest of a reason: it has all of them where it is high enough, or it
     // becomes so.
     const float all_h = why_height(ui, why, shown, true);
     const float short_of = all_h + std::max(lists, kLeastMiddle) + kLeastTimelines + 2 * kGap + 2 - height;
@@ -179,7 +179,7 @@ void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPai
     rule(ui, room);
     const float rest = height - top_h - 2 * kGap - 2;
     const float timelines = std::clamp(std::min(height * 0.24f, rest - lists), kLeastTimelines, 420.0f);
-    // A picture cannot be scrolled: its lists end with how many rows more there are.
+    // A picture cannot be scrolled: its lists end with the number of rows that are left out.
     const float left = rest - timelines;
     const float middle_h =
         ui.state().for_picture ? std::max(left, 100.0f) : std::max({left, lists, kLeastMiddle});
@@ -196,7 +196,7 @@ void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPai
     draw_two_timelines(ui, room.cut_top(timelines), pair);
 }
 
-// One under the other, to be scrolled.
+// Draws the parts one under the other, to be scrolled.
 void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, const PlanComparison& shown,
                  const ComparePath& path) {
     draw_two_steps(ui, room.cut_top(150), pair);
@@ -246,7 +246,7 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
     if (!ui.state().for_picture) area.room.w -= kThumb;
     draw_words(ui, area.room, pair, shown);
     edit = draw_plans(ui, area.room, height, scene, state, shown);
-    // A window can be scrolled, and beside its panels the reasons would be a few words wide.
+    // A window can be scrolled, and between its panels the reasons would be a few words wide.
     constexpr float kWideInWindow = 1280;
     if (room.w >= (ui.state().for_picture ? kWide : kWideInWindow))
         draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, state.path);

@@ -1,4 +1,4 @@
-// In what do plans differ, and why is one faster? A, the open plan as B, and up to six more.
+// Shows in what plans differ, and why one is faster: A, the open plan as B, and up to six more.
 #pragma once
 
 #include "app/tables/table.h"
@@ -11,7 +11,8 @@ namespace pentamesh::ui {
 
 [[nodiscard]] std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                    CompareViewState& state, std::uint64_t revision);
-// 0: figures, 1: what differs, 2: why, 3: the path of edits. Without a pinned plan: the open plan alone.
+// `part` is 0 for figures, 1 for differences, 2 for why, 3 for the path of edits. Without a pinned plan, only
+// the open plan is listed.
 [[nodiscard]] Table compare_data(const Scene& scene, const CompareViewState& state, int part);
 
 }  // namespace pentamesh::ui

@@ -1,4 +1,4 @@
-// The steps as boxes: forward from left to right, backward below and back; and the play head.
+// Draws the steps as boxes: forward from left to right, backward below and back; and the play head.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/player.h"
 #include "app/ui/views/layer/layer_parts.h"
@@ -43,7 +43,7 @@ std::string step_tooltip(const LayerStep& s, const std::string& line) {
     return t;
 }
 
-// Where the whole name has no room.
+// Returns a short name for a box where the whole name has no room.
 std::string_view brief_name(const LayerStep& s) {
     switch (s.op) {
     case LayerOp::matmul:
@@ -100,7 +100,7 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
     c.polygon(mark, theme.text);
 }
 
-// Where the boxes of a pass stand: those about the step at hand, where there is no room for all of them.
+// Places the boxes of a pass; where not all have room, it has those about the current step.
 struct StepRow {
     Rect room;
     std::size_t steps = 0;
@@ -162,7 +162,7 @@ void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
     const ShownLayer& shown = *state.shown;
     const StepRow forward = step_row(room.cut_top(std::min(kBox, room.h)), shown.forward, false, state.at);
     const StepRow probe = step_row(room, shown.backward, true, state.at);
-    // The same words both ways.
+    // Both passes use the same words.
     const auto narrow = [](const StepRow& r) { return r.steps > 0 && r.pitch < kWordsPitch; };
     const bool whole_names = !narrow(forward) && !narrow(probe);
     draw_row(ui, forward, shown.forward, false, whole_names, state);

@@ -1,5 +1,5 @@
-// The tensors of the step at hand on the ranks of one group, side by side: solid where cut, hatched where
-// copied, dotted where summands wait. A collective's pieces move between them.
+// Draws the tensors of the current step on the ranks of one group, side by side: solid where cut, hatched
+// where copied, dotted where summands wait. A collective's pieces move between them.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/layer/layer_parts.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kHead = 52, kColumnGap = 44, kMostRow = 56;
 
-// Whose ranks are shown: the collective's, or those of the axis that cuts the tensors at hand.
+// Says whose ranks are shown: the collective's, or those of the axis that cuts the current tensors.
 struct Group {
     GroupKind axis = GroupKind::tp;
     std::int64_t size = 1;
@@ -50,7 +50,7 @@ Group group_of(const ShownLayer& shown, const Scene& scene, const LayerStep& s) 
     return g;
 }
 
-// How one tensor lies over the group's axis.
+// Says how one tensor lies over the group's axis.
 struct GroupSpread {
     enum { whole, own, copied, cut, partial } how = whole;  // own: other data of the same shape
     std::int64_t parts = 1;
@@ -252,7 +252,7 @@ class RankPainter {
         c_.rect(part(static_cast<float>(which), true), own, radius);
     }
 
-    // There a row is no whole tensor, of which a rank has a cell, but what that rank has of it.
+    // There a row is not a whole tensor of which a rank has a cell: it is the rank's own part.
     [[nodiscard]] std::string exchange_words(const GroupSpread& s, bool result) const {
         if (!exchanges() || (s.how != GroupSpread::cut && s.how != GroupSpread::copied)) return "";
         return result ? "; a row: its own, by who sent it" : "; a row: its own, by who gets it";
@@ -262,7 +262,7 @@ class RankPainter {
     [[nodiscard]] bool gathers(const LayerTensor& t) const {
         return step_.op == LayerOp::all_gather && !step_.out.empty() && &t == &step_.out[0];
     }
-    // Pieces in the shades of the ranks that have, or get, them.
+    // Draws pieces in the shades of the ranks that have, or get, them.
     void pieces(Rect body, std::size_t r, bool moving) {
         const std::size_t n = group_.ranks.size();
         Rect all = body;
@@ -301,7 +301,7 @@ class RankPainter {
         }
     }
 
-    // From each rank's tensor before to the rank at hand's after: what it gets.
+    // Draws moves from each rank's tensor before to the current rank's after: the pieces it gets.
     void moves(Rect from, Rect to, const LayerTensor& after) {
         const std::size_t n = group_.ranks.size();
         if (n < 2) return;

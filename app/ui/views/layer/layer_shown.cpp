@@ -29,8 +29,8 @@ bool in_part(const LayerStep& s, LayerPart part) {
     return (s.block == LayerBlock::mixer) == (part == LayerPart::attention);
 }
 
-// The collectives of activations, against the plan's rows: weights and gradients are counted there over all
-// layers together.
+// Compares the collectives of activations with the plan's rows: weights and gradients are counted there over
+// all layers together.
 void compare_with_plan(const Comm& comm, ShownLayer& out) {
     double calls = 0, sent = 0;
     for (const LayerStep& s : out.list.steps)
@@ -45,7 +45,7 @@ void compare_with_plan(const Comm& comm, ShownLayer& out) {
                        && std::abs(sent - out.plan_sent_bytes) <= 1e-9 * std::max(sent, 1.0);
 }
 
-// The one whose part is lit: the chosen, else the first.
+// Returns the rank whose part is highlighted: the chosen one, else the first.
 std::int64_t rank_of(const Scene& scene, const LayerChoice& choice) {
     return choice.alone ? 0 : std::max<std::int64_t>(chosen_rank(scene), 0);
 }

@@ -1,4 +1,4 @@
-// Which layer is shown: of the plan, or of a small plan with one axis alone; and what follows from it.
+// Says which layer is shown, of the plan or of a small plan with only one axis, and what follows from it.
 #pragma once
 
 #include "app/tables/layer.h"
@@ -14,7 +14,7 @@
 
 namespace pentamesh::ui {
 
-// One axis alone, on a few GPUs.
+// Only this axis is used, on a few GPUs.
 enum class AloneAxis : std::uint8_t { dp, fsdp, tp, tp_sp, cp_ring, cp_allgather, cp_ulysses, ep };
 inline constexpr int kAloneCount = 8;
 inline constexpr std::array<std::string_view, kAloneCount> kAloneNames{
@@ -44,7 +44,7 @@ struct Tally {
 struct ShownLayer {
     LayerChoice choice;
     std::string why_not;  // empty: there is a layer
-    Plan plan;            // of one axis alone
+    Plan plan;            // of only one axis
     Evaluation evaluation;
     LayerList list;
     bool has_dense = false, has_moe = false, dp = false, alone = false;
@@ -59,7 +59,7 @@ struct ShownLayer {
         return alone ? evaluation : scene.evaluation;
     }
 };
-// What it follows from. `rank`: whose part of the tensors is lit.
+// Everything in ShownLayer follows from this. The part of the tensors on `rank` is highlighted.
 struct ShownLayerOf {
     std::uint64_t revision = 0;
     LayerChoice choice;
@@ -69,15 +69,15 @@ struct ShownLayerOf {
 using KeptLayer = Kept<ShownLayer, ShownLayerOf>;
 void make_shown(const Scene& scene, const LayerChoice& choice, ShownLayer& out);
 void keep_shown(const Scene& scene, const LayerChoice& choice, std::uint64_t revision, KeptLayer& kept);
-// What is kept after step `at` (index), in the order in which it came.
+// Returns the tensors kept after step `at` (index), in the order in which they came.
 [[nodiscard]] std::vector<KeptTensor> stash_at(const LayerList& list, int at);
 [[nodiscard]] std::vector<Tally> tally_at(const LayerList& list, int at);
-// What a rank sends of a layer's activations over tp but for what is gathered again: with sequence
-// parallelism and without it the same, because an all-reduce is a reduce-scatter and an all-gather.
+// Returns the bytes that a rank sends of a layer's activations over tp, without a second gather: they are the
+// same with sequence parallelism and without, because an all-reduce is a reduce-scatter and an all-gather.
 [[nodiscard]] double sent_over_tp_once(const LayerList& list);
-// The small plan of one axis alone.
+// Returns the small plan with only one axis.
 [[nodiscard]] Plan plan_alone(const Plan& plan, AloneAxis axis, std::int64_t gpus);
-// Of a box in the graph: "gather", "q k v".
+// Returns the name of a box in the graph: "gather", "q k v".
 [[nodiscard]] std::string short_name(const LayerStep& step);
 
 }  // namespace pentamesh::ui

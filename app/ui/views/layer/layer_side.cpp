@@ -1,4 +1,5 @@
-// Beside the picture: the program with the line at hand, what is kept for the backward, what was said.
+// Draws the side of the picture: the program with the current line, the tensors kept for the backward, the
+// communication so far.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/layer/layer_parts.h"
 
@@ -61,7 +62,8 @@ void draw_kept(Ui& ui, Rect room, const LayerViewState& state) {
     const Theme& theme = ui.theme();
     const std::vector<KeptTensor> stash = stash_at(state.shown->list, state.at);
     double now = 0;
-    // The most that is kept at once: what is made again in the backward is kept for a while too.
+    // The scale is the largest sum of kept tensors: tensors recomputed in the backward are kept for a while
+    // too.
     double all = 1;
     for (const LayerStep& s : state.shown->list.steps) all = std::max(all, s.stash_bytes);
     for (const KeptTensor& k : stash) now += k.bytes;
@@ -109,7 +111,7 @@ std::string words_of(const Tally& t) {
     return collective_words(s) + (t.recomputed ? ", again" : "");
 }
 
-// `lines` of words below the list.
+// There are `lines` of words below the list.
 void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();

@@ -33,7 +33,7 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state, bo
     c.notation = static_cast<Notation>(pick("layer.notation", kNotations, static_cast<int>(c.notation)));
 }
 
-// Where there is most to see: summands are added up, or anything else is said.
+// Returns the step that shows most: summands are added up, or there is any other communication.
 int telling_step(const LayerList& list) {
     const auto said = [&](bool summed) {
         for (const LayerStep& s : list.steps)
@@ -46,7 +46,7 @@ int telling_step(const LayerList& list) {
     return std::max(summed >= 0 ? summed : said(false), 0);
 }
 
-// The step of another list that does the same: the playhead stays there when an axis changes.
+// Returns the step of another list that does the same: the playhead stays there when an axis changes.
 int same_step(const LayerList& list, const LayerStep& before) {
     for (const bool by_name : {true, false})
         for (const LayerStep& s : list.steps)
@@ -56,7 +56,7 @@ int same_step(const LayerList& list, const LayerStep& before) {
     return 0;
 }
 
-// The step at hand lies among those that are shown.
+// Keeps the current step among those that are shown.
 void keep_in_sight(LayerViewState& s, bool for_picture) {
     std::vector<int> all = s.shown->forward;
     all.insert(all.end(), s.shown->backward.begin(), s.shown->backward.end());
@@ -94,7 +94,7 @@ std::string faint_words(const Scene& scene, const LayerViewState& state, const L
            + ".";
 }
 
-// In one row, or in two where the room is narrow.
+// Writes in one row, or in two where the room is narrow.
 void draw_sentence_row(Ui& ui, Rect& room, const Scene& scene, const LayerViewState& state) {
     const LayerStep& s = state.shown->list.steps[static_cast<std::size_t>(state.at)];
     const std::string bold = sentence_of(s), faint = faint_words(scene, state, s);
@@ -116,7 +116,7 @@ void draw_sentence_row(Ui& ui, Rect& room, const Scene& scene, const LayerViewSt
     ui.label(row, faint, plain);
 }
 
-// Where there is no room for both beside each other: the ranks or the program.
+// Where there is no room for both side by side, the ranks or the program are drawn.
 void draw_below(Ui& ui, Rect room, Scene& scene, LayerViewState& state) {
     static constexpr std::string_view kBelow[] = {"ranks", "program"};
     const Rect row = room.cut_top(24);
@@ -130,8 +130,8 @@ void draw_below(Ui& ui, Rect room, Scene& scene, LayerViewState& state) {
         draw_ranks(ui, room, scene, state);
 }
 
-// Space plays, unless the keyboard has gone to a control that it presses. The mouse leaves the focus where it
-// clicked last: in this view that is no choice of a control.
+// Space plays, unless the keyboard has gone to a control that it presses. The mouse leaves the focus on the
+// control it clicked last: in this view that does not choose a control.
 bool takes_space(Ui& ui, Rect room, Scene& scene) {
     UiState& s = ui.state();
     const auto focus = s.focus != 0 ? s.rect_of(s.focus) : std::nullopt;

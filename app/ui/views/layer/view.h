@@ -1,5 +1,6 @@
-// Layer: the way through one layer, step by step. The block as a graph, forward above and backward below;
-// each tensor with its cuts on the ranks of a group side by side; what is kept, what was said, the program.
+// The view Layer shows the way through one layer, step by step: the block as a graph, forward above and
+// backward below; each tensor with its cuts on the ranks of a group side by side; the tensors kept, the
+// communication, the program.
 #pragma once
 
 #include "app/ui/kit/scroll.h"
@@ -22,10 +23,10 @@ struct LayerViewState {
 };
 void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& state,
                 std::uint64_t revision);
-// `part`: one of the tables that app/ui/views/table.cpp names.
+// `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table layer_data(const Scene& scene, const LayerViewState& state, int part);
 
-// On to the next step, or back.
+// Goes to the next step, or back.
 void step_layer(LayerViewState& state, int by);
 void play_or_pause(LayerViewState& state);
 

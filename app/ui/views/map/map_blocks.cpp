@@ -1,4 +1,5 @@
-// Under the map's table: the card of the selected axis, the wires, and the tables of how one chooses.
+// Draws the blocks under the map's table: the card of the selected axis, the wires, and the tables of how one
+// chooses.
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/views/map/map_parts.h"
@@ -15,7 +16,7 @@ std::string_view glossary_id(MapRowId id) {
     return id == MapRowId::zero ? "fsdp" : words_of(id).key;
 }
 
-// A label and its text, wrapped; cuts what it took off `room`.
+// Writes a label and its text, wrapped; cuts its height off `room`.
 void fact(Ui& ui, Rect& room, std::string_view label, std::string_view text, float label_w = 92) {
     Canvas& c = ui.canvas();
     const TextStyle style = ui.small(Tone::text);
@@ -54,13 +55,13 @@ Ruler ruler_for(const std::vector<MapLevel>& levels, float x, float w) {
     for (const MapLevel& l : levels)
         if (l.bytes_per_s > 0) low = std::min(low, l.bytes_per_s), high = std::max(high, l.bytes_per_s);
     if (high <= 0) return {1e9, 1e13, x, w};
-    // A little air below the slowest, so that its bar can be seen.
+    // The scale has a little room below the slowest, so that its bar can be seen.
     const double from = std::pow(10, std::floor(std::log10(low * 0.7)));
     const double to = std::pow(10, std::ceil(std::log10(high * 1.05)));
     return {from, std::max(to, from * 10), x, w};
 }
 
-// The axes that sit on a level, with what they send where there is room for it.
+// Lists the axes that use a level, with the bytes they send where there is room.
 void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewState& state) {
     constexpr float kSwatch = 16, kAfter = 20;
     Canvas& c = ui.canvas();
@@ -237,8 +238,8 @@ constexpr float kColumnGap = 16;
 struct ComparisonColumns {
     float aspect, pipeline, sharded;
 };
-// The aspects as wide as their words; the rest is shared so that the whole is as low as may be, in halves
-// where that makes no difference.
+// Makes the aspects as wide as their words; the rest is shared so that the table is as low as possible, in
+// halves where that makes no difference.
 ComparisonColumns comparison_columns(Ui& ui, float room, const MapViewState& state) {
     Canvas& c = ui.canvas();
     const TextStyle s = ui.small(Tone::text);

@@ -1,4 +1,4 @@
-// The names that people use, each under the axis that it belongs to.
+// Lists the names that people use, each under the axis that it belongs to.
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/views/map/map_parts.h"
 
@@ -18,7 +18,7 @@ void pick(Scene& scene, MapViewState& state, const GlossaryEntry& e, MapRowId ax
         if (state.figures->rows[i].id == axis) select_row(scene, state, static_cast<int>(i));
 }
 
-// One name; used ones carry their axis' colour and a filled mark.
+// Draws one name; used ones carry their axis' colour and a filled mark.
 void chip(Ui& ui, Rect r, const GlossaryEntry& e, MapRowId axis, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
     const bool used = used_in(e.id, scene.plan, scene.evaluation).value_or(false);
@@ -48,7 +48,7 @@ float chip_width(Ui& ui, const GlossaryEntry& e, const Scene& scene) {
            + 22 + (used ? 13.0f : 0.0f);
 }
 
-// The names of one axis, flowing; returns the height they took.
+// Draws the names of one axis, flowing; returns their height.
 float flow(Ui& ui, Rect room, MapRowId axis, Scene& scene, MapViewState& state) {
     constexpr float kChip = 26, kGap = 8;
     float x = room.x, y = room.y;
@@ -83,7 +83,7 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         c.text_in(top, "filled: this plan uses it", ui.small());
     }
     room.cut_top(10);
-    // The card of the name that is picked, beside the list or under it.
+    // The card of the picked name is right of the list or under it.
     if (shown != nullptr) {
         if (room.w >= 760) {
             const Rect card = room.cut_right(300);

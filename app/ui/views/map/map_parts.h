@@ -1,22 +1,22 @@
-// The blocks that the map is put together from.
+// The map is put together from these blocks.
 #pragma once
 
 #include "app/ui/views/map/view.h"
 
 namespace pentamesh::ui {
 
-// The table's height at the least, and as high as it makes use of.
+// Returns the table's height: at least the least, and as much as it can use.
 [[nodiscard]] float map_table_height(const MapViewState& state, float row);
-// How high a row is at the least in a table of this width, where words are to be read whole.
+// Returns the least height of a row in a table of this width, if words are to be read whole.
 [[nodiscard]] float map_least_row(float width);
 inline constexpr float kMapRowLow = 37, kMapRowHigh = 54;
 
-// The row that is selected: what was clicked last where it stands for the selected axis.
+// Returns the selected row: the one clicked last where it stands for the selected axis.
 [[nodiscard]] int selected_row(const Scene& scene, const MapViewState& state);
 void select_row(Scene& scene, MapViewState& state, int row);
 
 [[nodiscard]] Color color_of_row(const Theme& theme, MapRowId id);
-// "fine", "costly", "off" as a mark, never by colour alone.
+// Draws "fine", "costly", "off" as a mark, so that colour is never the only sign.
 void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);  // centred there
 
 void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state);

@@ -1,4 +1,4 @@
-// The map's table: a row for each axis and modifier.
+// Draws the map's table: a row for each axis and modifier.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/map/map_parts.h"
 
@@ -16,8 +16,8 @@ enum Column : std::uint8_t { axis, cuts, says, step, crosses, verdict, reach, kC
 constexpr std::array<std::string_view, kColumns> kHeads{
     "AXIS", "CUTS", "SAYS", "PER GPU AND STEP", "CROSSES", "VERDICT", "REACH FOR IT WHEN"};
 
-// Width of each column, 0: there is no room for it. The words go first, the figures stay. `one_line`: rows
-// are low, so figures take less.
+// Returns the width of each column, 0 where it has no room. The words go first, the figures stay. With
+// `one_line`, rows are low, so figures take less.
 std::array<float, kColumns> columns_for(float room, bool one_line) {
     std::array<float, kColumns> width{142, 146, 182, one_line ? 76.0f : 122.0f, 92, 162, 158};
     const auto sum = [&] {
@@ -26,10 +26,11 @@ std::array<float, kColumns> columns_for(float room, bool one_line) {
         return w;
     };
     for (const Column c : {cuts, says, reach}) {
-        // A little too narrow, all give some; else when to reach for it stands under the verdict.
+        // If the room is a little too narrow, all columns give some; else "reach for it when" stands under
+        // the verdict.
         if (sum() <= room || (c == reach && sum() <= room * 1.3f)) break;
         width[c] = 0;
-        if (c == cuts && !one_line) width[axis] = 156;  // what it cuts stands under its name then
+        if (c == cuts && !one_line) width[axis] = 156;  // its cuts are written under its name then
     }
     // Words wrap, figures and badges do not.
     if (const float missing = sum() - room; missing > 0) {
@@ -43,7 +44,7 @@ std::array<float, kColumns> columns_for(float room, bool one_line) {
         for (float& w : width) w = std::max(0.0f, w + spare * w / (room - spare));
         return width;
     }
-    // What is over goes where words wrap.
+    // Spare width goes to columns whose words wrap.
     const auto wraps = one_line ? std::array{says, verdict, verdict, reach, cuts}
                                 : std::array{axis, cuts, says, verdict, reach};
     float share = 0;
@@ -53,7 +54,7 @@ std::array<float, kColumns> columns_for(float room, bool one_line) {
     return width;
 }
 
-// As many lines of small text as a cell has room for, cut where even that is too little.
+// Writes as many lines of small text as a cell has room for, cut where even that is too little.
 void two_lines(Ui& ui, Rect cell, std::string_view text, const TextStyle& style) {
     constexpr float kLine = 16;
     Canvas& c = ui.canvas();
@@ -89,7 +90,7 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
     const bool on = r.verdict != Verdict::off;
     const Color color = color_of_row(ui.theme(), r.id);
     if (r.modifier) cell.cut_left(16);
-    // What it cuts: under its name, on as many lines as the row has.
+    // The parts that the axis cuts are written under its name, on as many lines as the row has.
     const std::string_view what = with_cuts ? words_of(r.id).cuts : std::string_view();
     const float wrapped = with_cuts ? c.paragraph_height(cell.w - 20, what, ui.small(), 16) : 0;
     const float more = wrapped > 16 && wrapped + 16 <= cell.h ? (wrapped - 16) / 2 : 0;
@@ -106,7 +107,7 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
     c.text_in(line, name, bold);
     line.cut_left(std::min(line.w, w + 8));
     std::string setting = on ? r.setting : "";
-    if (on && r.zero > 0 && state.style == MapStyle::modifiers)  // its name stands beside it
+    if (on && r.zero > 0 && state.style == MapStyle::modifiers)  // its name is next to it
         setting = sentence(r.zero, " over ", r.degree);
     const TextStyle plain = ui.style(13, on ? Tone::text : Tone::secondary);
     if (c.text_width(setting, plain) > line.w) setting = setting.substr(0, setting.find(' '));
@@ -140,7 +141,7 @@ void crosses_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster) {
     ui.badge(badge, tier_label(cluster, r.tier), mark.color, mark.dash);
 }
 
-// `with_reach`: when to reach for it, too.
+// With `with_reach`, it also says when to reach for it.
 std::string verdict_text(const MapRow& r, bool with_reach) {
     const std::string when = with_reach ? ". Reach for it: " + std::string(words_of(r.id).reach) : "";
     return (r.verdict == Verdict::off ? "" : std::string(name_of(r.verdict)) + ": ") + r.reason + when;
@@ -152,7 +153,7 @@ void verdict_cell(Ui& ui, Rect cell, const MapRow& r, bool with_reach) {
               ui.small(r.verdict == Verdict::off ? Tone::secondary : Tone::text));
 }
 
-// A slender row: name, bytes and link on one line, the verdict under them over the whole width.
+// A slender row has name, bytes and link on one line, the verdict under them over the whole width.
 constexpr float kSlender = 430, kSlenderRow = 82;
 void slender_row(Ui& ui, Rect row, const MapRow& r, const MapViewState& state, const Cluster& cluster) {
     row = row.inset(8, 4);
@@ -188,7 +189,7 @@ std::string row_tooltip(const MapRow& r, const MapViewState& state) {
     return t + "\nat most: " + r.bound + "\nreach for it when: " + std::string(w.reach);
 }
 
-// Those that need nothing of the other columns.
+// Draws the cells that do not depend on the other columns.
 void plain_cell(Ui& ui, Column k, Rect cell, const MapRow& r, const Cluster& cluster) {
     const TextStyle words = ui.small(r.verdict != Verdict::off ? Tone::text : Tone::secondary);
     switch (k) {
@@ -261,7 +262,7 @@ void select_row(Scene& scene, MapViewState& state, int row) {
 void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
     const auto n = static_cast<float>(state.figures->rows.size());
-    // Two lines a row; where that does not fit, one; where that does not fit either, they scroll.
+    // A row has two lines; where that does not fit, one; where that does not fit either, rows scroll.
     const bool slender = room.w < kSlender;
     const bool one_line = !slender && room.h - kHead < n * kMapRowLow;
     const float h = slender ? kSlenderRow

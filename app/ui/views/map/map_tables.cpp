@@ -1,5 +1,5 @@
-// The map's reference tables: what each axis works on and asks of the model, what it saves and costs. The
-// same in any plan; what this one uses stands out.
+// Draws the map's reference tables: what each axis works on and needs of the model, what it saves and costs.
+// They are the same in any plan; the axes that this one uses stand out.
 #include "app/tables/map.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/views/map/map_parts.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kLine = 17, kCellGap = 16, kPadY = 5, kName = 84;
 
-// Of the width.
+// These are shares of the width.
 constexpr std::array<float, kMapScope.size()> kScopeShares{1.0f, 1.3f, 1.1f, 1.2f};
 constexpr std::array<float, kMapMaster.size()> kMasterShares{1.1f, 1.2f, 1.3f, 1.3f, 1.2f};
 
@@ -31,7 +31,7 @@ bool used(const MapViewState& state, MapRowId id) {
     return row != state.figures->rows.end() && row->verdict != Verdict::off;
 }
 
-// Draws at the top of `room` and takes its height off it. `first`: index of its rows' names.
+// Draws at the top of `room` and takes its height off it. `first` is the index of its rows' names.
 template <std::size_t N>
 void reference_table(Ui& ui, Rect& room, std::string_view title, const std::array<MapWordsColumn, N>& columns,
                      const std::array<float, N>& shares, Scene& scene, MapViewState& state,

@@ -30,15 +30,16 @@ void style_switch(Ui& ui, Rect row, MapViewState& state) {
         static_cast<MapStyle>(ui.segments("map.style", row, kStyles, static_cast<int>(state.style)));
 }
 
-// Whose figures the page shows: "figures of a step of a GPU of stage 3 of 16"; empty where every GPU has the
-// same.
+// Says whose figures the page shows: "figures of a step of a GPU of stage 3 of 16"; empty where every GPU has
+// the same.
 std::string whose_figures(const Scene& scene, MapPage page) {
     const Comm& comm = scene.evaluation.comm;
     if (comm.stages.devices <= 1 || (page != MapPage::axes && page != MapPage::wires)) return {};
     return "figures of a step of " + rows_device_text(comm) + " of " + thousands(comm.stages.devices);
 }
 
-// Which page, and how the modifiers stand, in the head's row or, where that is short, in one of its own.
+// Draws the switches for the page and the style of the modifiers, in the head's row or, where that is short,
+// in a row of their own.
 void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& state) {
     static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose", "tables"};
     const int before = static_cast<int>(state.page);
@@ -67,7 +68,7 @@ void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& st
         ui.label(room.cut_top(20), whose, words);
 }
 
-// What the layout is called, and why.
+// Writes the name of the layout, and why.
 void caption(Ui& ui, Rect& room, const Scene& scene) {
     const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
     const std::string bold = name.name + ":";
@@ -92,7 +93,7 @@ void walk_rows(Scene& scene, MapViewState& state) {
     select_row(scene, state, (std::max(0, selected_row(scene, state)) + by + n) % n);
 }
 
-// The whole as one sheet: the table, under it what there is room for.
+// Draws the whole as one sheet: the table, and under it the blocks that have room.
 void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float low = map_least_row(room.w);
     const float least = map_table_height(state, low),
@@ -132,7 +133,8 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float top = room.y;
     float end = 0;
     if (room.w >= 900) {
-        // The right, whose lines wrap, gets what the left, whose lines do not, has no use for.
+        // The right side, whose lines wrap, gets the width that the left side, whose lines do not, cannot
+        // use.
         Rect left = room.cut_left(
             std::floor(room.w < 1200 ? room.w * 0.42f : std::clamp(room.w * 0.38f, 524.0f, 620.0f)));
         room.cut_left(32);

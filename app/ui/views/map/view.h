@@ -1,5 +1,5 @@
-// Map: the axes and modifiers as the teaching table, computed for the open plan; the names that people use,
-// the wires that the axes sit on, and how one chooses.
+// The view Map shows the axes and modifiers as the teaching table, computed for the open plan; the names that
+// people use, the wires that the axes sit on, and how one chooses.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -17,7 +17,7 @@ namespace pentamesh::ui {
 
 enum class MapPage : std::uint8_t { axes, names, wires, choose, tables };
 
-// What the plan fills the map with.
+// The plan fills the map with these figures.
 struct MapFigures {
     std::vector<MapRow> rows;
     std::vector<MapLevel> levels;
@@ -35,7 +35,7 @@ struct MapViewState {
     ScrollState scroll;
     Kept<MapFigures, std::pair<std::uint64_t, MapStyle>> figures;  // by revision and style
 };
-// `revision`: of the plan, from 1.
+// `revision` is that of the plan, from 1.
 void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision);
 [[nodiscard]] Table map_data(const Scene& scene, const MapViewState& state);
 

@@ -1,4 +1,4 @@
-// Memory: bars by pipeline stage against the HBM line.
+// The view Memory draws bars by pipeline stage against the HBM line.
 #include "app/ui/views/memory/view.h"
 #include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
@@ -18,7 +18,7 @@ float legend_width(Ui& ui, std::size_t category) {
     return ui.canvas().text_width(category_name(category), ui.small()) + 18;
 }
 
-// A category's switch; a click hides it.
+// Draws a category's switch; a click hides it.
 void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
     const Hit hit = ui.area("memory.legend", item, i);
     const bool off = ((state.hidden >> i) & 1U) != 0;
@@ -31,7 +31,8 @@ void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
     if (hit.clicked) state.hidden ^= 1U << i;
 }
 
-// The categories, right aligned in the head's row; where that is short, in rows of their own, from the left.
+// Draws the categories, right aligned in the head's row; where that is short, in rows of their own, from the
+// left.
 void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
     float all = 0;
     for (std::size_t i = 0; i < kCategoryCount; ++i) all += legend_width(ui, i) + kLegendGap;
@@ -49,7 +50,7 @@ void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
     }
 }
 
-// "338 GiB too much: in all 5.53 × what the GPU has".
+// Returns "338 GiB too much: in all 5.53 × what the GPU has".
 std::string times_text(const Memory& m, const StageMemory& s, std::string_view whose) {
     return "in all " + significant(s.total() / m.hbm) + " × what " + std::string(whose) + " has";
 }
@@ -68,7 +69,8 @@ TextStyle colored(Ui& ui, double by) {
     return s;
 }
 
-// Of the pinned plan A: the same stage where both have as many, else the fullest for the fullest; null: none.
+// Returns the stage of the pinned plan A to compare with: the same stage where both have as many, else the
+// fullest for the fullest, or null.
 const StageMemory* pinned_stage(const Scene& scene, const StageMemory& of) {
     if (scene.pinned == nullptr || scene.pinned->memory.stage.empty()) return nullptr;
     const Memory &a = scene.pinned->memory, &b = scene.evaluation.memory;
@@ -76,8 +78,8 @@ const StageMemory* pinned_stage(const Scene& scene, const StageMemory& of) {
     return of.stage == b.peak_stage ? &a.stage[static_cast<std::size_t>(a.peak_stage)] : nullptr;
 }
 
-// Beside few bars there is room to say in figures what one of them holds.
-// `was`: the same of the pinned plan A, whose difference stands behind each figure; null: none.
+// Right of few bars there is room for figures of one of them.
+// `was` is the same stage of the pinned plan A, whose difference follows each figure; it may be null.
 void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s, const StageMemory* was) {
     if (room.w < kFiguresWidth || room.h < 8 * kRow) return;
     const float width = was == nullptr ? kFiguresWidth : std::min(room.w, kFiguresWidth + kAgainst);
@@ -117,7 +119,8 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s, cons
 
 // A bar is at most this part of the room, or 120 pixels where that is more.
 constexpr float kWidestBar = 0.15f;
-// From bar to bar: as wide as leaves room for the figures beside them, but not less than 120 for their sake.
+// Returns the distance from bar to bar: it leaves room for the figures next to them, but is not made less
+// than 120 for them.
 float bar_step(Rect room, std::size_t bars) {
     const auto n = static_cast<float>(bars);
     const float all = room.w / n, most = std::min(all, std::max(120.0f, room.w * kWidestBar));
@@ -131,8 +134,8 @@ std::vector<SavingStep> savings_of(const Scene& scene) {
     return savings(scene.plan, in_flight);
 }
 
-// From the whole model on one GPU to this plan, one axis or modifier at a time. A logarithmic ruler: the
-// first bar may be a thousand times the last.
+// Draws the way from the whole model on one GPU to this plan, one axis or modifier at a time. The ruler is
+// logarithmic: the first bar may be a thousand times the last.
 void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
                   const std::vector<SavingStep>& steps) {
     Canvas& c = ui.canvas();
@@ -160,7 +163,7 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
         const SavingStep& s = steps[i];
         const float x = room.x + static_cast<float>(i) * step, top = y_of(s.fullest.total());
         const float bar = step * 0.62f;
-        if (i > 0) {  // what went: hatched, from the bar before
+        if (i > 0) {  // the saved part: hatched, from the bar before
             const float before = y_of(steps[i - 1].fullest.total());
             if (before < top)
                 c.pattern({x, before, bar, top - before}, Pattern::hatched, ui.theme().good.alpha(0.7f));
@@ -189,8 +192,8 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
            Dash::dashed);
 }
 
-// "fullest: stage 3, 66.1 GiB of 79.6 GiB (85.5 GB)", what is too much, and the legend. Where the row is
-// short the capacity is said in GiB alone, then whose figure it is goes. Behind it the difference to the
+// Writes "fullest: stage 3, 66.1 GiB of 79.6 GiB (85.5 GB)", the excess, and the legend. Where the row is
+// short the capacity is only in GiB, then the stage's name is dropped. After it comes the difference to the
 // fullest GPU of the pinned plan A.
 void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const StageMemory& peak,
                MemoryViewState& state) {
@@ -215,7 +218,7 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
         figure = gib(peak.total()) + " of " + memory_text(m.hbm);
         figures = c.text_width(figure, bold) + 2;
     }
-    if (text.w < figures) {  // what the GPU has stands at the line
+    if (text.w < figures) {  // the GPU's memory is written at the line
         figure = memory_text(peak.total());
         figures = c.text_width(figure, bold) + 2;
     }

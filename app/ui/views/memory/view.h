@@ -1,4 +1,4 @@
-// Memory: what each GPU holds.
+// The view Memory shows what each GPU holds.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -18,7 +18,7 @@ struct MemoryViewState {
 };
 void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
                  std::uint64_t revision);
-// `part`: one of the tables that app/ui/views/table.cpp names.
+// `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table memory_data(const Scene& scene, int part);
 
 }  // namespace pentamesh::ui

@@ -33,7 +33,7 @@ Color idle_color(const Theme& theme) {
     return mix(theme.window, theme.hairline, 0.8f);
 }
 
-// An FB pair is both: between the two.
+// An FB pair is both: its colour is between the two.
 Color busy_color(const Theme& theme, OpKind kind) {
     return kind == OpKind::FB ? mix(theme.forward, theme.backward, 0.5f) : color_of(theme, kind);
 }

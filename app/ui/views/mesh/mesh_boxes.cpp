@@ -29,7 +29,7 @@ void draw_boxes(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& c
             if (held < layout.pod.size) label += " (" + thousands(held) + ")";
             if (r.w >= 44) c.text({r.x, r.y - 17}, label, ui.style(11, Tone::secondary));
         }
-    // Node boxes when there is room to see them; only those on the screen.
+    // Node boxes are drawn when there is room to see them; only those on the screen.
     if (node_w < 14 || layout.node.count > 200000) return;
     const bool labels = node_w >= 44;
     int drawn = 0;
@@ -45,7 +45,7 @@ void draw_boxes(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& c
             const float h = layout.node.padding.y * cam.zoom;
             if (h < 12) continue;
             const TextStyle style = ui.style(11, Tone::secondary);
-            // Clear of a ring about the first cell.
+            // The name is kept clear of a ring about the first cell.
             const Rect place{r.x + gap + 4, r.y + gap - (h < 16 ? 2 : 0), r.w - 8,
                              std::max(12.0f, h - gap - 4)};
             if (h < 16)  // it stands in the box's line, which makes room for it
@@ -57,7 +57,7 @@ void draw_boxes(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& c
 
 namespace {
 
-// The largest size at which the longest number fits a cell; 0: none does.
+// Returns the largest size at which the longest number fits a cell; 0 where none does.
 float number_size(Ui& ui, const CellGrid& grid) {
     const std::string longest(std::to_string(std::max<std::int64_t>(0, grid.count - 1)).size(), '0');
     for (const float size : {13.0f, 11.0f, 9.0f})
@@ -72,13 +72,13 @@ float number_size(Ui& ui, const CellGrid& grid) {
 void draw_rank_numbers(Ui& ui, Rect area, const MeshLayout& layout, const CellGrid& grid) {
     const float size = number_size(ui, grid);
     if (size <= 0) return;
-    // Cells on the screen: walk boxes, not ranks, so that the cost is what is seen.
+    // The loop walks boxes on the screen, not ranks, so that the cost follows the visible cells.
     int drawn = 0;
     for (std::int64_t r = 0; r < grid.count && drawn < 3000; ++r) {
         const Vec2 at = cell_position(grid, r);
         if (at.x + grid.cell.x < area.x || at.x > area.right() || at.y + grid.cell.y < area.y
             || at.y > area.bottom()) {
-            // Skip the rest of a box that is wholly outside.
+            // The rest of a box that is wholly outside is skipped.
             if (r % layout.node.size == 0) {
                 const Vec2 last =
                     cell_position(grid, std::min<std::int64_t>(r + layout.node.size, grid.count) - 1);

@@ -18,8 +18,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-// Columns of a box of n cells: two for a node of eight (as the drawings have it), nearly square for large
-// domains.
+// Returns columns of a box of n cells: two for a node of eight (as the drawings have it), nearly square for
+// large domains.
 std::int64_t domain_columns(std::int64_t n) {
     if (n <= 2) return n;
     if (n <= 8) return 2;
@@ -42,7 +42,7 @@ Vec2 pod_units(const Shape& s) {
     const Vec2 n = node_units(s);
     return {n.x * static_cast<float>(s.ncols), n.y * static_cast<float>(ceil_div(s.nodes_per_pod, s.ncols))};
 }
-// The largest pitch at which this shape fits.
+// Returns the largest pitch at which this shape fits.
 float pitch_for(const Shape& s, Vec2 room, float label) {
     const Vec2 p = pod_units(s);
     const auto rows = static_cast<float>(ceil_div(s.pods, s.pcols));
@@ -52,7 +52,8 @@ float pitch_for(const Shape& s, Vec2 room, float label) {
     return std::min(room.x / w, (room.y - rows * label) / h);
 }
 
-// The best number of columns 1..n for `score`, trying few: all when small, else around each candidate ratio.
+// Returns the best number of columns 1..n for `score`, trying few: all when small, else around each candidate
+// ratio.
 template <typename Score>
 std::int64_t best_columns(std::int64_t n, Score&& score) {
     std::int64_t best = 1;

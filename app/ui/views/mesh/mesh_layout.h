@@ -1,5 +1,5 @@
-// Where each GPU's cell stands: cells in their fast domain's box, boxes in their pod's, pods side by side, as
-// large as the room allows.
+// Places each GPU's cell: cells in their fast domain's box, boxes in their pod's, pods side by side, as large
+// as the room allows.
 #pragma once
 
 #include "core/mesh/mesh.h"
@@ -43,14 +43,14 @@ struct RowPeriod {
 [[nodiscard]] MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod,
                                       float pixel = 1, std::span<const RowPeriod> periods = {});
 
-// The same, seen through a zoom and a pan: screen = area.min + pan + position * zoom.
+// The same is seen through a zoom and a pan: screen = area.min + pan + position * zoom.
 struct MeshCamera {
     float zoom = 1;
     Vec2 pan;
     bool operator==(const MeshCamera&) const = default;
 };
 [[nodiscard]] CellGrid seen(const MeshLayout& layout, const MeshCamera& camera, Rect area);
-// The box of the i-th node or pod on the screen.
+// Returns the box of the i-th node or pod on the screen.
 [[nodiscard]] Rect box_rect(const MeshLayout& layout, const MeshLayout::Boxes& boxes, std::int64_t index,
                             const CellGrid& seen_grid, float zoom);
 

@@ -22,7 +22,7 @@ const GroupSummary& summary(const Scene& scene, GroupKind kind) {
     return scene.evaluation.groups[kind];
 }
 
-// Cells of one group: a draw per run of equally spaced ranks.
+// Calls `draw` for the cells of one group, once for each run of equally spaced ranks.
 template <typename Draw>
 void for_each_run(const Mesh& mesh, GroupKind kind, std::int64_t rank, Draw&& draw) {
     const std::int64_t first = first_rank_of_group(mesh, kind, rank);
@@ -78,7 +78,7 @@ void outline(Canvas& c, Rect cell, Color color, float width) {
     c.frame(cell.inset(-1.5f - grow), color, width, cell.w > 20 ? 3.0f : 0.0f);
 }
 
-// Peers of a rank that are worth a line: all of a small group, ring neighbours of a large one.
+// Returns the peers of a rank that are worth a line: all of a small group, ring neighbours of a large one.
 std::vector<std::int64_t> linked_peers(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
     const GroupFactors f = group_factors(mesh, kind);
     std::int64_t degree = 1;

@@ -1,4 +1,4 @@
-// What is drawn over and into the mesh's cells: colours by group, links to peers, the sentence above.
+// Draws over and into the mesh's cells: colours by group, links to peers, the sentence above.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -9,15 +9,15 @@
 
 namespace pentamesh::ui {
 
-// "2,048 groups of 8, all inside NVLink." and "reduce-scatter + all-gather, 4 per layer, 235 MB a step per
-// GPU of stage 3".
+// Holds "2,048 groups of 8, all inside NVLink." and "reduce-scatter + all-gather, 4 per layer, 235 MB a step
+// per GPU of stage 3".
 struct MeshCaption {
     std::string bold, plain;
 };
 [[nodiscard]] MeshCaption mesh_caption(const Scene& scene);
 
-// Palette and digits of the chosen axis' groups; the hovered or selected rank's group lit. `grid.count`
-// becomes the mesh's.
+// Sets palette and digits of the chosen axis' groups; the group of the hovered or selected rank is
+// highlighted. `grid.count` becomes the mesh's.
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
 // A lost node red, the members of the chosen axis' groups that lose a rank with it amber: a draw a group.
 // From some hundred GPUs on, one group of the axis is lit and all other cells are quiet.
@@ -27,14 +27,14 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
 void draw_lit_group(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid);
 void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
                   const CellGrid& grid);
-// How many groups of each axis lose a member with the node, and how many GPUs wait.
+// Says how many groups of each axis lose a member with the node, and how many GPUs wait.
 [[nodiscard]] MeshCaption failure_caption(const Scene& scene, std::int64_t node);
 // Where cells fall below a pixel and a half one cell stands for a node, or a power of two of nodes.
 void merge_small_cells(const MeshLayout& layout, CellGrid& grid);
 
-// Selected rank, its peers on every axis as links by tier, the hovered group outlined.
+// Draws the selected rank, its peers on every axis as links by tier, the hovered group outlined.
 void draw_marks(Ui& ui, Rect area, const Scene& scene, const CellGrid& grid, bool links);
-// The ranks of a list that was typed, framed.
+// Frames the ranks of a list that was typed.
 void draw_ranks(Canvas& c, const Theme& theme, const Selection& selection, const CellGrid& grid);
 [[nodiscard]] std::string rank_tooltip(const Scene& scene, std::int64_t rank);
 

@@ -1,4 +1,4 @@
-// Mesh: every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
+// The view Mesh draws every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/views/mesh/view.h"
 #include "app/tables/groups.h"
 #include "app/ui/kit/format.h"
@@ -31,7 +31,7 @@ const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster
                         [&] { return lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale, of.periods); });
 }
 
-// Wheel zooms about the cursor, drag pans, Home and a double-click on nothing fit.
+// The wheel zooms about the cursor, a drag pans, Home and a double-click on nothing fit.
 void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, const Hit& hit,
                  bool over_cell, const ViewKeys& keys) {
     MeshCamera& cam = s.camera;
@@ -49,7 +49,7 @@ void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, 
         s.panning = false;
     }
     if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && keys.pressed({Key::home}))) cam = {};
-    // Centred along a direction in which everything fits; else never panned off the area.
+    // The mesh is centred along a direction in which everything fits; else it is never panned off the area.
     const auto clamp_axis = [](float pan, float extent, float room) {
         return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);
     };
@@ -57,7 +57,7 @@ void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, 
                clamp_axis(cam.pan.y, layout.extent.y * cam.zoom, area.h)};
 }
 
-// The mesh seen by the chosen tab: which kinds can be chosen.
+// Returns the kinds that can be chosen for the mesh of the chosen tab.
 std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
     static constexpr GroupKind kDense[] = {GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
                                            GroupKind::dp_replicate, GroupKind::pp, GroupKind::dp,
@@ -96,7 +96,7 @@ float axis_width(Ui& ui, std::string_view label) {
     return ui.canvas().text_width(label, ui.small()) + 28;
 }
 
-// How wide axis_switch would be.
+// Returns the width of axis_switch.
 float switch_width(Ui& ui, const Scene& scene) {
     float width = scene.evaluation.mesh.has_experts ? kMeshes : 0;
     for (const GroupKind k : kinds_to_offer(scene)) width += axis_width(ui, axis_label(k));
@@ -135,7 +135,7 @@ void axis_switch(Ui& ui, Rect row, Scene& scene) {
     sel.choose(kinds[picked]);
 }
 
-// One rank, "1,024" too: three digits behind each comma. A list of ranks is none.
+// Reads one rank, "1,024" too: three digits after each comma. A list of ranks is refused.
 std::optional<std::int64_t> parse_rank(std::string text) {
     for (std::size_t at = text.find(','); at != std::string::npos; at = text.find(',', at + 1)) {
         const std::size_t end = std::min(text.find(',', at + 1), text.size());
@@ -159,8 +159,9 @@ MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
                                 : MeshCaption{"Click a GPU: its node is lost.", "Ctrl+F ends this."};
 }
 
-// One line where it has room, else two or three: what the mesh says is not cut for a control beside it.
-// `kept`: free at the right end of the first line.
+// Writes one line where it has room, else two or three: the mesh's sentence is not cut for a control next to
+// it.
+// `kept` is free at the right end of the first line.
 void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewState& state) {
     Canvas& c = ui.canvas();
     constexpr float kLine = 18, kGap = 6;
@@ -221,13 +222,13 @@ void next_axis(Scene& scene) {
     scene.selection.choose(kinds[i]);
 }
 
-// Nothing of the groups is given away: every cell the same.
+// Hides the groups: every cell is the same.
 void color_plainly(const Theme& theme, CellGrid& grid) {
     grid.palette.fill(mix(theme.panel, theme.secondary, 0.45f));
     grid.lit_id = -1;
 }
 
-// What a lesson points at: outlined ranks, and the one that its question is about with a ring besides.
+// Draws a lesson's marks: outlined ranks, and the one that its question is about with a ring in addition.
 void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
     const auto frame = [&](std::int64_t rank, Color color, float grow) {
         if (rank < 0 || rank >= grid.count) return;
@@ -236,11 +237,11 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
     };
     for (const std::int64_t rank : state.outlined) frame(rank, ui.theme().text, 1);
     frame(state.asked, ui.theme().link, 1);
-    // The second inside the cell where it has room: outside it would cross the node's name.
+    // The second is inside the cell where it has room: outside it would cross the node's name.
     frame(state.asked, ui.theme().link, grid.cell.x >= 24 ? -3.0f : 4.0f);
 }
 
-// Cells, boxes, labels and marks of one order in one area.
+// Draws cells, boxes, labels and marks of one order in one area.
 void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::string_view name) {
     const Mesh& mesh = scene.evaluation.mesh;
     const Cluster& cluster = scene.plan.cluster;
@@ -305,7 +306,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     }
 }
 
-// Which order is set beside the plan's own: a choice that is stepped through.
+// Chooses the order that is set next to the plan's own: it is stepped through.
 void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, std::uint64_t revision) {
     const auto presets = order_presets();
     const auto count = static_cast<int>(presets.size());
@@ -341,8 +342,8 @@ void go_to_rank(Ui& ui, Rect field, Scene& scene, MeshViewState& state) {
 
 constexpr float kField = 96, kFieldGap = 16;
 
-// "go to rank": beside the words where both fit, else in the row above, else nowhere (a cell is clicked, and
-// the arrows walk). Returns what it keeps of the words' first line.
+// Draws "go to rank" right of the words where both fit, else in the row above, else nowhere (a cell is
+// clicked, and the arrows walk). Returns the width it keeps of the words' first line.
 float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewState& state) {
     if (ui.state().for_picture) return 0;
     const MeshCaption text = caption_of(scene, state);
@@ -356,7 +357,7 @@ float place_field(Ui& ui, Rect room, Rect spare, const Scene& scene, MeshViewSta
     return above ? 0 : kField + kFieldGap;
 }
 
-// The second order's own scene: the same selection and the same mouse over other groups.
+// Returns the second order's own scene: the same selection and the same mouse over other groups.
 Scene second_scene(const Scene& s, const MeshViewState& state) {
     return {.plan = state.other->plan,
             .evaluation = state.other->evaluation,

@@ -1,5 +1,5 @@
-// Mesh: who talks to whom. A view is a function over (toolkit, room, scene, its own small state) that draws;
-// it computes nothing about parallelism.
+// The view Mesh shows who talks to whom. A view is a function over (toolkit, room, scene, its own small
+// state) that draws; it computes nothing about parallelism.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -14,7 +14,7 @@
 
 namespace pentamesh::ui {
 
-// What the places of the cells follow from: GPUs in all, in a domain, in a pod (0: none).
+// The places of the cells follow from these: GPUs in all, in a domain, in a pod (0 without pods).
 struct MeshLayoutOf {
     Vec2 room;
     std::int64_t gpus = 0, domain = 0, pod = 0;
@@ -31,24 +31,27 @@ struct MeshViewState {
     bool failure = false;  // a click picks a node that is lost
     std::int64_t lost_node = -1;
     std::string go_to;  // typed rank
-    // A lesson's: ranks outlined; one that a question is about; cells without colours that would answer it.
+    // A lesson sets these: ranks outlined; one that a question is about; cells without colours that would
+    // answer it.
     std::vector<std::int64_t> outlined;
     std::int64_t asked = -1;
     bool plain = false;
-    // A second order of the axes over the same cells, beside the plan's own: -1 none, else an order preset.
+    // A second order of the axes is drawn over the same cells, next to the plan's own: -1 for no second
+    // order, else an order preset.
     int second = -1;
     KeptOtherPlan other;
     Rect field, cells, second_cells;  // where they stand; empty: not at all
     Kept<MeshLayout, MeshLayoutOf> layout;
 };
-// What stays while the mouse moves over the cells: switches and words. Finds where the rest stands.
+// Draws the parts that stay while the mouse moves over the cells: switches and words. Finds the places of the
+// rest.
 void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
                      std::uint64_t revision);
-// The rest, over them: the cells, and the field for a rank.
+// Draws the rest over them: the cells, and the field for a rank.
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
-// Where the mouse changes nothing but the cells; empty where there are none.
+// Returns the rectangle where the mouse changes only the cells; empty where there are no cells.
 [[nodiscard]] Rect moving_in_mesh(const MeshViewState& state);
-// `part`: one of the tables that app/ui/views/table.cpp names.
+// `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table mesh_data(const Scene& scene, int part);
 
 }  // namespace pentamesh::ui

@@ -34,7 +34,7 @@ bool is_held(const SearchRequest& r, Varied v) {
     return std::find(r.held.begin(), r.held.end(), v) != r.held.end();
 }
 
-// True: it was clicked.
+// Returns true if the chip was clicked.
 bool chip(Ui& ui, Rect r, const Hit& hit, bool on, Color color, std::string_view name,
           const std::string& about) {
     Canvas& c = ui.canvas();
@@ -73,7 +73,7 @@ void vary_chip(Ui& ui, Rect r, Varied v, bool varied, const std::string& value, 
     std::sort(state.request.held.begin(), state.request.held.end());
 }
 
-// For which software the search is.
+// Says for which software the search is.
 std::string software_words(const Plan& plan, const SearchRequest& request) {
     return request.any_software ? "for any software" : "for " + facts_of(plan.training.software).name;
 }

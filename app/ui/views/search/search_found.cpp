@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Those that change least, first.
+// Those that change the result least come first.
 constexpr std::array<Varied, 4> kHeldFirst{Varied::order, Varied::cp, Varied::schedule, Varied::etp};
 
 template <typename T>

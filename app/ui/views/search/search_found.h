@@ -1,5 +1,5 @@
-// What a search found so far, kept so that a million layouts cost no more than a thousand; and what it was
-// asked.
+// Holds the layouts that a search found so far, kept so that a million cost no more than a thousand; and the
+// request.
 #pragma once
 
 #include "core/decide/search.h"
@@ -12,7 +12,7 @@
 
 namespace pentamesh::ui {
 
-// What the chips and controls of the view say.
+// Holds the settings of the view's chips and controls.
 struct SearchRequest {
     std::vector<Varied> held;  // keep the plan's value
     Goal goal = Goal::tokens;
@@ -23,8 +23,8 @@ struct SearchRequest {
 [[nodiscard]] SpaceRequest space_request(const SearchRequest& request);
 [[nodiscard]] SearchSpace space_of(const Plan& plan, const SearchRequest& request);
 
-// What is held at first: nothing, or as many of the fields that rarely matter as bring the space down to
-// kUsualLayouts, so that an answer comes in seconds.
+// Returns the fields held at first: no field, or as many of those that rarely matter as bring the space down
+// to kUsualLayouts, so that an answer comes in seconds.
 inline constexpr std::uint64_t kUsualLayouts = 2000000;
 [[nodiscard]] std::vector<Varied> held_at_first(const Plan& plan, bool any_software);
 
@@ -34,10 +34,10 @@ struct SearchFound {
     SearchSpace space;
 
     static constexpr std::size_t kMostPoints = 60000;
-    std::vector<FoundLayout> points;  // that fit; of more than kMostPoints every `every`-th
+    std::vector<FoundLayout> points;  // layouts that fit; of more than kMostPoints every `every`-th
     std::int64_t fit = 0, every = 1;
     std::vector<FoundLayout> front;  // no other beats them in both: ascending memory, descending step
-    SearchCounts counts;             // so far; `layouts` is of the whole space
+    SearchCounts counts;             // the counts so far; `layouts` is of the whole space
     std::optional<SearchReport> report;
     std::string error;
     double seconds = 0;
@@ -47,25 +47,27 @@ struct SearchFound {
     void add(const FoundLayout& x);
 };
 
-// One line of the results: of the report, or of the line of the best so far while the search runs.
+// Holds one line of the results: of the report, or of the line of the best so far while the search runs.
 struct SearchRow {
     LayoutChoice choice;
     double step_s = 0, memory_bytes = 0;
     bool pareto = false;
 };
-// The best first, by the request's goal.
+// Returns the best first, by the request's goal.
 [[nodiscard]] std::vector<SearchRow> rows_of(const SearchFound& found);
 
-// The layout that a plan has.
+// Returns the layout that a plan has.
 [[nodiscard]] LayoutChoice choice_of(const Plan& plan);
-// `plan` laid out so; what is not searched, its title and notes stay the plan's own.
+// Returns `plan` with that layout; fields that are not searched, its title and notes stay the plan's own.
 [[nodiscard]] Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice& choice);
-// Whether a search of `plan` would find the same: it is the plan that was varied, or a layout of its space.
+// Returns true if a search of `plan` would find the same: it is the plan that was varied, or a layout of its
+// space.
 [[nodiscard]] bool still_holds(const SearchFound& found, const Plan& plan);
 
-// "tp 4, cp 4, pp 32 x 2, zb-v, dp_shard 32, ZeRO-2": what a person needs to tell two apart.
+// Returns "tp 4, cp 4, pp 32 x 2, zb-v, dp_shard 32, ZeRO-2": enough for a person to distinguish two.
 [[nodiscard]] std::string words_of(const LayoutChoice& choice, bool experts);
-// "tp", "chunks", "ZeRO": on chips and over columns. "8", "zb-v": a value.
+// chip_name returns "tp", "chunks", "ZeRO", for chips and column titles. value_text returns a value: "8",
+// "zb-v".
 [[nodiscard]] std::string_view chip_name(Varied v);
 [[nodiscard]] std::string value_text(const LayoutChoice& choice, Varied v);
 

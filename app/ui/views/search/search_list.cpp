@@ -14,7 +14,7 @@ namespace {
 constexpr float kRow = 24, kGap = 8;
 constexpr float kStep = 54, kTokens = 58, kMemory = 44, kMark = 15, kNumber = 22;
 
-// Over a column: short.
+// Returns a short title for a column.
 std::string_view column_name(Varied v) {
     switch (v) {
     case Varied::virtual_stages: return "v";
@@ -25,7 +25,7 @@ std::string_view column_name(Varied v) {
     }
 }
 
-// The columns: fields in which the results differ.
+// Returns the columns: fields in which the results differ.
 std::vector<Varied> differing(const std::vector<SearchRow>& rows, const LayoutChoice& own) {
     std::vector<Varied> out;
     for (const Varied v : all_of<Varied>())
@@ -38,7 +38,7 @@ std::vector<Varied> differing(const std::vector<SearchRow>& rows, const LayoutCh
 struct Columns {
     std::vector<Varied> fields;  // empty: the layout is one text
     std::vector<float> width;
-    std::string same;  // what all results have and no column says: "schedule zb-v, micro-batch 1"
+    std::string same;  // values shared by all results, in no column: "schedule zb-v, micro-batch 1"
 };
 
 Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& rows, const LayoutChoice& own) {
@@ -52,7 +52,7 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
         out.width.push_back(w + kGap);
         all += out.width.back();
     }
-    // Where that is too wide, what the results have in common goes into a line below.
+    // Where that is too wide, fields that the results share go into a line below.
     for (std::size_t i = out.fields.size(); i-- > 0 && all > room && !rows.empty();) {
         const Varied v = out.fields[i];
         const std::string value = value_text(rows.front().choice, v);

@@ -1,4 +1,4 @@
-// The results of a search as rows, and why the other layouts are not among them.
+// Draws the results of a search as rows, and why the other layouts are not among them.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -10,15 +10,15 @@
 
 namespace pentamesh::ui {
 
-// What was done to a row, or to an example: its plan is `plan`.
+// Says what the user did to a row, or to an example, whose plan is `example`.
 struct SearchPick {
     std::optional<LayoutChoice> hovered, clicked;
-    std::optional<SearchRow> row;   // that is hovered, or has the focus
-    Vec2 at;                        // where the mouse or that row is
+    std::optional<SearchRow> row;   // the row that is hovered, or has the focus
+    Vec2 at;                        // the place of the mouse or of that row
     const Plan* example = nullptr;  // of what was rejected: to be looked at
 };
 
-// Cuts what it uses off `room`. `most`: rows at once; the link below shows the rest.
+// Cuts its height off `room`. `most` is the number of rows at once; the link below shows the rest.
 void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& found,
                   const std::vector<SearchRow>& rows, std::size_t most, bool& all_rows, SearchPick& pick);
 void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick);

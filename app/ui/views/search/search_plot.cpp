@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr float kReach = 14;
-constexpr std::size_t kFewDots = 2500;  // so many are round
+constexpr std::size_t kFewDots = 2500;  // up to so many dots are round
 
 void limit_line(Ui& ui, const Plot& plot, double bytes, const std::string& words, Color color, Dash dash,
                 bool to_the_left, float free_from, float beside) {
@@ -23,7 +23,7 @@ void limit_line(Ui& ui, const Plot& plot, double bytes, const std::string& words
     c.line({x, plot.area.y - 4}, {x, plot.area.bottom()}, color, 1.5f, dash);
     TextStyle s = ui.small();
     s.color = color;
-    // Above the plot, where no dot lies, or below the axis's title.
+    // The words stand above the plot, where no dot lies, or below the axis's title.
     const float w = c.text_width(words, s) + 2, y = plot.area.y - 18;
     const float at = to_the_left ? x - w - 5 : std::min(x - 2, plot.area.right() - w);
     if (at >= free_from)
@@ -67,7 +67,7 @@ void draw_own(Ui& ui, const Scene& scene, const Plot& plot) {
     const float w = c.text_width("this plan", s) + 2;
     const bool left = at.x + 12 + w > plot.area.right();
     const Rect words{left ? at.x - 12 - w : at.x + 12, at.y - 8, w, 16};
-    // Readable over dots and limits.
+    // The words are readable over dots and limits.
     c.rect({words.x - 2, words.y, words.w + 2, words.h}, ui.theme().window.alpha(0.8f), 2);
     c.text_in(words, "this plan", s);
 }
@@ -142,7 +142,7 @@ std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& sce
                      ui.theme().raised.alpha(0.35f));
     draw_dots(ui, dots);
     draw_front(ui, plot, found, tokens);
-    // Where the axis's title ends, and where no line of a limit stands.
+    // These are the end of the axis's title, and a place that no line of a limit crosses.
     const float titled = room.x + ui.canvas().text_width(y.title, ui.small()) + 8,
                 beside = plot.x.at(hbm) + 5;
     if (found.request.headroom > 0)

@@ -1,5 +1,5 @@
-// The scatter of a search: memory against tokens/s. Layouts that fall on the same few pixels are one dot, so
-// a million cost what a thousand do.
+// Draws the scatter of a search: memory against tokens/s. Layouts that fall on the same few pixels are one
+// dot, so a million cost what a thousand do.
 #pragma once
 
 #include "app/ui/kit/kept.h"
@@ -23,7 +23,7 @@ struct SearchDots {
     int most_layouts = 0;   // of a dot
     Plot plot;
 };
-// What they follow from: the version of what was found, the place, the ends of the axes.
+// The dots follow from these: the version of the found layouts, the place, the ends of the axes.
 struct SearchDotsOf {
     std::uint64_t version = 0;
     Rect area;
@@ -32,20 +32,20 @@ struct SearchDotsOf {
 };
 using KeptDots = Kept<SearchDots, SearchDotsOf>;
 
-// The ends of the axes: they hold all that was found, the open plan and the GPU's memory.
+// Holds the ends of the axes: all found layouts, the open plan and the GPU's memory lie within.
 struct SearchAxes {
     double memory_to = 0;  // bytes, from 0
     double tokens_from = 0, tokens_to = 1;
 };
 [[nodiscard]] SearchAxes axes_of(const SearchFound& found, const Plan& plan, const Evaluation& e);
-// `tokens`: of a step.
+// `tokens` are those of a step.
 void make_dots(const SearchFound& found, double tokens, const Plot& plot, SearchDots& out);
 
-// Draws it. Answers the layout under the mouse.
+// Draws the plot. Returns the layout under the mouse.
 [[nodiscard]] std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& scene,
                                                            const SearchFound& found, KeptDots& kept,
                                                            bool& clicked);
-// A ring around the dot of a row, in the plot as it was drawn last.
+// Draws a ring around the dot of a row, in the plot as it was drawn last.
 void mark_in_plot(Ui& ui, const Scene& scene, const KeptDots& dots, const SearchRow& row);
 
 }  // namespace pentamesh::ui

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kBatch_s = 0.04;   // found layouts are handed over so often
-constexpr double kSlice_s = 0.004;  // where there are no threads
+constexpr double kSlice_s = 0.004;  // a slice of work takes so long where there are no threads
 constexpr int kListed = 12;
 
 double seconds_since(Clock::time_point t) {
@@ -50,7 +50,7 @@ SearchRunner::~SearchRunner() {
     if (cancel_) *cancel_ = true;
 }
 
-// A search on its way: on a background thread to its end, or a slice of it.
+// A search runs on a background thread to its end, or a slice of it.
 struct SearchRunner::Work {
     std::shared_ptr<const SearchFound> asked;
     int threads = 0;
@@ -72,7 +72,7 @@ struct SearchRunner::Work {
             out.send(std::exchange(batch, {}));
         };
     }
-    // True: there is more to do.
+    // Returns true if there is more to do.
     bool go_on(const Job<Batch>::Output& out) {
         const SearchOptions options = options_of(asked->request, threads);
         if (layouts == 0) layouts = static_cast<std::int64_t>(nodes_of(*asked->base, asked->space).layouts);

@@ -1,4 +1,5 @@
-// Runs the search of the view beside the window. The window hands over a plan and looks in once a frame.
+// Runs the search of the view in the background of the window. The window hands over a plan and looks in once
+// a frame.
 #pragma once
 
 #include "app/ui/kit/job.h"
@@ -18,9 +19,9 @@ class SearchRunner {
     SearchRunner(const SearchRunner&) = delete;
     SearchRunner& operator=(const SearchRunner&) = delete;
 
-    // Once a frame. Starts a search of `plan` where the view is shown and has none of it. Stops it where the
-    // view is hidden or the plan became another job. Takes what was found; true: there is something new.
-    // `quiet`: it is not shown, and leaves half of the cores alone.
+    // Runs once a frame. Starts a search of `plan` where the view is shown and has no search of it. Stops it
+    // where the view is hidden or the plan became another job. Takes the found layouts; returns true if there
+    // is something new. With `quiet`, it is not shown, and leaves half of the cores free.
     bool tend(bool looked_at, const Plan& plan, std::uint64_t revision, SearchViewState& state,
               bool quiet = false);
 
@@ -42,7 +43,7 @@ class SearchRunner {
     Job<Batch> job_;
 };
 
-// The same to its end on this thread alone: for a picture, which is always the same.
+// Does the same to its end, only on this thread: for a picture, which is always the same.
 void search_to_the_end(const Plan& plan, SearchViewState& state);
 
 }  // namespace pentamesh::ui

@@ -17,7 +17,7 @@ namespace {
 constexpr float kWide = 860, kLow = 400, kThumb = 8;
 constexpr std::size_t kRows = 10;
 
-// Of the results, beside the plot.
+// Returns the width of the results, right of the plot.
 float list_width(float room) {
     return std::min(std::floor(room * (room > 1200 ? 0.5f : 0.46f)), 820.0f);
 }
@@ -33,7 +33,7 @@ void draw_slices(Ui& ui, Rect bar, const Step& step) {
     }
 }
 
-// What a layout comes to, beside `at`.
+// Draws the figures of a layout, next to `at`.
 void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoice& choice,
                const Evaluation& e, bool of_row) {
     constexpr float kWidth = 340;
@@ -44,7 +44,7 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
     const float head = c.paragraph_height(kWidth - 24, layout, bold, 17);
     const float height = head + 116;
     Rect box{std::clamp(at.x + 16, room.x, room.right() - kWidth), at.y + 16, kWidth, height};
-    // Beside the list, so that the other rows can still be read.
+    // The card stands left of the list, so that the other rows can still be read.
     if (of_row && room.w >= kWide) box.x = room.right() - list_width(room.w) - kWidth - 12;
     if (box.bottom() > room.bottom()) box.y = std::max(room.y, at.y - height - 12);
     // A row with the focus may have been scrolled away.
@@ -93,8 +93,8 @@ void draw_lists(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state, 
     draw_rejected(ui, room, *state.found, pick);
 }
 
-// The plot beside the lists, or above them where the room is narrow. `chips_below`: in a low room they follow
-// the plot.
+// Draws the plot left of the lists, or above them where the room is narrow. With `chips_below`, in a low room
+// they follow the plot.
 void draw_body(Ui& ui, Rect room, const Scene& scene, SearchViewState& state, bool chips_below,
                SearchPick& pick) {
     const auto plot = [&](Rect r) {

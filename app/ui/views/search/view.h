@@ -1,5 +1,5 @@
-// Which layout is best? Every layout that fits as a dot of memory against tokens/s, the best as a table, and
-// why the others are not there.
+// Shows which layout is best: every layout that fits as a dot of memory against tokens/s, the best as a
+// table, and why the others are not there.
 #pragma once
 
 #include "app/tables/table.h"
@@ -19,13 +19,13 @@ namespace pentamesh::ui {
 
 struct SearchViewState {
     SearchRequest request;
-    bool chosen = false;   // what is held was said here; else it follows the plan
+    bool chosen = false;   // the held fields were chosen here; else they follow the plan
     bool stopped = false;  // by hand
     bool again = false;    // a stopped search is wanted from the start
     bool all_rows = false;
     ScrollState scroll, list_scroll;
     std::shared_ptr<SearchFound> found;  // null: not shown yet
-    // By what was found, and its version.
+    // The key is the found layouts, and their version.
     Kept<std::vector<SearchRow>, std::pair<std::shared_ptr<SearchFound>, std::uint64_t>> rows;
     KeptDots dots;
     Kept<std::shared_ptr<const Evaluation>, Plan>
@@ -35,7 +35,7 @@ struct SearchViewState {
 // A click on a dot or a row is an edit; with Shift it joins `compare`.
 [[nodiscard]] std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                   SearchViewState& state, CompareViewState& compare);
-// 0: the results, and the open plan; 1: what was rejected.
+// `part` is 0 for the results and the open plan, 1 for the rejected ones.
 [[nodiscard]] Table search_data(const Scene& scene, const SearchViewState& state, int part);
 
 }  // namespace pentamesh::ui

@@ -26,7 +26,7 @@ Vec2 size_of(const Sheet& s, Scale scale) {
             std::max(kLeast, static_cast<float>(rows * scale.y))};
 }
 
-// A matrix stands below its name; a vector, or what is as low, beside it.
+// A matrix is below its name; a vector, or a matrix as low as one, is to the right of it.
 struct Slot {
     Vec2 size;
     Rect label, body;  // from the slot's corner
@@ -44,7 +44,7 @@ Slot slot_of(const Sheet& s, Scale scale, float label_width, bool labels) {
     return {{w, kLabel + size.y}, {0, 0, w, kLabel}, {0, kLabel, size.x, size.y}};
 }
 
-// False where they do not fit at this scale.
+// Returns false if they do not fit at this scale.
 bool place_all(const std::vector<Sheet>& sheets, Vec2 room, const std::vector<float>& label_width,
                Scale scale, bool labels, std::vector<SheetPlace>& out) {
     out.clear();
@@ -108,7 +108,7 @@ class SheetPainter {
         return mix(theme_.window, base, odd ? (light ? 0.22f : 0.24f) : (light ? 0.36f : 0.38f));
     }
 
-    // All axes: bands of the coarsest cut, the rank's band bright, the finer cuts as lines, its part
+    // Draws all axes: bands of the coarsest cut, the rank's band bright, the finer cuts as lines, its part
     // outlined.
     void together() {
         if (sheet_.cuts.count == 0)
@@ -122,7 +122,7 @@ class SheetPainter {
         own_part();
     }
 
-    // What one GPU has: solid where it is its share of a cut, hatched where others have the same.
+    // Draws the part of one GPU: solid where it is its share of a cut, hatched where others have the same.
     void own_only() {
         c_.rect(body_, mix(theme_.window, theme_.secondary, 0.16f));
         if (!here()) return;
@@ -147,7 +147,7 @@ class SheetPainter {
         }
     }
 
-    // One axis: its holders in their shades, whoever else cuts.
+    // Draws one axis: its holders in their shades, even where other axes cut.
     void isolated(Axis axis) {
         const AxisPlacement& x = p_.on(axis);
         if (x.size <= 1) {
@@ -177,7 +177,7 @@ class SheetPainter {
         return std::find(sheet_.cuts.axis.data(), end, axis) != end;
     }
 
-    // No axis cuts it inside the layer: hatched in the colour of whoever has copies.
+    // No axis cuts it inside the layer: it is hatched in the colour of the axis that has copies.
     void whole() {
         for (const Axis a : kDrawn) {
             const AxisPlacement& x = p_.on(a);
@@ -190,7 +190,7 @@ class SheetPainter {
             return;
         }
         for (const Axis a : kDrawn)
-            if (p_.on(a).size > 1) {  // layers or the batch alone: whole here, solid
+            if (p_.on(a).size > 1) {  // only layers or the batch are cut: whole here, solid
                 c_.rect(body_, here() ? mix(theme_.window, color(a), 0.65f) : dim(color(a), true));
                 return;
             }
@@ -220,7 +220,7 @@ class SheetPainter {
         }
     }
 
-    // Cut lines in the colours of their axes; those too close together are left out.
+    // Draws cut lines in the colours of their axes; those too close together are left out.
     void lines(const TensorPieces& t, int only) {
         std::array<std::array<int, 2>, kAxisCount> count{};
         const CutLine* last = nullptr;
@@ -254,7 +254,7 @@ class SheetPainter {
             }
     }
 
-    // What the rank holds: in the colour of the finest cut, outlined, never thinner than can be seen.
+    // Draws the rank's part: in the colour of the finest cut, outlined, wide enough to be seen.
     void own_part() {
         if (!look_.lit || !here() || sheet_.lit.empty()) return;
         const int cuts = sheet_.cuts.count;
@@ -342,7 +342,7 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
         ui.canvas().text_in(room, "more experts than can be told apart", ui.small(), Align::center);
         return -1;
     }
-    // The number of columns whose cells have most room for a number; a rank's experts stand in one row.
+    // The number of columns leaves most room for a number in a cell; a rank's experts are in one row.
     const std::int64_t together = dealt && p.local[0] <= 32 ? p.local[0] : 1;
     std::int64_t columns = together;
     float best = 0;
@@ -387,7 +387,7 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
             c.rect(box, apart || mine ? shade : rest);
         }
         if (mine && dealt) c.frame(box, theme.text, 1.25f);
-        Rect text = box;  // what a bar leaves
+        Rect text = box;  // room left by a bar
         if (most > 0 && static_cast<std::size_t>(e) < loads.size()) {
             const Rect track = text.cut_bottom(std::clamp(box.h * 0.2f, 2.0f, 5.0f));
             c.rect(track, theme.window);

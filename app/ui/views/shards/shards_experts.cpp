@@ -22,7 +22,7 @@ PlanEdit imbalance_edit(const Scene& scene, double to, std::string merge_key = {
     return edit;
 }
 
-// What the plan says now is not what follows from the loads: somebody else said it.
+// Forgets the loads where the plan's number does not follow from them: it was changed elsewhere.
 void forget_stale(const Scene& scene, ExpertLoads& loads, std::int64_t experts) {
     if (!loads.load.empty()
         && (static_cast<std::int64_t>(loads.load.size()) != experts
@@ -42,7 +42,7 @@ std::optional<PlanEdit> set_load(const Scene& scene, ExpertLoads& loads, std::in
     return imbalance_edit(scene, loads.imbalance, std::move(merge_key));
 }
 
-// "busiest rank [- 1.25 x +] even".
+// Draws "busiest rank [- 1.25 x +] even".
 std::optional<PlanEdit> imbalance_row(Ui& ui, Rect row, const Scene& scene, ExpertLoads& loads) {
     Canvas& c = ui.canvas();
     const double now = scene.plan.training.router_imbalance;

@@ -1,4 +1,4 @@
-// The experts of a layer as a map: who holds which, and how many tokens each gets.
+// Draws the experts of a layer as a map: who holds which, and how many tokens each gets.
 #pragma once
 
 #include "app/ui/views/shards/shards_draw.h"

@@ -22,7 +22,7 @@ const StrategyPrice& picked(const PickerState& s) {
     return s.prices->price[static_cast<std::size_t>(s.strategy)];
 }
 
-// By the first activation that a layer keeps: its input.
+// Returns the tokens by the first activation that a layer keeps: its input.
 TokenShare tokens_of(const StrategyPrice& p, std::int64_t rank) {
     TokenShare out;
     for (const Placement& a : list_placements(p.plan, p.mesh, TensorState::activations, Moment::at_rest)) {
@@ -67,7 +67,7 @@ Rect indented(Rect r) {
     return r;
 }
 
-// A row for each strategy: memory and bytes sent as bars, both against the largest.
+// Draws a row for each strategy: memory and bytes sent as bars, both against the largest.
 void price_table(Ui& ui, Rect room, PickerState& s) {
     Canvas& c = ui.canvas();
     double sent = 0, held = s.prices->single_gpu.total();
@@ -88,7 +88,7 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
         c.rect({track.x, track.y, static_cast<float>(most > 0 ? value / most : 0) * track.w, track.h}, color,
                1);
     };
-    {  // what it is measured against
+    {  // the plan on one GPU, for comparison
         Rect row = room.cut_top(row_h);
         c.text_in(row.cut_left(name_w), "one GPU", ui.small());
         bar(row, s.prices->single_gpu.total(), held, ui.theme().secondary);
@@ -130,7 +130,7 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
     }
 }
 
-// Layers that a GPU runs, as cells above its tensors.
+// Draws the layers that a GPU runs, as cells above its tensors.
 void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Color color) {
     Canvas& c = ui.canvas();
     const auto n = static_cast<float>(s.gpus->stages.size());
@@ -142,7 +142,7 @@ void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Colo
     for (std::size_t l = 0; l < s.gpus->stages.size(); ++l) {
         const Rect cell{row.x + step * static_cast<float>(l), row.y, step - 2, row.h};
         const bool mine = s.gpus->stages[l][0] == stage || s.gpus->stages[l][1] == stage;
-        // Without a pipeline every GPU works on every layer, and which part of it is seen below.
+        // Without a pipeline every GPU works on every layer, and the sheets below show its part.
         if (p.mesh.dense[pp].size == 1)
             c.frame(cell, ui.theme().secondary, 1, 1);
         else
@@ -150,7 +150,8 @@ void layer_cells(Ui& ui, Rect row, const PickerState& s, std::int64_t rank, Colo
     }
 }
 
-// The batch as rows of samples, each a sequence from left to right; the GPU's own solid where it is cut.
+// Draws the batch as rows of samples, each a sequence from left to right; the GPU's own part is solid where
+// it is cut.
 void token_cells(Ui& ui, Rect row, const TokenShare& t, Color color) {
     Canvas& c = ui.canvas();
     const Rect label = row.cut_left(std::min(44.0f, row.w * 0.4f));

@@ -1,4 +1,4 @@
-// The strategy picker: one axis alone on a few layers, what each GPU then holds, and its price.
+// The strategy picker shows only one axis on a few layers, what each GPU then holds, and its price.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -15,14 +15,14 @@
 
 namespace pentamesh::ui {
 
-// Which tokens of a step's batch a GPU works on: what data, context and sequence parallelism cut.
+// Says which tokens of a step's batch a GPU works on: data, context and sequence parallelism cut them.
 struct TokenShare {
     std::int64_t samples = 1, tokens = 1;  // of the whole
     Range sample, token, second;           // the GPU's own; `second` where its sequence is in two pieces
     [[nodiscard]] bool whole() const { return sample.size() == samples && token.size() == tokens; }
 };
 
-// What each GPU has under a strategy; nothing where it is impossible.
+// Says what each GPU has under a strategy; nothing where it is impossible.
 struct StrategyGpus {
     std::vector<std::vector<Sheet>> sheets;  // by rank
     std::vector<TokenShare> tokens;          // by rank

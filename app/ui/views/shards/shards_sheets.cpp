@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// More pieces than this cannot be told apart on a screen.
+// More pieces than this look the same on a screen.
 constexpr std::int64_t kMostPieces = 256;
 
 bool is_mlps_norm(TensorId id) {
@@ -41,7 +41,8 @@ bool in_block(const Placement& p, const SheetRequest& r) {
     return of_attention(p) == (r.block == Block::attention);
 }
 
-// Matrices before vectors, attention before the MLP; else as listed. Activations in the order of the pass.
+// Matrices come before vectors, attention before the MLP; else as listed. Activations are in the order of the
+// pass.
 int drawing_order(const Sheet& s) {
     const Placement& p = s.placement;
     if (p.state == TensorState::activations) return 0;

@@ -1,5 +1,5 @@
-// Tensors as sheets: which tensors of a layer are shown, each with its pieces and with what one rank holds of
-// it. Kept by the Shards view while what it came from stands.
+// Describes tensors as sheets: which tensors of a layer are shown, each with its pieces and with one rank's
+// part of it. The Shards view keeps them while their plan stays.
 #pragma once
 
 #include "core/sharding/tensor_pieces.h"
@@ -16,12 +16,12 @@ struct Sheet {
     bool lying = false;         // a vector, drawn along x
     CutOrder cuts;              // the axes that cut it inside the layer
     TensorPieces coarse, fine;  // empty where it is cut too finely to be drawn
-    Part part;                  // what the rank holds of it
+    Part part;                  // the rank's part of it
     std::vector<IndexBox> lit;  // the same, drawn
-    std::int64_t expert = 0;    // which of the experts is drawn
+    std::int64_t expert = 0;    // the expert that is drawn
 };
 
-// What is shown of the model.
+// Says which part of the model is shown.
 enum class Block : std::uint8_t { layer, attention, mlp, ends };
 inline constexpr int kBlockCount = 4;
 
@@ -37,17 +37,17 @@ struct SheetRequest {
 
 void make_sheets(const Plan& plan, const Mesh& mesh, const SheetRequest& request, std::vector<Sheet>& out);
 
-// Another rank's part of the same sheets.
+// Highlights another rank's part of the same sheets.
 void light_sheets(const Plan& plan, const Mesh& mesh, std::int64_t rank, std::vector<Sheet>& sheets);
 
-// Numbers and bytes of the sheets together: whole, and on the rank.
+// Holds numbers and bytes of the sheets together: whole, and on the rank.
 struct SheetTotals {
     double numbers = 0, numbers_here = 0;
     double bytes = 0, bytes_here = 0;
 };
 [[nodiscard]] SheetTotals totals_of(const std::vector<Sheet>& sheets);
 
-// Name, shape, placement on each axis in words, the rank's range and its bytes, a line each.
+// Returns name, shape, placement on each axis in words, the rank's range and its bytes, a line each.
 [[nodiscard]] std::string sheet_tooltip(const Sheet& sheet, std::int64_t rank);
 
 }  // namespace pentamesh::ui

@@ -111,7 +111,7 @@ void refresh(const Scene& scene, ShardsViewState& s, std::uint64_t revision) {
 
 // ---- controls -------------------------------------------------------------------------------------------
 
-// Controls stand in the head's row while they fit, then in rows below.
+// Controls are in the head's row while they fit, then in rows below.
 class ControlRows {
   public:
     ControlRows(Rect head, Rect& room) : row_(head), room_(room) {}
@@ -158,7 +158,7 @@ void controls(Ui& ui, Rect head_row, Rect& room, Scene& scene, ShardsViewState& 
     if (both_kinds(scene.plan.model)) s.dense = choose(ui, rows, "shards.kind", kKinds, s.dense ? 1 : 0) == 1;
 }
 
-// A chip for each axis in use: click to see what only it cuts.
+// Draws a chip for each axis in use: a click shows only its cuts.
 void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
     Canvas& c = ui.canvas();
     const Mesh& mesh = scene.evaluation.mesh;
@@ -187,7 +187,7 @@ void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
     }
 }
 
-// What solid, hatched and dotted mean.
+// Explains solid, hatched and dotted.
 void key(Ui& ui, Rect& row) {
     Canvas& c = ui.canvas();
     static constexpr std::array<std::string_view, 3> kWords{"cut", "copied", "partial sums"};
@@ -209,7 +209,7 @@ void key(Ui& ui, Rect& row) {
     }
 }
 
-// Every layer of the model as a cell in the shade of its stage; the rank's own bright.
+// Draws every layer of the model as a cell in the shade of its stage; the rank's own are bright.
 void layer_strip(Ui& ui, Rect row, const Scene& scene, ShardsViewState& s) {
     const auto n = s.stages->size();
     if (n < 2 || row.w < 120 || s.block == Block::ends) return;

@@ -1,5 +1,5 @@
-// Shards: what each axis cuts. One layer's tensors as rectangles in proportion, the part of one rank lit; or
-// one axis alone on a small copy of the model, with its price.
+// The view Shards shows what each axis cuts: one layer's tensors as rectangles in proportion, the part of one
+// rank highlighted; or only one axis on a small copy of the model, with its price.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -15,18 +15,18 @@
 
 namespace pentamesh::ui {
 
-// How many tokens each expert gets, of the mean: what a person drew. The plan keeps what follows from it, the
-// load of the busiest ep rank (training.router_imbalance).
+// Says how many tokens each expert gets, relative to the mean: a person drew it. The plan keeps the load of
+// the busiest ep rank, which follows from it (training.router_imbalance).
 struct ExpertLoads {
     std::vector<double> load;   // by expert; empty: only the plan's number is known
-    double imbalance = 1;       // that follows; another in the plan: the loads are forgotten
+    double imbalance = 1;       // follows from `load`; if the plan has another, the loads are forgotten
     std::int64_t dragged = -1;  // expert
     double drag_from = 1;       // its load when the drag began
     bool typing = false, fresh = false;
     std::string text, refusal;  // of the plan's number
 };
 
-// The tensors that were asked for, what they weigh together, and the sentences above them.
+// Holds the tensors that were asked for, their bytes together, and the sentences above them.
 struct DrawnSheets {
     SheetRequest of;
     std::vector<Sheet> sheets;
@@ -42,7 +42,7 @@ struct ShardsViewState {
     int isolate = -1;          // an Axis: only what it cuts; -1: all of them
     std::int64_t expert = -1;  // the one whose matrices are drawn; -1: the rank's first
     ExpertLoads loads;
-    bool alone = false;  // one axis alone
+    bool alone = false;  // only one axis is used
     PickerState picker;
     Kept<DrawnSheets, std::pair<std::uint64_t, SheetRequest>> drawn;  // by revision and request
     Kept<std::vector<std::array<int, 2>>> stages;                     // of each layer, by revision

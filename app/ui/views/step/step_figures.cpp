@@ -20,7 +20,7 @@ std::string range_text(const Band& r, std::string (*text)(double)) {
     return text(r.low) + " – " + text(r.high);
 }
 
-// 0 to 100 % of the peak: MFU solid, what HFU adds hatched.
+// Draws 0 to 100 % of the peak: MFU solid, the rest of HFU hatched.
 void draw_gauge(Ui& ui, Rect bar, const Step& s) {
     Canvas& c = ui.canvas();
     const auto x = [&](double share) {
@@ -43,7 +43,7 @@ std::string plain_text(double x) {
     return significant(x);
 }
 
-// A figure whose row has more than words.
+// Names a figure whose row has more than words.
 enum class RowKind : std::uint8_t { plain, gauge, budget };
 
 struct Figure {
@@ -55,7 +55,7 @@ struct Figure {
     RowKind kind = RowKind::plain;
 };
 
-// What a plan trains on is the budget until another is typed.
+// The plan's tokens are the budget until another one is typed.
 void follow_plan(const Plan& plan, BudgetState& state) {
     const double tokens = plan.training.tokens_total;
     if (tokens == state.tokens_of_plan) return;
@@ -65,7 +65,7 @@ void follow_plan(const Plan& plan, BudgetState& state) {
     state.text = tokens > 0 ? count_text(tokens) : usual.text;
 }
 
-// What the plan gives enough for: money, energy, and what failures leave.
+// Adds the figures that the plan gives enough for: money, energy, and the time left after failures.
 void add_cost(const Scene& scene, std::vector<Figure>& out) {
     const Cost cost = cost_of(scene.plan, scene.evaluation.step->tokens_per_s);
     const Cluster& c = scene.plan.cluster;

@@ -1,4 +1,4 @@
-// The figures of the chosen software, with their sources: part of the Step view.
+// Shows the figures of the chosen software, with their sources: it is part of the Step view.
 #pragma once
 
 #include "app/ui/kit/data_table.h"

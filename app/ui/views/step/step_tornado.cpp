@@ -22,21 +22,21 @@ struct Bars {
     }
 };
 
-// Beside bars that reach so far: by how much time changes, less to the left.
+// Writes the change of time at the end of bars of that length, less time to the left.
 void draw_words(Ui& ui, Rect row, const Bars& bars, double by, const std::string& words, float room) {
     const float length = bars.length(by), w = std::min(ui.canvas().text_width(words, ui.small()) + 2, room);
     const float x = by < 0 ? bars.middle - length - w - 5 : bars.middle + length + 5;
     ui.canvas().text_in({x, row.y, w, row.h}, words, ui.small());
 }
 
-// One change: its bar, less time to the left. True: it was clicked.
+// Draws one change: its bar, less time to the left. Returns true if it was clicked.
 bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, const Nudge& n, double step_s,
                 std::uint64_t index) {
     Canvas& c = ui.canvas();
     const double by = n.same_tokens_s - step_s;
     const float length = bars.length(by);
     const Rect bar{by < 0 ? bars.middle - length : bars.middle, row.y + row.h / 6, length, row.h * 2 / 3};
-    // Easier to hit than a bar of a pixel.
+    // The target is easier to hit than a bar of a pixel.
     const float least = std::max(length, 14.0f);
     const Rect target{by < 0 ? bars.middle - least : bars.middle, row.y, least, row.h};
     const Hit hit = ui.area("step.nudge", target, index);

@@ -1,5 +1,5 @@
-// What is each choice and constant worth? Bars to both sides of the step, the widest first; a click makes the
-// change.
+// Shows how much each choice and constant matters: bars to both sides of the step, the widest first; a click
+// makes the change.
 #pragma once
 
 #include "app/tables/table.h"
@@ -21,7 +21,7 @@ struct TornadoState {
 [[nodiscard]] std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state,
                                                    std::uint64_t revision);
 
-// The chart's rows, or a row that says that they are being worked out.
+// Returns the chart's rows, or a row that says that they are being worked out.
 [[nodiscard]] Table tornado_data(const Scene& scene, const TornadoState& state);
 
 }  // namespace pentamesh::ui

@@ -86,7 +86,7 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
-    if (room.w < 420) {  // one under the other; in a low room the waterfall alone
+    if (room.w < 420) {  // one under the other; in a low room only the waterfall
         const float slices = static_cast<float>(waterfall(*scene.evaluation.step).size() + 1);
         const bool both = room.h > slices * 14 + 160;
         draw_waterfall(ui, both ? room.cut_top(room.h - 152) : room, scene);
@@ -94,7 +94,7 @@ void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
         if (both) draw_figures(ui, room, scene, state.budget);
         return;
     }
-    // In a narrow room the ranges give way to the waterfall; hovering a figure still says them.
+    // In a narrow room the ranges give way to the waterfall; hovering a figure still shows them.
     const Rect right =
         room.cut_right(room.w < 640 ? kFiguresBareWidth : std::min(kFiguresWidth, room.w * 0.42f));
     room.cut_right(24);
@@ -129,7 +129,7 @@ void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std:
 
 // ---- stragglers ---------------------------------------------------------------------------------------
 
-// The spread, stepped by whole per cents or typed, within the field's range.
+// Draws the spread, stepped by whole per cents or typed, within the field's range.
 std::optional<double> spread_box(Ui& ui, Rect box, double cv, StepViewState& state) {
     const FieldRange range = range_of("/training/straggler_cv").value_or(FieldRange{0, 1});
     if (!state.typing_sigma) {
@@ -193,7 +193,7 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
                       + time_text(scene.evaluation.step->time_s),
                   ui.style(12));
 
-    // E[max] and the bound over the number of GPUs, in multiples of sigma.
+    // The plot shows E[max] and the bound over the number of GPUs, in multiples of sigma.
     if (room.w < 140 || room.h < 66) return edit;
     const auto ranks = [](int k) { return static_cast<double>(std::int64_t{1} << k); };
     const double most = ranks(kMostDoublings);
@@ -269,7 +269,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         room.cut_top(10);
     }
     const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
-    // Runs and stragglers set figures of the plan beside others: a plan with errors has none.
+    // Runs and stragglers compare figures of the plan with others: a plan with errors has no figures.
     if (!valid && part != StepViewState::kConstants && part != StepViewState::kSoftware) {
         c.paragraph(room, "— There is no step to set beside others.", ui.style(13, Tone::secondary), 20);
         return edit;

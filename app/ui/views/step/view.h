@@ -1,4 +1,5 @@
-// Step: where the time of a step goes, what it comes to, and on which constants and runs that stands.
+// The view Step shows where the time of a step goes, its figures, and the constants and runs on which they
+// rest.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -29,14 +30,14 @@ struct StepViewState {
     bool typing_sigma = false, sigma_fresh = false;
     std::string sigma_text, sigma_refusal;  // of the spread of step times
     [[nodiscard]] bool typing() const { return typing_sigma || !constants.editing.empty(); }
-    // What is made from the evaluation and kept while it stands.
+    // These are made from the evaluation and kept as long as it stays.
     Kept<Table> near;  // by revision
     std::optional<NearestRuns> runs;
     std::vector<double> expected;  // E[max] of 2^k ranks
 };
 [[nodiscard]] std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                 StepViewState& state, std::uint64_t revision);
-// `part`: one of the tables that app/ui/views/table.cpp names.
+// `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table step_data(const Scene& scene, const StepViewState& state, int part);
 
 }  // namespace pentamesh::ui

@@ -1,4 +1,4 @@
-// Tensors: every parameter tensor, how each axis places it, and what one GPU keeps.
+// The view Tensors shows every parameter tensor, how each axis places it, and what one GPU keeps.
 #include "app/ui/views/tensors/view.h"
 #include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
@@ -19,7 +19,7 @@ Table tensors_data(const Scene& scene, int part) {
 
 namespace {
 
-// By row: 1 where the GPU that was picked, or those of the stage, hold nothing of the tensor.
+// Returns 1 for each row where the picked GPU, or those of the stage, hold nothing of the tensor.
 std::vector<std::uint8_t> not_held(const Scene& scene, std::int64_t rank) {
     const Mesh& mesh = scene.evaluation.mesh;
     std::vector<std::uint8_t> out;

@@ -1,4 +1,4 @@
-// Tensors: every tensor's shape and cut.
+// The view Tensors shows every tensor's shape and cut.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -18,7 +18,7 @@ struct TensorsViewState {
 };
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
                   std::uint64_t revision);
-// `part`: one of the tables that app/ui/views/table.cpp names.
+// `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table tensors_data(const Scene& scene, int part);
 
 }  // namespace pentamesh::ui

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<double, 6> kSlowFactors{1.1, 1.25, 1.5, 2, 3, 5};
 
-// The stage that is meant where none is picked: the selected one, or the selected GPU's.
+// Returns the stage to use where no stage is picked: the selected one, or the selected GPU's.
 int meant_stage(const Scene& scene) {
     return std::max(0, chosen_stage(scene));
 }
@@ -41,7 +41,7 @@ void slow_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state)
                    "the middle or on a stage's name moves it. It is not part of the plan.");
 }
 
-// Which schedule is set beside the plan's own: a choice that is stepped through.
+// Chooses the schedule that is set next to the plan's own: it is stepped through.
 void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
     const std::string label = state.second < 0
                                   ? "compare: none"
@@ -61,7 +61,7 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
     });
 }
 
-// Text piece by piece in one row, until there is no room.
+// Writes text piece by piece in one row, until there is no room.
 struct Line {
     Ui& ui;
     Rect rest;
@@ -78,7 +78,8 @@ struct Line {
 };
 
 std::string form_text(const Bubble& b) {
-    // The share of the time, as the figure before it: the overhead is of the work alone and larger.
+    // The first figure is the share of the time, as the figure before it: the overhead is only of the work
+    // and larger.
     const std::string figures = percent(b.form_fraction())
                                 + (b.form.span_measure ? " of a stage's span (" : " of it (")
                                 + percent(b.form_overhead) + " of the work)";
@@ -111,7 +112,7 @@ std::string measures_explained(const Bubble& b) {
     return s;
 }
 
-// Entries one after another, in as many lines as they need; `draw` false: counted only.
+// Draws entries one after another, in as many lines as they need; with `draw` false, it only counts them.
 struct Legend {
     Ui& ui;
     Rect all, row;
@@ -119,7 +120,7 @@ struct Legend {
     int lines = 1;
 
     Legend(Ui& u, Rect r, bool d) : ui(u), all(r), row(r), draw(d) { row.h = kLegendLine; }
-    // Where the next entry of this width goes; nullopt: nothing is to be drawn.
+    // Returns the place of the next entry of this width; nullopt where nothing is to be drawn.
     std::optional<Rect> next(float w) {
         if (row.w < w && row.x > all.x) {
             ++lines;
@@ -290,7 +291,7 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
         const auto fits = [&](const std::string& text) {
             return ui.canvas().text_width(text, plain) <= line.rest.w;
         };
-        // What there is no room for is left out whole: the tooltip has it.
+        // A part without room is left out whole: the tooltip has it.
         if (const std::string all = more + dot + form_text(shown.bubble) + " · " + sizes; fits(all))
             more = all;
         else if (fits(more + dot + sizes))

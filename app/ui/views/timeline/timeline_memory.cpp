@@ -27,7 +27,7 @@ void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const T
     const auto height = [&](double held) { return static_cast<float>(held / most) * (plot.h - 2); };
     {
         const Canvas::Clip clip = c.clip(plot);
-        // Steps within a pixel are one, the highest of them; what is left of the view is skipped.
+        // Steps within a pixel are one, the highest of them; those left of the view are skipped.
         const auto before = [](double time, const InFlightStep& s) { return time < s.time; };
         auto at = std::upper_bound(steps.begin(), steps.end(), scale.from_s, before);
         double held = at == steps.begin() ? 0 : (at - 1)->held, highest = held;

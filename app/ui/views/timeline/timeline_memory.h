@@ -1,4 +1,5 @@
-// How many activations does a stage hold, when? The curve below the timeline's rows, on the same time axis.
+// Shows how many activations a stage holds, and when: the curve below the timeline's rows, on the same time
+// axis.
 #pragma once
 
 #include "app/ui/views/timeline/timeline_scale.h"
@@ -6,7 +7,7 @@
 
 namespace pentamesh::ui {
 
-// Of one device of the shown timeline; the value at the cursor is said and marked.
+// Draws one device of the shown timeline; the value at the cursor is written and marked.
 void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,
                        TimelineViewState& state);
 

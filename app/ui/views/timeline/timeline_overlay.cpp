@@ -44,7 +44,7 @@ std::vector<Labelled> tail_parts(const Theme& theme, const StepTail& tail) {
     return parts;
 }
 
-// The step between two labels: 1, 2 or 5 times a power of ten, at least 88 pixels.
+// Returns the step between two labels: 1, 2 or 5 times a power of ten, at least 88 pixels.
 double tick_step(const TimeScale& scale) {
     constexpr double kLeast_px = 88;
     const double least = (scale.to_s - scale.from_s) * kLeast_px / std::max(1.0f, scale.plot.w);
@@ -137,7 +137,8 @@ void draw_ruler(Ui& ui, Rect row, const TimeScale& scale) {
     Canvas& c = ui.canvas();
     const double step = tick_step(scale);
     const double first = std::ceil(scale.from_s / step - 1e-9) * step;
-    // Where three digits do not tell neighbours apart, the first tick has all and the others what they add.
+    // Where three digits are the same for neighbours, the first tick has all digits and the others the
+    // difference.
     const bool relative = first > 0 && step < first * 0.004;
     const TextStyle s = ui.style(11, Tone::secondary);
     float free = row.x - 1;

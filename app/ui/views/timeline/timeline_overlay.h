@@ -1,5 +1,5 @@
-// What is drawn over the timeline's rows: dependency arrows, the critical path, the end of a step, what comes
-// behind the pipeline, the ruler and the cursor.
+// Draws over the timeline's rows: dependency arrows, the critical path, the end of a step, the time after the
+// pipeline, the ruler and the cursor.
 #pragma once
 
 #include "app/ui/views/timeline/timeline_scale.h"
@@ -7,7 +7,7 @@
 
 namespace pentamesh::ui {
 
-// Where the rows stand: device d has its top at plot.y + d * row_h - scroll.
+// Places the rows: device d has its top at plot.y + d * row_h - scroll.
 struct RowPlace {
     Rect plot;
     float row_h = 0, scroll = 0;
@@ -20,14 +20,15 @@ struct RowPlace {
     }
 };
 
-// From the ops whose output `op` needs, and to those that need its own; the one it waited for last is strong.
+// Draws arrows from the ops whose output `op` needs, and to those that need its own; the one it waited for
+// last is strong.
 void draw_arrows(Ui& ui, const Timeline& t, const TimelineCosts& costs, std::size_t op, const RowPlace& rows,
                  const TimeScale& scale);
 void draw_critical(Ui& ui, const Timeline& t, const std::vector<std::size_t>& path, const RowPlace& rows,
                    const TimeScale& scale);
-// A stair through the rows where one step ends and the next begins.
+// Draws a stair through the rows where one step ends and the next begins.
 void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeScale& scale);
-// Gradients that nothing hides, the optimizer and stragglers, after the makespan.
+// Draws gradients that nothing hides, the optimizer and stragglers, after the makespan.
 void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale);
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);
 void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& scale);

@@ -17,7 +17,7 @@ constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind:
 Color shade_of(const Theme& theme, const Op& op, int chunks) {
     const Color c = color_of(theme, op.kind);
     if (chunks <= 1) return c;
-    // Later chunks lean towards the window: lighter on light ground, darker on dark.
+    // Later chunks are mixed with the window's colour: lighter on light ground, darker on dark.
     return mix(c, theme.window, static_cast<float>(op.chunk) / static_cast<float>(chunks) * 0.45f);
 }
 
@@ -79,7 +79,7 @@ Rect RowPainter::cut_lanes(Rect& row) const {
     return row.cut_bottom(h.each);
 }
 
-// As long as it takes, from the block's start on: axis behind axis.
+// Each call is as long as its time, from the block's start on: axis after axis.
 void RowPainter::hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own) {
     const auto at = [&](int chunk) { return static_cast<std::size_t>(device * chunks_ + chunk); };
     const bool forward = op.kind == OpKind::F || op.kind == OpKind::FB;
@@ -100,7 +100,7 @@ void RowPainter::hidden(Rect lane, int device, const Op& op, float x0, float x1,
     }
 }
 
-// Parameters from the first forward on, gradients up to the end of the last backward.
+// Parameters are gathered from the first forward on, gradients reduced up to the end of the last backward.
 void RowPainter::hidden_once(Rect row, int device) {
     const HiddenLanes h = hidden_lanes(shown_, row.h - lane_of(row.h));
     if (h.once <= 0) return;
@@ -145,7 +145,7 @@ RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
     return s;
 }
 
-// From the bottom up: as high as the part's share of the block's time.
+// Strips are stacked from the bottom up: each as high as the part's share of the block's time.
 void RowPainter::strips(Rect r, const Shares& s, bool own) {
     if (r.h < kLowRow_px) return;
     const float whole = r.h;
@@ -171,7 +171,7 @@ void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
     ui_.canvas().text_in(r, text, s, Align::center);
 }
 
-// Where a pair's halves are too low for a number each: both in one line, on a ground of their own.
+// Where a pair's halves are too low for a number each, both are in one line, on a ground of their own.
 void RowPainter::both_numbers(Rect r, const Op& op) {
     if (r.h < 16 || r.w < std::max(2 * widest_number_, least_numbered_px_)) return;
     const int m = t_.shape.microbatches;
@@ -228,7 +228,7 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         c.frame(r, ui_.theme().text, 1.5f);
 }
 
-// One colour for what was done, as strong as the device was busy; what goes on in the same one is one
+// Draws one colour for the work, as strong as the device was busy; neighbours of the same colour become one
 // rectangle.
 void RowPainter::low_run(Rect r, const Block& b) {
     const double all = std::max(b.work.all(), 1e-300);
@@ -255,7 +255,7 @@ void RowPainter::end_low_run() {
     low_ = {};
 }
 
-// Its height shared by what was done, its strength by how busy the device was.
+// Shares the height by the kinds of work; the strength says how busy the device was.
 void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     const double all = std::max(b.work.all(), 1e-300);
     const auto strength = static_cast<float>(std::clamp(b.density(), 0.0, 1.0));
@@ -276,7 +276,8 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
         if (h > 0) ui_.canvas().rect({x0, y, width, h}, mix(ui_.theme().window, faded(color, own), strength));
         y += std::max(0.0f, h);
     };
-    // Exposed collectives: the shares of the run's first forward and backward chunk stand for all of it.
+    // Shows exposed collectives: the shares of the run's first forward and backward chunk stand for all of
+    // it.
     Op sample = t_.order.ops[b.first];
     sample.kind = OpKind::F;
     const Shares forth = shares(device, sample);
@@ -297,7 +298,7 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
                           color_of(ui_.theme(), GroupKind::pp).alpha(0.3f * strength));
 }
 
-// Below the op that makes it: what goes on to the next stage solid, what goes back dashed.
+// Draws below the op that makes it: a send to the next stage is solid, one back is dashed.
 void RowPainter::send(Rect lane, int device, std::size_t i) {
     const Op& op = t_.order.ops[i];
     const SentTo to = sent_to(t_, device, op);
@@ -314,7 +315,7 @@ void RowPainter::send(Rect lane, int device, std::size_t i) {
     for (float at = x0; at < x1; at += 4) ui_.canvas().rect({at, y, std::min(2.5f, x1 - at), half}, color);
 }
 
-// How much longer the device waits before a block than without the slow one.
+// Shows how much longer the device waits before a block than without the slow one.
 void RowPainter::waiting(Rect row, int device, const Block& b) {
     if (before_ == nullptr || b.last >= before_->start.size()) return;
     const std::size_t begin = t_.order.begin[device];
@@ -329,7 +330,8 @@ void RowPainter::waiting(Rect row, int device, const Block& b) {
     ui_.canvas().pattern(r, Pattern::hatched, ui_.theme().bad.alpha(0.9f), ui_.theme().bad.alpha(0.18f));
 }
 
-// Where the lit micro-batch's ops are too narrow to stand alone, they are drawn over the runs.
+// Where the highlighted micro-batch's ops are too narrow to be drawn by themselves, they are drawn over the
+// runs.
 void RowPainter::lit_ops(Rect row, int device) {
     const std::int64_t each = std::int64_t{t_.shape.microbatches} * t_.iterations;
     row.cut_bottom(lane_of(row.h));

@@ -1,4 +1,4 @@
-// What a device's row of the timeline looks like: ops a pixel wide or more one by one, the rest as shares.
+// Draws a device's row of the timeline: ops a pixel wide or more one by one, the rest as shares.
 #pragma once
 
 #include "app/ui/views/timeline/timeline_scale.h"
@@ -6,20 +6,21 @@
 
 namespace pentamesh::ui {
 
-// F, B, I and W by shade and texture; an FB pair as both halves in one frame; a later chunk fainter.
+// Distinguishes F, B, I and W by shade and texture; an FB pair has both halves in one frame; a later chunk is
+// fainter.
 [[nodiscard]] Color shade_of(const Theme& theme, const Op& op, int chunks);
 // Rows below this have no room for parts: one colour stands for all that a device does.
 inline constexpr float kLowRow_px = 13;
-// A forward that is run again in a backward: between the two.
+// Returns the colour of a forward that is recomputed in a backward: between the two.
 [[nodiscard]] Color recompute_color(const Theme& theme);
-// The texture over it: I hatched, W dotted.
+// Draws the texture over it: I is hatched, W dotted.
 void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
 
-// Where ops end and sends run below them; 0 where rows are low or sends cost nothing.
+// Returns the height below the ops in which sends run; 0 where rows are low or sends cost nothing.
 [[nodiscard]] float lane_height(const ShownTimeline& shown, int devices, float row_height);
 
-// Under the blocks: communication that is hidden behind them, in each block and once a step; 0 where rows are
-// low or nothing is hidden.
+// Below the blocks is communication that is hidden behind them, in each block and once a step; 0 where rows
+// are low or nothing is hidden.
 struct HiddenLanes {
     float each = 0, once = 0;
     [[nodiscard]] float sum() const { return each + once; }
@@ -38,14 +39,14 @@ class RowPainter {
     bool over_run = false;
 
     void row(Rect r, int device);
-    // How many rows are drawn; before the first. Of many low ones, wider ops are merged and only wide ones
-    // numbered, so that a frame's cost has a bound.
+    // Says how many rows are drawn, before the first. If there are many low ones, wider ops are merged and
+    // only wide ones numbered, so that a frame's cost has a bound.
     void expect_rows(int rows);
     [[nodiscard]] float lane_of(float row_height) const;
 
   private:
     void idle(Rect r);
-    struct Shares {  // of a block's time: collectives exposed on each axis, the forward run again
+    struct Shares {  // of a block's time: collectives exposed on each axis, the recomputed forward
         std::array<float, UnitComm::kAxes> axis{};
         float recomputed = 0;
         [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3] + recomputed; }
@@ -69,7 +70,7 @@ class RowPainter {
     }
     [[nodiscard]] bool mine(const Op& op) const;
     [[nodiscard]] Shares shares(int device, const Op& op) const;
-    // Takes the lanes off a row's lower edge; where hidden calls of blocks are drawn.
+    // Takes the lanes off a row's lower edge, in which hidden calls of blocks are drawn.
     Rect cut_lanes(Rect& row) const;
     void hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own);
     void hidden_once(Rect row, int device);

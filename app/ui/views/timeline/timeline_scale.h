@@ -1,4 +1,4 @@
-// Seconds to pixels and back.
+// Maps seconds to pixels and back.
 #pragma once
 
 #include "render/canvas.h"

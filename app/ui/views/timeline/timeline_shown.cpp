@@ -4,7 +4,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Replays what is asked for; nothing where the evaluation's own timeline is it.
+// Replays the chosen timeline; does nothing where it is the evaluation's own.
 void replay(const Evaluation& e, ShownTimeline& out) {
     const ScheduleShape& shape = e.timeline.shape;
     const Timeline* one = &e.timeline;

@@ -1,5 +1,5 @@
-// Which timeline is on the screen: the evaluation's own, or the same order replayed with a slow device or two
-// steps back to back; and what is made from it once and kept while it stands.
+// Says which timeline is on the screen: the evaluation's own, or the same order replayed with a slow device
+// or two steps back to back; and holds values made from it once and kept while it stays.
 #pragma once
 
 #include "app/ui/kit/kept.h"
@@ -41,19 +41,19 @@ struct ShownTimeline {
     [[nodiscard]] const Timeline& timeline(const Evaluation& e) const {
         return choice.steps > 1 ? two : choice.slow.any() ? slowed : e.timeline;
     }
-    // The same without the slow device, null where none is injected.
+    // Returns the same without the slow device, or null where no device is slowed.
     [[nodiscard]] const Timeline* before(const Evaluation& e) const {
         return !choice.slow.any() ? nullptr : choice.steps > 1 ? &before_two : &e.timeline;
     }
     [[nodiscard]] double whole_s(const Evaluation& e) const { return timeline(e).makespan + tail.total(); }
 };
-// By the plan's revision, the schedule that is set beside its own (-1: its own), and the choice.
+// The key is the plan's revision, the schedule that is set next to its own (-1 for its own), and the choice.
 using KeptTimeline = Kept<ShownTimeline, std::tuple<std::uint64_t, int, TimelineChoice>>;
 // Precondition: the evaluation has a timeline.
 void keep_shown(const Plan& plan, const Evaluation& evaluation, std::uint64_t revision, int schedule,
                 const TimelineChoice& choice, KeptTimeline& kept);
 
-// The op of the evaluation's own timeline that this op of the shown one repeats.
+// Returns the op of the evaluation's own timeline that this op of the shown one repeats.
 [[nodiscard]] std::size_t own_op(const Timeline& t, std::size_t op);
 
 }  // namespace pentamesh::ui

@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// "hidden behind it: cp 1.2 ms, ep 3 ms"; empty: nothing is.
+// Returns "hidden behind it: cp 1.2 ms, ep 3 ms"; empty where nothing is hidden.
 std::string hidden_text(const ShownTimeline& shown, int device, int chunks, const Op& op) {
     const bool forward = op.kind == OpKind::F || op.kind == OpKind::FB;
     const bool backward = op.kind == OpKind::B || op.kind == OpKind::I || op.kind == OpKind::FB;

@@ -1,4 +1,4 @@
-// What is said of a block of the timeline under the mouse, and of a run of blocks too narrow to draw.
+// Describes a block of the timeline under the mouse, or a run of blocks too narrow to draw.
 #pragma once
 
 #include "app/ui/views/timeline/timeline_shown.h"

@@ -1,4 +1,5 @@
-// Timeline: devices downwards, time to the right; work below a pixel is merged before it is drawn.
+// The view Timeline draws devices downwards, time to the right; work below a pixel is merged before it is
+// drawn.
 #include "app/ui/views/timeline/view.h"
 #include "app/tables/timeline.h"
 #include "app/ui/kit/format.h"
@@ -23,8 +24,8 @@ namespace {
 constexpr float kMostRow = 128, kSentence = 260;
 constexpr double kLeastSpan_s = 1e-9;
 
-// Wheel zooms about the mouse, drag pans, Home and a double-click fit, arrows do the same by keyboard. True:
-// clicked, and not at the end of a pan.
+// The wheel zooms about the mouse, a drag pans, Home and a double-click fit, arrows do the same by keyboard.
+// Returns true if it was clicked, and not at the end of a pan.
 bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeScale& scale,
               const ViewKeys& keys) {
     const Hit hit = ui.area("timeline.plot", plot);
@@ -76,8 +77,8 @@ std::string short_layers(const StagePlace& place) {
     return more == std::string::npos ? place.layers : place.layers.substr(0, more) + "…";
 }
 
-// Stages by number, and by layers and nodes where the rows are high enough; a click selects the stage, and
-// moves the slow one here where there is one.
+// Writes stages by number, and by layers and nodes where the rows are high enough; a click selects the stage,
+// and moves the slow one here where there is one.
 void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state) {
     Canvas& c = ui.canvas();
     const auto devices = static_cast<int>(state.shown->places.size());
@@ -120,7 +121,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
     }
 }
 
-// The rows of one timeline; returns what is under the mouse by way of the painter.
+// Draws the rows of one timeline; the painter then knows what is under the mouse.
 void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, Scene* scene) {
     const int first = std::max(0, static_cast<int>(rows.scroll / rows.row_h));
     const int last = std::min(devices - 1, static_cast<int>((rows.scroll + rows.plot.h) / rows.row_h));
@@ -133,7 +134,7 @@ void draw_rows(Ui& ui, const RowPlace& rows, int devices, RowPainter& painter, S
     }
 }
 
-// The second schedule in rows of its own, on the same time axis, under the sentence that compares them.
+// Draws the second schedule in rows of its own, on the same time axis, under the sentence that compares them.
 void draw_second(Ui& ui, Rect room, float labels_w, const Scene& scene, TimelineViewState& state,
                  double from_s, double to_s) {
     Canvas& c = ui.canvas();
@@ -182,7 +183,7 @@ void play(Ui& ui, double whole, TimelineViewState& s) {
     s.played_at = ui.frame().time_s;
 }
 
-// What is under the mouse, and what a click does: select the block, or set the cursor where there is none.
+// Shows the block under the mouse; a click selects it, or sets the cursor where there is no block.
 void answer_mouse(Ui& ui, const Timeline& t, const RowPainter& painter, bool clicked, const TimeScale& scale,
                   Scene& scene, TimelineViewState& state) {
     if (state.hovered != painter.hovered)
@@ -204,7 +205,8 @@ void answer_mouse(Ui& ui, const Timeline& t, const RowPainter& painter, bool cli
     scene.selection.topic = Selection::Topic::op;
 }
 
-// The op whose micro-batch is lit and whose arrows are drawn: the hovered one, else the selected.
+// Returns the op whose micro-batch is highlighted and whose arrows are drawn: the hovered one, else the
+// selected.
 std::ptrdiff_t lit_op(const Timeline& t, const Scene& scene, const TimelineViewState& state) {
     if (state.hovered >= 0 && static_cast<std::size_t>(state.hovered) < t.order.ops.size())
         return state.hovered;
@@ -240,13 +242,13 @@ float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown) {
     return std::min(w, 160.0f);
 }
 
-// Where the parts of the view stand.
+// Holds the places of the view's parts.
 struct TimelineAreas {
     Rect labels, plot, ruler, second, curve, legend;
     float row_h = 0;  // of a device
 };
 
-// The memory curve takes what few stages leave free.
+// The memory curve takes the room that few stages leave free.
 TimelineAreas divide(Rect room, float labels, float legend, bool tall, bool second, int devices) {
     TimelineAreas r;
     r.legend = room.cut_bottom(legend);
@@ -275,7 +277,8 @@ TimelineAreas find_areas(Ui& ui, Rect room, bool tall, bool second, const Scene&
     return divide(room, labels, kLegendLine * static_cast<float>(std::min(lines, 4)), tall, second, devices);
 }
 
-// Above the plot where it is tall, in the head where there is room, else in a row of their own.
+// Draws the controls above the plot where it is tall, in the head where there is room, else in a row of their
+// own.
 void draw_head(Ui& ui, Rect head_row, Rect& room, bool tall, Scene& scene, TimelineViewState& state,
                std::uint64_t revision) {
     const Evaluation& e = scene.evaluation;
@@ -302,7 +305,7 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, bool tall, Scene& scene, Timel
     draw_sentence(ui, head_words(head_row, room, kSentence), scene, state);
 }
 
-// The longest of what is shown, in seconds.
+// Returns the end of the longest shown timeline, in seconds.
 double update_shown_lines(const Scene& scene, bool second, TimelineViewState& state, std::uint64_t revision) {
     keep_shown(scene.plan, scene.evaluation, revision, -1, state.choice, state.shown);
     double whole = state.shown->whole_s(scene.evaluation);
@@ -316,7 +319,7 @@ double update_shown_lines(const Scene& scene, bool second, TimelineViewState& st
     return whole;
 }
 
-// Rows, what lies over them, and what the mouse does there.
+// Draws the rows and all that lies over them, and handles the mouse there.
 void draw_plot(Ui& ui, const TimelineAreas& areas, const RowPlace& rows, const TimeScale& scale, bool clicked,
                Scene& scene, TimelineViewState& state) {
     const Timeline& t = state.shown->timeline(scene.evaluation);

@@ -1,4 +1,4 @@
-// Timeline: when each stage works.
+// The view Timeline shows when each stage works.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -14,7 +14,7 @@
 namespace pentamesh::ui {
 
 struct TimelineViewState {
-    double from_s = 0, to_s = 0;  // what is seen; to <= from: everything
+    double from_s = 0, to_s = 0;  // the visible range; to <= from: everything
     double cursor_s = -1;         // < 0: none
     bool playing = false;
     bool critical = false;
@@ -24,17 +24,18 @@ struct TimelineViewState {
     double pan_from_s = 0;
     float scroll = 0;             // rows
     std::ptrdiff_t hovered = -1;  // op of the shown timeline under the mouse in the last frame
-    // What is made from the evaluation and kept while it stands.
+    // These are made from the evaluation and kept as long as it stays.
     KeptTimeline shown;
     Kept<std::vector<std::size_t>> critical_path;                          // by version
     Kept<std::vector<InFlightStep>, std::pair<std::uint64_t, int>> curve;  // by version and device
-    // A second schedule over the same costs, on the same time axis: -1 none, else a Schedule.
+    // A second schedule has the same costs, on the same time axis: -1 for no second schedule, else a
+    // Schedule.
     int second = -1;
     KeptOtherPlan other;
     KeptTimeline second_shown;
     SeenBlocks blocks, second_blocks;
 
-    // The timeline on the screen; null where it was made from another revision of the plan.
+    // Returns the timeline on the screen; null where it was made from another revision of the plan.
     [[nodiscard]] const Timeline* current(const Evaluation& e, std::uint64_t revision) const {
         const auto* of = shown.key();
         return !e.timeline.empty() && of != nullptr && std::get<0>(*of) == revision ? &shown->timeline(e)
@@ -43,7 +44,7 @@ struct TimelineViewState {
 };
 void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewState& state,
                    std::uint64_t revision);
-// `part`: one of the tables that app/ui/views/table.cpp names.
+// `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table timeline_data(const Scene& scene, int part);
 
 // Sets the cursor on the next (by > 0) or last start or end of an op, of the selected stage or of any; keeps

@@ -52,7 +52,7 @@ void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revisio
     s.begun_s = -1;
 }
 
-// Along a flight the scale grows evenly in its logarithm, and the point that does not move stays where it is.
+// Along a flight the scale grows evenly in its logarithm, and the fixed point stays where it is.
 void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
     if (!flying(s)) return;
     const double t = std::clamp((ui.frame().time_s - s.begun_s) / kFlight_s, 0.0, 1.0);
@@ -72,7 +72,8 @@ void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
         ui.state().wants_frame = true;
 }
 
-// The deepest box that one is inside of: what the breadcrumbs say after the wheel or a drag.
+// Sets the path to the deepest box around the room's middle that fills enough of it: the breadcrumbs show it
+// after the wheel or a drag.
 void follow_camera(Rect room, ZoomViewState& s) {
     NestPath path;
     NestBox box{0, 0, s.nest->aspect, 1};
@@ -113,7 +114,7 @@ void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
         s.panning = false;
     }
     if (!moved) return;
-    // The cluster is never lost: its middle stays the room's at the widest, else the room's middle is in it.
+    // The cluster stays in view: its middle is the room's at the widest, else the room's middle is in it.
     const double half_w = room.w / s.camera.scale / 2, half_h = room.h / s.camera.scale / 2;
     const auto held = [](double center, double half, double extent) {
         return half * 2 >= extent ? extent / 2 : std::clamp(center, 0.0, extent);
@@ -123,7 +124,7 @@ void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
     follow_camera(room, s);
 }
 
-// What a click or the cursor on a box selects: its first GPU, and its stage, in every view.
+// A click or the cursor on a box selects its first GPU, and its stage, in every view.
 void select(Scene& scene, const ZoomViewState& s, const NestPath& path) {
     if (path.empty()) return;
     const std::size_t depth = std::min(path.size(), s.nest->levels.size());
@@ -147,7 +148,7 @@ void leave(Ui& ui, Rect room, ZoomViewState& s) {
     fly(ui, room, s, std::move(to), from);
 }
 
-// Arrows walk the children of the box that one is in, or its siblings where it has none. Enter goes in,
+// Arrows walk the children of the current box, or its siblings where it has no children. Enter goes in,
 // Escape and Backspace go out.
 void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     ViewKeys& keys = scene.keys;

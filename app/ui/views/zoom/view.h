@@ -1,5 +1,5 @@
-// Zoom: the cluster as boxes in boxes, and one camera from all replicas down to the part of a projection that
-// one GPU holds.
+// The view Zoom shows the cluster as boxes in boxes, and one camera from all replicas down to the part of a
+// projection that one GPU holds.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
@@ -15,7 +15,7 @@ struct ZoomCamera {
     double x = 0, y = 0, scale = 1;
 };
 
-// The plan, the room, and the fold that the selection asks for.
+// Holds the plan, the room, and the fold that the selection asks for.
 struct NestOf {
     std::uint64_t revision = 0;
     Fold fold = Fold::dense;
@@ -27,16 +27,16 @@ struct ZoomViewState {
     NestPath path;             // of the box that fills the view
     std::int64_t cursor = -1;  // child of it that the keyboard is on; -1: none
     ZoomCamera camera;
-    // A flight: short, and it ends.
+    // A flight is short, and it ends.
     ZoomCamera from, to;
     double begun_s = -1;  // < 0: none
     bool panning = false;
     ZoomCamera pan_start;
     Kept<PlacedNest, NestOf> nest;
 };
-// `revision`: of the plan, from 1.
+// `revision` is that of the plan, from 1.
 void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state, std::uint64_t revision);
-// Without a flight, at the next frame: for pictures and tests.
+// Moves without a flight, at the next frame: for pictures and tests.
 void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::int64_t rank);
 [[nodiscard]] Table zoom_data(const Scene& scene, const ZoomViewState& state);
 

@@ -1,4 +1,4 @@
-// The boxes of the zoom view: what is on the screen and large enough, nothing else.
+// Draws the boxes of the zoom view: only those on the screen and large enough.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
 
@@ -43,7 +43,8 @@ bool outside(Rect r, Rect room) {
     return r.right() < room.x || r.x > room.right() || r.bottom() < room.y || r.y > room.bottom();
 }
 
-// Far beyond the room a rectangle's edges are of no interest, and too large for a pixel's arithmetic.
+// Returns a rectangle whose edges are not far beyond the room: there they do not matter, and are too large
+// for a pixel's arithmetic.
 Rect tamed(Rect r, Rect room) {
     constexpr float kBeyond = 64;
     const float x0 = std::max(r.x, room.x - kBeyond), y0 = std::max(r.y, room.y - kBeyond);
@@ -69,7 +70,7 @@ void Drawing::fill(Rect r) {
     }
     const Color axis = level_color(*this, depth);
     if (is_gpu() && depth > 0) {
-        // One shade per holder while it is a cell; a quiet ground once one looks into it.
+        // A cell has its holder's shade; a box seen from inside has a quiet ground.
         const Color cell = shades(t, axis)[path.back() % kShadeCount];
         const float open = std::clamp((r.w - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
         c.rect(shown, mix(cell, mix(t.window, axis, 0.1f), open), radius);
@@ -80,7 +81,7 @@ void Drawing::fill(Rect r) {
     if (r.w > 10) c.frame(shown, lit && depth > 0 ? t.text : axis, lit && depth > 0 ? 2.0f : 1.0f, radius);
 }
 
-// A box too low for a head row has its name in its corner, on a ground of its own.
+// Writes the name of a box that is too low for a head row in its corner, on a ground of its own.
 void Drawing::tag(Rect r) {
     constexpr float kHeight = 14;
     if (path.empty() || r.h < kHeight + 4 || r.x < room.x || r.y < room.y) return;
@@ -91,7 +92,7 @@ void Drawing::tag(Rect r) {
     if (short_name) text = std::to_string(path.back());
     const float w = ui.canvas().text_width(text, s) + 6;
     if (w + 4 > r.w) return;
-    // Where its parent's name does not stand: below, and a number on the right besides.
+    // The tag avoids its parent's name: it is below, and a number is also on the right.
     const bool below = under_tag && path.size() <= nest.levels.size() && r.h >= kHeight + 8;
     const Rect ground{short_name ? r.right() - w - 2 : r.x + 2, below ? r.bottom() - kHeight - 2 : r.y + 2, w,
                       kHeight};
@@ -125,7 +126,7 @@ void Drawing::label(Rect r) {
         }
         return;
     }
-    // What one is inside of is said by the breadcrumbs.
+    // The breadcrumbs name the boxes around the view.
     if (path.size() < state.path.size() && std::equal(path.begin(), path.end(), state.path.begin())) return;
     if (h < 13) tag(r);
     if (h < 13 || r.w < 30 || r.y + h * 0.75f < room.y) return;
@@ -137,7 +138,7 @@ void Drawing::label(Rect r) {
         more = "rank " + thousands(first_rank_of(nest, path));
     else if (of_mesh)
         more = plural(path.empty() ? nest.mesh.world : nest.levels[path.size() - 1].gpus, "GPU", "GPUs");
-    // Kept in sight while its box is partly off the screen.
+    // The name is kept in sight while its box is partly off the screen.
     const float x = std::max(r.x, room.x) + std::min(8.0f, r.w * 0.05f) + 1;
     const float right = std::min(r.right(), room.right()) - 4;
     const float y = r.y + (h - size * 1.35f) / 2;
@@ -178,7 +179,7 @@ void Drawing::grid(const PlacedChildren& c, const NestBox& box, Rect r) {
         if (c.items.empty()) lines(c, r);
         return;
     }
-    // Rows and columns that reach into the room.
+    // Only rows and columns that reach into the room are drawn.
     const auto range = [](double begin, double pitch, float low, float high, std::int64_t n) {
         const auto a = static_cast<std::int64_t>(std::floor((low - begin) / pitch)),
                    b = static_cast<std::int64_t>(std::ceil((high - begin) / pitch));

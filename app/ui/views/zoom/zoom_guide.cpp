@@ -1,4 +1,4 @@
-// Where one is in the zoom: breadcrumbs, what is said there, and the ladder of its levels.
+// Shows the place in the zoom: breadcrumbs, a sentence, and the ladder of its levels.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
 #include "core/sharding/nesting_words.h"
@@ -19,7 +19,7 @@ void draw_crumbs(Ui& ui, Rect row, Rect room, ZoomViewState& s) {
         labels.push_back(step_label(*s.nest, std::span(s.path).first(k)));
         all += c.text_width(labels.back(), ui.title()) + 18;
     }
-    std::size_t from = 0;  // what does not fit goes from the left, behind the cluster
+    std::size_t from = 0;  // names without room are left out from the left, after the cluster
     while (all > row.w && from + 2 < n) all -= c.text_width(labels[++from], ui.title()) + 18;
     std::optional<NestPath> to;
     for (std::size_t k = 0; k <= n; ++k) {
@@ -41,7 +41,7 @@ void draw_crumbs(Ui& ui, Rect row, Rect room, ZoomViewState& s) {
     if (to) fly(ui, room, s, *to);
 }
 
-// What is nested here, and what its parts say to each other.
+// Says what is nested here, and what its parts send each other.
 void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) {
     Canvas& c = ui.canvas();
     std::string bold = product_text(*s.nest), plain;
@@ -68,7 +68,7 @@ void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) 
         ui.tooltip(bold + "\n" + plain);
 }
 
-// Each axis is a level: the ladder from the cluster to a tensor, with where one is.
+// Draws the ladder from the cluster to a tensor, a level for each axis, with the current place.
 void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s) {
     Canvas& c = ui.canvas();
     static constexpr std::array<std::string_view, 3> kInside{"layers", "blocks of a layer", "its tensors"};

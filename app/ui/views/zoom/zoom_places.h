@@ -1,4 +1,4 @@
-// Where on the plane does each box of the nest stand? The nest itself is nesting.h's.
+// Places each box of the nest on the plane. The nest itself is nesting.h's.
 #pragma once
 
 #include "core/sharding/nesting.h"
@@ -9,7 +9,7 @@
 
 namespace pentamesh::ui {
 
-// In units of the cluster's height; y grows downwards.
+// Lengths are in units of the cluster's height; y grows downwards.
 struct NestBox {
     double x = 0, y = 0, w = 1, h = 1;
     [[nodiscard]] bool contains(double px, double py) const {
@@ -17,7 +17,7 @@ struct NestBox {
     }
 };
 
-// Where equal children stand in their parent, from its top-left corner, row by row.
+// Places equal children in their parent, from its top-left corner, row by row.
 struct NestGrid {
     std::int64_t cols = 1, rows = 1;
     double x = 0, y = 0;              // of the first child
@@ -25,21 +25,21 @@ struct NestGrid {
     double w = 1, h = 1;              // of a child
 };
 [[nodiscard]] NestGrid nest_grid(double parent_w, double parent_h, std::int64_t count, bool cluster = false);
-// Height of the strip above a box' children, for its name; the cluster's takes a smaller share.
+// Returns the height of the strip above a box' children, for its name; the cluster's takes a smaller share.
 [[nodiscard]] double nest_head(double w, double h, bool cluster = false);
 
 struct PlacedNest : Nest {
     std::vector<NestGrid> grids;  // of `levels`
     double aspect = 1;            // of the cluster's box: width over height
 };
-// `aspect` 0.25 to 8.
+// `aspect` is from 0.25 to 8.
 [[nodiscard]] PlacedNest place_boxes(Nest nest, double aspect);
 
 struct PlacedChildren : NestChildren {
     NestGrid grid;        // of equal children
     bool sliced = false;  // side by side (or one above the other) by weight, instead of in the grid
 };
-// `box` that of the path: children inside a GPU are laid out for its shape.
+// `box` is that of the path: children inside a GPU are laid out for its shape.
 [[nodiscard]] PlacedChildren placed_children(const PlacedNest& nest, std::span<const std::int64_t> path,
                                              const NestBox& box);
 [[nodiscard]] NestBox child_box(const PlacedChildren& children, const NestBox& parent, std::int64_t i);

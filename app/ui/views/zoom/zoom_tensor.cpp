@@ -1,4 +1,4 @@
-// One projection with its cut: what this GPU holds, what its peers hold.
+// Draws one projection with its cut: the part of this GPU, the parts of its peers.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
 #include "core/plan/names.h"
@@ -20,7 +20,7 @@ GroupKind group_of_cut(const Placement& p, Axis a) {
     return p.expert ? GroupKind::etp : GroupKind::tp;
 }
 
-// The whole matrix in `r`, and in it the part that the rank holds.
+// Draws the whole matrix in `r`, and in it the part that the rank holds.
 void matrix(Ui& ui, Rect r, const Placement& p, const Part& part) {
     Canvas& c = ui.canvas();
     const Theme& t = ui.theme();
@@ -61,7 +61,7 @@ void matrix(Ui& ui, Rect r, const Placement& p, const Part& part) {
     if (held.h >= 15 && c.text_width(text, s) < held.w - 4) c.text_in(held, text, s, Align::center);
 }
 
-// Every expert of the layer as a cell; those of this rank are solid.
+// Draws every expert of the layer as a cell; those of this rank are solid.
 void experts(Ui& ui, Rect r, const Placement& p, const Part& part) {
     Canvas& c = ui.canvas();
     const Theme& t = ui.theme();
@@ -82,7 +82,8 @@ void experts(Ui& ui, Rect r, const Placement& p, const Part& part) {
     }
 }
 
-// The largest rectangle of that shape in the room; very long ones are shortened so that both sides show.
+// Returns the largest rectangle of that shape in the room; very long ones are shortened so that both sides
+// show.
 Rect shaped(Rect room, double aspect) {
     aspect = std::clamp(aspect, 0.35, 3.0);
     float w = room.w, h = static_cast<float>(w / aspect);
@@ -104,7 +105,7 @@ void draw_tensor(Ui& ui, Rect room, const Nest& nest, std::span<const int> tenso
         c.text_in(line, label, bold);
     }
     const std::vector<std::string> sentences = cut_sentences(nest, tensors, rank);
-    // Words under the picture, once there is room for both.
+    // Words are under the picture, if there is room for both.
     const float words = static_cast<float>(sentences.size()) * 18 + 6;
     if (room.h > 180 + words && room.w > 320) {
         Rect text = inner.cut_bottom(words);

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Checks the comments of C++ files: each is a sentence, in words that readers know whose English is a second language.
+
+usage: scripts/check_words.py   (from the repository's root; prints what breaks a rule and exits 1 above a limit)
+
+A comment that begins with What, Of, Whether, How or Who is a noun clause. One that begins with Where or When is a
+sentence only if its first sentence has a comma and an end ("Where a GPU has two links, the faster one is used.").
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# The most that may be found of each kind. All of them are in app/ui/shell; a limit is lowered with each that goes.
+LIMITS = {"noun clause": 67, "word": 47}
+
+WORDS = re.compile(r"\b(alone|[Ww]hatever|[Ww]hoever|is none|[Bb]esides?|alike|lit|told|Said|tends?|veil(?:s|ed)?)\b")
+
+# A literal is matched before a comment, so that "//" within it begins none; 1'000 holds no character.
+TOKEN = re.compile(
+    r'R"(?P<mark>[^ ()\\\t\n]*)\(.*?\)(?P=mark)"'
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|\b\d[\w.']*"
+    r"|'(?:[^'\\\n]|\\.)+'"
+    r"|(?P<block>/\*.*?\*/)"
+    r"|(?P<line>//[^\n]*)", re.DOTALL)
+
+
+def comments(text):
+    """Returns (line number, words) of each comment; lines that follow each other in one column are one comment."""
+    found = []
+    last_line = last_column = -1
+    for token in TOKEN.finditer(text):
+        if token.lastgroup not in ("block", "line"):
+            continue
+        start = token.start()
+        begins = text.rfind("\n", 0, start) + 1
+        line, column = text.count("\n", 0, start) + 1, start - begins
+        words = token[0].strip("/*! \n")
+        goes_on = line == last_line + 1 and column == last_column and not text[begins:start].strip()
+        if token.lastgroup == "line" and goes_on:
+            found[-1] = (found[-1][0], found[-1][1] + " " + words)
+        else:
+            found.append((line, words))
+        last_line, last_column = (line, column) if token.lastgroup == "line" else (-1, -1)
+    return found
+
+
+def is_noun_clause(comment):
+    first = re.match(r"(What|Of|Whether|Where|How|When|Who)\b", comment)
+    if not first:
+        return False
+    sentence = re.split(r"(?<=[.:;])\s", comment, maxsplit=1)[0]
+    return first[1] not in ("Where", "When") or "," not in sentence or not sentence.endswith((".", ":", ";"))
+
+
+def faults(comment):
+    """Returns the kind and the words of each fault. Names between backquotes are code, not words."""
+    found = [("noun clause", comment[:60])] if is_noun_clause(comment) else []
+    return found + [("word", word) for word in WORDS.findall(re.sub(r"`[^`]*`", "", comment))]
+
+
+def main():
+    counts = dict.fromkeys(LIMITS, 0)
+    listed = subprocess.run(["git", "ls-files", "-z", "*.cpp", "*.h"], check=True, capture_output=True, text=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        for line, comment in comments(pathlib.Path(name).read_text(encoding="utf-8")):
+            for kind, words in faults(comment):
+                counts[kind] += 1
+                print(f"{name}:{line}: {kind}: {words}")
+    for kind, limit in LIMITS.items():
+        print(f"{kind}: {counts[kind]}, at most {limit}")
+    return any(counts[kind] > limit for kind, limit in LIMITS.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
