@@ -72,8 +72,9 @@ double recomputed(const Plan& plan, const MemoryCosts& c, const StageMemory& s) 
     return unit * one + (unit - 1) * c.layer_input();
 }
 
-// Activations on their way to host memory or back: what one layer keeps, what two keep where both ways are
-// busy, and never more than goes.
+// Activations on their way to host memory or back: what two layers keep, since one goes or comes while the
+// next is computed (TransformerEngine, cpu_offload.py: a group's tensors are let go where the next group's
+// forward ends, and brought in one group ahead); one at least, and never more than goes.
 BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     const std::int64_t away = std::min(plan.training.offload.activations_layers, s.layers);
     if (away <= 0) return {};
@@ -83,7 +84,7 @@ BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory
     const double share = static_cast<double>(away) / static_cast<double>(s.layers);
     const double gone = std::floor(c.kept_by_layers(s) * share);
     const double one = std::min(whole(layer), gone), two = std::min(whole(2 * layer), gone);
-    return {one, one, two};
+    return {one, two, two};
 }
 
 // What is made again stands where the head's tensors stood: its backward is over by then.
