@@ -162,7 +162,7 @@ struct Efficiency {
     double hbm = 0;        // share of the HBM bandwidth that element-wise kernels reach
     double fast_link = 0;  // share of the first tier's bandwidth that rings reach
     double slow_link = 0;  // the same of every tier beyond it
-    double all_to_all = 0;  // share of either that an all-to-all reaches
+    double all_to_all = 0;  // share of a slower tier that an all-to-all reaches
     double overlap = 0;     // share of a transfer that may be hidden which hides in fact
     double kernel_s = 0;    // start and tail of one kernel on the GPU, seconds
     double launch_s = 0;    // host time to launch one kernel: a layer takes at least its launches
