@@ -15,7 +15,7 @@ struct FigureWords {
     std::string_view key, words;
     FigureUnit unit = FigureUnit::plain;
 };
-constexpr std::array<FigureWords, 24> kFigures{{
+constexpr std::array<FigureWords, 29> kFigures{{
     {"loss_bytes", "bytes of a logit that live at once between head and loss"},
     {"loss_bytes_cut", "the same where tp cuts the vocabulary"},
     {"vocab_multiple", "the vocabulary is padded to a multiple of this times tp"},
@@ -34,6 +34,12 @@ constexpr std::array<FigureWords, 24> kFigures{{
     {"attention", "rate of attention, over Megatron's", FigureUnit::factor},
     {"element_wise", "passes over memory of element-wise kernels, over fused ones", FigureUnit::factor},
     {"launches", "host time of launches, over Megatron's", FigureUnit::factor},
+    {"graphs_layers", "of that, what CUDA graphs of each layer leave", FigureUnit::share},
+    {"graphs_step", "of what a step takes besides, what a CUDA graph of an iteration leaves",
+     FigureUnit::share},
+    {"fp8_rowwise", "rate of fp8 products with a scale a row, over a scale a tensor", FigureUnit::factor},
+    {"fp8_blockwise", "the same with scales of blocks of 128", FigureUnit::factor},
+    {"fp8_mxfp8", "the same of MXFP8", FigureUnit::factor},
     {"tp_hidden", "share of what overlap of tp lets hide that does hide", FigureUnit::share},
     {"cp_hidden", "the same of cp", FigureUnit::share},
     {"dp_hidden", "the same of dp", FigureUnit::share},

@@ -32,6 +32,8 @@ std::vector<Parameter> fitted_parameters() {
     const std::vector<std::string_view> ampere{"a100-80gb-sxm", "a100-40gb-sxm"};
     const std::vector<std::string_view> hopper{"h100-sxm", "h800-sxm", "h200-sxm"};
     const std::vector<std::string_view> blackwell{"b200", "b300", "gb200", "gb300"};
+    const std::vector<std::string_view> limited{"h100-96gb-500w"};  // by its power: products alone
+    const std::vector<std::string_view> tpu{"tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e"};
     std::vector<std::string_view> modern = hopper;
     modern.insert(modern.end(), blackwell.begin(), blackwell.end());
     std::vector<std::string_view> older = hopper;
@@ -43,13 +45,17 @@ std::vector<Parameter> fitted_parameters() {
     return {
         {"gemm", ampere, 0.80, 0.10, 0.3, 0.95},
         {"gemm", hopper, 0.75, 0.10, 0.3, 0.95},
+        {"gemm", limited, 0.58, 0.10, 0.3, 0.95},
         {"gemm", blackwell, 0.75, 0.10, 0.3, 0.95},
+        {"gemm", tpu, 0.75, 0.10, 0.3, 0.95},
         {"gemm_fp8", hopper, 0.65, 0.15, 0.2, 0.95},
+        {"gemm_fp8", limited, 0.66, 0.15, 0.2, 0.95},
         {"gemm_fp8", blackwell, 0.72, 0.15, 0.2, 0.95},
         {"gemm_fp4", blackwell, 0.50, 0.2, 0.1, 0.95},
         // FlashAttention-3 (Shah et al. 2024, figures 5 and 6), causal, head width 128, forward and backward
         // on H100.
         {"attention", modern, 0.56, 0.06, 0.2, 0.8},
+        {"attention", tpu, 0.4, 0.2, 0.1, 0.8},
         {"grouped", hopper, 0.6, 0.1, 0.1, 0.9},
         {"grouped", blackwell, 0.5, 0.1, 0.1, 0.9},
         {"hbm", all, 0.80, 0.1, 0.5, 0.95},

@@ -39,7 +39,7 @@ double all_to_all(const Route& r, const Efficiency& e, double buffer, double slo
     double time = 0, latency = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {
         const RoutePart& p = r.part[i];
-        const double rate = p.link_bytes_per_s * e.all_to_all;
+        const double rate = p.link_bytes_per_s * all_to_all_share(e, i);
         const double reached = i == 0 && forwarded ? p.members : r.degree;
         const double bytes = (p.members - inside) / reached * buffer * (i == 0 ? 1 : slow_share);
         time = std::max(time, bytes / rate);
@@ -119,6 +119,11 @@ int slowest_tier(const Route& r) {
     for (int i = 0; i < r.parts; ++i)
         if (r.part[i].ways > 1) slowest = i;
     return slowest;
+}
+
+double all_to_all_share(const Efficiency& e, int tier) {
+    constexpr double kOverRing = 0.9;
+    return tier == 0 ? kOverRing * e.fast_link : e.all_to_all;
 }
 
 double collective_time(const Route& r, const Efficiency& e, Collective c, double buffer, double slow_share,

@@ -34,7 +34,7 @@ void CommRows::two_copies(double numbers) {
     put(GroupKind::pp, 2, Unit::step, Phase::step, reduce_scatter, What::gradients_of_a_stages_two_copies,
         numbers * bytes_of(plan_.training.gradients), 1);
     put(GroupKind::pp, 2, Unit::step, Phase::step, all_gather,
-        What::updated_parameters_of_a_stages_two_copies, numbers * bytes_of(plan_.training.parameters), 1);
+        What::updated_parameters_of_a_stages_two_copies, numbers * updated_bytes(plan_.training), 1);
 }
 
 void CommRows::put_rounds(GroupKind group, std::int64_t ranks, Phase phase, Collective c, What what,
@@ -68,7 +68,7 @@ void CommRows::shard_over(GroupKind group, std::int64_t n, double numbers, const
     const double g = numbers * bytes_of(t.gradients);
     if (plan_.layout.zero < 3) {
         put_rounds(group, n, Phase::step, reduce_scatter, names.scatter, g, rounds_.reductions, 0);
-        put_rounds(group, n, Phase::step, all_gather, names.gather, numbers * bytes_of(t.parameters), {}, 0);
+        put_rounds(group, n, Phase::step, all_gather, names.gather, numbers * updated_bytes(t), {}, 0);
         return;
     }
     const double layers = std::max(out_.busiest.layers(), 1.0), p = numbers * gathered_bytes(t);

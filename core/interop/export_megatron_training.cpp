@@ -30,6 +30,10 @@ void put_precision(Page& page) {
     }
     if (t.compute == Dtype::fp8)
         page.say(spelled(page, "model", bridge ? "fp8" : "fp8_format"), std::string("hybrid"));
+    if (t.compute == Dtype::fp8 && t.fp8_recipe == Fp8Recipe::rowwise)
+        page.lose("/training/fp8_recipe", "fp8_recipe rowwise: Megatron scales tensors or blocks");
+    else if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::tensorwise)
+        page.put("/training/fp8_recipe", std::string(pentamesh::name_of(t.fp8_recipe)));
     if (t.compute == Dtype::fp4)
         page.say(spelled(page, "model", bridge ? "fp4" : "fp4_format"), std::string("e2m1"));
     if (t.compute == Dtype::tf32) page.note("tf32: a switch of PyTorch, fp32 here");
@@ -47,6 +51,19 @@ void put_precision(Page& page) {
         page.say("--accumulate-allreduce-grads-in-fp32", true);
     else if (t.gradients != Dtype::fp32 && t.gradients != base)
         page.note("gradients " + std::string(pentamesh::name_of(t.gradients)) + ": not so in Megatron");
+}
+
+// transformer/transformer_config.py: graphs of layers are TransformerEngine's, in the scopes that the plan
+// means.
+void put_graphs(Page& page) {
+    const Training& t = page.plan.training;
+    if (t.cuda_graphs == CudaGraphs::iteration) {
+        page.put("/training/cuda_graphs", std::string("local"));
+        page.say(spelled(page, "model", "cuda_graph_scope"), std::string("full_iteration"));
+    } else if (t.cuda_graphs == CudaGraphs::layers) {
+        page.put("/training/cuda_graphs", std::string("transformer_engine"));
+    }
+    if (t.fused_experts) page.put("/training/fused_experts", true);
 }
 
 void put_optimizer(Page& page) {
@@ -116,6 +133,7 @@ void fill_megatron_training(Page& page) {
     page.put("/training/micro_batch", t.micro_batch);
     page.put("/training/global_batch", t.global_batch);
     put_precision(page);
+    put_graphs(page);
     put_optimizer(page);
     put_recompute(page);
     put_overlap(page);

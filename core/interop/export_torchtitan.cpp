@@ -131,6 +131,9 @@ void titan_training(Page& page) {
     else if (t.compute != Dtype::bf16 && t.compute != Dtype::fp8)
         page.lose("/training/compute", "compute " + std::string(pentamesh::name_of(t.compute))
                                            + ": torchtitan has bfloat16, float32 and float8");
+    if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::rowwise && t.fp8_recipe != Fp8Recipe::mxfp8)
+        page.lose("/training/fp8_recipe", "fp8_recipe " + std::string(pentamesh::name_of(t.fp8_recipe))
+                                              + ": torchtitan scales rows (rowwise) or blocks of 32 (mxfp8)");
     const Offload& o = t.offload;
     if (o.parameters == 1 && o.optimizer == 1)
         page.put("/training/offload/parameters", true);
@@ -189,7 +192,9 @@ void export_torchtitan(Page& page) {
         text += "# Stands in torchtitan/models/" + std::string(flavour->family) + "/config_registry.py\n";
     text += "from torchtitan.config import " + std::string(compiled ? "CompileConfig, " : "")
             + "ParallelismConfig, TrainingConfig\n";
-    if (small) text += "from torchtitan.components.quantization import Float8LinearConverter\n";
+    const std::string converter =
+        t.fp8_recipe == Fp8Recipe::mxfp8 ? "MXFP8LinearConverter" : "Float8LinearConverter";
+    if (small) text += "from torchtitan.components.quantization import " + converter + "\n";
     if (full || selective)
         text += "from torchtitan.distributed.activation_checkpoint import "
                 + std::string(full ? "FullAC" : "SelectiveAC") + "\n";
@@ -197,7 +202,7 @@ void export_torchtitan(Page& page) {
     text += "def " + identifier(p.name) + "() -> Trainer.Config:\n    return Trainer.Config(\n";
     const std::string name = flavour ? std::string(flavour->name) : p.model.name;
     text += "        model_spec=model_registry(" + python_text(Value(name));
-    if (small) text += ", converters=[Float8LinearConverter.Config()]";
+    if (small) text += ", converters=[" + converter + ".Config()]";
     if (titan_kernel(p))
         text += ", moe_comm_backend=" + python_text(Value(std::string(pentamesh::name_of(p.layout.ep_comm))));
     text += "),\n";

@@ -17,6 +17,30 @@ std::string dtype_name(std::string_view text) {
     return "";
 }
 
+// delayed and current scaling have one scale a tensor; subchannel: NeMo's name of blocks.
+std::string recipe_name(std::string_view word) {
+    const auto has = [&](std::string_view part) { return word.find(part) != std::string_view::npos; };
+    if (has("mxfp8")) return "mxfp8";
+    if (has("block") || has("subchannel")) return "blockwise";
+    return "tensorwise";
+}
+
+// What is captured: a whole iteration has its own name among the ways or among the scopes.
+void read_graphs(Sheet& s, Draft& d) {
+    constexpr const char* kField = "/training/cuda_graphs";
+    std::string graphs = "none";
+    if (s.flag("enable_cuda_graph", kField).value_or(false)) graphs = "layers";
+    const std::string way = s.text("cuda_graph_impl", kField).value_or("none");
+    if (way != "none") graphs = way == "full_iteration" ? "iteration" : "layers";
+    for (const char* key : {"cuda_graph_scope", "cuda_graph_modules"})
+        if (const auto scope = s.text(key, kField);
+            scope && way != "none" && scope->find("full_iteration") != std::string::npos)
+            graphs = "iteration";
+    if (graphs != "none") d.training["cuda_graphs"] = graphs;
+    if (s.flag("use_transformer_engine_op_fuser", "/training/fused_experts").value_or(false))
+        d.training["fused_experts"] = true;
+}
+
 void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     nlohmann::json& t = d.training;
     const bool bf16 = s.flag("bf16", "/training/compute").value_or(false);
@@ -30,8 +54,12 @@ void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     }
     if (const auto word = s.text("mixed_precision", "/training/compute")) {
         if (word->find("fp16") != std::string::npos) base = "fp16";
-        if (word->find("fp8") != std::string::npos) t["compute"] = "fp8";
+        if (word->find("fp8") != std::string::npos) {
+            t["compute"] = "fp8";
+            t["fp8_recipe"] = recipe_name(*word);
+        }
     }
+    if (const auto word = s.text("fp8_recipe", "/training/fp8_recipe")) t["fp8_recipe"] = recipe_name(*word);
     if (const auto word = s.text("params_dtype", "/training/parameters"))
         if (const std::string name = dtype_name(*word); !name.empty()) base = name;
     t["parameters"] = base;
@@ -173,6 +201,7 @@ void read_overlap(Sheet& s, Draft& d, const MegatronDialect& dialect) {
 void read_megatron_training(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     nlohmann::json& t = d.training;
     read_precision(s, d, dialect);
+    read_graphs(s, d);
     read_optimizer(s, d);
     read_recompute(s, d);
     read_offload(s, d);

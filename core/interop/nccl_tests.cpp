@@ -4,6 +4,7 @@
 #include "core/base/number.h"
 #include "core/base/statistics.h"
 #include "core/base/text.h"
+#include "core/comm/collective_time.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>
@@ -156,7 +157,7 @@ double carried(const LinkMeasurement& m, double busbw, double algbw) {
 }
 
 double share_of(const LinkMeasurement& m, const Efficiency& e) {
-    if (m.collective == Collective::all_to_all) return e.all_to_all;
+    if (m.collective == Collective::all_to_all) return all_to_all_share(e, m.tier);
     return m.tier == 0 ? e.fast_link : e.slow_link;
 }
 

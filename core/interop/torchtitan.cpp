@@ -169,9 +169,18 @@ class ClassReader {
         const std::string converters = s_.text("converters", "/training/compute").value_or("");
         if (converters.find("float8") != std::string::npos || converters.find("mxfp8") != std::string::npos)
             compute = "fp8";
-        for (const char* key : {"Float8LinearConverter.Config()", "Float8LinearConfig()"})
+        for (const char* key :
+             {"Float8LinearConverter.Config()", "Float8LinearConfig()", "MXFP8LinearConverter.Config()"})
             if (s_.has(key)) compute = "fp8";
         d_.training["compute"] = compute;
+        // components/quantization/float8.py: rows, since the configurations are in Python; before, tensors
+        // where no recipe was named.
+        const std::string recipe = s_.text("recipe_name", "/training/fp8_recipe").value_or("");
+        const bool python = s_.has("Float8LinearConverter.Config()");
+        if (converters.find("mxfp8") != std::string::npos || s_.has("MXFP8LinearConverter.Config()"))
+            d_.training["fp8_recipe"] = "mxfp8";
+        else if (compute == "fp8" && (python || recipe.find("rowwise") != std::string::npos))
+            d_.training["fp8_recipe"] = "rowwise";
         const std::string reduce =
             s_.text("mixed_precision_reduce", "/training/gradients").value_or("float32");
         d_.training["gradients"] = reduce == "bfloat16" ? "bf16" : "fp32";

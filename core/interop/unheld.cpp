@@ -20,15 +20,12 @@ constexpr Unheld kMegatron[] = {
     {"moe_expert_capacity_factor",
      "the plan has no capacity of experts; what a busy expert costs is near to it",
      "/training/router_imbalance"},
-    {"enable_cuda_graph", "the plan has no field for CUDA graphs", ""},
-    {"cuda_graph_impl", "the plan has no field for CUDA graphs", ""},
     {"outer_dp_sharding_strategy", "the plan shards inside dp_shard only", ""},
     {"enable_full_sharding_in_hsdp", "the plan shards inside dp_shard only", ""},
     {"distribute_saved_activations", "the plan has no field for saved activations cut over tp", ""},
     {"hybrid_context_parallel", "the plan has one way of context parallelism", ""},
 };
 constexpr Unheld kBridge[] = {
-    {"cuda_graph_impl", "the plan has no field for CUDA graphs", ""},
     {"offload_optimizer", "", "/training/offload/optimizer"},
 };
 constexpr Unheld kTorchtitan[] = {

@@ -41,6 +41,18 @@ void settle_domains(Cluster& cluster, const DocumentPlace& place) {
     outer.domain = 0;
 }
 
+// A GPU of one's own that states no efficiency is as efficient as the preset of its name, a TPU that ships
+// not as the newest that does, anything else as kEfficiencyOf.
+std::string efficiency_preset(const json& gpu, const Presets& presets) {
+    const auto name = gpu.find("name");
+    if (name == gpu.end() || !name->is_string() || gpu.contains("efficiency"))
+        return std::string(kEfficiencyOf);
+    const std::string& own = name->get_ref<const std::string&>();
+    for (const Presets::Entry& e : presets.list(PresetKind::gpu))
+        if (e.name == own && e.broken.empty()) return e.id;
+    return std::string(own.starts_with("TPU") ? kTpuEfficiencyOf : kEfficiencyOf);
+}
+
 }  // namespace
 
 Gpu gpu_from_json(const json& value, const DocumentPlace& place, const Presets& presets, Source& source) {
@@ -55,7 +67,7 @@ Gpu gpu_from_json(const json& value, const DocumentPlace& place, const Presets& 
     if (based)
         gpu = preset_named(*preset, place.at("preset"), get);
     else if (place.path != (presets.root() / "gpus" / (std::string(kEfficiencyOf) + ".json")).string())
-        gpu.efficiency = presets.gpu(kEfficiencyOf).efficiency;
+        gpu.efficiency = presets.gpu(efficiency_preset(value, presets)).efficiency;
     FieldReader reader(value, place, based, based ? &source.overrides : nullptr, "/gpu");
     static_cast<void>(reader.peek("preset"));
     static_cast<void>(reader.peek("source"));

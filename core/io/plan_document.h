@@ -11,8 +11,10 @@
 namespace pentamesh {
 
 inline constexpr std::string_view kPlanFormat = "pentamesh.plan/1";
-// A GPU of one's own that states no efficiency is taken to be as efficient as this preset's.
+// Where a GPU of one's own states no efficiency and has no preset's name it is taken to be as efficient as
+// the first's; a TPU as the second's.
 inline constexpr std::string_view kEfficiencyOf = "h100-sxm";
+inline constexpr std::string_view kTpuEfficiencyOf = "tpu-v6e";
 
 // Names the place of a value: the file and the JSON pointer, both used in errors.
 struct DocumentPlace {

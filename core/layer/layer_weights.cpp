@@ -56,7 +56,7 @@ void LayerTape::weights_in(bool of_experts) {
     const LayerBlock outer = std::exchange(block_, LayerBlock::weights);
     const RecomputeModules modules = std::exchange(modules_, {});
     const bool gathers = plan_.layout.zero >= 3;
-    const double bytes = gathers ? gathered_bytes(t_) : bytes_of(t_.parameters);
+    const double bytes = gathers ? gathered_bytes(t_) : updated_bytes(t_);
     const std::string name = of_experts ? "W_experts" : "W";
     std::vector<LayerTensor> out{flat(name, s, false, bytes)};
     const Value in = put(flat(name, s, s.shards > 1, bytes));

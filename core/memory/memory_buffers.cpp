@@ -76,8 +76,9 @@ double recomputed(const Plan& plan, const MemoryCosts& c, const StageMemory& s) 
     return unit * one + (unit - 1) * c.layer_input();
 }
 
-// Counts activations on their way to host memory or back: those of one layer, of two where both ways are
-// busy, and never more than are offloaded.
+// Activations on their way to host memory or back: what two layers keep, since one goes or comes while the
+// next is computed (TransformerEngine, cpu_offload.py: a group's tensors are let go where the next group's
+// forward ends, and brought in one group ahead); one at least, and never more than goes.
 BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     const std::int64_t away = std::min(plan.training.offload.activations_layers, s.layers);
     if (away <= 0) return {};
@@ -87,7 +88,7 @@ BufferRange on_the_way(const Plan& plan, const MemoryCosts& c, const StageMemory
     const double share = static_cast<double>(away) / static_cast<double>(s.layers);
     const double gone = std::floor(c.kept_by_layers(s) * share);
     const double one = std::min(whole(layer), gone), two = std::min(whole(2 * layer), gone);
-    return {one, one, two};
+    return {one, two, two};
 }
 
 // Recomputed tensors take the place of the head's: its backward is over by then.

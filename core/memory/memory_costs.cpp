@@ -12,6 +12,11 @@ double small_bytes(Dtype parameters) {
     return std::max(bytes_of(parameters), 2.0);
 }
 
+StateBytes one_copy(const Training& t) {
+    const double small = small_bytes(t.parameters);
+    return {bytes_of(t.parameters), small, small};
+}
+
 // bitsandbytes keeps one fp32 scale per block of 256 numbers of an 8-bit state (Dettmers et al. 2022).
 constexpr double kBlock = 256;
 
@@ -33,9 +38,20 @@ StateCount states_of(const Training& t) {
 
 }  // namespace
 
-StateBytes parameter_bytes(const Training& t) {
-    const double b = bytes_of(t.parameters), small = small_bytes(t.parameters);
-    return {b, small, small};
+// Copies of a matrix that is stored in fp8. A product wants its operands along what it sums over, and the
+// backward sums over the other dimension: with a scale a tensor the same numbers serve where products take
+// any layout, else they are kept transposed too; with a scale a row or block they are others each way
+// (TransformerEngine, float8_tensor.py, mxfp8_tensor.py: _transpose, _columnwise_data). ZeRO-3 makes the
+// transposed ones of what it gathered (Megatron-FSDP, keep_fp8_transpose_cache).
+double fp8_copies(const Plan& plan) {
+    if (plan.training.fp8_recipe != Fp8Recipe::tensorwise) return 2;
+    return plan.cluster.gpu.fp8_any_layout || plan.layout.zero >= 3 ? 1 : 2;
+}
+
+StateBytes parameter_bytes(const Plan& plan) {
+    const StateBytes one = one_copy(plan.training);
+    const double copies = plan.training.parameters == Dtype::fp8 ? fp8_copies(plan) : 1;
+    return {copies * one.linear, one.router, one.other};
 }
 
 StateBytes gradient_bytes(const Training& t) {
@@ -45,7 +61,7 @@ StateBytes gradient_bytes(const Training& t) {
 
 // A master copy no wider than the parameters is not kept: the parameters serve.
 StateBytes master_bytes(const Training& t) {
-    const StateBytes p = parameter_bytes(t);
+    const StateBytes p = one_copy(t);
     const double master = bytes_of(t.master_weights);
     const auto kept = [&](double parameter) { return master > parameter ? master : 0; };
     return {kept(p.linear), kept(p.router), kept(p.other)};
@@ -92,7 +108,7 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTy
     c.types = types;
     c.software = &facts_of(plan.training.software);
     c.held = held;
-    c.parameter = parameter_bytes(plan.training);
+    c.parameter = parameter_bytes(plan);
     c.gradient = gradient_bytes(plan.training);
     c.optimizer = optimizer_bytes(plan.training);
     c.shards = shards_of(plan, degrees);

@@ -24,7 +24,7 @@ struct StateBytes {
         return n.linear * linear + n.router * router + n.other * other;
     }
 };
-[[nodiscard]] StateBytes parameter_bytes(const Training& t);
+[[nodiscard]] StateBytes parameter_bytes(const Plan& plan);  // of all copies of a number
 [[nodiscard]] StateBytes gradient_bytes(const Training& t);
 [[nodiscard]] StateBytes optimizer_bytes(const Training& t);  // the states and the master copy
 [[nodiscard]] StateBytes master_bytes(const Training& t);     // only of the master copy

@@ -3,6 +3,7 @@
 #include "core/pipeline/one_stage.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
+#include "core/plan/software.h"
 
 #include <cmath>
 
@@ -20,7 +21,9 @@ When usual_reduction(const Plan& plan) {
     switch (plan.training.software) {
     case Software::nanotron:
     case Software::automodel: return When::step;
-    case Software::torchtitan: return !pipeline && plan.layout.zero != 1 ? When::micro_batch : When::step;
+    case Software::torchtitan:
+    case Software::torchtitan_2024:
+        return !pipeline && plan.layout.zero != 1 ? When::micro_batch : When::step;
     case Software::fsdp: return cut && !pipeline ? When::micro_batch : When::step;
     case Software::megatron:
     case Software::megatron_bridge:
@@ -31,7 +34,7 @@ When usual_reduction(const Plan& plan) {
 }
 
 bool on_pytorch_pipelines(Software software) {
-    return software == Software::torchtitan || software == Software::fsdp || software == Software::automodel;
+    return is_torchtitan(software) || software == Software::fsdp || software == Software::automodel;
 }
 
 // FSDP2 all-reduces the shard with every reduction unless set_requires_all_reduce says otherwise, and so do
@@ -89,7 +92,7 @@ ReductionSupport reduction_support(const Plan& plan) {
     if (asked == When::run && software != Software::maxtext) return ReductionSupport::lacks;
     const bool megatron = software == Software::megatron || software == Software::megatron_bridge;
     if (megatron && cut && asked == When::step) return ReductionSupport::lacks;
-    if (software == Software::torchtitan && !pipeline && asked == When::step && l.zero != 1)
+    if (is_torchtitan(software) && !pipeline && asked == When::step && l.zero != 1)
         return ReductionSupport::lacks;
     return ReductionSupport::runs;
 }

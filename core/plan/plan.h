@@ -164,7 +164,7 @@ struct Efficiency {
     double hbm = 0;        // share of the HBM bandwidth that element-wise kernels reach
     double fast_link = 0;  // share of the first tier's bandwidth that rings reach
     double slow_link = 0;  // the same of every tier beyond it
-    double all_to_all = 0;  // share of either that an all-to-all reaches
+    double all_to_all = 0;  // share of a slower tier that an all-to-all reaches
     double overlap = 0;     // share of a transfer that may be hidden which hides in fact
     double kernel_s = 0;    // start and tail of one kernel on the GPU, seconds
     double launch_s = 0;    // host time to launch one kernel: a layer takes at least its launches
@@ -201,6 +201,9 @@ struct Gpu {
     double hbm_bytes = 0;
     double hbm_bytes_per_s = 0;
     Flops flops;
+    // Products of fp8 take operands of any layout, so that no transposed copy of a weight is kept
+    // (TransformerEngine, is_non_tn_fp8_gemm_supported: compute capability 10).
+    bool fp8_any_layout = false;
     Efficiency efficiency;
     bool operator==(const Gpu&) const = default;
 };
@@ -316,6 +319,12 @@ enum class Dtype : std::uint8_t { fp32, tf32, bf16, fp16, fp8, fp4 };
 enum class Optimizer : std::uint8_t { adamw, adamw_8bit, sgd_momentum, muon };
 enum class AttentionImpl : std::uint8_t { flash, math };
 enum class MasterWeights : std::uint8_t { none, bf16, fp32 };
+// Numbers that share a scale where products are in fp8: a tensor (delayed and current scaling), a row, blocks
+// of 128 (DeepSeek-AI 2024), blocks of 32 with a scale of 8 bits (OCP Microscaling 1.0).
+enum class Fp8Recipe : std::uint8_t { tensorwise, rowwise, blockwise, mxfp8 };
+// What a CUDA graph captures, which the host then launches as one: nothing; of each layer attention, router
+// and what stands before the exchange of tokens; forward and backward of a step.
+enum class CudaGraphs : std::uint8_t { none, layers, iteration };
 
 struct Overlap {
     bool dp = true, pp = true, cp = true, tp = false, ep = false;
@@ -339,11 +348,12 @@ enum class Software : std::uint8_t {
     fsdp,
     nanotron,
     maxtext,
-    automodel
+    automodel,
+    torchtitan_2024  // to the end of that year
 };
 
 template <>
-inline constexpr std::size_t kEnumCount<Software> = 8;
+inline constexpr std::size_t kEnumCount<Software> = 9;
 
 // Holds the memory of a GPU other than its tensors, where one knows it better than the software's preset
 // does. 0 stands for the preset's value.
@@ -363,6 +373,7 @@ struct Training {
     std::int64_t micro_batch = 1;
     std::int64_t global_batch = 2048;  // sequences
     Dtype compute = Dtype::bf16;
+    Fp8Recipe fp8_recipe = Fp8Recipe::tensorwise;
     Dtype parameters = Dtype::bf16;
     Dtype gradients = Dtype::fp32;
     Optimizer optimizer = Optimizer::adamw;
@@ -371,6 +382,8 @@ struct Training {
     AttentionImpl attention = AttentionImpl::flash;
     RecomputeChoice recompute;
     bool dropout = false;
+    CudaGraphs cuda_graphs = CudaGraphs::none;
+    bool fused_experts = false;     // activation and casts inside the experts' grouped products
     double router_imbalance = 1.0;  // load of the busiest expert rank / mean
     Overlap overlap;
     double straggler_cv = 0.0;  // coefficient of variation of per-rank step time

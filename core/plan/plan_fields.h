@@ -172,6 +172,7 @@ void gpu_fields(P& g, V& v) {
     v.number("hbm_bytes_per_s", g.hbm_bytes_per_s, {0, kMostRate, true}, Presence::required);
     v.group(
         "flops", g.flops, [](auto& s, auto& w) { flops_fields(s, w); }, Presence::required);
+    v.flag("fp8_any_layout", g.fp8_any_layout, Presence::sparse);
     v.group(
         "efficiency", g.efficiency, [](auto& s, auto& w) { efficiency_fields(s, w); }, Presence::always);
 }
@@ -269,6 +270,7 @@ void training_fields(P& t, V& v) {
     v.integer("micro_batch", t.micro_batch, kDegree, Presence::always);
     v.integer("global_batch", t.global_batch, kSize, Presence::always);
     v.choice("compute", t.compute, Presence::always);
+    v.choice("fp8_recipe", t.fp8_recipe, Presence::sparse);
     v.choice_of("parameters", t.parameters, stored);
     v.choice_of("gradients", t.gradients, stored);
     v.choice("optimizer", t.optimizer, Presence::always);
@@ -277,6 +279,8 @@ void training_fields(P& t, V& v) {
     v.choice("attention", t.attention, Presence::always);
     v.recompute("recompute", t.recompute);
     v.flag("dropout", t.dropout, Presence::always);
+    v.choice("cuda_graphs", t.cuda_graphs, Presence::sparse);
+    v.flag("fused_experts", t.fused_experts, Presence::sparse);
     v.number("router_imbalance", t.router_imbalance, {1, 1e6}, Presence::always);
     v.group(
         "overlap", t.overlap, [](auto& s, auto& w) { overlap_fields(s, w); }, Presence::always);

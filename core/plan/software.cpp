@@ -141,6 +141,11 @@ SoftwareFacts read_software(std::string_view text, const std::string& path) {
     r.read("attention", f.attention);
     r.read("element_wise", f.element_wise);
     r.read("launches", f.launches);
+    r.read("graphs_layers", f.graphs_layers);
+    r.read("graphs_step", f.graphs_step);
+    r.read("fp8_rowwise", f.fp8_rowwise);
+    r.read("fp8_blockwise", f.fp8_blockwise);
+    r.read("fp8_mxfp8", f.fp8_mxfp8);
     r.read("tp_hidden", f.tp_hidden);
     r.read("cp_hidden", f.cp_hidden);
     r.read("dp_hidden", f.dp_hidden);

@@ -100,7 +100,7 @@ void reduction_of_software(Rules& r) {
     if (support == ReductionSupport::runs) return;
     const bool zero = zero_support(software, l.zero, l.pp) != ReductionSupport::runs;
     const bool refuses = support == ReductionSupport::refuses;
-    const Rule rule = software == Software::torchtitan ? Rule::torchtitan
+    const Rule rule = is_torchtitan(software) ? Rule::torchtitan
                       : software == Software::megatron || software == Software::megatron_bridge
                           ? Rule::megatron
                           : Rule::schedule;

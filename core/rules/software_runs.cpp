@@ -7,6 +7,7 @@
 #include "core/pipeline/stages.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
+#include "core/plan/software.h"
 #include "core/rules/software_table.h"
 
 #include <algorithm>
@@ -77,12 +78,12 @@ std::string stages_words(const Asked& a) {
 bool lacks_zero(const Asked& a) {
     const int zero = a.zero();
     if ((a.runs.zero >> zero & 1U) == 0) return true;
-    if (a.software == Software::torchtitan && a.layout().zero == 0 && a.layout().cp > 1) return true;
+    if (is_torchtitan(a.software) && a.layout().zero == 0 && a.layout().cp > 1) return true;
     return zero_support(a.software, zero, a.layout().pp) != ReductionSupport::runs;
 }
 std::string zero_words(const Asked& a) {
     const int zero = a.layout().zero;
-    if (a.software == Software::torchtitan)
+    if (is_torchtitan(a.software))
         return zero == 0
                    ? sentence("zero 0 with cp ", a.layout().cp, ": torchtitan (FSDP) shards over cp always")
                    : sentence("zero ", zero, ": torchtitan (FSDP) shards the parameters too, which is 3");
@@ -147,7 +148,7 @@ std::int64_t titan_width(const Layout& l) {
     return (l.zero == 0 ? 1 : l.dp_shard) * l.cp * l.tp;
 }
 bool lacks_expert_width(const Asked& a) {
-    return a.software == Software::torchtitan && a.moe() && titan_width(a.layout()) % a.layout().ep != 0;
+    return is_torchtitan(a.software) && a.moe() && titan_width(a.layout()) % a.layout().ep != 0;
 }
 std::string expert_width_words(const Asked& a) {
     return sentence("ep ", a.layout().ep, ": torchtitan takes it out of dp_shard × cp × tp, here ",

@@ -96,7 +96,8 @@ const SoftwareRuns& runs_of(Software s) {
     switch (s) {
     case Software::megatron:
     case Software::megatron_bridge: return kMegatron;
-    case Software::torchtitan: return kTorchtitan;
+    case Software::torchtitan:
+    case Software::torchtitan_2024: return kTorchtitan;
     case Software::deepspeed: return kDeepspeed;
     case Software::nanotron: return kNanotron;
     case Software::maxtext: return kMaxtext;

@@ -31,7 +31,7 @@ class Placer {
     Placer(const Plan& plan, const Mesh& mesh, TensorState state, Moment moment)
         : plan_(plan), mesh_(mesh), state_(state), moment_(moment), types_(layer_types(plan.model)),
           counts_(count_layers(plan.model, types_, 0, plan.model.layers)), degrees_(degrees_of(plan, mesh)),
-          bytes_(state == TensorState::parameters  ? parameter_bytes(plan.training)
+          bytes_(state == TensorState::parameters  ? parameter_bytes(plan)
                  : state == TensorState::gradients ? gradient_bytes(plan.training)
                                                    : optimizer_bytes(plan.training)) {}
 

@@ -52,6 +52,11 @@ Sizes sizes_of(const Plan& plan, const LayerType& type) {
     return s;
 }
 
+// Which of a product's operands take a pass of their own to be cast: its input, its output's gradient.
+struct Casts {
+    bool input = true, gradient = true;
+};
+
 class Layer {
   public:
     Layer(const Plan& plan, const LayerType& type)
@@ -127,12 +132,13 @@ class Layer {
 
     // Times a linear layer: its input gradient is the same product transposed, its weight gradient adds into
     // the gradient buffer.
-    [[nodiscard]] PassTime linear(const Product& p, double factor = 1) const {
+    [[nodiscard]] PassTime linear(const Product& p, double factor = 1, Casts own = {}) const {
         const double rate = r_.linear * factor * line_share(p.in, p.out, r_.operand);
         PassTime t;
         const double casts = r_.cast_bytes * p.groups * p.m / r_.hbm;
-        t.forward = product_time(r_, p, rate, r_.operand, kTwo) + casts * p.in;
-        t.input_grad = product_time(r_, {p.m, p.out, p.in, p.groups}, rate, r_.operand, kTwo) + casts * p.out;
+        t.forward = product_time(r_, p, rate, r_.operand, kTwo) + (own.input ? casts * p.in : 0);
+        t.input_grad = product_time(r_, {p.m, p.out, p.in, p.groups}, rate, r_.operand, kTwo)
+                       + (own.gradient ? casts * p.out : 0);
         t.weight_grad = product_time(r_, {p.in, p.m, p.out, p.groups}, rate, r_.operand,
                                      2 * bytes_of(plan_.training.gradients));
         return t;
@@ -230,14 +236,23 @@ class Layer {
         return plan_.model.ffn_kind == FfnKind::swiglu || plan_.model.ffn_kind == FfnKind::geglu;
     }
 
-    [[nodiscard]] PassTime mlp(double tokens, double width, double groups = 1, double factor = 1,
-                               double latent = 0) const {
-        if (width <= 0 || groups <= 0) return {};
+    [[nodiscard]] PassTime mlp(double tokens, double width) const {
+        if (width <= 0) return {};
+        PassTime t = linear({tokens, s_.hidden, gated() ? 2 * width : width});
+        t += linear({tokens, width, s_.hidden});
+        t += activation(tokens, width);
+        return t;
+    }
+    // Grouped products. Fused: the first applies the activation and casts what it writes for the second, and
+    // so does the second's input gradient on the way back (TransformerEngine's operation fuser, with gate and
+    // up interleaved).
+    [[nodiscard]] PassTime expert_mlp(double tokens, double width, double groups, double latent) const {
         const double up = gated() ? 2 * width : width, each = tokens / groups;
         const double hidden = latent > 0 ? latent : s_.hidden;
-        PassTime t = linear({each, hidden, up, groups}, factor);
-        t += linear({each, width, hidden, groups}, factor);
-        t += activation(tokens, width);
+        const bool apart = !plan_.training.fused_experts;
+        PassTime t = linear({each, hidden, up, groups}, r_.grouped, {.gradient = apart});
+        t += linear({each, width, hidden, groups}, r_.grouped, {.input = apart});
+        if (apart) t += activation(tokens, width);
         return t;
     }
     [[nodiscard]] PassTime activation(double tokens, double width) const {
@@ -277,7 +292,7 @@ class Layer {
             t += linear({s_.outer, latent, s_.hidden});
         }
         t += element_wise(3 * copies / etp() * hidden * kNormBytes, kRouterKernels + kPermuteKernels);
-        t += mlp(copies, expert_width(e), local, r_.grouped, latent);
+        t += expert_mlp(copies, expert_width(e), local, latent);
         if (plan_.model.mlp_bias) t += unfused_bias(copies, expert_width(e));
         t += shared(e);
         return t;
@@ -365,6 +380,17 @@ class Layer {
     Sizes s_;
 };
 
+// Of fp8 products, over those with a scale a tensor.
+double recipe_rate(const SoftwareFacts& software, Fp8Recipe recipe) {
+    switch (recipe) {
+    case Fp8Recipe::tensorwise: break;
+    case Fp8Recipe::rowwise: return software.fp8_rowwise;
+    case Fp8Recipe::blockwise: return software.fp8_blockwise;
+    case Fp8Recipe::mxfp8: return software.fp8_mxfp8;
+    }
+    return 1;
+}
+
 }  // namespace
 
 Rates find_rates(const Plan& plan) {
@@ -400,6 +426,8 @@ Rates find_rates(const Plan& plan) {
     case Dtype::bf16: break;
     }
     const SoftwareFacts& software = facts_of(plan.training.software);
+    if (plan.training.compute == Dtype::fp8 && g.flops.fp8 > 0)
+        r.linear *= recipe_rate(software, plan.training.fp8_recipe);
     r.linear *= software.products;
     r.wide *= software.products;
     r.grouped *= software.grouped;
@@ -427,8 +455,9 @@ LayerTimes time_layers(const Plan& plan, const LayerTypes& types) {
     return t;
 }
 
-StateBytes optimizer_traffic(const Training& t) {
-    const StateBytes states = optimizer_bytes(t), master = master_bytes(t), parameter = parameter_bytes(t);
+StateBytes optimizer_traffic(const Plan& plan) {
+    const Training& t = plan.training;
+    const StateBytes states = optimizer_bytes(t), master = master_bytes(t), parameter = parameter_bytes(plan);
     const auto moved = [&](double state, double copy, double own) {
         return 2 * bytes_of(t.gradients) + 2 * state + (copy > 0 ? 1 : 2) * own;
     };
@@ -438,11 +467,24 @@ StateBytes optimizer_traffic(const Training& t) {
 }
 
 double once_a_step(const Plan& plan) {
-    return plan.cluster.gpu.efficiency.step_s + facts_of(plan.training.software).step_s;
+    const SoftwareFacts& software = facts_of(plan.training.software);
+    const bool graph = plan.training.cuda_graphs == CudaGraphs::iteration;
+    return plan.cluster.gpu.efficiency.step_s * (graph ? software.graphs_step : 1) + software.step_s;
+}
+
+double launch_time(const Plan& plan) {
+    const SoftwareFacts& software = facts_of(plan.training.software);
+    const double each = plan.cluster.gpu.efficiency.launch_s * software.launches;
+    switch (plan.training.cuda_graphs) {
+    case CudaGraphs::none: break;
+    case CudaGraphs::layers: return each * software.graphs_layers;
+    case CudaGraphs::iteration: return 0;
+    }
+    return each;
 }
 
 double optimizer_time(const Plan& plan, const StageNumbers& numbers, const StateShards& shards) {
-    const StateBytes bytes = optimizer_traffic(plan.training);
+    const StateBytes bytes = optimizer_traffic(plan);
     const double moved = bytes.of(numbers.dense) / static_cast<double>(shards.optimizer[0])
                          + bytes.of(numbers.experts) / static_cast<double>(shards.optimizer[1]);
     return moved / (plan.cluster.gpu.hbm_bytes_per_s * plan.cluster.gpu.efficiency.hbm);

@@ -86,9 +86,12 @@ struct ForwardFlops {
 // Returns the HBM bytes of an optimizer step, by one number of each class. The gradient is read twice, once
 // for its norm. States and master copy are read and written. The parameter is written, and read where no
 // master copy is kept.
-[[nodiscard]] StateBytes optimizer_traffic(const Training& t);
+[[nodiscard]] StateBytes optimizer_traffic(const Plan& plan);
 // Returns the seconds that a step takes in addition to its compute: the GPU's and the software's.
 [[nodiscard]] double once_a_step(const Plan& plan);
+// Host seconds of one of a layer's launches. Those inside a graph of the whole iteration take none: what a
+// kernel's start costs on the device is kernel_s.
+[[nodiscard]] double launch_time(const Plan& plan);
 // Returns the seconds to update a rank's part of these numbers, cut into the optimizer's shards.
 [[nodiscard]] double optimizer_time(const Plan& plan, const StageNumbers& numbers, const StateShards& shards);
 

@@ -81,7 +81,7 @@ double recomputed_flops(const Plan& plan, const Stages& stages) {
 
 void wait_for_host(const Plan& plan, StepWork& work) {
     const Efficiency& e = plan.cluster.gpu.efficiency;
-    const double launch = e.launch_s * facts_of(plan.training.software).launches;
+    const double launch = launch_time(plan);
     const double repeats = plan.training.recompute.whole_layers() ? 1 : 0;
     const bool split = traits_of(schedule_of(plan.layout)).splits_backward;
     for (int k = 0; k < work.times.layer.size(); ++k) {

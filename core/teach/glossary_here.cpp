@@ -69,7 +69,7 @@ std::string of_fullest(const OpenPlan& h, double StageMemory::*part) {
 // Returns the bytes of a parameter of a matrix, as nearly all are.
 std::string bytes_per_parameter(const OpenPlan& h) {
     const Training& t = h.p.training;
-    const double weights = parameter_bytes(t).linear, gradients = gradient_bytes(t).linear,
+    const double weights = parameter_bytes(h.p).linear, gradients = gradient_bytes(t).linear,
                  master = master_bytes(t).linear, states = optimizer_bytes(t).linear - master;
     const double all = weights + gradients + master + states;
     return sentence(three_digits(weights), " + ", three_digits(gradients), " + ", three_digits(master), " + ",

@@ -113,7 +113,7 @@ double state_bytes(const QueryInput& in) {
 Answer state_per_parameter(const QueryInput& in) {
     const Training& t = in.plan.training;
     return measure(state_bytes(in), "bytes",
-                   sentence("weights ", three_digits(parameter_bytes(t).linear), " + gradients ",
+                   sentence("weights ", three_digits(parameter_bytes(in.plan).linear), " + gradients ",
                             three_digits(gradient_bytes(t).linear), " + master weights ",
                             three_digits(master_bytes(t).linear), " + the optimizer's states ",
                             three_digits(optimizer_bytes(t).linear - master_bytes(t).linear)));

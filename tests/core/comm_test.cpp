@@ -1,5 +1,6 @@
 #include "core/comm/comm.h"
 #include "core/comm/comm_count.h"
+#include "core/layer/what.h"
 
 #include "plans.h"
 #include "tests/near.h"
@@ -363,4 +364,21 @@ TEST_CASE("what the calls of the busiest stage expose is what the step loses") {
                 if (o.group == GroupKind::pp && o.unit == Unit::step) CHECK(o.exposed_s == o.time_s);
         }
     }
+}
+
+TEST_CASE("parameters in fp8 are sent once, in a byte, and of MXFP8 in bf16 below ZeRO-3") {
+    Plan p = small_plan(16);
+    p.layout.dp_shard = 16, p.layout.zero = 1;
+    const auto gathered = [&](Dtype parameters, Fp8Recipe recipe) {
+        p.training.parameters = parameters, p.training.fp8_recipe = recipe;
+        double bytes = 0;
+        for (const Operation& o : evaluate(p).comm.operations)
+            if (o.what == What::updated_parameters) bytes += o.message_bytes * o.calls;
+        return bytes;
+    };
+    const double bf16 = gathered(Dtype::bf16, Fp8Recipe::tensorwise);
+    REQUIRE(bf16 > 0);
+    CHECK(gathered(Dtype::fp8, Fp8Recipe::tensorwise) == near(bf16 / 2));
+    CHECK(gathered(Dtype::fp8, Fp8Recipe::blockwise) == near(bf16 / 2));
+    CHECK(gathered(Dtype::fp8, Fp8Recipe::mxfp8) == near(bf16));
 }

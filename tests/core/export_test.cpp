@@ -303,6 +303,39 @@ TEST_CASE("a plan's name cannot break out of the head of a text") {
     CHECK(back(plan, Target::nanotron, yaml.text, "llama-2-7b").framework == Framework::nanotron);
 }
 
+TEST_CASE("CUDA graphs, fp8 recipe and fused experts are written and read again") {
+    for (const Target target : {Target::megatron, Target::bridge}) {
+        CAPTURE(static_cast<int>(target));
+        Plan p = presets().plan("llama-3-8b-fsdp");
+        p.training.compute = Dtype::fp8;
+        for (const CudaGraphs graphs : {CudaGraphs::none, CudaGraphs::layers, CudaGraphs::iteration})
+            for (const Fp8Recipe recipe : {Fp8Recipe::tensorwise, Fp8Recipe::blockwise, Fp8Recipe::mxfp8}) {
+                p.training.cuda_graphs = graphs, p.training.fp8_recipe = recipe;
+                p.training.fused_experts = graphs == CudaGraphs::iteration;
+                const Export made = export_plan(p, target, presets());
+                const Plan read = back(p, target, made.text, "llama-3-8b").plan.value();
+                CHECK(read.training.cuda_graphs == graphs);
+                CHECK(read.training.fp8_recipe == recipe);
+                CHECK(read.training.fused_experts == p.training.fused_experts);
+            }
+    }
+    Plan p = test::small_plan(8);
+    p.layout.zero = 3, p.layout.dp_shard = 8;
+    p.training.compute = Dtype::fp8;
+    p.training.fp8_recipe = Fp8Recipe::mxfp8;
+    const auto loses = [&] {
+        const Export made = export_plan(p, Target::torchtitan, presets());
+        return std::any_of(made.lost.begin(), made.lost.end(),
+                           [](const auto& l) { return l.pointer == "/training/fp8_recipe"; });
+    };
+    CHECK_FALSE(loses());
+    CHECK(contains(export_plan(p, Target::torchtitan, presets()).text, "MXFP8LinearConverter.Config()"));
+    p.training.fp8_recipe = Fp8Recipe::rowwise;
+    CHECK_FALSE(loses());
+    p.training.fp8_recipe = Fp8Recipe::tensorwise;
+    CHECK(loses());
+}
+
 TEST_CASE("what Megatron refuses is refused on export and a warning of a plan that names it") {
     Plan p = test::small_plan(16);
     p.layout.tp = 2, p.layout.dp_shard = 8, p.layout.sequence_parallel = false;

@@ -350,12 +350,23 @@ TEST_CASE("optimizers keep the states that they are known for") {
     CHECK(bytes(Optimizer::adamw, Dtype::fp32, MasterWeights::fp32) == 8 * n);
 }
 
-TEST_CASE("fp8 parameters store the large matrices alone in one byte") {
+TEST_CASE("fp8 parameters store the large matrices alone in fp8: once, or both ways where products need it") {
     Plan p = plan_of_size(4, 1024, 8);
     const double n = static_cast<double>(count_parameters(p.model).total);
     const double ends = 2.0 * 128000 * 1024 + 9 * 1024;
     p.training.parameters = Dtype::fp8;
-    CHECK(memory_of(p).stage[0].parameters == (n - ends) + 2 * ends);
+    const double once = (n - ends) + 2 * ends, both_ways = 2 * n;
+    p.cluster.gpu.fp8_any_layout = false;  // Hopper
+    CHECK(memory_of(p).stage[0].parameters == both_ways);
+    p.layout.zero = 3;
+    CHECK(memory_of(p).stage[0].parameters == once);
+    p.cluster.gpu.fp8_any_layout = true;  // Blackwell
+    p.layout.zero = 1;
+    CHECK(memory_of(p).stage[0].parameters == once);
+    for (const Fp8Recipe recipe : {Fp8Recipe::rowwise, Fp8Recipe::blockwise, Fp8Recipe::mxfp8}) {
+        p.training.fp8_recipe = recipe;
+        CHECK(memory_of(p).stage[0].parameters == both_ways);
+    }
 }
 
 TEST_CASE("stages add up: categories to the total, the buffers' parts to the buffers, whole bytes") {

@@ -152,6 +152,25 @@ TEST_CASE("a GPU preset that lacks a constant borrows none and ends") {
     CHECK(few.gpu("h100-sxm").efficiency.hbm == 0);
 }
 
+TEST_CASE("a GPU that a plan writes out is as efficient as it says, else as the preset of its name") {
+    const auto gpu = [](const std::string& name, const std::string& efficiency) {
+        const std::string text =
+            R"({"model": "llama-3-8b", "cluster": {"name": "own", "gpus": 8, "gpu": {"name": ")" + name
+            + R"(", "hbm_bytes": 32e9, "hbm_bytes_per_s": 1e12, "flops": {"bf16": 9e14})" + efficiency
+            + R"(}, "tiers": [{"kind": "nvlink", "bytes_per_s": 1e11}]}})";
+        return parse_plan(text, "own.json", presets()).cluster.gpu.efficiency;
+    };
+    const auto of = [](const char* id) { return presets().gpu(id).efficiency; };
+    REQUIRE(of("tpu-v6e") != of("h100-sxm"));
+    CHECK(gpu(presets().gpu("gb200").name, "") == of("gb200"));
+    CHECK(gpu("TPU v5e", "") == of("tpu-v5e"));
+    CHECK(gpu("TPU of tomorrow", "") == of("tpu-v6e"));
+    CHECK(gpu("Other", "") == of("h100-sxm"));
+    Efficiency stated = of("h100-sxm");
+    stated.gemm = 0.25;
+    CHECK(gpu("TPU v5e", R"(, "efficiency": {"gemm": 0.25})") == stated);
+}
+
 TEST_CASE("every constant of the step model that divides stands in every GPU preset") {
     for (const Presets::Entry& e : presets().list(PresetKind::gpu)) {
         CAPTURE(e.id);

@@ -4,8 +4,11 @@
 #include "core/explain/explain_step.h"
 #include "core/explain/published.h"
 #include "core/io/presets.h"
+#include "core/model/layer_types.h"
 #include "core/model/mixer_flops.h"
+#include "core/plan/software.h"
 #include "core/step/block_parts.h"
+#include "core/step/compute.h"
 #include "core/step/straggler.h"
 #include "plans.h"
 #include "tests/near.h"
@@ -281,4 +284,64 @@ TEST_CASE("every operation and every part of a step can say how it came about") 
         CHECK_FALSE(x.empty());
         CHECK(x.result.find("of the step") != std::string::npos);
     }
+}
+
+TEST_CASE("CUDA graphs take from the host's time: of each layer a share, of an iteration all") {
+    Plan p = small_plan(8);
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.ep = 8, p.layout.etp = 1;
+    p.training.sequence_length = 256;  // every pass waits for its launches
+    const auto with = [&](CudaGraphs graphs, double launch_s) {
+        p.training.cuda_graphs = graphs;
+        p.cluster.gpu.efficiency.launch_s = launch_s;
+        return time_of(p);
+    };
+    constexpr double kLaunch = 3e-5;
+    CHECK(with(CudaGraphs::layers, kLaunch) < with(CudaGraphs::none, kLaunch));
+    CHECK(with(CudaGraphs::iteration, kLaunch) < with(CudaGraphs::layers, kLaunch));
+    CHECK(with(CudaGraphs::iteration, kLaunch) == with(CudaGraphs::iteration, 2 * kLaunch));
+    const double left = facts_of(p.training.software).graphs_layers;
+    CHECK(with(CudaGraphs::layers, kLaunch) == near(with(CudaGraphs::none, kLaunch * left), 1e-9));
+}
+
+TEST_CASE("an fp8 recipe bears on fp8 products alone, at its software's rate") {
+    Plan p = small_plan(8);
+    p.training.software = Software::torchtitan;
+    const auto with = [&](Dtype compute, Fp8Recipe recipe) {
+        p.training.compute = compute, p.training.fp8_recipe = recipe;
+        return find_rates(p).linear;
+    };
+    const SoftwareFacts& f = facts_of(p.training.software);
+    for (const Fp8Recipe recipe : {Fp8Recipe::rowwise, Fp8Recipe::blockwise, Fp8Recipe::mxfp8}) {
+        CAPTURE(name_of(recipe));
+        const double rate = recipe == Fp8Recipe::rowwise     ? f.fp8_rowwise
+                            : recipe == Fp8Recipe::blockwise ? f.fp8_blockwise
+                                                             : f.fp8_mxfp8;
+        CHECK(with(Dtype::fp8, recipe) == near(rate * with(Dtype::fp8, Fp8Recipe::tensorwise)));
+        CHECK(with(Dtype::bf16, recipe) == with(Dtype::bf16, Fp8Recipe::tensorwise));
+    }
+    CHECK(f.fp8_rowwise < 1);
+}
+
+TEST_CASE("fused experts save the passes of their activation and its casts, and nothing of a dense model") {
+    Plan p = small_plan(8);
+    p.training.compute = Dtype::fp8;
+    const double dense = time_of(p);
+    p.training.fused_experts = true;
+    CHECK(time_of(p) == dense);
+    p.model = golden_model("mixtral-8x7b");
+    p.layout.ep = 8, p.layout.etp = 1;
+    p.cluster.gpu.efficiency.launch_s = 0;
+    const LayerTypes types = layer_types(p.model);
+    const PassTime fused = time_layers(p, types).of(types.size() - 1).mlp;
+    p.training.fused_experts = false;
+    const PassTime apart = time_layers(p, types).of(types.size() - 1).mlp;
+    // Gate and up are read and their product written; what is written is read and cast for the second
+    // product, and the gradient of gate and up for the first.
+    const double copies = static_cast<double>(p.training.micro_batch * p.training.sequence_length) * 2;
+    const double numbers = copies * static_cast<double>(p.model.moe->expert_ffn);
+    const Rates r = find_rates(p);
+    CHECK(apart.forward - fused.forward == near(numbers * (3 * 2 + r.cast_bytes) / r.hbm + r.kernel_s, 1e-6));
+    CHECK(apart.input_grad - fused.input_grad > numbers * 2 * r.cast_bytes / r.hbm);
+    CHECK(apart.weight_grad == near(fused.weight_grad, 1e-9));
 }

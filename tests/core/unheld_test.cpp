@@ -164,3 +164,26 @@ TEST_CASE("Bridge's offloaded optimizer stands in the plan and in one list") {
     for (const Listed& row : made.unmapped)
         CHECK(row.setting.find("optimizer_cpu_offload") == std::string::npos);
 }
+
+TEST_CASE("Megatron's CUDA graphs, fp8 recipe and fused operations stand in the plan") {
+    const auto training = [](const std::string& more) {
+        const Import made = import_line(more);
+        REQUIRE(made.plan);
+        for (const Listed& row : made.unmapped) CHECK(row.setting.find("graph") == std::string::npos);
+        return made.plan->training;
+    };
+    CHECK(training("").cuda_graphs == CudaGraphs::none);
+    CHECK(training("--cuda-graph-impl none --cuda-graph-scope full_iteration").cuda_graphs
+          == CudaGraphs::none);
+    CHECK(training("--cuda-graph-impl transformer_engine --cuda-graph-scope attn").cuda_graphs
+          == CudaGraphs::layers);
+    CHECK(training("--cuda-graph-impl local --cuda-graph-scope full_iteration").cuda_graphs
+          == CudaGraphs::iteration);
+    CHECK(training("--cuda-graph-impl full_iteration").cuda_graphs == CudaGraphs::iteration);
+    CHECK(training("--enable-cuda-graph").cuda_graphs == CudaGraphs::layers);
+    CHECK(training("--fp8-format hybrid --fp8-recipe mxfp8").fp8_recipe == Fp8Recipe::mxfp8);
+    CHECK(training("--fp8-format hybrid --fp8-recipe blockwise").fp8_recipe == Fp8Recipe::blockwise);
+    CHECK(training("--fp8-format hybrid --fp8-recipe delayed").fp8_recipe == Fp8Recipe::tensorwise);
+    CHECK(training("--use-transformer-engine-op-fuser").fused_experts);
+    CHECK_FALSE(training("").fused_experts);
+}

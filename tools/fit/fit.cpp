@@ -67,6 +67,12 @@ bool is_megatron(Software s) {
     return s == Software::megatron || s == Software::megatron_bridge;
 }
 
+// GPUs of which Megatron has no run: one whose power is limited, which is the GPU's doing and not
+// torchtitan's, and Google's.
+bool has_other_runs(const Gpu& gpu) {
+    return gpu.id == "h100-96gb-500w" || gpu.id.starts_with("tpu-");
+}
+
 // Fits to its runs and sums their cost. A run that is far off shows an effect that no constant describes:
 // beyond a limit it pulls no more.
 class Fit {
@@ -80,13 +86,15 @@ class Fit {
             if (r.has_time() && !halves.judged(r.family)) runs_.push_back(r);
     }
 
-    // Fits the GPUs' efficiencies to Megatron's runs.
+    // The GPUs' efficiencies, to Megatron's runs and those of GPUs of which it has none.
     void fit_gpus(std::vector<Parameter>& parameters) {
         minimize(parameters, [&] {
             set_parameters(parameters, [this](auto&& each) {
                 for (MeasuredRun& r : runs_) each(r.plan.cluster.gpu.id, r.plan.cluster.gpu.efficiency);
             });
-            return kPrior * cost_of_values(parameters) + cost([](Software s) { return is_megatron(s); });
+            return kPrior * cost_of_values(parameters) + cost([](const Plan& p) {
+                       return is_megatron(p.training.software) || has_other_runs(p.cluster.gpu);
+                   });
         });
     }
 
@@ -97,7 +105,7 @@ class Fit {
         minimize(parameters, [&] {
             set_facts(software, with_values(facts, parameters));
             return kPrior * cost_of_values(parameters)
-                   + cost([software](Software s) { return s == software; });
+                   + cost([software](const Plan& p) { return p.training.software == software; });
         });
     }
 
@@ -107,7 +115,7 @@ class Fit {
         constexpr double kFar = 0.5;
         double sum = 0;
         for (const MeasuredRun& r : runs_)
-            if (which(r.plan.training.software))
+            if (which(r.plan))
                 sum += cost_of_error(std::clamp(std::log1p(error_of(r, scratch_)), -kFar, kFar));
         return sum;
     }
@@ -200,7 +208,7 @@ double print_halves(const std::vector<MeasuredRun>& runs, const Halves& halves) 
 struct Options {
     std::string root = ".";
     bool check = false, renew = false, write = false;
-    std::vector<std::string> only;  // keys of Efficiency; none: all
+    std::vector<std::string> only;  // keys of Efficiency, "gemm" or "gemm:h100-sxm"; none: all
 };
 
 int check_published(const Options& options, const Presets& presets) {
@@ -229,7 +237,9 @@ int run(const Options& options) {
     std::vector<Parameter> parameters = fitted_parameters();
     if (!options.only.empty())
         std::erase_if(parameters, [&](const Parameter& p) {
-            return std::find(options.only.begin(), options.only.end(), p.key) == options.only.end();
+            return std::none_of(options.only.begin(), options.only.end(), [&](const std::string& only) {
+                return only == p.key || only == std::string(p.key) + ":" + std::string(p.gpus.front());
+            });
         });
     // The fit starts and stays near the constants that ship: a constant that the runs do not determine stays
     // as it is.

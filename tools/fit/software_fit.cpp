@@ -16,6 +16,10 @@ std::vector<SoftwareParameter> fitted_of(const SoftwareFacts& facts) {
         {"attention", &SoftwareFacts::attention, 0.7, 0.5, 0.21, 1.5},
         {"element_wise", &SoftwareFacts::element_wise, 1.5, 0.5, 1, 6},
         {"launches", &SoftwareFacts::launches, 1.2, 0.5, 1, 4},
+        {"graphs_layers", &SoftwareFacts::graphs_layers, 0.6, 0.5, 0.05, 1},
+        {"graphs_step", &SoftwareFacts::graphs_step, 0.6, 0.5, 0.05, 1},
+        {"fp8_rowwise", &SoftwareFacts::fp8_rowwise, 0.85, 0.2, 0.3, 1.2},
+        {"fp8_mxfp8", &SoftwareFacts::fp8_mxfp8, 0.95, 0.2, 0.3, 1.2},
         {"tp_hidden", &SoftwareFacts::tp_hidden, 0.6, 0.5, 0.05, 1},
         {"dp_hidden", &SoftwareFacts::dp_hidden, 0.8, 0.5, 0.05, 1},
     };
