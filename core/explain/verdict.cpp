@@ -21,30 +21,25 @@ std::string of_memory(double bytes, double hbm) {
     return (one_unit ? part.substr(0, unit) : part) + " of " + all;
 }
 
-std::string reason_of(const Memory& m, Fit fit) {
+std::string reason_of(const Memory& m, MemoryFit fit) {
     const StageMemory& s = m.stage[static_cast<std::size_t>(m.peak_stage)];
-    const std::string who = words_of(fullest_stages(m), m);
+    const std::string who = words_of(fullest_stages(m), m), of = of_memory(s.total(), m.hbm);
     const bool several = who.starts_with("Stages");
+    const auto memory = [](double bytes) { return memory_text(bytes, Zeros::kept); };
     switch (fit) {
-    case Fit::does_not_fit:
-        return who + (several ? " need " : " needs ") + of_memory(s.total(), m.hbm) + ", and "
-               + memory_text(s.least(), Zeros::kept) + " with the smallest buffers that were measured.";
-    case Fit::fits_if_small:
-        return who + (several ? " need " : " needs ") + of_memory(s.total(), m.hbm) + " with the usual "
-               + memory_text(s.buffers, Zeros::kept) + " of buffers, " + memory_text(s.least(), Zeros::kept)
-               + " with the smallest that were measured.";
-    case Fit::fits:
-        return who
-               + (several                                               ? " are fullest: "
-                  : fullest_stages(m).first == 0 && m.stage.size() == 1 ? " holds "
-                                                                        : " is fullest: ")
-               + of_memory(s.total(), m.hbm)
-               + (s.most() > m.hbm ? ". With the largest buffers that were measured it is "
-                                         + memory_text(s.most(), Zeros::kept) + "."
-                                   : ".");
-    case Fit::refused: break;
+    case MemoryFit::no:
+        return who + (several ? " need " : " needs ") + of + ", and " + memory(s.least())
+               + " with the smallest buffers that were measured.";
+    case MemoryFit::if_small:
+        return who + (several ? " need " : " needs ") + of + " with the usual " + memory(s.buffers)
+               + " of buffers, " + memory(s.least()) + " with the smallest that were measured.";
+    case MemoryFit::yes: break;
     }
-    return {};
+    const std::string verb = several ? " are fullest: " : m.stage.size() == 1 ? " holds " : " is fullest: ";
+    return who + verb + of
+           + (s.most() > m.hbm ? ". With the largest buffers that were measured it is " + memory(s.most())
+                               : "")
+           + ".";
 }
 
 std::string loss_name(const StepSlice& loss) {
@@ -60,9 +55,9 @@ std::string loss_name(const StepSlice& loss) {
 
 }  // namespace
 
-Fit fit_of(const Evaluation& e) {
-    if (!e.valid || e.memory.stage.empty()) return Fit::refused;
-    return e.memory.fits() ? Fit::fits : e.memory.may_fit() ? Fit::fits_if_small : Fit::does_not_fit;
+std::optional<MemoryFit> fit_of(const Evaluation& e) {
+    if (!e.valid || e.memory.stage.empty()) return std::nullopt;
+    return e.memory.fit();
 }
 
 StageRun fullest_stages(const Memory& m) {
@@ -93,20 +88,17 @@ std::optional<StepSlice> largest_loss(const Step& step) {
 
 PlanVerdict verdict_of(const Evaluation& e) {
     PlanVerdict out{.fit = fit_of(e)};
-    switch (out.fit) {
-    case Fit::refused:
+    if (!out.fit) {
         out.sentence = "This layout cannot be built.";
         out.reason = first_error(e.problems);
         return out;
-    case Fit::does_not_fit: out.sentence = "Does not fit in memory."; break;
-    case Fit::fits_if_small: {
-        out.sentence = std::string(kFitsIfSmall) + ".";
-        out.sentence.front() = 'F';
-        break;
     }
-    case Fit::fits: out.sentence = "Fits."; break;
+    switch (*out.fit) {
+    case MemoryFit::no: out.sentence = "Does not fit in memory."; break;
+    case MemoryFit::if_small: out.sentence = "Fits only if buffers stay small."; break;
+    case MemoryFit::yes: out.sentence = "Fits."; break;
     }
-    out.reason = reason_of(e.memory, out.fit);
+    out.reason = reason_of(e.memory, *out.fit);
     if (!e.step) return out;
     if (const auto loss = largest_loss(*e.step))
         out.sentence += " Largest loss to mend: " + loss_name(*loss) + ", "

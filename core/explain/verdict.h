@@ -9,10 +9,8 @@
 
 namespace pentamesh {
 
-enum class Fit : std::uint8_t { refused, does_not_fit, fits_if_small, fits };
-
-// The memory of a plan in one word. A plan without figures is refused.
-[[nodiscard]] Fit fit_of(const Evaluation& evaluation);
+// Says whether the plan fits in memory; nullopt if it is refused and has no figures.
+[[nodiscard]] std::optional<MemoryFit> fit_of(const Evaluation& evaluation);
 
 // The stages whose memory is the fullest stage's to a hundredth of a GiB, and follow one another.
 struct StageRun {
@@ -27,9 +25,9 @@ struct StageRun {
 [[nodiscard]] std::optional<StepSlice> largest_loss(const Step& step);
 
 struct PlanVerdict {
-    Fit fit = Fit::refused;
-    std::string sentence{};  // "Fits. Largest loss to mend: the bubble, 17.5 % of the step."
-    std::string reason{};    // "Stages 1 to 7 are fullest: 77.1 of 79.6 GiB."
+    std::optional<MemoryFit> fit{};  // nullopt: refused
+    std::string sentence{};        // "Fits. Largest loss to mend: the bubble, 17.5 % of the step."
+    std::string reason{};          // "Stages 1 to 7 are fullest: 77.1 of 79.6 GiB."
 };
 [[nodiscard]] PlanVerdict verdict_of(const Evaluation& evaluation);
 

@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/io/presets.h"
 #include "core/teach/glossary.h"
 #include "tests/near.h"
@@ -94,6 +95,31 @@ TEST_CASE("a term in a plan is the plan's figure") {
     CHECK(here("bubble", "llama-3-8b-fsdp") == "none: there is no pipeline");
     CHECK(here("moe", "deepseek-v3-2048") == "256 experts, 8 for each token");
     CHECK(here("phlogiston", "mesh-8").empty());
+}
+
+TEST_CASE("each computed term says something of each plan that ships, with whole figures") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    std::size_t said = 0;
+    for (const Presets::Entry& entry : presets.list(PresetKind::plan)) {
+        Plan plan = presets.plan(entry.id);
+        plan.training.straggler_cv = 0.02;
+        const Evaluation e = evaluate(plan);
+        for (const std::string_view id : computed_terms()) {
+            CAPTURE(entry.id);
+            CAPTURE(id);
+            const std::string text = in_this_plan(id, plan, e);
+            said += text.empty() ? 0 : 1;
+            for (const char* broken : {"nan", "inf ", "-1 ", "0 GPUs"})
+                CHECK(text.find(broken) == std::string::npos);
+        }
+        // The same figures, read off the evaluation.
+        REQUIRE(e.step);
+        double exposed = 0;
+        for (const double t : e.step->exposed_comm_s) exposed += t;
+        CHECK(in_this_plan("exposed", plan, e).starts_with(time_text(exposed)));
+        CHECK(in_this_plan("straggler", plan, e).find(time_text(e.step->straggler_s)) != std::string::npos);
+    }
+    CHECK(said > 20 * presets.list(PresetKind::plan).size());
 }
 
 TEST_CASE("sixteen bytes a parameter, eighteen with gradients of four") {

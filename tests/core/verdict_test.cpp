@@ -36,17 +36,17 @@ TEST_CASE("the verdict follows the memory of the GPU: fits, only if buffers stay
     const StageMemory& s = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
     REQUIRE(s.buffers_low < s.buffers);
     const auto of = [&](double hbm) { return verdict_of(evaluate(with_hbm(p, hbm))); };
-    CHECK(of(s.most() + 1).fit == Fit::fits);
+    CHECK(of(s.most() + 1).fit == MemoryFit::yes);
     CHECK(says(of(s.most() + 1).sentence, "Fits."));
-    CHECK(of(s.total() - 1e6).fit == Fit::fits_if_small);
+    CHECK(of(s.total() - 1e6).fit == MemoryFit::if_small);
     CHECK(says(of(s.total() - 1e6).sentence, "Fits only if buffers stay small."));
     const PlanVerdict not_at_all = of(s.least() / 2);
-    CHECK(not_at_all.fit == Fit::does_not_fit);
+    CHECK(not_at_all.fit == MemoryFit::no);
     CHECK(says(not_at_all.sentence, "Does not fit in memory."));
     CHECK(says(not_at_all.reason, memory_text(s.least() / 2, Zeros::kept)));
     p.layout.tp = 7;
     const Evaluation broken = evaluate(p);
-    CHECK(verdict_of(broken).fit == Fit::refused);
+    CHECK(verdict_of(broken).fit == std::nullopt);
     CHECK(verdict_of(broken).reason == broken.problems.front().message);
 }
 

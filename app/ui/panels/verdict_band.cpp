@@ -43,8 +43,8 @@ std::string lower_first(std::string text) {
     return text;
 }
 
-Color color_of(const Theme& theme, Fit fit) {
-    return fit == Fit::fits ? theme.good : fit == Fit::fits_if_small ? theme.amber : theme.bad;
+Color color_of(const Theme& theme, std::optional<MemoryFit> fit) {
+    return fit == MemoryFit::yes ? theme.good : fit == MemoryFit::if_small ? theme.amber : theme.bad;
 }
 
 void set_difference(Figure& f, double by, bool less_is_better, std::string (*text)(double)) {
@@ -72,7 +72,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene) {
     std::vector<Figure> out;
     const Memory& m = e.memory;
     Figure memory{.label = "memory", .value = gib(m.peak()), .unit = "/ " + memory_text(m.hbm)};
-    if (const Fit fit = fit_of(e); fit != Fit::fits) memory.color = color_of(theme, fit);
+    if (const auto fit = fit_of(e); fit != MemoryFit::yes) memory.color = color_of(theme, fit);
     const StageRun full = fullest_stages(m);
     memory.context = m.stage.size() == 1 ? "" : "fullest: " + lower_first(words_of(full, m));
     if (a != nullptr && !a->memory.stage.empty())
@@ -158,7 +158,7 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
     row.cut_left(20);
     const PlanVerdict verdict = covered ? PlanVerdict{.sentence = "The lesson asks for this plan's figures."}
                                         : verdict_of(scene.evaluation);
-    if (!covered && verdict.fit != Fit::refused) {
+    if (!covered && verdict.fit) {
         std::vector<Figure> figures = figures_of(theme, scene);
         while (figures.size() > 1 && row.w - static_cast<float>(figures.size()) * kLeastFigure < kSentence)
             figures.pop_back();
@@ -171,7 +171,9 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
         row.cut_right(20);
     }
     const Color color = covered ? theme.faint : color_of(theme, verdict.fit);
-    const int corners = covered || verdict.fit == Fit::fits ? 0 : verdict.fit == Fit::fits_if_small ? 3 : 4;
+    const int corners = covered || verdict.fit == MemoryFit::yes ? 0
+                        : verdict.fit == MemoryFit::if_small     ? 3
+                                                                 : 4;
     const TextStyle bold = ui.style(high ? 16 : 14, Tone::text, Face::semibold);
     const Rect text{row.x + 24, row.y, row.w - 24, row.h};
     // The sentence takes two lines where it must; the reason stands below if there is room for it.

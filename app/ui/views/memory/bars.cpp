@@ -173,7 +173,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         if (scene.selection.stage == 0 && scene.selection.memory_category == static_cast<int>(i))
             c.frame(part, ui.theme().text, 1.5f);
     }
-    const float line = x_of(m.hbm), end = x_of(at), middle = whole.center().y;
+    const float line = x_of(m.hbm), end = x_of(at), middle = whole.bottom() - 7;
     if (at - m.hbm >= kOver) {
         const Rect over{line, whole.y, std::max(4.0f, end - line), whole.h};
         c.rect(over, ui.theme().window.alpha(0.35f));

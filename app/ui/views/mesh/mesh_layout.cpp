@@ -115,6 +115,8 @@ std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_no
     if (pp.size > 1 && gpus == pp.stride) return "a row is a stage";
     if (pp.size > 1 && pp.stride > gpus && pp.stride % gpus == 0)
         return with_commas(pp.stride / gpus) + " rows are a stage";
+    if (pp.size > 1 && pp.stride > domain && gpus % pp.stride == 0 && gpus < pp.stride * pp.size)
+        return "a row is " + with_commas(gpus / pp.stride) + " stages side by side";
     for (const Axis axis : mesh.order) {
         const Factor& f = mesh.dense[axis];
         if (f.size > 1 && f.stride < gpus && f.stride * f.size > gpus && f.stride * f.size % gpus == 0)

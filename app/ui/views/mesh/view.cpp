@@ -20,7 +20,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kMaxZoom = 400;
-constexpr float kRowWords = 18;  // height of the words below the cells
+constexpr float kRowWords = 22;  // height of the words below the cells
 
 const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster, const Mesh& mesh,
                              float scale) {
