@@ -10,7 +10,7 @@ namespace pentamesh {
 [[nodiscard]] std::vector<Table::Column> category_columns(Shown shown);
 [[nodiscard]] std::vector<std::string> category_cells(const StageMemory& stage);
 [[nodiscard]] Table memory_table(const Memory& memory);
-// Of a column "fits": "yes", "no" or the words of what may fit.
+// Returns a cell of a column "fits": "yes", "no" or the words of what may fit.
 [[nodiscard]] std::string_view fit_cell(MemoryFit fit);
 [[nodiscard]] Table savings_table(const std::vector<SavingStep>& steps);
 

@@ -32,7 +32,7 @@ std::vector<Parameter> fitted_parameters() {
     const std::vector<std::string_view> ampere{"a100-80gb-sxm", "a100-40gb-sxm"};
     const std::vector<std::string_view> hopper{"h100-sxm", "h800-sxm", "h200-sxm"};
     const std::vector<std::string_view> blackwell{"b200", "b300", "gb200", "gb300"};
-    const std::vector<std::string_view> limited{"h100-96gb-500w"};  // by its power: products alone
+    const std::vector<std::string_view> limited{"h100-96gb-500w"};  // by its power: only products
     const std::vector<std::string_view> tpu{"tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e"};
     std::vector<std::string_view> modern = hopper;
     modern.insert(modern.end(), blackwell.begin(), blackwell.end());

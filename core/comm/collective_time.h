@@ -56,7 +56,7 @@ class Routes {
 
 // Share of a tier's bandwidth that an all-to-all reaches. In the first tier it is bound by the protocol, as
 // rings are (NCCL on H100: 370 of 450 GB/s in all but all-reduces by NVLink SHARP, nccl-tests issue 212), and
-// reaches 0.9 of their rate (8 B200: 0.60 beside 0.67, SimuMax b200_bf16_ceperm). Beyond it, the fitted one.
+// reaches 0.9 of their rate (8 B200: 0.60 against 0.67, SimuMax b200_bf16_ceperm). Beyond it, the fitted one.
 [[nodiscard]] double all_to_all_share(const Efficiency& e, int tier);
 
 // Returns the seconds of one call over the route with the given buffer (Operation::message_bytes).

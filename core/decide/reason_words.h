@@ -7,8 +7,8 @@
 
 namespace pentamesh {
 
-// What follows "layouts that": "do not fit", "have a schedule that the software lacks". The code's name where
-// no search can meet it.
+// Returns what follows "layouts that": "do not fit", "have a schedule that the software lacks". It is the
+// code's name where no search can meet it.
 [[nodiscard]] std::string_view reason_words(ProblemCode code);
 
 }  // namespace pentamesh

@@ -25,7 +25,7 @@ std::string recipe_name(std::string_view word) {
     return "tensorwise";
 }
 
-// What is captured: a whole iteration has its own name among the ways or among the scopes.
+// Reads what is captured: a whole iteration has its own name among the ways or among the scopes.
 void read_graphs(Sheet& s, Draft& d) {
     constexpr const char* kField = "/training/cuda_graphs";
     std::string graphs = "none";

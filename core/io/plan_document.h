@@ -11,8 +11,8 @@
 namespace pentamesh {
 
 inline constexpr std::string_view kPlanFormat = "pentamesh.plan/1";
-// Where a GPU of one's own states no efficiency and has no preset's name it is taken to be as efficient as
-// the first's; a TPU as the second's.
+// A GPU of one's own that states no efficiency and has no preset's name is taken to be as efficient as the
+// first; a TPU as the second.
 inline constexpr std::string_view kEfficiencyOf = "h100-sxm";
 inline constexpr std::string_view kTpuEfficiencyOf = "tpu-v6e";
 

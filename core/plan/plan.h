@@ -322,8 +322,8 @@ enum class MasterWeights : std::uint8_t { none, bf16, fp32 };
 // Numbers that share a scale where products are in fp8: a tensor (delayed and current scaling), a row, blocks
 // of 128 (DeepSeek-AI 2024), blocks of 32 with a scale of 8 bits (OCP Microscaling 1.0).
 enum class Fp8Recipe : std::uint8_t { tensorwise, rowwise, blockwise, mxfp8 };
-// What a CUDA graph captures, which the host then launches as one: nothing; of each layer attention, router
-// and what stands before the exchange of tokens; forward and backward of a step.
+// Says what a CUDA graph captures, which the host then launches as one: nothing; of each layer attention,
+// router and what stands before the exchange of tokens; forward and backward of a step.
 enum class CudaGraphs : std::uint8_t { none, layers, iteration };
 
 struct Overlap {

@@ -43,8 +43,8 @@ struct SoftwareFacts {
     double products = 1, grouped = 1, attention = 1;
     double element_wise = 1;  // passes over memory of element-wise kernels, over those of fused ones
     double launches = 1;      // host time of a layer's launches, over Megatron's
-    // What a graph of each layer leaves of that; what a graph of an iteration leaves of what a step takes
-    // besides.
+    // A graph of each layer leaves this share of that; a graph of an iteration leaves this share of what the
+    // GPU takes once a step.
     double graphs_layers = 1, graphs_step = 1;
     double fp8_rowwise = 1, fp8_blockwise = 1, fp8_mxfp8 = 1;  // rate of fp8 products over tensorwise ones
     // An overlap switch lets transfers hide: this share of them does.
@@ -64,7 +64,7 @@ struct SoftwareFacts {
 
 [[nodiscard]] const SoftwareFacts& facts_of(Software software);
 
-// Of any age: what it runs is the same.
+// Returns true for torchtitan of any age: what it runs is the same.
 [[nodiscard]] constexpr bool is_torchtitan(Software software) {
     return software == Software::torchtitan || software == Software::torchtitan_2024;
 }

@@ -380,7 +380,7 @@ class Layer {
     Sizes s_;
 };
 
-// Of fp8 products, over those with a scale a tensor.
+// Returns the rate of fp8 products over that of products with one scale for a tensor.
 double recipe_rate(const SoftwareFacts& software, Fp8Recipe recipe) {
     switch (recipe) {
     case Fp8Recipe::tensorwise: break;

@@ -1,4 +1,4 @@
-// Whether a plan fits: one meaning, and the same words wherever it is said.
+// "A plan fits" has one meaning, and the same words wherever it is said.
 #include "core/advice/advice.h"
 #include "core/decide/compare.h"
 #include "core/decide/search.h"
@@ -13,7 +13,7 @@ using namespace pentamesh;
 
 namespace {
 
-// Of one stage; its memory is what the middle of the range takes, less `missing` bytes.
+// Returns a plan of one stage whose GPU has what the middle of the range takes, less `missing` bytes.
 Plan plan_that_lacks(double missing) {
     Plan p = test::presets().plan("llama-3-8b-fsdp");
     p.cluster.gpu.hbm_bytes = evaluate(p).memory.peak() - missing;

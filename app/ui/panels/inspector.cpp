@@ -395,7 +395,7 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
 
 namespace {
 constexpr float kTimedFrom = 800, kWordsFrom = 1100;  // logical pixels
-// What mouse and keys do, for whoever has not read the manual.
+// Says what mouse and keys do, for those who have not read the manual.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kHints{
     {{"click", "a cell for its groups"},
      {"1 … 9", "a view in the whole window"},

@@ -29,7 +29,7 @@ struct Command {
     return {.key = key, .ctrl = true, .shift = shift};
 }
 
-// The command whose chord was pressed in this frame and that can run; nullptr: none.
+// Returns the command whose chord was pressed in this frame and that can run; nullptr: none.
 [[nodiscard]] const Command* pressed_command(const std::vector<Command>& commands);
 
 }  // namespace pentamesh::ui

@@ -165,7 +165,7 @@ void Shell::make_edit_commands() {
          .enabled = [this] { return static_cast<bool>(window_.host.clipboard); }});
 }
 
-// The orders of the frameworks and the schedules, as in the plan panel's menus.
+// Adds the orders of the frameworks and the schedules, as in the plan panel's menus.
 void Shell::make_layout_commands() {
     for (const OrderPreset& o : order_presets()) {
         std::string id = "order.to.", axes;
@@ -194,7 +194,7 @@ void Shell::make_layout_commands() {
     }
 }
 
-// The view that fills the window; else the uppermost that is shown as a table; else the uppermost.
+// Returns the view that fills the window; else the uppermost that is shown as a table; else the uppermost.
 ViewId Shell::tabled_view() const {
     if (window_.full) return *window_.full;
     for (const ViewId id : window_.views.in_pane)
@@ -207,7 +207,7 @@ Table Shell::shown_table() {
     return data_of(scene_of(none), tabled_view(), window_.views);
 }
 
-// The table of the view as it would be shown as data, in the form that the file's ending names.
+// Saves the table of the view as it would be shown as data, in the form that the file's ending names.
 void Shell::save_table(const std::filesystem::path& path) {
     const std::string ending = path.extension().string();
     const TableFormat format = ending == ".md"     ? TableFormat::markdown
@@ -240,7 +240,7 @@ void Shell::make_export_commands() {
          .menu = "Export",
          .run = [this] { dialogs_.copy_picture(); },
          .enabled = [this] { return static_cast<bool>(window_.host.save_picture); }});
-    // The answer to a question that is open stands in none of these.
+    // A table can hold the answer to an open question: it is not offered while that is hidden.
     const auto tells_nothing = [this] { return !window_.veil.hides(); };
     add({.id = "export.table",
          .title = "This table…",

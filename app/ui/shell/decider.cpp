@@ -43,7 +43,7 @@ ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
     return out;
 }
 
-// The parts of a layout's step: known of those that the report lists. Of layouts that are as good it lists
+// Returns the step of a layout if the report lists it, else null. Of layouts that are equally good it lists
 // one.
 const Step* step_of(const SearchFound& found, const FoundLayout& layout) {
     if (!found.report) return nullptr;
@@ -127,7 +127,7 @@ void Decider::update_advice(bool rested) {
     if (near_work_->tend(rested, revision, near_, look)) window_.dirty = true;
 }
 
-// What searches know about the open plan, for the list of what would help.
+// Takes better layouts that searches know, for the list of what would help.
 void Decider::look_for_better() {
     const SearchFound* found = window_.views.search.found.get();
     if (window_.evaluated != window_.document.revision()) return;  // the next frame looks
@@ -138,12 +138,12 @@ void Decider::look_for_better() {
     const bool had = !better_.empty();
     better_.clear();
     const bool experts = window_.document.plan().model.moe.has_value();
-    // What does not fit is worth any layout that does.
+    // If the plan does not fit, any layout that fits is offered.
     const bool fits = window_.evaluation.step && window_.evaluation.memory.fits();
     const double now_s = window_.evaluation.step ? window_.evaluation.step->time_s : 0;
     const double room =
         window_.document.plan().cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
-    // `step`: its parts, where they are known.
+    // `step` holds the parts of its time; null: they are not known.
     const auto offer = [&](const std::string& how, double step_s, double memory_bytes, Plan plan,
                            const std::string& words, const Step* step) {
         const bool less = now_s > 0 && step_s < now_s;

@@ -38,7 +38,7 @@ class Decider {
     bool forget_change();
     [[nodiscard]] const std::string& changed() const { return changed_; }
     [[nodiscard]] double changed_until_s() const { return changed_until_s_; }
-    // The time at which better layouts are looked for, if the plan stays as it is.
+    // Returns the time at which better layouts are looked for, if the plan stays as it is.
     [[nodiscard]] double advice_due_s() const;
     [[nodiscard]] bool works() const;
     [[nodiscard]] const std::vector<BetterLayout>& better() const { return better_; }

@@ -83,7 +83,7 @@ void Dialogs::draw_picture_preview(Ui& ui, Rect box) const {
         c.text_in(box, "Drawing the preview…", ui.small(), Align::center);
 }
 
-// True: the dialog is done.
+// Returns true if the dialog is done.
 bool Dialogs::draw_picture(Ui& ui, Rect room, Rect buttons) {
     take_focus("picture.to_file");
     PictureChoice& choice = picture_.choice;
@@ -180,7 +180,7 @@ void Dialogs::wrote(const std::filesystem::path& path) {
     window_.ask(DialogKind::written, (whole.empty() ? path : whole).string(), nullptr);
 }
 
-// True: the dialog is done.
+// Returns true if the dialog is done.
 bool Dialogs::draw_written(Ui& ui, Rect room, Rect buttons) {
     take_focus("dialog.ok");
     dialog_error_text(ui, room, dialog_.error);

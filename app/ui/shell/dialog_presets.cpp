@@ -40,7 +40,7 @@ float row_height(Ui& ui, const OwnPreset& p, float width) {
     return std::max(kPresetRow, 30 + lines);
 }
 
-// "model" -> the name that the preset is proposed: the plan's own where that can be, else told apart.
+// Returns the name that is proposed for a preset: the plan's own, or "My ..." if that one is refused.
 std::string proposed_name(const Presets& presets, PresetKind kind, const Plan& plan) {
     std::string name = kind == PresetKind::model     ? plan.model.name
                        : kind == PresetKind::cluster ? plan.cluster.name
@@ -59,7 +59,7 @@ void Dialogs::ask_preset_name(PresetKind kind) {
     dialog_.preset = kind;
 }
 
-// What the name comes to, or why it cannot be.
+// Says which id and file the name gives, or why it is refused.
 Dialogs::PresetNote Dialogs::preset_note() const {
     const std::string refused = refused_preset_name(window_.presets, dialog_.preset, dialog_.text);
     if (!refused.empty()) return {refused, true};

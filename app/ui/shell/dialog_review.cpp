@@ -34,7 +34,7 @@ std::string pages_note() {
 
 }  // namespace
 
-// What the open plan is compared with; null: with none.
+// Returns the plan that the open one is compared with; null: no plan.
 std::shared_ptr<const Plan> Dialogs::review_second() const {
     using With = ReviewChoice::With;
     if (review_.with == With::file) return review_.second;
@@ -59,7 +59,7 @@ float Dialogs::review_height(Ui& ui, float width) const {
     return width > 2 * kPreview - 60 ? std::max(rows, kPreviewHigh) : rows;
 }
 
-// A page as it will be. Until all of them are worked out, the first.
+// Draws a page as it will be. Until all of them are worked out, it is the first.
 void Dialogs::draw_review_page(Ui& ui, Rect box) {
     Rect row = box.cut_bottom(kTurn);
     const auto& made = review_.pages_of;
@@ -103,7 +103,7 @@ void Dialogs::update() {
     if (review_work_->tend(open, key, review_.pages_of, make)) window_.dirty = true;
 }
 
-// True: the dialog is done.
+// Returns true if the dialog is done.
 bool Dialogs::draw_review(Ui& ui, Rect room, Rect buttons) {
     ReviewRequest& r = review_.request;
     if (room.w > 2 * kPreview - 60) {
@@ -145,7 +145,7 @@ bool Dialogs::draw_review(Ui& ui, Rect room, Rect buttons) {
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
 }
 
-// What the plan is compared with: nothing, the pinned A, a plan of a file.
+// Draws the choice of what the plan is compared with: nothing, the pinned A, a plan of a file.
 void Dialogs::draw_review_second(Ui& ui, Rect row) {
     using With = ReviewChoice::With;
     const KeptPlan* a = window_.views.compare.pinned();
@@ -162,7 +162,7 @@ void Dialogs::draw_review_second(Ui& ui, Rect row) {
     dialog_.error.clear();
 }
 
-// The plan of a file, a preset's plan among them, to compare with.
+// Takes the plan of a file, which may be a preset's, to compare with.
 void Dialogs::take_review_second(const std::filesystem::path& path) {
     const Incoming in = read_incoming(read_file(path), path.string(), window_.presets);
     if (in.kind != IncomingKind::plan && in.kind != IncomingKind::plan_inside)
@@ -173,7 +173,7 @@ void Dialogs::take_review_second(const std::filesystem::path& path) {
 }
 
 void Dialogs::ask_review() {
-    // What is pinned is what somebody compares with.
+    // A pinned plan is most likely the one to compare with.
     if (review_.with == ReviewChoice::With::none && window_.views.compare.pinned() != nullptr
         && !review_.asked)
         review_.with = ReviewChoice::With::pinned;

@@ -186,7 +186,7 @@ bool Dialogs::draw_close(Ui& ui, Rect /*room*/, Rect buttons) {
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel") || discards;
 }
 
-// What throws is said in the dialog, which stays.
+// If `act` throws, the dialog stays and shows the error.
 void Dialogs::try_in_dialog(const std::function<void()>& act) {
     window_.dirty = true;
     try {

@@ -51,7 +51,7 @@ struct PictureDialog {
     double due_s = -1;  // when it is to be drawn; < 0: it was
     Image preview{};
     std::uint64_t preview_number = 0;
-    std::string reason{};  // why there is none
+    std::string reason{};  // why there is no preview
 };
 
 // The dialog that is open.
@@ -73,7 +73,7 @@ class Dialogs {
     Dialogs(const Dialogs&) = delete;
     Dialogs& operator=(const Dialogs&) = delete;
 
-    // Sets the action for a file that a dialog of this kind asks for. What it throws is said in the dialog.
+    // Sets the action for a file that a dialog of this kind asks for. If it throws, the dialog says why.
     void when_picked(DialogKind kind, std::function<void(const std::filesystem::path&)> act);
     void ask(DialogKind kind, std::string text, std::function<void()> after, std::string error);
     void ask_preset_name(PresetKind kind);
@@ -89,7 +89,7 @@ class Dialogs {
     [[nodiscard]] const Dialog& open() const { return dialog_; }
     [[nodiscard]] bool waits_for_desktop() const { return native_dialog_ != nullptr; }
     [[nodiscard]] bool works() const { return review_.pages_of.running; }
-    // The time at which the preview of a picture is due; < 0: none is.
+    // Returns the time at which the preview of a picture is due; < 0: it is not due.
     [[nodiscard]] double preview_due_s() const {
         return dialog_.kind == DialogKind::picture ? picture_.due_s : -1;
     }
@@ -106,7 +106,7 @@ class Dialogs {
         float (Dialogs::*height)(Ui&, float width) const = nullptr;  // between words and buttons
         // Returns true if the dialog is done.
         bool (Dialogs::*draw)(Ui&, Rect room, Rect buttons) = nullptr;
-        // Of a dialog that asks for a file; empty for the others.
+        // Names the files that the dialog asks for; empty: it asks for no file.
         std::string_view files{};
         bool saves = true;
         std::vector<std::string> endings{};  // the first is added to a name without any of them

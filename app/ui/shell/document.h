@@ -34,20 +34,20 @@ class Document {
     [[nodiscard]] const Plan& plan() const { return *now_.plan; }
     [[nodiscard]] const std::filesystem::path& path() const { return now_.file->path; }  // empty: never saved
     [[nodiscard]] bool modified() const { return now_.modified(); }
-    // Grows with every change of the plan: whoever keeps something made from it compares this.
+    // Grows with every change of the plan. Code that keeps something made from the plan compares this.
     [[nodiscard]] std::uint64_t revision() const { return revision_; }
 
-    // An edit. `merge_key` non-empty: edits in a row with the same key are one step of undo (a drag).
+    // Makes an edit. Edits in a row with the same `merge_key`, if not empty, are one step of undo (a drag).
     void edit(Plan plan, std::string what, std::string merge_key = {});
-    // Another plan, with a path and a saved state of its own. Undo brings the old one back with its own.
+    // Opens another plan, with its own path and saved state. Undo brings the old one back with its own.
     void replace(OpenedPlan opened, std::string what);
-    // The same without a step of undo: only for a plan without edits.
+    // Does the same without a step of undo: only for a plan without edits.
     void replace_unmodified(OpenedPlan opened);
-    // The nearest state of that file (UnsavedPlan) is the open plan again, as a step of undo. False: there is
-    // none.
+    // Opens the nearest state of that file (UnsavedPlan) again, as a step of undo. Returns false if the file
+    // has no state.
     bool bring_back(std::uint64_t file, std::string what);
-    // A plan that was looked at and changed meanwhile, and is not asked about: redo shows it, undo then this
-    // one.
+    // Keeps a plan that was looked at and changed, without a question: redo shows it, and undo then shows
+    // this one.
     void looked_at(Plan plan, std::string what);
     bool undo();
     bool redo();
@@ -58,29 +58,29 @@ class Document {
         return undo_.empty() ? nullptr : undo_.back().state.plan.get();
     }
     [[nodiscard]] std::string undo_text() const { return undo_.empty() ? "" : undo_.back().what; }
-    // What a plan says means something else from now on: each state of the history is replaced by what
-    // `change` makes of it. What was saved stays what the file holds, so that a state that is changed counts
-    // as modified.
+    // Replaces each state of the history by what `change` makes of it: what a plan says means something else
+    // from now on. What was saved stays what the file holds, so that a state that is changed counts as
+    // modified.
     void rewrite(const std::function<Plan(const Plan&)>& change);
     // A drag has ended: the next edit with the same key is a step of its own.
     void end_merge() { merge_key_.clear(); }
 
-    // A copy that was set aside comes back: its revision is told apart from all that were seen meanwhile.
+    // A copy that was set aside comes back: its revision gets larger than all that were seen meanwhile.
     void continue_after(std::uint64_t revision) {
         revision_ = (revision_ > revision ? revision_ : revision) + 1;
     }
 
-    // Another program wrote the plan's file since it was read or saved here.
+    // Returns true if another program wrote the plan's file since it was read or saved here.
     [[nodiscard]] bool changed_elsewhere() const;
-    // The plan as it stands is this file's.
+    // Notes that this file holds the plan as it stands.
     void belongs_to(const std::filesystem::path& path);
-    // Writes the canonical text with the scene, new file then rename. Error of kind io; the old file stays as
-    // it was. A scene is no change of the plan: modified() does not look at it.
+    // Writes the canonical text with the scene to a new file, then renames it. Throws an error of kind io
+    // and leaves the old file as it was. A scene is no change of the plan: modified() does not look at it.
     void save_as(const std::filesystem::path& path, const SavedScene& scene);
 
-    // The open plan, if it is modified, and each plan that was replaced while it was; the newest first.
+    // Returns the open plan, if modified, and each plan that was replaced while modified; the newest first.
     [[nodiscard]] std::vector<UnsavedPlan> unsaved() const;
-    // Bytes that the history keeps.
+    // Returns the bytes that the history keeps.
     [[nodiscard]] std::size_t history_bytes() const;
 
   private:
@@ -91,7 +91,7 @@ class Document {
         bool operator==(const Stamp&) const = default;
     };
     static Stamp stamp_of(const std::filesystem::path& path);
-    // What one plan file is: shared by all states of the plan that belong to it.
+    // Describes one plan file. All states of the plan that belong to it share this.
     struct File {
         std::uint64_t id = 0;
         std::filesystem::path path;
@@ -115,7 +115,7 @@ class Document {
 
     [[nodiscard]] State state_of(OpenedPlan opened);
     void push_undo(std::string what);
-    // Takes the last step of one history and puts what it replaces on the other. False: there is none.
+    // Takes the last step of one history and puts what it replaces on the other. False: `from` has no step.
     bool exchange(std::vector<Step>& from, std::vector<Step>& to);
 };
 

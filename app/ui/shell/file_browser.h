@@ -25,12 +25,12 @@ struct FileBrowser {
     ScrollState scroll, places_scroll;
 
     void go_to(std::filesystem::path to, std::string& typed);
-    // Shows a folder, of whatever is typed.
+    // Shows a folder. What is typed has no effect on it.
     void begin(std::filesystem::path at);
-    // After `typed` was changed by hand: the folder that it lies in is shown.
+    // Shows the folder that `typed` lies in, after `typed` was changed by hand.
     void follow(std::string_view typed, const std::filesystem::path& home);
     void read_again() { listed.clear(); }
-    // Reads the folder where that is due.
+    // Reads the folder if it is to be read.
     void look();
 };
 

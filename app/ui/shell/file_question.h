@@ -1,4 +1,4 @@
-// A file that the user is asked for. Whoever runs the window may have a dialog of the desktop's for that.
+// A file that the user is asked for. The program that runs the window may have the desktop's dialog for it.
 #pragma once
 
 #include <filesystem>
@@ -24,14 +24,14 @@ struct FileAnswer {
     std::string reason{};          // of a failure
 };
 
-// A dialog that is open beside the window. Destroying it closes it.
+// A dialog that is open next to the window. Its destructor closes it.
 class FileDialog {
   public:
     FileDialog() = default;
     virtual ~FileDialog() = default;
     FileDialog(const FileDialog&) = delete;
     FileDialog& operator=(const FileDialog&) = delete;
-    // Returns at once; nullopt: it is still open. Not called again after an answer.
+    // Returns at once; nullopt: it is still open. It is not called again after an answer.
     [[nodiscard]] virtual std::optional<FileAnswer> poll() = 0;
 };
 

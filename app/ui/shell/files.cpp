@@ -64,7 +64,7 @@ void Files::replace_plan(OpenedPlan opened, const std::string& named) {
     window_.say("Opened " + named + "; Ctrl+Z brings " + before + " back");
 }
 
-// As it was left.
+// Shows the scene that the plan keeps.
 void Files::show_scene_of_plan() {
     if (window_.document.plan().scene == SavedScene{}) return;
     window_.evaluate();
@@ -120,7 +120,7 @@ void Files::load(const fs::path& path) {
         return;
     }
     const std::string text = read_file(file);
-    // Runs that were measured are calibrated from, as is whatever comes while that is being done.
+    // Measured runs are added to the sheet of calibration; so is every file while that sheet is open.
     if (sheets_.calibrates() || is_measured_text(text)) {
         sheets_.add_runs(file);
         return;
@@ -143,7 +143,7 @@ void Files::save(const fs::path& path) {
                                      : "Saved " + window_.document.path().string());
 }
 
-// Writes the plan to its file. It is asked for one where it has none, and where that cannot be written.
+// Writes the plan to its file. Asks for a file where it has none, or where it cannot be written.
 void Files::save_or_ask(std::function<void()> after) {
     if (window_.document.path().empty()) {
         window_.ask(DialogKind::save, window_.proposed_file(), std::move(after));
@@ -169,7 +169,7 @@ void Files::save_or_ask(std::function<void()> after) {
 
 // ---- recent files --------------------------------------------------------------------------------------
 
-// The file's name, and where it lies if another has the same name; "": there is no such one.
+// Returns the file's name, and where it lies if another has the same name; "": there is no such one.
 std::string Files::recent_label(std::size_t index) const {
     if (index >= window_.settings.recent.size()) return {};
     const fs::path file = window_.settings.recent[index];
@@ -286,7 +286,7 @@ bool Files::may_close() {
     return false;
 }
 
-// Of the open plan first; once it is saved, of the next that would be lost.
+// Asks about the open plan first; once it is saved, about the next that would be lost.
 void Files::ask_to_keep() {
     if (!window_.document.modified()) {
         const std::vector<UnsavedPlan> left = window_.document.unsaved();

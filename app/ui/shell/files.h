@@ -22,13 +22,13 @@ class Files {
     Files(Window& window, LessonDesk& desk, Sheets& sheets);
 
     // Opens a file: a plan, a config.json, a picture with a plan inside, settings, measured runs or a lesson.
-    // Error if it is none of these.
+    // Throws an error if it is something else.
     void load(const std::filesystem::path& path);
     void open(const std::filesystem::path& path);  // the same; an error is said
     void open_text(const std::string& text, const std::string& origin);
     void open_link(const std::string& text);  // link.h
     void open_recent(const std::filesystem::path& file);
-    // Another plan takes the place of the open one, which undo brings back.
+    // Puts another plan in the place of the open one, which undo brings back.
     void replace_plan(OpenedPlan opened, const std::string& named);
     void show_scene_of_plan();
     // The plan given at the start belongs to this file. `saved` is false if the file differs from it.
@@ -44,7 +44,7 @@ class Files {
     [[nodiscard]] bool has_missing() const;  // a recent file is gone
     void drop_missing();
 
-    // Unsaved plans are kept against a crash after each frame, a little later.
+    // Keeps unsaved plans against a crash, a little after each frame.
     void keep_unsaved();
     void autosave();  // waits until they are kept
     void closed();    // what was discarded is not offered again

@@ -32,7 +32,7 @@ bool has_ending(std::string_view name, const std::vector<std::string>& endings) 
            });
 }
 
-// Whether a letter of several bytes goes on at this byte.
+// Returns true if a letter of several bytes goes on at this byte.
 bool goes_on(std::string_view text, std::size_t at) {
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
 }

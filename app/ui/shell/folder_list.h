@@ -1,4 +1,4 @@
-// What lies in a folder, as a person who looks for a file wants to see it; and names that are typed in part.
+// Lists a folder as somebody who looks for a file wants to see it, and completes names typed in part.
 #pragma once
 
 #include <cstdint>
@@ -36,23 +36,23 @@ struct FolderList {
 // Never throws. By date the newest comes first.
 [[nodiscard]] FolderList list_folder(const std::filesystem::path& folder, const FolderOptions& options);
 
-// "~" and "~/..." under `home`; anything else, and all where there is no home, as it is.
+// Returns "~" and "~/..." under `home`; anything else, and all where there is no home, as it is.
 [[nodiscard]] std::string with_home(std::string_view typed, const std::filesystem::path& home);
-// The path that was typed; a relative one lies in `folder`.
+// Returns the path that was typed; a relative one lies in `folder`.
 [[nodiscard]] std::filesystem::path typed_in(std::string_view typed, const std::filesystem::path& folder,
                                              const std::filesystem::path& home);
-// The folder that a typed path lies in: itself where it ends in a separator.
+// Returns the folder that a typed path lies in: itself where it ends in a separator.
 [[nodiscard]] std::filesystem::path folder_of_typed(std::string_view typed,
                                                     const std::filesystem::path& folder,
                                                     const std::filesystem::path& home);
-// Whether a path lies in `folder` or is it; an empty folder holds everything.
+// Returns true if a path is `folder` or lies in it; an empty folder holds everything.
 [[nodiscard]] bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
-// What follows the last separator.
+// Returns what follows the last separator.
 [[nodiscard]] std::string_view leaf_of_typed(std::string_view typed);
-// `typed` with as much more as all entries have that begin with its leaf; a folder that is the only one gets
-// a separator. `typed` itself where nothing can be added.
+// Returns `typed` with as much more as all entries have that begin with its leaf; a folder that is the only
+// one gets a separator. Returns `typed` itself where nothing can be added.
 [[nodiscard]] std::string completed(std::string_view typed, const FolderList& list);
-// The first entry that begins with `leaf`, whatever the case of its letters; -1: none, or `leaf` is empty.
+// Returns the first entry that begins with `leaf`, in any case of letters; -1: none, or `leaf` is empty.
 [[nodiscard]] int first_match(const FolderList& list, std::string_view leaf);
 
 }  // namespace pentamesh::ui

@@ -1,4 +1,4 @@
-// What the window cannot do by itself: whoever runs it does.
+// The window cannot do these things by itself: the program that runs it does them.
 #pragma once
 
 #include "app/ui/review/review.h"
@@ -13,12 +13,12 @@
 
 namespace pentamesh::ui {
 
-// What the shell asks of whoever runs it; a picture and a test answer with nothing.
+// The shell asks this of the program that runs it; a picture and a test answer with nothing.
 struct Host {
     std::function<std::string()> clipboard;
     std::function<void(const std::string&)> set_clipboard;
     std::function<void(bool)> set_fullscreen;
-    // Another screen than the window's is there. Empty: there is none.
+    // Returns true if there is a screen other than the window's. Empty: there is no other.
     std::function<bool()> has_second_screen;
     std::function<double()> now_s;  // for measuring evaluate; empty: not measured
     // Draws a picture once the frame is done: to a file, to the clipboard, or as a preview (show_preview).
@@ -40,10 +40,10 @@ struct Host {
     bool in_page = false;                 // nothing is quit there: a page is closed
     std::filesystem::path config_folder;  // empty: nothing is remembered
     std::filesystem::path home;           // what "~" stands for; empty: "~" is a name like any other
-    // Files outside of it are neither looked at nor written; empty: all can be. For what uses the window at
-    // random.
+    // Files outside of it are neither looked at nor written; empty: all can be. It is for tests that use the
+    // window at random.
     std::filesystem::path fence;
-    bool searches = false;       // looks for better layouts beside the window, a little after each edit
+    bool searches = false;       // looks for better layouts in the background, a little after each edit
     bool first_run = false;      // the welcome may be shown where it was not seen yet
     std::function<void()> wake;  // from any thread: a frame is wanted; empty: the window asks by itself
 };

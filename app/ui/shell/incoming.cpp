@@ -48,7 +48,7 @@ bool is_model(const nlohmann::json& value) {
     return !is_plan(value) && is_hf_config(value);
 }
 
-// Settings of a framework that are neither a plan nor a config.json.
+// Returns true for settings of a framework that are neither a plan nor a config.json.
 bool is_settings(const std::string& text) {
     if (!is_settings_text(text)) return false;
     try {
@@ -75,7 +75,7 @@ std::vector<std::string> incoming_endings() {
 
 namespace {
 
-// The plans' texts in a picture or a page; none: it is neither.
+// Returns the plans' texts in a picture or a page; no text: it is neither.
 std::vector<std::string> plan_texts_inside(const std::string& text, const std::string& name) {
     std::vector<std::string> inside;
     if (is_picture(text)) {

@@ -17,7 +17,7 @@ namespace {
 constexpr float kIndent = 18, kLeastBody = 14;
 constexpr Vec2 kSlide{1024, 576};  // type and pictures as large as a room asks for
 
-// Words that are bold as a whole: no marks of bold and code.
+// Returns words without marks of bold and code, for words that are bold as a whole.
 std::string unmarked(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -31,7 +31,7 @@ std::string unmarked(std::string_view text) {
     return out;
 }
 
-// The paragraphs of a text: in the source one goes over several lines; a blank line or a bullet ends it.
+// Returns the paragraphs of a text. One goes over several lines of it; a blank line or a bullet ends it.
 std::vector<std::string> paragraphs_of(std::string_view text) {
     std::vector<std::string> out(1);
     while (!text.empty()) {
@@ -125,7 +125,7 @@ class Booklet {
         sheet_.canvas().text_in({0, kSlide.y - 18, kSlide.x - 4, 14}, std::to_string(sheet_.page()),
                                 {Face::regular, 11, sheet_.theme().secondary, 0}, Align::right);
     }
-    // With bold words and `code`, a paragraph in one piece. Returns the height; draw false: measures alone.
+    // Puts words with bold and `code`, each paragraph in one piece. Returns the height; draws only if `draw`.
     float put_words(std::string_view marked, float indent = 0, bool draw = true) {
         float used = 0;
         for (const std::string& paragraph : paragraphs_of(marked)) {
@@ -176,7 +176,7 @@ class Booklet {
             for (const std::string& goal : goals_of(s)) out.push_back({"- " + goal, kIndent});
         return out;
     }
-    // Type is as large as leaves a step on one page.
+    // The type is as large as it can be with the step on one page.
     void put_step(std::size_t i) {
         const StepSheet s = sheet_of(lesson_, i, base_, presets_);
         const std::vector<Passage> passages = passages_of(s);

@@ -56,8 +56,8 @@ const LessonProgress* LessonDesk::progress_of(const std::string& title) const {
     return at == window_.settings.lessons.end() ? nullptr : &*at;
 }
 
-// How far one came, and what came of each step, is kept between runs of the program. A lesson that is opened
-// again asks its questions again: what was answered before stays until it is answered anew.
+// Keeps between runs of the program how far one came and the result of each step. A lesson that is opened
+// again asks its questions again: an old answer stays until its question is answered anew.
 void LessonDesk::keep_answers() {
     if (!lesson_.open || lesson_.states.empty()) return;
     LessonProgress now{lesson_.lesson.title, lesson_.step, marks_of(lesson_)};
@@ -161,7 +161,7 @@ void LessonDesk::apply_scene() {
     window_.dirty = true;
 }
 
-// What a step compares with is pinned while it is shown; what was pinned before the lesson comes back.
+// Pins the plan that a step compares with while it is shown; what was pinned before the lesson comes back.
 void LessonDesk::pin(const std::vector<std::string>& sets) {
     if (sets.empty()) {
         unpin();
@@ -181,7 +181,7 @@ void LessonDesk::unpin() {
     pinned_before_.reset();
 }
 
-// The plan of a step. What was changed in the last step's comes back with undo.
+// Shows the plan of a step. What was changed in the last step's plan comes back with undo.
 void LessonDesk::show_plan(Plan plan) {
     window_.replaced = true;  // no edit of the plan that stood there
     if (!window_.document.modified()) {
@@ -318,7 +318,7 @@ void LessonDesk::act(const LessonAction& action) {
         // The control that was used is gone: the keyboard goes on from where the lesson does.
         if (window_.state.focus_visible) window_.state.focus = id_of("lesson.next");
     }
-    // What was asked of the mesh is shown in it: the axis' colours and the rank's links.
+    // The mesh shows what was asked about it: the axis' colours and the rank's links.
     const LessonStep* step = lesson_.current();
     if ((action.kind == Kind::judged || action.kind == Kind::reveal) && step != nullptr && step->question
         && step->question->kind == QuestionKind::ranks) {
@@ -341,7 +341,7 @@ std::string lesson_label(const LessonEntry& e) {
 
 }  // namespace
 
-// What can be opened. The lessons of the workshop are many: the menu has one entry for them all.
+// Adds a command for each course and lesson. The workshop has many lessons: the menu has one entry for them.
 void LessonDesk::add_opening_commands(std::vector<Command>& commands) {
     const auto opens = [&, this](const LessonEntry& e, std::string id, std::string title, bool listed,
                                  bool first) {

@@ -21,7 +21,7 @@ struct Presenter {
     bool apart = false;      // the notes are on a screen of their own
     bool made_full = false;  // the window fills the screen for it, and did not before
     double begun_s = 0;      // of the clock, which goes on while one leaves and comes back
-    // How the step's words fit: made anew where one of what they depend on changes.
+    // Names all that the size and width of the step's words depend on: they are made anew when it changes.
     std::string fits{};
     float words_size = 0, words_share = 0;
 };
@@ -35,7 +35,7 @@ class LessonDesk {
     [[nodiscard]] const Presenter& presenter() const { return presenter_; }
     [[nodiscard]] const std::vector<LessonEntry>& lessons() const { return lessons_; }
     [[nodiscard]] const std::vector<LessonEntry>& courses() const { return courses_; }
-    // The lesson that follows in the workshop; null after the last.
+    // Returns the lesson that follows in the workshop; null after the last.
     [[nodiscard]] const LessonEntry* after(const std::filesystem::path& file) const;
 
     // Sets the open plan aside. `leave` gives it back.
@@ -44,7 +44,7 @@ class LessonDesk {
     void leave();
     // Before a frame is drawn: rereads a changed file and shows the scene of a new step.
     void begin_frame();
-    // When the frame is drawn: does what was clicked in it.
+    // After a frame was drawn: does what was clicked in it.
     void end_frame();
     void want(LessonAction action) { wanted_ = action; }
     // Returns true if the window shows the step's view, or the step has none.
@@ -63,7 +63,7 @@ class LessonDesk {
     void draw_presenter_notes(Ui& ui, Rect& side);
     void draw_presenter_foot(Ui& ui, Rect foot);
     void draw_presenter_cover(Ui& ui);  // black, or dark but for the pointer's surroundings
-    // The second window, with the notes, on a screen that the room does not see.
+    // Returns true if a second window is to show the notes, on a screen that the room does not see.
     [[nodiscard]] bool wants_second_window() const {
         return presenter_.on && presenter_.apart && lesson_.open;
     }

@@ -26,7 +26,7 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-// **bold** and `code` of one paragraph.
+// Returns the HTML of one paragraph with **bold** and `code`.
 std::string inline_html(std::string_view text) {
     std::string out;
     bool bold = false, code = false;
@@ -111,7 +111,7 @@ constexpr std::string_view kStyle =
     "solid #5d6776;padding:.2rem 1rem;background:#f6f7f9}.small{color:#5d6776}@media "
     "print{h2{break-after:avoid}img,.ask{break-inside:avoid}.answers{break-before:page}}";
 
-// `open`: beside the question, without what would answer it.
+// `open`: the picture is next to the question and hides what would answer it.
 std::string picture_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts, bool open) {
     return "<img alt=\"" + escaped(s.step.title) + "\" src=\"data:image/png;base64,"
            + base64(make_picture(presets, s.plan, picture_request_of(s, open), "png", fonts)) + "\">\n";

@@ -10,14 +10,14 @@
 
 namespace pentamesh::ui {
 
-// `base`: the plan of steps that open none. Plain text, the answers below their questions. Error where a
-// step's plan cannot be made.
+// Returns plain text, the answers below their questions. `base`: the plan of steps that open none. Throws
+// an error where a step's plan cannot be made.
 [[nodiscard]] std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& presets);
-// One self-contained HTML page. Error of kind io where there is no EGL to draw with.
+// Returns one self-contained HTML page. Throws an error of kind io where there is no EGL to draw with.
 [[nodiscard]] std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& presets,
                                       const FontFiles& fonts);
-// The same as slides: words and question, then the picture; at the end the answers. Error of kind io where
-// there is no EGL, or this build writes no PDF.
+// Returns the same as slides: words and question, then the picture; at the end the answers. Throws an error
+// of kind io where there is no EGL, or this build writes no PDF.
 [[nodiscard]] std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets,
                                      const FontFiles& fonts);
 

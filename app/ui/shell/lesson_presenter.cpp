@@ -136,7 +136,7 @@ void LessonDesk::draw_presenter_foot(Ui& ui, Rect foot) {
     if (foot.w > 80) ui.canvas().text_in(foot, lesson_.lesson.title, ui.style(13, Tone::secondary));
 }
 
-// Over everything: black, or all but the pointer's surroundings darkened.
+// Draws over everything: black, or darkness around a circle at the pointer.
 void LessonDesk::draw_presenter_cover(Ui& ui) {
     if (!presenter_.on || (!presenter_.blank && !presenter_.spotlight)) return;
     Canvas front = frame_canvas(ui.frame(), ui.canvas().page(), true);
@@ -158,8 +158,8 @@ void LessonDesk::draw_presenter_cover(Ui& ui) {
     front.frame({at.x - kSpot, at.y - kSpot, 2 * kSpot, 2 * kSpot}, ui.theme().link, 2, kSpot);
 }
 
-// The window fills the screen meanwhile, and is as it was afterwards. The clock goes on for whoever comes
-// back.
+// The window fills the screen meanwhile, and is as it was afterwards. The clock goes on for one who leaves
+// and comes back.
 void LessonDesk::set_presenting(bool on) {
     if (presenter_.on == on) return;
     const bool restores = presenter_.made_full && window_.fullscreen;
@@ -230,7 +230,7 @@ void LessonDesk::add_presenter_commands(std::vector<Command>& commands) {
                         .checked = [this] { return presenter_.apart; }});
 }
 
-// The step that comes, its queries answered for its own plan; made once for each step.
+// Makes the page of the next step, its queries answered for its own plan: once for each step and plan.
 void LessonDesk::make_next_step() {
     const std::size_t next = lesson_.step + 1;
     const std::string of =

@@ -26,7 +26,7 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
     s.words = s.asked = said(s.step.words);
     if (s.step.task) {
         s.prompt = said(s.step.task->prompt);
-        // What is said when it is done is said of the plan that it then is.
+        // The words after the task are about the plan that its solution gives.
         const Plan solved = plan_with(s.plan, s.step.task->solution, presets);
         s.why = expand(s.step.task->why, solved, assess(solved), presets);
         for (const std::string& hint : s.step.task->hints) s.hints.push_back(said(hint));

@@ -17,26 +17,26 @@ struct StepSheet {
     Plan plan;
     Evaluation evaluation;
     std::string words;  // with every figure
-    std::string asked;  // as they stand beside the open question
+    std::string asked;  // as they stand next to the open question
     std::string prompt, why;
     std::vector<std::string> hints;
     Solution solution;
     Veil veil;
-    std::optional<Plan> against;  // that Compare shows it beside
+    std::optional<Plan> against;  // Compare shows the step's plan next to it
 };
-// `base`: the plan of steps that open none. Error where the step's plan cannot be made.
+// `base`: the plan of steps that open none. Throws an error if the step's plan cannot be made.
 [[nodiscard]] StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base,
                                  const Presets& presets);
 [[nodiscard]] std::string answer_of(const StepSheet& sheet);
-// What there is to choose from: the options, or the cluster's tiers.
+// Returns what a question lets choose from: its options, or the cluster's tiers.
 [[nodiscard]] std::vector<std::string> choices_of(const StepSheet& sheet);
-// Of a task: what is wanted, a line each.
+// Returns what a task wants and what it lets change, a line each.
 [[nodiscard]] std::vector<std::string> goals_of(const StepSheet& sheet);
-// "tp = 8, layout.zero = 1".
+// Returns the solution of a task: "tp = 8, layout.zero = 1".
 [[nodiscard]] std::string solution_of(const StepSheet& sheet);
-// A picture of the scene for print. `open`: beside the question, without what would answer it.
+// Requests a picture for print. `open`: it is next to the question and hides what would answer it.
 [[nodiscard]] PictureRequest picture_request_of(const StepSheet& sheet, bool open);
-// The picture itself is the answer: it stands with the answers alone.
+// Returns true if the picture itself is the answer: then it stands only with the answers.
 [[nodiscard]] bool picture_answers(const StepSheet& sheet);
 
 }  // namespace pentamesh::ui

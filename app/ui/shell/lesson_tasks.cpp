@@ -7,7 +7,7 @@
 
 namespace pentamesh::ui {
 
-// The step's own plan, which its words are about and its task begins with.
+// Finds the step's own plan, which its words are about and its task begins with.
 void LessonDesk::begin_step() {
     lesson_.start = window_.document.plan();
     if (lesson_.scene_error.empty() && lesson_.current() != nullptr)
@@ -18,7 +18,7 @@ void LessonDesk::begin_step() {
     lesson_.made_of = 0;
 }
 
-// A task that holds now is remembered, whoever solved it: by its title, so that it is the same in a course.
+// Remembers a task that holds now, also with help: by its title, so that it is the same in a course.
 void LessonDesk::note_task() {
     const LessonStep* step = lesson_.current();
     if (step == nullptr || !step->task || !lesson_.task.passed) return;

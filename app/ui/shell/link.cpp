@@ -14,7 +14,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr std::string_view kSigns = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-constexpr std::size_t kMostText = std::size_t{1} << 20;  // a plan of a megabyte is none
+constexpr std::size_t kMostText = std::size_t{1} << 20;  // a larger text is refused
 constexpr std::size_t kMostLessonSteps = 10000;
 
 [[noreturn]] void damaged(const std::string& how) {

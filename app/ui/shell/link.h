@@ -21,11 +21,11 @@ struct Link {
     std::size_t step = 0;        // of the lesson, from 1; 0: not said
 };
 
-// What follows the base address, with its "#".
+// Returns what follows the base address, with its "#".
 [[nodiscard]] std::string write_link(const Link& link);
-// Whether a text is an address with such an end, or the end alone.
+// Returns true if a text is an address with such an end, or only the end.
 [[nodiscard]] bool is_link(std::string_view text);
-// Error (invalid) saying what is wrong with it.
+// Throws an error (invalid) that says what is wrong with the text.
 [[nodiscard]] Link read_link(std::string_view text);
 
 }  // namespace pentamesh::ui

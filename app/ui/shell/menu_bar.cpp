@@ -19,7 +19,7 @@ Rect centred(const FrameInfo& info, float w, float h) {
     return {(info.size.x - w) / 2, (info.size.y - h) / 2, w, h};
 }
 
-constexpr float kWithName = 480;  // a narrower menu bar has the mark alone
+constexpr float kWithName = 480;  // a narrower menu bar has only the mark
 
 void draw_mark(Canvas& c, Vec2 at, const Theme& theme) {
     // The pentagon: five axes around one mesh.

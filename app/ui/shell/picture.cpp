@@ -31,7 +31,7 @@ constexpr std::string_view kReview = "review";
 
 constexpr int kMostTries = 12;  // at another height
 
-// What a sheet is drawn from.
+// Holds what a sheet is drawn from.
 struct PictureSheet {
     Scene scene;
     ViewStates views;
@@ -63,7 +63,7 @@ void draw_sheet(Ui& ui, PictureSheet& sheet, ViewId view, const PictureRequest& 
                 veil.covers_figures);
 }
 
-// The request's own selection in a window as it is at first, or the screen's.
+// Returns the screen of the request; without one, a new window with the request's selection.
 Screen screen_of(const PictureRequest& request, const Shell& shell) {
     if (request.screen) {
         Screen screen = *request.screen;
@@ -126,7 +126,7 @@ std::string picture_of_review(const Presets& presets, const Plan& plan, const Pi
     return make_review_picture(presets, shown, review, ending, request.scale, fonts);
 }
 
-// What the window works out beside its frames: a tornado, plans to compare and the way between them.
+// Works out what the window makes in the background: a tornado, compared plans and the way between them.
 void work_out(const PictureRequest& request, const Presets& presets, const Plan& plan, bool valid,
               std::uint64_t revision, ViewStates& views) {
     StepViewState& step = views.step;
@@ -148,7 +148,7 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
             views.compare.path.value = path_between(*a->plan, plan);
 }
 
-// Frames until nothing is worked out beside the window any more.
+// Draws frames until nothing is worked out in the background any more.
 void settle(const Shell& shell, const std::function<void(int)>& frames) {
     if (!shell.works_beside()) return;
     while (shell.works_beside()) {
@@ -191,7 +191,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     surface.record_text(request.text_runs != nullptr);
     Shell shell(presets, plan, {});
     Screen screen = screen_of(request, shell);
-    // What the window works out beside its frames is there before the first.
+    // The window searches in the background; here the search is done before the first frame.
     const auto shows = [&](ViewId id) {
         if (request.view != kDashboardName) return request.view == view_of(id).name;
         const ViewId in_pane = screen.views.in_pane[static_cast<std::size_t>(view_of(id).pane)];
@@ -200,7 +200,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     if (shows(ViewId::search) && shell.evaluation().valid) search_to_the_end(plan, screen.views.search);
     shell.show(screen);
     shell.ui_state().without_bars = true;
-    // It opens as it was left: the view of the picture.
+    // The plan in the picture opens with the view of the picture.
     Plan written = without_own_presets(plan, presets);  // it is opened elsewhere
     written.scene = scene_as_saved(screen.views, screen.selection,
                                    request.view == kDashboardName ? std::nullopt : view_named(request.view));
@@ -233,7 +233,7 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     };
     work_out(request, presets, plan, shell.evaluation().valid, revision, sheet.views);
     const auto hidden = [&] { return std::max(state.hidden, shell.ui_state().hidden); };
-    // What does not fit makes the picture higher. What is wider then may be lower again: it never shrinks.
+    // The picture grows in height until all fits. It never shrinks: a wider part may need less height again.
     for (int i = 0; as_high && i < kMostTries; ++i) {
         surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
         if (hidden() <= 0 || size.y >= kMostPicture.y) break;

@@ -12,7 +12,7 @@
 
 namespace pentamesh::ui {
 
-// The views that a picture can be of.
+// Returns the names of the views that a picture can show.
 [[nodiscard]] std::span<const std::string_view> picture_views();
 
 // "Llama 3.1 405B on 16,384 x H100 SXM (NVLink 8, ...); tp 8, pp 16 ..., ZeRO-1, interleaved; batch 2,048 x
@@ -31,14 +31,14 @@ struct PictureRequest {
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
     GroupKind group = GroupKind::tp;
     std::vector<Plan> compared{};      // of a picture of Compare: A, then C, D ...; the plan itself is B
-    Veil veil{};                       // of a question beside the picture; a screen has its own
-    std::optional<LessonTask> task{};  // beside the picture: advice keeps to what it allows
+    Veil veil{};                       // of a question next to the picture; a screen has its own
+    std::optional<LessonTask> task{};  // next to the picture: advice keeps to what it allows
     bool uncolored = false;            // the mesh without the colours of groups
     Page* onto = nullptr;              // drawn on what it has open, and no bytes are given back
     std::optional<Screen> screen;  // drawn as it stands there: its selection, theme and the views' own states
 };
-// The bytes of a PNG, SVG or PDF file by the file's ending, the plan inside. Errors: a view or an ending that
-// is not known (usage), no EGL (io), a plan that cannot be drawn never: it shows its problems.
+// Returns the bytes of a PNG, SVG or PDF file, by the ending, with the plan inside. Throws an error for a
+// request without a picture (usage) or without EGL (io). A plan that cannot be drawn shows its problems.
 [[nodiscard]] std::string make_picture(const Presets& presets, const Plan& plan,
                                        const PictureRequest& request, std::string_view ending,
                                        const FontFiles& fonts);

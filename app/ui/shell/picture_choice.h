@@ -1,4 +1,4 @@
-// How a picture of a view is to look, and where it is to go: what the dialog asks and a host is handed.
+// A dialog asks how a picture of a view is to look and where it is to go. A host gets these answers.
 #pragma once
 
 #include "app/ui/kit/theme.h"

@@ -34,7 +34,7 @@ class Recovery {
     // Nothing is made in `folder` before there is something to keep. `write` makes a plan's text, on a
     // thread.
     explicit Recovery(std::filesystem::path folder, Write write = {});
-    // What is kept stays, as after a crash.
+    // Leaves the kept files in the folder, as a crash does.
     ~Recovery();
     Recovery(const Recovery&) = delete;
     Recovery& operator=(const Recovery&) = delete;
@@ -44,9 +44,9 @@ class Recovery {
     void keep(const std::vector<UnsavedPlan>& plans);
     // Waits until what was given last is on the disk.
     void flush();
-    // Why the last writing failed, once; "": it did not.
+    // Returns why the last writing failed, once; "": it did not.
     [[nodiscard]] std::string take_error();
-    // The window ends as it should: nothing of it is left.
+    // Removes all that is kept: the window ends as it should.
     void finish();
 
     // Looks for plans of windows that are gone, and claims them, so that no other window offers them too.
@@ -76,7 +76,7 @@ class Recovery {
     [[nodiscard]] std::filesystem::path file_of(const std::string& window, std::uint64_t file) const;
     [[nodiscard]] std::filesystem::path lock_of(const std::string& window) const;
     void write_loop();
-    // Why it failed; "": it did not.
+    // Returns why it failed; "": it did not.
     [[nodiscard]] std::string written_down(const Kept& wanted, Kept& written);
     void write(const Kept& wanted, Kept& written);
     void take_lock();

@@ -91,7 +91,7 @@ void select_item(const Item& item, const Evaluation& e, Selection& s, Topic& top
 
 // ---- pages ----------------------------------------------------------------------------------------------
 
-// Which of the views of a pane stands in it.
+// Returns which of the views of a pane stands in it.
 std::int64_t tab_of(const ViewStates& views, int pane) {
     const std::vector<ViewId> all = views_in(static_cast<Pane>(pane));
     return std::find(all.begin(), all.end(), views.in_pane[static_cast<std::size_t>(pane)]) - all.begin();

@@ -1,4 +1,4 @@
-// How a file or a picture opens: what the window shows, as a plan keeps it (/scene), and back.
+// A plan keeps what the window shows (/scene), so that a file or a picture opens as it was left.
 #pragma once
 
 #include "app/ui/views/table.h"
@@ -18,7 +18,7 @@ namespace pentamesh::ui {
 // own pages it shows; of the dashboard, which views stand in its panes.
 [[nodiscard]] SavedScene scene_as_saved(const ViewStates& views, const Selection& selection,
                                         std::optional<ViewId> full);
-// What the scene says nothing about stays as it is. Selects what the evaluation has.
+// Shows what the scene states and leaves the rest as it is. Selects only what the evaluation has.
 void show_saved_scene(const SavedScene& scene, const Evaluation& evaluation, ViewStates& views,
                       Selection& selection, std::optional<ViewId>& full);
 

@@ -1,4 +1,4 @@
-// What is on the screen, but for the plan?
+// A screen holds all that the window shows, except the plan.
 #pragma once
 
 #include "app/ui/scene/scene.h"
@@ -11,7 +11,7 @@
 
 namespace pentamesh::ui {
 
-// What stands beside the view while a lesson is open in a narrow window: the lesson, the plan, or nothing.
+// While a lesson is open in a narrow window, this is next to the view: the lesson, the plan, or nothing.
 enum class SidePane : std::uint8_t { lesson, plan, view };
 
 struct Screen {

@@ -8,7 +8,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// The device whose order has the op of that number.
+// Returns the device whose order has the op of that number.
 std::ptrdiff_t device_of(const Order& order, std::ptrdiff_t op) {
     const auto above = std::upper_bound(order.begin.begin(), order.begin.end(), static_cast<std::size_t>(op));
     return above - order.begin.begin() - 1;

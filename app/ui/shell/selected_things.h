@@ -1,5 +1,5 @@
-// What do the numbers of a selection mean, and which numbers mean the same in another plan? A call, a block
-// or a tensor is selected by its place in a list; an edit may make another list.
+// Notes what the numbers of a selection mean, and finds those that mean the same in another plan. A call, a
+// block or a tensor is selected by its place in a list; an edit may make another list.
 #pragma once
 
 #include "app/ui/scene/scene.h"

@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Settings::flags beside the names of the frameworks.
+// Settings::flags is one of these or a framework's name.
 constexpr std::string_view kBySoftware = "software", kNoFlags = "none";
 
 std::string flags_label(std::string_view flags) {

@@ -50,9 +50,9 @@ class Sheets {
     [[nodiscard]] bool has_notes() const { return notes_.has_value(); }
     // Returns true if the last letter of the notes was typed a moment ago.
     [[nodiscard]] bool types_notes() const;
-    // The edit of notes that were typed and are not in the plan yet.
+    // Returns the edit of notes that were typed and are not in the plan yet.
     [[nodiscard]] std::optional<PlanEdit> typed_notes();
-    // The kind of preset that the sheet of fields is asked to save.
+    // Returns the kind of preset that the sheet of fields is asked to save.
     [[nodiscard]] std::optional<PresetKind> take_wanted_preset();
 
     void add_flags_commands(std::vector<Command>& commands);
@@ -83,7 +83,7 @@ class Sheets {
     void use_calibrated(bool save);
 };
 
-// The framework whose flags the plan's fields show on hover, by the settings.
+// Returns the framework whose flags the plan's fields show on hover, by the settings.
 [[nodiscard]] std::optional<interop::Framework> flags_framework(const Settings& settings, Software software);
 
 }  // namespace pentamesh::ui

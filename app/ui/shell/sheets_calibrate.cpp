@@ -1,4 +1,4 @@
-// One's own runs: files that are dropped or added, the fit beside the window, and what becomes of it.
+// Calibration from one's own runs: dropped or added files, the fit in the background, and its use.
 #include "app/ui/shell/sheets.h"
 #include "core/base/files.h"
 #include "core/calibrate/calibrate.h"
@@ -39,8 +39,8 @@ void Sheets::update() {
     if (fit_->tend(wanted, calibrate_.version, calibrate_.made, work)) window_.dirty = true;
 }
 
-// Kept among the user's own clusters, and chosen for the plan where that has the same GPU; or the constants
-// go into the plan alone.
+// Keeps the cluster among the user's own, and chooses it for the plan if that has the same GPU. `save` false:
+// only the plan gets the constants.
 void Sheets::use_calibrated(bool save) {
     window_.dirty = true;
     try {

@@ -12,7 +12,7 @@ constexpr double kPause_s = 0.9, kLongest_s = 1;
 constexpr const char* kTyping = "notes";  // merge key: one step of undo while it lasts
 }  // namespace
 
-// What was typed and is not the plan's yet.
+// Returns the edit of notes that were typed and are not in the plan yet.
 std::optional<PlanEdit> Sheets::typed_notes() {
     if (!notes_ || notes_->changed_s < 0) return std::nullopt;
     notes_->changed_s = -1;
@@ -22,7 +22,7 @@ std::optional<PlanEdit> Sheets::typed_notes() {
     return edit;
 }
 
-// No pause since the last letter.
+// Returns true if there was no pause since the last letter.
 bool Sheets::types_notes() const {
     return notes_ && window_.now_s < notes_->letter_s + kPause_s;
 }

@@ -75,7 +75,7 @@ class Shell {
         return decider_.works() || dialogs_.works() || sheets_.works();
     }
     [[nodiscard]] const CalibrateSheetState& calibration() const { return sheets_.calibration(); }
-    // What the window shows, to be shown by another shell: for a picture.
+    // Returns what the window shows, so that another shell can show it: for a picture.
     [[nodiscard]] Screen screen() const;
     void show(const Screen& screen);
     [[nodiscard]] const Settings& settings() const { return window_.settings; }
@@ -95,7 +95,7 @@ class Shell {
         return desk_.after(file);
     }
     [[nodiscard]] LessonSession& lesson() { return redrawn(desk_.lesson()); }
-    // The plan of lesson steps that open none.
+    // Returns the plan of lesson steps that open none.
     [[nodiscard]] const Plan& lesson_base() const { return window_.own_document().plan(); }
     [[nodiscard]] Results results() const { return desk_.results(); }
     [[nodiscard]] const std::vector<LessonEntry>& lessons() const { return desk_.lessons(); }
@@ -145,7 +145,7 @@ class Shell {
     void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);
     [[nodiscard]] bool has_keys(const Ui& ui, Rect room, Pane pane);
     void draw_middle(Ui& ui, Rect middle, Scene& scene);
-    // The key of what is kept of a view: the plan and what the mouse is over elsewhere.
+    // Returns the key of what is kept of a view: the plan and what the mouse is over elsewhere.
     [[nodiscard]] std::uint64_t shown_key(ViewId view) const;
     std::optional<PlanEdit> draw_panels(Ui& ui, Rect room, Scene& scene);
     std::optional<PlanEdit> draw_presenter(Ui& ui, Rect room, Scene& scene);

@@ -1,5 +1,5 @@
-// Where the panels stand: plan, views and lesson or inspector side by side, and what gives way to what in a
-// small window.
+// Places the panels: plan, views and lesson or inspector stand side by side; in a small window some give way
+// to others.
 #include "app/ui/panels/verdict_band.h"
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/frame.h"
@@ -173,7 +173,7 @@ void Shell::make_side_commands() {
              .checked = [this, pane = s.pane] { return desk_.lesson().open && side() == pane; }});
 }
 
-// "lesson | plan | view": what stands beside the view, or instead of it.
+// "lesson | plan | view": the switch chooses what stands next to the view, or in its place.
 void Shell::draw_side_switch(Ui& ui, Rect row) {
     static constexpr std::string_view kPanes[] = {"lesson", "plan", "view"};
     const std::size_t n = window_.width < kBesideView ? 3 : 2;
@@ -234,7 +234,7 @@ void Shell::draw_pane_switch(Ui& ui, Rect row) {
     if (picked != shown) show_side(static_cast<SidePane>(picked));
 }
 
-// What the switch says, from edge to edge.
+// Draws the pane that the switch chose, from edge to edge.
 std::optional<PlanEdit> Shell::draw_one_pane(Ui& ui, Rect room, Scene& scene) {
     std::optional<PlanEdit> edit;
     desk_.lesson().plan_hidden = desk_.lesson().open && side() != SidePane::plan;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kRecentFiles = 3;
 
-// What was chosen, beside a file that was open before.
+// Names what can be chosen, except a file that was open before.
 enum class Way : std::uint8_t { none, preset, workshop, open, tour, later, model };
 
 // Three ways in, side by side.
@@ -54,7 +54,7 @@ Way draw_doors(Ui& ui, Rect doors, std::ptrdiff_t lessons) {
     return picked;
 }
 
-// Files that were open last. The index of the one that was clicked.
+// Draws the files that were open last. Returns the index of the one that was clicked.
 std::optional<std::size_t> draw_recent(Ui& ui, Rect line, const std::vector<std::string>& labels) {
     Canvas& c = ui.canvas();
     std::optional<std::size_t> picked;

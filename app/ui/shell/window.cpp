@@ -48,7 +48,7 @@ void Window::evaluate() {
         selection = selection.cleared();
     if (selection.stage >= static_cast<int>(evaluation.memory.stage.size())) selection.stage = -1;
     selected.find(document.plan(), evaluation, selection);
-    // What an impossible plan does not have is selected again in the next possible one.
+    // A selection that an impossible plan does not have comes back in the next possible one.
     if (evaluation.valid) {
         lost_selection_.reset();
         selected.note(document.plan(), evaluation, selection);
@@ -61,7 +61,7 @@ void Window::apply(std::optional<PlanEdit> edit) {
     if (!edit) return;
     edit->plan = with_true_title(document.plan(), std::move(edit->plan));
     const std::string title = document.plan().name;
-    // A model of one's own that no file has is kept as a plan is that another one replaces.
+    // A model of one's own that no file has is kept, as a replaced plan is.
     if (edit->other_model && document.modified() && is_own_model(document.plan())) {
         const std::string name = title_of(edit->plan);
         return replace_plan({std::move(edit->plan), {}, false}, name);
@@ -131,13 +131,13 @@ void Window::edit_plan(Plan plan, std::string what) {
     apply(PlanEdit{std::move(plan), std::move(what), ""});
 }
 
-// Where something new would be put: `name`, or a plan's own name, beside the file that was used last.
+// Returns the plan's own file if `name` is empty and there is one; else a path in the first folder.
 std::string Window::proposed_file(std::string_view name) const {
     if (name.empty() && !document.path().empty()) return document.path().string();
     return (first_folder() / (name.empty() ? file_name_of(document.plan()) : std::string(name))).string();
 }
 
-// Where somebody would begin to look: where the plan lies, or the file that was open last, or at home.
+// Returns the first of these that is a folder: the plan's, the last file's, the home; else the current one.
 fs::path Window::first_folder() const {
     std::error_code ignored;
     fs::path folder = document.path().parent_path();

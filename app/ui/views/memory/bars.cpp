@@ -40,7 +40,7 @@ std::string stage_tooltip(const Memory& m, const StageMemory& s) {
     return t;
 }
 
-// How the part under the mouse came about; empty where there is none.
+// Explains how the part under the mouse came about; empty: no part is under it.
 std::string explained(const Scene& scene, int stage, std::size_t category) {
     if (category >= kCategoryCount) return {};
     const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, scene.evaluation.memory, stage,
@@ -121,7 +121,7 @@ void draw_total(Ui& ui, Rect place, const Memory& m, const StageMemory& s, bool 
     if (c.text_width(text, style) + 2 <= place.w) c.text_in(place, text, style, Align::center);
 }
 
-// What of a bar is over the line, the room that is left below it, and the range of the buffers.
+// Marks what of a bar is over the line, the room that is left below it, and the range of the buffers.
 void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, const Memory& m,
                      const StageMemory& s) {
     Canvas& c = ui.canvas();

@@ -23,7 +23,7 @@ struct StageBars {
     Rect plot, labels;  // the bars, and the names of the stages below them
     float line_y = 0;   // of what the GPU has
 };
-// Draws one stage alone as a bar that lies over the whole width.
+// Draws a single stage as a bar that lies over the whole width.
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state);
 // Draws the bars from the left, `step` apart, with their totals, ranges and free room.
 StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state);

@@ -19,12 +19,13 @@ struct MeshCaption {
 // Sets palette and digits of the chosen axis' groups; the group of the hovered or selected rank is
 // highlighted. `grid.count` becomes the mesh's.
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
-// A lost node red, the members of the chosen axis' groups that lose a rank with it amber: a draw a group.
-// From some hundred GPUs on, one group of the axis is lit and all other cells are quiet.
+// Returns true for a large mesh if groups of the chosen axis have several members: then one group is
+// highlighted and all other cells are quiet.
 [[nodiscard]] bool lights_one_group(const Scene& scene);
 [[nodiscard]] Color quiet_color(const Theme& theme, GroupKind kind);
 // Draws the group of the GPU under the mouse, else of the selected one, else of rank 0.
 void draw_lit_group(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid);
+// Draws a lost node red, and the members of the chosen axis' groups that lose a rank with it amber.
 void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
                   const CellGrid& grid);
 // Says how many groups of each axis lose a member with the node, and how many GPUs wait.
