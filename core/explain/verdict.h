@@ -26,8 +26,8 @@ struct StageRun {
 
 struct PlanVerdict {
     std::optional<MemoryFit> fit{};  // nullopt: refused
-    std::string sentence{};        // "Fits. Largest loss to mend: the bubble, 17.5 % of the step."
-    std::string reason{};          // "Stages 1 to 7 are fullest: 77.1 of 79.6 GiB."
+    std::string sentence{};          // "Fits. Largest loss to mend: the bubble, 17.5 % of the step."
+    std::string reason{};            // "Stages 1 to 7 are fullest: 77.1 of 79.6 GiB."
 };
 [[nodiscard]] PlanVerdict verdict_of(const Evaluation& evaluation);
 

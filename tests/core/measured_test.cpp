@@ -63,8 +63,7 @@ TEST_CASE(
         const std::string& name = entry.first;
         const Errors& errors = entry.second;
         CAPTURE(name);
-        if (name != "judged" && !errors.memory.empty())
-            CHECK(spread_of(errors.memory).median < 0.1);
+        if (name != "judged" && !errors.memory.empty()) CHECK(spread_of(errors.memory).median < 0.1);
     }
 }
 

@@ -121,7 +121,8 @@ struct Scene {
     std::string_view changed{};                 // effect of the last edit on the main figures
     bool another_model = false;                 // A has another model than the plan
     bool has_before = false;                    // there is a plan before the last edit
-    std::span<const BetterLayout> better{};  // layouts that fit and are much faster, where a search knows some
+    std::span<const BetterLayout>
+        better{};  // layouts that fit and are much faster, where a search knows some
 };
 
 // Returns "gpu004"; empty where it has no name.
