@@ -260,7 +260,7 @@ TEST_CASE("the plans of a window that is gone are asked for by command") {
         crashed.shell.autosave();
         edited = crashed.plan();
     }
-    Driver d("single-gpu", {1280, 720}, 1, folder.path);
+    Driver d("single-gpu", {1280, 900}, 1, folder.path);
     run_by_id(d, "file.recover");
     REQUIRE(d.shell.dialog() == DialogKind::recover);
     REQUIRE(d.click("recover.open", 0));

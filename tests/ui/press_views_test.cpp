@@ -116,6 +116,27 @@ TEST_CASE("what is left of a step is selected in the inspector, and a layer's ki
     CHECK_FALSE(d.drawn("shards.experts"));
 }
 
+TEST_CASE(
+    "a problem is one bold line and two of its reason; a press shows the whole reason, another hides it") {
+    Driver d("llama-3.1-405b-16k", {1600, 1300});
+    const std::string& message = d.shell.evaluation().problems.at(0).message;
+    const std::string end = message.substr(message.rfind(' ', message.size() - 8) + 1);
+    const auto shows_end = [&] {
+        d.move({2, 2});  // off the line, whose tooltip has the whole reason too
+        d.surface.record_text(true);
+        d.settle();
+        std::string all;
+        for (const TextRun& run : d.surface.text_runs()) all += run.text + " ";
+        d.surface.record_text(false);
+        return all.find(end) != std::string::npos;
+    };
+    REQUIRE_FALSE(shows_end());
+    REQUIRE(d.click("problem.row"));
+    CHECK(shows_end());
+    REQUIRE(d.click("problem.row"));
+    CHECK_FALSE(shows_end());
+}
+
 TEST_CASE("where an axis sits on the map selects its row") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n4});

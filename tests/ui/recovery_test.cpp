@@ -37,7 +37,7 @@ struct ConfigFolder : test::Folder {
 
 // Ends a window as by a crash: its unsaved plan stays on disk. Returns the plan that was not saved.
 Plan crash(const fs::path& config, int zero = 2) {
-    Driver d("mesh-8", {1280, 720}, 1, config);
+    Driver d("mesh-8", {1280, 900}, 1, config);
     d.click("mod.zero", static_cast<std::uint64_t>(zero));
     REQUIRE(d.shell.document().modified());
     d.shell.autosave();
@@ -50,7 +50,7 @@ TEST_CASE("what was not saved is offered after a crash, opened as unsaved, and o
     const ConfigFolder config;
     const Plan edited = crash(config.path);
     REQUIRE(config.plans() == 1);
-    Driver d("single-gpu", {1280, 720}, 1, config.path);
+    Driver d("single-gpu", {1280, 900}, 1, config.path);
     REQUIRE(d.shell.offer_recovery());
     d.settle();
     CHECK(config.plans() == 1);
@@ -68,7 +68,7 @@ TEST_CASE("what is put off is offered again, and what is deleted is gone") {
     const ConfigFolder config;
     crash(config.path);
     for (int i = 0; i < 2; ++i) {
-        Driver d("single-gpu", {1280, 720}, 1, config.path);
+        Driver d("single-gpu", {1280, 900}, 1, config.path);
         REQUIRE(d.shell.offer_recovery());
         d.settle();
         REQUIRE(d.click("dialog.cancel"));
@@ -77,7 +77,7 @@ TEST_CASE("what is put off is offered again, and what is deleted is gone") {
         d.shell.closed();
         CHECK(config.plans() == 1);
     }
-    Driver d("single-gpu", {1280, 720}, 1, config.path);
+    Driver d("single-gpu", {1280, 900}, 1, config.path);
     REQUIRE(d.shell.offer_recovery());
     d.settle();
     REQUIRE(d.click("recover.delete", 0));
@@ -93,7 +93,7 @@ TEST_CASE("what is put off is offered again, and what is deleted is gone") {
 TEST_CASE("several crashes are a list, and each plan of it can be had") {
     const ConfigFolder config;
     const Plan first = crash(config.path, 2), second = crash(config.path, 1);
-    Driver d("single-gpu", {1280, 720}, 1, config.path);
+    Driver d("single-gpu", {1280, 900}, 1, config.path);
     REQUIRE(d.shell.offer_recovery());
     d.settle();
     REQUIRE(d.drawn("recover.open", 1));
@@ -110,12 +110,12 @@ TEST_CASE("several crashes are a list, and each plan of it can be had") {
 
 TEST_CASE("a second window neither takes nor deletes what the first has open") {
     const ConfigFolder config;
-    Driver first("mesh-8", {1280, 720}, 1, config.path);
+    Driver first("mesh-8", {1280, 900}, 1, config.path);
     first.click("mod.zero", 2);
     first.shell.autosave();
     REQUIRE(config.plans() == 1);
     {
-        Driver second("single-gpu", {1280, 720}, 1, config.path);
+        Driver second("single-gpu", {1280, 900}, 1, config.path);
         CHECK_FALSE(second.shell.offer_recovery());
         second.click("mod.zero", 1);
         second.shell.autosave();
@@ -133,11 +133,11 @@ TEST_CASE("two windows that start together do not both offer one plan") {
     first.emplace("single-gpu", Vec2{1280, 720}, 1.0f, config.path);
     REQUIRE(first->shell.offer_recovery());
     {
-        Driver second("single-gpu", {1280, 720}, 1, config.path);
+        Driver second("single-gpu", {1280, 900}, 1, config.path);
         CHECK_FALSE(second.shell.offer_recovery());
     }
     first.reset();
-    Driver third("single-gpu", {1280, 720}, 1, config.path);
+    Driver third("single-gpu", {1280, 900}, 1, config.path);
     CHECK(third.shell.offer_recovery());
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("what cannot be read any more is listed, says why, and stays until it 
     const ConfigFolder config;
     fs::create_directories(config.path / "unsaved");
     write_file(config.path / "unsaved" / "1-1.1.plan.json", "{ half a pl");
-    Driver d("single-gpu", {1280, 720}, 1, config.path);
+    Driver d("single-gpu", {1280, 900}, 1, config.path);
     const Plan before = d.plan();
     REQUIRE(d.shell.offer_recovery());
     d.settle();
@@ -161,7 +161,7 @@ TEST_CASE("what cannot be read any more is listed, says why, and stays until it 
 
 TEST_CASE("saved work leaves nothing behind, and a lesson keeps the own plan") {
     const ConfigFolder config;
-    Driver d("mesh-8", {1280, 720}, 1, config.path);
+    Driver d("mesh-8", {1280, 900}, 1, config.path);
     d.click("mod.zero", 2);
     const Plan own = d.plan();
     d.shell.open_lesson(fs::path(SOURCE_DIR) / "assets" / "lessons" / "03-tensor-parallel.md");
@@ -180,7 +180,7 @@ TEST_CASE("saved work leaves nothing behind, and a lesson keeps the own plan") {
 
 TEST_CASE("a plan that was replaced with changes is kept beside the open one") {
     const ConfigFolder config;
-    Driver d("mesh-8", {1280, 720}, 1, config.path);
+    Driver d("mesh-8", {1280, 900}, 1, config.path);
     d.click("mod.zero", 2);
     d.press({.key = Key::n, .ctrl = true});
     d.shell.autosave();

@@ -84,6 +84,19 @@ PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus) {
 
 // ---- model and cluster --------------------------------------------------------------------------------
 
+// Words under a preset. In a low window they are one line, and the tooltip has the rest: what can be changed
+// comes first.
+void draw_details(Ui& ui, Rect& room, const std::string& text) {
+    constexpr float kLow = 760;
+    if (ui.frame().size.y >= kLow) {
+        room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
+        return;
+    }
+    const Rect line = room.cut_top(18);
+    ui.label(line, text, ui.small());
+    room.cut_top(4);
+}
+
 void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     ui.section(room.cut_top(18), "MODEL");
     room.cut_top(6);
@@ -104,7 +117,7 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
     else if (m.kv_heads != m.heads)
         text += ", " + thousands(m.kv_heads) + " kv";
     if (m.moe) text += " · " + thousands(m.moe->experts) + " experts, top " + thousands(m.moe->top_k);
-    room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
+    draw_details(ui, room, text);
 }
 
 // GPUs that come or go change shards or replicas, as the link next to the product of the factors says.
@@ -204,7 +217,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
         if (t.domain > 0) text += " to " + thousands(t.domain);
         if (t.oversubscription > 1) text += ", 1 : " + trimmed(t.oversubscription);
     }
-    room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
+    draw_details(ui, room, text);
     return edit;
 }
 

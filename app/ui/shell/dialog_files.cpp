@@ -112,6 +112,8 @@ fs::path Dialogs::typed_path() const {
     const auto ends = [&](std::string_view ending) { return text.ends_with(ending); };
     if (dialog_.kind == DialogKind::save) {
         if (!ends(".json")) text += ends(".plan") ? ".json" : ".plan.json";
+    } else if (dialog_.kind == DialogKind::review_file) {  // another ending is refused with the reason
+        if (review_form_of(text) == ReviewForm::folder) text += row.endings.front();
     } else if (row.saves && dialog_.kind != DialogKind::settings
                && std::none_of(row.endings.begin(), row.endings.end(), ends)) {
         text += row.endings.front();

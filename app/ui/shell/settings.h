@@ -26,7 +26,7 @@ struct Settings {
     float scale = 1;                         // times the monitor's
     float present = kPresentScale;           // times that, while presenting
     float left = 296, right = 290;           // widths of the panels
-    float memory = 0.25f, timeline = 0.25f;  // shares of the middle's height
+    float memory = 0.24f, timeline = 0.25f;  // shares of the middle's height
     std::vector<std::string> recent;         // absolute paths, each once, newest first
     std::vector<std::string> tasks_done;     // titles, each once
     std::vector<std::string> tasks_helped;   // those of them that hints or the solution helped with

@@ -337,7 +337,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     }
     if (band.h > 0)
         if (const auto part = ui.part("part.band", 0, band, window_.evaluated, theme.panel))
-            draw_verdict_band(ui, band, scene, window_.veil.covers_figures);
+            draw_verdict_band(ui, band, scene, window_.veil.covers_figures || window_.veil.hides());
     if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
         draw_status(ui, status, scene, window_.evaluate_s, &inspector_, window_.veil.covers_figures,

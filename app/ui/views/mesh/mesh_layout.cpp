@@ -169,15 +169,19 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     out.row_nodes = s.ncols;
     s.unit = std::clamp(pitch_for(s, room, label), 0.05f, kLargestCell);
     Vec2 node = node_units(s) * s.unit;
-    const bool sharp = s.unit >= 2 * pixel;  // whole pixels: cells of one size, no moire
+    const bool merged = s.unit < kLeastMeshCell && s.domain > 1;  // nodes are drawn in the place of cells
+    const bool sharp = !merged && s.unit >= 2 * pixel;            // whole pixels: cells of one size, no moire
     if (sharp) {
         const float gap = std::max(pixel, whole(kNodeGap * s.unit));
         s.unit = whole(s.unit);
         node = {static_cast<float>(s.dcols) * s.unit + gap, static_cast<float>(s.drows) * s.unit + gap};
+    } else if (merged && node.x >= 2 * pixel && node.y >= 2 * pixel) {
+        node = {whole(node.x), whole(node.y)};
+        s.unit = std::min(node.x / node_units(s).x, node.y / node_units(s).y);
     }
     const Vec2 podu{node.x * static_cast<float>(s.ncols),
                     node.y * static_cast<float>(ceil_div(s.nodes_per_pod, s.ncols))};
-    const float pod_gap = sharp ? whole(kPodGap * s.unit) : kPodGap * s.unit;
+    const float pod_gap = sharp || merged ? std::max(pixel, whole(kPodGap * s.unit)) : kPodGap * s.unit;
     const float gap = s.pods > 1 ? pod_gap : 0;
     CellGrid& g = out.grid;
     g.first = 0;

@@ -12,6 +12,9 @@
 
 namespace pentamesh::ui {
 
+// Cells that would be smaller are drawn as whole nodes, in pixels.
+inline constexpr float kLeastMeshCell = 3;
+
 struct MeshLayout {
     CellGrid grid;              // place only: levels, origin, cell; count = GPUs of the cluster
     struct Boxes {              // one level of nested boxes: fast domains, then pods

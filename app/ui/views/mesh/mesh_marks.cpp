@@ -215,8 +215,7 @@ MeshCaption failure_caption(const Scene& scene, std::int64_t node) {
 }
 
 void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {
-    constexpr float kLeastCell = 3;
-    if (grid.cell.x >= kLeastCell || layout.node.size <= 1) return;
+    if (grid.cell.x >= kLeastMeshCell || layout.node.size <= 1) return;
     grid.step = static_cast<std::int32_t>(layout.node.size);
     grid.count = static_cast<std::int32_t>((grid.count + grid.step - 1) / grid.step);
     grid.cell = {std::max(1.0f, grid.level[1].pitch_x * 0.85f),

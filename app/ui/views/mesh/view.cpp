@@ -296,7 +296,9 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     if (!plain && state.camera == MeshCamera{.zoom = 1, .pan = state.camera.pan}) {
         std::string words = row_words(mesh, layout.node.size, layout.row_nodes);
         if (layout.has_pods) words += std::string(words.empty() ? "" : ", ") + "a box is a pod";
-        c.text_in({room.x, room.bottom() - kRowWords, room.w, kRowWords}, words, ui.small(), Align::center);
+        const float below = room.y + state.camera.pan.y + layout.extent.y + 4;
+        c.text_in({room.x, std::min(below, room.bottom() - kRowWords), room.w, kRowWords}, words, ui.small(),
+                  Align::center);
     }
     if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
