@@ -188,7 +188,8 @@ std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, Insp
     std::optional<PlanEdit> edit;
     Canvas& c = ui.canvas();
     const Problem& p = scene.evaluation.problems[i];
-    severity_mark(ui, room.min(), p.severity);
+    const bool over = p.code == ProblemCode::memory_does_not_fit;  // as bad as an error for who runs it
+    severity_mark(ui, room.min(), over ? Severity::error : p.severity);
     room.x += 22, room.w -= 22;
     const Rect head = room.cut_top(18);
     const Hit hit = ui.area("problem.row", head, i);

@@ -50,13 +50,14 @@ Color color_of_part(const Theme& t, const StepSlice& s) {
 }
 
 TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {
-    if (tier <= 0) return {theme.good, Dash::solid};
+    // Green, amber and red are verdicts: a tier is told by its line, and by how light its grey is.
+    if (tier <= 0) return {theme.secondary, Dash::solid};
     const auto index = static_cast<std::size_t>(tier);
     const bool slowest = index + 1 == cluster.tiers.size();
     const bool shared = index < cluster.tiers.size() && cluster.tiers[index].oversubscription > 1;
     // The tier lies across the spine: a third level, or a level that is oversubscribed.
-    if (shared || (slowest && tier >= 2)) return {theme.bad, Dash::dotted};
-    return {theme.amber, Dash::dashed};
+    if (shared || (slowest && tier >= 2)) return {theme.text, Dash::dotted};
+    return {mix(theme.secondary, theme.text, 0.5f), Dash::dashed};
 }
 
 }  // namespace pentamesh::ui

@@ -82,7 +82,7 @@ std::string short_layers(const StagePlace& place) {
 void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state) {
     Canvas& c = ui.canvas();
     const auto devices = static_cast<int>(state.shown->places.size());
-    const int every = std::max(1, static_cast<int>(std::ceil(16.0f / rows.row_h)));
+    const int every = std::max(1, static_cast<int>(std::ceil(20.0f / rows.row_h)));
     const int nice = every <= 1 ? 1 : every <= 2 ? 2 : every <= 5 ? 5 : (every + 9) / 10 * 10;
     const std::string_view domain = domain_name(scene.plan.cluster);
     const Canvas::Clip clip = c.clip(labels);
