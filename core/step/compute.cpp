@@ -439,7 +439,10 @@ Rates find_rates(const Plan& plan) {
 double line_share(double in, double out, double bytes) {
     constexpr std::int64_t kLine = 128;
     constexpr double kOffLines = 0.69;
-    const auto off = [&](double numbers) { return static_cast<std::int64_t>(numbers * bytes) % kLine != 0; };
+    constexpr double kMost = 9e18;  // a plan with such widths is refused, and has no line to be off
+    const auto off = [&](double numbers) {
+        return numbers * bytes < kMost && static_cast<std::int64_t>(numbers * bytes) % kLine != 0;
+    };
     return off(in) || off(out) ? kOffLines : 1;
 }
 

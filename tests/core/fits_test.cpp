@@ -21,7 +21,7 @@ Plan plan_that_lacks(double missing) {
 }
 // Half of what buffers may take less than commonly measured is missing.
 Plan plan_that_may_fit() {
-    const StageMemory& s = evaluate(test::presets().plan("llama-3-8b-fsdp")).memory.stage.front();
+    const StageMemory s = evaluate(test::presets().plan("llama-3-8b-fsdp")).memory.stage.front();
     return plan_that_lacks((s.buffers - s.buffers_low) / 2);
 }
 bool says_in(const std::string& text, std::string_view part) {
@@ -31,7 +31,7 @@ bool says_in(const std::string& text, std::string_view part) {
 }  // namespace
 
 TEST_CASE("a plan fits with the middle of its buffers, may fit with the low end, and else does not") {
-    const StageMemory& s = evaluate(test::presets().plan("llama-3-8b-fsdp")).memory.stage.front();
+    const StageMemory s = evaluate(test::presets().plan("llama-3-8b-fsdp")).memory.stage.front();
     REQUIRE(s.buffers_low < s.buffers);
     CHECK(evaluate(plan_that_lacks(0)).memory.fit() == MemoryFit::yes);
     CHECK(evaluate(plan_that_lacks(1)).memory.fit() == MemoryFit::if_small);
