@@ -368,7 +368,8 @@ TEST_CASE("each reason why a search left layouts out has words of its own") {
     std::set<ProblemCode> seen;
     const auto look = [&](const Plan& plan) {
         std::optional<SpaceError> error;
-        const SearchSpace space = search_space(plan, {}, error);
+        const SearchSpace space =
+            search_space(plan, {{"micro_batch=1", "recompute=none,full", "dp_replicate=1,2"}, {}}, error);
         REQUIRE(!error);
         for (const Rejection& r : search(plan, space, {.threads = 2}).rejected) seen.insert(r.code);
     };

@@ -50,7 +50,7 @@ Color color_of_part(const Theme& t, const StepSlice& s) {
 }
 
 TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {
-    // Green, amber and red are verdicts: a tier is told by its line, and by how light its grey is.
+    // Green, amber and red are verdicts: a tier is known by its line, and by how light its grey is.
     if (tier <= 0) return {theme.secondary, Dash::solid};
     const auto index = static_cast<std::size_t>(tier);
     const bool slowest = index + 1 == cluster.tiers.size();
