@@ -16,9 +16,9 @@ namespace pentamesh {
 struct StageRun {
     int first = 0, last = 0;
 };
-[[nodiscard]] StageRun fullest_stages(const Memory& memory);
+[[nodiscard]] StageRun fullest_stages(const Memory& m);
 // "Stage 1", "Stages 1 to 7", or "Every GPU" where there is one stage or all hold the same.
-[[nodiscard]] std::string words_of(StageRun stages, const Memory& memory);
+[[nodiscard]] std::string words_of(StageRun run, const Memory& m);
 
 // The part of the step that takes most, of those that another layout can mend: recomputation, bubble, uneven
 // stages, exposed communication, stragglers. Empty where each is under 1 % of the step.
