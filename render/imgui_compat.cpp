@@ -189,7 +189,7 @@ bool pressed(Chord chord, bool repeat) {
         return false;
     if (surface_state().typed_ahead.focus_takes_text && plain && writes(chord.key)) return false;
     if (pressed_now || !held) return pressed_now;
-    // Where the platform reports key presses, only repeats of a held key remain. Dear ImGui's own events may
+    // If the platform reports key presses, only repeats of a held key remain. Dear ImGui's own events may
     // report a quick chord without its modifiers, or a frame late.
     const bool first = !surface_state().reports_key_presses && is_pressed(chord.key, false);
     return first || (repeat && is_pressed(chord.key, true) && !is_pressed(chord.key, false));

@@ -3,8 +3,8 @@
 
 usage: scripts/check_words.py   (from the repository's root; prints what breaks a rule and exits 1 above a limit)
 
-A comment that begins with What, Of, Whether, How or Who is a noun clause. One that begins with Where or When is a
-sentence only if its first sentence has a comma and an end ("Where a GPU has two links, the faster one is used.").
+A comment that begins with What, Of, Whether, Where, How or Who is taken for a noun clause. One that begins with When is a
+sentence only if its first sentence has a comma and an end ("When a GPU has two links, the faster one is used.").
 """
 import pathlib
 import re
@@ -51,7 +51,7 @@ def is_noun_clause(comment):
     if not first:
         return False
     sentence = re.split(r"(?<=[.:;])\s", comment, maxsplit=1)[0]
-    return first[1] not in ("Where", "When") or "," not in sentence or not sentence.endswith((".", ":", ";"))
+    return first[1] != "When" or "," not in sentence or not sentence.endswith((".", ":", ";"))
 
 
 def faults(comment):

@@ -90,7 +90,7 @@ Json json_of_memory(const Evaluation& e) {
              {"stages", json_rows(memory_table(e.memory))},
              {"peak_stage", e.memory.peak_stage},
              {"peak", whole(e.memory.peak())}};
-    put_fit(out, e.memory.stage.empty() ? std::nullopt : std::optional(e.memory.fit()));
+    put_fit(out, fit_of(e.memory));
     return out;
 }
 

@@ -54,7 +54,7 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
     const Sensitivity s = sensitivity_of(plan, context.presets);
-    const auto fit = e.memory.stage.empty() ? std::nullopt : std::optional(e.memory.fit());
+    const auto fit = fit_of(e.memory);
     if (context.json) {
         Json out = json_of_sensitivity(plan, s, fit);
         if (!e.valid) void_figures(out);

@@ -1,9 +1,9 @@
 #include "app/tables/search.h"
 
 #include "core/base/text.h"
-#include "core/decide/reason_words.h"
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
+#include "core/plan/problem.h"
 #include "core/step/causal_mfu.h"
 
 namespace pentamesh {

@@ -20,7 +20,7 @@ double ring_pass(const Route& r, double buffer) {
     return time;
 }
 
-// Where the switches add up, a rank sends its share once and gets the sum back on the other direction.
+// If the switches add up, a rank sends its share once and gets the sum back on the other direction.
 double all_reduce(const Route& r, double buffer) {
     double time = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {

@@ -200,8 +200,7 @@ std::vector<PathEdit> path_between(const Plan& a, const Plan& b, const std::atom
 PlanComparison compare(std::span<const Plan> plans, std::span<const Evaluation> evaluations) {
     PlanComparison c;
     for (const Plan& p : plans) c.plans.push_back(title_of(p));
-    for (const Evaluation& e : evaluations)
-        c.fit.push_back(e.memory.stage.empty() ? std::nullopt : std::optional(e.memory.fit()));
+    for (const Evaluation& e : evaluations) c.fit.push_back(fit_of(e.memory));
     c.fields = differing_fields(plans);
     c.figures = compared_figures(plans, evaluations);
     c.why = why_steps_differ(plans, evaluations);

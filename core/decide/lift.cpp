@@ -1,7 +1,7 @@
 #include "core/decide/lift.h"
+#include "core/plan/problem.h"
 
 #include "core/base/text.h"
-#include "core/decide/reason_words.h"
 #include "core/plan/changes.h"
 #include "core/plan/software.h"
 

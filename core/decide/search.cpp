@@ -68,7 +68,7 @@ SearchResult result_of(const Plan& plan, const LayoutChoice& choice) {
     r.tokens_per_s = e.step->tokens_per_s;
     r.mfu = e.step->mfu;
     r.bubble_s = e.step->bubble_s;
-    for (const double t : e.step->exposed_comm_s) r.exposed_s += t;
+    r.exposed_s = exposed_of(*e.step);
     r.memory_bytes = e.memory.peak();
     r.headroom = e.memory.hbm > 0 ? 1 - r.memory_bytes / e.memory.hbm : 0;
     r.cost_per_token = cost_per_token(plan, r.tokens_per_s);

@@ -16,7 +16,7 @@ std::vector<CollectivePhase> rings(const Route& r, Shape shape, double buffer) {
     for (int i = 0; i < r.parts; ++i) {
         const RoutePart& p = r.part[i];
         if (p.ways > 1) {
-            // Where domains cut a group unevenly `ways` is their mean, and the longest ring is shown.
+            // If domains cut a group unevenly `ways` is their mean, and the longest ring is shown.
             const double ring = std::ceil(p.ways - 1e-9), even = (p.ways - 1) / (ring - 1);
             const double chunk = even * buffer / inside / p.ways;
             out.push_back({shape, i, std::llround(ring), std::llround(inside), std::llround(ring) - 1, chunk,

@@ -45,7 +45,7 @@ class GroupPattern {
         for (int p = 0; p < route.parts; ++p) {
             const RoutePart& part = route.part[p];
             const double sent = (part.ways - 1) / part.ways * buffer / inside;
-            // Where domains cut a group unevenly the last sub-group is smaller, and so is its ring.
+            // If domains cut a group unevenly the last sub-group is smaller, and so is its ring.
             const std::int64_t step = std::llround(inside);
             const auto ways = static_cast<std::int64_t>(std::ceil(part.ways - 1e-9));
             inside *= part.ways;

@@ -55,11 +55,6 @@ std::string loss_name(const StepSlice& loss) {
 
 }  // namespace
 
-std::optional<MemoryFit> fit_of(const Evaluation& e) {
-    if (!e.valid || e.memory.stage.empty()) return std::nullopt;
-    return e.memory.fit();
-}
-
 StageRun fullest_stages(const Memory& m) {
     const auto total = [&](int i) { return m.stage[static_cast<std::size_t>(i)].total(); };
     const double most = total(m.peak_stage);
@@ -87,7 +82,7 @@ std::optional<StepSlice> largest_loss(const Step& step) {
 }
 
 PlanVerdict verdict_of(const Evaluation& e) {
-    PlanVerdict out{.fit = fit_of(e)};
+    PlanVerdict out{.fit = fit_of(e.memory)};
     if (!out.fit) {
         out.sentence = "This layout cannot be built.";
         out.reason = first_error(e.problems);

@@ -9,9 +9,6 @@
 
 namespace pentamesh {
 
-// Says whether the plan fits in memory; nullopt if it is refused and has no figures.
-[[nodiscard]] std::optional<MemoryFit> fit_of(const Evaluation& evaluation);
-
 // The stages whose memory is the fullest stage's to a hundredth of a GiB, and follow one another.
 struct StageRun {
     int first = 0, last = 0;

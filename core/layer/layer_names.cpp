@@ -39,7 +39,7 @@ std::vector<char> LayerTape::read_behind() const {
     return read;
 }
 
-// Where a step would take the name of a tensor that is read after it, its result gets a number. Tensors made
+// If a step would take the name of a tensor that is read after it, its result gets a number. Tensors made
 // of that under the same name ("y = all_to_all(y)", "u_full") follow.
 void LayerTape::name_apart() {
     const auto count = static_cast<std::size_t>(made_) + 1;

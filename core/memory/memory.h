@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,10 @@ struct Memory {
     void clear();
     bool operator==(const Memory&) const = default;
 };
+// Returns whether a plan fits; nullopt for a plan without figures.
+[[nodiscard]] inline std::optional<MemoryFit> fit_of(const Memory& memory) {
+    return memory.stage.empty() ? std::nullopt : std::optional(memory.fit());
+}
 
 // Every category is a whole number of bytes, so that sums reconcile exactly; shards are rounded up.
 // `in_flight` has the peak micro-batches per stage (from schedule or timeline), size pp. Reuses out's

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/enum_array.h"
-#include "core/plan/recompute.h"
+#include "core/plan/training.h"
 
 #include <algorithm>
 #include <array>
@@ -313,90 +313,6 @@ struct Layout {
     bool operator==(const Layout&) const = default;
 };
 
-// ---- training -----------------------------------------------------------------------------------------
-
-enum class Dtype : std::uint8_t { fp32, tf32, bf16, fp16, fp8, fp4 };
-enum class Optimizer : std::uint8_t { adamw, adamw_8bit, sgd_momentum, muon };
-enum class AttentionImpl : std::uint8_t { flash, math };
-enum class MasterWeights : std::uint8_t { none, bf16, fp32 };
-// Numbers that share a scale where products are in fp8: a tensor (delayed and current scaling), a row, blocks
-// of 128 (DeepSeek-AI 2024), blocks of 32 with a scale of 8 bits (OCP Microscaling 1.0).
-enum class Fp8Recipe : std::uint8_t { tensorwise, rowwise, blockwise, mxfp8 };
-// Says what a CUDA graph captures, which the host then launches as one: nothing; of each layer attention,
-// router and what stands before the exchange of tokens; forward and backward of a step.
-enum class CudaGraphs : std::uint8_t { none, layers, iteration };
-
-struct Overlap {
-    bool dp = true, pp = true, cp = true, tp = false, ep = false;
-    bool operator==(const Overlap&) const = default;
-};
-
-// Says what lies in host memory.
-struct Offload {
-    std::int64_t activations_layers = 0;   // layers of a GPU, the first ones
-    double optimizer = 0, parameters = 0;  // shares
-    [[nodiscard]] bool any() const { return activations_layers > 0 || optimizer > 0 || parameters > 0; }
-    bool operator==(const Offload&) const = default;
-};
-
-// A plan is run with the kernels, buffers, overlap and rules of this software.
-enum class Software : std::uint8_t {
-    megatron,
-    megatron_bridge,
-    torchtitan,
-    deepspeed,
-    fsdp,
-    nanotron,
-    maxtext,
-    automodel,
-    torchtitan_2024  // to the end of that year
-};
-
-template <>
-inline constexpr std::size_t kEnumCount<Software> = 9;
-
-// Holds the memory of a GPU other than its tensors, where one knows it better than the software's preset
-// does. 0 stands for the preset's value.
-struct Buffers {
-    double communicator_bytes = 0;  // NCCL's, of each process group
-    double context_bytes = 0;       // the driver's context and libraries
-    double fragmentation = 0;       // share of the allocated bytes that the allocator reserves beyond them
-    bool operator==(const Buffers&) const = default;
-};
-
-// An axis is costly if a step waits for it for more than this share. The limit is our own: enough to look for
-// a better layout, above what a tensor-parallel layer inside a node usually takes.
-inline constexpr double kCostlyShare = 0.15;
-
-struct Training {
-    std::int64_t sequence_length = 8192;
-    std::int64_t micro_batch = 1;
-    std::int64_t global_batch = 2048;  // sequences
-    Dtype compute = Dtype::bf16;
-    Fp8Recipe fp8_recipe = Fp8Recipe::tensorwise;
-    Dtype parameters = Dtype::bf16;
-    Dtype gradients = Dtype::fp32;
-    Optimizer optimizer = Optimizer::adamw;
-    Dtype optimizer_state = Dtype::fp32;
-    MasterWeights master_weights = MasterWeights::fp32;
-    AttentionImpl attention = AttentionImpl::flash;
-    RecomputeChoice recompute;
-    bool dropout = false;
-    CudaGraphs cuda_graphs = CudaGraphs::none;
-    bool fused_experts = false;     // activation and casts inside the experts' grouped products
-    double router_imbalance = 1.0;  // load of the busiest expert rank / mean
-    Overlap overlap;
-    double straggler_cv = 0.0;  // coefficient of variation of per-rank step time
-    Software software = Software::megatron;
-    Offload offload;
-    double tokens_total = 0;  // of the whole training; 0: not known
-    double checkpoint_s = 0;  // to write a checkpoint; 0: not known
-    Buffers buffers;
-    double costly_share =
-        0;  // of the step: an axis that it waits longer for is called costly; 0: kCostlyShare
-    bool operator==(const Training&) const = default;
-};
-
 // ---- the plan -----------------------------------------------------------------------------------------
 
 // Says where a model or cluster came from, so that writing gives back the text that was read: a preset's id,
@@ -434,22 +350,6 @@ struct Plan {
     SavedScene scene;
     bool operator==(const Plan&) const = default;
 };
-
-// Returns the bytes of one number of a type; fp4 is half a byte.
-[[nodiscard]] constexpr double bytes_of(Dtype t) {
-    switch (t) {
-    case Dtype::fp32:
-    case Dtype::tf32: return 4;
-    case Dtype::bf16:
-    case Dtype::fp16: return 2;
-    case Dtype::fp8: return 1;
-    case Dtype::fp4: return 0.5;
-    }
-    return 0;
-}
-[[nodiscard]] constexpr double bytes_of(MasterWeights m) {
-    return m == MasterWeights::fp32 ? 4 : m == MasterWeights::bf16 ? 2 : 0;
-}
 
 [[nodiscard]] inline std::int64_t factor_of(const Layout& l, Axis a) {
     switch (a) {

@@ -136,7 +136,11 @@ enum class ProblemCode : std::uint8_t {
 };
 template <>
 inline constexpr std::size_t kEnumCount<ProblemCode> = 105;
-[[nodiscard]] std::string_view name_of(ProblemCode code);  // "tp-spans-nodes"
+[[nodiscard]] std::string_view name_of(ProblemCode code);   // "tp-spans-nodes"
+[[nodiscard]] std::string_view title_of(ProblemCode code);  // "tp crosses nodes", for one line of a list
+// Returns the words that follow "layouts that" where a search left them out: "do not fit". They are the
+// code's name where no search can meet it.
+[[nodiscard]] std::string_view reason_words(ProblemCode code);
 
 // This is one operation of a JSON Patch (RFC 6902) on the plan: op is always "replace" ("add" where the key
 // is absent).

@@ -110,6 +110,13 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
                   const TimelineCosts& costs, const Timeline* timeline, ErrorRangeWork* report, Comm& comm,
                   Step& out);
 
+// Returns the seconds that a step waits for communication, over all axes.
+[[nodiscard]] inline double exposed_of(const Step& s) {
+    double sum = 0;
+    for (const double t : s.exposed_comm_s) sum += t;
+    return sum;
+}
+
 // Returns the time that the schedule leaves idle on the longest stage: the bubble without the wait for uneven
 // stages.
 [[nodiscard]] inline double schedule_bubble_s(const Step& s) {

@@ -55,10 +55,7 @@ std::string of_step(const OpenPlan& h, double seconds) {
 }
 
 std::string exposed(const OpenPlan& h) {
-    if (!h.e.step) return {};
-    double s = 0;
-    for (const double t : h.e.step->exposed_comm_s) s += t;
-    return of_step(h, s);
+    return h.e.step ? of_step(h, exposed_of(*h.e.step)) : "";
 }
 
 std::string of_fullest(const OpenPlan& h, double StageMemory::*part) {

@@ -207,8 +207,7 @@ Answer bubble_overhead(const QueryInput& in) {
 Answer step_time(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
     const Step& s = *in.e.step;
-    double waits = 0;
-    for (const double t : s.exposed_comm_s) waits += t;
+    const double waits = exposed_of(s);
     Answer a = measure(s.time_s, "s",
                        sentence("compute ", time_text(s.compute_s + s.recompute_s), ", bubble ",
                                 time_text(schedule_bubble_s(s), Zeros::kept),

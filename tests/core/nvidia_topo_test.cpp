@@ -145,7 +145,7 @@ TEST_CASE("an NVLink carries what the shipped file says; a file without a source
     CHECK(most_nvlinks() == 18);
     CHECK(nvlink_with(12, 25e9).link->name == "NVLink 2 to 4");
     CHECK_FALSE(nvlink_with(12, 25e9).by_rate);
-    // Where generations have as many links, the cluster's own rate decides between them.
+    // If generations have as many links, the cluster's own rate decides between them.
     CHECK(nvlink_with(18, 25e9).link->name == "NVLink 2 to 4");
     CHECK(nvlink_with(18, 50e9).link->name == "NVLink 5");
     CHECK(nvlink_with(18, 50e9).by_rate);

@@ -205,7 +205,7 @@ TEST_CASE("a stage holds the same numbers for memory, placements, reduced gradie
                    && (expert_ranks <= 1 || std::abs(reduced.experts - own.experts) <= close(own.experts));
         }));
 
-        // Where one stage holds most of both, the optimizer's time is that of its state, read and written,
+        // If one stage holds most of both, the optimizer's time is that of its state, read and written,
         // and of two passes over the gradients and the way of the parameters.
         const bool one_stage =
             std::any_of(e.memory.stage.begin(), e.memory.stage.end(), [&](const StageMemory& s) {

@@ -2,8 +2,8 @@
 // skipped.
 #include "core/decide/bounds.h"
 #include "core/decide/lift.h"
-#include "core/decide/reason_words.h"
 #include "core/decide/search.h"
+#include "core/plan/problem.h"
 
 #include "plans.h"
 #include "shipped.h"

@@ -1,7 +1,7 @@
 #include "core/explain/verdict.h"
+#include "core/plan/problem.h"
 
 #include "core/base/text.h"
-#include "core/explain/problem_titles.h"
 #include "plans.h"
 #include "tests/near.h"
 

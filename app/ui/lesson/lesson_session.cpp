@@ -249,7 +249,7 @@ bool judge(LessonSession& s) {
         right ? nullptr
               : mistake_made(*step->question, s.mistakes, state.given, s.start, s.solution.answer.unit);
     state.mistake = made == nullptr ? "" : made->because;
-    // Where there are two options, a wrong answer gives the right one away.
+    // If there are two options, a wrong answer gives the right one away.
     const bool two = kind == QuestionKind::choose && step->question->options.size() <= 2;
     if (++state.tries == 1 && !right && !two && s.solution.solvable(kind)) {
         state.remark = "Not quite. " + (state.mistake.empty() ? "" : state.mistake + " ")

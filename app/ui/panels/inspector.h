@@ -1,5 +1,4 @@
-// Draws the inspector: the selection and how its numbers came about, problems and advice; and the status
-// line.
+// Draws the inspector: the selection and how its numbers came about, problems and advice.
 #pragma once
 
 #include "app/ui/kit/scroll.h"
@@ -19,10 +18,6 @@ struct InspectorState {
 };
 [[nodiscard]] std::optional<PlanEdit> draw_inspector(Ui& ui, Rect panel, Scene& scene, InspectorState& state);
 
-// Draws a count of errors and warnings that opens their layer; a picture has no `state`, and nothing opens.
-// `figures` is false where the verdict band has them: the line then says what mouse and keys do.
-void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
-                 bool covered = false, bool figures = true);
 // Draws the problems with their fixes over the window, while they are open: for windows too small for the
 // inspector.
 [[nodiscard]] std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, InspectorState& state);

@@ -296,7 +296,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     return edit;
 }
 
-// Where a plan shards, more GPUs may be more shards or more replicas: a link chooses, in the product's row or
+// If a plan shards, more GPUs may be more shards or more replicas: a link chooses, in the product's row or
 // below it.
 void spare_link(Ui& ui, Rect row, Rect& room, float from, const Plan& p, PlanPanelState& state) {
     if (p.layout.dp_shard < 2 || ui.state().for_picture) return;

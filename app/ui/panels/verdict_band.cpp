@@ -1,14 +1,15 @@
 #include "app/ui/panels/verdict_band.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/signs.h"
 #include "app/ui/scene/difference.h"
 #include "core/explain/verdict.h"
 #include "core/step/causal_mfu.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene) {
     std::vector<Figure> out;
     const Memory& m = e.memory;
     Figure memory{.label = "memory", .value = gib(m.peak()), .unit = "/ " + memory_text(m.hbm)};
-    if (const auto fit = fit_of(e); fit != MemoryFit::yes) memory.color = color_of(theme, fit);
+    if (const auto fit = fit_of(m); fit != MemoryFit::yes) memory.color = color_of(theme, fit);
     const StageRun full = fullest_stages(m);
     memory.context = m.stage.size() == 1 ? "" : "fullest: " + lower_first(words_of(full, m));
     if (a != nullptr && !a->memory.stage.empty())
@@ -97,9 +98,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene) {
     if (was != nullptr)
         set_difference(tokens, difference(s.tokens_per_s, was->tokens_per_s), false, count_text);
     out.push_back(std::move(tokens));
-    double exposed = 0;
-    for (const double x : s.exposed_comm_s) exposed += x;
-    const std::string share = s.time_s > 0 ? percent(exposed / s.time_s) : "0 %";
+    const std::string share = s.time_s > 0 ? percent(exposed_of(s) / s.time_s) : "0 %";
     Figure comm{.label = "exposed comm.", .value = split_unit(share).first, .unit = "%"};
     comm.context = exposed_axes(s);
     comm.tip = "Share of the step in which the GPUs wait for communication, and its largest axes in percent";
@@ -140,14 +139,6 @@ float verdict_band_height(Vec2 window) {
     return window.y < kTall ? kLowBand : kHighBand;
 }
 
-void verdict_mark(Canvas& c, Vec2 at, Color color, int corners, float r) {
-    if (corners == 0) return c.circle(at, r, color);
-    if (corners == 4) return c.rect({at.x - r, at.y - r, 2 * r, 2 * r}, color, 2);
-    const std::array<Vec2, 3> triangle{at + Vec2{0, -1.15f * r}, at + Vec2{1.2f * r, r},
-                                       at + Vec2{-1.2f * r, r}};
-    c.polygon(triangle, color);
-}
-
 void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
@@ -171,9 +162,9 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
         row.cut_right(20);
     }
     const Color color = covered ? theme.faint : color_of(theme, verdict.fit);
-    const int corners = covered || verdict.fit == MemoryFit::yes ? 0
-                        : verdict.fit == MemoryFit::if_small     ? 3
-                                                                 : 4;
+    const Sign sign = covered || verdict.fit == MemoryFit::yes ? Sign::disc
+                      : verdict.fit == MemoryFit::if_small     ? Sign::triangle
+                                                               : Sign::square;
     const TextStyle bold = ui.style(high ? 16 : 14, Tone::text, Face::semibold);
     const Rect text{row.x + 24, row.y, row.w - 24, row.h};
     // The sentence takes two lines where it must; the reason stands below if there is room for it.
@@ -181,7 +172,7 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
     const float sentence_h = std::min(2 * line_h, c.paragraph_height(text.w, verdict.sentence, bold, line_h));
     const bool reasons = !verdict.reason.empty() && sentence_h + 22 <= room.h - 8;
     const float top = room.y + (room.h - sentence_h - (reasons ? 20.0f : 0.0f)) / 2;
-    verdict_mark(c, {row.x + 7, top + line_h / 2}, color, corners, 6);
+    draw_sign(c, {row.x + 7, top + line_h / 2}, sign, color, 6);
     const Canvas::Clip clip = c.clip(room);
     c.paragraph({text.x, top, text.w, sentence_h}, verdict.sentence, bold, line_h);
     if (reasons

@@ -12,7 +12,4 @@ namespace pentamesh::ui {
 // `covered`: a lesson asks for what the band would say, so it says nothing.
 void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered);
 
-// The mark of a severity or a verdict: a square is bad, a triangle is a warning, a disc is good or a notice.
-void verdict_mark(Canvas& c, Vec2 at, Color color, int corners, float r);
-
 }  // namespace pentamesh::ui

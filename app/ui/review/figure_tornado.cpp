@@ -86,7 +86,7 @@ void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivit
         name = std::max(name, c.text_width(r.name, sheet.plain()));
         words = std::max(words, c.text_width(r.words, sheet.plain()));
     }
-    // Where both leave no room for bars, the words go below their row's name.
+    // If both leave no room for bars, the words go below their row's name.
     const bool below = name + words + 2 * gap > sheet.width() * 0.8f;
     name = std::min(name, sheet.width() * 0.45f);
     const float line = sheet.paper().line(), row_h = line * (below ? 2.2f : 1.15f);

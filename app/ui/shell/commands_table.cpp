@@ -124,8 +124,7 @@ void Shell::make_edit_commands() {
              sheets_.open_fields(EditorSection::size);
          }});
     add({.id = "edit.new_model", .title = "New model…", .menu = "Edit", .run = [this] {
-             window_.apply(new_model_edit(window_.document.plan()));
-             sheets_.open_fields(EditorSection::size);
+             sheets_.begin_new_model();
          }});
     add({.id = "edit.cluster", .title = "Edit the cluster…", .menu = "Edit", .run = [this] {
              sheets_.open_fields(EditorSection::fabric);

@@ -129,47 +129,49 @@ void Decider::update_advice(bool rested) {
 
 // Takes better layouts that searches know, for the list of what would help.
 void Decider::look_for_better() {
+    const Plan& open = window_.document.plan();
+    const Evaluation& e = window_.evaluation;
+    const std::uint64_t revision = window_.document.revision();
     const SearchFound* found = window_.views.search.found.get();
-    if (window_.evaluated != window_.document.revision()) return;  // the next frame looks
+    if (window_.evaluated != revision) return;  // the next frame looks
     const std::uint64_t version =
-        (found == nullptr ? 0 : 2 * found->version) + (near_.is_of(window_.document.revision()) ? 1 : 0);
-    if (version == better_of_ && window_.document.revision() == better_revision_) return;
-    better_of_ = version, better_revision_ = window_.document.revision();
+        (found == nullptr ? 0 : 2 * found->version) + (near_.is_of(revision) ? 1 : 0);
+    if (version == better_of_ && revision == better_revision_) return;
+    better_of_ = version, better_revision_ = revision;
     const bool had = !better_.empty();
     better_.clear();
-    const bool experts = window_.document.plan().model.moe.has_value();
+    const bool experts = open.model.moe.has_value();
     // If the plan does not fit, any layout that fits is offered.
-    const bool fits = window_.evaluation.step && window_.evaluation.memory.fits();
-    const double now_s = window_.evaluation.step ? window_.evaluation.step->time_s : 0;
-    const double room =
-        window_.document.plan().cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
+    const bool fits = e.step && e.memory.fits();
+    const double now_s = e.step ? e.step->time_s : 0;
+    const double room = open.cluster.gpu.hbm_bytes;  // an impossible plan has no memory to compare
     // `step` holds the parts of its time; null: they are not known.
     const auto offer = [&](const std::string& how, double step_s, double memory_bytes, Plan plan,
                            const std::string& words, const Step* step) {
         const bool less = now_s > 0 && step_s < now_s;
         const double by = now_s > 0 ? step_s / now_s - 1 : 0;
         const std::string why =
-            less && step != nullptr ? " Why: " + main_parts_text(*window_.evaluation.step, *step) + "." : "";
-        better_.push_back({.edit = {std::move(plan), "a faster layout", ""},
-                           .gain = now_s <= 0 ? "It fits"
-                                   : less     ? "−" + percent(-by) + ", and it fits"
-                                              : "It fits, at +" + percent(by),
-                           .changes = words,
-                           .reason = how + " " + time_text(step_s) + " a step, with "
-                                     + memory_text(room - memory_bytes) + " to spare." + why});
+            less && step != nullptr ? " Why: " + main_parts_text(*e.step, *step) + "." : "";
+        BetterLayout made;
+        made.edit = PlanEdit{std::move(plan), "a faster layout", ""};
+        made.gain = now_s <= 0 ? "It fits"
+                    : less     ? "−" + percent(-by) + ", and it fits"
+                               : "It fits, at +" + percent(by);
+        made.changes = words;
+        made.reason = how + " " + time_text(step_s) + " a step, with " + memory_text(room - memory_bytes)
+                      + " to spare." + why;
+        better_.push_back(std::move(made));
     };
-    const bool holds =
-        found != nullptr && !found->front.empty() && still_holds(*found, window_.document.plan());
+    const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, open);
     const FoundLayout* best = holds ? &found->front.back() : nullptr;
-    const SearchResult* near =
-        near_.is_of(window_.document.revision()) && near_.value ? &*near_.value : nullptr;
+    const SearchResult* near = near_.is_of(revision) && near_.value ? &*near_.value : nullptr;
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
     if (near != nullptr && much(near->step_s)) {
         Plan plan = near->plan;
-        plan.name = window_.document.plan().name, plan.notes = window_.document.plan().notes;
-        plan.scene = window_.document.plan().scene;
-        const ChangesWords changes = changes_words(window_.document.plan(), near->choice);
+        plan.name = open.name, plan.notes = open.notes;
+        plan.scene = open.scene;
+        const ChangesWords changes = changes_words(open, near->choice);
         static constexpr std::array<const char*, 4> kCounts{"One change makes it", "Two changes make it",
                                                             "Three changes make it", "Four changes make it"};
         const auto n = static_cast<std::size_t>(std::max(1, changes.changes));
@@ -178,7 +180,7 @@ void Decider::look_for_better() {
     }
     if (best != nullptr && much(best->step_s) && !enough)
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,
-              with_choice(*found, window_.document.plan(), best->choice), words_of(best->choice, experts),
+              with_choice(*found, open, best->choice), words_of(best->choice, experts),
               step_of(*found, *best));
     if (had || !better_.empty()) window_.dirty = true;
 }

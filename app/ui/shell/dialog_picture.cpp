@@ -151,7 +151,7 @@ bool Dialogs::draw_picture(Ui& ui, Rect room, Rect buttons) {
     if (dialog_button(ui, buttons, "picture.to_file", "Choose a file…", sized, 130))
         window_.later("", [this] {
             const std::string name = pictured_view() + "." + std::string(ending_of(picture_.choice.file));
-            window_.ask(DialogKind::picture_file, window_.proposed_file(name), nullptr);
+            ask(DialogKind::picture_file, window_.proposed_file(name), nullptr);
         });
     if (dialog_button(ui, buttons, "picture.copy", "Copy", sized)) copy_picture();
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
@@ -177,7 +177,7 @@ void Dialogs::wrote(const std::filesystem::path& path) {
     if (window_.host.in_page) return window_.say("Downloaded " + path.filename().string());
     std::error_code ignored;
     const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
-    window_.ask(DialogKind::written, (whole.empty() ? path : whole).string(), nullptr);
+    ask(DialogKind::written, (whole.empty() ? path : whole).string(), nullptr);
 }
 
 // Returns true if the dialog is done.

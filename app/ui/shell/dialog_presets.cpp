@@ -55,7 +55,7 @@ std::string proposed_name(const Presets& presets, PresetKind kind, const Plan& p
 // ---- a name for a new one -----------------------------------------------------------------------------
 
 void Dialogs::ask_preset_name(PresetKind kind) {
-    window_.ask(DialogKind::preset, proposed_name(window_.presets, kind, window_.document.plan()), nullptr);
+    ask(DialogKind::preset, proposed_name(window_.presets, kind, window_.document.plan()), nullptr);
     dialog_.preset = kind;
 }
 
@@ -117,7 +117,7 @@ void Dialogs::finish_preset() {
 void Dialogs::ask_own_presets() {
     window_.presets.reread();  // files may have come and gone
     window_.own_presets_changed();
-    window_.ask(DialogKind::presets, "", nullptr);
+    ask(DialogKind::presets, "", nullptr);
 }
 
 float Dialogs::presets_height(Ui& ui, float width) const {

@@ -156,7 +156,7 @@ void Dialogs::draw_review_second(Ui& ui, Rect row) {
         ui.segments("review.with", row, kWith, static_cast<int>(was), {}, a == nullptr ? 2U : 0U);
     if (static_cast<With>(picked) == was) return;
     if (picked == 2)
-        window_.later("", [this] { window_.ask(DialogKind::review_second, "", nullptr); });
+        window_.later("", [this] { ask(DialogKind::review_second, "", nullptr); });
     else
         review_.with = static_cast<With>(picked);
     dialog_.error.clear();
@@ -169,7 +169,7 @@ void Dialogs::take_review_second(const std::filesystem::path& path) {
         throw Error(ErrorKind::invalid, path.string(), "", "is no plan, and has none inside");
     review_.second = std::make_shared<const Plan>(in.plan);
     review_.with = ReviewChoice::With::file;
-    window_.ask(DialogKind::review, "", nullptr);
+    ask(DialogKind::review, "", nullptr);
 }
 
 void Dialogs::ask_review() {
@@ -178,7 +178,7 @@ void Dialogs::ask_review() {
         && !review_.asked)
         review_.with = ReviewChoice::With::pinned;
     review_.asked = true;
-    window_.ask(DialogKind::review, "", nullptr);
+    ask(DialogKind::review, "", nullptr);
 }
 
 void Dialogs::ask_review_file() {
@@ -189,8 +189,8 @@ void Dialogs::ask_review_file() {
             if (p == ReviewPage::comparison && review_second() == nullptr)
                 throw Error(ErrorKind::usage, "", "",
                             "page 7 compares two plans: choose above what this one is compared with");
-        window_.ask(DialogKind::review_file,
-                    window_.proposed_file(pages_available() ? "review.pdf" : "review.html"), nullptr);
+        ask(DialogKind::review_file, window_.proposed_file(pages_available() ? "review.pdf" : "review.html"),
+            nullptr);
     });
 }
 

@@ -75,7 +75,8 @@ class Dialogs {
 
     // Sets the action for a file that a dialog of this kind asks for. If it throws, the dialog says why.
     void when_picked(DialogKind kind, std::function<void(const std::filesystem::path&)> act);
-    void ask(DialogKind kind, std::string text, std::function<void()> after, std::string error);
+    void ask(DialogKind kind, std::string text = {}, std::function<void()> after = nullptr,
+             std::string error = {});
     void ask_preset_name(PresetKind kind);
     void ask_own_presets();
     void ask_review();

@@ -1,4 +1,5 @@
 #include "app/ui/shell/picture.h"
+#include "app/ui/panels/status_line.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/slices.h"

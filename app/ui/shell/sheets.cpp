@@ -1,5 +1,6 @@
 // Frameworks' own settings in and out of the window, and which framework's flags the plan's fields show.
 #include "app/ui/shell/sheets.h"
+#include "app/ui/panels/plan_panel.h"
 #include "core/base/files.h"
 
 #include <algorithm>
@@ -40,6 +41,11 @@ std::optional<PlanEdit> Sheets::draw(Ui& ui, Scene& scene) {
     std::optional<PlanEdit> edit = draw_plan_editor(ui, scene, editor_, revision);
     if (auto e = draw_stage_editor(ui, scene, stages_, revision)) edit = std::move(e);
     return edit;
+}
+
+void Sheets::begin_new_model() {
+    window_.apply(new_model_edit(window_.document.plan()));
+    open_fields(EditorSection::size);
 }
 
 std::optional<PresetKind> Sheets::take_wanted_preset() {

@@ -33,6 +33,8 @@ class Sheets {
     [[nodiscard]] bool works() const { return calibrate_.made.running; }
 
     void open_fields(EditorSection section) { editor_.open_at(section); }
+    // The plan gets a model to be typed in, and the sheet of its fields opens.
+    void begin_new_model();
     void open_stages() { stages_.open_now(); }
     void open_blame(std::string ranks) { blame_ = {.open = true, .text = std::move(ranks)}; }
     void open_notes();

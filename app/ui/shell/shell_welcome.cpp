@@ -119,12 +119,7 @@ void Shell::draw_welcome(Ui& ui) {
     case Way::workshop: lesson("01-"); break;
     case Way::open: window_.ask(DialogKind::open, "", nullptr); break;
     case Way::tour: lesson("tour"); break;
-    case Way::model:
-        window_.later("New model", [this] {
-            window_.apply(new_model_edit(window_.document.plan()));
-            sheets_.open_fields(EditorSection::size);
-        });
-        break;
+    case Way::model: window_.later("New model", [this] { sheets_.begin_new_model(); }); break;
     case Way::none:
     case Way::later: break;
     }

@@ -3,7 +3,7 @@
 
 #include "app/ui/scene/host_names.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/shell/dialog_state.h"
+#include "app/ui/shell/dialog_kind.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/shell/host.h"
 #include "app/ui/shell/screen.h"

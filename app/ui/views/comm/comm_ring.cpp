@@ -100,7 +100,7 @@ Members members_of(const Scene& scene, const Operation& op, const CollectivePhas
     const std::int64_t shown = std::min(phase.ranks, kMostShown);
     m.all = shown == phase.ranks;
     for (std::int64_t i = 0; i < shown; ++i) {
-        // Where there are too many, the first ones are shown, and the last one after the gap.
+        // If there are too many, the first ones are shown, and the last one after the gap.
         const std::int64_t k = !m.all && i + 1 == shown ? phase.ranks - 1 : i;
         m.rank.push_back(rank_of(mesh, op.group, first, std::min(base + k * phase.stride, degree - 1)));
     }

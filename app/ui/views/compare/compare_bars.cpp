@@ -132,7 +132,7 @@ void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair) {
     room.cut_top(16);
     const Rect plot{room.x, room.y, room.w - 62, room.h};
     const double px = static_cast<double>(plot.h) / most;
-    // Where there are more stages than pixels for two bars, only every `every`-th pair is drawn.
+    // If there are more stages than pixels for two bars, only every `every`-th pair is drawn.
     const auto fit = static_cast<std::size_t>(std::max(1.0f, plot.w / 5));
     const std::size_t every = (stages + fit - 1) / fit, shown = (stages + every - 1) / every;
     const float step = std::min(plot.w / static_cast<float>(shown), 90.0f);

@@ -116,7 +116,7 @@ void draw_sentence_row(Ui& ui, Rect& room, const Scene& scene, const LayerViewSt
     ui.label(row, faint, plain);
 }
 
-// Where there is no room for both side by side, the ranks or the program are drawn.
+// If there is no room for both side by side, the ranks or the program are drawn.
 void draw_below(Ui& ui, Rect room, Scene& scene, LayerViewState& state) {
     static constexpr std::string_view kBelow[] = {"ranks", "program"};
     const Rect row = room.cut_top(24);

@@ -61,8 +61,16 @@ void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes) {
     ui.canvas().text_in(part, figure, style, Align::center);
 }
 
+void draw_segment(Ui& ui, Rect part, std::size_t category, double bytes) {
+    if (category == kBuffers)
+        ui.canvas().pattern(part, Pattern::cross_hatched, ui.theme().secondary);
+    else
+        ui.canvas().rect(part, ui.theme().memory[category]);
+    segment_figure(ui, part, category, bytes);
+}
+
 void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
-              const Selection& sel, std::size_t* hovered) {
+              const Selection& sel, StageRun run, std::size_t* hovered) {
     Canvas& c = ui.canvas();
     float y = column.bottom();
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
@@ -70,14 +78,10 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
         const auto h = static_cast<float>(bytes_at(s, i) * px_per_byte);
         if (h <= 0) continue;
         const Rect part{column.x, y - h, column.w, h};
-        if (i == kBuffers)
-            c.pattern(part, Pattern::cross_hatched, ui.theme().secondary);
-        else
-            c.rect(part, ui.theme().memory[i]);
-        segment_figure(ui, part, i, bytes_at(s, i));
+        draw_segment(ui, part, i, bytes_at(s, i));
         if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
         if (ui.hovers(part)) *hovered = i;
-        if (sel.stage == s.stage && sel.memory_category == static_cast<int>(i))
+        if (sel.stage >= run.first && sel.stage <= run.last && sel.memory_category == static_cast<int>(i))
             c.frame(part, ui.theme().text, 1.5f);
         y -= h;
     }
@@ -121,6 +125,19 @@ void draw_total(Ui& ui, Rect place, const Memory& m, const StageMemory& s, bool 
     if (c.text_width(text, style) + 2 <= place.w) c.text_in(place, text, style, Align::center);
 }
 
+// Hatches what of a bar is over the line.
+void draw_over(Ui& ui, Rect over) {
+    ui.canvas().rect(over, ui.theme().window.alpha(0.35f));
+    ui.canvas().pattern(over, Pattern::hatched, ui.theme().bad);
+    ui.canvas().frame(over, ui.theme().bad, 1);
+}
+
+void select_category(Selection& selection, int stage, std::size_t category) {
+    selection.stage = stage;
+    selection.memory_category = category < kCategoryCount ? static_cast<int>(category) : -1;
+    selection.topic = Selection::Topic::memory;
+}
+
 // Marks what of a bar is over the line, the room that is left below it, and the range of the buffers.
 void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, const Memory& m,
                      const StageMemory& s) {
@@ -129,10 +146,7 @@ void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, cons
     const float top = y_of(s.total());
     if (s.total() - m.hbm >= kOver) {
         const float h = std::max(4.0f, line_y - top);
-        const Rect over{column.x, line_y - h, column.w, h};
-        c.rect(over, ui.theme().window.alpha(0.35f));
-        c.pattern(over, Pattern::hatched, ui.theme().bad);
-        c.frame(over, ui.theme().bad, 1);
+        draw_over(ui, {column.x, line_y - h, column.w, h});
     } else if (column.w >= kMarked && top - line_y > 3) {
         const Color ghost = ui.theme().faint;
         c.line({column.x, top}, {column.x, line_y}, ghost, 1, Dash::dotted);
@@ -163,11 +177,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         const Rect part{x_of(at), whole.y, x_of(at + bytes_at(s, i)) - x_of(at), whole.h};
         at += bytes_at(s, i);
         if (part.w <= 0) continue;
-        if (i == kBuffers)
-            c.pattern(part, Pattern::cross_hatched, ui.theme().secondary);
-        else
-            c.rect(part, ui.theme().memory[i]);
-        segment_figure(ui, part, i, bytes_at(s, i));
+        draw_segment(ui, part, i, bytes_at(s, i));
         c.line({part.x, part.y}, {part.x, part.bottom()}, ui.theme().window, 1);
         if (ui.hovers(part)) hovered = i;
         if (scene.selection.stage == 0 && scene.selection.memory_category == static_cast<int>(i))
@@ -175,10 +185,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     }
     const float line = x_of(m.hbm), end = x_of(at), middle = whole.bottom() - 7;
     if (at - m.hbm >= kOver) {
-        const Rect over{line, whole.y, std::max(4.0f, end - line), whole.h};
-        c.rect(over, ui.theme().window.alpha(0.35f));
-        c.pattern(over, Pattern::hatched, ui.theme().bad);
-        c.frame(over, ui.theme().bad, 1);
+        draw_over(ui, {line, whole.y, std::max(4.0f, end - line), whole.h});
     } else if (line - end > 3) {
         c.frame({end, whole.y, line - end, whole.h}, ui.theme().faint, 1, 0, Dash::dotted);
     }
@@ -193,10 +200,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     const Hit hit = ui.area("memory.stage", whole, 0);
     if (hit.hovered) ui.tooltip(stage_tooltip(m, s) + explained(scene, 0, hovered));
     if (hit.focused) ui.focus_ring(whole, 0);
-    if (!hit.clicked) return;
-    scene.selection.stage = 0;
-    scene.selection.memory_category = hovered < kCategoryCount ? static_cast<int>(hovered) : -1;
-    scene.selection.topic = Selection::Topic::memory;
+    if (hit.clicked) select_category(scene.selection, 0, hovered);
 }
 
 StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state) {
@@ -226,7 +230,7 @@ StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const Mem
             if (is_lit(scene, static_cast<int>(i)))
                 c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
         }
-        draw_bar(ui, column, px_per_byte, s, state, scene.selection, &hovered);
+        draw_bar(ui, column, px_per_byte, s, state, scene.selection, run, &hovered);
         if (state.hidden == 0) draw_line_marks(ui, column, px_per_byte, line_y, m, s);
         if (totals.h > 0) draw_total(ui, {slots.x, totals.y, slots.w, totals.h}, m, s, count > 1);
         const bool lit = is_lit(scene, run.first) || (count > 1 && is_lit(scene, run.last));
@@ -251,11 +255,7 @@ StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const Mem
                 ui.tooltip(stage_tooltip(m, m.stage[i]) + explained(scene, static_cast<int>(i), hovered));
             }
             if (hit.focused) ui.focus_ring({slot.x + gap / 2, room.y, std::max(1.0f, step - gap), room.h}, 0);
-            if (hit.clicked) {
-                scene.selection.stage = static_cast<int>(i);
-                scene.selection.memory_category = hovered < kCategoryCount ? static_cast<int>(hovered) : -1;
-                scene.selection.topic = Selection::Topic::memory;
-            }
+            if (hit.clicked) select_category(scene.selection, static_cast<int>(i), hovered);
         }
     }
     return {room, labels, line_y};

@@ -25,6 +25,7 @@ struct MeshLayout {
     };
     Boxes node, pod;
     bool has_pods = false;
+    std::string words;           // what a row and a box are; empty: nothing is known of them
     std::int64_t row_nodes = 1;  // nodes of a pod in a row
     Vec2 extent;                 // of everything, at zoom 1
 };

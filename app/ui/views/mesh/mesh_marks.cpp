@@ -51,7 +51,7 @@ void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank,
                  Color color) {
     for_each_run(mesh, kind, rank, [&](std::int64_t first, std::int64_t count, std::int64_t step) {
         CellGrid run = grid;
-        // Where a cell is a whole node, the group lights the nodes that it has GPUs in.
+        // If a cell is a whole node, the group lights the nodes that it has GPUs in.
         if (const std::int64_t node = grid.step; node > 1) {
             const std::int64_t last = (first + (count - 1) * step) / node;
             first = first / node * node;
@@ -164,17 +164,15 @@ bool lights_one_group(const Scene& scene) {
     return scene.evaluation.mesh.world >= kManyGpus && summary(scene, scene.selection.group).degree > 1;
 }
 
-Color quiet_color(const Theme& theme, GroupKind kind) {
+void draw_lit_group(Canvas& c, const Theme& theme, const Scene& scene, CellGrid grid) {
     constexpr float kQuiet = 0.2f;
-    return mix(theme.window, color_of(theme, kind), kQuiet);
-}
-
-void draw_lit_group(Canvas& c, const Theme& theme, const Scene& scene, const CellGrid& grid) {
-    const std::int64_t world = scene.evaluation.mesh.world;
+    const Color color = color_of(theme, scene.selection.group);
+    grid.palette.fill(mix(theme.window, color, kQuiet));
+    grid.lit_id = -1;
+    c.cells(grid);
     std::int64_t rank = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
-    if (rank < 0 || rank >= world) rank = 0;
-    paint_group(c, scene.evaluation.mesh, scene.selection.group, rank, grid,
-                color_of(theme, scene.selection.group));
+    if (rank < 0 || rank >= scene.evaluation.mesh.world) rank = 0;
+    paint_group(c, scene.evaluation.mesh, scene.selection.group, rank, grid, color);
 }
 
 void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,

@@ -22,15 +22,14 @@ void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
 // Returns true for a large mesh if groups of the chosen axis have several members: then one group is
 // highlighted and all other cells are quiet.
 [[nodiscard]] bool lights_one_group(const Scene& scene);
-[[nodiscard]] Color quiet_color(const Theme& theme, GroupKind kind);
-// Draws the group of the GPU under the mouse, else of the selected one, else of rank 0.
-void draw_lit_group(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid);
-// Draws a lost node red, and the members of the chosen axis' groups that lose a rank with it amber.
+// Draws all cells quiet, and over them the group of the GPU under the mouse, else of the selected one, else
+// of rank 0.
+void draw_lit_group(Canvas& canvas, const Theme& theme, const Scene& scene, CellGrid grid);
 void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
                   const CellGrid& grid);
 // Says how many groups of each axis lose a member with the node, and how many GPUs wait.
 [[nodiscard]] MeshCaption failure_caption(const Scene& scene, std::int64_t node);
-// Where cells fall below a pixel and a half one cell stands for a node, or a power of two of nodes.
+// If cells are smaller than kLeastMeshCell, one cell stands for a node.
 void merge_small_cells(const MeshLayout& layout, CellGrid& grid);
 
 // Draws the selected rank, its peers on every axis as links by tier, the hovered group outlined.

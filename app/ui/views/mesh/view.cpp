@@ -26,9 +26,13 @@ const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster
                              float scale) {
     const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
     const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
-    const MeshLayoutOf of{room, cluster.gpus, domain, pod, scale, row_periods(mesh, domain, pod)};
-    return s.layout.get(of,
-                        [&] { return lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale, of.periods); });
+    return s.layout.get({room, cluster.gpus, domain, pod, scale, mesh}, [&] {
+        MeshLayout out =
+            lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale, row_periods(mesh, domain, pod));
+        out.words = row_words(mesh, domain, out.row_nodes);
+        if (out.has_pods) out.words += std::string(out.words.empty() ? "" : ", ") + "a box is a pod";
+        return out;
+    });
 }
 
 // The wheel zooms about the cursor, a drag pans, Home and a double-click on nothing fit.
@@ -118,7 +122,7 @@ void axis_switch(Ui& ui, Rect row, Scene& scene) {
     const auto width_of = [&](GroupKind k) { return axis_width(ui, axis_label(k)); };
     float width = 0;
     for (const GroupKind k : kinds) width += width_of(k);
-    // Where there is no room, combinations go first; the brackets still reach them.
+    // If there is no room, combinations go first; the brackets still reach them.
     for (std::size_t i = kinds.size(); i-- > 1 && width > row.w;)
         if (kinds[i] != sel.group && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
             width -= width_of(kinds[i]);
@@ -280,10 +284,10 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         CellGrid drawn = grid;
         merge_small_cells(layout, drawn);
         const bool quiet = !plain && lights_one_group(scene) && !(valid && shows_activity(scene));
-        if (quiet) drawn.palette.fill(quiet_color(ui.theme(), scene.selection.group));
-        if (quiet) drawn.lit_id = -1;
-        c.cells(drawn);
-        if (quiet) draw_lit_group(c, ui.theme(), scene, drawn);
+        if (quiet)
+            draw_lit_group(c, ui.theme(), scene, drawn);
+        else
+            c.cells(drawn);
         if (valid) veil_other_stages(c, ui.theme(), scene, drawn);
         if (valid && state.failure && state.lost_node >= 0)
             draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
@@ -293,12 +297,10 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         draw_outlined(ui, state, grid);
         if (!plain) draw_ranks(c, ui.theme(), scene.selection, grid);
     }
-    if (!plain && state.camera == MeshCamera{.zoom = 1, .pan = state.camera.pan}) {
-        std::string words = row_words(mesh, layout.node.size, layout.row_nodes);
-        if (layout.has_pods) words += std::string(words.empty() ? "" : ", ") + "a box is a pod";
+    if (!plain && state.camera.zoom == 1) {
         const float below = room.y + state.camera.pan.y + layout.extent.y + 4;
-        c.text_in({room.x, std::min(below, room.bottom() - kRowWords), room.w, kRowWords}, words, ui.small(),
-                  Align::center);
+        c.text_in({room.x, std::min(below, room.bottom() - kRowWords), room.w, kRowWords}, layout.words,
+                  ui.small(), Align::center);
     }
     if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";

@@ -19,7 +19,7 @@ struct MeshLayoutOf {
     Vec2 room;
     std::int64_t gpus = 0, domain = 0, pod = 0;
     float scale = 1;
-    std::vector<RowPeriod> periods;
+    Mesh mesh;  // whose periods the rows have
     bool operator==(const MeshLayoutOf&) const = default;
 };
 

@@ -1,8 +1,8 @@
 #include "app/ui/views/search/search_list.h"
 
 #include "app/ui/kit/format.h"
-#include "core/decide/reason_words.h"
 #include "core/plan/factors.h"
+#include "core/plan/problem.h"
 
 #include <algorithm>
 #include <string>
@@ -52,7 +52,7 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
         out.width.push_back(w + kGap);
         all += out.width.back();
     }
-    // Where that is too wide, fields that the results share go into a line below.
+    // If that is too wide, fields that the results share go into a line below.
     for (std::size_t i = out.fields.size(); i-- > 0 && all > room && !rows.empty();) {
         const Varied v = out.fields[i];
         const std::string value = value_text(rows.front().choice, v);

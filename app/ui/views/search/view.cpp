@@ -54,8 +54,7 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
     Rect in = box.inset(12, 10);
     in.cut_top(c.paragraph(in, layout, bold, 17) + 4);
     const Step& s = *e.step;
-    double exposed = 0;
-    for (const double t : s.exposed_comm_s) exposed += t;
+    const double exposed = exposed_of(s);
     c.text_in(in.cut_top(18),
               time_text(s.time_s) + "   " + count_text(s.tokens_per_s) + " tokens/s   MFU " + percent(s.mfu)
                   + (shows_causal_mfu(s) ? " (causal " + percent(mfu_causal(s)) + ")" : ""),

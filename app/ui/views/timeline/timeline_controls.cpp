@@ -262,9 +262,9 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     } else {
         const Step* step = scene.evaluation.step ? &*scene.evaluation.step : nullptr;
         const bool of_step = step != nullptr && step->time_s > 0 && &t == &scene.evaluation.timeline;
+        const auto share = [](const Step& of) { return schedule_bubble_s(of) / of.time_s; };
         line.put("bubble", plain);
-        line.put(of_step ? percent(schedule_bubble_s(*step) / step->time_s) : percent(shown.bubble.fraction),
-                 ui.title());
+        line.put(percent(of_step ? share(*step) : shown.bubble.fraction), ui.title());
         const Timeline* a =
             scene.pinned == nullptr || scene.pinned->timeline.empty() || &t != &scene.evaluation.timeline
                 ? nullptr
@@ -275,11 +275,11 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
             if (by != 0) line.put(difference_text(by, text), s);
         };
         if (a != nullptr && of_step && scene.pinned->step && scene.pinned->step->time_s > 0)
-            against(difference(schedule_bubble_s(*step) / step->time_s,
-                               schedule_bubble_s(*scene.pinned->step) / scene.pinned->step->time_s),
-                    points_text);
-        std::string more = of_step ? "of the step, " + time_text(schedule_bubble_s(*step)) + "; hatched: idle"
-                                   : "of the pipeline's time on the average stage; hatched: idle";
+            against(difference(share(*step), share(*scene.pinned->step)), points_text);
+        const std::string whole = of_step ? "of the step" : "of the pipeline's time";
+        std::string more = whole
+                           + (of_step ? ", " + time_text(schedule_bubble_s(*step)) : " on the average stage")
+                           + "; hatched: idle";
         if (const double by = a == nullptr ? 0 : difference(t.makespan, a->makespan); by != 0) {
             line.put(std::exchange(more, ""), plain);
             against(by, time_text);
@@ -297,9 +297,7 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
         else if (fits(more + dot + sizes))
             more += dot + sizes;
         else if (!fits(more))
-            more = fits(of_step ? "of the step" : "of the pipeline")
-                       ? (of_step ? "of the step" : "of the pipeline")
-                       : "";
+            more = fits(whole) ? whole : "";
         if (!more.empty()) line.put(more, plain);
     }
     if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));

@@ -137,7 +137,7 @@ void draw_ruler(Ui& ui, Rect row, const TimeScale& scale) {
     Canvas& c = ui.canvas();
     const double step = tick_step(scale);
     const double first = std::ceil(scale.from_s / step - 1e-9) * step;
-    // Where three digits are the same for neighbours, the first tick has all digits and the others the
+    // If three digits are the same for neighbours, the first tick has all digits and the others the
     // difference.
     const bool relative = first > 0 && step < first * 0.004;
     const TextStyle s = ui.style(11, Tone::secondary);

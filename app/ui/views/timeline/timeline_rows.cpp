@@ -171,7 +171,7 @@ void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
     ui_.canvas().text_in(r, text, s, Align::center);
 }
 
-// Where a pair's halves are too low for a number each, both are in one line, on a ground of their own.
+// If a pair's halves are too low for a number each, both are in one line, on a ground of their own.
 void RowPainter::both_numbers(Rect r, const Op& op) {
     if (r.h < 16 || r.w < std::max(2 * widest_number_, least_numbered_px_)) return;
     const int m = t_.shape.microbatches;
@@ -330,7 +330,7 @@ void RowPainter::waiting(Rect row, int device, const Block& b) {
     ui_.canvas().pattern(r, Pattern::hatched, ui_.theme().bad.alpha(0.9f), ui_.theme().bad.alpha(0.18f));
 }
 
-// Where the highlighted micro-batch's ops are too narrow to be drawn by themselves, they are drawn over the
+// If the highlighted micro-batch's ops are too narrow to be drawn by themselves, they are drawn over the
 // runs.
 void RowPainter::lit_ops(Rect row, int device) {
     const std::int64_t each = std::int64_t{t_.shape.microbatches} * t_.iterations;
