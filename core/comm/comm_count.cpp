@@ -126,10 +126,14 @@ void sum_calls(const Plan& plan, Comm& comm) {
         if (!o.on_other_stage) add(comm.by_axis[o.group], o);
 }
 
-std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm) {
-    std::array<AxisTraffic, kMaxTiers> out{};
+std::vector<TrafficFlow> traffic_flows(const Comm& comm) {
+    EnumArray<GroupKind, std::array<AxisTraffic, kMaxTiers>> sums{};
     for (const Operation& o : comm.operations)
-        if (!o.on_other_stage) add(out[std::clamp(o.tier, 0, kMaxTiers - 1)], o);
+        if (!o.on_other_stage) add(sums[o.group][std::clamp(o.tier, 0, kMaxTiers - 1)], o);
+    std::vector<TrafficFlow> out;
+    for (const GroupKind kind : all_of<GroupKind>())
+        for (int tier = 0; tier < kMaxTiers; ++tier)
+            if (const AxisTraffic& t = sums[kind][tier]; t.count > 0) out.push_back({kind, tier, t});
     return out;
 }
 

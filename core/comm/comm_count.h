@@ -8,7 +8,14 @@ namespace pentamesh {
 // Counts every row for this device instead: counts, bytes and `on_other_stage`. The caller sets the times of
 // rows.
 void count_calls(const Plan& plan, int device, Comm& comm);
-// Returns the sums of by_axis by the slowest tier that each operation crosses.
-[[nodiscard]] std::array<AxisTraffic, kMaxTiers> traffic_by_tier(const Comm& comm);
+// The traffic of an axis whose slowest link is this tier.
+struct TrafficFlow {
+    GroupKind group = GroupKind::tp;
+    int tier = 0;
+    AxisTraffic traffic;
+};
+// Returns the sums of by_axis, apart by the slowest tier that each operation crosses: axes in their order,
+// each axis' tiers upwards. Flows of no call are left out.
+[[nodiscard]] std::vector<TrafficFlow> traffic_flows(const Comm& comm);
 
 }  // namespace pentamesh

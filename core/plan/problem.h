@@ -35,6 +35,7 @@ enum class ProblemCode : std::uint8_t {
     compute_type_unsupported,
     cp_inner,
     deepep_domain,
+    deepep_ranks,
     ep_experts,
     ep_kernel_rate,
     ep_spans_nodes,
@@ -117,8 +118,6 @@ enum class ProblemCode : std::uint8_t {
     too_many_microbatches,
     top_k_exceeds_experts,
     torchtitan_ep,
-    torchtitan_kv_heads,
-    torchtitan_no_etp,
     tp_ffn,
     tp_heads,
     tp_kv_heads,
@@ -135,7 +134,7 @@ enum class ProblemCode : std::uint8_t {
     zero_refused
 };
 template <>
-inline constexpr std::size_t kEnumCount<ProblemCode> = 105;
+inline constexpr std::size_t kEnumCount<ProblemCode> = 104;
 [[nodiscard]] std::string_view name_of(ProblemCode code);   // "tp-spans-nodes"
 [[nodiscard]] std::string_view title_of(ProblemCode code);  // "tp crosses nodes", for one line of a list
 // Returns the words that follow "layouts that" where a search left them out: "do not fit". They are the

@@ -13,7 +13,7 @@ namespace pentamesh {
 namespace {
 
 void megatron_moe_sequence_parallel(Rules& r) {
-    if (!lacks(Lack::no_sequence_parallel, r.plan, Software::megatron)) return;
+    if (!lacks(Lack::no_sequence_parallel, r.plan, r.plan.training.software)) return;
     Problem& p = r.add(Severity::warning, Rule::megatron, ProblemCode::megatron_moe_needs_sp,
                        "/layout/sequence_parallel");
     if (!r.messages) return;
@@ -49,9 +49,9 @@ void padded_vocabulary(Rules& r) {
 
 // torchtitan parallel_dims.py: ep is taken out of dp_shard, cp and tp.
 void torchtitan_expert_degree(Rules& r) {
+    if (!lacks(Lack::expert_width, r.plan, r.plan.training.software)) return;
     const Layout& l = r.plan.layout;
     const std::int64_t width = l.dp_shard * l.cp * l.tp;
-    if (!r.plan.model.moe || l.ep == 1 || width % l.ep == 0) return;
     Problem& p = r.add(Severity::warning, Rule::torchtitan, ProblemCode::torchtitan_ep, "/layout/ep");
     if (!r.messages) return;
     p.message = sentence("torchtitan takes ep out of dp_shard × cp × tp = ", width, ", which ep = ", l.ep,
@@ -70,24 +70,28 @@ void torchtitan_expert_degree(Rules& r) {
     });
 }
 
-void torchtitan_kv_heads(Rules& r) {
-    const Model& m = r.plan.model;
-    const std::int64_t tp = r.plan.layout.tp;
-    if (m.attention != AttentionKind::mha_gqa || m.kv_heads % tp == 0) return;
-    Problem& p = r.add(Severity::info, Rule::torchtitan, ProblemCode::torchtitan_kv_heads, "/layout/tp");
-    if (!r.messages) return;
-    p.message = sentence("tp = ", tp, " exceeds the ", m.kv_heads,
-                         " key-value heads: Megatron copies them, torchtitan refuses.");
+Rule rule_of(Software software) {
+    if (is_torchtitan(software)) return Rule::torchtitan;
+    const bool megatron = software == Software::megatron || software == Software::megatron_bridge;
+    return megatron ? Rule::megatron : Rule::schedule;
 }
 
-void torchtitan_expert_tensor_parallel(Rules& r) {
-    const Layout& l = r.plan.layout;
-    const std::int64_t etp = l.etp.value_or(l.tp);
-    if (!r.plan.model.moe || l.ep == 1 || etp == 1) return;
-    Problem& p = r.add(Severity::info, Rule::torchtitan, ProblemCode::torchtitan_no_etp, "/layout/etp");
-    if (!r.messages) return;
-    p.message = sentence("etp = ", etp, l.etp ? "" : " (left out, so it is tp)",
-                         ": torchtitan cannot cut experts by tensor parallelism beside ep; there etp is 1.");
+// Names what the plan's software lacks or refuses, where no rule of its own warns of it.
+void lacking_software(Rules& r) {
+    const Software software = r.plan.training.software;
+    const Lacks lacks = lacks_of(r.plan, software);
+    const bool zero_is_told =
+        zero_support(software, r.plan.layout.zero, r.plan.layout.pp) != ReductionSupport::runs;
+    for (const Lack l : all_of<Lack>()) {
+        if (!lacks.has(l) || kind_of(l) == LackKind::warned || l == Lack::expert_width) continue;
+        if (l == Lack::zero && zero_is_told) continue;
+        const bool refused = kind_of(l) == LackKind::refused;
+        Problem& p = r.add(refused ? Severity::warning : Severity::info, rule_of(software), code_of(l),
+                           std::string(pointer_of(l)));
+        if (!r.messages) continue;
+        p.message = words_of(l, r.plan, software) + (refused ? "." : "; it is laid out all the same.");
+        if (l == Lack::exchange_ranks) p.fix = {{"/layout/ep_comm", std::string(name_of(EpComm::alltoall))}};
+    }
 }
 
 // Warns of a reduction that can be laid out but not be run with the plan's software (gradient_reduction.cpp
@@ -100,10 +104,7 @@ void reduction_of_software(Rules& r) {
     if (support == ReductionSupport::runs) return;
     const bool zero = zero_support(software, l.zero, l.pp) != ReductionSupport::runs;
     const bool refuses = support == ReductionSupport::refuses;
-    const Rule rule = is_torchtitan(software) ? Rule::torchtitan
-                      : software == Software::megatron || software == Software::megatron_bridge
-                          ? Rule::megatron
-                          : Rule::schedule;
+    const Rule rule = rule_of(software);
     Problem& p = r.add(refuses || zero ? Severity::warning : Severity::info, rule,
                        refuses ? ProblemCode::zero_refused : ProblemCode::no_such_reduction,
                        zero ? "/layout/zero" : "/layout/gradient_reduction");
@@ -146,8 +147,7 @@ void check_frameworks(Rules& r) {
     reduction_of_software(r);
     megatron_moe_sequence_parallel(r);
     torchtitan_expert_degree(r);
-    torchtitan_expert_tensor_parallel(r);
-    torchtitan_kv_heads(r);
+    lacking_software(r);
     megatron_uneven_stages(r);
     padded_vocabulary(r);
     check_megatron(r);

@@ -112,10 +112,27 @@ std::string gathered_words(const Asked& a) {
     return sentence("reshard never: at ZeRO-3 ", a.runs.who, " gives gathered weights up");
 }
 
+// Returns the ranks that hold copies of one expert's part (edp): the world without pp, etp and ep.
+std::int64_t expert_copies(const Asked& a) {
+    const Layout& l = a.layout();
+    return l.tp * l.cp * l.dp_shard * replicas_in_force(a.plan) / std::max<std::int64_t>(1, a.etp() * l.ep);
+}
+
+// Megatron-LM parallel_state.py, initialize_model_parallel: the instances of the distributed optimizer, which
+// dp_replicate becomes, must divide the experts' data parallelism too.
+bool splits_experts_unevenly(const Asked& a) {
+    return a.megatron() && a.moe() && a.zero() > 0
+           && expert_copies(a) % std::max<std::int64_t>(1, replicas_in_force(a.plan)) != 0;
+}
+
 bool lacks_replicas(const Asked& a) {
-    return (a.runs.replicas_at >> a.zero() & 1U) == 0 && replicas_in_force(a.plan) > 1;
+    if (replicas_in_force(a.plan) <= 1) return false;
+    return (a.runs.replicas_at >> a.zero() & 1U) == 0 || splits_experts_unevenly(a);
 }
 std::string replicas_words(const Asked& a) {
+    if ((a.runs.replicas_at >> a.zero() & 1U) != 0)
+        return sentence("dp_replicate ", replicas_in_force(a.plan), ": ", a.runs.who,
+                        " wants a divisor of the experts' data parallelism, here ", expert_copies(a));
     return sentence("dp_replicate ", replicas_in_force(a.plan), ": at ZeRO-", a.zero(), " ", a.runs.who,
                     " shards over all of data parallelism");
 }
@@ -165,6 +182,19 @@ std::string expert_tensor_words(const Asked& a) {
     return a.layout().ep > 1 && a.runs.etp == ExpertTensor::one_beside_ep
                ? sentence("etp ", a.etp(), ": beside ep ", a.runs.who, " does not cut experts")
                : sentence("etp ", a.etp(), ": ", a.runs.who, " cuts experts as the rest, by tp");
+}
+
+// deepseek-ai/DeepEP deep_ep/buffers/legacy.py, get_dispatch_config: it ends with an error for other numbers
+// of ranks. Megatron-LM fused_a2a.py asks it with the ranks that share a layer's experts, etp x ep.
+constexpr std::int64_t kDeepEpRanks[] = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 144, 160};
+
+bool lacks_exchange_ranks(const Asked& a) {
+    if (!a.moe() || a.layout().ep == 1 || a.layout().ep_comm != EpComm::deepep) return false;
+    return std::ranges::find(kDeepEpRanks, a.etp() * a.layout().ep) == std::ranges::end(kDeepEpRanks);
+}
+std::string exchange_ranks_words(const Asked& a) {
+    return sentence("ep_comm deepep over ", a.etp() * a.layout().ep,
+                    " ranks: DeepEP takes 2 to 160, and of these only those that its table lists");
 }
 
 // Megatron-LM parallel_state.py, initialize_model_parallel: without pp outermost dense and expert meshes must
@@ -279,6 +309,8 @@ constexpr EnumArray<Lack, Row> kRows{
       {lacks_joined_experts, joined_experts_words, ProblemCode::software_ep, "/layout/ep", LackKind::refused},
       {lacks_expert_width, expert_width_words, ProblemCode::torchtitan_ep, "/layout/ep"},
       {lacks_expert_tensor, expert_tensor_words, ProblemCode::software_etp, "/layout/etp"},
+      {lacks_exchange_ranks, exchange_ranks_words, ProblemCode::deepep_ranks, "/layout/ep_comm",
+       LackKind::refused},
       {lacks_expert_order, expert_order_words, ProblemCode::megatron_expert_order, "/layout/order",
        LackKind::warned},
       {lacks_context, context_words, ProblemCode::software_cp_comm, "/layout/cp_comm"},

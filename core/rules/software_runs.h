@@ -22,6 +22,7 @@ enum class Lack : std::uint8_t {
     joined_experts,
     expert_width,
     expert_tensor,
+    exchange_ranks,
     expert_order,
     context,
     sequence_parallel,
@@ -41,7 +42,7 @@ enum class Lack : std::uint8_t {
     recompute
 };
 template <>
-inline constexpr std::size_t kEnumCount<Lack> = 21;
+inline constexpr std::size_t kEnumCount<Lack> = 22;
 
 struct Lacks {
     std::uint32_t bits = 0;

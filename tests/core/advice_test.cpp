@@ -188,14 +188,17 @@ TEST_CASE("rules of one framework are warnings or notices that name it, never er
     p.layout.etp = 1, p.layout.ep = 32, p.layout.sequence_parallel = false;
     p.layout.dp_shard = 1, p.layout.dp_replicate = 16;
     CHECK(evaluate(p).valid);
-    const auto sp = advice_on(p, ProblemCode::megatron_moe_needs_sp),
-               ep = advice_on(p, ProblemCode::torchtitan_ep);
+    const auto sp = advice_on(p, ProblemCode::megatron_moe_needs_sp);
     REQUIRE(sp);
-    REQUIRE(ep);
     CHECK(sp->message.find("Megatron") != std::string::npos);
-    CHECK(ep->message.find("torchtitan") != std::string::npos);
     mended(p, *sp);
+    CHECK_FALSE(advice_on(p, ProblemCode::torchtitan_ep));  // the plan is Megatron's
+    p.training.software = Software::torchtitan;
+    const auto ep = advice_on(p, ProblemCode::torchtitan_ep);
+    REQUIRE(ep);
+    CHECK(ep->message.find("torchtitan") != std::string::npos);
     mended(p, *ep);
+    CHECK_FALSE(advice_on(p, ProblemCode::megatron_moe_needs_sp));
 }
 
 TEST_CASE("leftover GPUs are said aloud as replicas") {

@@ -87,6 +87,47 @@ TEST_CASE(
     CHECK(strange > 50);  // without the table there would be many
 }
 
+TEST_CASE("DeepEP takes only the numbers of ranks of its table, and Megatron's replicas divide edp") {
+    Plan p = plan_for(Software::megatron, "deepseek-v3", 2048);
+    Layout& l = p.layout;
+    l.pp = 2, l.etp = 1, l.ep_comm = EpComm::deepep;
+    l.dp_shard = 1024, l.dp_replicate = 1;
+    const auto lacks_it = [&](std::int64_t ep) {
+        l.ep = ep;
+        return lacks(Lack::exchange_ranks, p, Software::megatron);
+    };
+    for (const std::int64_t ep : {1, 8, 64, 128}) CHECK_FALSE(lacks_it(ep));
+    for (const std::int64_t ep : {256, 512}) CHECK(lacks_it(ep));
+    l.etp = 2, l.tp = 2, l.dp_shard = 512;
+    CHECK(lacks_it(128));  // 256 ranks share the experts of a layer
+    l.ep_comm = EpComm::alltoall;
+    CHECK_FALSE(lacks_it(256));
+
+    l.tp = 1, l.etp = 1, l.ep = 256, l.zero = 1;  // edp is 1024 / 256 = 4
+    for (const auto& [replicas, lacking] : {std::pair{2, false}, {4, false}, {8, true}, {64, true}}) {
+        l.dp_replicate = replicas, l.dp_shard = 1024 / replicas;
+        CAPTURE(replicas);
+        CHECK(lacks(Lack::replicas, p, Software::megatron) == lacking);
+    }
+    l.zero = 0;
+    CHECK_FALSE(lacks(Lack::replicas, p, Software::megatron));
+}
+
+TEST_CASE("a plan says what its software lacks, and only of its own software") {
+    Plan p = plan_for(Software::megatron, "llama-3-8b", 8);
+    p.layout.pp = 4, p.layout.dp_shard = 2;
+    p.layout.schedule = Schedule::zb_v, p.layout.virtual_stages = 2;
+    const auto says = [&] {
+        for (const Problem& problem : assess(p).problems)
+            if (problem.code == ProblemCode::software_schedule)
+                return problem.message.find("zb-v") != std::string::npos;
+        return false;
+    };
+    CHECK(says());
+    p.training.software = Software::fsdp;  // taken to have everything
+    CHECK_FALSE(says());
+}
+
 TEST_CASE("the table says what each framework has not") {
     using Change = std::function<void(Plan&)>;
     const Change zb_v = [](Plan& p) { p.layout.schedule = Schedule::zb_v, p.layout.virtual_stages = 2; };

@@ -81,7 +81,7 @@ TEST_CASE(
     "a selected call stays that call when an edit changes the list, and goes where it is made no more") {
     Driver d("zoom-1024");
     d.press({Key::n7});
-    REQUIRE(d.click("comm.table", 8));
+    REQUIRE(click_call(d, 8));
     const auto call = [&] {
         const int i = d.shell.selection().operation;
         return i < 0 ? std::string()
@@ -106,7 +106,7 @@ TEST_CASE(
 TEST_CASE("what is selected is selected again when an impossible edit is taken back") {
     Driver d("llama-3-70b-3d");
     d.press({.key = Key::n7});
-    REQUIRE(d.click("comm.table", 2));
+    REQUIRE(click_call(d, 2));
     d.press({.key = Key::n7});
     const Selection before = d.shell.selection();
     REQUIRE(before.operation >= 0);

@@ -71,6 +71,15 @@ inline bool says(Driver& d, std::string_view words) {
     return found;
 }
 
+// Clicks the n-th call in the table of the communication view, where headings are no calls. Returns false if
+// it is not shown.
+inline bool click_call(Driver& d, int n) {
+    const std::vector<CallRow>& rows = d.shell.views().comm.calls.shown().row;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        if (rows[r].operation >= 0 && n-- == 0) return d.click("comm.table", r);
+    return false;
+}
+
 inline bool checked(const Driver& d, std::string_view id) {
     for (const Command& c : d.shell.commands())
         if (c.id == id) return c.checked && c.checked();

@@ -1,8 +1,11 @@
 // Tests controls inside the views that no other file uses, each with its effect.
+#include "core/comm/comm_count.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
+#include <vector>
 
 using namespace pentamesh;
 using pentamesh::test::near;
@@ -11,11 +14,11 @@ using namespace pentamesh::ui;
 TEST_CASE("a row of the communication table is the call that is explained; its ring starts anew") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n7});
-    REQUIRE(d.click("comm.table", 1));
+    REQUIRE(click_call(d, 1));
     CHECK(d.shell.selection().topic == Selection::Topic::operation);
     const int picked = d.shell.selection().operation;
     CHECK(picked >= 0);
-    if (!d.drawn("comm.ring")) REQUIRE(d.click("comm.part", 1));
+    REQUIRE(d.click("comm.part", 2));
     REQUIRE(d.drawn("comm.ring"));
     REQUIRE(d.click("comm.ring.step"));
     d.move({2, 2});
@@ -23,6 +26,58 @@ TEST_CASE("a row of the communication table is the call that is explained; its r
     REQUIRE(d.click("comm.ring.restart"));
     d.move({2, 2});
     CHECK(d.surface.read().pixels != later.pixels);
+}
+
+TEST_CASE("a heading of the table of calls hides its calls and shows them again") {
+    Driver d("llama-3.1-405b-16k");
+    d.press({Key::n7});
+    const auto calls = [&] {
+        const std::vector<CallRow>& rows = d.shell.views().comm.calls.shown().row;
+        return std::count_if(rows.begin(), rows.end(), [](const CallRow& r) { return r.operation >= 0; });
+    };
+    const auto before = calls();
+    REQUIRE(before > 0);
+    REQUIRE(d.click("comm.table", 0));  // the axis with most time: all of its calls go
+    CHECK(calls() < before);
+    CHECK(d.shell.selection().operation == -1);
+    REQUIRE(d.click("comm.table", 0));
+    CHECK(calls() == before);
+}
+
+TEST_CASE("the table of calls says what the evaluation says: sums by axis, and every call once") {
+    for (const char* plan : {"llama-3.1-405b-16k", "deepseek-v3-2048", "zoom-1024"}) {
+        CAPTURE(plan);
+        Driver d(plan);
+        d.press({Key::n7});
+        const Comm& comm = d.shell.evaluation().comm;
+        std::vector<int> seen(comm.operations.size());
+        double outside = 0, by_call = 0;
+        for (const CallRow& row : d.shell.views().comm.calls.all->row) {
+            if (row.operation < 0) continue;
+            const Operation& o = comm.operations[static_cast<std::size_t>(row.operation)];
+            ++seen[static_cast<std::size_t>(row.operation)];
+            CHECK(row.time_s == o.time_s);
+            (o.on_other_stage ? outside : by_call) += o.time_s;
+        }
+        CHECK(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+        double by_axis = 0, by_flow = 0;
+        for (const AxisTraffic& t : comm.by_axis) by_axis += t.time_s;
+        for (const TrafficFlow& f : traffic_flows(comm)) by_flow += f.traffic.time_s;
+        CHECK(by_call == near(by_axis, 1e-12));
+        CHECK(by_flow == near(by_axis, 1e-12));
+    }
+}
+
+TEST_CASE("the bands of the communication view show time or bytes") {
+    Driver d("llama-3.1-405b-16k");
+    d.press({Key::n7});
+    REQUIRE(d.click("comm.width", 1));
+    CHECK(d.shell.views().comm.width == FlowWidth::bytes);
+    d.move({2, 2});
+    const Image bytes = d.surface.read();
+    REQUIRE(d.click("comm.width", 0));
+    d.move({2, 2});
+    CHECK(d.surface.read().pixels != bytes.pixels);
 }
 
 TEST_CASE("two orders stand side by side, step on and go again; a cell of either selects its rank") {

@@ -90,6 +90,18 @@ TEST_CASE("layers of the stages that are set after a layout was opened are searc
     CHECK_FALSE(still_holds(before, opened));
 }
 
+TEST_CASE("the dots of a search show the degree of tp, or of pp") {
+    Driver d("mesh-8");
+    look(d);
+    REQUIRE(d.click("search.color", 1));
+    CHECK(search_of(d).colored_by == Axis::pp);
+    d.move({2, 2});
+    const Image by_pp = d.surface.read();
+    REQUIRE(d.click("search.color", 0));
+    d.move({2, 2});
+    CHECK(d.surface.read().pixels != by_pp.pixels);
+}
+
 TEST_CASE("a click on a dot opens the layout under it") {
     Driver d("mesh-8");
     look(d);

@@ -144,6 +144,7 @@ TEST_CASE("a plan without a step time says so and still shows its constants") {
 TEST_CASE("the heat map's axis is the selection's, and a click on a cell selects a GPU") {
     Driver d("llama-3-70b-3d");
     d.press(kCommView);
+    REQUIRE(d.click("comm.part", 1));
     REQUIRE(d.drawn("comm.heat"));
     REQUIRE(d.click("comm.heat.axis", 1));
     const GroupKind axis = d.shell.selection().group;

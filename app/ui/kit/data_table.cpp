@@ -37,7 +37,7 @@ bool is_number(const Table::Column& column) {
 }
 
 constexpr float kLine = 16, kColumnGap = 16, kTablePad = 24, kWidestWord = 150, kLeastWords = 96,
-                kWidest = 420;
+                kWidest = 420, kLeastDrawn = 120;
 constexpr std::size_t kMeasured = 300;  // of more rows, all that follow are as high as the highest of these
 constexpr int kMostLines = 6;
 
@@ -148,10 +148,11 @@ void squeeze(Canvas& c, const Table& table, const TextStyle& head, const TextSty
 }
 
 Columns columns_of(Canvas& c, const Table& table, const TextStyle& head, const TextStyle& body, float room,
-                   std::size_t first, std::size_t last) {
+                   std::size_t first, std::size_t last, int drawn_column) {
     Columns out;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         float w = c.text_width(title_of(table.columns[i]), head);
+        if (static_cast<int>(i) == drawn_column) w = std::max(w, kLeastDrawn);
         const bool number = is_number(table.columns[i]);
         const std::size_t from = number ? first : 0,
                           to = number ? last : std::min(table.rows.size(), kMeasured);
@@ -162,6 +163,10 @@ Columns columns_of(Canvas& c, const Table& table, const TextStyle& head, const T
         out.sum += out.width.back();
     }
     if (out.sum > room) squeeze(c, table, head, body, room, first, last, out);
+    if (drawn_column >= 0 && out.sum < room) {
+        out.width[static_cast<std::size_t>(drawn_column)] += room - out.sum;
+        out.sum = room;
+    }
     out.lines.assign(std::min(table.rows.size(), kMeasured), 1);
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const float w = out.width[i] - kColumnGap;
@@ -237,14 +242,14 @@ void mark_place(Ui& ui, Rect room, float rows, float last, float scroll) {
 }  // namespace
 
 int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state, int selected,
-               std::span<const std::uint8_t> faint) {
+               const RowLooks& looks) {
     Canvas& c = ui.canvas();
     const TextStyle head = ui.small(Tone::secondary), body = ui.small(Tone::text);
     // A column's width fits its title, the figures of the visible rows, and the words of the first ones.
     const auto visible = static_cast<std::size_t>(std::max(0.0f, (room.h - 24) / kTableRow)) + 2;
     const auto first = std::min(static_cast<std::size_t>(std::max(0.0f, state.scroll)), table.rows.size());
-    const Columns columns =
-        columns_of(c, table, head, body, room.w, first, std::min(table.rows.size(), first + visible));
+    const Columns columns = columns_of(c, table, head, body, room.w, first,
+                                       std::min(table.rows.size(), first + visible), looks.drawn_column);
 
     const bool sideways = columns.sum > room.w + 1 && !columns.width.empty();
     if (sideways && !ui.state().for_picture) {
@@ -297,11 +302,15 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
             else if (hit.hovered)
                 c.rect(row, ui.theme().raised.alpha(0.5f), 3);
             if (hit.hovered) state.hovered_row = static_cast<int>(r);
-            const bool steps_back = r < faint.size() && faint[r] != 0;
             TextStyle style = body;
-            if (steps_back) style.color = style.color.alpha(0.45f);
+            switch (r < looks.tone.size() ? looks.tone[r] : RowTone::plain) {
+            case RowTone::plain: break;
+            case RowTone::faint: style.color = style.color.alpha(0.45f); break;
+            case RowTone::heading: style.face = Face::semibold; break;
+            }
             cells(row, [&](std::size_t i, Rect cell) {
                 if (i >= table.rows[r].size()) return;
+                if (looks.paint && looks.paint(cell, r, i)) return;
                 const Rect inner = columns.most_lines > 1 ? cell.inset(0, 3) : cell;
                 draw_cell(ui, inner, shown(table.columns[i], table.rows[r][i]), is_number(table.columns[i]),
                           columns.most_lines > 1 ? std::max(2, columns.lines_of(r)) : 1, style);

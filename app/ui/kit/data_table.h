@@ -4,7 +4,9 @@
 #include "app/tables/table.h"
 #include "app/ui/kit/ui.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -15,11 +17,18 @@ struct TableState {
     float across = 0;  // pixels, where the columns are wider than the room
     int hovered_row = -1;
 };
+// Says how a row's words look.
+enum class RowTone : std::uint8_t { plain, faint, heading };
+struct RowLooks {
+    std::span<const RowTone> tone = {};  // by row; empty: all are plain
+    // Called for each cell before its text; returns true if it drew the cell, so that no text is written.
+    std::function<bool(Rect cell, std::size_t row, std::size_t column)> paint = {};
+    int drawn_column = -1;  // a column that is painted: it takes the width that the others leave
+};
 // Draws the rows that fit and scrolls. Where room is short, words wrap to up to three lines; figures and
 // their titles are never cut: columns that still do not fit are reached sideways (Shift and the wheel, or the
-// bar below). `faint` has an entry for each row, not 0 where its words are faint; empty means that no row is
-// faint. Returns the row clicked, or -1.
+// bar below). Returns the row clicked, or -1.
 int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state,
-               int selected = -1, std::span<const std::uint8_t> faint = {});
+               int selected = -1, const RowLooks& looks = {});
 
 }  // namespace pentamesh::ui

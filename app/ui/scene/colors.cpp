@@ -60,4 +60,13 @@ TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {
     return {mix(theme.secondary, theme.text, 0.5f), Dash::dashed};
 }
 
+std::string_view words_of(Dash dash) {
+    switch (dash) {
+    case Dash::solid: return "solid";
+    case Dash::dashed: return "dashed";
+    case Dash::dotted: return "dotted";
+    }
+    return "";
+}
+
 }  // namespace pentamesh::ui

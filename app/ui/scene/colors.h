@@ -6,6 +6,8 @@
 #include "core/pipeline/schedules/schedule.h"
 #include "core/step/step.h"
 
+#include <string_view>
+
 namespace pentamesh::ui {
 
 static_assert(std::tuple_size_v<decltype(Theme::axis)> == kAxisCount);
@@ -16,11 +18,12 @@ static_assert(std::tuple_size_v<decltype(Theme::axis)> == kAxisCount);
 // Returns the colour of a part of the step; time below the peak is also hatched.
 [[nodiscard]] Color color_of_part(const Theme& theme, const StepSlice& slice);
 
-// Describes the verdict of a tier: index 0 is the fast domain. Colour, line and name always go together.
+// Says how the lines of a tier are drawn. Index 0 is the fast domain.
 struct TierMark {
     Color color;
     Dash dash = Dash::solid;
 };
 [[nodiscard]] TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier);
+[[nodiscard]] std::string_view words_of(Dash dash);  // "solid", "dashed", "dotted"
 
 }  // namespace pentamesh::ui

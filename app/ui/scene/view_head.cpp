@@ -15,11 +15,16 @@ Rect head_place(Rect& head_row, Rect& room, float width) {
     return place;
 }
 
-float segments_width(Ui& ui, std::span<const std::string_view> labels) {
-    float w = 0;
-    for (const auto label : labels)
-        w += ui.canvas().text_width(label, ui.style(12, Tone::text, Face::semibold)) + 20;
-    return std::ceil(w);
+float segments_width(Ui& ui, std::span<const std::string_view> labels, float least) {
+    const bool words = ui.state().for_picture;
+    float sum = 0, widest = 0;
+    for (const auto label : labels) {
+        const float w =
+            ui.canvas().text_width(label, ui.style(words ? 13 : 12, Tone::text, Face::semibold)) + 20;
+        sum += w;
+        widest = std::max(widest, w);
+    }
+    return std::ceil(words ? widest : std::max(least, sum));
 }
 
 Rect head_words(Rect head_row, Rect& room, float width) {

@@ -48,21 +48,38 @@ int tier_of(const Cluster& cluster, const TrafficMatrix& m, int from, int to) {
     return tier_between(cluster, low * m.block, (high + 1) * m.block - 1);
 }
 
-// Draws boxes of the fast domains and of the tiers beyond on the diagonal: traffic within one crosses no
-// slower tier.
+// Returns true if boxes of this tier's domains are large enough to be drawn, and more than one.
+bool has_boxes(const Cluster& cluster, std::size_t tier, const TrafficMatrix& m, float side) {
+    const std::int64_t domain = cluster.tiers[tier].domain;
+    const float box = side * static_cast<float>(domain) / static_cast<float>(m.world);
+    return tier + 1 < cluster.tiers.size() && box >= 5 && domain < m.world;
+}
+
+// Draws boxes of the tiers' domains on the diagonal: traffic within one crosses no slower tier.
 void draw_domains(Ui& ui, Rect square, const Scene& scene, const TrafficMatrix& m) {
     Canvas& c = ui.canvas();
-    const auto& tiers = scene.plan.cluster.tiers;
-    const float per_rank = square.w / static_cast<float>(m.world);
-    for (std::size_t t = 0; t + 1 < tiers.size(); ++t) {
-        const float side = per_rank * static_cast<float>(tiers[t].domain);
-        if (side < 5 || tiers[t].domain >= m.world) continue;
+    const Cluster& cluster = scene.plan.cluster;
+    for (std::size_t t = 0; t < cluster.tiers.size(); ++t) {
+        if (!has_boxes(cluster, t, m, square.w)) continue;
+        const float side =
+            square.w * static_cast<float>(cluster.tiers[t].domain) / static_cast<float>(m.world);
         for (float at = 0; at < square.w - 0.5f; at += side) {
             const float w = std::min(side, square.w - at);
             c.frame({square.x + at, square.y + at, w, w}, ui.theme().secondary.alpha(0.6f), 1, 0,
-                    t == 0 ? Dash::solid : Dash::dashed);
+                    mark_of_tier(ui.theme(), cluster, static_cast<int>(t)).dash);
         }
     }
+}
+
+// Names the boxes that are drawn: "Boxes on the diagonal: RoCE domains of 3,072 GPUs (dashed)."
+std::string boxes_text(const Theme& theme, const Cluster& cluster, const TrafficMatrix& m, float side) {
+    std::string s;
+    for (std::size_t t = 0; t < cluster.tiers.size(); ++t)
+        if (has_boxes(cluster, t, m, side))
+            s += (s.empty() ? "Boxes on the diagonal: " : ", ") + cluster.tiers[t].name + " domains of "
+                 + thousands(cluster.tiers[t].domain) + " GPUs ("
+                 + std::string(words_of(mark_of_tier(theme, cluster, static_cast<int>(t)).dash)) + ")";
+    return s.empty() ? s : s + ". ";
 }
 
 void draw_cells(Ui& ui, Rect square, const CommHeatState& state) {
@@ -118,18 +135,18 @@ void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
     }
 }
 
-void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& state, bool directions) {
+void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& state, float side,
+                bool directions) {
     const TrafficMatrix& m = state.map->matrix;
     Canvas& c = ui.canvas();
     const GroupSummary& g = scene.evaluation.groups[state.map->group];
     std::string words;
     if (directions) words = kDirection + thousands(m.world - 1) + ". ";
     if (m.block > 1) words += "A cell is " + thousands(m.block) + " GPUs to " + thousands(m.block) + ". ";
-    words += "Boxes on the diagonal are "
-             + (scene.plan.cluster.tiers.empty() ? std::string("nodes") : scene.plan.cluster.tiers[0].name)
-             + " domains; " + axis_label(state.map->group) + " crosses "
-             + tier_label(scene.plan.cluster, g.slowest_tier) + " at most. Brightest: " + traffic_text(m.most)
-             + " a step. Every GPU counts as the busiest.";
+    words += boxes_text(ui.theme(), scene.plan.cluster, m, side);
+    words += "Slowest link of " + axis_label(state.map->group) + ": "
+             + tier_label(scene.plan.cluster, g.slowest_tier) + ". Brightest cell: " + traffic_text(m.most)
+             + " a step, if every GPU sends as much as " + rows_device_text(scene.evaluation.comm) + ".";
     c.paragraph(room, words, ui.small(), 18);
 }
 
@@ -177,7 +194,7 @@ void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint6
         room.cut_top(8);
     }
     if (m.blocks == 0) {
-        c.text_in(room, "Nobody talks on this axis.", ui.small(), Align::center);
+        c.text_in(room, "Nobody sends on this axis.", ui.small(), Align::center);
         return;
     }
     constexpr float kWords = 76;
@@ -198,9 +215,9 @@ void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint6
         right.cut_left(side + 24);
         axis_switch(ui, "comm.heat.axis", right.cut_top(24), scene);
         right.cut_top(8);
-        draw_words(ui, right, scene, state, true);
+        draw_words(ui, right, scene, state, side, true);
     } else {
-        draw_words(ui, {room.x, square.bottom() + 6, room.w, kWords}, scene, state, false);
+        draw_words(ui, {room.x, square.bottom() + 6, room.w, kWords}, scene, state, side, false);
     }
 }
 

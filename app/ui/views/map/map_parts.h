@@ -6,7 +6,7 @@
 namespace pentamesh::ui {
 
 // Returns the table's height: at least the least, and as much as it can use.
-[[nodiscard]] float map_table_height(const MapViewState& state, float row);
+[[nodiscard]] float map_table_height(Ui& ui, const MapViewState& state, float width, float row);
 // Returns the least height of a row in a table of this width, if words are to be read whole.
 [[nodiscard]] float map_least_row(float width);
 inline constexpr float kMapRowLow = 37, kMapRowHigh = 54;

@@ -214,8 +214,11 @@ float map_least_row(float width) {
     return width < kSlender ? kSlenderRow : width < 640 ? kMapRowHigh + 20 : kMapRowLow;
 }
 
-float map_table_height(const MapViewState& state, float row) {
-    return kHead + row * static_cast<float>(state.figures->rows.size());
+float map_table_height(Ui& ui, const MapViewState& state, float width, float row) {
+    const std::array<float, kColumns> columns = columns_for(width - 16, false);
+    float h = kHead;
+    for (const MapRow& r : state.figures->rows) h += row_height(ui, r, columns, width, row);
+    return h;
 }
 
 Color color_of_row(const Theme& theme, MapRowId id) {
@@ -264,10 +267,11 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const auto n = static_cast<float>(state.figures->rows.size());
     // A row has two lines; where that does not fit, one; where that does not fit either, rows scroll.
     const bool slender = room.w < kSlender;
-    const bool one_line = !slender && room.h - kHead < n * kMapRowLow;
-    const float h = slender ? kSlenderRow
-                            : std::clamp((room.h - kHead) / n, one_line ? 22.0f : kMapRowLow,
-                                         room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh);
+    const float least = map_least_row(room.w), needed = map_table_height(ui, state, room.w, least);
+    const bool one_line = !slender && room.h + 1 < needed;
+    const float most = room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh;
+    const float h = one_line ? std::clamp((room.h - kHead) / n, 22.0f, kMapRowLow)
+                             : std::clamp(least + (room.h - needed) / n, least, std::max(least, most));
     const std::array<float, kColumns> width = columns_for(room.w - 16, one_line);
     const auto cells = [&](Rect row, auto&& draw) {
         row = row.inset(8, 0);

@@ -43,11 +43,11 @@ std::string whose_figures(const Scene& scene, MapPage page) {
 void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& state) {
     static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose", "tables"};
     const int before = static_cast<int>(state.page);
-    const Rect place = head_place(row, room, std::max(236.0f, segments_width(ui, kPages)));
+    const Rect place = head_place(row, room, segments_width(ui, kPages, 236));
     const int page = ui.segments("map.page", place, kPages, before);
     if (page != before) state.page = static_cast<MapPage>(page), state.scroll = {};
     const auto style_in = [&](Rect& in) {
-        style_switch(ui, in.cut_left(kStyleWidth), state);
+        style_switch(ui, in.cut_left(ui.state().for_picture ? 150.0f : kStyleWidth), state);
         in.cut_left(std::min(in.w, 16.0f));
     };
     const bool styles = state.page == MapPage::axes;
@@ -96,8 +96,8 @@ void walk_rows(Scene& scene, MapViewState& state) {
 // Draws the whole as one sheet: the table, and under it the blocks that have room.
 void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float low = map_least_row(room.w);
-    const float least = map_table_height(state, low),
-                most = map_table_height(state, std::max(low, kMapRowHigh));
+    const float least = map_table_height(ui, state, room.w, low),
+                most = map_table_height(ui, state, room.w, std::max(low, kMapRowHigh));
     constexpr float kCard = 190, kGap = 16;
     if (room.h < least + kCard) {
         draw_map_table(ui, room, scene, state);

@@ -248,7 +248,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     }
     {
         static constexpr std::string_view kModes[] = {"stages", "saved"};
-        const Rect place = head_place(head_row, room, std::max(128.0f, segments_width(ui, kModes)));
+        const Rect place = head_place(head_row, room, segments_width(ui, kModes, 128));
         state.saved = ui.segments("memory.mode", place, kModes, state.saved ? 1 : 0) == 1;
     }
     if (state.saved) {

@@ -32,25 +32,94 @@ void limit_line(Ui& ui, const Plot& plot, double bytes, const std::string& words
         c.text_in({beside, plot.area.y + (to_the_left ? 18.0f : 0.0f), w, 16}, words, s);
 }
 
+// Draws the layouts that no other beats in both as stairs: between two of them there is no layout.
 void draw_front(Ui& ui, const Plot& plot, const SearchFound& found, double tokens) {
-    std::vector<Vec2> line;
-    for (const FoundLayout& p : found.front)
-        if (p.step_s > 0) line.push_back(plot.at(p.memory_bytes, tokens / p.step_s));
-    if (line.size() > 1) ui.canvas().polyline(line, ui.theme().good, 1.5f);
-    for (const Vec2 at : line) ui.canvas().circle(at, 3.5f, ui.theme().good);
+    std::vector<Vec2> stairs, corners;
+    for (const FoundLayout& p : found.front) {
+        if (p.step_s <= 0) continue;
+        const Vec2 at = plot.at(p.memory_bytes, tokens / p.step_s);
+        if (!stairs.empty()) stairs.push_back({at.x, stairs.back().y});
+        stairs.push_back(at);
+        corners.push_back(at);
+    }
+    if (stairs.size() > 1) ui.canvas().polyline(stairs, ui.theme().text, 1.2f);
+    for (const Vec2 at : corners) ui.canvas().ring(at, 4, ui.theme().text, 1.2f);
 }
 
-void draw_dots(Ui& ui, const SearchDots& dots) {
-    const Theme& t = ui.theme();
+// Writes a word beside a corner of the front, on a ground that covers dots.
+void name_corner(Ui& ui, const Plot& plot, Vec2 at, const std::string& words, bool above) {
+    const TextStyle style = ui.style(12, Tone::text, Face::semibold);
+    const float w = ui.canvas().text_width(words, style) + 4;
+    const float x = std::clamp(at.x - w / 2, plot.area.x + 2,
+                               std::max(plot.area.x + 2, plot.area.right() - w)),
+                y = above ? at.y - 24 : at.y + 8;
+    const Rect box{x, std::clamp(y, plot.area.y, plot.area.bottom() - 16), w, 16};
+    ui.canvas().rect(box, ui.theme().window.alpha(0.85f), 2);
+    ui.canvas().text_in(box, words, style, Align::center);
+}
+
+// Names the ends of the front: the fastest layout, with its gain over the plan, and the one of least memory.
+void name_corners(Ui& ui, const Scene& scene, const Plot& plot, const SearchFound& found, double tokens) {
+    if (found.front.empty()) return;
+    const auto place = [&](const FoundLayout& p) {
+        return plot.at(p.memory_bytes, p.step_s > 0 ? tokens / p.step_s : 0);
+    };
+    const FoundLayout &fast = found.front.back(), &lean = found.front.front();
+    std::string fastest = "fastest";
+    if (scene.evaluation.step && fast.step_s > 0) {
+        const double now = scene.evaluation.step->time_s, by = (now - fast.step_s) / now;
+        if (by > 0.001) fastest += ": step −" + percent(by);
+    }
+    name_corner(ui, plot, place(fast), fastest, true);
+    if (found.front.size() > 1) name_corner(ui, plot, place(lean), "least memory", false);
+}
+
+std::int64_t degree_of(const LayoutChoice& choice, Axis axis) {
+    return axis == Axis::pp ? choice.pp : choice.tp;
+}
+
+// Returns the colour of a degree: one is near the ground, the largest is the axis' own colour.
+Color color_of_degree(const Theme& theme, Axis axis, std::int64_t degree, std::int64_t most) {
+    const Color full = theme.axis[static_cast<std::size_t>(axis)];
+    const double k =
+        most > 1 ? std::log2(static_cast<double>(degree)) / std::log2(static_cast<double>(most)) : 1;
+    return mix(mix(theme.window, theme.secondary, 0.75f), full, static_cast<float>(k));
+}
+
+std::int64_t most_degree(const SearchFound& found, const SearchDots& dots, Axis axis) {
+    std::int64_t most = 1;
+    for (const SearchDots::Dot& d : dots.dots)
+        most = std::max(most, degree_of(found.points[d.point].choice, axis));
+    return most;
+}
+
+void draw_dots(Ui& ui, const SearchFound& found, const SearchDots& dots, Axis axis, std::int64_t most) {
     const bool round = dots.dots.size() <= kFewDots;
-    const double most = std::log2(static_cast<double>(std::max(dots.most_layouts, 1)) + 1);
     for (const SearchDots::Dot& d : dots.dots) {
-        const double k = std::log2(static_cast<double>(d.layouts) + 1) / most;
-        const Color color = t.secondary.alpha(0.45f + 0.5f * static_cast<float>(k));
+        const Color color =
+            color_of_degree(ui.theme(), axis, degree_of(found.points[d.point].choice, axis), most);
         if (round)
-            ui.canvas().circle(d.at, 1.8f, color);
+            ui.canvas().circle(d.at, 2.2f, color);
         else
-            ui.canvas().rect({d.at.x - 1.3f, d.at.y - 1.3f, 2.6f, 2.6f}, color);
+            ui.canvas().rect({d.at.x - 1.5f, d.at.y - 1.5f, 3, 3}, color);
+    }
+}
+
+// Draws the switch between the axes, and a dot for each degree that is shown.
+void draw_degrees(Ui& ui, Rect row, Axis& axis, std::int64_t most) {
+    static constexpr std::string_view kAxes[] = {"tp", "pp"};
+    Rect place = row;
+    place.w = 84;
+    const int picked = ui.segments("search.color", place, kAxes, axis == Axis::pp ? 1 : 0);
+    axis = picked == 1 ? Axis::pp : Axis::tp;
+    float x = place.right() + 12;
+    for (std::int64_t degree = 1; degree <= most; degree *= 2) {
+        const std::string words = thousands(degree);
+        const float w = ui.canvas().text_width(words, ui.small());
+        if (x + w + 20 > row.right()) break;
+        ui.canvas().circle({x + 4, row.center().y}, 4, color_of_degree(ui.theme(), axis, degree, most));
+        ui.canvas().text_in({x + 12, row.y, w + 2, row.h}, words, ui.small());
+        x += w + 26;
     }
 }
 
@@ -59,7 +128,7 @@ void draw_own(Ui& ui, const Scene& scene, const Plot& plot) {
     if (!e.step || e.memory.stage.empty()) return;
     Canvas& c = ui.canvas();
     const Vec2 at = plot.at(e.memory.peak(), e.step->tokens_per_s);
-    const Color color = ui.theme().link;
+    const Color color = ui.theme().text;
     c.line({at.x - 7, at.y}, {at.x + 7, at.y}, color, 2);
     c.line({at.x, at.y - 7}, {at.x, at.y + 7}, color, 2);
     TextStyle s = ui.small();
@@ -122,7 +191,8 @@ void make_dots(const SearchFound& found, double tokens, const Plot& plot, Search
 }
 
 std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& scene, const SearchFound& found,
-                                             KeptDots& kept, bool& clicked) {
+                                             KeptDots& kept, Axis& colored_by, bool& clicked) {
+    const Rect degrees = room.h > 240 ? room.cut_bottom(26) : Rect{};
     const SearchAxes axes = axes_of(found, scene.plan, scene.evaluation);
     const double tokens = tokens_per_step(scene.plan.training), hbm = scene.plan.cluster.gpu.hbm_bytes;
     PlotAxis x{.low = 0, .high = axes.memory_to, .label = [](double v) { return significant(v / kGiB); }};
@@ -140,8 +210,11 @@ std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& sce
     const double limit = hbm * (1 - found.request.headroom);
     ui.canvas().rect({plot.x.at(limit), plot.area.y, plot.area.right() - plot.x.at(limit), plot.area.h},
                      ui.theme().raised.alpha(0.35f));
-    draw_dots(ui, dots);
+    const std::int64_t most = most_degree(found, dots, colored_by);
+    draw_dots(ui, found, dots, colored_by, most);
     draw_front(ui, plot, found, tokens);
+    name_corners(ui, scene, plot, found, tokens);
+    if (!degrees.empty()) draw_degrees(ui, {degrees.x, degrees.y + 4, degrees.w, 22}, colored_by, most);
     // These are the end of the axis's title, and a place that no line of a limit crosses.
     const float titled = room.x + ui.canvas().text_width(y.title, ui.small()) + 8,
                 beside = plot.x.at(hbm) + 5;

@@ -41,10 +41,11 @@ struct SearchAxes {
 // `tokens` are those of a step.
 void make_dots(const SearchFound& found, double tokens, const Plot& plot, SearchDots& out);
 
-// Draws the plot. Returns the layout under the mouse.
+// Draws the plot; dots are coloured by their degree of `colored_by`, which the user switches between tp and
+// pp. Returns the layout under the mouse.
 [[nodiscard]] std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& scene,
                                                            const SearchFound& found, KeptDots& kept,
-                                                           bool& clicked);
+                                                           Axis& colored_by, bool& clicked);
 // Draws a ring around the dot of a row, in the plot as it was drawn last.
 void mark_in_plot(Ui& ui, const Scene& scene, const KeptDots& dots, const SearchRow& row);
 

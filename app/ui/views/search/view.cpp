@@ -98,7 +98,8 @@ void draw_body(Ui& ui, Rect room, const Scene& scene, SearchViewState& state, bo
                SearchPick& pick) {
     const auto plot = [&](Rect r) {
         bool clicked = false;
-        if (const auto under = draw_search_plot(ui, r, scene, *state.found, state.dots, clicked)) {
+        if (const auto under =
+                draw_search_plot(ui, r, scene, *state.found, state.dots, state.colored_by, clicked)) {
             pick.hovered = under;
             pick.at = ui.frame().mouse;
             if (clicked) pick.clicked = under;

@@ -28,6 +28,7 @@ struct SearchViewState {
     // The key is the found layouts, and their version.
     Kept<std::vector<SearchRow>, std::pair<std::shared_ptr<SearchFound>, std::uint64_t>> rows;
     KeptDots dots;
+    Axis colored_by = Axis::tp;  // or pp: the degree that the dots show
     Kept<std::shared_ptr<const Evaluation>, Plan>
         hovered;  // by the open plan with the layout under the mouse
 };

@@ -241,7 +241,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         if (picked != below) state.part = picked;
     };
     if (!tall) {
-        const Rect place = head_place(head_row, room, std::max(288.0f, segments_width(ui, kAll)));
+        const Rect place = head_place(head_row, room, segments_width(ui, kAll, 288));
         state.part = ui.segments("step.view", place, kAll, state.part);
     }
     if (scene.evaluation.valid && scene.evaluation.step) {

@@ -17,7 +17,7 @@ double held_at(const std::vector<InFlightStep>& steps, double time) {
 }  // namespace
 
 void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,
-                       TimelineViewState& state) {
+                       TimelineViewState& state, bool labelled) {
     Canvas& c = ui.canvas();
     const std::vector<InFlightStep>& steps =
         state.curve.get({state.shown->version, device}, [&] { return in_flight(t, device); });
@@ -57,7 +57,7 @@ void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const T
         if (state.cursor_s >= scale.from_s && state.cursor_s <= scale.to_s)
             c.circle({scale.x(state.cursor_s), plot.bottom() - height(now)}, 3.5f, ui.theme().text);
     }
-    c.text({head.x, head.y + 1}, label, ui.style(11, Tone::secondary));
+    if (labelled) c.text({head.x, head.y + 1}, label, ui.style(11, Tone::secondary));
 }
 
 }  // namespace pentamesh::ui

@@ -7,8 +7,9 @@
 
 namespace pentamesh::ui {
 
-// Draws one device of the shown timeline; the value at the cursor is written and marked.
+// Draws one device of the shown timeline; the value at the cursor is marked. `labelled`: what the curve
+// is, and the values, are written above it.
 void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,
-                       TimelineViewState& state);
+                       TimelineViewState& state, bool labelled);
 
 }  // namespace pentamesh::ui

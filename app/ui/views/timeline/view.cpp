@@ -26,9 +26,10 @@ constexpr double kLeastSpan_s = 1e-9;
 
 // The wheel zooms about the mouse, a drag pans, Home and a double-click fit, arrows do the same by keyboard.
 // Returns true if it was clicked, and not at the end of a pan.
-bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeScale& scale,
+bool navigate(Ui& ui, std::uint64_t window, double whole, TimelineViewState& s, const TimeScale& scale,
               const ViewKeys& keys) {
-    const Hit hit = ui.area("timeline.plot", plot);
+    const Rect plot = scale.plot;
+    const Hit hit = ui.area("timeline.plot", plot, window);
     const double span = scale.to_s - scale.from_s;
     const auto show = [&](double from, double length) {
         length = std::clamp(length, std::min(kLeastSpan_s, whole), whole);
@@ -56,17 +57,17 @@ bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeS
         if (pressed({Key::up}, true)) zoom(0.8, about);
         if (pressed({Key::down}, true)) zoom(1.25, about);
     }
-    if (hit.double_clicked || keys.pressed({Key::home})) s.from_s = s.to_s = 0;
+    if (hit.double_clicked || keys.pressed({Key::home})) s.from_s = s.to_s = 0, s.steady_at_s = -1;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
     if (s.to_s - s.from_s >= whole) s.from_s = s.to_s = 0;
     return clicked;
 }
 
 // The ruler and the memory curve set the cursor where the mouse is pressed, and drag it.
-void scrub(Ui& ui, std::string_view name, Rect r, double whole, TimelineViewState& s,
+void scrub(Ui& ui, std::string_view name, std::uint64_t window, Rect r, double whole, TimelineViewState& s,
            const TimeScale& scale) {
     if (r.empty()) return;
-    const Hit hit = ui.area(name, r, 0, true, false);
+    const Hit hit = ui.area(name, r, window, true, false);
     if (hit.held) s.cursor_s = std::clamp(scale.time(ui.frame().mouse.x), 0.0, whole), s.playing = false;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
 }
@@ -319,27 +320,93 @@ double update_shown_lines(const Scene& scene, bool second, TimelineViewState& st
     return whole;
 }
 
-// Draws the rows and all that lies over them, and handles the mouse there.
-void draw_plot(Ui& ui, const TimelineAreas& areas, const RowPlace& rows, const TimeScale& scale, bool clicked,
-               Scene& scene, TimelineViewState& state) {
+// Returns the part of a wide strip that lies above or below a window.
+Rect below(Rect strip, const TimeScale& window) {
+    return strip.empty() ? strip : Rect{window.plot.x, strip.y, window.plot.w, strip.h};
+}
+
+// Draws the rows of one window and all that lies over them, and handles the mouse there. Returns true if the
+// mouse is over it.
+bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std::uint64_t window,
+                 double whole, SeenBlocks& blocks, Scene& scene, TimelineViewState& state) {
+    const bool clicked = navigate(ui, window, whole, state, scale, scene.keys);
+    const Rect ruler = below(areas.ruler, scale), curve = below(areas.curve, scale);
+    scrub(ui, "timeline.ruler", window, ruler, whole, state, scale);
+    scrub(ui, "timeline.curve", window, curve, whole, state, scale);
     const Timeline& t = state.shown->timeline(scene.evaluation);
+    const auto devices = static_cast<int>(t.device.size());
+    const RowPlace rows{scale.plot, areas.row_h, state.scroll};
     Canvas& c = ui.canvas();
-    RowPainter painter(ui, scene.evaluation, *state.shown, scale, state.blocks);
+    RowPainter painter(ui, scene.evaluation, *state.shown, scale, blocks);
     painter.selected = scene.selection.op;
     if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
         painter.lit_microbatch = t.order.ops[op].microbatch;
     {
-        const Canvas::Clip clip = c.clip(areas.plot);
-        draw_rows(ui, rows, static_cast<int>(t.device.size()), painter, &scene);
+        const Canvas::Clip clip = c.clip(scale.plot);
+        draw_rows(ui, rows, devices, painter, &scene);
         draw_over_rows(ui, scene, state, rows, scale);
     }
-    answer_mouse(ui, t, painter, clicked, scale, scene, state);
+    const bool over = ui.hovers(scale.plot);
+    if (over) answer_mouse(ui, t, painter, clicked, scale, scene, state);
+    if (!ruler.empty()) draw_ruler(ui, ruler, scale);
+    if (!curve.empty()) {
+        const int stage = chosen_stage(scene);
+        const bool chosen = stage >= 0 && stage < devices;
+        Rect band = curve;
+        band.cut_bottom(6);
+        draw_memory_curve(ui, band, t, chosen ? stage : 0, scale, state, window == 0);
+    }
+    if (state.cursor_s >= scale.from_s && state.cursor_s <= scale.to_s) {
+        const Canvas::Clip clip = c.clip({scale.plot.x, scale.plot.y, scale.plot.w, scale.plot.h + ruler.h});
+        draw_cursor(ui, state.cursor_s, scale.plot, ruler, scale);
+    }
+    return over;
+}
 
-    if (!areas.ruler.empty()) draw_ruler(ui, areas.ruler, scale);
-    if (state.cursor_s < 0) return;
-    const Canvas::Clip clip =
-        c.clip({areas.plot.x, areas.plot.y, areas.plot.w, areas.plot.h + areas.ruler.h});
-    draw_cursor(ui, state.cursor_s, areas.plot, areas.ruler, scale);
+constexpr float kPeriodRow = 26;  // below the ruler: the bracket under one period
+
+// Gives the windows' head and the bracket their places in areas that were divided without them.
+void make_room(TimelineAreas& areas, int devices) {
+    areas.plot.cut_top(kWindowsHead);
+    areas.plot.cut_bottom(kPeriodRow);
+    areas.labels.cut_top(kWindowsHead);
+    areas.ruler.y -= kPeriodRow;
+    areas.row_h = std::clamp(areas.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
+}
+
+// Returns the three windows of a timeline whose blocks would have no room for their numbers; nullptr where
+// one window shows it.
+const TimelineWindows* windows_of(Ui& ui, const TimelineAreas& areas, double whole, bool wanted,
+                                  const Scene& scene, TimelineViewState& state) {
+    const Timeline& t = state.shown->timeline(scene.evaluation);
+    if (!wanted || state.to_s > state.from_s || areas.ruler.empty()) return nullptr;
+    const auto devices = static_cast<int>(t.device.size());
+    TimelineAreas cut = areas;
+    make_room(cut, devices);
+    if (cut.plot.h < 5.0f * static_cast<float>(devices)) return nullptr;
+    const float number = ui.canvas().text_width(std::to_string(t.shape.microbatches - 1), ui.style(11));
+    const auto& kept = state.windows.get({state.shown->version, cut.plot, state.steady_at_s}, [&] {
+        return find_windows(t, whole, cut.plot, std::max(8.0f, number + 4), state.steady_at_s);
+    });
+    return kept ? &*kept : nullptr;
+}
+
+// Draws the timeline in three windows, under the strip that shows all of it.
+void draw_windows(Ui& ui, TimelineAreas& areas, const TimelineWindows& windows, double whole, Scene& scene,
+                  TimelineViewState& state) {
+    const Timeline& t = state.shown->timeline(scene.evaluation);
+    const auto devices = static_cast<int>(t.device.size());
+    const Rect head{areas.plot.x, areas.plot.y, areas.plot.w, kWindowsHead};
+    make_room(areas, devices);
+    draw_windows_head(ui, head, windows, t, *state.shown, state.overview_blocks, state.steady_at_s);
+    bool over = false;
+    for (std::size_t i = 0; i < windows.window.size(); ++i)
+        over |= draw_window(ui, areas, windows.window[i], i, whole, state.window_blocks[i], scene, state);
+    if (!over) state.hovered = -1;
+    Rect rows = areas.plot;
+    rows.h = std::min(rows.h, areas.row_h * static_cast<float>(devices));
+    draw_breaks(ui, rows, windows);
+    draw_period(ui, {areas.plot.x, areas.ruler.bottom(), areas.plot.w, kPeriodRow}, windows);
 }
 
 }  // namespace
@@ -365,7 +432,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
                             Align::center);
         return;
     }
-    const double cursor_before = state.cursor_s;
+    const std::array before{state.cursor_s, state.from_s, state.to_s, state.steady_at_s};
     keep_shown(scene.plan, e, revision, -1, state.choice, state.shown);
     const bool tall = room.h > 330, piped = e.timeline.device.size() > 1;
     draw_head(ui, head_row, room, tall, scene, state, revision);
@@ -379,29 +446,20 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     state.scroll -= ui.take_wheel(areas.labels) * std::max(16.0f, areas.row_h * 3);
     const float content = areas.row_h * static_cast<float>(devices);
     state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - areas.plot.h));
-    const RowPlace rows{areas.plot, areas.row_h, state.scroll};
-    const auto scale_on = [&](Rect r) {
-        return TimeScale{state.from_s, state.to_s > state.from_s ? state.to_s : whole, r};
-    };
-    const bool clicked = navigate(ui, areas.plot, whole, state, scale_on(areas.plot), scene.keys);
-    scrub(ui, "timeline.ruler", areas.ruler, whole, state, scale_on(areas.plot));
-    scrub(ui, "timeline.curve", areas.curve, whole, state, scale_on(areas.plot));
     play(ui, whole, state);
-    const TimeScale scale = scale_on(areas.plot);
-
-    draw_plot(ui, areas, rows, scale, clicked, scene, state);
-    if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, scale.from_s, scale.to_s);
-    if (!areas.curve.empty()) {
-        const int stage = chosen_stage(scene);
-        const bool chosen = stage >= 0 && stage < devices;
-        Rect band = areas.curve;
-        band.cut_bottom(6);
-        draw_memory_curve(ui, band, t, chosen ? stage : 0, scale_on(band), state);
-    }
+    const TimeScale all{state.from_s, state.to_s > state.from_s ? state.to_s : whole, areas.plot};
+    if (const TimelineWindows* windows = windows_of(ui, areas, whole, tall && piped && !second, scene, state))
+        draw_windows(ui, areas, TimelineWindows(*windows), whole, scene, state);
+    else if (!draw_window(ui, areas, all, 0, whole, state.blocks, scene, state))
+        state.hovered = -1;
+    if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
+    const RowPlace rows{areas.plot, areas.row_h, state.scroll};
     draw_labels(ui, areas.labels, rows, scene, state);
     areas.legend.cut_left(areas.labels.w);
     timeline_legend(ui, areas.legend, scene, state, areas.row_h, true);
-    if (state.cursor_s != cursor_before) ui.state().wants_frame = true;  // the mesh answers in the next frame
+    // The mesh answers to the cursor in the next frame, and what was moved is drawn there.
+    if (std::array{state.cursor_s, state.from_s, state.to_s, state.steady_at_s} != before)
+        ui.state().wants_frame = true;
 }
 
 Table timeline_data(const Scene& scene, int part) {

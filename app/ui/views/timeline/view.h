@@ -7,7 +7,11 @@
 #include "app/ui/scene/other_plan.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/timeline/timeline_shown.h"
+#include "app/ui/views/timeline/timeline_windows.h"
 
+#include <array>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,6 +38,11 @@ struct TimelineViewState {
     KeptOtherPlan other;
     KeptTimeline second_shown;
     SeenBlocks blocks, second_blocks;
+    // Many micro-batches are shown in three windows; by version, place, and where the middle one was dragged.
+    double steady_at_s = -1;  // < 0: in the middle of the steady part
+    Kept<std::optional<TimelineWindows>, std::tuple<std::uint64_t, Rect, double>> windows;
+    std::array<SeenBlocks, 3> window_blocks;
+    SeenBlocks overview_blocks;
 
     // Returns the timeline on the screen; null where it was made from another revision of the plan.
     [[nodiscard]] const Timeline* current(const Evaluation& e, std::uint64_t revision) const {

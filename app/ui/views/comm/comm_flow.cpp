@@ -1,0 +1,434 @@
+#include "app/ui/views/comm/comm_flow.h"
+
+#include "app/ui/kit/format.h"
+#include "core/comm/comm_count.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kBar = 14, kGap = 18, kSmallGap = 10, kLeastBand = 3;
+constexpr float kTwoLines = 32, kOneLine = 15;  // least heights of a band with words in it
+
+// A part of a column: its place there, and how much of it is used by bands so far, on either side.
+struct Node {
+    float y = 0, h = 0, in = 0, out = 0;
+};
+
+struct Band {
+    const TrafficFlow* flow = nullptr;
+    std::size_t axis = 0, link = 0;  // places in the columns
+    float h = 0, waits = 0;          // pixels: whole, and the part that the step waits for
+};
+
+struct Column {
+    std::vector<Node> node;
+    float x = 0;
+};
+
+struct AxisEntry {
+    GroupKind kind = GroupKind::tp;
+    AxisTraffic traffic;
+};
+
+// The whole drawing, in pixels.
+struct Flow {
+    std::vector<TrafficFlow> flows;
+    std::vector<AxisEntry> axes;  // the longest first
+    std::vector<int> tiers;       // fast ones first
+    std::vector<Band> bands;
+    Column left, middle, right;  // right: each axis' waiting part, then each axis' hidden part
+    double waits_s = 0, all_s = 0;
+    bool compact = false, thin = false;  // thin: a band is drawn wider than it is
+};
+
+double measure(const AxisTraffic& t, FlowWidth width) {
+    return width == FlowWidth::time ? t.time_s : t.sent_bytes_per_rank;
+}
+double waiting_share(const AxisTraffic& t) {
+    return t.time_s > 0 ? std::clamp(t.exposed_s / t.time_s, 0.0, 1.0) : 0;
+}
+
+// Sets nodes below one another, with a gap, centred in the room.
+void stack(Column& column, Rect room, float gap) {
+    float sum = -gap;
+    for (const Node& n : column.node) sum += n.h + gap;
+    float y = room.y + std::max(0.0f, (room.h - sum) / 2);
+    for (Node& n : column.node) {
+        n.y = y;
+        y += n.h + gap;
+    }
+}
+
+void find_axes_and_tiers(Flow& f) {
+    for (const TrafficFlow& flow : f.flows) {
+        if (f.axes.empty() || f.axes.back().kind != flow.group) f.axes.push_back({flow.group, {}});
+        AxisTraffic& sum = f.axes.back().traffic;
+        sum.count += flow.traffic.count;
+        sum.sent_bytes_per_rank += flow.traffic.sent_bytes_per_rank;
+        sum.payload_bytes += flow.traffic.payload_bytes;
+        sum.time_s += flow.traffic.time_s;
+        sum.exposed_s += flow.traffic.exposed_s;
+        f.all_s += flow.traffic.time_s;
+        f.waits_s += flow.traffic.exposed_s;
+        if (std::find(f.tiers.begin(), f.tiers.end(), flow.tier) == f.tiers.end())
+            f.tiers.push_back(flow.tier);
+    }
+    std::stable_sort(f.axes.begin(), f.axes.end(), [](const AxisEntry& a, const AxisEntry& b) {
+        return a.traffic.time_s > b.traffic.time_s;
+    });
+}
+
+// Orders the links as their axes stand, so that bands cross little.
+void order_tiers(Flow& f) {
+    const auto mean_place = [&](int tier) {
+        double sum = 0, weight = 0;
+        for (const TrafficFlow& flow : f.flows) {
+            if (flow.tier != tier) continue;
+            const auto at = std::find_if(f.axes.begin(), f.axes.end(),
+                                         [&](const AxisEntry& a) { return a.kind == flow.group; });
+            sum += static_cast<double>(at - f.axes.begin()) * flow.traffic.time_s;
+            weight += flow.traffic.time_s;
+        }
+        return weight > 0 ? sum / weight : 0;
+    };
+    std::stable_sort(f.tiers.begin(), f.tiers.end(),
+                     [&](int a, int b) { return mean_place(a) < mean_place(b); });
+}
+
+// Finds the bands' heights: all of them and the gaps fill the room.
+void size_bands(Flow& f, Rect room, FlowWidth width) {
+    const float gap = f.compact ? kSmallGap : kGap;
+    double all = 0;
+    for (const TrafficFlow& flow : f.flows) all += measure(flow.traffic, width);
+    // The right column has one gap more where something waits and something is hidden.
+    const float free = room.h - gap * static_cast<float>(std::max(f.axes.size(), f.tiers.size()))
+                       - kLeastBand * static_cast<float>(f.flows.size());
+    const double scale = all > 0 ? std::max(free, 10.0f) / all : 0;
+    for (std::size_t a = 0; a < f.axes.size(); ++a)
+        for (const TrafficFlow& flow : f.flows) {
+            if (flow.group != f.axes[a].kind) continue;
+            Band b;
+            b.flow = &flow;
+            b.axis = a;
+            b.link = static_cast<std::size_t>(std::find(f.tiers.begin(), f.tiers.end(), flow.tier)
+                                              - f.tiers.begin());
+            const auto true_h = static_cast<float>(measure(flow.traffic, width) * scale);
+            b.h = std::max(true_h, kLeastBand);
+            f.thin = f.thin || true_h < kLeastBand;
+            b.waits = b.h * static_cast<float>(waiting_share(flow.traffic));
+            f.bands.push_back(b);
+            f.left.node[a].h += b.h;
+            f.middle.node[b.link].h += b.h;
+            f.right.node[a].h += b.waits;
+            f.right.node[f.axes.size() + a].h += b.h - b.waits;
+        }
+}
+
+// The waiting parts stand together at the top, the hidden parts together at the bottom.
+void place_ends(Flow& f, Rect room) {
+    const std::size_t n = f.axes.size();
+    float y = f.left.node.empty() ? room.y : f.left.node.front().y;
+    for (std::size_t i = 0; i < n; ++i) {
+        f.right.node[i].y = y;
+        y += f.right.node[i].h;
+    }
+    float hidden = 0;
+    for (std::size_t i = n; i < 2 * n; ++i) hidden += f.right.node[i].h;
+    const float bottom = f.left.node.empty() ? room.bottom() : f.left.node.back().y + f.left.node.back().h;
+    y = std::max(y + kSmallGap, bottom - hidden);
+    for (std::size_t i = n; i < 2 * n; ++i) {
+        f.right.node[i].y = y;
+        y += f.right.node[i].h;
+    }
+}
+
+Flow flow_of(const Comm& comm, Rect room, FlowWidth width) {
+    Flow f;
+    f.flows = traffic_flows(comm);
+    f.compact = room.h < 220 || room.w < 760;
+    find_axes_and_tiers(f);
+    order_tiers(f);
+    f.left.node.resize(f.axes.size());
+    f.middle.node.resize(f.tiers.size());
+    f.right.node.resize(2 * f.axes.size());
+    size_bands(f, room, width);
+    const float gap = f.compact ? kSmallGap : kGap;
+    stack(f.left, room, gap);
+    stack(f.middle, room, gap);
+    place_ends(f, room);
+    const float names = f.compact ? 84.0f : 150.0f, ends = f.compact ? 108.0f : 230.0f;
+    f.left.x = room.x + names;
+    f.right.x = room.right() - ends - kBar;
+    f.middle.x = (f.left.x + f.right.x) / 2;
+    return f;
+}
+
+// A band's edge at a share of its way: level at both ends.
+float eased(float from, float to, float k) {
+    return from + (to - from) * k * k * (3 - 2 * k);
+}
+
+struct Ribbon {
+    Rect from, to;  // the edges that it joins: the right one of `from`, the left one of `to`
+    [[nodiscard]] float top(float x) const { return eased(from.y, to.y, share(x)); }
+    [[nodiscard]] float bottom(float x) const { return eased(from.bottom(), to.bottom(), share(x)); }
+    [[nodiscard]] float share(float x) const {
+        return std::clamp((x - from.right()) / std::max(1.0f, to.x - from.right()), 0.0f, 1.0f);
+    }
+};
+
+void fill_ribbon(Canvas& c, const Ribbon& r, Color color) {
+    const float x0 = r.from.right(), x1 = r.to.x;
+    const bool level = r.from.y == r.to.y && r.from.h == r.to.h;
+    if (level) {
+        c.rect({x0, r.from.y, x1 - x0, r.from.h}, color);
+        return;
+    }
+    constexpr int kSlices = 48;
+    for (int i = 0; i < kSlices; ++i) {
+        const float a = x0 + (x1 - x0) * static_cast<float>(i) / kSlices,
+                    b = x0 + (x1 - x0) * static_cast<float>(i + 1) / kSlices + 0.6f;
+        const std::array<Vec2, 4> quad{Vec2{a, r.top(a)}, Vec2{b, r.top(b)}, Vec2{b, r.bottom(b)},
+                                       Vec2{a, r.bottom(a)}};
+        c.polygon(quad, color);
+    }
+}
+
+// Hatches a ribbon with lines that rise to the right, and draws its edges.
+void hatch_ribbon(Canvas& c, const Ribbon& r, Color color) {
+    constexpr float kEvery = 7, kStride = 2;
+    const float x0 = r.from.right(), x1 = r.to.x;
+    const float low = std::max(r.from.bottom(), r.to.bottom()), high = std::min(r.from.y, r.to.y);
+    for (float foot = x0 - (low - high); foot < x1; foot += kEvery) {
+        // The line is y = low - (x - foot).
+        float begin = 0;
+        bool inside = false;
+        for (float x = std::max(x0, foot); x <= x1 + kStride; x += kStride) {
+            const float y = low - (x - foot);
+            const bool now = x <= x1 && y >= r.top(x) && y <= r.bottom(x);
+            if (now && !inside) begin = x;
+            if (!now && inside) c.line({begin, low - (begin - foot)}, {x - kStride, y + kStride}, color, 1);
+            inside = now;
+            if (y < high) break;
+        }
+    }
+    constexpr int kSlices = 32;
+    std::array<Vec2, kSlices + 1> upper, lower;
+    for (int i = 0; i <= kSlices; ++i) {
+        const float x = x0 + (x1 - x0) * static_cast<float>(i) / kSlices;
+        upper[static_cast<std::size_t>(i)] = {x, r.top(x)};
+        lower[static_cast<std::size_t>(i)] = {x, r.bottom(x)};
+    }
+    c.polyline(upper, color, 1);
+    c.polyline(lower, color, 1);
+}
+
+std::string calls_text(const AxisTraffic& t) {
+    return plural(std::llround(t.count), "call", "calls");
+}
+std::string amount_text(const AxisTraffic& t) {
+    const std::string rate =
+        t.time_s > 0 ? " at " + bandwidth_text(t.sent_bytes_per_rank / t.time_s) : std::string();
+    return time_text(t.time_s) + rate;
+}
+
+// Draws an axis: its name, its bar, and the band to its links with the bytes in it.
+void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a) {
+    Canvas& c = ui.canvas();
+    const AxisEntry& axis = f.axes[a];
+    const Node& n = f.left.node[a];
+    const Color color = color_of(ui.theme(), axis.kind);
+    const Rect all{room.x, n.y - 2, f.middle.x - room.x, std::max(n.h + 4, 20.0f)};
+    const Hit hit = ui.area("comm.axis", all, static_cast<std::uint64_t>(axis.kind));
+    const std::string name =
+        axis_label(axis.kind) + " " + thousands(scene.evaluation.groups[axis.kind].degree);
+    if (hit.hovered) ui.tooltip(traffic_words(name, axis.traffic));
+    if (hit.focused) ui.focus_ring(all, 3);
+    if (hit.clicked) scene.selection.choose(axis.kind);
+    const bool selected = scene.selection.group == axis.kind;
+    c.rect({f.left.x, n.y, kBar, n.h}, color);
+    if (selected) c.frame({f.left.x - 1, n.y - 1, kBar + 2, n.h + 2}, ui.theme().text, 1.5f);
+
+    const Rect names{room.x, 0, f.left.x - room.x - 10, 0};
+    const float middle = n.y + n.h / 2;
+    const TextStyle strong = ui.style(f.compact ? 12.0f : 14.0f, Tone::text, Face::semibold);
+    const float neighbour = a + 1 < f.left.node.size() ? f.left.node[a + 1].y - n.y : 1e6f;
+    if (f.compact || neighbour < 34) {
+        c.text_in({names.x, middle - 9, names.w, 18}, name, strong, Align::right);
+        return;
+    }
+    c.text_in({names.x, middle - 17, names.w, 18}, name, strong, Align::right);
+    const std::string below = n.h < kOneLine ? traffic_text(axis.traffic.sent_bytes_per_rank) + ", "
+                                                   + time_text(axis.traffic.time_s)
+                                             : calls_text(axis.traffic);
+    c.text_in({names.x, middle + 1, names.w, 16}, below, ui.small(), Align::right);
+}
+
+// Writes what a band carries, where it has room.
+void band_words(Ui& ui, Rect at, const AxisTraffic& t) {
+    Canvas& c = ui.canvas();
+    const std::string bytes = traffic_text(t.sent_bytes_per_rank);
+    const TextStyle strong = ui.style(14, Tone::text, Face::semibold), plain = ui.small(Tone::text);
+    if (at.h >= kTwoLines + 8 && c.text_width(amount_text(t), plain) < at.w - 12) {
+        const float y = at.center().y - 18;
+        c.text_in({at.x, y, at.w, 18}, bytes, strong, Align::center);
+        c.text_in({at.x, y + 19, at.w, 16}, amount_text(t), plain, Align::center);
+    } else if (at.h >= kOneLine) {
+        const std::string line = bytes + "  " + amount_text(t);
+        if (c.text_width(line, plain) < at.w - 12)
+            c.text_in(at, line, plain, Align::center);
+        else if (c.text_width(bytes, plain) < at.w - 8)
+            c.text_in(at, bytes, plain, Align::center);
+    }
+}
+
+void draw_band(Ui& ui, Flow& f, const Band& b) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    const Color axis = color_of(theme, b.flow->group);
+    Node &from = f.left.node[b.axis], &link = f.middle.node[b.link], &waits = f.right.node[b.axis],
+         &hidden = f.right.node[f.axes.size() + b.axis];
+    const Rect start{f.left.x, from.y + from.out, kBar, b.h},
+        through{f.middle.x, link.y + link.in, kBar, b.h};
+    fill_ribbon(c, {start, through}, mix(theme.window, axis, theme.id == ThemeId::light ? 0.3f : 0.42f));
+    const float level = std::min(through.y - start.y, b.h);
+    if (std::abs(level) < b.h / 2)
+        band_words(ui,
+                   {start.right(), std::max(start.y, through.y), through.x - start.right(),
+                    b.h - std::abs(through.y - start.y)},
+                   b.flow->traffic);
+    from.out += b.h;
+    link.in += b.h;
+    const float hidden_h = b.h - b.waits;
+    if (hidden_h > 0.5f) {
+        const Rect a{f.middle.x, through.y + b.waits, kBar, hidden_h},
+            z{f.right.x, hidden.y + hidden.in, kBar, hidden_h};
+        hatch_ribbon(c, {a, z}, axis);
+        c.frame(z, axis, 1);
+        hidden.in += hidden_h;
+    }
+    if (b.waits > 0.5f) {
+        const Rect a{f.middle.x, through.y, kBar, b.waits}, z{f.right.x, waits.y + waits.in, kBar, b.waits};
+        fill_ribbon(c, {a, z}, mix(theme.window, axis, theme.id == ThemeId::light ? 0.45f : 0.6f));
+        c.rect(z, axis);
+        waits.in += b.waits;
+    }
+}
+
+// Writes a part's time at the right end of its bands, where it has room; on a ground of its own if hatched.
+void end_words(Ui& ui, const Flow& f, const Node& n, double time_s, bool hatched) {
+    if (n.h < kOneLine) return;
+    Canvas& c = ui.canvas();
+    const TextStyle style = ui.style(12, Tone::text, Face::semibold);
+    const std::string words = time_text(time_s);
+    const float w = c.text_width(words, style), y = n.y + n.h / 2;
+    const Rect at{f.right.x - w - 14, y - 8, w + 8, 16};
+    if (hatched) c.rect(at, ui.theme().window, 2);
+    c.text_in(at, words, style, Align::center);
+}
+
+// Draws a link: its bar in the tier's line style, its name beside it.
+void draw_link(Ui& ui, const Scene& scene, const Flow& f, std::size_t i) {
+    Canvas& c = ui.canvas();
+    const Node& n = f.middle.node[i];
+    const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, f.tiers[i]);
+    const Rect bar{f.middle.x, n.y, kBar, n.h};
+    c.rect(bar, ui.theme().window);
+    c.frame(bar, ui.theme().text, n.h < 8 ? 1.0f : 1.5f, 0, mark.dash);
+    const std::string name = tier_label(scene.plan.cluster, f.tiers[i]);
+    const TextStyle strong = ui.style(12, Tone::text, Face::semibold);
+    const float room = f.right.x - bar.right() - 70;
+    const bool inside = n.h >= kOneLine;
+    const float y = inside ? n.y + std::min(3.0f, (n.h - 14) / 2) : n.y + n.h + 1;
+    const Rect at{bar.right() + 8, y, std::max(0.0f, room), 16};
+    const float w = c.text_width(name, strong);
+    if (w > at.w) return;
+    c.text_in(at, name, strong);
+    if (!f.compact && n.h >= kTwoLines + 4)
+        c.text_in({at.x, y + 16, at.w, 14}, words_of(mark.dash), ui.small(Tone::text));
+    else if (!f.compact && at.w > w + 60)
+        c.text_in({at.x + w + 8, y, at.w - w - 8, 16}, words_of(mark.dash), ui.small(Tone::text));
+}
+
+// Lists the axes that have some of it: "tp 11.2 %, dp_shard 6.5 %".
+std::string shares_text(const Flow& f, double step_s) {
+    std::string s;
+    for (const AxisEntry& a : f.axes)
+        if (a.traffic.exposed_s > 0)
+            s += (s.empty() ? "" : ", ") + axis_label(a.kind) + " " + percent(a.traffic.exposed_s / step_s);
+    return s;
+}
+
+// Writes what the two ends are, and how much they are.
+void draw_ends(Ui& ui, Rect room, const Scene& scene, const Flow& f) {
+    Canvas& c = ui.canvas();
+    const std::size_t n = f.axes.size();
+    const double hidden_s = f.all_s - f.waits_s;
+    const Rect at{f.right.x + kBar + 10, 0, room.right() - f.right.x - kBar - 10, 0};
+    const TextStyle strong = ui.style(f.compact ? 12.0f : 14.0f, Tone::text, Face::semibold);
+    const auto middle_of = [&](std::size_t from, std::size_t to) {
+        return (f.right.node[from].y + f.right.node[to - 1].y + f.right.node[to - 1].h) / 2;
+    };
+    const float lines = f.compact ? 17.0f : 27.0f;
+    float bottom = room.y;
+    if (f.waits_s > 0) {
+        const float y = std::max(room.y, middle_of(0, n) - lines);
+        c.text_in({at.x, y, at.w, 18}, f.compact ? "the step waits" : "exposed: the step waits", strong);
+        std::string share = time_text(f.waits_s);
+        const double step_s = scene.evaluation.step ? scene.evaluation.step->time_s : 0;
+        if (step_s > 0 && !f.compact)
+            share += " of " + time_text(step_s) + ", " + percent(f.waits_s / step_s) + " of the step";
+        c.text_in({at.x, y + 19, at.w, 16}, share, ui.small(Tone::text));
+        if (step_s > 0 && !f.compact) c.text_in({at.x, y + 36, at.w, 16}, shares_text(f, step_s), ui.small());
+        bottom = y + lines * 2;
+    }
+    if (hidden_s > 1e-12) {
+        const float y = std::min(std::max(bottom + 4, middle_of(n, 2 * n) - 17), room.bottom() - 36);
+        c.text_in({at.x, y, at.w, 18}, f.compact ? "hidden" : "hidden behind compute", strong);
+        c.text_in({at.x, y + 19, at.w, 16}, time_text(hidden_s), ui.small(Tone::text));
+    }
+}
+
+}  // namespace
+
+std::string traffic_words(const std::string& name, const AxisTraffic& t) {
+    return name + "\n" + calls_text(t) + " a step\n" + traffic_text(t.payload_bytes) + " of buffers, "
+           + traffic_text(t.sent_bytes_per_rank) + " leave the GPU\n" + time_text(t.time_s)
+           + " on the wire: " + time_text(t.exposed_s)
+           + " that the step waits for (filled), the rest hidden behind compute " + "(hatched)";
+}
+
+void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
+    if (room.h < 40 || room.w < 260) return;
+    Canvas& c = ui.canvas();
+    const bool heads = room.h >= 220 && room.w >= 760;
+    Rect head = heads ? room.cut_top(24) : Rect{};
+    Flow f = flow_of(scene.evaluation.comm, room, width);
+    if (heads) {
+        head.h = 16;
+        ui.section({f.left.x, head.y, 200, 16}, "Axis");
+        ui.section({f.middle.x, head.y, 200, 16}, "Link");
+        ui.section({f.right.x, head.y, room.right() - f.right.x, 16}, "Does the step wait?");
+    }
+    // Hidden parts are drawn before waiting ones, which then lie over them.
+    for (std::size_t i = 0; i < f.bands.size(); ++i) draw_band(ui, f, f.bands[i]);
+    for (std::size_t a = 0; a < f.axes.size(); ++a) draw_axis(ui, room, scene, f, a);
+    for (std::size_t i = 0; i < f.tiers.size(); ++i) draw_link(ui, scene, f, i);
+    for (std::size_t a = 0; a < f.axes.size(); ++a) {
+        const AxisTraffic& t = f.axes[a].traffic;
+        end_words(ui, f, f.right.node[a], t.exposed_s, false);
+        end_words(ui, f, f.right.node[f.axes.size() + a], t.time_s - t.exposed_s, true);
+    }
+    draw_ends(ui, room, scene, f);
+    if (f.thin)
+        c.text_in({f.left.x, room.bottom() - 14, f.middle.x - f.left.x, 14},
+                  "bands of " + trimmed(kLeastBand) + " px are not to scale", ui.style(11, Tone::secondary));
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,39 @@
+// Shows a timeline of many micro-batches as three windows on one time scale: how it fills, a few of the
+// periods that are alike, and how it drains; above them the whole step.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/views/timeline/timeline_scale.h"
+#include "app/ui/views/timeline/timeline_shown.h"
+#include "core/pipeline/steady.h"
+
+#include <array>
+#include <optional>
+
+namespace pentamesh::ui {
+
+struct TimelineWindows {
+    SteadyPart steady;
+    int shown_periods = 0;
+    std::array<TimeScale, 3> window;  // fill, steady, drain
+    double whole_s = 0;
+};
+
+// The height that the overview and the windows' heads take above the rows.
+inline constexpr float kWindowsHead = 68;
+
+// Returns the windows in `plot`, or nullopt where one window over everything is as good: blocks of the median
+// length then have at least `least_px` pixels, or fewer than three periods are alike. `steady_at_s` is where
+// the middle window begins, < 0: in the middle of the steady part.
+[[nodiscard]] std::optional<TimelineWindows> find_windows(const Timeline& t, double whole_s, Rect plot,
+                                                          float least_px, double steady_at_s);
+
+// Draws the step as a strip with the three windows marked, beams down to them, and their heads. A drag over
+// the strip moves the middle window: `steady_at_s` is set.
+void draw_windows_head(Ui& ui, Rect strip_and_heads, const TimelineWindows& windows, const Timeline& t,
+                       const ShownTimeline& shown, SeenBlocks& blocks, double& steady_at_s);
+// Draws the breaks between the windows, and a bracket under one period.
+void draw_breaks(Ui& ui, Rect rows, const TimelineWindows& windows);
+void draw_period(Ui& ui, Rect row, const TimelineWindows& windows);
+
+}  // namespace pentamesh::ui
