@@ -207,13 +207,15 @@ std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
     }
     for (std::size_t i = 0; i < kEfficiencyKeys.size(); ++i) {
         const EfficiencyKey& k = kEfficiencyKeys[i];
-        const bool time = k.key.ends_with("_s");
+        const EfficiencyMeasure measure = measure_of(k);
+        const NumberRange range = range_of(measure);
+        constexpr double kLeastShare = 0.01;
         const double value = gpu.efficiency.*k.member;
         out.push_back({"efficiency." + std::string(k.key), std::string(kEfficiencyWords[i].name),
                        kEfficiencyWords[i].meaning, ConstantSection::efficiency,
-                       time ? Measure::seconds : Measure::share, value,
-                       shipped.gpu ? shipped.gpu->efficiency.*k.member : value, time ? 0 : 0.01,
-                       time ? 3600.0 : 1.0, shipped.efficiency_source});
+                       measure == EfficiencyMeasure::seconds ? Measure::seconds : Measure::share, value,
+                       shipped.gpu ? shipped.gpu->efficiency.*k.member : value,
+                       range.above ? kLeastShare : range.least, range.most, shipped.efficiency_source});
     }
     for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)
         for (std::size_t f = 0; f < kTierWords.size(); ++f) {

@@ -83,6 +83,29 @@ TEST_CASE("every constant of the time model has a name, a range that holds it an
     }
 }
 
+TEST_CASE("a constant of the efficiency has its unit, and the least that a plan may state") {
+    const Plan shipped = presets().plan("llama-3.1-405b-16k");
+    Plan p = shipped;
+    p.cluster.gpu.efficiency.overlap = 0;
+    for (const Constant& c : list_constants(p, presets())) {
+        if (c.section != ConstantSection::efficiency) continue;
+        CAPTURE(c.id);
+        const bool time = c.name == "kernel" || c.name == "launch" || c.name == "step";
+        CHECK(c.unit == (time ? Constant::Unit::seconds : Constant::Unit::share));
+        CHECK(c.most == (time ? 3600 : 1));
+        const bool may_be_none = time || c.name == "overlap" || c.name == "error";
+        CHECK((c.least == 0) == may_be_none);
+        CHECK(c.value >= c.least);
+        // The reader takes the same least, and nothing below it.
+        const std::string pointer = "/cluster/gpu/efficiency/" + c.id.substr(c.id.find('.') + 1);
+        CHECK_NOTHROW(
+            static_cast<void>(apply_edits(shipped, {{pointer, may_be_none ? 0.0 : 0.01}}, presets())));
+        CHECK_THROWS_AS(
+            static_cast<void>(apply_edits(shipped, {{pointer, may_be_none ? -0.01 : 0.0}}, presets())),
+            Error);
+    }
+}
+
 TEST_CASE("each heading of the constants says what stands under it, and no two are alike") {
     Plan p = presets().plan("llama-3.1-405b-16k");
     const auto headings = [&] {
