@@ -71,12 +71,6 @@ void scrub(Ui& ui, std::string_view name, Rect r, double whole, TimelineViewStat
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
 }
 
-// A row has room for the first two chunks' layers; the tooltip has them all.
-std::string short_layers(const StagePlace& place) {
-    const std::size_t more = place.layers.find("…");
-    return more == std::string::npos ? place.layers : place.layers.substr(0, more) + "…";
-}
-
 // Writes stages by number, and by layers and nodes where the rows are high enough; a click selects the stage,
 // and moves the slow one here where there is one.
 void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state) {
@@ -116,7 +110,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         line((devices > 1 ? "stage " + std::to_string(d) : std::string("all GPUs"))
                  + (slow ? " × " + trimmed(state.shown->choice.slow.factor) : ""),
              name);
-        if (lines > 1) line(short_layers(place), ui.style(11, Tone::secondary));
+        if (lines > 1) line(place.layers, ui.style(11, Tone::secondary));
         if (lines > 2) line(nodes_text(place, domain), ui.style(11, Tone::secondary));
     }
 }
@@ -238,7 +232,7 @@ float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown) {
     if (!tall || room.w < 640) return 64;
     float w = 80;
     for (std::size_t d = 0; d < shown.places.size() && d < 64; ++d)
-        w = std::max(w, ui.canvas().text_width(short_layers(shown.places[d]), ui.style(11)) + 16);
+        w = std::max(w, ui.canvas().text_width(shown.places[d].layers, ui.style(11)) + 16);
     return std::min(w, 160.0f);
 }
 
