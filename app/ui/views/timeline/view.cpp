@@ -50,11 +50,11 @@ bool navigate(Ui& ui, Rect plot, double whole, TimelineViewState& s, const TimeS
     if (!hit.held) s.panning = false;
     if (hit.focused && ui.state().focus_visible) {
         ui.focus_ring(plot, 3);
-        if (pressed({Key::left}, true)) show(scale.from_s - span * 0.1, span);
-        if (pressed({Key::right}, true)) show(scale.from_s + span * 0.1, span);
+        if (keys.pressed({Key::left}, true)) show(scale.from_s - span * 0.1, span);
+        if (keys.pressed({Key::right}, true)) show(scale.from_s + span * 0.1, span);
         const double about = s.cursor_s >= 0 ? s.cursor_s : (scale.from_s + scale.to_s) / 2;
-        if (pressed({Key::up}, true)) zoom(0.8, about);
-        if (pressed({Key::down}, true)) zoom(1.25, about);
+        if (keys.pressed({Key::up}, true)) zoom(0.8, about);
+        if (keys.pressed({Key::down}, true)) zoom(1.25, about);
     }
     if (hit.double_clicked || keys.pressed({Key::home})) s.from_s = s.to_s = 0;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
