@@ -230,7 +230,7 @@ TEST_CASE("a file or a text that nobody asks about is read by the same rules, wi
         std::optional<nlohmann::json> read;
         try {
             read = parse_json(text, "");
-        } catch (const Error&) {  // then there is none
+        } catch (const Error&) {  // then nothing is read
         }
         CHECK(value == read);
         CHECK(value.has_value() == (text == "3" || text.starts_with(R"({"a": [)")));
