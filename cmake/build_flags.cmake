@@ -64,8 +64,9 @@ function(pentamesh_precompile target)
 endfunction()
 
 # A folder's files are compiled together, some ten at once: their headers are read once, which takes a third of the time
-# where everything is built at once. Each file compiles by itself as well: the presets debug and sanitize do so, and scripts/each_file checks it. Where two
-# files give one name to two things of their own, one of them is left out with SKIP_UNITY_BUILD_INCLUSION.
+# where everything is built at once. Each file compiles by itself as well: the presets debug and sanitize do so, and
+# scripts/each_file checks it. Where two files give one name to two things of their own, one of them is left out with
+# SKIP_UNITY_BUILD_INCLUSION.
 function(pentamesh_unity target)
     if(NOT PENTAMESH_UNITY)
         return()

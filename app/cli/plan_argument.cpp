@@ -118,6 +118,8 @@ LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argume
         return loaded;
     }
     loaded.plan = with_true_title(*loaded.before, std::move(loaded.plan));
+    if (const std::string lost = lost_title_text(*loaded.before, loaded.plan); !lost.empty())
+        std::cerr << "pentamesh: " << lost << "\n";
     return loaded;
 }
 

@@ -24,6 +24,7 @@ int presets(const Context& context) {
         for (const Presets::Entry& e : context.presets.list(kind)) {
             list.push_back(
                 {{"id", e.id}, {"name", e.name}, {kind == PresetKind::plan ? "notes" : "source", e.source}});
+            if (!e.efficiency_source.empty()) list.back()["efficiency_source"] = e.efficiency_source;
             if (!e.broken.empty()) list.back()["broken"] = e.broken;
             if (e.own) {
                 list.back()["own"] = true;

@@ -28,7 +28,7 @@ Table comm_table(const Plan& plan, const Evaluation& e) {
                           cell(o.group_size), std::string(tier_name(plan.cluster, o.tier)),
                           std::string(name_of(o.phase)), std::string(o.per), whole_cell(o.count_per_step),
                           whole_cell(o.message_bytes), whole_cell(o.sent_bytes_per_rank), cell(o.time_s),
-                          cell(o.exposed_s), std::string(o.hidden_behind)});
+                          cell(o.exposed_s), std::string(name_of(o.hidden_behind))});
     return t;
 }
 

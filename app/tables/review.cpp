@@ -138,14 +138,12 @@ Table links_traffic_table(const Plan& plan, const Evaluation& e) {
     return t;
 }
 
-Table explanations_table(const Plan& plan, const Evaluation& e, bool nothing) {
-    Table t;
-    t.columns = {{"number"}, {"formula"}, {"with this plan's numbers"}, {"result"}, {"source"}};
-    const auto add = [&](double value, const Explanation& x) {
-        if (!x.empty() && (nothing || value > 0))
-            t.rows.push_back({x.title, x.formula, x.substituted, x.result, x.source});
+std::vector<Explanation> explanations_of(const Plan& plan, const Evaluation& e, Zero zero) {
+    std::vector<Explanation> out;
+    const auto add = [&](double value, Explanation x) {
+        if (!x.empty() && (zero == Zero::explained || value > 0)) out.push_back(std::move(x));
     };
-    if (!e.valid) return t;
+    if (!e.valid) return out;
     if (!e.memory.stage.empty())
         for (int c = 0; c < kMemoryCategoryCount; ++c) {
             const auto category = static_cast<MemoryCategory>(c);
@@ -153,7 +151,7 @@ Table explanations_table(const Plan& plan, const Evaluation& e, bool nothing) {
                 explain_memory(plan, e.mesh, e.memory, e.memory.peak_stage, category));
         }
     for (const Operation& o : e.comm.operations) add(o.sent_bytes_per_rank, explain_operation(plan, e, o));
-    if (!e.step) return t;
+    if (!e.step) return out;
     const Step& s = *e.step;
     const std::pair<StepPart, double> parts[] = {
         {StepPart::compute, s.compute_s},         {StepPart::recompute, s.recompute_s},
@@ -164,6 +162,14 @@ Table explanations_table(const Plan& plan, const Evaluation& e, bool nothing) {
         if (e.step->exposed_comm_s[i] > 0)
             add(e.step->exposed_comm_s[i],
                 explain_step(plan, e, StepPart::exposed, static_cast<GroupKind>(i)));
+    return out;
+}
+
+Table explanations_table(const Plan& plan, const Evaluation& e) {
+    Table t;
+    t.columns = {{"number"}, {"formula"}, {"with this plan's numbers"}, {"result"}, {"source"}};
+    for (const Explanation& x : explanations_of(plan, e, Zero::explained))
+        t.rows.push_back({x.whole_title(), x.formula, x.substituted, x.result, x.source});
     return t;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/tables/table.h"
+#include "core/base/explain.h"
 #include "core/evaluate.h"
 #include "core/explain/published.h"
 
@@ -22,9 +23,12 @@ namespace pentamesh {
 [[nodiscard]] Table axes_traffic_table(const Evaluation& e);
 // Returns the same by the slowest tier that a call crosses.
 [[nodiscard]] Table links_traffic_table(const Plan& plan, const Evaluation& e);
-// Returns formula, this plan's numbers, result and source of the fullest stage's memory, each operation and
-// each part of the step. With `nothing`, rows that come to 0 are listed too.
-[[nodiscard]] Table explanations_table(const Plan& plan, const Evaluation& e, bool nothing = true);
+// Explains the fullest stage's memory, each operation and each part of the step. Numbers that come to 0 are
+// explained too, unless they are left out.
+enum class Zero : std::uint8_t { explained, left_out };
+[[nodiscard]] std::vector<Explanation> explanations_of(const Plan& plan, const Evaluation& e, Zero zero);
+// Returns formula, this plan's numbers, result and source of each, those that come to 0 too.
+[[nodiscard]] Table explanations_table(const Plan& plan, const Evaluation& e);
 // Lists the nearest measured runs, the nearest first: the measured figure, and the estimate with the
 // constants that ship.
 [[nodiscard]] Table near_runs_table(NearestRuns& runs, const Plan& plan, std::size_t most);

@@ -64,9 +64,10 @@ std::vector<Edit> without_idle(Advice& a, std::vector<Edit> edits, std::string_v
 bool offer(Advice& a, Advised& problem, const Candidate& candidate) {
     const std::vector<Edit> edits = without_idle(a, candidate.edits, problem.pointer);
     if (!a.show(edits) || !a.shown_is_faster() || !a.shown_memory_allows()) return false;
+    const std::size_t from = problem.message.size();
     say(problem, " With ", words_of(edits), " a step takes ", a.after(Measure::step_s), " instead of ",
         a.before(Measure::step_s), ".");
-    problem.fix = edits;
+    set_fix(problem, edits, from);
     return true;
 }
 

@@ -39,10 +39,11 @@ void advise_experts(Advice& a) {
         return;
     }
     if (!a.show(c->edits) || !a.shown.memory.fits()) return;
+    const std::size_t from = p.message.size();
     say(p, " With ", words_of(c->edits), " the fullest GPU takes ", a.after(Measure::memory), " instead of ",
         a.before(Measure::memory), ", which fits; a step takes ", a.after(Measure::step_s), " instead of ",
         a.before(Measure::step_s), ".");
-    p.fix = c->edits;
+    set_fix(p, c->edits, from);
 }
 
 }  // namespace pentamesh

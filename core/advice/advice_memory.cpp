@@ -171,9 +171,10 @@ void say_what_fits(Advice& a, Advised& p) {
         say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
         return;
     }
+    const std::size_t from = p.message.size();
     say(p, " The fastest small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory),
         " and ", a.after(Measure::step_s), " a step instead of ", a.before(Measure::step_s), ".");
-    p.fix = c->edits;
+    set_fix(p, c->edits, from);
 }
 
 void does_not_fit(Advice& a) {

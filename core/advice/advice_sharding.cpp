@@ -89,10 +89,11 @@ void pipeline_with_sharded_parameters(Advice& a) {
     for (const int zero : {2, 1}) fastest.consider([&](Plan& q) { q.layout.zero = zero; }, true);
     const Candidate* c = fastest.any();
     if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) return;
+    const std::size_t from = p.message.size();
     say(p, " With ", words_of(c->edits), " it is ", a.after(Measure::sent_data_parallel), " and ",
         a.after(Measure::memory), " per GPU, which fits; a step takes ", a.after(Measure::step_s),
         " instead of ", a.before(Measure::step_s), ".");
-    p.fix = c->edits;
+    set_fix(p, c->edits, from);
 }
 
 void shard_axis_that_shards_nothing(Advice& a) {
@@ -104,10 +105,11 @@ void shard_axis_that_shards_nothing(Advice& a) {
     if (!a.show(edits)) return;
     const Stated saved = a.after(Measure::memory_saved);
     if (saved.value <= 0) return;
+    const std::size_t from = p.message.size();
     say(p, " zero = 1 would save ", saved, " per GPU");
     say_price(a, p);
     say(p, ".");
-    p.fix = edits;
+    set_fix(p, edits, from);
 }
 
 }  // namespace

@@ -90,6 +90,7 @@ void large_bubble(Advice& a) {
         " stages.");
     if (const std::int64_t m = enough_microbatches(a); m > 0) {
         const std::vector<Edit> edits = batch_of(a, m);
+        const std::size_t from = p.message.size();
         say(p, " A global batch of ", m * (a.plan.training.global_batch / a.base.microbatches), " (", m,
             " micro-batches) would bring it to ", a.after(Measure::bubble_share));
         if (!a.shown.memory.fits())
@@ -97,15 +98,16 @@ void large_bubble(Advice& a) {
                 a.before(Measure::memory), ": it ", name_of(a.shown.memory.fit()), ".");
         else
             say(p, ".");
-        if (a.shown_memory_allows()) p.fix = edits;
+        if (a.shown_memory_allows()) set_fix(p, edits, from);
     }
     Fastest fastest(a);
     consider_interleaving(a, fastest);
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c || !a.show(c->edits) || !a.shown_is_faster() || !a.shown_memory_allows()) return;
+    const std::size_t from = p.message.size();
     say(p, " With the same batch, ", words_of(c->edits), " takes ", a.after(Measure::step_s),
         " a step instead of ", a.before(Measure::step_s), " (bubble ", a.after(Measure::bubble_share), ").");
-    if (bubble_share(a.shown) < kLargeBubble) p.fix = c->edits;
+    if (bubble_share(a.shown) < kLargeBubble) set_fix(p, c->edits, from);
 }
 
 void stragglers(Advice& a) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace pentamesh {
@@ -82,6 +83,12 @@ void say(Advised& problem, const Parts&... parts) {
         }
     };
     (one(parts), ...);
+}
+
+// Sets the fix that the message speaks of from this place on.
+inline void set_fix(Advised& problem, std::vector<Edit> fix, std::size_t from) {
+    problem.fix = std::move(fix);
+    problem.fix_words = {from, problem.message.size()};
 }
 
 }  // namespace pentamesh

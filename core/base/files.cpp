@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <istream>
+#include <optional>
 #include <random>
 #include <system_error>
+#include <utility>
 
 namespace pentamesh {
 namespace {
@@ -83,27 +85,49 @@ fs::path behind_links(fs::path path) {
 
 }  // namespace
 
-std::string read_stream(std::istream& in, const std::string& name) {
-    std::string text;
+namespace {
+
+// Returns what is wrong, in words; empty: all of it is in `text`.
+std::string read_all(std::istream& in, std::string& text) {
     std::array<char, 1 << 16> block{};
     while (in) {
         in.read(block.data(), block.size());
         text.append(block.data(), static_cast<std::size_t>(in.gcount()));
-        if (text.size() > kMostFileBytes) fail(name, too_large());
+        if (text.size() > kMostFileBytes) return too_large();
     }
-    if (in.bad()) fail(name, "cannot be read: " + system_reason(errno, "the read failed"));
+    return in.bad() ? "cannot be read: " + system_reason(errno, "the read failed") : "";
+}
+
+std::string read_all(const fs::path& path, std::string& text) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return "is a folder, not a file";
+    errno = 0;
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return "cannot be read: " + system_reason(errno, "it could not be opened");
+    if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) > kMostFileBytes)
+        return too_large();
+    return read_all(in, text);
+}
+
+}  // namespace
+
+std::string read_stream(std::istream& in, const std::string& name) {
+    std::string text;
+    const std::string wrong = read_all(in, text);
+    if (!wrong.empty()) fail(name, wrong);
     return text;
 }
 
 std::string read_file(const fs::path& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) fail(path, "is a folder, not a file");
-    errno = 0;
-    std::ifstream in(path, std::ios::binary);
-    if (!in) fail(path, "cannot be read: " + system_reason(errno, "it could not be opened"));
-    if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) > kMostFileBytes)
-        fail(path, too_large());
-    return read_stream(in, path.string());
+    std::string text;
+    const std::string wrong = read_all(path, text);
+    if (!wrong.empty()) fail(path, wrong);
+    return text;
+}
+
+std::optional<std::string> try_read_file(const fs::path& path) {
+    std::string text;
+    return read_all(path, text).empty() ? std::optional(std::move(text)) : std::nullopt;
 }
 
 void write_file(const fs::path& path, std::string_view text) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ namespace pentamesh {
 inline constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{64} << 20;
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
+// Returns nullopt where it cannot be read, and nobody asks why.
+[[nodiscard]] std::optional<std::string> try_read_file(const std::filesystem::path& path);
 // Reads an open stream in the same way; `name` is used in errors.
 [[nodiscard]] std::string read_stream(std::istream& in, const std::string& name);
 

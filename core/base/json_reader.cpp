@@ -3,6 +3,7 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 
+#include <optional>
 #include <vector>
 
 namespace pentamesh {
@@ -15,6 +16,7 @@ class Builder {
   public:
     Builder(std::string_view text, const std::string& path) : text_(text), path_(path) {}
     [[nodiscard]] json take() { return std::move(root_); }
+    [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
     bool null() { return add(nullptr); }
     bool boolean(bool v) { return add(v); }
@@ -29,11 +31,10 @@ class Builder {
     bool end_array() { return close(); }
     bool key(std::string& k) {
         levels_.back().key = k;
-        if (levels_.back().value->contains(k)) fail("the key stands here twice");
-        return true;
+        return !levels_.back().value->contains(k) || fail("the key stands here twice");
     }
     bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& e) {
-        fail(reason(e.what()) + where(position));
+        return fail(reason(e.what()) + where(position));
     }
 
   private:
@@ -60,7 +61,7 @@ class Builder {
     }
     bool open(json v) {
         if (levels_.size() >= static_cast<std::size_t>(kMostJsonLevels))
-            fail("is nested deeper than " + std::to_string(kMostJsonLevels) + " levels");
+            return fail("is nested deeper than " + std::to_string(kMostJsonLevels) + " levels");
         json* at = place(std::move(v));
         levels_.push_back({at, {}});
         return true;
@@ -82,8 +83,10 @@ class Builder {
         }
         return p;
     }
-    [[noreturn]] void fail(const std::string& what) const {
-        throw Error(ErrorKind::invalid, path_, pointer(), what);
+    // Reading ends with false.
+    bool fail(const std::string& what) {
+        error_.emplace(ErrorKind::invalid, path_, pointer(), what);
+        return false;
     }
     // Cuts the beginning off "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error
     // while ...": the line is counted here, since errors of numbers have none.
@@ -117,17 +120,33 @@ class Builder {
     const std::string& path_;
     json root_;
     std::vector<Level> levels_;
+    std::optional<Error> error_;
 };
+
+// Returns an error where the text is refused; else its value is in `out`.
+std::optional<Error> read_json(std::string_view text, const std::string& path, json& out) {
+    if (text.size() > kMostFileBytes)
+        return Error(ErrorKind::invalid, path, "",
+                     "is larger than " + std::to_string(kMostFileBytes >> 20)
+                         + " MiB, the most that is read");
+    Builder builder(text, path);
+    json::sax_parse(text.begin(), text.end(), &builder);
+    if (!builder.error()) out = builder.take();
+    return builder.error();
+}
 
 }  // namespace
 
 json parse_json(std::string_view text, const std::string& path) {
-    if (text.size() > kMostFileBytes)
-        throw Error(ErrorKind::invalid, path, "",
-                    "is larger than " + std::to_string(kMostFileBytes >> 20) + " MiB, the most that is read");
-    Builder builder(text, path);
-    json::sax_parse(text.begin(), text.end(), &builder);
-    return builder.take();
+    json out;
+    if (const std::optional<Error> error = read_json(text, path, out)) throw *error;
+    return out;
+}
+
+std::optional<json> try_parse_json(std::string_view text) {
+    json out;
+    if (read_json(text, "", out)) return std::nullopt;
+    return out;
 }
 
 std::string escape_token(std::string_view token) {

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,8 @@ inline constexpr int kMostJsonLevels = 64;
 
 // Throws Error (invalid) with the JSON pointer of the place where reading stopped.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const std::string& path);
+// Reads the same texts, where one that is no JSON is expected.
+[[nodiscard]] std::optional<nlohmann::json> try_parse_json(std::string_view text);
 
 // Returns one token of a JSON pointer (RFC 6901): ~ becomes ~0, / becomes ~1.
 [[nodiscard]] std::string escape_token(std::string_view token);

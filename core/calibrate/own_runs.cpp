@@ -1,5 +1,6 @@
 #include "core/calibrate/own_runs.h"
 
+#include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/interop/fabric_text.h"
 #include "core/interop/import.h"
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace pentamesh {
 
@@ -55,19 +57,16 @@ std::string add_own_file(OwnFiles& own, const std::string& text, const std::stri
 }
 
 bool is_measured_text(const std::string& text) {
-    try {
-        if (own_file_kind(text) == OwnFile::log)
-            return read_logged_steps(text).has_value() && interop::guess_framework(text).empty();
-        if (own_file_kind(text) != OwnFile::table) return false;
-        const nlohmann::json value = nlohmann::json::parse(text);
-        const nlohmann::json* const cases = value.is_array()          ? &value
-                                            : value.contains("cases") ? &value.at("cases")
-                                                                      : nullptr;
-        return cases != nullptr && cases->is_array() && !cases->empty() && cases->at(0).is_object()
-               && cases->at(0).contains("measured");
-    } catch (const std::exception&) {
-        return false;
-    }
+    if (own_file_kind(text) == OwnFile::log)
+        return read_logged_steps(text).has_value() && interop::guess_framework(text).empty();
+    if (own_file_kind(text) != OwnFile::table) return false;
+    const std::optional<nlohmann::json> value = try_parse_json(text);
+    if (!value) return false;
+    const nlohmann::json* const cases = value->is_array()          ? &*value
+                                        : value->contains("cases") ? &value->at("cases")
+                                                                   : nullptr;
+    return cases != nullptr && cases->is_array() && !cases->empty() && cases->at(0).is_object()
+           && cases->at(0).contains("measured");
 }
 
 const Cluster* cluster_of_runs(const OwnFiles& own) {

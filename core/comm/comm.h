@@ -2,6 +2,7 @@
 // stage. docs/communication.md has the rules and sources.
 #pragma once
 
+#include "core/base/enum_array.h"
 #include "core/base/explain.h"
 #include "core/layer/what.h"
 #include "core/mesh/collective.h"
@@ -27,6 +28,20 @@ enum class Phase : std::uint8_t { forward, backward, step };
 // Says what one call belongs to: how often a stage makes it follows from its layers.
 enum class Unit : std::uint8_t { every_layer, dense_layer, moe_layer, embedding, head, boundary, step };
 
+// Says which compute an operation goes on behind; none: it is on the critical path.
+enum class HiddenBehind : std::uint8_t {
+    none,
+    attention_core,
+    products_beside,
+    another_microbatch,  // of the pair that a layer's experts exchange with
+    other_microbatches,  // of the pipeline
+    forward_compute,
+    backward_compute,
+};
+template <>
+inline constexpr std::size_t kEnumCount<HiddenBehind> = 7;
+[[nodiscard]] std::string_view name_of(HiddenBehind h);  // "backward compute"; empty for none
+
 struct Operation {
     GroupKind group = GroupKind::tp;
     Scope scope = Scope::layer;
@@ -40,7 +55,7 @@ struct Operation {
     double message_bytes = 0;        // the collective's full buffer on a rank
     double sent_bytes_per_rank = 0;  // per step, over all calls
     double time_s = 0, exposed_s = 0;
-    std::string_view hidden_behind;  // static: "backward compute"; empty: on the critical path
+    HiddenBehind hidden_behind = HiddenBehind::none;
 
     Unit unit = Unit::every_layer;
     LayerMask types = 0;  // of a layer's: the types that make the call

@@ -14,6 +14,17 @@ std::string_view name_of(Phase p) {
     constexpr std::array<std::string_view, 3> names{"forward", "backward", "step"};
     return names[static_cast<std::size_t>(p)];
 }
+std::string_view name_of(HiddenBehind h) {
+    constexpr EnumArray<HiddenBehind, std::string_view> names{"",
+                                                              "attention core",
+                                                              "the products beside it",
+                                                              "another micro-batch's compute",
+                                                              "other micro-batches' compute",
+                                                              "forward compute",
+                                                              "backward compute"};
+    static_assert(!names.back().empty());
+    return names[h];
+}
 
 std::string rows_device_text(const Comm& comm) {
     return comm.stages.devices > 1 ? "a GPU of stage " + std::to_string(comm.busiest_device) : "each GPU";

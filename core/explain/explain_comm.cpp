@@ -26,7 +26,8 @@ SendRule rule_of(Collective c) {
 Explanation explain_operation(const Plan& plan, const Evaluation&, const Operation& op) {
     const SendRule rule = rule_of(op.collective);
     Explanation e;
-    e.title = std::string(name_of(op.group)) + " sends, " + std::string(words_of(op.what));
+    e.title = std::string(name_of(op.group)) + " sends";
+    e.part = words_of(op.what);
     e.formula = "calls · " + std::string(rule.factor) + " · buffer";
     const auto n = static_cast<double>(op.group_size);
     const double factor = op.message_bytes > 0

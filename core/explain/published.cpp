@@ -10,6 +10,7 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -46,9 +47,27 @@ Model gpt(const json& run) {
     return m;
 }
 
+// Sources name a recipe of scaling: current, per tensor (CS), or in blocks of 32 (MX).
+struct Precision {
+    std::string_view name;
+    Dtype compute;
+};
+constexpr std::array<Precision, 7> kPrecisions{{{"BF16", Dtype::bf16},
+                                                {"FP16", Dtype::fp16},
+                                                {"FP8", Dtype::fp8},
+                                                {"FP8-CS", Dtype::fp8},
+                                                {"FP8-MX", Dtype::fp8},
+                                                {"MXFP8", Dtype::fp8},
+                                                {"NVFP4", Dtype::fp4}}};
+
 Dtype compute_type(const std::string& precision) {
-    if (precision.find("FP4") != std::string::npos) return Dtype::fp4;
-    return precision.find("FP8") != std::string::npos ? Dtype::fp8 : Dtype::bf16;
+    std::string names;
+    for (const Precision& p : kPrecisions) {
+        if (p.name == precision) return p.compute;
+        names += (names.empty() ? "" : ", ") + std::string(p.name);
+    }
+    throw Error(ErrorKind::invalid, "", "",
+                "no precision is named \"" + precision + "\": it is one of " + names);
 }
 
 void set_layout(const json& run, Layout& l) {

@@ -21,10 +21,15 @@ std::string of_memory(double bytes, double hbm) {
     return (one_unit ? part.substr(0, unit) : part) + " of " + all;
 }
 
+bool is_every_stage(StageRun run, const Memory& m) {
+    return run.last - run.first + 1 == static_cast<int>(m.stage.size());
+}
+
 std::string reason_of(const Memory& m, MemoryFit fit) {
     const StageMemory& s = m.stage[static_cast<std::size_t>(m.peak_stage)];
-    const std::string who = words_of(fullest_stages(m), m), of = of_memory(s.total(), m.hbm);
-    const bool several = who.starts_with("Stages");
+    const StageRun run = fullest_stages(m);
+    const std::string who = words_of(run, m), of = of_memory(s.total(), m.hbm);
+    const bool every = is_every_stage(run, m), several = !every && run.last > run.first;
     const auto memory = [](double bytes) { return memory_text(bytes, Zeros::kept); };
     switch (fit) {
     case MemoryFit::no:
@@ -35,7 +40,7 @@ std::string reason_of(const Memory& m, MemoryFit fit) {
                + " of buffers, " + memory(s.least()) + " with the smallest that were measured.";
     case MemoryFit::yes: break;
     }
-    const std::string verb = several ? " are fullest: " : m.stage.size() == 1 ? " holds " : " is fullest: ";
+    const std::string verb = every ? " holds " : several ? " are fullest: " : " is fullest: ";
     return who + verb + of
            + (s.most() > m.hbm ? ". With the largest buffers that were measured it is " + memory(s.most())
                                : "")
@@ -66,10 +71,9 @@ StageRun fullest_stages(const Memory& m) {
 }
 
 std::string words_of(StageRun run, const Memory& m) {
-    const int count = run.last - run.first + 1;
-    if (count == static_cast<int>(m.stage.size())) return "Every GPU";
-    if (count == 1) return sentence("Stage ", run.first);
-    return sentence("Stages ", run.first, count == 2 ? " and " : " to ", run.last);
+    if (is_every_stage(run, m)) return "Every GPU";
+    if (run.first == run.last) return sentence("Stage ", run.first);
+    return sentence("Stages ", run.first, run.last == run.first + 1 ? " and " : " to ", run.last);
 }
 
 std::optional<StepSlice> largest_loss(const Step& step) {

@@ -71,6 +71,7 @@ Gpu gpu_from_json(const json& value, const DocumentPlace& place, const Presets& 
     FieldReader reader(value, place, based, based ? &source.overrides : nullptr, "/gpu");
     static_cast<void>(reader.peek("preset"));
     static_cast<void>(reader.peek("source"));
+    static_cast<void>(reader.peek("efficiency_source"));
     gpu_fields(gpu, reader);
     reader.finish();
     return gpu;

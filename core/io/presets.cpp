@@ -120,7 +120,7 @@ struct Presets::Impl {
     // is read as a plan would.
     [[nodiscard]] Entry entry(const Presets& presets, PresetKind kind, const std::string& id,
                               const fs::path& path, bool own) const {
-        Entry e{id, id, "", "", own, path};
+        Entry e{.id = id, .name = id, .source = "", .own = own, .file = path};
         try {
             const json value = parse_json(read_file(path), path.string());
             const auto text = [&](const char* key) {
@@ -129,6 +129,7 @@ struct Presets::Impl {
             };
             if (const std::string name = text("name"); !name.empty()) e.name = name;
             e.source = text(kind == PresetKind::plan ? "notes" : "source");
+            if (kind == PresetKind::gpu) e.efficiency_source = text("efficiency_source");
             if (own && kind == PresetKind::gpu) static_cast<void>(presets.gpu(id));
             if (own && kind == PresetKind::cluster) static_cast<void>(presets.cluster(id));
             if (own && kind == PresetKind::model) static_cast<void>(presets.model(id));
@@ -187,9 +188,13 @@ const std::vector<Presets::Entry>& Presets::list(PresetKind kind) const {
     for (const std::string& id : ids.all)
         entries.push_back(impl_->entry(*this, kind, id, impl_->file(kind, id), impl_->is_own(kind, id)));
     for (const std::string& id : ids.hidden)
-        entries.push_back({id, id, "",
-                           "a preset that ships has the id \"" + id + "\", and is used: rename the file",
-                           true, impl_->file_in(impl_->own_root, kind, id)});
+        entries.push_back(
+            {.id = id,
+             .name = id,
+             .source = "",
+             .broken = "a preset that ships has the id \"" + id + "\", and is used: rename the file",
+             .own = true,
+             .file = impl_->file_in(impl_->own_root, kind, id)});
     std::stable_sort(entries.begin(), entries.end(),
                      [](const Entry& a, const Entry& b) { return a.id < b.id; });
     slot = std::make_shared<const std::vector<Entry>>(std::move(entries));

@@ -25,9 +25,10 @@ class Presets {
 
     struct Entry {
         std::string id, name, source;
-        std::string broken{};          // why its file cannot be used; empty: it can
-        bool own = false;              // the user's
-        std::filesystem::path file{};  // the file that holds it
+        std::string efficiency_source{};  // of a GPU that says apart where its efficiency comes from
+        std::string broken{};             // why its file cannot be used; empty: it can
+        bool own = false;                 // the user's
+        std::filesystem::path file{};     // the file that holds it
     };
     // Returns a list sorted by id. It stays as it is after reread(), which makes a new one.
     [[nodiscard]] const std::vector<Entry>& list(PresetKind kind) const;

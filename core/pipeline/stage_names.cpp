@@ -12,7 +12,7 @@ std::string span_text(std::int64_t first, std::int64_t last) {
 }
 
 // Names the layers of a device's chunks, at most the first two of them.
-std::string layers_text(const ScheduleShape& shape, const Stages& stages, int device) {
+void name_layers(const ScheduleShape& shape, const Stages& stages, int device, StagePlace& place) {
     constexpr int kShown = 2;
     std::string text;
     int shown = 0, held = 0;
@@ -25,9 +25,8 @@ std::string layers_text(const ScheduleShape& shape, const Stages& stages, int de
         several = several || shown > 0 || end - begin > 1;
         text += (shown++ > 0 ? ", " : "") + span_text(begin, end - 1);
     }
-    if (held == 0) return "no layers";
-    if (held > kShown) text += ", … " + count_text(stages.chunks, "chunk");
-    return (several ? "layers " : "layer ") + text;
+    place.layers = held == 0 ? "no layers" : (several ? "layers " : "layer ") + text;
+    if (held > kShown) place.layers += ", …", place.chunks = stages.chunks;
 }
 
 std::string ends_text(const Stages& stages, int device) {
@@ -49,7 +48,7 @@ std::vector<StagePlace> stage_places(const Plan& plan, const Mesh& mesh, const S
     std::vector<StagePlace> places(static_cast<std::size_t>(std::max(0, stages.devices)));
     for (int d = 0; d < stages.devices; ++d) {
         StagePlace& p = places[d];
-        p.layers = layers_text(shape, stages, d);
+        name_layers(shape, stages, d, p);
         p.ends = ends_text(stages, d);
         p.first_node = d * pp.stride / domain;
         p.last_node = ((d + 1) * pp.stride - 1) / domain;
@@ -73,6 +72,7 @@ std::string nodes_text(const StagePlace& p, std::string_view domain) {
 
 std::string stage_text(int stage, const StagePlace& p, std::string_view domain) {
     std::string text = "stage " + with_commas(stage) + ", " + p.layers;
+    if (p.chunks > 0) text += " " + count_text(p.chunks, "chunk");
     if (!p.ends.empty()) text += ", " + p.ends;
     return text + ", " + nodes_text(p, domain);
 }

@@ -11,7 +11,8 @@
 namespace pentamesh {
 
 struct StagePlace {
-    std::string layers;           // "layers 0–19", "layers 0–3, 16–19, … 5 chunks", "no layers"
+    std::string layers;           // "layers 0–19", "layers 0–3, 16–19, …", "no layers"
+    int chunks = 0;               // their number, where `layers` does not name all of them
     std::string ends;             // "embedding", "head", "embedding, head" or empty
     std::int64_t first_node = 0;  // of the stage's ranks
     std::int64_t last_node = 0;

@@ -157,12 +157,23 @@ void flops_fields(P& f, V& v) {
     v.number("tf32", f.tf32, {0, kMostRate}, Presence::sparse);
 }
 
+// Says what a constant of the efficiency is: a share that is never 0, one that may be, or seconds.
+enum class EfficiencyMeasure : std::uint8_t { share, share_or_none, seconds };
+constexpr EfficiencyMeasure measure_of(const EfficiencyKey& k) {
+    for (const auto time : {&Efficiency::kernel_s, &Efficiency::launch_s, &Efficiency::step_s})
+        if (k.member == time) return EfficiencyMeasure::seconds;
+    return k.member == &Efficiency::overlap || k.member == &Efficiency::error
+               ? EfficiencyMeasure::share_or_none
+               : EfficiencyMeasure::share;
+}
+constexpr NumberRange range_of(EfficiencyMeasure m) {
+    return {0, m == EfficiencyMeasure::seconds ? kMostLatency_s : 1, m == EfficiencyMeasure::share};
+}
+
 template <typename P, typename V>
 void efficiency_fields(P& e, V& v) {
-    for (const EfficiencyKey& k : kEfficiencyKeys) {
-        const bool time = k.key.ends_with("_s"), may_be_none = time || k.key == "overlap" || k.key == "error";
-        v.number(k.key, e.*k.member, {0, time ? 3600.0 : 1.0, !may_be_none}, Presence::always);
-    }
+    for (const EfficiencyKey& k : kEfficiencyKeys)
+        v.number(k.key, e.*k.member, range_of(measure_of(k)), Presence::always);
 }
 
 template <typename P, typename V>

@@ -182,6 +182,12 @@ static_assert(in_order(), "a row stands at another enumerator's place, or the na
 
 }  // namespace
 
+void Problem::drop_fix() {
+    message.erase(fix_words.from, fix_words.to - fix_words.from);
+    fix_words = {};
+    fix.clear();
+}
+
 std::string_view name_of(ProblemCode code) {
     return kCodes[static_cast<std::size_t>(code)].name;
 }

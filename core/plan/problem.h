@@ -158,6 +158,14 @@ struct Problem {
     std::string message;    // a sentence with the numbers in it
     std::string pointer;    // the field it is about, "/layout/tp"
     std::vector<Edit> fix;  // the smallest edit that mends it; empty: none is known
+    // Says where the words about the fix stand in the message; none where it has no such words.
+    struct Words {
+        std::size_t from = 0, to = 0;
+        bool operator==(const Words&) const = default;
+    };
+    Words fix_words = {};
+    // Takes the fix out, and the words about it.
+    void drop_fix();
     bool operator==(const Problem&) const = default;
 };
 

@@ -130,4 +130,9 @@ Plan with_true_title(const Plan& before, Plan after) {
     return after;
 }
 
+std::string lost_title_text(const Plan& before, const Plan& after) {
+    if (before.name.empty() || !after.name.empty()) return {};
+    return "The title \"" + before.name + "\" no longer holds and is gone";
+}
+
 }  // namespace pentamesh

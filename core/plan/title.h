@@ -17,5 +17,7 @@ namespace pentamesh {
 // another job; a title that names the GPU, a number of GPUs, a factor, ZeRO or the context goes when that
 // changed. A title that the edit itself set stays, and so do notes.
 [[nodiscard]] Plan with_true_title(const Plan& before, Plan after);
+// Returns "The title "Two nodes" no longer holds and is gone" where an edit took it; else an empty text.
+[[nodiscard]] std::string lost_title_text(const Plan& before, const Plan& after);
 
 }  // namespace pentamesh

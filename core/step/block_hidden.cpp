@@ -68,7 +68,7 @@ HiddenComm hidden_in_step(const Comm& comm) {
         if (o.unit != Unit::step || o.group == GroupKind::pp || o.on_other_stage || in_each_microbatch(o))
             continue;
         const double hidden = std::max(0.0, o.time_s - o.exposed_s);
-        (o.hidden_behind == "forward compute" ? out.forward : out.backward)[o.group] += hidden;
+        (o.hidden_behind == HiddenBehind::forward_compute ? out.forward : out.backward)[o.group] += hidden;
     }
     return out;
 }

@@ -88,7 +88,8 @@ void write(Tier& t, std::size_t field, double x) {
 
 // Describes a constant of the training, where the plan may know better than the software's preset.
 struct TrainingConstant {
-    std::string_view id, name, meaning, section;
+    std::string_view id, name, meaning;
+    ConstantSection section;
     Measure unit;
     double (*read)(const Training&);  // 0: as shipped
     double (*ships)(const Training&);
@@ -97,35 +98,36 @@ struct TrainingConstant {
 };
 constexpr std::array<TrainingConstant, 4> kTrainingConstants{{
     {"buffers.communicator_bytes", "communicator", "Bytes that NCCL takes for each process group of a GPU.",
-     "memory", Measure::bytes, [](const Training& t) { return t.buffers.communicator_bytes; },
+     ConstantSection::memory, Measure::bytes, [](const Training& t) { return t.buffers.communicator_bytes; },
      [](const Training&) { return kCommunicatorBytes.mid; },
      [](Training& t, double x) { t.buffers.communicator_bytes = x; }, 0, kMostRate},
     {"buffers.context_bytes", "CUDA context", "Bytes of the driver's context, kernels and libraries.",
-     "memory", Measure::bytes, [](const Training& t) { return t.buffers.context_bytes; },
+     ConstantSection::memory, Measure::bytes, [](const Training& t) { return t.buffers.context_bytes; },
      [](const Training& t) { return facts_of(t.software).context_bytes.mid; },
      [](Training& t, double x) { t.buffers.context_bytes = x; }, 0, kMostRate},
     {"buffers.fragmentation", "fragmentation",
-     "Share of the allocated bytes that the allocator reserves beyond them.", "memory", Measure::share,
-     [](const Training& t) { return t.buffers.fragmentation; },
+     "Share of the allocated bytes that the allocator reserves beyond them.", ConstantSection::memory,
+     Measure::share, [](const Training& t) { return t.buffers.fragmentation; },
      [](const Training& t) { return facts_of(t.software).reserved.mid - 1; },
      [](Training& t, double x) { t.buffers.fragmentation = x; }, 0, 10},
     {"costly_share", "costly from",
-     "The Map calls an axis costly that the step waits longer for, as a share.", "verdict", Measure::share,
-     [](const Training& t) { return t.costly_share; }, [](const Training&) { return kCostlyShare; },
-     [](Training& t, double x) { t.costly_share = x; }, 0.001, 1},
+     "The Map calls an axis costly that the step waits longer for, as a share.", ConstantSection::verdict,
+     Measure::share, [](const Training& t) { return t.costly_share; },
+     [](const Training&) { return kCostlyShare; }, [](Training& t, double x) { t.costly_share = x; }, 0.001,
+     1},
 }};
 
 // Holds the shipped values: the GPU's preset and the cluster's, where the plan names them.
 struct Shipped {
     std::optional<Gpu> gpu;
     std::optional<Cluster> cluster;
-    std::string gpu_source, cluster_source;
+    std::string gpu_source, efficiency_source, cluster_source;
 };
 
-std::string source_in(const Presets& presets, PresetKind kind, std::string_view id) {
+const Presets::Entry* entry_in(const Presets& presets, PresetKind kind, std::string_view id) {
     for (const Presets::Entry& e : presets.list(kind))
-        if (e.id == id) return e.source;
-    return {};
+        if (e.id == id) return &e;
+    return nullptr;
 }
 
 Shipped shipped_of(const Plan& plan, const Presets& presets) {
@@ -133,11 +135,15 @@ Shipped shipped_of(const Plan& plan, const Presets& presets) {
     const std::string &gpu = plan.cluster.gpu.id, &cluster = plan.cluster_source.preset;
     if (!gpu.empty() && presets.has(PresetKind::gpu, gpu)) {
         s.gpu = presets.gpu(gpu);
-        s.gpu_source = source_in(presets, PresetKind::gpu, gpu);
+        if (const Presets::Entry* e = entry_in(presets, PresetKind::gpu, gpu)) {
+            s.gpu_source = e->source;
+            s.efficiency_source = e->efficiency_source.empty() ? e->source : e->efficiency_source;
+        }
     }
     if (!cluster.empty() && presets.has(PresetKind::cluster, cluster)) {
         s.cluster = presets.cluster(cluster);
-        s.cluster_source = source_in(presets, PresetKind::cluster, cluster);
+        if (const Presets::Entry* e = entry_in(presets, PresetKind::cluster, cluster))
+            s.cluster_source = e->source;
         if (s.cluster->tiers.size() != plan.cluster.tiers.size()) s.cluster.reset();
     }
     return s;
@@ -177,6 +183,18 @@ std::string calibrated_text(const Calibration& c) {
     return "calibrated from " + count_text(c.runs, "run") + (c.from.empty() ? "" : " (" + c.from + ")");
 }
 
+std::string heading_of(ConstantSection section, const Cluster& cluster) {
+    switch (section) {
+    case ConstantSection::gpu: return cluster.gpu.name;
+    case ConstantSection::efficiency:
+        return cluster.calibration ? "Efficiency, " + calibrated_text(*cluster.calibration) : "Efficiency";
+    case ConstantSection::fabric: return "Fabric";
+    case ConstantSection::memory: return "Memory";
+    case ConstantSection::verdict: return "Verdicts of the Map";
+    }
+    return {};
+}
+
 std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
     const Shipped shipped = shipped_of(plan, presets);
     const Gpu& gpu = plan.cluster.gpu;
@@ -184,25 +202,28 @@ std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
     for (const RateConstant& r : kRates) {
         const double value = r.read(gpu);
         if (value <= 0) continue;  // a type that this GPU does not have
-        out.push_back({std::string(r.id), std::string(r.name), r.meaning, "GPU", r.unit, value,
+        out.push_back({std::string(r.id), std::string(r.name), r.meaning, ConstantSection::gpu, r.unit, value,
                        shipped.gpu ? r.read(*shipped.gpu) : value, 1e9, 1e18, shipped.gpu_source});
     }
     for (std::size_t i = 0; i < kEfficiencyKeys.size(); ++i) {
         const EfficiencyKey& k = kEfficiencyKeys[i];
-        const bool time = k.key.ends_with("_s");
+        const EfficiencyMeasure measure = measure_of(k);
+        const NumberRange range = range_of(measure);
+        constexpr double kLeastShare = 0.01;
         const double value = gpu.efficiency.*k.member;
         out.push_back({"efficiency." + std::string(k.key), std::string(kEfficiencyWords[i].name),
-                       kEfficiencyWords[i].meaning, "efficiency", time ? Measure::seconds : Measure::share,
-                       value, shipped.gpu ? shipped.gpu->efficiency.*k.member : value, time ? 0 : 0.01,
-                       time ? 3600.0 : 1.0, shipped.gpu_source});
+                       kEfficiencyWords[i].meaning, ConstantSection::efficiency,
+                       measure == EfficiencyMeasure::seconds ? Measure::seconds : Measure::share, value,
+                       shipped.gpu ? shipped.gpu->efficiency.*k.member : value,
+                       range.above ? kLeastShare : range.least, range.most, shipped.efficiency_source});
     }
     for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)
         for (std::size_t f = 0; f < kTierWords.size(); ++f) {
             const Tier& t = plan.cluster.tiers[i];
             const double value = read(t, f);
             out.push_back({"tier." + std::to_string(i) + "." + std::string(kTierWords[f].key),
-                           t.name + " " + std::string(kTierWords[f].name), kTierWords[f].meaning, "fabric",
-                           kTierWords[f].unit, value,
+                           t.name + " " + std::string(kTierWords[f].name), kTierWords[f].meaning,
+                           ConstantSection::fabric, kTierWords[f].unit, value,
                            shipped.cluster ? read(shipped.cluster->tiers[i], f) : value, kTierWords[f].least,
                            kTierWords[f].most, shipped.cluster_source});
         }
@@ -210,12 +231,13 @@ std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
         const double own = k.read(plan.training), ships = k.ships(plan.training);
         out.push_back({std::string(k.id), std::string(k.name), k.meaning, k.section, k.unit,
                        own > 0 ? own : ships, ships, k.least, k.most,
-                       k.section == "memory" ? "docs/memory.md" : "docs/map.md"});
+                       k.section == ConstantSection::memory ? "docs/memory.md" : "docs/map.md"});
     }
     // These values come from own runs or nccl-tests, not from the preset.
     if (const std::optional<Calibration>& own = plan.cluster.calibration)
         for (Constant& c : out)
-            if (c.changed() && (c.section == "efficiency" || c.section == "fabric"))
+            if (c.changed()
+                && (c.section == ConstantSection::efficiency || c.section == ConstantSection::fabric))
                 c.source = calibrated_text(*own);
     return out;
 }

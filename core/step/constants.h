@@ -2,6 +2,7 @@
 // fabric with the shipped value and its source, and the edit that changes one.
 #pragma once
 
+#include "core/base/enum_array.h"
 #include "core/io/presets.h"
 #include "core/plan/plan.h"
 
@@ -11,13 +12,19 @@
 
 namespace pentamesh {
 
+// Says what a constant belongs to; the fabric's have their tier's name in `name`.
+enum class ConstantSection : std::uint8_t { gpu, efficiency, fabric, memory, verdict };
+template <>
+inline constexpr std::size_t kEnumCount<ConstantSection> = 5;
+// Returns the heading over a section's constants: "Efficiency, calibrated from 12 runs (own.json)".
+[[nodiscard]] std::string heading_of(ConstantSection section, const Cluster& cluster);
+
 struct Constant {
     enum class Unit : std::uint8_t { share, seconds, bytes, bytes_per_s, flops_per_s, ratio, flag };
     std::string id;            // "efficiency.gemm", "flops.bf16", "tier.1.latency_s"
     std::string name;          // "16-bit products"
     std::string_view meaning;  // static, a sentence
-    std::string_view section;  // static: "GPU", "efficiency", "memory", "verdict", or empty: the tier's own
-                               // name stands in `name`
+    ConstantSection section = ConstantSection::gpu;
     Unit unit = Unit::share;
     double value = 0;
     double shipped = 0;  // of the preset; equal to `value` where the plan has no preset

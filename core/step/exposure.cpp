@@ -30,11 +30,15 @@ Cover cover_of(const Operation& o) {
     default: return Cover::none;
     }
 }
-std::string_view words_of(Cover c) {
-    constexpr std::array<std::string_view, kCovers> words{"attention core", "the products beside it",
-                                                          "the products beside it",
-                                                          "another micro-batch's compute", ""};
-    return words[static_cast<std::size_t>(c)];
+HiddenBehind behind(Cover c) {
+    switch (c) {
+    case Cover::core: return HiddenBehind::attention_core;
+    case Cover::mixer:
+    case Cover::mlp: return HiddenBehind::products_beside;
+    case Cover::layer: return HiddenBehind::another_microbatch;
+    case Cover::none: break;
+    }
+    return HiddenBehind::none;
 }
 
 }  // namespace
@@ -128,7 +132,7 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
     hide(plan, true, work, shared);
     hide(plan, false, work, shared);
     for (Operation& o : comm.operations)
-        o.hidden_behind = add_exposed(work, o, shared) ? words_of(cover_of(o)) : std::string_view{};
+        o.hidden_behind = add_exposed(work, o, shared) ? behind(cover_of(o)) : HiddenBehind::none;
 }
 
 PassTime room_of(const Plan& plan, const ChunkWork& work) {
@@ -153,7 +157,9 @@ void expose(Operation& o, double windows, double most, bool allowed, Rooms& room
     const double hidden = std::min(o.time_s * most / windows, room);
     room -= hidden;
     o.exposed_s = o.time_s - hidden * windows;
-    o.hidden_behind = !allowed ? std::string_view{} : gather ? "forward compute" : "backward compute";
+    o.hidden_behind = !allowed ? HiddenBehind::none
+                      : gather ? HiddenBehind::forward_compute
+                               : HiddenBehind::backward_compute;
 }
 
 }  // namespace

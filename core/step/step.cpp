@@ -193,7 +193,8 @@ void expose_sends(const Plan& plan, double exposed_s, Comm& comm) {
     const double all = send_time(comm);
     for (Operation& o : comm.operations)
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) {
-            o.hidden_behind = plan.training.overlap.pp ? "other micro-batches' compute" : "";
+            o.hidden_behind =
+                plan.training.overlap.pp ? HiddenBehind::other_microbatches : HiddenBehind::none;
             o.exposed_s = all > 0 ? exposed_s * (o.time_s / all) : 0;
         }
 }

@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "core/decide/units.h"
 #include "core/mesh/mesh.h"
-#include "core/plan/edit_words.h"
 #include "core/plan/names.h"
 #include "core/plan/ranges.h"
 
@@ -222,14 +221,8 @@ void keep_to_task(const LessonTask& task, std::vector<Problem>& problems) {
     std::erase_if(problems, [&](const Problem& p) {
         return p.severity == Severity::info && p.rule == Rule::advice && forbidden(p);
     });
-    for (Problem& p : problems) {
-        if (!forbidden(p)) continue;
-        // The message's sentence about the change goes with it.
-        const std::size_t said = p.message.find(words_of(p.fix));
-        const std::size_t end = said == std::string::npos ? said : p.message.rfind(". ", said);
-        if (end != std::string::npos) p.message.resize(end + 1);
-        p.fix.clear();
-    }
+    for (Problem& p : problems)
+        if (forbidden(p)) p.drop_fix();
 }
 
 std::string allowed_text(const LessonTask& task) {

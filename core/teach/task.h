@@ -39,8 +39,8 @@ struct TaskState {
                                    const Evaluation& evaluation, const Presets& presets);
 // Returns a goal's words before it is judged: "MFU: at least 40 %", "It fits".
 [[nodiscard]] std::string wanted_of(const TaskGoal& goal);
-// Keeps only the advice that the task allows: a fix of another field is removed, and so is a problem that
-// only advises such a fix.
+// Keeps only the advice that the task allows: a fix of another field is removed with the words about it, and
+// so is a problem that only advises such a fix.
 void keep_to_task(const LessonTask& task, std::vector<Problem>& problems);
 // Returns "the layout, `training.micro_batch`".
 [[nodiscard]] std::string allowed_text(const LessonTask& task);

@@ -801,10 +801,15 @@ class Results(unittest.TestCase):
         self.assertIsNone(report["step"])
 
     def test_a_title_that_set_makes_false_is_not_printed(self):
-        _, out, _ = run("report", "llama-3-70b-3d", "--set", "cluster.gpus=512")
+        title = run_json("report", "llama-3-70b-3d", "--json")[1]["plan"]["name"]
+        larger = ("--set", "cluster.gpus=512", "--set", "layout.dp_replicate=2")
+        _, out, err = run("report", "llama-3-70b-3d", *larger)
         self.assertTrue(out.startswith("Llama 3 70B, 512 H100, tp 8 pp 4\n"), out[:60])
-        _, out, _ = run("report", "llama-3-70b-3d", "--set", "training.global_batch=512")
+        self.assertEqual(err, f'pentamesh: The title "{title}" no longer holds and is gone\n')
+        _, out, err = run("report", "llama-3-70b-3d", "--set", "training.global_batch=512")
         self.assertTrue(out.startswith("Llama 3 70B, tp 8 × pp 4"), out[:60])
+        self.assertEqual(err, "")
+        self.assertEqual(run("report", "llama-3-70b-3d", *larger, "--set", "name=mine")[2], "")
 
     def test_a_rank_is_in_the_groups_that_the_groups_command_lists(self):
         rank = run_json("rank", "deepseek-v3-2048", "77", "--json")[1]

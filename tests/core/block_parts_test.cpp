@@ -148,3 +148,24 @@ TEST_CASE("what is hidden in the blocks and once a step sums to what the rows le
     });
     CHECK(hidden_axes >= 10);
 }
+
+TEST_CASE("gradients hide behind the backward, updated parameters behind the forward") {
+    Plan plan = test::small_plan(64);
+    plan.layout.zero = 1;
+    plan.training.overlap.dp = true;
+    const Evaluation e = evaluate(plan);
+    REQUIRE(e.step.has_value());
+    double reduced = 0, gathered = 0;
+    for (const Operation& o : e.comm.operations) {
+        if (o.group != GroupKind::dp_shard) continue;
+        const bool gather = o.collective == Collective::all_gather;
+        (gather ? gathered : reduced) += o.time_s - o.exposed_s;
+        CHECK(o.hidden_behind == (gather ? HiddenBehind::forward_compute : HiddenBehind::backward_compute));
+    }
+    // In fp32 there are twice the bytes of parameters in bf16, and a backward has twice the room.
+    REQUIRE(gathered > 0);
+    REQUIRE(reduced > 1.2 * gathered);
+    const HiddenComm once = hidden_in_step(e.comm);
+    CHECK(once.forward[GroupKind::dp_shard] == near(gathered));
+    CHECK(once.backward[GroupKind::dp_shard] == near(reduced));
+}

@@ -1,6 +1,7 @@
 // Writes files where the disk, the folder or a limit refuses: the old file stays whole, with its mode, its
 // owner and the links to it.
 #include "core/base/files.h"
+#include "core/base/json_reader.h"
 #include "core/base/system_files.h"
 #include "tests/folder.h"
 
@@ -9,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #if !defined(_WIN32)
@@ -209,4 +211,28 @@ TEST_CASE("a lock is held by one alone and ends with whoever holds it, also when
     CHECK(FileLock::take(file, true));
     close(said[0]);
     close(said[1]);
+}
+
+TEST_CASE("a file or a text that nobody asks about is read by the same rules, without an error") {
+    const Folder folder;
+    const fs::path file = folder.path / "a.md";
+    write_file(file, "words");
+    CHECK(try_read_file(file) == std::optional<std::string>("words"));
+    CHECK_FALSE(try_read_file(folder.path));
+    CHECK_FALSE(try_read_file(folder.path / "b.md"));
+    const std::string deep(kMostJsonLevels + 1, '[');
+    for (const std::string& text :
+         {std::string(R"({"a": [1, 2.5, null]})"), std::string("3"), std::string(), std::string("{"),
+          std::string(R"({"a": 1, "a": 2})"), std::string("[1] x"), std::string("[1e999]"),
+          deep + std::string(deep.size(), ']')}) {
+        CAPTURE(text);
+        const auto value = try_parse_json(text);
+        std::optional<nlohmann::json> read;
+        try {
+            read = parse_json(text, "");
+        } catch (const Error&) {  // then nothing is read
+        }
+        CHECK(value == read);
+        CHECK(value.has_value() == (text == "3" || text.starts_with(R"({"a": [)")));
+    }
 }

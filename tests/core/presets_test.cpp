@@ -45,6 +45,8 @@ TEST_CASE("every GPU, cluster and model preset parses and names its source") {
         CAPTURE(e.id);
         CHECK(presets().gpu(e.id).flops.bf16 > 1e13);
         CHECK(presets().gpu(e.id).efficiency.gemm > 0);
+        CHECK(!e.efficiency_source.empty());
+        CHECK(e.source.find("Efficiency") == std::string::npos);
     }
     for (const Presets::Entry& e : presets().list(PresetKind::cluster)) {
         CAPTURE(e.id);

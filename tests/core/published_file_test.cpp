@@ -59,6 +59,31 @@ TEST_CASE("a published run without a key, or with a value of another kind, is an
     nlohmann::json runs = shipped;
     runs["cases"][2]["gpu"] = "h900";
     CHECK(own.error_of(runs).find("/cases/2: ") != std::string::npos);
+    runs = shipped;
+    runs["cases"][2]["precision"] = "FP5";
+    CHECK(own.error_of(runs).find("/cases/2: no precision is named \"FP5\": it is one of BF16, ")
+          != std::string::npos);
     runs.erase("cases");
     CHECK(own.error_of(runs).find("/cases: is missing") != std::string::npos);
+}
+
+TEST_CASE("a published run computes in the type that its precision names") {
+    const Presets presets(fs::path(SOURCE_DIR) / "presets");
+    std::ifstream file(fs::path(SOURCE_DIR) / "presets" / "published_runs.json");
+    const auto shipped = nlohmann::json::parse(file);
+    struct Named {
+        const char* name;
+        Dtype type;
+    };
+    for (const Named& n :
+         {Named{"BF16", Dtype::bf16}, Named{"FP16", Dtype::fp16}, Named{"FP8-CS", Dtype::fp8},
+          Named{"MXFP8", Dtype::fp8}, Named{"NVFP4", Dtype::fp4}}) {
+        CAPTURE(n.name);
+        nlohmann::json one{{"cases", {shipped["cases"][0]}}};
+        one["cases"][0]["precision"] = n.name;
+        const auto runs = read_published_runs(one.dump(), "test", presets);
+        REQUIRE(runs.size() == 1);
+        CHECK(runs[0].plans[0].training.compute == n.type);
+        CHECK(runs[0].label.find(n.name) != std::string::npos);
+    }
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 using namespace pentamesh;
 using namespace pentamesh::test;
@@ -80,6 +81,67 @@ TEST_CASE("every constant of the time model has a name, a range that holds it an
         CHECK(c.value <= c.most);
         CHECK_FALSE(c.changed());
     }
+}
+
+TEST_CASE("a constant of the efficiency has its unit, and the least that a plan may state") {
+    const Plan shipped = presets().plan("llama-3.1-405b-16k");
+    Plan p = shipped;
+    p.cluster.gpu.efficiency.overlap = 0;
+    for (const Constant& c : list_constants(p, presets())) {
+        if (c.section != ConstantSection::efficiency) continue;
+        CAPTURE(c.id);
+        const bool time = c.name == "kernel" || c.name == "launch" || c.name == "step";
+        CHECK(c.unit == (time ? Constant::Unit::seconds : Constant::Unit::share));
+        CHECK(c.most == (time ? 3600 : 1));
+        const bool may_be_none = time || c.name == "overlap" || c.name == "error";
+        CHECK((c.least == 0) == may_be_none);
+        CHECK(c.value >= c.least);
+        // The reader takes the same least, and nothing below it.
+        const std::string pointer = "/cluster/gpu/efficiency/" + c.id.substr(c.id.find('.') + 1);
+        CHECK_NOTHROW(
+            static_cast<void>(apply_edits(shipped, {{pointer, may_be_none ? 0.0 : 0.01}}, presets())));
+        CHECK_THROWS_AS(
+            static_cast<void>(apply_edits(shipped, {{pointer, may_be_none ? -0.01 : 0.0}}, presets())),
+            Error);
+    }
+}
+
+TEST_CASE("each heading of the constants says what stands under it, and no two are alike") {
+    Plan p = presets().plan("llama-3.1-405b-16k");
+    const auto headings = [&] {
+        std::vector<std::string> out;
+        for (const Constant& c : list_constants(p, presets()))
+            if (std::string heading = heading_of(c.section, p.cluster); out.empty() || out.back() != heading)
+                out.push_back(std::move(heading));
+        return out;
+    };
+    // In this order, each once: a section that came back would be a sixth heading.
+    CHECK(headings()
+          == std::vector<std::string>{p.cluster.gpu.name, "Efficiency", "Fabric", "Memory",
+                                      "Verdicts of the Map"});
+    std::set<std::string> sections;
+    for (const ConstantSection s : all_of<ConstantSection>()) sections.insert(heading_of(s, p.cluster));
+    CHECK(sections.size() == kEnumCount<ConstantSection>);
+    for (const Constant& c : list_constants(p, presets())) {
+        CAPTURE(c.id);
+        CHECK((c.section == ConstantSection::efficiency) == c.id.starts_with("efficiency."));
+        CHECK((c.section == ConstantSection::fabric) == c.id.starts_with("tier."));
+        CHECK((c.section == ConstantSection::memory) == c.id.starts_with("buffers."));
+        CHECK((c.section == ConstantSection::verdict) == (c.id == "costly_share"));
+    }
+    p.cluster.calibration = Calibration{.runs = 12, .from = "own.json"};
+    CHECK(headings()[1] == "Efficiency, calibrated from 12 runs (own.json)");
+}
+
+TEST_CASE("a GPU's figures and its efficiency have each their own source") {
+    const std::vector<Constant> all = list_constants(presets().plan("llama-3.1-405b-16k"), presets());
+    const auto& gpus = presets().list(PresetKind::gpu);
+    const auto h100 =
+        std::find_if(gpus.begin(), gpus.end(), [](const Presets::Entry& e) { return e.id == "h100-sxm"; });
+    REQUIRE(h100 != gpus.end());
+    CHECK(constant(all, "flops.bf16").source == h100->source);
+    CHECK(constant(all, "efficiency.gemm").source == h100->efficiency_source);
+    CHECK(h100->source != h100->efficiency_source);
 }
 
 TEST_CASE(

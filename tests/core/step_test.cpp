@@ -275,7 +275,8 @@ TEST_CASE("every operation and every part of a step can say how it came about") 
     for (const Operation& o : e.comm.operations) {
         const Explanation x = explain_operation(p, e, o);
         CHECK_FALSE(x.empty());
-        CHECK(x.title.find(words_of(o.what)) != std::string::npos);
+        CHECK(x.part == words_of(o.what));
+        CHECK(x.whole_title() == std::string(name_of(o.group)) + " sends, " + std::string(words_of(o.what)));
         CHECK_FALSE(x.source.empty());
     }
     for (const StepPart part : {StepPart::compute, StepPart::recompute, StepPart::bubble, StepPart::exposed,

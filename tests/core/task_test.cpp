@@ -119,6 +119,58 @@ TEST_CASE("a goal is a field, an operator and a value; a share is the same in pe
     }
 }
 
+TEST_CASE("advice that a task forbids goes with the words about it, and nothing else of the message does") {
+    const std::string finding = "tp = 16 crosses nodes.", words = " With tp = 1 a step takes 2 s.",
+                      rest = " The cluster is small.";
+    Problem crosses{.severity = Severity::warning,
+                    .rule = Rule::advice,
+                    .code = ProblemCode::tp_spans_nodes,
+                    .message = finding + words + rest,
+                    .pointer = "/layout/tp",
+                    .fix = {{"/layout/tp", std::int64_t{1}}},
+                    .fix_words = {finding.size(), finding.size() + words.size()}};
+    LessonTask task;
+    task.allow = {"layout.tp"};
+    std::vector<Problem> problems{crosses};
+    keep_to_task(task, problems);
+    CHECK(problems == std::vector<Problem>{crosses});
+    task.allow = {"layout.pp"};
+    keep_to_task(task, problems);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].message == finding + rest);
+    CHECK(problems[0].fix.empty());
+    // A problem that only advises the change is not said at all.
+    crosses.severity = Severity::info;
+    problems = {crosses};
+    keep_to_task(task, problems);
+    CHECK(problems.empty());
+}
+
+TEST_CASE("where the words about a fix stand apart, they name it, and what is left is whole sentences") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    int apart = 0;
+    for (const Presets::Entry& entry : presets.list(PresetKind::plan)) {
+        CAPTURE(entry.id);
+        for (Problem p : assess(presets.plan(entry.id)).problems) {
+            const auto [from, to] = p.fix_words;
+            CAPTURE(p.message);
+            REQUIRE(from <= to);
+            REQUIRE(to <= p.message.size());
+            if (from == to) continue;
+            ++apart;
+            CHECK_FALSE(p.fix.empty());
+            const std::string words = p.message.substr(from, to - from);
+            CHECK(words.front() == ' ');
+            CHECK(words.back() == '.');
+            p.drop_fix();
+            CHECK(p.fix.empty());
+            CHECK(p.message.find(words) == std::string::npos);
+            CHECK(p.message.back() == '.');
+        }
+    }
+    CHECK(apart > 0);
+}
+
 TEST_CASE("a course takes steps out of lessons, each with the plan of its own lesson") {
     const std::string lesson = "---\ntitle: One\nminutes: 8\n---\n## a\nopen: mesh-8\n\nA\n## b\nset: tp = "
                                "4\n\nB\n## c\nset: layout.zero = 1\n\nC\n";

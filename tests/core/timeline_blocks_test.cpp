@@ -63,7 +63,7 @@ TEST_CASE("zoomed out, blocks are few, cover every visible op once and conserve 
                 expected = block.last + 1;
                 double work = 0;
                 for (std::size_t i = block.first; i <= block.last; ++i) work += r.t.end[i] - r.t.start[i];
-                conserves = conserves && std::abs(work - block.work.all()) < 1e-6;
+                conserves = conserves && block.work.all() == near(work, 1e-8);
                 const double width = (block.to - block.from) / (to - from) * pixels;
                 narrow = narrow && (!block.merged() || width <= widest + 1e-9);
             }

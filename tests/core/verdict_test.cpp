@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace pentamesh;
 using namespace pentamesh::test;
@@ -86,6 +87,25 @@ TEST_CASE("stages that hold the same as the fullest are named together") {
     CHECK(words_of(fullest_stages(m), m) == "Stages 1 to 3");
     m.stage.resize(1), m.peak_stage = 0;
     CHECK(words_of(fullest_stages(m), m) == "Every GPU");
+}
+
+TEST_CASE("one stage needs, several need, and every GPU holds") {
+    constexpr double kGib = 1024.0 * 1024 * 1024;
+    const auto reason = [](double hbm, const std::vector<double>& stages) {
+        Evaluation e;
+        e.valid = true;
+        e.memory.hbm = hbm * kGib;
+        for (const double gib : stages) e.memory.stage.emplace_back().activations = gib * kGib;
+        e.memory.peak_stage =
+            static_cast<int>(std::max_element(stages.begin(), stages.end()) - stages.begin());
+        return verdict_of(e).reason;
+    };
+    CHECK(reason(80, {60, 70, 50}).starts_with("Stage 1 is fullest: "));
+    CHECK(reason(80, {60, 70, 70}).starts_with("Stages 1 and 2 are fullest: "));
+    CHECK(reason(80, {70, 70}).starts_with("Every GPU holds "));
+    CHECK(reason(40, {60, 70, 50}).starts_with("Stage 1 needs "));
+    CHECK(reason(40, {60, 70, 70}).starts_with("Stages 1 and 2 need "));
+    CHECK(reason(40, {70, 70}).starts_with("Every GPU needs "));
 }
 
 TEST_CASE("each problem has a title of its own, short enough for one line") {

@@ -432,3 +432,21 @@ TEST_CASE("a recent file is gone when it is not there, whatever it is called") {
     fs::remove(file);
     CHECK(offers_to_drop());
 }
+
+TEST_CASE("the age of a file is said in its largest unit, and in a column it is short") {
+    using std::chrono::hours;
+    using std::chrono::minutes;
+    using std::chrono::seconds;
+    const auto now = fs::file_time_type::clock::now();
+    for (const seconds ago : {seconds(0), seconds(30), seconds(-3600)}) {
+        CHECK(short_age(now - ago) == "just now");
+        CHECK(age_text(now - ago) == "less than a minute ago");
+    }
+    // Some seconds may pass before they are asked.
+    CHECK(short_age(now - seconds(65)) == "1 minute ago");
+    CHECK(short_age(now - minutes(90)) == "90 minutes ago");
+    CHECK(short_age(now - hours(3)) == "3 hours ago");
+    CHECK(short_age(now - hours(50)) == "2 days ago");
+    for (const minutes ago : {minutes(1), minutes(119), minutes(120), minutes(2880)})
+        CHECK(short_age(now - ago) == age_text(now - ago));
+}

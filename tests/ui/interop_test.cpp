@@ -324,7 +324,12 @@ TEST_CASE(
     d.settle();
     CHECK(says(d, "gpu002"));
     Hover none, next;
-    Scene scene{d.plan(), d.shell.evaluation(), d.presets, d.shell.selection(), none, next};
+    Scene scene{.plan = d.plan(),
+                .evaluation = d.shell.evaluation(),
+                .presets = d.presets,
+                .selection = d.shell.selection(),
+                .hover = none,
+                .next_hover = next};
     const Hosts hosts = hosts_of("gpu[001-128]", 1024, 8);
     scene.hosts = &hosts;
     CHECK(rank_tooltip(scene, 15).find(", gpu002") != std::string::npos);

@@ -44,7 +44,12 @@ TEST_CASE("a GPU that is picked lights its stage's bar and row, and its rows amo
     const std::int64_t rank = mesh.dense[Axis::pp].stride + 3;
     Hover none, next;
     const auto scene = [&] {
-        return Scene{d.plan(), d.shell.evaluation(), d.presets, d.shell.selection(), none, next};
+        return Scene{.plan = d.plan(),
+                     .evaluation = d.shell.evaluation(),
+                     .presets = d.presets,
+                     .selection = d.shell.selection(),
+                     .hover = none,
+                     .next_hover = next};
     };
     CHECK(stage_of_rank(mesh, rank) == 1);
     d.shell.selection().pick_rank(rank);

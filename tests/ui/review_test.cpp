@@ -91,6 +91,15 @@ TEST_CASE("the pages of a review have every cell of the window's tables, and cut
     }
 }
 
+TEST_CASE(
+    "numbers that come about in the same way are one entry, and what they have in common is said once") {
+    ReviewRequest request;
+    request.pages = {ReviewPage::assumptions};
+    const std::string text = joined(text_of(plans_of({"llama-3-70b-3d"}), request));
+    CHECK(has(text, "tp sends, activations before attention; activations"));
+    CHECK_FALSE(has(text, "; tp sends"));
+}
+
 TEST_CASE("a table that goes on has its head on each page, and each page its number, version and checksum") {
     const std::vector<Plan> plans = plans_of({"gpt-1t-a100"});  // 64 stages
     ReviewRequest request;

@@ -54,7 +54,12 @@ TEST_CASE("clicking a tensor selects it, explains it and follows the state that 
     CHECK(sel.tensor >= 0);
     CHECK(sel.activation == -1);
     Hover none, next;
-    const Scene scene{d.plan(), d.shell.evaluation(), d.presets, d.shell.selection(), none, next};
+    const Scene scene{.plan = d.plan(),
+                      .evaluation = d.shell.evaluation(),
+                      .presets = d.presets,
+                      .selection = d.shell.selection(),
+                      .hover = none,
+                      .next_hover = next};
     const auto parameters = selected_tensor(scene, Moment::at_rest);
     REQUIRE(parameters);
     CHECK(parameters->id == TensorId::attention_q);
@@ -74,7 +79,12 @@ TEST_CASE("an activation can be selected, and its sum too") {
     const std::size_t n = sheets_drawn(d);
     CHECK(n > 9);
     Hover none, next;
-    const Scene scene{d.plan(), d.shell.evaluation(), d.presets, d.shell.selection(), none, next};
+    const Scene scene{.plan = d.plan(),
+                      .evaluation = d.shell.evaluation(),
+                      .presets = d.presets,
+                      .selection = d.shell.selection(),
+                      .hover = none,
+                      .next_hover = next};
     bool sum = false;
     for (std::size_t i = 0; i < n; ++i) {
         REQUIRE(d.click("shards.tensor", i));

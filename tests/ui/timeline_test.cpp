@@ -250,6 +250,11 @@ TEST_CASE("the critical path and every control are reached by the keyboard") {
     for (int i = 0; i < 120 && d.shell.ui_state().focus != id_of("timeline.plot"); ++i) d.press({Key::tab});
     d.press({Key::up});
     CHECK(d.shell.views().timeline.to_s > 0);
+    const double from = d.shell.views().timeline.from_s;
+    d.press({Key::right});
+    CHECK(d.shell.views().timeline.from_s > from);
+    d.press({Key::left});
+    CHECK(d.shell.views().timeline.from_s == near(from));
 }
 
 TEST_CASE("two schedules are compared in words with the figures of their timelines") {

@@ -6,6 +6,7 @@
 #include "core/teach/course.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -19,12 +20,13 @@ std::filesystem::file_time_type time_of(const std::filesystem::path& file) {
     return std::filesystem::last_write_time(file, ignored);
 }
 
-// Returns the text of a course's lesson, which is a file in the course's folder, or one folder up.
-std::optional<std::string> lesson_beside(const std::filesystem::path& course, const std::string& id) {
+// Returns the file of a course's lesson, in the course's folder or one folder up.
+std::optional<std::filesystem::path> lesson_beside(const std::filesystem::path& course,
+                                                   const std::string& id) {
     std::error_code ignored;
     for (const auto& folder : {course.parent_path(), course.parent_path().parent_path()}) {
         const auto file = folder / (std::filesystem::path(id).filename().string() + ".md");
-        if (std::filesystem::is_regular_file(file, ignored)) return read_file(file.string());
+        if (std::filesystem::is_regular_file(file, ignored)) return file;
     }
     return std::nullopt;
 }
@@ -32,24 +34,25 @@ std::optional<std::string> lesson_beside(const std::filesystem::path& course, co
 // A file that cannot be read is listed under its name: opening it says why.
 LessonEntry entry_of(const std::filesystem::path& file) {
     LessonEntry out{file.stem().string(), file.stem().string(), file};
-    try {
-        const std::string text = read_file(file);
-        std::string title;
-        if (is_course(text)) {
-            const Course course = parse_course(text).course;
-            title = course.title;
-            out.minutes = minutes_of(course, [&](const std::string& id) { return lesson_beside(file, id); });
-        } else {
-            const Lesson lesson = skim_lesson(text);
-            title = lesson.title;
-            out.minutes = lesson.minutes;
-            for (const LessonStep& step : lesson.steps)
-                if (step.task) out.tasks.push_back(step.title);
-            out.only_tasks = out.tasks.size() == lesson.steps.size();
-        }
-        if (!title.empty()) out.title = title;
-    } catch (const Error&) {  // it is listed under its file's name; opening it says what is wrong
+    const std::optional<std::string> text = try_read_file(file);
+    if (!text) return out;
+    std::string title;
+    if (is_course(*text)) {
+        const Course course = parse_course(*text).course;
+        title = course.title;
+        out.minutes = minutes_of(course, [&](const std::string& id) {
+            const auto beside = lesson_beside(file, id);
+            return beside ? try_read_file(*beside) : std::nullopt;
+        });
+    } else {
+        const Lesson lesson = skim_lesson(*text);
+        title = lesson.title;
+        out.minutes = lesson.minutes;
+        for (const LessonStep& step : lesson.steps)
+            if (step.task) out.tasks.push_back(step.title);
+        out.only_tasks = out.tasks.size() == lesson.steps.size();
     }
+    if (!title.empty()) out.title = title;
     return out;
 }
 
@@ -60,7 +63,12 @@ ParsedLesson read_lesson(const std::filesystem::path& file) {
         const std::string text = read_file(file.string());
         if (!is_course(text)) return parse_lesson(text, view_names());
         return lesson_of_course(
-            parse_course(text), [&](const std::string& id) { return lesson_beside(file, id); }, view_names());
+            parse_course(text),
+            [&](const std::string& id) {
+                const auto beside = lesson_beside(file, id);
+                return beside ? std::optional(read_file(*beside)) : std::nullopt;
+            },
+            view_names());
     } catch (const Error& e) {
         ParsedLesson none;
         none.errors.push_back({0, e.message()});

@@ -115,21 +115,6 @@ std::optional<PlanEdit> draw_row(Ui& ui, Rect row, const Scene& scene, const Con
     return edit;
 }
 
-// A GPU's file says first where its figures come from, then where its efficiency does.
-std::string source_of(const Constant& c) {
-    constexpr std::string_view kFitted = "Efficiency: ";
-    const auto at = c.source.find(kFitted);
-    if (at == std::string::npos) return c.source;
-    return c.section == "efficiency" ? c.source.substr(at + kFitted.size()) : c.source.substr(0, at);
-}
-
-std::string head_of(const Scene& scene, const Constant& c) {
-    if (c.section == "GPU") return scene.plan.cluster.gpu.name;
-    const std::optional<Calibration>& own = scene.plan.cluster.calibration;
-    if (c.section == "efficiency") return "Efficiency, " + (own ? calibrated_text(*own) : "fitted");
-    return "Fabric";
-}
-
 struct Line {
     enum class Kind : std::uint8_t { constant, head, message, gap };
     Kind kind = Kind::constant;
@@ -204,10 +189,10 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
         } else if (rows[i].kind == Line::Kind::head) {
             const Constant& k = (*state.list)[first];
             Rect head = row;
-            const std::string title = head_of(scene, k);
+            const std::string title = heading_of(k.section, scene.plan.cluster);
             c.text_in(head.cut_left(c.text_width(title, ui.title()) + 12), title, ui.title());
             if (!k.source.empty()) {
-                c.text_in(head, source_of(k), ui.small());
+                c.text_in(head, k.source, ui.small());
                 if (ui.area("constants.source", head, first, true, false).hovered)
                     ui.tooltip("Source\n" + k.source);
             }

@@ -80,7 +80,8 @@ void operation_block(Ui& ui, Rect& room, const Scene& scene) {
     field(ui, room, "sent", traffic_text(op.sent_bytes_per_rank) + " per GPU and step");
     if (op.time_s > 0) {
         field(ui, room, "time", time_text(op.time_s) + ", " + time_text(op.exposed_s) + " exposed");
-        if (!op.hidden_behind.empty()) field(ui, room, "hides behind", std::string(op.hidden_behind));
+        if (op.hidden_behind != HiddenBehind::none)
+            field(ui, room, "hides behind", std::string(name_of(op.hidden_behind)));
     }
     room.cut_top(12);
 }

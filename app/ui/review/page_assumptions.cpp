@@ -69,38 +69,46 @@ void draw_constants(ReviewSheet& sheet, const Reviewed& of, SourceList& sources)
     sheet.gap();
 }
 
-// Joins "tp sends, activations" with "tp sends, gradients": a common beginning is written once.
-std::string joined_names(const std::string& first, const std::string& next) {
-    const std::size_t comma = first.find(", ");
-    const bool alike = comma != std::string::npos && next.compare(0, comma + 2, first, 0, comma + 2) == 0;
-    return first + "; " + (alike ? next.substr(comma + 2) : next);
-}
+// Numbers that come about in the same way, as one entry.
+struct Formula {
+    Explanation first;
+    std::string names;
+    std::vector<std::string> marks;  // of their sources
+};
 
-// Joins numbers that come about in the same way into one row.
-Table formulas_of(const Reviewed& of, SourceList& sources) {
-    const Table all = explanations_table(of.plan, of.evaluation, false);  // figures rest on the others
-    Table t;
-    t.columns = all.columns;
-    for (std::vector<std::string> row : all.rows) {
-        row[4] = sources.mark(row[4]);
-        bool joined = false;
-        for (std::vector<std::string>& before : t.rows) {
-            if (before[1] != row[1] || before[2] != row[2] || before[3] != row[3]) continue;
-            before[0] = joined_names(before[0], row[0]);
-            if (before[4].find(row[4]) == std::string::npos) before[4] += " " + row[4];
-            joined = true;
-            break;
+std::vector<Formula> formulas_of(const Reviewed& of, SourceList& sources) {
+    std::vector<Formula> out;
+    // Figures rest on those that are not 0.
+    for (Explanation& x : explanations_of(of.plan, of.evaluation, Zero::left_out)) {
+        const std::string mark = sources.mark(x.source);
+        const auto same = std::find_if(out.begin(), out.end(), [&](const Formula& f) {
+            return f.first.formula == x.formula && f.first.substituted == x.substituted
+                   && f.first.result == x.result;
+        });
+        if (same == out.end()) {
+            std::string names = x.whole_title();
+            out.push_back({std::move(x), std::move(names), {mark}});
+            continue;
         }
-        if (!joined) t.rows.push_back(std::move(row));
+        // A title that both have is written once: "tp sends, activations; gradients".
+        const bool alike = !x.part.empty() && x.title == same->first.title;
+        same->names += "; " + (alike ? x.part : x.whole_title());
+        if (std::find(same->marks.begin(), same->marks.end(), mark) == same->marks.end())
+            same->marks.push_back(mark);
     }
-    return t;
+    return out;
 }
 
 void draw_formulas(ReviewSheet& sheet, const Reviewed& of, SourceList& sources) {
-    const Table all = formulas_of(of, sources);
+    const std::vector<Formula> all = formulas_of(of, sources);
     sheet.head("Formulas", sheet.paper().line() * 4);
-    for (const std::vector<std::string>& row : all.rows)
-        sheet.entry(row[0] + " " + row[4], row[1] + (row[2].empty() ? "" : "\n= " + row[2]) + "\n" + row[3]);
+    for (const Formula& f : all) {
+        std::string head = f.names;
+        for (const std::string& mark : f.marks) head += " " + mark;
+        const Explanation& x = f.first;
+        sheet.entry(head,
+                    x.formula + (x.substituted.empty() ? "" : "\n= " + x.substituted) + "\n" + x.result);
+    }
     sheet.gap();
 }
 

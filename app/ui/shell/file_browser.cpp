@@ -32,10 +32,6 @@ std::int64_t minutes_since(fs::file_time_type time) {
     return std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::minutes>(age).count());
 }
 
-std::string short_age(fs::file_time_type time) {
-    return minutes_since(time) < 1 ? "just now" : age_text(time);
-}
-
 // A folder's tab, or a sheet with a folded corner.
 void draw_icon(Ui& ui, Vec2 at, bool folder) {
     Canvas& c = ui.canvas();
@@ -262,6 +258,10 @@ std::string age_text(fs::file_time_type time) {
     if (minutes < 1) return "less than a minute ago";
     if (minutes < 120) return said(minutes, "minute");
     return minutes < 2880 ? said(minutes / 60, "hour") : said(minutes / 1440, "day");
+}
+
+std::string short_age(fs::file_time_type time) {
+    return minutes_since(time) < 1 ? "just now" : age_text(time);
 }
 
 void FileBrowser::go_to(fs::path to, std::string& typed) {

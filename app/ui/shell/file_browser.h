@@ -46,8 +46,10 @@ struct BrowserAction {
     int forget = -1;  // this place is to be dropped
 };
 
-// "3 minutes ago"
+// Returns "3 minutes ago", "less than a minute ago".
 [[nodiscard]] std::string age_text(std::filesystem::file_time_type time);
+// Returns the same for a narrow column: "just now".
+[[nodiscard]] std::string short_age(std::filesystem::file_time_type time);
 
 // `typed` gets the path of what is picked. `fresh`: its field gets the keyboard.
 [[nodiscard]] BrowserAction draw_file_browser(Ui& ui, Rect room, FileBrowser& browser, std::string& typed,

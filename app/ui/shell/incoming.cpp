@@ -51,12 +51,8 @@ bool is_model(const nlohmann::json& value) {
 // Returns true for settings of a framework that are neither a plan nor a config.json.
 bool is_settings(const std::string& text) {
     if (!is_settings_text(text)) return false;
-    try {
-        const nlohmann::json value = parse_json(text, "");
-        return !is_plan(value) && !is_model(value);
-    } catch (const Error&) {
-        return true;
-    }
+    const std::optional<nlohmann::json> value = try_parse_json(text);
+    return !value || (!is_plan(*value) && !is_model(*value));
 }
 
 // A config without a file has no name of its own: "llama 70.6 B".
@@ -130,11 +126,9 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
 }
 
 bool is_model_text(const std::string& text) {
-    try {
-        return !is_picture(text) && !is_page(text) && is_model(parse_json(text, ""));
-    } catch (const Error&) {
-        return false;
-    }
+    if (is_picture(text) || is_page(text)) return false;
+    const std::optional<nlohmann::json> value = try_parse_json(text);
+    return value && is_model(*value);
 }
 
 Plan with_model_of(const Plan& plan, const Model& model) {

@@ -60,15 +60,14 @@ void Window::evaluate() {
 void Window::apply(std::optional<PlanEdit> edit) {
     if (!edit) return;
     edit->plan = with_true_title(document.plan(), std::move(edit->plan));
-    const std::string title = document.plan().name;
+    const std::string lost = lost_title_text(document.plan(), edit->plan);
     // A model of one's own that no file has is kept, as a replaced plan is.
     if (edit->other_model && document.modified() && is_own_model(document.plan())) {
         const std::string name = title_of(edit->plan);
         return replace_plan({std::move(edit->plan), {}, false}, name);
     }
     document.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
-    if (!title.empty() && document.plan().name.empty())
-        say("The title \"" + title + "\" no longer holds and is gone; Ctrl+Z brings it back");
+    if (!lost.empty()) say(lost + "; Ctrl+Z brings it back");
     dirty = true;
 }
 

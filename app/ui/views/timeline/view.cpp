@@ -51,11 +51,11 @@ bool navigate(Ui& ui, std::uint64_t window, double whole, TimelineViewState& s, 
     if (!hit.held) s.panning = false;
     if (hit.focused && ui.state().focus_visible) {
         ui.focus_ring(plot, 3);
-        if (pressed({Key::left}, true)) show(scale.from_s - span * 0.1, span);
-        if (pressed({Key::right}, true)) show(scale.from_s + span * 0.1, span);
+        if (keys.pressed({Key::left}, true)) show(scale.from_s - span * 0.1, span);
+        if (keys.pressed({Key::right}, true)) show(scale.from_s + span * 0.1, span);
         const double about = s.cursor_s >= 0 ? s.cursor_s : (scale.from_s + scale.to_s) / 2;
-        if (pressed({Key::up}, true)) zoom(0.8, about);
-        if (pressed({Key::down}, true)) zoom(1.25, about);
+        if (keys.pressed({Key::up}, true)) zoom(0.8, about);
+        if (keys.pressed({Key::down}, true)) zoom(1.25, about);
     }
     if (hit.double_clicked || keys.pressed({Key::home})) s.from_s = s.to_s = 0, s.steady_at_s = -1;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
@@ -70,12 +70,6 @@ void scrub(Ui& ui, std::string_view name, std::uint64_t window, Rect r, double w
     const Hit hit = ui.area(name, r, window, true, false);
     if (hit.held) s.cursor_s = std::clamp(scale.time(ui.frame().mouse.x), 0.0, whole), s.playing = false;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
-}
-
-// A row has room for the first two chunks' layers; the tooltip has them all.
-std::string short_layers(const StagePlace& place) {
-    const std::size_t more = place.layers.find("…");
-    return more == std::string::npos ? place.layers : place.layers.substr(0, more) + "…";
 }
 
 // Writes stages by number, and by layers and nodes where the rows are high enough; a click selects the stage,
@@ -117,7 +111,7 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
         line((devices > 1 ? "stage " + std::to_string(d) : std::string("all GPUs"))
                  + (slow ? " × " + trimmed(state.shown->choice.slow.factor) : ""),
              name);
-        if (lines > 1) line(short_layers(place), ui.style(11, Tone::secondary));
+        if (lines > 1) line(place.layers, ui.style(11, Tone::secondary));
         if (lines > 2) line(nodes_text(place, domain), ui.style(11, Tone::secondary));
     }
 }
@@ -239,7 +233,7 @@ float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown) {
     if (!tall || room.w < 640) return 64;
     float w = 80;
     for (std::size_t d = 0; d < shown.places.size() && d < 64; ++d)
-        w = std::max(w, ui.canvas().text_width(short_layers(shown.places[d]), ui.style(11)) + 16);
+        w = std::max(w, ui.canvas().text_width(shown.places[d].layers, ui.style(11)) + 16);
     return std::min(w, 160.0f);
 }
 
