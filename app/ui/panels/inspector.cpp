@@ -251,21 +251,6 @@ std::string name_of_slice(const StepSlice& slice) {
     return slice.part == StepPart::exposed ? axis_label(slice.group) : std::string(name_of(slice.part));
 }
 
-Color color_of(const Theme& theme, const StepSlice& slice) {
-    switch (slice.part) {
-    case StepPart::ideal:
-    case StepPart::compute: return theme.forward;
-    case StepPart::kernels: return theme.backward;
-    case StepPart::recompute: return theme.secondary;
-    case StepPart::exposed: return color_of(theme, slice.group);
-    case StepPart::bubble:
-    case StepPart::uneven:
-    case StepPart::straggler: return theme.bad;
-    case StepPart::optimizer: return mix(theme.text, theme.secondary, 0.6f);
-    }
-    return theme.faint;
-}
-
 void step_block(Ui& ui, Rect& room, Scene& scene) {
     if (!scene.evaluation.step) return;
     const Step& s = *scene.evaluation.step;
@@ -277,8 +262,8 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     const Rect all = room.cut_top(14);
     const auto at_x = [&](double t) { return all.x + static_cast<float>(t / s.time_s) * all.w; };
     for (const StepSlice& slice : slices)
-        c.rect({at_x(slice.from_s), all.y, std::max(1.0f, at_x(slice.time_s) - all.x), all.h},
-               color_of(ui.theme(), slice));
+        fill_part(c, ui.theme(),
+                  {at_x(slice.from_s), all.y, std::max(1.0f, at_x(slice.time_s) - all.x), all.h}, slice);
     room.cut_top(3);
     const Rect braces = room.cut_top(18);
     const float useful = at_x(s.ideal_s);
@@ -302,7 +287,7 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         c.text_in(words.cut_right(52), percent(share), figure, Align::right);
         c.text_in(words, name, figure);
         c.rect({at_x(slice.from_s), row.y + 19, std::max(1.0f, at_x(slice.time_s) - all.x), 4},
-               color_of(ui.theme(), slice));
+               color_of_part(ui.theme(), slice));
         if (hit.hovered)
             ui.tooltip(name + "\n" + time_text(slice.time_s) + " of " + time_text(s.time_s)
                        + "; click to explain");

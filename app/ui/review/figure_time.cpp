@@ -118,10 +118,7 @@ void draw_waterfall_figure(ReviewSheet& sheet, Rect room, const Step& step, doub
         sheet.label({row.x, row.y, label, row.h}, label_of(s), sheet.plain());
         const float x = x_of(s.from_s), len = std::max(1.5f, x_of(s.from_s + s.time_s) - x);
         const Rect bar{x, row.y + row.h * 0.14f, len, row.h * 0.72f};
-        if (s.part == StepPart::kernels)  // compute all the same, not at the peak
-            c.pattern(bar, Pattern::hatched, sheet.theme().secondary);
-        else
-            c.rect(bar, color_of_part(sheet.theme(), s));
+        fill_part(c, sheet.theme(), bar, s);
         c.line({x + len, bar.bottom()}, {x + len, row.bottom() + row_h * 0.14f}, sheet.theme().hairline);
         sheet.label({row.right() - figure, row.y, figure, row.h}, slice_figure(s.time_s, step.time_s),
                     sheet.plain(), Align::right);

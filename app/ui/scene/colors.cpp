@@ -36,17 +36,25 @@ Color color_of(const Theme& theme, OpKind op) {
 
 Color color_of_part(const Theme& t, const StepSlice& s) {
     switch (s.part) {
-    case StepPart::recompute: return t.secondary;
-    case StepPart::bubble:
-    case StepPart::uneven: return t.faint;
-    case StepPart::exposed: return color_of(t, s.group);
-    case StepPart::optimizer: return mix(t.text, t.secondary, 0.6f);
-    case StepPart::straggler: return t.bad;
-    case StepPart::compute:
     case StepPart::ideal:
-    case StepPart::kernels: break;
+    case StepPart::compute: return t.forward;
+    case StepPart::kernels: return t.backward;
+    case StepPart::recompute: return t.secondary;
+    case StepPart::exposed: return color_of(t, s.group);
+    case StepPart::bubble:
+    case StepPart::uneven:
+    case StepPart::straggler: return t.bad;
+    case StepPart::optimizer: return mix(t.text, t.secondary, 0.6f);
     }
-    return t.text;
+    return t.faint;
+}
+
+void fill_part(Canvas& canvas, const Theme& theme, Rect bar, const StepSlice& slice) {
+    const Color color = color_of_part(theme, slice);
+    if (slice.part == StepPart::bubble || slice.part == StepPart::uneven)
+        canvas.pattern(bar, Pattern::hatched, color, mix(theme.window, color, 0.22f));
+    else
+        canvas.rect(bar, color);
 }
 
 TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {

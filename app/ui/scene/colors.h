@@ -15,8 +15,10 @@ static_assert(std::tuple_size_v<decltype(Theme::axis)> == kAxisCount);
 // Returns the colour of a group kind: an axis' own, or that of a combination's outermost part.
 [[nodiscard]] Color color_of(const Theme& theme, GroupKind kind);
 [[nodiscard]] Color color_of(const Theme& theme, OpKind op);
-// Returns the colour of a part of the step; time below the peak is also hatched.
+// Returns the colour of a part of the step.
 [[nodiscard]] Color color_of_part(const Theme& theme, const StepSlice& slice);
+// Fills a bar of a part of the step: idle time is hatched, everything else is solid.
+void fill_part(Canvas& canvas, const Theme& theme, Rect bar, const StepSlice& slice);
 
 // Says how the lines of a tier are drawn. Index 0 is the fast domain.
 struct TierMark {

@@ -40,12 +40,16 @@ std::vector<Slice> draw_step_bar(Ui& ui, Rect bar, const Step& step, double long
         const Rect r{x(s.from_s), bar.y, x(s.from_s + s.time_s) - x(s.from_s), bar.h};
         out.push_back({s, r});
         const Color color = color_of_part(ui.theme(), s);
-        c.rect(r, color);
+        fill_part(c, ui.theme(), r, s);
         if (r.w > 3) c.line({r.right(), r.y}, {r.right(), r.bottom()}, ui.theme().window);
         const std::string words = label_of(s) + " " + significant(s.time_s);
         TextStyle style = ui.style(12, Tone::text, Face::semibold);
         style.color = ink_on(color);
-        if (c.text_width(words, style) + 16 <= r.w) c.text_in(r.inset(8, 0), words, style);
+        if (const float w = c.text_width(words, style); w + 16 <= r.w) {
+            if (s.part == StepPart::bubble || s.part == StepPart::uneven)  // hatching is no ground for type
+                c.rect({r.x + 4, r.center().y - 9, w + 8, 18}, color, 2);
+            c.text_in(r.inset(8, 0), words, style);
+        }
         if (ui.hovers(r))
             ui.tooltip(label_of(s) + "\n" + time_text(s.time_s) + ", " + percent(s.time_s / step.time_s)
                        + " of the step");

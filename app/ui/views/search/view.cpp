@@ -26,10 +26,7 @@ void draw_slices(Ui& ui, Rect bar, const Step& step) {
     for (const StepSlice& s : waterfall(step)) {
         const auto at = [&](double t) { return bar.x + static_cast<float>(t / step.time_s) * bar.w; };
         const Rect r{at(s.from_s), bar.y, at(s.from_s + s.time_s) - at(s.from_s), bar.h};
-        if (s.part == StepPart::kernels)
-            ui.canvas().pattern(r, Pattern::hatched, color_of_part(ui.theme(), s));
-        else
-            ui.canvas().rect(r, color_of_part(ui.theme(), s));
+        fill_part(ui.canvas(), ui.theme(), r, s);
     }
 }
 

@@ -56,11 +56,7 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
                   ui.style(12, selected ? Tone::text : Tone::secondary));
         const float x = x_of(s.from_s), len = std::max(1.5f, x_of(s.from_s + s.time_s) - x);
         const Rect bar{x, row.y + row.h * 0.18f, len, row.h * 0.64f};
-        const Color color = color_of_part(ui.theme(), s);
-        if (s.part == StepPart::kernels)  // compute all the same, not at the peak
-            c.pattern(bar, Pattern::hatched, color);
-        else
-            c.rect(bar, color);
+        fill_part(c, ui.theme(), bar, s);
         if (i + 1 < slices.size())
             c.line({x + len, bar.bottom()}, {x + len, row_of(i + 1).y + row.h * 0.18f}, ui.theme().hairline);
         c.text_in({row.right() - figure, row.y, figure - 4, row.h},
@@ -246,11 +242,9 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     }
     if (scene.evaluation.valid && scene.evaluation.step) {
         const Step& s = *scene.evaluation.step;
-        const std::string share = percent(s.ideal_s / s.time_s), mfu = percent(s.mfu);
-        std::string words =
-            time_text(s.time_s) + " a step; " + share + " of it is the work itself at the peak";
-        words += share == mfu ? ", the rest is lost"
-                              : " without the masked half of attention (MFU counts it whole: " + mfu + ")";
+        // Useful work leaves out the masked half of attention, which MFU counts.
+        const std::string words = time_text(s.ideal_s) + " of " + time_text(s.time_s) + " is useful work, "
+                                  + percent(s.ideal_s / s.time_s) + " of the step; MFU " + percent(s.mfu);
         head_sentence(ui, head_row, room, words, 200);
     }
     const bool valid = scene.evaluation.valid && scene.evaluation.step.has_value();

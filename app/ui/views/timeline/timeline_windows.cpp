@@ -66,7 +66,7 @@ std::string period_words(const TimelineWindows& w) {
 }
 
 // Returns a window's name, and what is seen in it.
-std::array<std::string, 2> head_words(const TimelineWindows& w, std::size_t part, const Timeline& t) {
+std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t part, const Timeline& t) {
     switch (part) {
     case 0: {
         double last = 0;
@@ -148,7 +148,7 @@ void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeli
     room.cut_top(kBeam);
     for (std::size_t i = 0; i < w.window.size(); ++i) {
         const Rect r = w.window[i].plot;
-        const auto [name, words] = head_words(w, i, t);
+        const auto [name, words] = window_words(w, i, t);
         const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
         Rect row{r.x, room.y, r.w, 18};
         c.text_in(row, name, bold);

@@ -4,13 +4,12 @@
 #include "app/tables/timeline.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/mesh/mesh_marks.h"
 #include "app/ui/views/timeline/timeline_controls.h"
+#include "app/ui/views/timeline/timeline_labels.h"
 #include "app/ui/views/timeline/timeline_memory.h"
 #include "app/ui/views/timeline/timeline_overlay.h"
 #include "app/ui/views/timeline/timeline_rows.h"
 #include "app/ui/views/timeline/timeline_words.h"
-#include "core/mesh/places.h"
 #include "core/pipeline/timeline_walk.h"
 #include "core/plan/names.h"
 
@@ -70,50 +69,6 @@ void scrub(Ui& ui, std::string_view name, std::uint64_t window, Rect r, double w
     const Hit hit = ui.area(name, r, window, true, false);
     if (hit.held) s.cursor_s = std::clamp(scale.time(ui.frame().mouse.x), 0.0, whole), s.playing = false;
     if (hit.right_clicked) s.cursor_s = -1, s.playing = false;
-}
-
-// Writes stages by number, and by layers and nodes where the rows are high enough; a click selects the stage,
-// and moves the slow one here where there is one.
-void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state) {
-    Canvas& c = ui.canvas();
-    const auto devices = static_cast<int>(state.shown->places.size());
-    const int every = std::max(1, static_cast<int>(std::ceil(20.0f / rows.row_h)));
-    const int nice = every <= 1 ? 1 : every <= 2 ? 2 : every <= 5 ? 5 : (every + 9) / 10 * 10;
-    const std::string_view domain = domain_name(scene.plan.cluster);
-    const Canvas::Clip clip = c.clip(labels);
-    const int first = std::max(0, static_cast<int>(rows.scroll / rows.row_h));
-    for (int d = first; d < devices; ++d) {
-        const Rect row{labels.x, rows.row(d).y, labels.w, rows.row(d).h};
-        if (row.y > labels.bottom()) break;
-        const StagePlace& place = state.shown->places[d];
-        const Hit hit = ui.area("timeline.row", row, static_cast<std::uint64_t>(d), true, d % nice == 0);
-        const bool slow = state.shown->choice.slow.device == d;
-        if (hit.hovered) {
-            scene.next_hover.stage = d;
-            ui.tooltip(stage_text(d, place, domain));
-        }
-        if (hit.focused) ui.focus_ring(row, 3);
-        if (hit.clicked) {
-            scene.selection.stage = scene.selection.stage == d && !slow ? -1 : d;
-            if (state.choice.slow.any()) state.choice.slow.device = d;
-        }
-        if (slow) c.rect({row.right() - 5, row.y, 3, row.h}, ui.theme().bad);
-        if (d % nice != 0 && !slow) continue;
-        const int lines = labels.w <= 64 ? 1 : row.h >= 46 ? 3 : row.h >= 30 ? 2 : 1;
-        float y = row.center().y - 8.0f * static_cast<float>(lines);
-        if (lines == 1) y = std::clamp(y, labels.y, std::max(labels.y, labels.bottom() - 16));
-        const auto line = [&](const std::string& text, const TextStyle& s) {
-            c.text_in({row.x, y, row.w - 8, 16}, text, s);
-            y += 16;
-        };
-        TextStyle name = ui.style(11, chosen_stage(scene) == d || slow ? Tone::text : Tone::secondary);
-        if (slow) name.color = ui.theme().bad;
-        line((devices > 1 ? "stage " + std::to_string(d) : std::string("all GPUs"))
-                 + (slow ? " × " + trimmed(state.shown->choice.slow.factor) : ""),
-             name);
-        if (lines > 1) line(place.layers, ui.style(11, Tone::secondary));
-        if (lines > 2) line(nodes_text(place, domain), ui.style(11, Tone::secondary));
-    }
 }
 
 // Draws the rows of one timeline; the painter then knows what is under the mouse.
@@ -227,14 +182,6 @@ void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const 
     }
     if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
         draw_arrows(ui, t, state.shown->costs, static_cast<std::size_t>(op), rows, scale);
-}
-
-float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown) {
-    if (!tall || room.w < 640) return 64;
-    float w = 80;
-    for (std::size_t d = 0; d < shown.places.size() && d < 64; ++d)
-        w = std::max(w, ui.canvas().text_width(shown.places[d].layers, ui.style(11)) + 16);
-    return std::min(w, 160.0f);
 }
 
 // Holds the places of the view's parts.
