@@ -169,6 +169,48 @@ TEST_CASE("what only a running shell knows, or is not read, stays a named unknow
     }
 }
 
+TEST_CASE("a command is found where the shell would run it, in whichever script or text it stands") {
+    const Row rows[] = {
+        {R"(bash -c "show 5")", R"(5)"},
+        {R"(bash -lc 'show 5')", R"(5)"},
+        {"bash <<EOF\nshow 5\nEOF", R"(5)"},
+        {R"(ssh host bash -c "show 5")", R"(5)"},
+        {"sbatch <<'EOF'\n#!/bin/bash\nshow 5\nEOF", R"(5)"},
+        {"cat <<-END > f\n\tnothing 4\n\tEND\nshow 5", R"(5)"},
+        {R"(diff <(nothing 4) x; show 5)", R"(5)"},
+        {R"(show 5 2>&1 > log &)", R"(5)"},
+        {R"(X=$(nothing 4); show 5)", R"(5)"},
+        {"show \\\n 5", R"(5)"},
+        {R"(show 5 # 6)", R"(5)"},
+        {"#SBATCH --nodes=5\nshow $SLURM_NNODES", R"(5)"},
+        {"#SBATCH -N 5\nshow $SLURM_JOB_NUM_NODES", R"(5)"},
+        {"#SBATCH -n5 # five\nshow $SLURM_NTASKS", R"(5)"},
+        {"if x; then V=\"5 6\"; else V=\"5 7\"; fi\nshow $V", R"(${V})"},
+        {"A=(5)\nif x; then A+=(--bar 1); fi\nshow ${A[@]}", R"(5)"},
+        {"while x; do V=4; done\nshow 5", R"(5)"},
+        {"f() { f; show 5; }\nf", R"(5)"},
+        {"read V\nshow $V", R"(${V})"},
+        {R"(show `hostname`)", R"($(hostname))"},
+        {R"(show $1)", R"($1)"},
+        {R"(show "$@")", R"($@)"},
+        {"case $1 in a) V=1;; esac\nshow $V", R"(${V})"},
+        {R"(show $?)", R"($?)"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.script);
+        const shell::Script script = shell::read_script(std::string(row.script) + "\n", "job.sh");
+        int shows = 0;
+        for (const shell::Invocation& i : script.invocations) {
+            CHECK(i.words[0].text != "nothing");
+            if (i.words[0].text != "show") continue;
+            ++shows;
+            REQUIRE(i.words.size() >= 2);
+            CHECK(shell::shown(script, i.words[1].text) == row.value);
+        }
+        CHECK(shows == 1);
+    }
+}
+
 TEST_CASE("a script that the shell would refuse is refused with what is missing, and the line") {
     const Row rows[] = {
         {R"(V='a)", R"(the quote ' that begins here does not end)"},
