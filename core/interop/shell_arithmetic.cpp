@@ -8,7 +8,7 @@
 namespace pentamesh::shell {
 namespace {
 
-constexpr int kMostBrackets = 200;
+constexpr int kMostLevels = 600;  // three for a pair of brackets
 
 class Arithmetic {
   public:
@@ -34,7 +34,22 @@ class Arithmetic {
         return true;
     }
 
+    // Counts how deep brackets, signs and powers are nested.
+    struct Deeper {
+        int& level;
+        explicit Deeper(int& l) : level(++l) {}
+        ~Deeper() { --level; }
+        Deeper(const Deeper&) = delete;
+        Deeper& operator=(const Deeper&) = delete;
+    };
+    Number give_up() {
+        at_ = s_.size();
+        return std::nullopt;
+    }
+
     Number choice() {
+        const Deeper deeper(level_);
+        if (level_ > kMostLevels) return give_up();
         const Number c = binary(0);
         if (!take("?")) return c;
         const Number a = choice();
@@ -46,9 +61,9 @@ class Arithmetic {
     // Lists operators by strength, the weakest first; two characters before one.
     Number binary(int strength) {
         static constexpr std::string_view table[][4] = {
-            {"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"**", "*", "/", "%"}};
+            {"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
         constexpr int levels = 6;
-        if (strength == levels) return unary();
+        if (strength == levels) return power();
         Number left = binary(strength + 1);
         while (true) {
             std::string_view op;
@@ -58,6 +73,8 @@ class Arithmetic {
                     break;
                 }
             if (op.empty()) return left;
+            // x++ and x-- set a variable.
+            if ((op == "+" || op == "-") && s_.substr(at_).starts_with(op)) return give_up();
             left = combine(op, left, binary(strength + 1));
         }
     }
@@ -89,15 +106,18 @@ class Arithmetic {
         return *a != 0 || *b != 0;
     }
 
+    // From right to left: 2**3**2 is 2**9. A sign is stronger: -2**2 is 4.
+    Number power() {
+        const Deeper deeper(level_);
+        if (level_ > kMostLevels) return give_up();
+        const Number base = unary();
+        return take("**") ? combine("**", base, power()) : base;
+    }
+
     Number unary() {
-        if (++level_ > kMostBrackets) {
-            at_ = s_.size();
-            return std::nullopt;
-        }
-        struct Leave {
-            int& n;
-            ~Leave() { --n; }
-        } leave{level_};
+        const Deeper deeper(level_);
+        if (level_ > kMostLevels) return give_up();
+        if (take("--") || take("++")) return give_up();  // they set a variable
         if (take("-")) {
             const Number v = unary();
             return v && *v != std::numeric_limits<std::int64_t>::min() ? Number(-*v) : std::nullopt;
@@ -135,10 +155,11 @@ class Arithmetic {
         const bool negative = text.starts_with('-');
         if (negative) text.remove_prefix(1);
         if (text.empty()) return std::nullopt;
+        const std::int64_t base = text.size() > 1 && text.front() == '0' ? 8 : 10;
         std::int64_t n = 0;
         for (const char c : text) {
-            if (c < '0' || c > '9') return std::nullopt;
-            if (__builtin_mul_overflow(n, std::int64_t{10}, &n) || __builtin_add_overflow(n, c - '0', &n))
+            if (c < '0' || c >= '0' + base) return std::nullopt;
+            if (__builtin_mul_overflow(n, base, &n) || __builtin_add_overflow(n, c - '0', &n))
                 return std::nullopt;
         }
         return negative ? -n : n;

@@ -54,18 +54,49 @@ std::string trimmed(const std::string& text, const std::string& pattern, bool fr
     return text;
 }
 
-std::string replaced(const std::string& text, const std::string& what, const std::string& with, bool all) {
+// Returns how many characters at the beginning the pattern matches at most; nullopt: it does not match.
+std::optional<std::size_t> longest_match(const std::string& pattern, std::string_view text) {
+    for (std::size_t n = text.size() + 1; n-- > 0;)
+        if (matches(pattern, text.substr(0, n))) return n;
+    return std::nullopt;
+}
+
+// Returns nullopt where it would take too long, or where Bash's versions differ.
+std::optional<std::string> replaced(const std::string& text, std::string what, const std::string& with,
+                                    bool all) {
+    constexpr std::size_t kMostMatched = 128, kMostPattern = 32;
+    const bool front = !all && what.starts_with('#'), back = !all && what.starts_with('%');
     if (what.empty()) return text;
-    std::string out;
-    std::size_t at = 0;
-    while (true) {
-        const std::size_t found = text.find(what, at);
-        if (found == std::string::npos || out.size() > kMostValueBytes) break;
-        out += text.substr(at, found - at) + with;
-        at = found + what.size();
-        if (!all) break;
+    if (with.find('&') != std::string::npos) return std::nullopt;  // since 5.2 the text that was matched
+    if (front || back) what.erase(0, 1);
+    const bool plain = what.find_first_of("*?[") == std::string::npos;
+    if (!plain && (text.size() > kMostMatched || what.size() > kMostPattern)) return std::nullopt;
+    if (back) {
+        if (plain) return text.ends_with(what) ? text.substr(0, text.size() - what.size()) + with : text;
+        for (std::size_t i = 0; i <= text.size(); ++i)
+            if (matches(what, std::string_view(text).substr(i))) return text.substr(0, i) + with;
+        return text;
     }
-    return out + text.substr(at);
+    std::string out;
+    bool done = false;
+    for (std::size_t at = 0; at < text.size() || (front && at == 0 && !done);) {
+        const std::string_view rest = std::string_view(text).substr(at);
+        const std::optional<std::size_t> n =
+            done    ? std::nullopt
+            : plain ? rest.starts_with(what) ? std::optional(what.size()) : std::nullopt
+                    : longest_match(what, rest);
+        if (out.size() > kMostValueBytes) return std::nullopt;
+        if (n && (*n > 0 || front)) {
+            out += with;
+            at += *n;
+            done = !all;
+        } else {
+            if (at < text.size()) out += text[at];
+            ++at;
+        }
+        if (front) done = true;
+    }
+    return out;
 }
 
 }  // namespace
@@ -201,7 +232,32 @@ Expander::Looked Expander::look_up(const Part& p, int line) {
     return out;
 }
 
-std::string Expander::changed(const Part& p, const std::string& value) {
+std::optional<std::int64_t> Expander::number_of(const Part& p, std::size_t operand, int line) {
+    const std::string text = without_line_marks(expand_joined(p.operands[operand]));
+    if (text.find_first_not_of(' ') == std::string::npos) return 0;
+    constexpr std::int64_t kNone = -1'000'000'000;
+    const std::int64_t n = number_or(known(calculate(text, line)), kNone);
+    return n == kNone ? std::nullopt : std::optional(n);
+}
+
+Expander::Looked Expander::slice(const Part& p, Looked looked, int line) {
+    if (!looked.set) return looked;
+    // $0 stands before the first argument.
+    const std::int64_t before = p.text == "@" || p.text == "*" ? 1 : 0;
+    const auto size = static_cast<std::int64_t>(looked.texts.size());
+    const std::optional<std::int64_t> first = number_of(p, 0, line),
+                                      count = p.operands.size() > 1 ? number_of(p, 1, line)
+                                                                    : std::optional(size + before);
+    if (!first || !count || *count < 0 || (before > 0 && *first == 0))
+        return {{unknown("${" + p.text + "}", line, false)}, false, true};
+    const std::int64_t from = (*first < 0 ? size + before + *first : *first) - before;
+    Looked out{{}, looked.separate, true};
+    if (from < 0) return out;
+    for (std::int64_t i = from; i < size && i - from < *count; ++i) out.texts.push_back(looked.texts[i]);
+    return out;
+}
+
+std::string Expander::changed(const Part& p, const std::string& value, int line) {
     const std::string& op = p.operation;
     const auto operand = [&](std::size_t i) {
         return i < p.operands.size() ? without_line_marks(expand_joined(p.operands[i])) : std::string();
@@ -210,7 +266,13 @@ std::string Expander::changed(const Part& p, const std::string& value) {
     if (has_unknown(plain)) return value;
     if (op == "#" || op == "##") return trimmed(plain, operand(0), true, op == "##");
     if (op == "%" || op == "%%") return trimmed(plain, operand(0), false, op == "%%");
-    if (op == "/" || op == "//") return replaced(plain, operand(0), operand(1), op == "//");
+    const auto open = [&] { return unknown("${" + p.text + "}", line, false); };
+    if (op == "/" || op == "//") {
+        const std::string what = operand(0), with = operand(1);
+        if (has_unknown(what) || has_unknown(with)) return open();
+        const std::optional<std::string> made = replaced(plain, what, with, op == "//");
+        return made ? *made : open();
+    }
     if (op == "^^" || op == ",," || op == "^" || op == ",") {
         std::string out = plain;
         const std::size_t n = op.size() == 2 ? out.size() : std::min<std::size_t>(1, out.size());
@@ -223,12 +285,15 @@ std::string Expander::changed(const Part& p, const std::string& value) {
     }
     if (op == ":") {
         const auto size = static_cast<std::int64_t>(plain.size());
-        std::int64_t from = number_or(known(calculate(operand(0), 0)), size);
-        if (from < 0) from = std::max<std::int64_t>(0, size + from);
-        const std::int64_t n =
-            p.operands.size() > 1 ? number_or(known(calculate(operand(1), 0)), size) : size;
-        if (from >= size || n < 0) return "";
-        return plain.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(n));
+        const std::optional<std::int64_t> first = number_of(p, 0, line), count = p.operands.size() > 1
+                                                                                     ? number_of(p, 1, line)
+                                                                                     : std::optional(size);
+        if (!first || !count) return open();
+        const std::int64_t from = *first < 0 ? size + *first : *first;
+        if (from < 0 || from > size) return "";
+        const std::int64_t end = *count < 0 ? size + *count : std::min(size, from + *count);
+        if (end < from) return open();  // Bash stops with an error
+        return plain.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(end - from));
     }
     return value;
 }
@@ -263,6 +328,13 @@ Expander::Looked Expander::parameter(const Part& p, int line) {
         return {
             {text ? std::to_string(text->size()) : unknown("${#" + p.text + "}", line, false)}, false, true};
     }
+    const bool several = p.text != "@" && p.text != "*" && (p.index == "@" || p.index == "*");
+    if (op == "indirect" && several) {  // the places that an array has
+        Looked out{{}, looked.separate, true};
+        for (std::size_t i = 0; looked.set && i < looked.texts.size(); ++i)
+            out.texts.push_back(std::to_string(i));
+        return out;
+    }
     if (op == "indirect") {
         const auto name = known(looked.texts.empty() ? std::string() : looked.texts.front());
         Part other;
@@ -271,7 +343,9 @@ Expander::Looked Expander::parameter(const Part& p, int line) {
         return look_up(other, line);
     }
     if (op == "unknown" || op == "@") return {{unknown("${" + p.text + "}", line, false)}, false, true};
-    for (std::string& t : looked.texts) t = changed(p, t);
+    if (op == ":" && !p.index.empty() && (p.index == "@" || p.index == "*"))
+        return slice(p, std::move(looked), line);
+    for (std::string& t : looked.texts) t = changed(p, t, line);
     return looked;
 }
 

@@ -61,7 +61,7 @@ class Parser {
             }
             all->body.push_back(and_or());
             read_.skip_blanks();
-            if (!read_.take(";;", false)) {
+            if (!read_.take(";;", false) && !read_.take(";&", false)) {
                 if (!read_.take(";") && !read_.take("&")) read_.take("\n");
             }
         }
@@ -133,8 +133,10 @@ class Parser {
             c = list({"}"});
             expect("}", "{", line);
         } else if (read_.take("(")) {
-            c = list({")"});
+            auto inner = make(CommandKind::subshell, line);
+            inner->body.push_back(list({")"}));
             expect(")", "(", line);
+            c = inner;
         } else
             return simple(line);
         read_.skip_redirections(nullptr);
@@ -168,7 +170,7 @@ class Parser {
         read_.skip_blanks();
         if (read_.starts("((")) {
             auto c = make(CommandKind::repeat, line);
-            (void)read_.double_parentheses();
+            c->name = read_.double_parentheses();
             c->body.push_back(do_block("for", line));
             return c;
         }
@@ -183,7 +185,7 @@ class Parser {
 
     CommandPtr repeat(int line) {
         auto c = make(CommandKind::repeat, line);
-        (void)list({"do"});
+        c->body.push_back(list({"do"}));
         c->body.push_back(do_block("while", line));
         return c;
     }
@@ -208,7 +210,10 @@ class Parser {
             expect(")", "case", line);
             one.body = list({";;", ";&", ";;&", "esac"});
             read_.skip_blank_lines();
-            if (!read_.take(";;&") && !read_.take(";;")) read_.take(";&");
+            if (read_.take(";;&"))
+                one.end = CaseEnd::next_match;
+            else if (!read_.take(";;") && read_.take(";&"))
+                one.end = CaseEnd::next_body;
             c->cases.push_back(std::move(one));
         }
     }

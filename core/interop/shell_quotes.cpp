@@ -9,6 +9,28 @@ namespace {
 
 constexpr int kMostWordLevels = 40;
 
+// Returns where the character stands outside quotes and braces, a colon outside parentheses too.
+std::size_t find_outside(std::string_view s, char wanted, std::size_t from) {
+    bool quoted = false;
+    int depth = 0;
+    for (std::size_t i = from; i < s.size(); ++i) {
+        const char c = s[i];
+        if (c == '\\')
+            ++i;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            continue;
+        else if (c == wanted && depth <= 0)
+            return i;
+        else if (c == '{' || (c == '(' && wanted == ':'))
+            ++depth;
+        else if (c == '}' || (c == ')' && wanted == ':'))
+            --depth;
+    }
+    return std::string_view::npos;
+}
+
 }  // namespace
 
 void WordReader::put_literal(Word& w, char c, bool quoted) const {
@@ -183,7 +205,9 @@ void WordReader::braces(Part& p) {
         p.operation = op;
         s.remove_prefix(op.size());
         const bool two = op == "/" || op == "//" || op == ":";
-        const std::size_t cut = two ? s.find(op == ":" ? ':' : '/') : std::string_view::npos;
+        // In ${X////-} the third slash is the pattern.
+        const std::size_t from = op != ":" && s.starts_with('/') ? 1 : 0;
+        const std::size_t cut = two ? find_outside(s, op == ":" ? ':' : '/', from) : std::string_view::npos;
         p.operands.push_back(operand(s.substr(0, cut)));
         if (cut != std::string_view::npos) p.operands.push_back(operand(s.substr(cut + 1)));
         return;

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace pentamesh::shell {
@@ -121,7 +124,30 @@ Variable either_of(Expander& x, const std::string& name, int line, const Variabl
     return {{std::move(joined)}, false};
 }
 
+// Adds the names in an arithmetic expression that sets any.
+void collect_set(std::string_view expression, std::set<std::string>& names) {
+    bool sets =
+        expression.find("++") != std::string_view::npos || expression.find("--") != std::string_view::npos;
+    for (std::size_t i = 0; i < expression.size(); ++i)
+        if (expression[i] == '=') {
+            const bool doubled = i + 1 < expression.size() && expression[i + 1] == '=';
+            sets = sets
+                   || (!doubled
+                       && (i == 0
+                           || std::string_view("=!<>").find(expression[i - 1]) == std::string_view::npos));
+        }
+    if (!sets) return;
+    for (std::size_t i = 0; i < expression.size();) {
+        std::size_t end = i;
+        while (end < expression.size() && is_name_char(expression[end])) ++end;
+        if (end > i && is_name_start(expression[i])) names.emplace(expression.substr(i, end - i));
+        i = std::max(end, i + 1);
+    }
+}
+
 void collect_assigned(const Command& c, std::set<std::string>& names) {
+    if (c.kind == CommandKind::subshell) return;
+    if (c.kind == CommandKind::arithmetic || c.kind == CommandKind::repeat) collect_set(c.name, names);
     for (const Assignment& a : c.assignments) names.insert(a.name);
     if (c.kind == CommandKind::loop) names.insert(c.name);
     for (const CommandPtr& b : c.body) collect_assigned(*b, names);
@@ -137,7 +163,7 @@ class Runner {
     Script take() { return std::move(x_.script); }
 
   private:
-    enum class Flow : std::uint8_t { on, left_loop, left_function, ended };
+    enum class Flow : std::uint8_t { on, next_round, left_loop, left_function, ended };
 
     bool stopped() const { return flow_ != Flow::on || steps_ > kMostSteps; }
 
@@ -145,15 +171,18 @@ class Runner {
         if (++steps_ > kMostSteps || stopped()) return Truth::unknown;
         switch (c.kind) {
         case CommandKind::simple: return simple(c);
-        case CommandKind::sequence:
-        case CommandKind::pipeline: {
+        case CommandKind::sequence: {
             Truth t = Truth::yes;
             for (const CommandPtr& b : c.body) {
                 if (stopped()) break;
                 t = run(*b);
             }
-            return c.kind == CommandKind::pipeline ? Truth::unknown : t;
+            return t;
         }
+        case CommandKind::pipeline:
+            for (const CommandPtr& b : c.body) in_subshell(*b);
+            return Truth::unknown;
+        case CommandKind::subshell: return in_subshell(*c.body[0]);
         case CommandKind::both: return chain(c, Truth::yes);
         case CommandKind::either: return chain(c, Truth::no);
         case CommandKind::negated: {
@@ -178,6 +207,16 @@ class Runner {
         }
         }
         return Truth::unknown;
+    }
+
+    // Variables that a subshell sets are gone behind it, and leaving it leaves nothing else.
+    Truth in_subshell(const Command& c) {
+        if (stopped()) return Truth::unknown;
+        const State before = x_.state;
+        const Truth t = run(c);
+        x_.state = before;
+        flow_ = Flow::on;
+        return t;
     }
 
     Truth chain(const Command& c, Truth goes_on) {
@@ -223,17 +262,16 @@ class Runner {
             if (stopped()) break;
             x_.state.variables[c.name] = {{word.text}, false};
             run(*c.body[0]);
-            if (flow_ == Flow::left_loop) {
-                flow_ = Flow::on;
-                break;
-            }
+            const bool left = flow_ == Flow::left_loop;
+            if (left || flow_ == Flow::next_round) flow_ = Flow::on;
+            if (left) break;
         }
         return Truth::unknown;
     }
 
     Truth repeat(const Command& c) {
         std::set<std::string> names;
-        collect_assigned(*c.body[0], names);
+        collect_assigned(c, names);
         for (const std::string& n : names) x_.state.variables[n] = {{x_.unknown(n, c.line, false)}, false};
         return Truth::unknown;
     }
@@ -248,12 +286,19 @@ class Runner {
                 x_.state.variables[n] = {{x_.unknown(n, c.line, false)}, false};
             return Truth::unknown;
         }
-        for (const Case& k : c.cases)
-            for (const Word& pattern : k.patterns) {
-                const auto p = x_.known(x_.expand_joined(pattern));
-                if (p && matches(*p, *text)) return run(*k.body);
-            }
-        return Truth::unknown;
+        Truth t = Truth::unknown;
+        bool falls = false;
+        for (const Case& k : c.cases) {
+            const bool taken = falls || std::any_of(k.patterns.begin(), k.patterns.end(), [&](const Word& w) {
+                                   const auto p = x_.known(x_.expand_joined(w));
+                                   return p && matches(*p, *text);
+                               });
+            if (!taken) continue;
+            t = run(*k.body);
+            if (k.end == CaseEnd::stop || stopped()) return t;
+            falls = k.end == CaseEnd::next_body;
+        }
+        return t;
     }
 
     // Runs (( X = 1 )), (( X += 2 )), (( A > B )).
@@ -309,7 +354,14 @@ class Runner {
         for (std::size_t i = 1; i < words.size(); ++i) arguments.push_back(words[i].text);
         std::swap(arguments, x_.state.arguments);
         const bool inside = std::exchange(x_.state.in_function, true);
+        locals_.emplace_back();
         const Truth t = run(*body);
+        for (auto& [local, value] : locals_.back())
+            if (value)
+                x_.state.variables[local] = std::move(*value);
+            else
+                x_.state.variables.erase(local);
+        locals_.pop_back();
         if (flow_ == Flow::left_function) flow_ = Flow::on;
         x_.state.in_function = inside;
         x_.state.arguments = std::move(arguments);
@@ -322,6 +374,12 @@ class Runner {
                                      const Command& c) {
         if (program == "export" || program == "local" || program == "declare" || program == "readonly"
             || program == "typeset") {
+            const auto is = [](const char* text) {
+                return [text](const Argument& a) { return without_line_marks(a.text) == text; };
+            };
+            const bool local = !locals_.empty() && program != "export" && program != "readonly"
+                               && std::none_of(words.begin(), words.end(), is("-g"));
+            if (local) keep_for_caller(words, c.assignments);
             for (const Assignment& a : c.assignments) x_.assign(a);
             return Truth::yes;
         }
@@ -343,7 +401,7 @@ class Runner {
             return Truth::yes;
         }
         if (program == "shift") {
-            if (!x_.state.arguments.empty()) x_.state.arguments.erase(x_.state.arguments.begin());
+            shift(words);
             return Truth::yes;
         }
         if (program == "read") {
@@ -357,7 +415,7 @@ class Runner {
         else if (program == "return")
             flow_ = Flow::left_function;
         else if (program == "break" || program == "continue")
-            flow_ = program == "break" ? Flow::left_loop : flow_;
+            flow_ = program == "break" ? Flow::left_loop : Flow::next_round;
         else if (program == "eval") {
             std::string text;
             for (std::size_t i = 1; i < words.size(); ++i) text += (i > 1 ? " " : "") + words[i].text;
@@ -365,6 +423,33 @@ class Runner {
         } else
             return std::nullopt;
         return Truth::unknown;
+    }
+
+    // A function's own variables are the caller's again when it is left. One without a value is not set.
+    void keep_for_caller(const std::vector<Argument>& words, const std::vector<Assignment>& assignments) {
+        const auto keep = [&](const std::string& name) {
+            const auto it = x_.state.variables.find(name);
+            locals_.back().try_emplace(name, it == x_.state.variables.end() ? std::nullopt
+                                                                            : std::optional(it->second));
+        };
+        for (const Assignment& a : assignments) keep(a.name);
+        for (std::size_t i = 1; i < words.size(); ++i) {
+            const std::string name = x_.known(words[i].text).value_or("");
+            if (name.empty() || name.starts_with("-")) continue;
+            keep(name);
+            x_.state.variables.erase(name);
+        }
+    }
+
+    void shift(const std::vector<Argument>& words) {
+        std::vector<std::string>& arguments = x_.state.arguments;
+        const std::string by = words.size() > 1 ? x_.known(words[1].text).value_or("?") : "1";
+        std::size_t n = 0;
+        const auto [end, error] = std::from_chars(by.data(), by.data() + by.size(), n);
+        if (error != std::errc() || end != by.data() + by.size())
+            for (std::string& a : arguments) a = x_.unknown("shift " + by, words.front().line, false);
+        else if (n <= arguments.size())
+            arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(n));
     }
 
     // Runs `bash -c "…"`, and here-documents that a shell or sbatch reads.
@@ -403,6 +488,8 @@ class Runner {
     Flow flow_ = Flow::on;
     int steps_ = 0, calls_ = 0;
     std::set<std::string> active_;  // functions that are being called
+    // By function that is being called: the caller's value of each local variable; nullopt: it had none.
+    std::vector<std::map<std::string, std::optional<Variable>>> locals_;
 };
 
 }  // namespace

@@ -56,7 +56,11 @@ class Expander {
     };
     [[nodiscard]] Looked look_up(const Part& p, int line);
     [[nodiscard]] Looked parameter(const Part& p, int line);
-    [[nodiscard]] std::string changed(const Part& p, const std::string& value);
+    [[nodiscard]] std::string changed(const Part& p, const std::string& value, int line);
+    // Returns the number that an operand comes to; an empty one is 0.
+    [[nodiscard]] std::optional<std::int64_t> number_of(const Part& p, std::size_t operand, int line);
+    // Returns ${A[@]:1:2} of the texts.
+    [[nodiscard]] Looked slice(const Part& p, Looked looked, int line);
     class Fields;
     void put_parts(const Word& word, Fields& fields);
 

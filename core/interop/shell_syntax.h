@@ -43,13 +43,14 @@ struct Assignment {
 enum class CommandKind : std::uint8_t {
     simple,
     sequence,    // body in order
+    subshell,    // body[0], which leaves variables as they were
     both,        // body[0] && body[1]
     either,      // body[0] || body[1]
     negated,     // ! body[0]
     pipeline,    // every command of body
     choice,      // if: body[0] condition, body[1] then, body[2] else (may be an empty sequence)
     loop,        // for: `words` one after another into `name`, body[0]
-    repeat,      // while, until, for ((;;)): body[0] once or never, which is unknown
+    repeat,      // while, until, for ((;;)): body once or never, which is unknown; name: what is in (( ))
     match,       // case: words[0]; cases
     function,    // name, body[0]
     arithmetic,  // (( name ))
@@ -59,9 +60,13 @@ enum class CommandKind : std::uint8_t {
 struct Command;
 using CommandPtr = std::shared_ptr<const Command>;
 
+// Says what follows a case that was taken: ;; ;& ;;&
+enum class CaseEnd : std::uint8_t { stop, next_body, next_match };
+
 struct Case {
     std::vector<Word> patterns;
     CommandPtr body;
+    CaseEnd end = CaseEnd::stop;
 };
 
 struct Command {

@@ -85,6 +85,9 @@ class Test {
         if (op == "=" || op == "==") return truth(matches(*y, *x));
         if (op == "!=") return truth(!matches(*y, *x));
         if (op == "<" || op == ">") return truth(op == "<" ? *x < *y : *x > *y);
+        // [ ] reads 010 as ten, [[ ]] as eight.
+        for (const std::string* text : {&*x, &*y})
+            if (text->size() > 1 && text->front() == '0') return Truth::unknown;
         const auto difference = expander_.known(expander_.calculate("(" + *x + ")-(" + *y + ")", 0));
         if (!difference || difference->empty()) return Truth::unknown;
         const bool zero = *difference == "0", below = difference->front() == '-';

@@ -246,9 +246,10 @@ Model exaone4(const Fields& f) {
     Layers layers = plain_layers(m);
     const nlohmann::json* pattern = f.find("sliding_window_pattern");
     if (!read_layer_types(f, layers) && pattern && m.sliding_window > 0) {
-        const bool text = pattern->is_string();  // "LLLG": local and global layers
-        const std::string letters = f.text("sliding_window_pattern", "");
-        if (!text)
+        const bool number = pattern->is_number();
+        // "LLLG": local and global layers.
+        const std::string letters = number ? "" : f.text("sliding_window_pattern", "");
+        if (number)
             slide_all_but(layers, f.need("sliding_window_pattern", Fields::kMostLayers));
         else if (letters.find_first_not_of("LG") != std::string::npos || letters.empty())
             f.fail("sliding_window_pattern", "found " + shown_json(*pattern) + ", known: letters L and G");

@@ -1,0 +1,497 @@
+// Counts small models of each family in closed form, from the shapes in transformers' modeling_*.py: the
+// readers are right where no checkpoint's total is at hand.
+#include "core/io/hf_config.h"
+#include "core/model/model.h"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace pentamesh;
+using nlohmann::json;
+
+namespace {
+
+// Sizes of all these models.
+constexpr std::int64_t kLayers = 4, kHidden = 1024, kDim = 128, kKeys = 2 * kDim, kFfn = 2048, kVocab = 1000,
+                       kCount = 16, kExpertFfn = 256;
+constexpr const char* kBase = R"({"hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 8,
+    "num_key_value_heads": 2, "intermediate_size": 2048, "vocab_size": 1000})";
+constexpr const char* kMoe = R"({"moe_intermediate_size": 256, "num_experts": 16, "num_experts_per_tok": 2})";
+constexpr const char* kRouted =
+    R"({"moe_intermediate_size": 256, "n_routed_experts": 16, "num_experts_per_tok": 2})";
+constexpr const char* kLowRank =
+    R"({"kv_lora_rank": 256, "q_lora_rank": 256, "qk_nope_head_dim": 64, "qk_rope_head_dim": 32,
+    "v_head_dim": 64})";
+
+// Queries and the output, keys and values.
+constexpr std::int64_t attention(std::int64_t q, std::int64_t kv) {
+    return 2 * kHidden * q + 2 * kHidden * kv;
+}
+constexpr std::int64_t gated(std::int64_t ffn) {
+    return 3 * kHidden * ffn;
+}
+constexpr std::int64_t plain(std::int64_t ffn) {
+    return 2 * kHidden * ffn;
+}
+// Experts and their router.
+constexpr std::int64_t experts(std::int64_t ffn) {
+    return kCount * (gated(ffn) + kHidden);
+}
+constexpr std::int64_t kAttention = attention(kHidden, kKeys), kExperts = experts(kExpertFfn);
+constexpr std::int64_t kNorms = 2 * kHidden;  // of a layer
+// The embedding's table and the last norm, without and with a head of its own.
+constexpr std::int64_t kTable = kVocab * kHidden + kHidden, kTables = kTable + kVocab * kHidden;
+// DeepSeek-V2, section 2.1: 8 heads of 64 and 32 rotary, ranks of 256 with a norm each.
+constexpr std::int64_t kLatentKeys = kHidden * (256 + 32) + 256 + 256 * 8 * (64 + 64) + 8 * 64 * kHidden,
+                       kLatent = kHidden * 256 + 256 + 256 * 8 * (64 + 32) + kLatentKeys,
+                       kLatentFromHidden = kHidden * 8 * (64 + 32) + kLatentKeys;
+// Four key heads, eight value heads of 128, a convolution of 4: queries, keys, values and gate, two numbers a
+// head, convolutions, decay and its bias, norm, output.
+constexpr std::int64_t kGatedDelta =
+    kHidden * (2 * 512 + 2 * 1024) + 2 * kHidden * 8 + (2 * 512 + 1024) * 4 + 2 * 8 + 128 + 1024 * kHidden;
+// Eight heads of 128: queries, keys and values with convolutions, beta, decay and gate of low rank, norm,
+// output.
+constexpr std::int64_t kKimiDelta = 3 * (kHidden * 1024 + 1024 * 4) + kHidden * 8 + 8
+                                    + 2 * (kHidden * 128 + 128 * 1024) + 1024 + 128 + 1024 * kHidden;
+// Eight heads of 64, a state of 16: projections in, convolution with bias, three numbers a head, norm,
+// output.
+constexpr std::int64_t kMamba2 =
+    kHidden * (2 * 512 + 2 * 16 + 8) + (512 + 2 * 16) * 5 + 3 * 8 + 512 + 512 * kHidden;
+// Twice the hidden width, a state of 16, steps of rank 64, with Jamba's norms of steps and states.
+constexpr std::int64_t kInner = 2 * kHidden,
+                       kMamba1 = kHidden * 2 * kInner + kInner * 5 + kInner * (64 + 2 * 16) + 64 * kInner
+                                 + kInner + kInner * 16 + kInner + kInner * kHidden + 64 + 2 * 16;
+
+struct Row {
+    const char* type;
+    std::vector<const char*> parts;
+    const char* own;
+    std::int64_t want;
+};
+
+json config_of(const char* type, const std::vector<const char*>& parts, const char* own) {
+    json config = json::parse(kBase);
+    for (const char* part : parts) config.update(json::parse(part));
+    config.update(json::parse(own));
+    config["model_type"] = type;
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("each family's reader counts what its layers have in closed form") {
+    const Row rows[] = {
+        {"arcee", {}, R"({})", kLayers * (kAttention + plain(kFfn) + kNorms) + kTables},
+        {"cohere",
+         {},
+         R"({"use_qk_norm": true})",
+         kLayers * (kAttention + gated(kFfn) + kHidden + kHidden + kKeys) + kTable},
+        {"cohere2",
+         {},
+         R"({"sliding_window": 512, "sliding_window_pattern": 2})",
+         kLayers * (kAttention + gated(kFfn) + kHidden) + kTable},
+        {"cwm",
+         {},
+         R"({"layer_types": ["full_attention", "sliding_attention", "sliding_attention", "sliding_attention"]})",
+         kLayers * (kAttention + gated(kFfn) + kNorms) + kTables},
+        {"exaone4",
+         {},
+         R"({"sliding_window": 512, "sliding_window_pattern": "LLLG"})",
+         kLayers * (kAttention + 2 * kDim + gated(kFfn) + kNorms) + kTables},
+        {"exaone4",
+         {},
+         R"({"sliding_window": 512, "sliding_window_pattern": 4})",
+         kLayers * (kAttention + 2 * kDim + gated(kFfn) + kNorms) + kTables},
+        {"glm", {}, R"({})", kLayers * (kAttention + kHidden + 2 * kKeys + gated(kFfn) + kNorms) + kTables},
+        {"glm4", {}, R"({})", kLayers * (kAttention + gated(kFfn) + 2 * kNorms) + kTables},
+        {"granite",
+         {},
+         R"({"attention_bias": true, "mlp_bias": true})",
+         kLayers * (kAttention + 2 * kHidden + 2 * kKeys + gated(kFfn) + 2 * kFfn + kHidden + kNorms)
+             + kTables},
+        {"helium", {}, R"({})", kLayers * (kAttention + gated(kFfn) + kNorms) + kTables},
+        {"hunyuan_v1_dense",
+         {},
+         R"({"attention_head_dim": 64})",
+         kLayers * (attention(8 * 64, 2 * 64) + 2 * 64 + gated(kFfn) + kNorms) + kTables},
+        {"ministral3",
+         {},
+         R"({"sliding_window": 512, "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "full_attention"]})",
+         kLayers * (kAttention + gated(kFfn) + kNorms) + kTable},
+        {"minitron", {}, R"({})", kLayers * (kAttention + plain(kFfn) + 2 * kNorms) + kTables + kHidden},
+        {"starcoder2",
+         {},
+         R"({})",
+         kLayers * (kAttention + 2 * kHidden + 2 * kKeys + plain(kFfn) + kFfn + kHidden + 2 * kNorms) + kTable
+             + kHidden},
+        {"vaultgemma",
+         {},
+         R"({"head_dim": 256})",
+         kLayers * (attention(8 * 256, 2 * 256) + gated(kFfn) + kNorms) + kTable},
+        {"youtu_llm", {kLowRank}, R"({})", kLayers * (kLatent + gated(kFfn) + kNorms) + kTable},
+        {"phimoe",
+         {},
+         R"({"num_local_experts": 16, "num_experts_per_tok": 2, "attention_bias": true, "lm_head_bias": true})",
+         kLayers * (kAttention + 2 * kHidden + 2 * kKeys + experts(kFfn) + 2 * kNorms) + kTables + kVocab
+             + kHidden},
+        {"qwen2_moe",
+         {kMoe},
+         R"({"shared_expert_intermediate_size": 512, "mlp_only_layers": [0, 2]})",
+         kLayers * (kAttention + kHidden + 2 * kKeys + kNorms) + 2 * gated(kFfn)
+             + 2 * (kExperts + gated(512) + kHidden) + kTables},
+        {"deepseek_v2",
+         {kRouted, kLowRank},
+         R"({"moe_layer_freq": 3})",
+         kLayers * (kLatent + kNorms) + 2 * kExperts + 2 * gated(kFfn) + kTables},
+        {"glm4_moe_lite",
+         {kRouted, kLowRank},
+         R"({"n_shared_experts": 1, "mlp_layer_types": ["dense", "sparse", "sparse", "dense"]})",
+         kLayers * (kLatent + kNorms) + 2 * gated(kFfn) + 2 * (kExperts + kCount + gated(kExpertFfn))
+             + kTables},
+        {"ernie4_5_moe",
+         {},
+         R"({"moe_num_experts": 16, "moe_k": 2, "moe_intermediate_size": 256, "moe_num_shared_experts": 2, "moe_layer_interval": 2})",
+         kLayers * (kAttention + kNorms) + 2 * (kExperts + kCount + gated(2 * kExpertFfn)) + 2 * gated(kFfn)
+             + kTable},
+        {"hunyuan",
+         {},
+         R"({"num_experts": 16, "moe_topk": 1, "moe_intermediate_size": 256, "num_shared_expert": 1, "use_mixed_mlp_moe": true, "use_cla": true})",
+         kLayers * (2 * kHidden * kHidden + kExperts + gated(kFfn) + kNorms) + 2 * 2 * kHidden * kKeys
+             + kTables},
+        {"llama4_text",
+         {},
+         R"({"intermediate_size": 256, "intermediate_size_mlp": 2048, "num_local_experts": 16, "num_experts_per_tok": 1, "moe_layers": [1, 3], "no_rope_layers": [1, 1, 1, 0]})",
+         kLayers * (kAttention + kNorms) + 2 * (kExperts + gated(kExpertFfn)) + 2 * gated(kFfn) + kTables},
+        {"granitemoeshared",
+         {},
+         R"({"num_local_experts": 16, "num_experts_per_tok": 2, "intermediate_size": 256, "shared_intermediate_size": 512})",
+         kLayers * (kAttention + kExperts + gated(512) + kNorms) + kTables},
+        {"exaone_moe",
+         {kMoe},
+         R"({"num_shared_experts": 1, "first_k_dense_replace": 1, "sliding_window": 128, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]})",
+         kLayers * (kAttention + 2 * kDim + kNorms) + gated(kFfn)
+             + 3 * (kExperts + kCount + gated(kExpertFfn)) + kTables},
+        {"exaone_moe",
+         {kMoe},
+         R"({"num_shared_experts": 1, "is_moe_layer": [0, 1, false, true]})",
+         kLayers * (kAttention + 2 * kDim + kNorms) + 2 * gated(kFfn)
+             + 2 * (kExperts + kCount + gated(kExpertFfn)) + kTables},
+        {"afmoe",
+         {kMoe},
+         R"({"num_shared_experts": 1, "num_dense_layers": 2, "sliding_window": 512})",
+         kLayers * (kAttention + kHidden * kHidden + 2 * kDim + 2 * kNorms) + 2 * gated(kFfn)
+             + 2 * (kExperts + kCount + gated(kExpertFfn)) + kTables},
+        {"mimo_v2_flash",
+         {kRouted},
+         R"({"head_dim": 192, "v_head_dim": 128, "hybrid_layer_pattern": [0, 1, 1, 0], "moe_layer_freq": [0, 1, 1, 1], "swa_num_key_value_heads": 4, "swa_head_dim": 192, "swa_v_head_dim": 128})",
+         2 * kHidden * (8 * 192 + 2 * (192 + 128) + 8 * 128)
+             + 2 * (kHidden * (8 * 192 + 4 * (192 + 128) + 8 * 128) + 8) + kLayers * kNorms + gated(kFfn)
+             + 3 * (kExperts + kCount) + kTables},
+        {"step3p5",
+         {},
+         R"({"num_attention_groups": 2, "moe_num_experts": 16, "moe_top_k": 2, "moe_intermediate_size": 256, "share_expert_dim": 512, "moe_layers_enum": "1,3", "attention_other_setting": {"num_attention_heads": 12, "num_attention_groups": 4}})",
+         2 * (kAttention + kHidden * 8) + 2 * (attention(12 * kDim, 4 * kDim) + kHidden * 12)
+             + kLayers * (2 * kDim + kNorms) + 2 * gated(kFfn) + 2 * (kExperts + kCount + gated(512))
+             + kTables},
+        {"mellum",
+         {kMoe},
+         R"({"sliding_window": 512, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]})",
+         kLayers * (kAttention + 2 * kDim + kExperts + kNorms) + kTables},
+        {"qwen3_5_text",
+         {},
+         R"({"linear_num_key_heads": 4, "linear_num_value_heads": 8, "linear_key_head_dim": 128, "linear_value_head_dim": 128, "head_dim": 256})",
+         3 * kGatedDelta + kHidden * 2 * 2048 + 2 * kHidden * 512 + 2048 * kHidden + 2 * 256
+             + kLayers * (gated(kFfn) + kNorms) + kTables},
+        {"kimi_linear",
+         {kLowRank},
+         R"({"q_lora_rank": null, "linear_attn_config": {"num_heads": 8, "head_dim": 128, "kda_layers": [1, 2, 3]}})",
+         3 * kKimiDelta + kLatentFromHidden + kLayers * (gated(kFfn) + kNorms) + kTables},
+        {"minimax_text_01",
+         {},
+         R"({"num_local_experts": 16, "num_experts_per_tok": 2})",
+         2 * (5 * kHidden * kHidden + kHidden) + 2 * kAttention + kLayers * (experts(kFfn) + kNorms)
+             + kTables},
+        {"ring_linear",
+         {kMoe},
+         R"({"num_shared_experts": 1, "first_k_dense_replace": 1, "layer_group_size": 2, "use_qk_norm": true, "moe_router_enable_expert_bias": true})",
+         2 * (3 * kHidden * kHidden + 2 * kHidden * kKeys + kHidden + 2 * kDim) + 2 * (kAttention + 2 * kDim)
+             + kLayers * kNorms + gated(kFfn) + 3 * (kExperts + kCount + gated(kExpertFfn)) + kTables},
+        {"granitemoehybrid",
+         {},
+         R"({"num_local_experts": 0, "shared_intermediate_size": 3072, "layers_block_type": ["mamba", "mamba", "attention", "mamba"], "mamba_n_heads": 8, "mamba_d_head": 64, "mamba_d_state": 16})",
+         3 * kMamba2 + kAttention + kLayers * (gated(3072) + kNorms) + kTables},
+        {"bamba",
+         {},
+         R"({"mamba_n_heads": 8, "mamba_d_head": 64, "mamba_d_state": 16, "attn_layer_indices": [1]})",
+         3 * kMamba2 + kAttention + kLayers * (gated(kFfn) + kNorms) + kTables},
+        {"nemotron_h",
+         {kRouted},
+         R"({"layers_block_type": ["mamba", "attention", "moe", "mlp"], "mamba_num_heads": 8, "mamba_head_dim": 64, "ssm_state_size": 16, "n_shared_experts": 1, "moe_shared_expert_intermediate_size": 512})",
+         kMamba2 + kAttention + kCount * plain(kExpertFfn) + kCount * kHidden + kCount + plain(512)
+             + plain(kFfn) + kLayers * kHidden + kTables},
+        {"jamba",
+         {},
+         R"({"layers_block_type": ["mamba", "mamba", "attention", "mamba"], "num_experts": 16, "num_experts_per_tok": 2})",
+         3 * kMamba1 + kAttention + kLayers * kNorms + 2 * experts(kFfn) + 2 * gated(kFfn) + kTables},
+        {"laguna",
+         {kMoe},
+         R"({"shared_expert_intermediate_size": 512, "num_attention_heads_per_layer": [8, 12, 12, 12]})",
+         kAttention + kHidden * 8 + 3 * (attention(12 * kDim, kKeys) + kHidden * 12)
+             + kLayers * (2 * kDim + kNorms) + gated(kFfn) + 3 * (kExperts + kCount + gated(512)) + kTables},
+        {"nemotron-nas",
+         {},
+         R"({"block_configs": [{"attention": {"n_heads_in_group": 4}, "ffn": {"ffn_mult": 3.0}}, {"attention": {"no_op": true}, "ffn": {"ffn_mult": 1.5}}, {"attention": {"n_heads_in_group": 8}, "ffn": {"no_op": true}}, {"attention": {"n_heads_in_group": 4}, "ffn": {"ffn_mult": 1.3}}]})",
+         2 * kAttention + attention(kHidden, kDim) + gated(2048) + 2 * gated(1024) + 6 * kHidden + kTables},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.type);
+        CAPTURE(row.own);
+        CHECK(count_parameters(model_from_hf(config_of(row.type, row.parts, row.own), "config.json")).total
+              == row.want);
+    }
+}
+
+TEST_CASE("a model inside a model's config is read where it stands, with the switch around it") {
+    json inner = config_of("qwen3_moe", {kMoe}, "{}");
+    const std::int64_t total = kLayers * (kAttention + 2 * kDim + kExperts + kNorms);
+    CHECK(count_parameters(model_from_hf(inner, "c")).total == total + kTables);
+    json omni{{"model_type", "qwen3_omni_moe"}, {"thinker_config", {{"text_config", inner}}}};
+    CHECK(count_parameters(model_from_hf(omni, "c")).total == total + kTables);
+    omni["tie_word_embeddings"] = true;
+    CHECK(count_parameters(model_from_hf(omni, "c")).total == total + kTable);
+    inner["model_type"] = "qwen3_omni_moe_text";
+    CHECK(count_parameters(model_from_hf(inner, "c")).total == total + kTables);
+}
+
+TEST_CASE("checkpoints of further families count as they do") {
+    const auto total = [](const char* text) {
+        return count_parameters(model_from_hf(std::string_view(text), "config.json")).total;
+    };
+    // Totals that the hub's interface, or the program that loaded the checkpoint, prints.
+    CHECK(
+        total(
+            R"({"model_type": "cohere", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 256000})")
+        == 8028033024);  // Aya Expanse 8B
+    CHECK(
+        total(
+            R"({"model_type": "glm", "hidden_size": 4096, "num_hidden_layers": 40, "num_attention_heads": 32,
+        "num_key_value_heads": 2, "head_dim": 128, "intermediate_size": 13696, "vocab_size": 151552,
+        "attention_bias": true})")
+        == 9399951360);  // GLM-4-9B-Chat
+    CHECK(
+        total(
+            R"({"model_type": "glm4", "hidden_size": 4096, "num_hidden_layers": 40, "num_attention_heads": 32,
+        "num_key_value_heads": 2, "head_dim": 128, "intermediate_size": 13696, "vocab_size": 151552,
+        "attention_bias": true})")
+        == 9400279040);  // GLM-4-9B-0414
+    CHECK(
+        total(
+            R"({"model_type": "ernie4_5", "hidden_size": 1024, "num_hidden_layers": 18, "num_attention_heads": 16,
+        "num_key_value_heads": 2, "head_dim": 128, "intermediate_size": 3072, "vocab_size": 103424})")
+        == 360748032);  // ERNIE-4.5-0.3B
+    CHECK(
+        total(
+            R"({"model_type": "granitemoe", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
+        "num_key_value_heads": 8, "intermediate_size": 512, "num_local_experts": 32, "num_experts_per_tok": 8,
+        "vocab_size": 49155, "tie_word_embeddings": true})")
+        == 1334628352);  // Granite 3 1B A400M
+    CHECK(
+        total(
+            R"({"model_type": "granitemoe", "hidden_size": 1536, "num_hidden_layers": 32, "num_attention_heads": 24,
+        "num_key_value_heads": 8, "intermediate_size": 512, "num_local_experts": 40, "num_experts_per_tok": 8,
+        "vocab_size": 49155, "tie_word_embeddings": true})")
+        == 3298793472);  // Granite 3 3B A800M
+    CHECK(
+        total(
+            R"({"model_type": "lfm2_moe", "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "intermediate_size": 7168, "moe_intermediate_size": 1792, "num_experts": 32,
+        "num_experts_per_tok": 4, "num_dense_layers": 2, "vocab_size": 65536, "conv_L_cache": 3, "layer_types":
+        ["conv", "conv", "full_attention", "conv", "conv", "conv", "full_attention", "conv", "conv", "conv",
+        "full_attention", "conv", "conv", "conv", "full_attention", "conv", "conv", "conv", "full_attention", "conv",
+        "conv", "full_attention", "conv", "conv"]})")
+        == 8339929856 + 704);  // LFM2-8B-A1B: in bf16, and the experts' biases in fp32
+}
+
+TEST_CASE("windows stand where a family's pattern has them, by a number or by letters") {
+    const auto kinds = [](const char* type, const char* own) {
+        const Model m = model_from_hf(config_of(type, {}, own), "c");
+        const LayerTypes types = layer_types(m);
+        std::string out;
+        for (std::int64_t i = 0; i < m.layers; ++i)
+            out += types[type_of_layer(m, types, i)].mixer == MixerKind::window ? 'L' : 'G';
+        return out;
+    };
+    CHECK(kinds("cohere2", R"({"sliding_window": 512})") == "LLLG");
+    CHECK(kinds("cohere2", R"({"sliding_window": 512, "sliding_window_pattern": 2})") == "LGLG");
+    CHECK(kinds("exaone4", R"({"sliding_window": 512, "sliding_window_pattern": "LLG"})") == "LLGG");
+    CHECK(kinds("exaone4", R"({"sliding_window": 512, "sliding_window_pattern": 3})") == "LLGL");
+    CHECK(kinds("exaone4", R"({"sliding_window": 512})") == "GGGG");
+    CHECK(kinds("vaultgemma", R"({})") == "LGLG");
+}
+
+TEST_CASE("a value that a plan cannot state, or that fits no model, is refused with its place") {
+    struct Refused {
+        const char* type;
+        std::vector<const char*> parts;
+        const char* own;
+        const char* says;
+    };
+    const Refused rows[] = {
+        {"exaone4",
+         {},
+         R"({"sliding_window": 128, "sliding_window_pattern": "LX"})",
+         "/sliding_window_pattern: found \"LX\", known: letters L and G"},
+        {"phi", {}, R"({"qk_layernorm": true})", "/qk_layernorm: true is not supported"},
+        {"seed_oss",
+         {},
+         R"({"attention_bias": false, "attention_out_bias": true})",
+         "/attention_out_bias: true without attention_bias"},
+        {"llama", {}, R"({"hidden_act": "tanh"})", "/hidden_act: found \"tanh\", known for a gated MLP"},
+        {"nemotron",
+         {},
+         R"({"hidden_act": "tanh"})",
+         "/hidden_act: found \"tanh\", known for an MLP without gate"},
+        {"llama",
+         {},
+         R"({"num_attention_heads": 7, "num_key_value_heads": 7})",
+         "/num_attention_heads: 7 does not divide hidden_size = 1024"},
+        {"llama", {}, R"({"num_key_value_heads": 3})", "/num_key_value_heads: 3 does not divide"},
+        {"gpt_oss",
+         {},
+         R"({"num_local_experts": 4, "num_experts_per_tok": 8})",
+         "/num_experts_per_tok: 8 is more than num_local_experts = 4"},
+        {"gpt_oss",
+         {},
+         R"({"num_local_experts": 4})",
+         "/num_experts_per_tok: is missing, but there are experts"},
+        {"ernie4_5_moe", {}, R"({"moe_num_experts": [64, 64], "moe_k": 6})", "/moe_num_experts: lists"},
+        {"hunyuan_v1_moe",
+         {},
+         R"({"num_experts": [16, 8, 16, 16], "moe_topk": 1})",
+         "/num_experts: has a different value for each layer (16 and 8)"},
+        {"bailing_moe", {kMoe}, R"({"use_bias": true})", "/use_bias: true without use_qkv_bias"},
+        {"mimo_v2_flash",
+         {kRouted},
+         R"({"v_head_dim": 128, "swa_v_head_dim": 64})",
+         "/swa_v_head_dim: differs from v_head_dim"},
+        {"deepseek_v3",
+         {kRouted, kLowRank},
+         R"({"first_k_dense_replace": 5})",
+         "/first_k_dense_replace: 5 is more than num_hidden_layers = 4"},
+        {"deepseek_v3",
+         {kRouted, kLowRank},
+         R"({"n_group": 4, "topk_group": 8})",
+         "/topk_group: 8 is more than n_group = 4"},
+        {"qwen3_moe",
+         {kMoe},
+         R"({"mlp_only_layers": [4]})",
+         "/mlp_only_layers: found 4, must be layers from 0 to 3"},
+        {"qwen3_moe", {kMoe}, R"({"mlp_only_layers": 2})", "/mlp_only_layers: found 2, must be a list"},
+        {"afmoe",
+         {kMoe},
+         R"({"num_dense_layers": 5})",
+         "/num_dense_layers: 5 is more than num_hidden_layers = 4"},
+        {"mellum",
+         {kMoe},
+         R"({"layer_types": ["full_attention", "full_attention", "full_attention"]})",
+         "/layer_types: lists 3 layers of 4"},
+        {"mellum",
+         {kMoe},
+         R"({"layer_types": "full_attention"})",
+         "/layer_types: found \"full_attention\", must be a list"},
+        {"mellum",
+         {kMoe},
+         R"({"layer_types": ["full_attention", "full_attention", "full_attention", "fourier"]})",
+         "/layer_types: layer 3 is \"fourier\", a kind of layer that a plan cannot state"},
+        {"mellum",
+         {kMoe},
+         R"({"layer_types": ["full_attention", "full_attention", "full_attention", "sliding_attention"]})",
+         "/sliding_window: is missing"},
+        {"ring_linear",
+         {kMoe},
+         R"({"use_bias": true, "layer_group_size": 2})",
+         "/use_bias: true in a model with linear layers"},
+        {"ring_linear",
+         {kMoe},
+         R"({"use_qkv_bias": true, "layer_group_size": 2})",
+         "/use_qkv_bias: true in a model with linear layers"},
+        {"kimi_linear", {kLowRank}, R"({})", "/linear_attn_config: is missing, must be an object"},
+        {"kimi_linear",
+         {kLowRank},
+         R"({"linear_attn_config": {"num_heads": 8, "head_dim": 64}})",
+         "/linear_attn_config/kda_layers: is missing"},
+        {"kimi_linear",
+         {kLowRank},
+         R"({"linear_attn_config": {"num_heads": 8, "head_dim": 64, "kda_layers": [0]}})",
+         "/linear_attn_config/kda_layers: found 0, must be layers from 1 to 4"},
+        {"lfm2",
+         {},
+         R"({"block_ffn_dim_multiplier": "one"})",
+         "/block_ffn_dim_multiplier: found \"one\", must be a number"},
+        {"lfm2",
+         {},
+         R"({"block_ffn_dim_multiplier": 1e-09})",
+         "/block_ffn_dim_multiplier: makes no width of an MLP"},
+        {"bamba",
+         {},
+         R"({"mamba_n_heads": 7, "mamba_d_state": 16})",
+         "/mamba_n_heads: 7 does not divide the mixer's width 2048"},
+        {"falcon_h1",
+         {},
+         R"({"mamba_n_heads": 8, "mamba_d_head": 64, "mamba_d_ssm": 512, "mamba_d_state": 16, "projectors_bias": true})",
+         "/projectors_bias: differs from mamba_proj_bias"},
+        {"nemotron_h",
+         {},
+         R"({"hybrid_override_pattern": "M*X-", "mamba_num_heads": 8, "mamba_head_dim": 64, "ssm_state_size": 16})",
+         "/hybrid_override_pattern: found \"X\", known: M (mamba)"},
+        {"nemotron_h",
+         {},
+         R"({"hybrid_override_pattern": "M*-", "mamba_num_heads": 8, "mamba_head_dim": 64, "ssm_state_size": 16})",
+         "/hybrid_override_pattern: has 3 layers, num_hidden_layers is 4"},
+        {"nemotron_h", {}, R"({})", "/layers_block_type: is missing, it says what each layer is"},
+        {"gemma4_text", {}, R"({})", "/hidden_size_per_layer_input: gemma4: embeddings for each layer"},
+        {"gemma4_text",
+         {},
+         R"({"hidden_size_per_layer_input": 0, "num_kv_shared_layers": 2})",
+         "/num_kv_shared_layers: gemma4: layers that share keys"},
+        {"laguna",
+         {kMoe},
+         R"({"attention_bias": true})",
+         "/attention_bias: laguna: a bias of the output alone"},
+        {"laguna",
+         {kMoe},
+         R"({"num_attention_heads_per_layer": [8, 8, 8, 0]})",
+         "/num_attention_heads_per_layer: found 0"},
+        {"nemotron-nas", {}, R"({})", "/block_configs: is missing, it says what each layer is"},
+        {"nemotron-nas",
+         {},
+         R"({"block_configs": [{"attention": {"replace_with_linear": true}}, {"attention": {"replace_with_linear": true}}, {"attention": {"replace_with_linear": true}}, {"attention": {"replace_with_linear": true}}]})",
+         "/block_configs/0/attention/replace_with_linear: true cannot be stated"},
+        {"nemotron-nas",
+         {},
+         R"({"block_configs": [{"attention": {"n_heads_in_group": 3}}, {"attention": {"n_heads_in_group": 3}}, {"attention": {"n_heads_in_group": 3}}, {"attention": {"n_heads_in_group": 3}}]})",
+         "/block_configs/0/attention/n_heads_in_group: 3 does not divide"},
+        {"nemotron-nas",
+         {},
+         R"({"block_configs": [{"ffn": {"ffn_mult": 0}}, {"ffn": {"ffn_mult": 0}}, {"ffn": {"ffn_mult": 0}}, {"ffn": {"ffn_mult": 0}}]})",
+         "/block_configs/0/ffn/ffn_mult: must be a number above 0"},
+        {"llava", {}, R"({"text_config": 3})", "/text_config: must be an object"},
+    };
+    for (const Refused& row : rows) {
+        CAPTURE(row.type);
+        CAPTURE(row.own);
+        std::string said;
+        try {
+            (void)model_from_hf(config_of(row.type, row.parts, row.own), "c.json");
+        } catch (const Error& e) {
+            said = e.what();
+        }
+        CAPTURE(said);
+        CHECK(said.find(std::string("c.json: ") + row.says) != std::string::npos);
+    }
+}

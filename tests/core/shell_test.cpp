@@ -1,0 +1,257 @@
+// Reads shell constructs as Bash does: the values are those that Bash 5.2 prints. A value that is wrong would
+// be worse than one that is not known.
+#include "core/base/error.h"
+#include "core/interop/shell_script.h"
+
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace pentamesh;
+
+namespace {
+
+struct Row {
+    const char* script;
+    const char* value;
+};
+
+// Returns $V as a command that the script calls last gets it.
+std::string value_of(const char* text) {
+    const shell::Script script = shell::read_script(std::string(text) + "\nshow \"$V\"\n", "job.sh");
+    REQUIRE(!script.invocations.empty());
+    const shell::Invocation& last = script.invocations.back();
+    REQUIRE(last.words.size() == 2);
+    REQUIRE(last.words[0].text == "show");
+    return shell::shown(script, last.words[1].text);
+}
+
+}  // namespace
+
+TEST_CASE("a construct of the shell has the value that Bash gives it") {
+    const Row rows[] = {
+        {R"(V=$((2*3**2)))", R"(18)"},
+        {R"(V=$((2**3**2)))", R"(512)"},
+        {R"(V=$((-2**2)))", R"(4)"},
+        {R"(V=$((010+1)))", R"(9)"},
+        {R"(x=3; V=$((x*(2+x)%7)))", R"(1)"},
+        {R"(V=$((5>3 && 2>=2 || 0)))", R"(1)"},
+        {R"(V=$((1?7:8)))", R"(7)"},
+        {R"(V=$((7/2)) )", R"(3)"},
+        {R"(V=$((-7/2)))", R"(-3)"},
+        {R"(V=$((-7%3)))", R"(-1)"},
+        {R"(V=$((!0 + !5)))", R"(1)"},
+        {R"(x=4; (( x += 2 )); V=$x)", R"(6)"},
+        {R"(x=4; (( x++ )); V=$x)", R"(5)"},
+        {R"(x=4; if (( x > 3 )); then V=a; else V=b; fi)", R"(a)"},
+        {R"(X=llama-3-70b; V=${X##*-})", R"(70b)"},
+        {R"(X=llama-3-70b; V=${X#*-})", R"(3-70b)"},
+        {R"(X=llama-3-70b; V=${X%-*})", R"(llama-3)"},
+        {R"(X=llama-3-70b; V=${X%%-*})", R"(llama)"},
+        {R"(X=a/b/c; V=${X//\//-})", R"(a-b-c)"},
+        {R"(X=a/b/c; V=${X/\//-})", R"(a-b/c)"},
+        {R"(X=a1b22; V=${X//[0-9]/})", R"(ab)"},
+        {R"(X=a1b22; V=${X/[0-9]*/x})", R"(ax)"},
+        {R"(X=abab; V=${X/#ab/x})", R"(xab)"},
+        {R"(X=abab; V=${X/%ab/x})", R"(abx)"},
+        {R"(X=abcdef; V=${X:2:3})", R"(cde)"},
+        {R"(X=abcdef; V=${X: -2})", R"(ef)"},
+        {R"(X=abcdef; V=${X:1:-1})", R"(bcde)"},
+        {R"(X=abcdef; V=${#X})", R"(6)"},
+        {R"(X=aBc; V=${X^^})", R"(ABC)"},
+        {R"(X=aBc; V=${X,,})", R"(abc)"},
+        {R"(X=aBc; V=${X^})", R"(ABc)"},
+        {R"(V=${N:-4})", R"(4)"},
+        {R"(N=; V=${N:-4})", R"(4)"},
+        {R"(N=; V=${N-4})", R"()"},
+        {R"(V=${N:=5}; V=$N$V)", R"(55)"},
+        {R"(N=1; V=${N:+x})", R"(x)"},
+        {R"(V=${N+x}y)", R"(y)"},
+        {R"(N=1; V=${N:?no})", R"(1)"},
+        {R"(A=(a b c d); V="${A[@]:1:2}")", R"(b c)"},
+        {R"(A=(a b c d); V=${A[2]})", R"(c)"},
+        {R"(A=(a b c d); V=${A[-1]})", R"(d)"},
+        {R"(A=(a b c d); V=${#A[@]})", R"(4)"},
+        {R"(A=(a b c d); V="${!A[@]}")", R"(0 1 2 3)"},
+        {R"(A=(a b); A+=(c); V="${A[*]}")", R"(a b c)"},
+        {R"(X=a; X+=b; V=$X)", R"(ab)"},
+        {R"(Y=3; X=Y; V=${!X})", R"(3)"},
+        {R"(for x in a b c; do if [ $x = b ]; then continue; fi; V+=$x; done)", R"(ac)"},
+        {R"(for x in a b c; do if [ $x = b ]; then break; fi; V+=$x; done)", R"(a)"},
+        {R"(X=1; (X=2); V=$X)", R"(1)"},
+        {R"(f() { local X=2; V=$X; }; X=1; f; V=$V$X)", R"(21)"},
+        {R"(f() { V=$2; }; f a b)", R"(b)"},
+        {R"(f() { shift 2; V=$1; }; f a b c)", R"(c)"},
+        {R"(f() { V="${@:2}"; }; f a b c)", R"(b c)"},
+        {R"(f() { V=$#; }; f a b c)", R"(3)"},
+        {R"(f() { V=x; return; V=y; }; f)", R"(x)"},
+        {R"(function g { V=$*; }; g 1 2)", R"(1 2)"},
+        {R"(case ab in a*) V=1 ;; *) V=2 ;; esac)", R"(1)"},
+        {R"(case x in a|x) V=1 ;; *) V=2 ;; esac)", R"(1)"},
+        {R"(case a1 in [a-c][0-9]) V=1 ;; *) V=2 ;; esac)", R"(1)"},
+        {R"(case a1 in [!a-c]*) V=1 ;; *) V=2 ;; esac)", R"(2)"},
+        {R"(case a in a) V=1 ;& b) V+=2 ;; c) V+=3 ;; esac)", R"(12)"},
+        {R"(case a in a) V=1 ;;& a*) V+=2 ;; c) V+=3 ;; esac)", R"(12)"},
+        {R"(if [ 3 -gt 2 -a 1 -lt 2 ]; then V=y; else V=n; fi)", R"(y)"},
+        {R"(if [[ abc == a* && ! x == y ]]; then V=y; else V=n; fi)", R"(y)"},
+        {R"(if [[ b > a ]]; then V=y; else V=n; fi)", R"(y)"},
+        {R"(if [ -z "$N" ]; then V=y; else V=n; fi)", R"(y)"},
+        {R"(if [ -n "a" ] && ! [ 1 -eq 2 ]; then V=y; else V=n; fi)", R"(y)"},
+        {R"(if [ 2 -ne 2 ] || [ 2 -le 1 ] || [ 2 -ge 2 ]; then V=y; else V=n; fi)", R"(y)"},
+        {R"(if [ a = b ]; then V=1; elif [ a != b ]; then V=2; else V=3; fi)", R"(2)"},
+        {R"([ 1 -eq 1 ] && V=y || V=n)", R"(y)"},
+        {R"(false || V=y)", R"(y)"},
+        {R"(true && V=y)", R"(y)"},
+        {R"(! false && V=y)", R"(y)"},
+        {R"(eval "V=5")", R"(5)"},
+        {R"(X=V; eval "$X=6")", R"(6)"},
+        {R"(V='a b'; V="$V c")", R"(a b c)"},
+        {R"(V=a\ b)", R"(a b)"},
+        {R"(V=$'x')", R"(x)"},
+        {R"(unset X; V=${X:-u})", R"(u)"},
+        {R"(export V=7)", R"(7)"},
+        {R"(declare V=8)", R"(8)"},
+        {R"(readonly V=9)", R"(9)"},
+        {R"({ V=10; })", R"(10)"},
+        {R"(X="a  b"; set -f; for w in $X; do V+=[$w]; done)", R"([a][b])"},
+        {R"(x=1; V=$(( x == 1 ? x + 1 : x - 1 )))", R"(2)"},
+        {R"(X=a/b; V=${X////-})", R"(a-b)"},
+        {R"(X=abcdef; V=${X::2})", R"(ab)"},
+        {R"(X=abc; V=[${X: -5}])", R"([])"},
+        {R"(X=abc; V=${X/#/p})", R"(pabc)"},
+        {R"(X=abc; V=${X/%/s})", R"(abcs)"},
+        {R"(A=(a b c); V="${A[@]: -2}")", R"(b c)"},
+        {R"(A=(a b c); V="${A[@]:1}")", R"(b c)"},
+        {R"(f() { V="${@:1:2}"; }; f a b c)", R"(a b)"},
+        {R"(f() { V="${*:2}"; }; f a b c)", R"(b c)"},
+        {R"(X=a.b.c; V=${X//./-})", R"(a-b-c)"},
+        {R"(X=1; { X=2; }; V=$X)", R"(2)"},
+        {R"(X=1; true | X=2; V=$X)", R"(1)"},
+        {R"(X=1; (X=2; exit 1); V=$X)", R"(1)"},
+        {R"(f() { declare -g X=2; }; X=1; f; V=$X)", R"(2)"},
+        {R"(f() { V=$1; shift; V+=$1; }; f a b)", R"(ab)"},
+        {R"(X=ab12; V=${X%%[0-9]*})", R"(ab)"},
+        {R"(X=ab12; V=${X/[!0-9]/x})", R"(xb12)"},
+        {R"(X="a b"; Y="${X} c"; V=${Y#a })", R"(b c)"},
+        {R"(V=${N:-${M:-deep}})", R"(deep)"},
+        {R"(A=(1 2 3); s=0; for x in "${A[@]}"; do s=$((s + x)); done; V=$s)", R"(6)"},
+        {R"(X=5; V=$((X > 3 ? X : 3)))", R"(5)"},
+        {R"(V="a\"b")", R"(a"b)"},
+        {R"(V='$X')", R"($X)"},
+        {R"(case b in a) V=1 ;; b) V=2 ;& c) V+=3 ;; d) V+=4 ;; esac)", R"(23)"},
+        {R"(for x in a b; do for y in 1 2; do [ $y = 2 ] && continue; V+=$x$y; done; done)", R"(a1b1)"},
+        {R"(V=$(( (1 + 2) * (3 + 4) )))", R"(21)"},
+        {R"(V=$((7 % 4 ** 2)))", R"(7)"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.script);
+        CHECK(value_of(row.script) == row.value);
+    }
+}
+
+TEST_CASE("what only a running shell knows, or is not read, stays a named unknown") {
+    const Row rows[] = {
+        {R"(x=3; V=$((--x)))", R"($((--x)))"},
+        {R"(for x in 1 2 3; do V=$((V + x)); done)", R"($((V + x)))"},
+        {R"(x=2; while [ $x -gt 0 ]; do (( x-- )); done; V=$x)", R"(${x})"},
+        {R"(for (( i=0; i<3; i++ )); do V+=x; done)", R"(${V})"},
+        {R"(f() { local X; V=[$X]; }; X=1; f; V+=$X)", R"([${X}]1)"},
+        {R"(V=$((1 << 3)))", R"($((1 << 3)))"},
+        {R"(V=$((0x10)))", R"($((0x10)))"},
+        {R"(V=$((08)))", R"($((08)))"},
+        {R"(X=3; V=$((X--)))", R"($((X--)))"},
+        {R"(if [ 010 -eq 10 ]; then V=y; else V=n; fi)", R"(${V})"},
+        {R"(V=$((2 ** -1)))", R"($((2 ** -1)))"},
+        {R"(V=$((1 / 0)))", R"($((1 / 0)))"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.script);
+        CHECK(value_of(row.script) == row.value);
+    }
+}
+
+TEST_CASE("a command is found where the shell would run it, in whichever script or text it stands") {
+    const Row rows[] = {
+        {R"(bash -c "show 5")", R"(5)"},
+        {R"(bash -lc 'show 5')", R"(5)"},
+        {"bash <<EOF\nshow 5\nEOF", R"(5)"},
+        {R"(ssh host bash -c "show 5")", R"(5)"},
+        {"sbatch <<'EOF'\n#!/bin/bash\nshow 5\nEOF", R"(5)"},
+        {"cat <<-END > f\n\tnothing 4\n\tEND\nshow 5", R"(5)"},
+        {R"(diff <(nothing 4) x; show 5)", R"(5)"},
+        {R"(show 5 2>&1 > log &)", R"(5)"},
+        {R"(X=$(nothing 4); show 5)", R"(5)"},
+        {"show \\\n 5", R"(5)"},
+        {R"(show 5 # 6)", R"(5)"},
+        {"#SBATCH --nodes=5\nshow $SLURM_NNODES", R"(5)"},
+        {"#SBATCH -N 5\nshow $SLURM_JOB_NUM_NODES", R"(5)"},
+        {"#SBATCH -n5 # five\nshow $SLURM_NTASKS", R"(5)"},
+        {"if x; then V=\"5 6\"; else V=\"5 7\"; fi\nshow $V", R"(${V})"},
+        {"A=(5)\nif x; then A+=(--bar 1); fi\nshow ${A[@]}", R"(5)"},
+        {"while x; do V=4; done\nshow 5", R"(5)"},
+        {"f() { f; show 5; }\nf", R"(5)"},
+        {"read V\nshow $V", R"(${V})"},
+        {R"(show `hostname`)", R"($(hostname))"},
+        {R"(show $1)", R"($1)"},
+        {R"(show "$@")", R"($@)"},
+        {"case $1 in a) V=1;; esac\nshow $V", R"(${V})"},
+        {R"(show $?)", R"($?)"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.script);
+        const shell::Script script = shell::read_script(std::string(row.script) + "\n", "job.sh");
+        int shows = 0;
+        for (const shell::Invocation& i : script.invocations) {
+            CHECK(i.words[0].text != "nothing");
+            if (i.words[0].text != "show") continue;
+            ++shows;
+            REQUIRE(i.words.size() >= 2);
+            CHECK(shell::shown(script, i.words[1].text) == row.value);
+        }
+        CHECK(shows == 1);
+    }
+}
+
+TEST_CASE("a script that the shell would refuse is refused with what is missing, and the line") {
+    const Row rows[] = {
+        {R"(V='a)", R"(the quote ' that begins here does not end)"},
+        {R"(V="a)", R"(the quote " that begins here does not end)"},
+        {R"(V=`a)", R"(the quote ` has no end)"},
+        {R"(V=${A)", R"("{" that begins here has no "}")"},
+        {R"(V=${A[)", R"("{" that begins here has no "}")"},
+        {R"(V=$((1)", R"x("(" that begins here has no ")")x"},
+        {R"((( 1)", R"x("(" that begins here has no ")")x"},
+        {R"((( 1 ))", R"x("((" has no "))")x"},
+        {R"(if true; then x)", R"("if" of line 1 has no "fi")"},
+        {R"(if true; x; fi)", R"("if" of line 1 has no "then")"},
+        {R"(case a in a) x ;;)", R"("case" of line 1 has no "esac")"},
+        {R"(case a of)", R"("case" of line 1 has no "in")"},
+        {R"([[ a == a)", R"("[[" of line 1 has no "]]")"},
+        {R"(A=(a b)", R"x(the list A=( has no ")")x"},
+        {R"(fi)", R"("fi" without its beginning)"},
+        {R"(done)", R"("done" without its beginning)"},
+        {R"(x ))", R"x(")" without its beginning)x"},
+        {R"(for x in a; x; done)", R"("for" of line 1 has no "do")"},
+        {R"(for ; do x; done)", R"(a name is missing)"},
+        {R"(function)", R"(a name is missing)"},
+        {R"({ x)", R"("{" of line 1 has no "}")"},
+        {R"(( x)", R"x("(" of line 1 has no ")")x"},
+        {R"(x; ; ))", R"x(")" without its beginning)x"},
+        {R"(| x)", R"("|" stands where a command must begin)"},
+        {R"(V=$(a)", R"x("(" that begins here has no ")")x"},
+        {R"(while true; x)", R"("while" of line 1 has no "do")"},
+        {R"(until true; do x)", R"("while" of line 1 has no "done")"},
+        {R"(})", R"("}" without its beginning)"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.script);
+        std::string said;
+        try {
+            static_cast<void>(shell::read_script(std::string(row.script) + "\n", "job.sh"));
+        } catch (const Error& e) {
+            said = e.what();
+        }
+        CAPTURE(said);
+        CHECK(said.starts_with("job.sh: line "));
+        CHECK(said.ends_with(row.value));
+    }
+}
