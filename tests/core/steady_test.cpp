@@ -2,7 +2,7 @@
 
 #include "core/plan/names.h"
 
-#include "near.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 

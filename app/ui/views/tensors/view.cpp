@@ -19,13 +19,13 @@ Table tensors_data(const Scene& scene, int part) {
 
 namespace {
 
-// Returns 1 for each row where the picked GPU, or those of the stage, hold nothing of the tensor.
-std::vector<std::uint8_t> not_held(const Scene& scene, std::int64_t rank) {
+// Returns the rows' tones: faint where the picked GPU, or those of the stage, hold nothing of the tensor.
+std::vector<RowTone> tones_of(const Scene& scene, std::int64_t rank) {
     const Mesh& mesh = scene.evaluation.mesh;
-    std::vector<std::uint8_t> out;
+    std::vector<RowTone> out;
     if (rank < 0 || rank >= mesh.world) return out;
     for (const Placement& p : list_placements(scene.plan, mesh, TensorState::parameters, Moment::at_rest))
-        out.push_back(part_of(scene.plan, mesh, p, rank).held ? 0 : 1);
+        out.push_back(part_of(scene.plan, mesh, p, rank).held ? RowTone::plain : RowTone::faint);
     return out;
 }
 
@@ -35,15 +35,15 @@ void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewSta
                   std::uint64_t revision) {
     const Table& t = state.rows.get(revision, [&] { return tensors_data(scene, 0); });
     const std::int64_t rank = chosen_rank(scene);
-    const auto& faint = state.faint.get({revision, rank}, [&] { return not_held(scene, rank); });
+    const auto& tones = state.tones.get({revision, rank}, [&] { return tones_of(scene, rank); });
     std::string words = std::to_string(t.rows.size())
                         + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most";
-    if (std::find(faint.begin(), faint.end(), 1) != faint.end())
+    if (std::find(tones.begin(), tones.end(), RowTone::faint) != tones.end())
         words += "; faint: none of it on " + chosen_name(scene);
     head_sentence(ui, head_row, room, words);
     const bool activation = scene.selection.activation >= 0;
     const int row = draw_table(ui, "tensors.table", room, t, state.table,
-                               activation ? -1 : scene.selection.tensor, faint);
+                               activation ? -1 : scene.selection.tensor, {.tone = tones});
     if (row >= 0) {
         scene.selection.tensor = row;
         scene.selection.activation = -1;

@@ -13,8 +13,8 @@ namespace pentamesh::ui {
 
 struct TensorsViewState {
     TableState table;
-    Kept<Table> rows;                                                               // by revision
-    Kept<std::vector<std::uint8_t>, std::pair<std::uint64_t, std::int64_t>> faint;  // by revision and rank
+    Kept<Table> rows;                                                          // by revision
+    Kept<std::vector<RowTone>, std::pair<std::uint64_t, std::int64_t>> tones;  // by revision and rank
 };
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
                   std::uint64_t revision);
