@@ -50,13 +50,14 @@ std::vector<Lot> lots_of(const Comm& comm, GroupKind group) {
     return out;
 }
 
-// Returns "5 all-gather, 5 reduce-scatter".
+// Returns "5 all-gather, 5 reduce-scatter"; "3 kinds" of more than two.
 std::string collectives_text(const Comm& comm, const std::vector<int>& operations) {
     EnumArray<Collective, int> count{};
     for (const int i : operations) ++count[comm.operations[static_cast<std::size_t>(i)].collective];
     std::string s;
     int kinds = 0;
     for (const Collective c : all_of<Collective>()) kinds += count[c] > 0 ? 1 : 0;
+    if (kinds > 2) return std::to_string(kinds) + " kinds";
     for (const Collective c : all_of<Collective>())
         if (count[c] > 0)
             s += (s.empty() ? "" : ", ") + (kinds > 1 ? std::to_string(count[c]) + " " : std::string())

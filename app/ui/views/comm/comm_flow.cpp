@@ -193,7 +193,7 @@ void fill_ribbon(Canvas& c, const Ribbon& r, Color color) {
     constexpr int kSlices = 48;
     for (int i = 0; i < kSlices; ++i) {
         const float a = x0 + (x1 - x0) * static_cast<float>(i) / kSlices,
-                    b = x0 + (x1 - x0) * static_cast<float>(i + 1) / kSlices + 0.6f;
+                    b = x0 + (x1 - x0) * static_cast<float>(i + 1) / kSlices + 1;
         const std::array<Vec2, 4> quad{Vec2{a, r.top(a)}, Vec2{b, r.top(b)}, Vec2{b, r.bottom(b)},
                                        Vec2{a, r.bottom(a)}};
         c.polygon(quad, color);
@@ -238,8 +238,20 @@ std::string amount_text(const AxisTraffic& t) {
     return time_text(t.time_s) + rate;
 }
 
+// Returns the heights at which the axes' names stand: at their bars' middles, but no two closer than a line.
+std::vector<float> name_places(Rect room, const Flow& f) {
+    constexpr float kLine = 18;
+    std::vector<float> y;
+    for (const Node& n : f.left.node)
+        y.push_back(std::max(n.y + n.h / 2, y.empty() ? room.y : y.back() + kLine));
+    for (std::size_t i = y.size(); i-- > 0;)
+        y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - kLine : room.bottom() - kLine / 2);
+    return y;
+}
+
 // Draws an axis: its name, its bar, and the band to its links with the bytes in it.
-void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a) {
+void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a,
+               const std::vector<float>& places) {
     Canvas& c = ui.canvas();
     const AxisEntry& axis = f.axes[a];
     const Node& n = f.left.node[a];
@@ -256,10 +268,11 @@ void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a) {
     if (selected) c.frame({f.left.x - 1, n.y - 1, kBar + 2, n.h + 2}, ui.theme().text, 1.5f);
 
     const Rect names{room.x, 0, f.left.x - room.x - 10, 0};
-    const float middle = n.y + n.h / 2;
+    const float middle = places[a];
     const TextStyle strong = ui.style(f.compact ? 12.0f : 14.0f, Tone::text, Face::semibold);
-    const float neighbour = a + 1 < f.left.node.size() ? f.left.node[a + 1].y - n.y : 1e6f;
-    if (f.compact || neighbour < 34) {
+    const bool room_below =
+        (a + 1 >= places.size() || places[a + 1] - middle >= 36) && (a == 0 || middle - places[a - 1] >= 36);
+    if (f.compact || !room_below) {
         c.text_in({names.x, middle - 9, names.w, 18}, name, strong, Align::right);
         return;
     }
@@ -385,8 +398,9 @@ void draw_ends(Ui& ui, Rect room, const Scene& scene, const Flow& f) {
         if (step_s > 0 && !f.compact)
             share += " of " + time_text(step_s) + ", " + percent(f.waits_s / step_s) + " of the step";
         c.text_in({at.x, y + 19, at.w, 16}, share, ui.small(Tone::text));
-        if (step_s > 0 && !f.compact) c.text_in({at.x, y + 36, at.w, 16}, shares_text(f, step_s), ui.small());
-        bottom = y + lines * 2;
+        if (step_s > 0 && !f.compact)
+            c.paragraph({at.x, y + 36, at.w, 34}, shares_text(f, step_s), ui.small(), 16);
+        bottom = y + lines * 2 + (f.compact ? 0.0f : 14.0f);
     }
     if (hidden_s > 1e-12) {
         const float y = std::min(std::max(bottom + 4, middle_of(n, 2 * n) - 17), room.bottom() - 36);
@@ -412,13 +426,14 @@ void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
     Flow f = flow_of(scene.evaluation.comm, room, width);
     if (heads) {
         head.h = 16;
-        ui.section({f.left.x, head.y, 200, 16}, "Axis");
-        ui.section({f.middle.x, head.y, 200, 16}, "Link");
-        ui.section({f.right.x, head.y, room.right() - f.right.x, 16}, "Does the step wait?");
+        ui.section({f.left.x, head.y, 200, 16}, "AXIS");
+        ui.section({f.middle.x, head.y, 200, 16}, "SLOWEST LINK");
+        ui.section({f.right.x, head.y, room.right() - f.right.x, 16}, "DOES THE STEP WAIT?");
     }
     // Hidden parts are drawn before waiting ones, which then lie over them.
     for (std::size_t i = 0; i < f.bands.size(); ++i) draw_band(ui, f, f.bands[i]);
-    for (std::size_t a = 0; a < f.axes.size(); ++a) draw_axis(ui, room, scene, f, a);
+    const std::vector<float> places = name_places(room, f);
+    for (std::size_t a = 0; a < f.axes.size(); ++a) draw_axis(ui, room, scene, f, a, places);
     for (std::size_t i = 0; i < f.tiers.size(); ++i) draw_link(ui, scene, f, i);
     for (std::size_t a = 0; a < f.axes.size(); ++a) {
         const AxisTraffic& t = f.axes[a].traffic;

@@ -213,7 +213,6 @@ std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& sce
     const std::int64_t most = most_degree(found, dots, colored_by);
     draw_dots(ui, found, dots, colored_by, most);
     draw_front(ui, plot, found, tokens);
-    name_corners(ui, scene, plot, found, tokens);
     if (!degrees.empty()) draw_degrees(ui, {degrees.x, degrees.y + 4, degrees.w, 22}, colored_by, most);
     // These are the end of the axis's title, and a place that no line of a limit crosses.
     const float titled = room.x + ui.canvas().text_width(y.title, ui.small()) + 8,
@@ -222,6 +221,7 @@ std::optional<LayoutChoice> draw_search_plot(Ui& ui, Rect room, const Scene& sce
         limit_line(ui, plot, limit, trimmed(found.request.headroom * 100) + " % free", ui.theme().amber,
                    Dash::dashed, true, titled, beside);
     limit_line(ui, plot, hbm, memory_text(hbm), ui.theme().bad, Dash::dotted, false, titled, beside);
+    name_corners(ui, scene, plot, found, tokens);
     draw_own(ui, scene, plot);
     const auto mark = [&](const FoundLayout& p, float radius) {
         ui.canvas().ring(plot.at(p.memory_bytes, tokens / p.step_s), radius, ui.theme().text, 1.5f);

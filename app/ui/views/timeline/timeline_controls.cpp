@@ -303,17 +303,6 @@ void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));
 }
 
-float measures_height(Ui& ui, float width, const TimelineViewState& state) {
-    if (state.shown->bubble.work <= 0) return 0;
-    return ui.canvas().paragraph_height(width, measures_text(state.shown->bubble), ui.small(), 18) + 4;
-}
-
-void draw_measures(Ui& ui, Rect row, const Scene&, const TimelineViewState& state) {
-    if (state.shown->bubble.work <= 0) return;
-    ui.canvas().paragraph(row, measures_text(state.shown->bubble), ui.small(), 18);
-    if (ui.hovers(row)) ui.tooltip(measures_explained(state.shown->bubble));
-}
-
 int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
                     bool draw) {
     const ShownTimeline& shown = *state.shown;

@@ -11,11 +11,9 @@ void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& stat
 void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state);
 // Draws one row: transport, critical path, one step or two, the slow stage, the second schedule.
 void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state, std::uint64_t revision);
-// Writes "idle 5.08 % of the pipeline's time ...", or the cost of the injected slow stage, with its removal.
+// Writes "bubble 6.14 % of the step ...", or the cost of the injected slow stage, with its removal. The
+// tooltip has every other measure of idle time by its name, and the closed form.
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state);
-// Writes every measure of idle time by its name, and the closed form next to the measure that it gives.
-[[nodiscard]] float measures_height(Ui& ui, float width, const TimelineViewState& state);
-void draw_measures(Ui& ui, Rect row, const Scene& scene, const TimelineViewState& state);
 // Explains the colours and textures that rows of this height show, in as many lines as the entries need;
 // lines below `room` are left out. Returns the number of lines; with `draw` false, they are only counted.
 inline constexpr float kLegendLine = 18;

@@ -9,6 +9,8 @@ namespace pentamesh::ui {
 
 namespace {
 
+constexpr float kLowNumber_px = 8;  // a lower block has no number
+
 constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
                                                        GroupKind::etp};
 
@@ -164,8 +166,8 @@ void RowPainter::strips(Rect r, const Shares& s, bool own) {
 }
 
 void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
-    if (r.h < 10 || r.w < least_numbered_px_) return;
-    TextStyle s = ui_.style(11);
+    if (r.h < kLowNumber_px || r.w < least_numbered_px_) return;
+    TextStyle s = ui_.style(r.h < 11 ? 9.0f : 11.0f);
     s.color = ink_on(ground);
     const std::string text = std::to_string(microbatch % t_.shape.microbatches);
     ui_.canvas().text_in(r, text, s, Align::center);
@@ -207,7 +209,7 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         c.rect(upper, f);
         c.rect(lower, b);
         strips(r, exposed, own);
-        if (upper.h >= 10) {
+        if (upper.h >= kLowNumber_px) {
             number(upper, op.microbatch, f);
             number(lower, op.backward_microbatch, b);
         } else {

@@ -153,7 +153,7 @@ void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeli
         Rect row{r.x, room.y, r.w, 18};
         c.text_in(row, name, bold);
         row.cut_left(std::min(row.w, c.text_width(name, bold) + 8));
-        if (row.w > 40) c.text_in(row, words, ui.small());
+        if (c.text_width(words, ui.small()) <= row.w) c.text_in(row, words, ui.small());
     }
 }
 

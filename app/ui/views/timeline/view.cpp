@@ -231,7 +231,6 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, bool tall, Scene& scene, Timel
             row.h = 24;
             draw_controls(ui, row, scene, state, revision);
         }
-        draw_measures(ui, room.cut_top(std::max(22.0f, measures_height(ui, room.w, state))), scene, state);
     } else if (!for_picture && head_row.w <= 360 && room.h > 200) {
         Rect row = room.cut_top(28);
         row.h = 24;
