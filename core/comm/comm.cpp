@@ -3,10 +3,8 @@
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_rows.h"
 #include "core/layer/wire_bytes.h"
-#include "core/mesh/degrees.h"
 #include "core/model/model.h"
 #include "core/plan/factors.h"
-#include "core/plan/software.h"
 
 namespace pentamesh {
 namespace {
@@ -15,8 +13,6 @@ Volumes volumes_of(const Plan& plan) {
     const Layout& l = plan.layout;
     const Training& t = plan.training;
     Volumes v;
-    v.microbatches = microbatches_or_one(plan);
-    v.runs = runs_per_step(plan);
     v.tp = static_cast<double>(l.tp), v.cp = static_cast<double>(l.cp), v.pp = static_cast<double>(l.pp);
     v.ep = static_cast<double>(l.ep), v.etp = static_cast<double>(l.etp.value_or(l.tp));
     v.wire = wire_bytes(t.compute);
@@ -26,19 +22,18 @@ Volumes volumes_of(const Plan& plan) {
 }
 
 // Returns the types that a layer of the model, or a prediction layer, has.
-LayerMask present_types(const Model& m, const LayerTypes& types) {
-    const LayerCounts counts = count_layers(m, types, 0, m.layers);
-    LayerMask mask = m.mtp_layers > 0 ? LayerMask{1} << types.mtp : 0;
-    for (int t = 0; t < types.size(); ++t)
-        if (counts[t] > 0) mask |= LayerMask{1} << t;
+LayerMask present_types(const ResolvedPlan& r) {
+    LayerMask mask = r.plan.model.mtp_layers > 0 ? LayerMask{1} << r.types.mtp : 0;
+    for (int t = 0; t < r.types.size(); ++t)
+        if (r.counts[t] > 0) mask |= LayerMask{1} << t;
     return mask;
 }
 
 }  // namespace
 
-CommRows::CommRows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out)
-    : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)),
-      rounds_(state_rounds(plan)), types_(out.types), present_(present_types(plan.model, types_)) {}
+CommRows::CommRows(const ResolvedPlan& resolved, Comm& out)
+    : resolved_(resolved), plan_(resolved.plan), out_(out), v_(volumes_of(plan_)),
+      rounds_(state_rounds(plan_)), types_(resolved.types), present_(present_types(resolved)) {}
 
 void CommRows::list() {
     const Layout& l = plan_.layout;
@@ -60,8 +55,8 @@ Operation* CommRows::put(GroupKind group, std::int64_t ranks, Unit unit, Phase p
     o.group_size = ranks;
     o.tier = summary_of(group).slowest_tier;
     if (group == GroupKind::cp && ranks < summary_of(group).degree && c == Collective::all_to_all)
-        o.tier =
-            slowest_tier(within(find_route(plan_, mesh_, summary_of(group)), static_cast<double>(ranks)));
+        o.tier = slowest_tier(
+            within(find_route(plan_, resolved_.mesh, summary_of(group)), static_cast<double>(ranks)));
     o.message_bytes = bytes;
     describe(o);
     return &o;
@@ -112,14 +107,14 @@ void CommRows::latents(const Mla& a) {
         What in, grad_in, again;
         std::int64_t width;
     };
-    const Way query = a.q_lora_rank > 0
-                          ? Way{What::query_latents_before_attention, What::gradients_of_the_query_latents,
-                                What::query_latents_again_for_the_weight_gradient, a.q_lora_rank}
-                          : Way{What::activations_before_attention, What::gradients_before_attention,
-                                facts_of(plan_.training.software).inputs_whole
-                                    ? What::none
-                                    : What::attention_input_again_for_the_weight_gradient,
-                                plan_.model.hidden};
+    const Way query =
+        a.q_lora_rank > 0
+            ? Way{What::query_latents_before_attention, What::gradients_of_the_query_latents,
+                  What::query_latents_again_for_the_weight_gradient, a.q_lora_rank}
+            : Way{What::activations_before_attention, What::gradients_before_attention,
+                  resolved_.software.inputs_whole ? What::none
+                                                  : What::attention_input_again_for_the_weight_gradient,
+                  plan_.model.hidden};
     const Way keys{What::key_and_value_latents_before_attention, What::gradients_of_the_key_and_value_latents,
                    What::key_and_value_latents_again_for_the_weight_gradient, a.kv_lora_rank};
     const Way rope{What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none,
@@ -140,7 +135,7 @@ void CommRows::tensor_parallel() {
     const Model& m = plan_.model;
     const bool latent = m.attention == AttentionKind::mla && m.mla;
     // An input that is kept whole is not gathered a second time.
-    const bool whole = facts_of(plan_.training.software).inputs_whole;
+    const bool whole = resolved_.software.inputs_whole;
     const auto again = [&](What what) { return whole ? What::none : what; };
     mixers_ = types_.where(
         [&](const LayerType& t) { return t.mixer != MixerKind::none && !(latent && t.attends()); });
@@ -202,7 +197,7 @@ void CommRows::pipeline() {
     using enum Collective;
     const GroupKind pp = GroupKind::pp;
     const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
-    const double message = v_.hidden_bytes / shards, m = v_.runs;
+    const double message = v_.hidden_bytes / shards, m = resolved_.runs;
     const auto chunks = static_cast<double>(out_.stages.chunks);
     const bool v_shaped = traits_of(plan_.layout.schedule).placement != StagePlacement::loop;
     // With two devices each chunk sends one way only, except where loops close; a V never closes, nor do
@@ -221,14 +216,13 @@ void CommRows::pipeline() {
     }
 }
 
-void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
+void list_calls(const ResolvedPlan& r, Comm& out) {
     out.clear();
-    if (mesh.world == 0) return;
-    out.types = layer_types(plan.model);
-    lay_stages(plan, out.types, shape_of(plan, microbatches_of(plan)), out.stages);
-    out.held = held_numbers(plan.model, out.types, degrees_of(plan, mesh));
-    find_busiest(plan, out);
-    CommRows(plan, mesh, summary, out).list();
+    if (r.mesh.world == 0) return;
+    lay_stages(r.plan, r.types, r.shape, out.stages);
+    out.held = held_numbers(r.plan.model, r.types, r.degrees);
+    find_busiest(r.plan, out);
+    CommRows(r, out).list();
 }
 
 }  // namespace pentamesh

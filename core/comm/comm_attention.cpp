@@ -2,7 +2,6 @@
 #include "core/comm/comm_rows.h"
 #include "core/layer/scan_widths.h"
 #include "core/mesh/degrees.h"
-#include "core/plan/software.h"
 
 #include <algorithm>
 
@@ -73,7 +72,7 @@ void CommRows::attention_over_cp(const LayerType& type) {
     const Unit u = Unit::every_layer;
     // Software that names the tensors it keeps also keeps the core's output: only queries, keys and values
     // are recomputed.
-    const bool by_name = !facts_of(plan_.training.software).selective_keeps.empty()
+    const bool by_name = !resolved_.software.selective_keeps.empty()
                          && plan_.training.recompute == RecomputeChoice(Recompute::selective);
     const bool repeats = recomputes(RecomputeModule::core_attn) && !by_name;
     // They are recomputed before they are handed out to heads.

@@ -10,9 +10,8 @@ namespace pentamesh {
 
 // Holds the factors of the volumes, as docs/communication.md names them.
 struct Volumes {
-    double microbatches = 1, runs = 1;  // a step's, and those that each chunk of a device runs
-    double tokens = 0;                  // of a rank and micro-batch: b s / c
-    double hidden_bytes = 0;            // b s/c h e2: S of the tensor-parallel collectives
+    double tokens = 0;        // of a rank and micro-batch: b s / c
+    double hidden_bytes = 0;  // b s/c h e2: S of the tensor-parallel collectives
     double tp = 1, cp = 1, pp = 1, ep = 1, etp = 1;
     double wire = 2;
 };
@@ -20,14 +19,14 @@ struct Volumes {
 // Appends rows; those over a single rank or without bytes are left out.
 class CommRows {
   public:
-    CommRows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
+    CommRows(const ResolvedPlan& resolved, Comm& out);
 
     void list();
 
   private:
-    [[nodiscard]] const GroupSummary& summary_of(GroupKind k) const { return summary_[k]; }
+    [[nodiscard]] const GroupSummary& summary_of(GroupKind k) const { return resolved_.groups[k]; }
 
-    [[nodiscard]] std::int64_t expert_factor(Axis a) const { return mesh_.expert[a].size; }
+    [[nodiscard]] std::int64_t expert_factor(Axis a) const { return resolved_.mesh.expert[a].size; }
 
     Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, What what, double bytes,
                    double calls = 1) {
@@ -130,9 +129,8 @@ class CommRows {
     // with that layer's share. gradient_reduction.h says how often.
     void shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names);
 
+    const ResolvedPlan& resolved_;
     const Plan& plan_;
-    const Mesh& mesh_;
-    const GroupSummaries& summary_;
     Comm& out_;
     Volumes v_;
     StateRounds rounds_;
@@ -144,8 +142,6 @@ class CommRows {
 
 // ---- comm_count.cpp ----
 
-// Returns the micro-batches that each chunk of a device runs in a step.
-[[nodiscard]] double runs_per_step(const Plan& plan);
 // Finds the busiest device by the work of its layers (the numbers that a token meets), and the numbers to
 // reduce. It needs stages and held.
 void find_busiest(const Plan& plan, Comm& out);

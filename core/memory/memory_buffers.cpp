@@ -121,7 +121,7 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
     const double wide = activation_widths(plan.training.compute).wide;
     const CutUnit gathered = cut_unit(c, s, c.shards.parameter);
     const bool never = plan.layout.zero == 3 && reshard_of(plan) == Reshard::never;
-    const SoftwareFacts& software = facts_of(plan.training.software);
+    const SoftwareFacts& software = *c.software;
     if (software.gradient_copy_bytes > 0) {
         const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
         if (const double copy = whole(gradient_copy_bytes(plan, n)); copy > 0)
@@ -158,8 +158,7 @@ void visit_outside(const Plan& plan, const MemoryCosts& c, F&& put) {
     put(Buffer::communicators, "NCCL's buffers, for each process group of more than one rank",
         communicator_bytes(plan, c.degrees.communicators));
     put(Buffer::context, "the driver's context, kernels and library workspaces",
-        scaled(said_or(plan.training.buffers.context_bytes, facts_of(plan.training.software).context_bytes),
-               1));
+        scaled(said_or(plan.training.buffers.context_bytes, c.software->context_bytes), 1));
 }
 
 }  // namespace
@@ -222,7 +221,7 @@ void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory&
     };
     visit_live(plan, costs, stage, put);
     put(Buffer::fragmentation, "what the allocator reserves beyond what is allocated",
-        reserved_beyond(plan.training, facts_of(plan.training.software), stage.allocated));
+        reserved_beyond(plan.training, *costs.software, stage.allocated));
     visit_outside(plan, costs, put);
 }
 

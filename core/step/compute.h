@@ -52,6 +52,8 @@ struct ForwardFlops {
     double masked = 0;     // their part that a causal mask leaves out
     double head = 0;       // with those of mtp
 };
+[[nodiscard]] ForwardFlops forward_flops(const Model& model, const LayerTypes& types,
+                                         const LayerCounts& counts, std::int64_t sequence_length);
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);
 
 // Returns the HBM bytes of an optimizer step, by one number of each class. The gradient is read twice, once
