@@ -1,13 +1,11 @@
 // Lists what one GPU does in one layer for one micro-batch, step by step: every product, norm and collective,
-// forward and backward, with its tensors; which tensors are kept in between, and when each is freed. The list
-// is derived: product_rule.h says which collectives follow from how factors are cut, layer_tape.h reads the
-// backward off the forward. docs/layer.md has rules, conventions and sources.
+// forward and backward, with its tensors; which tensors are kept in between, and when each is freed. The
+// collectives are those of parts.h; product_rule.h says where summands wait to be added, layer_tape.h reads
+// the backward off the forward. docs/layer.md has rules, conventions and sources.
 #pragma once
 
-#include "core/layer/what.h"
-#include "core/mesh/collective.h"
+#include "core/layer/parts.h"
 #include "core/mesh/mesh.h"
-#include "core/model/layer_types.h"
 #include "core/plan/tensor_id.h"
 
 #include <string>
@@ -39,8 +37,8 @@ inline constexpr std::size_t kEnumCount<LayerOp> = 14;
     return op >= LayerOp::all_gather;
 }
 [[nodiscard]] Collective collective_of(LayerOp op);  // of a collective
+[[nodiscard]] LayerOp op_of(Collective collective);
 
-enum class LayerPass : std::uint8_t { forward, backward };
 [[nodiscard]] std::string_view name_of(LayerPass pass);
 enum class LayerBlock : std::uint8_t { weights, mixer, mlp };
 enum class Notation : std::uint8_t { megatron, dtensor, jax };

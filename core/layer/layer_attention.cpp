@@ -1,7 +1,6 @@
 // Builds the mixers of a layer: attention with its projections, latent attention, context parallelism, scans.
 #include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
-#include "core/layer/scan_widths.h"
 #include "core/model/mixer_flops.h"
 
 #include <cmath>
@@ -23,13 +22,8 @@ Value LayerTape::mixer(Value u) {
     Value y = -1;
     if (type_.attends() && m_.attention == AttentionKind::mla && m_.mla) return latent_attention(u);
     // There is one way in and one out, even where two mixers are side by side after the norm.
-    const TensorId first = type_.attends()                 ? TensorId::attention_q
-                           : has_weight(TensorId::mixer_q) ? TensorId::mixer_q
-                           : has_weight(TensorId::mixer_x) ? TensorId::mixer_x
-                                                           : TensorId::mamba_x;
-    const Value x =
-        enter(u, weight_of(first, "ad", "h"), What::activations_before_attention,
-              What::gradients_before_attention, What::attention_input_again_for_the_weight_gradient);
+    const Value x = enter(u, What::activations_before_attention, What::gradients_before_attention,
+                          What::attention_input_again_for_the_weight_gradient);
     if (type_.attends()) y = attention(x);
     if (!type_.attends() || type_.mamba_beside) {
         const Value z = other_mixer(x, type_.has_mamba() ? TensorModule::mamba : TensorModule::mixer);
@@ -146,9 +140,9 @@ Value LayerTape::latent_attention(Value u) {
     modules_ = up;
     const Value q_all =
         a.q_lora_rank > 0
-            ? enter(q_in, w_q, What::query_latents_before_attention, What::gradients_of_the_query_latents,
+            ? enter(q_in, What::query_latents_before_attention, What::gradients_of_the_query_latents,
                     What::query_latents_again_for_the_weight_gradient)
-            : enter(q_in, w_q, What::activations_before_attention, What::gradients_before_attention,
+            : enter(q_in, What::activations_before_attention, What::gradients_before_attention,
                     What::attention_input_again_for_the_weight_gradient);
     Value q = product(What::queries_out_of_their_latents, What::gradient_of_the_query_latents, q_all, {w_q},
                       {result_of(tensor(q_all), w_q, "q", {heads, whole_dim("d", qk)})})[0];
@@ -169,7 +163,7 @@ Value LayerTape::latent_attention(Value u) {
     save(c, TensorId::norm_kv_latent_input);
     modules_ = up;
     const LayerTensor w_kv = weight_of(TensorId::attention_kv_up, "ad", "r");
-    const Value kv_all = enter(latent, w_kv, What::key_and_value_latents_before_attention,
+    const Value kv_all = enter(latent, What::key_and_value_latents_before_attention,
                                What::gradients_of_the_key_and_value_latents,
                                What::key_and_value_latents_again_for_the_weight_gradient);
     const Value kv = product(What::keys_and_values_out_of_their_latents,
@@ -179,7 +173,7 @@ Value LayerTape::latent_attention(Value u) {
     save(kv_all, TensorId::attention_kv_latent);
     // Every rank's heads have the same rotary keys: where heads are cut, tokens are gathered.
     const Value rope_all =
-        enter(rope, w_kv, What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none);
+        enter(rope, What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none);
     const double bytes = (tensor(q).numbers() + number(own * qk) * tokens_.of(Tokens::region)) * kNormBytes;
     LayerTensor q2 = tensor(q);
     const LayerTensor k2 = result_of(tensor(kv_all), w_kv, "k", {heads, whole_dim("d", qk)});
@@ -198,10 +192,8 @@ Value LayerTape::latent_attention(Value u) {
 void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values) {
     std::vector<Value> in;
     std::vector<LayerTensor> out;
-    double message = 0;
     for (Value* v : values) {
         LayerTensor t = tensor(*v);
-        if (!to_heads) message += t.bytes();
         LayerDim &s = t.dims[0], &heads = t.dims[2];
         const auto n = number(ranks);
         std::erase_if(s.cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
@@ -216,13 +208,11 @@ void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, s
             std::erase_if(heads.cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
             heads.local *= n;
         }
-        if (to_heads) message += t.bytes();
         in.push_back(*v);
         out.push_back(std::move(t));
     }
     const std::vector<Value> moved =
-        collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::cp, ranks,
-                   {LayerOp::all_to_all, what, back}, std::move(in), std::move(out), message);
+        collective(TapeKind::exchange, what, back, std::move(in), std::move(out));
     for (std::size_t i = 0; i < values.size(); ++i) *values[i] = moved[i];
 }
 
@@ -247,20 +237,13 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     };
     if (cp && how == CpComm::allgather) {
         LayerTensor kt = whole(k), vt = whole(v);
-        const double key_bytes = kt.bytes(), value_bytes = vt.bytes();
-        k = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::cp, d_.cp,
-                       {LayerOp::all_gather, What::keys, What::gradients_of_keys}, {k}, {std::move(kt)},
-                       key_bytes)[0];
-        v = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::cp, d_.cp,
-                       {LayerOp::all_gather, What::values, What::gradients_of_values}, {v}, {std::move(vt)},
-                       value_bytes)[0];
+        k = collective(TapeKind::gather, What::keys, What::gradients_of_keys, {k}, {std::move(kt)})[0];
+        v = collective(TapeKind::gather, What::values, What::gradients_of_values, {v}, {std::move(vt)})[0];
     } else if (cp && d_.cp > inner && (how == CpComm::ring || how == CpComm::ulysses_ring)) {
-        const double message = tensor(k).bytes() + tensor(v).bytes();
         LayerTensor kt = whole(k), vt = whole(v);
-        const std::vector<Value> all = collective(
-            TapeKind::gather, LayerOp::ring_send, GroupKind::cp, d_.cp / inner,
-            {LayerOp::ring_send, What::keys_and_values_rotated, What::gradients_of_keys_and_values_rotated},
-            {k, v}, {std::move(kt), std::move(vt)}, message, number(d_.cp / inner) - 1);
+        const std::vector<Value> all =
+            collective(TapeKind::gather, What::keys_and_values_rotated,
+                       What::gradients_of_keys_and_values_rotated, {k, v}, {std::move(kt), std::move(vt)});
         k = all[0], v = all[1];
     }
     output.dims[0] = tensor(q).dims[0];
@@ -312,20 +295,13 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
     std::vector<Value> in =
         product(What::inputs_of_the_scan, What::gradient_of_the_scans_input, x, weights, std::move(outs));
     if (!type_.attends()) save(x, TensorId::attention_input);
-    const ScanWidths widths = scan_widths(m_, type_);
-    const double bytes = tokens_.of(Tokens::region) / tp() * w_.wide;
-    const bool cp = d_.cp > 1;
-    const auto exchange = [&](std::vector<Value> v, const TapeStep& how, double width) {
+    const auto exchange = [&](std::vector<Value> v, What what, What back) {
+        if (!call_of(what)) return v;
         std::vector<LayerTensor> out;
         for (const Value i : v) out.push_back(tensor(i));
-        return collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::cp, d_.cp, how, std::move(v),
-                          std::move(out), width * bytes);
+        return collective(TapeKind::exchange, what, back, std::move(v), std::move(out));
     };
-    if (cp)
-        in = exchange(in,
-                      {LayerOp::all_to_all, What::inputs_of_the_scan_to_heads,
-                       What::gradients_of_the_scans_inputs_to_tokens},
-                      widths.in);
+    in = exchange(in, What::inputs_of_the_scan_to_heads, What::gradients_of_the_scans_inputs_to_tokens);
     const LayerTensor w_out = weight_of(out_id, "h", "i");
     LayerTensor scanned = result_of(tensor(x), weights[0], "o", {w_out.dims[1]});
     Value o = kernel({LayerOp::attention, What::scan_of_the_state, What::gradient_of_the_scan}, in,
@@ -334,11 +310,7 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
     list_.steps.back().flops = flops + scan.model * tokens_.of(Tokens::region) / tp();
     for (const Activation& a : activations_)
         if (module_of(a.id) == module) save_extra(a.id, o);
-    if (cp)
-        o = exchange({o},
-                     {LayerOp::all_to_all, What::outputs_of_the_scan_to_tokens,
-                      What::gradients_of_the_scans_outputs_to_heads},
-                     widths.out)[0];
+    o = exchange({o}, What::outputs_of_the_scan_to_tokens, What::gradients_of_the_scans_outputs_to_heads)[0];
     LayerTensor y = result_of(tensor(o), w_out, "y", {w_out.dims[0]});
     return product(What::output_of_the_scan, What::gradient_of_the_scans_output, o, {w_out},
                    {std::move(y)})[0];

@@ -1,5 +1,4 @@
 // Builds the experts of a layer: router, the way of the tokens there and back, grouped products.
-#include "core/layer/expert_traffic.h"
 #include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
 
@@ -85,6 +84,7 @@ Value LayerTape::experts(Value u) {
     const Moe& e = *m_.moe;
     const RecomputeModules outer = modules_;
     modules_ = RecomputeModules(RecomputeModule::moe);
+    const LayerPart around = std::exchange(part_, LayerPart::experts);
     const Value logits = router(u);
     const Value shared = saturating_product(e.shared_experts, e.shared_expert_ffn) > 0
                              ? mlp(u, TensorModule::shared_expert)
@@ -98,13 +98,13 @@ Value LayerTape::experts(Value u) {
                     {std::move(c)})[0];
         save(u, TensorId::experts_latent_in_input);
     }
-    const bool same = d_.tp > 1 && !d_.sequence_parallel;
+    const bool same = call_of(What::activations_after_the_mlp) != nullptr;
     if (same) x = own_part(x);
     const double own = tokens_.of(Tokens::region) / tp();
     const double copies = own * static_cast<double>(e.top_k) * t_.router_imbalance;
     const bool gathers = plan_.layout.ep_comm == EpComm::allgather;
     const Value arrived =
-        gathers ? gathered_experts(x, logits, own, copies, h) : exchanged_experts(x, logits, own, copies, h);
+        gathers ? gathered_experts(x, logits, own, copies, h) : exchanged_experts(x, logits, copies, h);
     LayerTensor y = tensor(x);
     y.name = "y", y.dims.back() = {e.latent > 0 ? "l" : "h", h, h, {}};
     std::vector<Value> back{arrived, logits};
@@ -123,6 +123,7 @@ Value LayerTape::experts(Value u) {
         if (shared >= 0) out = add(out, shared, true);
     }
     modules_ = outer;
+    part_ = around;
     return out;
 }
 
@@ -138,37 +139,26 @@ Value LayerTape::own_part(Value x) {
 Value LayerTape::all_parts(Value y, Value like) {
     LayerTensor whole = tensor(y);
     for (std::size_t i = 0; i + 1 < whole.dims.size(); ++i) whole.dims[i] = tensor(like).dims[i];
-    const double message = whole.bytes();
-    return collective(TapeKind::copies, LayerOp::all_gather, GroupKind::tp, d_.tp,
-                      {LayerOp::all_gather, What::activations_after_the_mlp, What::none}, {y},
-                      {std::move(whole)}, message)[0];
+    return collective(TapeKind::copies, What::activations_after_the_mlp, What::none, {y},
+                      {std::move(whole)})[0];
 }
 
 // A copy of each token goes to each of its experts, and comes back.
-Value LayerTape::exchanged_experts(Value x, Value logits, double own, double copies, double h) {
+Value LayerTape::exchanged_experts(Value x, Value logits, double copies, double h) {
     Value t = permuted({x, logits}, dispatched("t", copies, h), false, copies * h);
-    const double sent = own * sent_copies(plan_) * h;
-    const double out_bytes = sent * dispatch_bytes(t_.compute), back_bytes = sent * w_.wide;
-    const auto move = [&](Value v, const TapeStep& how, double message, double back) {
-        if (d_.ep <= 1) return v;
+    const auto move = [&](Value v, What what, What back) {
+        if (!call_of(what)) return v;
         LayerTensor moved = tensor(v);
-        const Value to = collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::ep, d_.ep, how, {v},
-                                    {std::move(moved)}, message)[0];
-        nodes_.back().back_message = back;
-        return to;
+        return collective(TapeKind::exchange, what, back, {v}, {std::move(moved)})[0];
     };
-    t = move(t, {LayerOp::all_to_all, What::dispatch_of_tokens_to_experts, What::combine_of_input_gradients},
-             out_bytes, back_bytes);
+    t = move(t, What::dispatch_of_tokens_to_experts, What::combine_of_input_gradients);
     weights_in(true);
     const Value whole =
-        enter(t, weight_of(TensorId::experts_up, "f", "h"), What::tokens_of_the_experts_shards,
-              What::input_gradients_of_the_experts_shards, What::none);
+        enter(t, What::tokens_of_the_experts_shards, What::input_gradients_of_the_experts_shards, What::none);
     const Value y = leave(expert_products(whole), t, What::outputs_of_the_experts_shards,
                           What::output_gradients_of_the_experts_shards);
     weights_behind(true);
-    return move(y,
-                {LayerOp::all_to_all, What::combine_of_experts_outputs, What::dispatch_of_output_gradients},
-                back_bytes, out_bytes);
+    return move(y, What::combine_of_experts_outputs, What::dispatch_of_output_gradients);
 }
 
 // Every rank sees every token and keeps those of its experts (Megatron-LM token_dispatcher.py).
@@ -178,19 +168,14 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     std::erase_if(all.dims[0].cuts, [](const LayerCut& c) { return c.group == GroupKind::ep; });
     all.dims[0].size /= ep;
     Value t = -1;
-    if (d_.ep <= 1) {
+    if (d_.ep <= 1)
         t = node(TapeKind::view, {x}, {all}).out[0];
-    } else {
-        LayerTensor gathered = all;
-        t = collective(
-            TapeKind::gather, LayerOp::all_gather, GroupKind::ep, d_.ep,
-            {LayerOp::all_gather, What::tokens_to_all_ranks_of_experts, What::sum_of_input_gradients}, {x},
-            {std::move(gathered)}, all.bytes())[0];
-    }
+    else
+        t = collective(TapeKind::gather, What::tokens_to_all_ranks_of_experts, What::sum_of_input_gradients,
+                       {x}, {all})[0];
     weights_in(true);
     const Value entered =
-        enter(t, weight_of(TensorId::experts_up, "f", "h"), What::tokens_of_the_experts_shards,
-              What::input_gradients_of_the_experts_shards, What::none);
+        enter(t, What::tokens_of_the_experts_shards, What::input_gradients_of_the_experts_shards, What::none);
     LayerTensor chosen = tensor(entered);
     const double parts = chosen.dims[0].local / (own * ep);
     chosen.name = "t";
@@ -210,10 +195,8 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     LayerTensor sum = tensor(x);
     sum.name = "y";
     if (d_.ep <= 1) return node(TapeKind::view, {out}, {std::move(sum)}).out[0];
-    return collective(TapeKind::sum, LayerOp::reduce_scatter, GroupKind::ep, d_.ep,
-                      {LayerOp::reduce_scatter, What::sum_of_experts_outputs,
-                       What::output_gradients_to_all_ranks_of_experts},
-                      {out}, {std::move(sum)}, all.bytes())[0];
+    return collective(TapeKind::sum, What::sum_of_experts_outputs,
+                      What::output_gradients_to_all_ranks_of_experts, {out}, {std::move(sum)})[0];
 }
 
 }  // namespace pentamesh

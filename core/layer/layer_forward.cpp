@@ -85,17 +85,17 @@ Value LayerTape::mlp(Value u, TensorModule module) {
     const MlpTensors& ids = mlp_tensors(module);
     const auto own = [&](std::string_view tensor) { return std::string(tensor) + (shared ? "_shared" : ""); };
     const RecomputeModules outer = modules_;
+    const LayerPart around = std::exchange(part_, shared ? LayerPart::shared_experts : LayerPart::mlp);
     modules_ = shared ? RecomputeModules(RecomputeModule::moe, RecomputeModule::shared_experts)
                       : RecomputeModules(RecomputeModule::mlp);
     std::vector<LayerTensor> weights;
     if (gated()) weights.push_back(weight_of(ids.gate, "f", "h"));
     weights.push_back(weight_of(ids.up, "f", "h"));
-    const Value x =
-        shared ? enter(u, weights[0], What::activations_before_the_shared_experts,
-                       What::gradients_before_the_shared_experts,
-                       What::shared_experts_input_again_for_the_weight_gradient)
-               : enter(u, weights[0], What::activations_before_the_mlp, What::gradients_before_the_mlp,
-                       What::mlp_input_again_for_the_weight_gradient);
+    const Value x = shared ? enter(u, What::activations_before_the_shared_experts,
+                                   What::gradients_before_the_shared_experts,
+                                   What::shared_experts_input_again_for_the_weight_gradient)
+                           : enter(u, What::activations_before_the_mlp, What::gradients_before_the_mlp,
+                                   What::mlp_input_again_for_the_weight_gradient);
     const LayerDim f = weights[0].dims[0];
     std::vector<LayerTensor> outs;
     if (gated()) outs.push_back(result_of(tensor(x), weights[0], own("g"), {f}));
@@ -122,6 +122,7 @@ Value LayerTape::mlp(Value u, TensorModule module) {
                                       What::gradients_after_the_shared_experts)
                               : leave(y, u, What::activations_after_the_mlp, What::gradients_after_the_mlp);
     modules_ = outer;
+    part_ = around;
     return left;
 }
 

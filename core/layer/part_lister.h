@@ -1,0 +1,77 @@
+// Makes the lists of a layer's parts (parts.h): attention in parts_attention.cpp, MLP and experts in
+// parts_mlp.cpp.
+#pragma once
+
+#include "core/layer/parts.h"
+#include "core/plan/plan.h"
+#include "core/plan/software.h"
+
+namespace pentamesh {
+
+class PartLister {
+  public:
+    PartLister(const Plan& plan, const Degrees& degrees, const LayerType& type);
+
+    void calls(CallList& out);
+
+  private:
+    using i64 = std::int64_t;
+
+    // Calls over one rank, or without bytes, are left out.
+    void call(GroupKind group, i64 ranks, LayerPass pass, Collective c, What what, double bytes, bool repeats,
+              double calls) {
+        if (ranks > 1 && bytes > 0 && calls > 0)
+            calls_->push_back({what, group, c, pass, part_, repeats, ranks, bytes, calls});
+    }
+    void forward(GroupKind group, i64 ranks, Collective c, What what, double bytes, bool repeats,
+                 double calls = 1) {
+        call(group, ranks, LayerPass::forward, c, what, bytes, repeats, calls);
+    }
+    void backward(GroupKind group, i64 ranks, Collective c, What what, double bytes, double calls = 1) {
+        call(group, ranks, LayerPass::backward, c, what, bytes, false, calls);
+    }
+
+    // Describes a layer's way in and out of a tensor-parallel region, Shoeybi et al. 2019 and, with SP,
+    // Korthikanti et al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of
+    // the same bytes, and Megatron gathers the input once more for the weight gradient.
+    struct Region {
+        What in, out, grad_in, grad_out, gather_again;
+    };
+    void region(const Region& r, bool repeats);
+    // An input that the software keeps whole is not gathered a second time.
+    [[nodiscard]] What again(What what) const { return software_.inputs_whole ? What::none : what; }
+
+    void mixer_calls();
+    void latent_calls(const Mla& mla);
+    void attention_over_cp();
+    void ulysses(i64 ranks, bool repeats_in, bool repeats_out);
+    void scan_over_cp();
+    [[nodiscard]] double kv_bytes() const;  // of keys and values of one layer on a rank
+    [[nodiscard]] double key_bytes() const;
+    [[nodiscard]] double query_bytes(bool output) const;  // of queries, or of attention's output
+    // Returns how many times keys and values are sent where they have fewer heads than ranks to hand them to.
+    [[nodiscard]] double repeated_kv(i64 ranks) const;
+
+    void mlp_calls();
+    void expert_calls(const Moe& moe);
+
+    [[nodiscard]] bool recomputes(RecomputeModule m) const { return t_.recompute.makes(m); }
+    [[nodiscard]] bool latent() const {
+        return type_.attends() && m_.attention == AttentionKind::mla && m_.mla;
+    }
+
+    const Plan& plan_;
+    const Model& m_;
+    const Training& t_;
+    const Degrees& d_;
+    const LayerType& type_;
+    const SoftwareFacts& software_;
+    double tp_, cp_;
+    double wire_;          // bytes of a number that is sent
+    double tokens_;        // of a rank and micro-batch: b s / c
+    double hidden_bytes_;  // of these at the hidden width: S of the tensor-parallel collectives
+    LayerPart part_ = LayerPart::mixer;
+    CallList* calls_ = nullptr;
+};
+
+}  // namespace pentamesh

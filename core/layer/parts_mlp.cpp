@@ -1,0 +1,99 @@
+// Lists the parts of a layer's MLP and of its experts.
+#include "core/layer/expert_traffic.h"
+#include "core/layer/part_lister.h"
+#include "core/layer/wire_bytes.h"
+
+namespace pentamesh {
+
+PartLister::PartLister(const Plan& plan, const Degrees& degrees, const LayerType& type)
+    : plan_(plan), m_(plan.model), t_(plan.training), d_(degrees), type_(type),
+      software_(facts_of(plan.training.software)), tp_(static_cast<double>(degrees.tp)),
+      cp_(static_cast<double>(degrees.cp)), wire_(wire_bytes(plan.training.compute)),
+      tokens_(static_cast<double>(t_.micro_batch) * static_cast<double>(t_.sequence_length) / cp_),
+      hidden_bytes_(tokens_ * static_cast<double>(m_.hidden) * wire_) {}
+
+void PartLister::calls(CallList& out) {
+    calls_ = &out;
+    mixer_calls();
+    mlp_calls();
+    if (type_.is_moe() && m_.moe) expert_calls(*m_.moe);
+}
+
+void PartLister::region(const Region& r, bool repeats) {
+    const GroupKind tp = GroupKind::tp;
+    using enum Collective;
+    if (!d_.sequence_parallel) {
+        forward(tp, d_.tp, all_reduce, r.out, hidden_bytes_, repeats);
+        backward(tp, d_.tp, all_reduce, r.grad_in, hidden_bytes_);
+        return;
+    }
+    forward(tp, d_.tp, all_gather, r.in, hidden_bytes_, repeats);
+    forward(tp, d_.tp, reduce_scatter, r.out, hidden_bytes_, repeats);
+    backward(tp, d_.tp, all_gather, r.grad_out, hidden_bytes_);
+    backward(tp, d_.tp, reduce_scatter, r.grad_in, hidden_bytes_);
+    if (r.gather_again != What::none) backward(tp, d_.tp, all_gather, r.gather_again, hidden_bytes_);
+}
+
+void PartLister::mlp_calls() {
+    part_ = LayerPart::mlp;
+    if (type_.ffn_width > 0)
+        region({What::activations_before_the_mlp, What::activations_after_the_mlp,
+                What::gradients_before_the_mlp, What::gradients_after_the_mlp,
+                again(What::mlp_input_again_for_the_weight_gradient)},
+               recomputes(RecomputeModule::mlp));
+    part_ = LayerPart::shared_experts;
+    if (type_.is_moe() && m_.moe && m_.moe->shared_experts > 0)
+        region({What::activations_before_the_shared_experts, What::activations_after_the_shared_experts,
+                What::gradients_before_the_shared_experts, What::gradients_after_the_shared_experts,
+                What::shared_experts_input_again_for_the_weight_gradient},
+               recomputes(RecomputeModule::moe) || recomputes(RecomputeModule::shared_experts));
+}
+
+// Tokens that go to the experts come back, forward and backward.
+void PartLister::expert_calls(const Moe& e) {
+    using enum Collective;
+    part_ = LayerPart::experts;
+    const GroupKind ep = GroupKind::ep, etp = GroupKind::etp;
+    const bool repeats = recomputes(RecomputeModule::moe);
+    const double h = static_cast<double>(e.latent > 0 ? e.latent : m_.hidden);
+    const double own = tokens_ / tp_;
+    // Without sequence parallelism tensor-parallel ranks hold the same tokens. Each sends its part of them
+    // and gathers the outputs; the backward of the part is a gather of its gradients (DeepSpeed
+    // moe/mappings.py).
+    if (!plan_.layout.sequence_parallel) {
+        const double all = tokens_ * h * wire_;
+        forward(GroupKind::tp, d_.tp, all_gather, What::activations_after_the_mlp, all, repeats);
+        backward(GroupKind::tp, d_.tp, all_gather, What::gradients_before_the_mlp, all);
+    }
+    double shard = 0;  // of the tokens that a rank's experts get
+    if (plan_.layout.ep_comm == EpComm::allgather) {
+        // Every rank sees every token and keeps those of its experts (Megatron-LM token_dispatcher.py).
+        const double all = own * static_cast<double>(d_.ep) * h * wire_;
+        forward(ep, d_.ep, all_gather, What::tokens_to_all_ranks_of_experts, all, repeats);
+        forward(ep, d_.ep, reduce_scatter, What::sum_of_experts_outputs, all, repeats);
+        backward(ep, d_.ep, all_gather, What::output_gradients_to_all_ranks_of_experts, all);
+        backward(ep, d_.ep, reduce_scatter, What::sum_of_input_gradients, all);
+        shard = all;
+    } else {
+        // A copy of each token goes to each of its experts.
+        const double copies = own * sent_copies(plan_);
+        const double wide = copies * h * wire_, dispatched = copies * h * dispatch_bytes(t_.compute);
+        forward(ep, d_.ep, all_to_all, What::dispatch_of_tokens_to_experts, dispatched, repeats);
+        forward(ep, d_.ep, all_to_all, What::combine_of_experts_outputs, wide, repeats);
+        backward(ep, d_.ep, all_to_all, What::dispatch_of_output_gradients, dispatched);
+        backward(ep, d_.ep, all_to_all, What::combine_of_input_gradients, wide);
+        shard = own * static_cast<double>(e.top_k) * t_.router_imbalance * h * wire_;
+    }
+    // The ranks of an etp group bring different tokens, and each needs all of them.
+    const double all = shard * static_cast<double>(d_.etp);
+    forward(etp, d_.etp, all_gather, What::tokens_of_the_experts_shards, all, repeats);
+    forward(etp, d_.etp, reduce_scatter, What::outputs_of_the_experts_shards, all, repeats);
+    backward(etp, d_.etp, all_gather, What::output_gradients_of_the_experts_shards, all);
+    backward(etp, d_.etp, reduce_scatter, What::input_gradients_of_the_experts_shards, all);
+}
+
+void list_calls(const Plan& plan, const Degrees& degrees, const LayerType& type, CallList& out) {
+    PartLister(plan, degrees, type).calls(out);
+}
+
+}  // namespace pentamesh
