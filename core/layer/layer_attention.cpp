@@ -1,5 +1,4 @@
 // Builds the mixers of a layer: attention with its projections, latent attention, context parallelism, scans.
-#include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
 #include "core/model/mixer_flops.h"
 
@@ -56,26 +55,24 @@ Value LayerTape::attention(Value x) {
                                          weights, std::move(outs));
     save(x, TensorId::attention_input);
     Value q = p[0], key = p[1];
-    const double rotated = (tensor(q).numbers() + tensor(key).numbers()) * kNormBytes;
-    const auto both = [&](const TapeStep& how, double kernels, bool norm) {
+    const auto both = [&](const TapeStep& how, bool norm) {
         LayerTensor q2 = tensor(q), k2 = tensor(key);
         const Value q_in = q, k_in = key;
         TapeNode& n = node(TapeKind::kernel, {q, key}, {std::move(q2), std::move(k2)});
         q = n.out[0], key = n.out[1];
-        step_of(n, how, {LayerRate::none, 0, 0, 0, 1, false, rotated, kernels});
+        step_of(n, how);
         if (norm) save(q_in, TensorId::norm_q_input), save(k_in, TensorId::norm_k_input);
     };
     if (m_.qk_norm != QkNorm::none)
-        both({LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, 2, true);
+        both({LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, true);
     if (m_.positions == Positions::rope)
-        both({LayerOp::rotary, What::rotary_positions, What::gradients_turned_back}, kRope, false);
+        both({LayerOp::rotary, What::rotary_positions, What::gradients_turned_back}, false);
     Value o = core(q, key, p[2], result_of(xt, weights[0], "o", {a, dv}));
     if (gate) {
         LayerTensor gated = tensor(o);
         gated.name = "o_gated";
-        const double bytes = gated.numbers() * kAddBytes;
         o = kernel({LayerOp::activation, What::gate_of_the_output, What::gradient_of_the_gate}, {o, p[3]},
-                   std::move(gated), {LayerRate::none, 0, 0, 0, 1, false, bytes, 1});
+                   std::move(gated));
         save(p[3], TensorId::attention_gate);
     }
     return output(o, gate ? std::optional(TensorId::attention_gated) : std::nullopt);
@@ -158,8 +155,7 @@ Value LayerTape::latent_attention(Value u) {
                        {resized(c, "c_kv2", whole_dim("r", a.kv_lora_rank)),
                         resized(c, "k_rope", whole_dim("d", a.qk_rope_head_dim))});
     const Value latent = n.out[0], rope = n.out[1];
-    step_of(n, {LayerOp::norm, What::norm_of_the_key_and_value_latents, What::gradient_of_the_norm},
-            {LayerRate::none, 0, 0, 0, 1, false, tensor(latent).numbers() * kNormBytes, 1});
+    step_of(n, {LayerOp::norm, What::norm_of_the_key_and_value_latents, What::gradient_of_the_norm});
     save(c, TensorId::norm_kv_latent_input);
     modules_ = up;
     const LayerTensor w_kv = weight_of(TensorId::attention_kv_up, "ad", "r");
@@ -174,14 +170,12 @@ Value LayerTape::latent_attention(Value u) {
     // Every rank's heads have the same rotary keys: where heads are cut, tokens are gathered.
     const Value rope_all =
         enter(rope, What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none);
-    const double bytes = (tensor(q).numbers() + number(own * qk) * tokens_.of(Tokens::region)) * kNormBytes;
     LayerTensor q2 = tensor(q);
     const LayerTensor k2 = result_of(tensor(kv_all), w_kv, "k", {heads, whole_dim("d", qk)});
     const LayerTensor v2 = result_of(tensor(kv_all), w_kv, "v", {heads, whole_dim("d", a.v_head_dim)});
     TapeNode& turn = node(TapeKind::kernel, {q, kv, rope_all}, {std::move(q2), k2, v2});
     const std::vector<Value> turned = turn.out;
-    step_of(turn, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back},
-            {LayerRate::none, 0, 0, 0, 1, false, bytes, kLatentKernels - (a.q_lora_rank > 0 ? 2 : 1)});
+    step_of(turn, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back});
     modules_ = outer;
     const std::vector<Value> index = a.index_heads > 0 ? indexer(u, index_in) : std::vector<Value>();
     const Value o = core(turned[0], turned[1], turned[2],
@@ -253,7 +247,8 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     double bytes = output.bytes();
     for (const Value x : in) bytes += tensor(x).bytes();
     Value o = kernel({LayerOp::attention, What::attention_core, What::gradient_of_the_attention_core}, in,
-                     std::move(output), {LayerRate::core, 0, 0, 0, 1, false, bytes, 0});
+                     std::move(output));
+    list_.steps.back().bytes_moved = bytes;
     const MixerFlops f = mixer_flops(m_, type_, number(t_.sequence_length), 1);
     list_.steps.back().flops = f.attention * number(t_.micro_batch) / (number(d_.cp) * tp());
     save(q, TensorId::attention_q), save(k, TensorId::attention_k), save(v, TensorId::attention_v);
@@ -305,7 +300,7 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
     const LayerTensor w_out = weight_of(out_id, "h", "i");
     LayerTensor scanned = result_of(tensor(x), weights[0], "o", {w_out.dims[1]});
     Value o = kernel({LayerOp::attention, What::scan_of_the_state, What::gradient_of_the_scan}, in,
-                     std::move(scanned), {LayerRate::scan, 0, 0, 0, 1, false, 0, 0});
+                     std::move(scanned));
     const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
     list_.steps.back().flops = flops + scan.model * tokens_.of(Tokens::region) / tp();
     for (const Activation& a : activations_)

@@ -146,8 +146,7 @@ void LayerTape::back(const TapeNode& n) {
                           sum = gradient_of(n.in[0]);
         LayerStep& s = emit(LayerPass::backward, LayerOp::residual, block_,
                             What::gradients_of_both_ways_added, {other, own}, {sum});
-        s.work = {LayerRate::none, 0, 0, 0, 1, false, own.numbers() * kAddBytes * kBackwardFactor,
-                  kBackwardKernels};
+        s.work = {What::added_to_the_residual_stream, n.part, KernelPass::input_grad, LayerRate::none};
         grad(n.in[0]) = put(sum);
         return;
     }
@@ -196,13 +195,11 @@ void LayerTape::back_product(const TapeNode& n) {
         if (product_case(left, right) == ProductCase::partial) dx.partial.push_back(group);
     }
     const LayerStep forward = list_.steps[static_cast<std::size_t>(n.step)];
-    const KernelCost& w = forward.work;
     std::vector<LayerTensor> in = gradients;
     in.insert(in.end(), weights.begin(), weights.end());
     LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_of(n), std::move(in), {dx});
     s.flops = forward.flops;
-    s.work = {
-        w.rate, w.m, w.out, w.in, w.groups, false, w.bytes * kBackwardFactor, w.kernels * kBackwardKernels};
+    s.work = forward.work, s.work.pass = KernelPass::input_grad;
     // Tokens are summed over, and every replica and cp rank has its own.
     in = {tensor(x)};
     in.insert(in.end(), gradients.begin(), gradients.end());
@@ -219,7 +216,7 @@ void LayerTape::back_product(const TapeNode& n) {
     LayerStep& last = emit(LayerPass::backward, LayerOp::matmul, block_, What::gradients_of_the_weights,
                            std::move(in), std::move(weight_gradients));
     last.flops = forward.flops;
-    last.work = {w.rate, w.in, w.m, w.out, w.groups, true, 0, 0};
+    last.work = forward.work, last.work.pass = KernelPass::weight_grad;
     set_grad(x, put(std::move(dx)));
 }
 
@@ -244,9 +241,8 @@ void LayerTape::back_kernel(const TapeNode& n) {
     }
     LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_of(n), std::move(in), std::move(out));
     s.flops = 2 * forward.flops;
-    s.work = forward.work;
-    s.work.bytes *= kBackwardFactor;
-    s.work.kernels *= kBackwardKernels;
+    s.work = forward.work, s.work.pass = KernelPass::backward;
+    s.bytes_moved = forward.bytes_moved * kBackwardFactor;
 }
 
 // Gathers the gradient of what comes before a node.

@@ -1,5 +1,4 @@
 // Builds the experts of a layer: router, the way of the tokens there and back, grouped products.
-#include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
 
 namespace pentamesh {
@@ -9,30 +8,20 @@ Value LayerTape::expert_products(Value x) {
     std::vector<LayerTensor> weights;
     if (gated()) weights.push_back(weight_of(TensorId::experts_gate, "f", "h"));
     weights.push_back(weight_of(TensorId::experts_up, "f", "h"));
-    const double groups = weights[0].dims[0].local;
     const LayerDim f = weights[0].dims[1];
     std::vector<LayerTensor> outs;
     if (gated()) outs.push_back(result_of(tensor(x), weights[0], "g", {f}));
     outs.push_back(result_of(tensor(x), weights[0], "up", {f}));
-    const std::vector<Value> in =
-        product(What::gate_and_up_of_the_experts, What::gradient_of_the_experts_input, x, weights,
-                std::move(outs), LayerRate::grouped, groups);
+    const std::vector<Value> in = product(What::gate_and_up_of_the_experts,
+                                          What::gradient_of_the_experts_input, x, weights, std::move(outs));
     save(x, TensorId::experts_input);
     LayerTensor z = tensor(in.back());
     z.name = "z";
-    KernelCost work{
-        LayerRate::none, 0, 0, 0, 1, false, z.numbers() * static_cast<double>(in.size() + 1) * kTwo, 1};
-    if (m_.mlp_bias) {  // apart, as compute.cpp says
-        const double gate = gated() ? 4 * kNormBytes + kAddBytes : 0;
-        work.bytes += z.numbers() * (static_cast<double>(in.size()) * kNormBytes + gate)
-                      + tensor(x).dims[0].local * static_cast<double>(m_.hidden) * kNormBytes;
-        work.kernels += gated() ? 7 : 2;
-    }
     const RecomputeModules outer = modules_;
     modules_ = RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act);
     const Value product_in =
         kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
-               in, std::move(z), work);
+               in, std::move(z));
     if (gated()) save(in[0], TensorId::experts_gate);
     save(in.back(), TensorId::experts_up);
     save_extra(TensorId::experts_activated, product_in);
@@ -40,7 +29,7 @@ Value LayerTape::expert_products(Value x) {
     const LayerTensor down = weight_of(TensorId::experts_down, "h", "f");
     LayerTensor y = result_of(tensor(product_in), down, "y", {down.dims[1]});
     const Value out = product(What::down_of_the_experts, What::gradient_of_the_activated, product_in, {down},
-                              {std::move(y)}, LayerRate::grouped, groups)[0];
+                              {std::move(y)})[0];
     save(product_in, TensorId::experts_product);
     return out;
 }
@@ -62,22 +51,19 @@ Value LayerTape::router(Value u) {
     const LayerTensor w = weight_of(TensorId::router, "e", "h");
     LayerTensor logits = result_of(tensor(u), w, "logits", {w.dims[0]});
     logits.bytes_per_number = bytes_of(Dtype::fp32);
-    const Value out = product(What::router, What::gradient_of_the_routers_input, u, {w}, {std::move(logits)},
-                              LayerRate::wide)[0];
-    LayerStep& s = list_.steps.back();
-    s.op = LayerOp::router;
-    s.work.kernels = kRouterKernels;
+    const Value out =
+        product(What::router, What::gradient_of_the_routers_input, u, {w}, {std::move(logits)})[0];
+    list_.steps.back().op = LayerOp::router;
     save(u, TensorId::router_input);
     save(out, TensorId::router_logits);
     return out;
 }
 
-Value LayerTape::permuted(std::vector<Value> in, LayerTensor out, bool back, double numbers) {
+Value LayerTape::permuted(std::vector<Value> in, LayerTensor out, bool back) {
     return kernel({LayerOp::permute,
                    back ? What::outputs_back_in_order_weighed : What::tokens_sorted_by_expert,
                    back ? What::gradients_sorted_by_expert : What::gradients_back_in_order},
-                  std::move(in), std::move(out),
-                  {LayerRate::none, 0, 0, 0, 1, false, numbers * kNormBytes, kPermuteKernels / 2});
+                  std::move(in), std::move(out));
 }
 
 Value LayerTape::experts(Value u) {
@@ -110,7 +96,7 @@ Value LayerTape::experts(Value u) {
     std::vector<Value> back{arrived, logits};
     const bool adds = shared >= 0 && e.latent == 0, at_once = adds && !gathers && !same;
     if (at_once) back.push_back(shared);
-    Value out = gathers ? arrived : permuted(std::move(back), std::move(y), true, 2 * copies * h);
+    Value out = gathers ? arrived : permuted(std::move(back), std::move(y), true);
     if (same) out = all_parts(out, u);
     if (adds && !at_once) out = add(out, shared, true);
     if (e.latent > 0) {
@@ -145,7 +131,7 @@ Value LayerTape::all_parts(Value y, Value like) {
 
 // A copy of each token goes to each of its experts, and comes back.
 Value LayerTape::exchanged_experts(Value x, Value logits, double copies, double h) {
-    Value t = permuted({x, logits}, dispatched("t", copies, h), false, copies * h);
+    Value t = permuted({x, logits}, dispatched("t", copies, h), false);
     const auto move = [&](Value v, What what, What back) {
         if (!call_of(what)) return v;
         LayerTensor moved = tensor(v);
@@ -181,11 +167,11 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     chosen.name = "t";
     chosen.dims = {chosen.dims[0], {"h", h, h, {}}};
     chosen.dims[0].local = copies * parts;
-    const Value mine = permuted({entered, logits}, std::move(chosen), false, copies * h);
+    const Value mine = permuted({entered, logits}, std::move(chosen), false);
     const Value y = expert_products(mine);
     LayerTensor outputs = tensor(entered);
     outputs.name = "y", outputs.partial = tensor(y).partial;
-    const Value in_order = permuted({y, logits}, std::move(outputs), true, 2 * copies * h);
+    const Value in_order = permuted({y, logits}, std::move(outputs), true);
     Value out =
         leave(in_order, t, What::outputs_of_the_experts_shards, What::output_gradients_of_the_experts_shards);
     // No product after it would gather its gradient: the order of tokens is in between.

@@ -1,6 +1,5 @@
 #include "core/layer/layer_tape.h"
 
-#include "core/layer/kernel_costs.h"
 #include "core/mesh/degrees.h"
 
 #include <cmath>
@@ -10,13 +9,6 @@ namespace {
 
 bool is_tokens(const LayerDim& d) {
     return d.symbol == "s" || d.symbol == "b" || d.symbol == "t";
-}
-
-double tokens_of(const LayerTensor& t) {
-    double n = 1;
-    for (const LayerDim& d : t.dims)
-        if (is_tokens(d)) n *= d.local;
-    return n;
 }
 
 }  // namespace
@@ -47,6 +39,7 @@ LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& g
         if (t.types != 0 && has(t.types, type)) weights_.push_back(t);
     });
     list_calls(plan, d_, type_, calls_);
+    list_kernels(plan, d_, type_, kernels_);
     visit_layer(plan, d_, type_, [&](const Activation& a) { activations_.push_back(a); });
 }
 
@@ -166,15 +159,23 @@ LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, What w
     return s;
 }
 
-LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how, const KernelCost& work) {
+const LayerKernel* LayerTape::kernel_of(What what) const {
+    for (const LayerKernel& k : kernels_)
+        if (k.what == what && k.part == part_) return &k;
+    return nullptr;
+}
+
+LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how) {
     n.step = static_cast<int>(list_.steps.size());
     std::vector<LayerTensor> in, out;
     for (const Value v : n.in) in.push_back(tensor(v));
     for (const Value v : n.weights) in.push_back(tensor(v));
     for (const Value v : n.out) out.push_back(tensor(v));
     LayerStep& s = emit(LayerPass::forward, how.op, block_, how.what, std::move(in), std::move(out));
-    s.work = work;
-    s.flops = 2 * work.m * work.in * work.out * work.groups;
+    if (const LayerKernel* k = kernel_of(how.what)) {
+        s.work = {k->what, k->part, KernelPass::forward, k->rate};
+        if (k->rate != LayerRate::core) s.flops = 2 * k->m * k->in * k->out * k->groups;
+    }
     names_.push_back({n.step, how.back});
     return s;
 }
@@ -184,10 +185,9 @@ Value LayerTape::branch(Value x) {
     return node(TapeKind::branch, {x}, {std::move(copy)}).out[0];
 }
 
-Value LayerTape::kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, const KernelCost& work,
-                        TapeKind kind) {
+Value LayerTape::kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, TapeKind kind) {
     TapeNode& n = node(kind, std::move(in), {std::move(out)});
-    step_of(n, how, work);
+    step_of(n, how);
     return n.out[0];
 }
 
@@ -208,17 +208,12 @@ LayerTensor LayerTape::result_of(const LayerTensor& x, const LayerTensor& weight
 }
 
 std::vector<Value> LayerTape::product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
-                                      std::vector<LayerTensor> outs, LayerRate rate, double groups) {
-    KernelCost work{rate, tokens_of(tensor(x)) / groups, weights[0].dims.back().local, 0, groups, false, 0,
-                    0};
+                                      std::vector<LayerTensor> outs) {
     std::vector<Value> put_weights;
-    for (const LayerTensor& w : weights) {
-        work.out += w.dims[w.dims.size() - 2].local;
-        put_weights.push_back(put(w));
-    }
+    for (const LayerTensor& w : weights) put_weights.push_back(put(w));
     TapeNode& n = node(TapeKind::product, {x}, std::move(outs));
     n.weights = std::move(put_weights);
-    step_of(n, {LayerOp::matmul, what, back}, work);
+    step_of(n, {LayerOp::matmul, what, back});
     return n.out;
 }
 
@@ -263,7 +258,7 @@ std::vector<Value> LayerTape::collective(TapeKind kind, What what, What back, st
                                          std::vector<LayerTensor> out) {
     const LayerCall& call = *call_of(what);
     TapeNode& n = node(kind, std::move(in), std::move(out));
-    LayerStep& s = step_of(n, {op_of(call.collective), what, back}, {});
+    LayerStep& s = step_of(n, {op_of(call.collective), what, back});
     set_call(s, call);
     return n.out;
 }

@@ -80,7 +80,7 @@ class LayerTape {
     Value mlp(Value u, TensorModule module);
     Value experts(Value u);
     Value router(Value u);
-    Value permuted(std::vector<Value> in, LayerTensor out, bool back, double numbers);
+    Value permuted(std::vector<Value> in, LayerTensor out, bool back);
     Value exchanged_experts(Value x, Value logits, double copies, double h);
     Value gathered_experts(Value x, Value logits, double own, double copies, double h);
     Value expert_products(Value x);
@@ -100,17 +100,18 @@ class LayerTape {
     Value put(LayerTensor t, int node = -1);
     Value branch(Value x);
     TapeNode& node(TapeKind kind, std::vector<Value> in, std::vector<LayerTensor> out);
-    LayerStep& step_of(TapeNode& n, const TapeStep& how, const KernelCost& work);
-    Value kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, const KernelCost& work,
+    LayerStep& step_of(TapeNode& n, const TapeStep& how);
+    Value kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out,
                  TapeKind kind = TapeKind::kernel);
+    // Returns the first kernel of this part that is about `what`, or null where the layer has none.
+    [[nodiscard]] const LayerKernel* kernel_of(What what) const;
     // Puts `x` where the weights can meet it: gathers it, or notes that its gradient will be summands.
     Value enter(Value x, What what, What back, What again);
     // Sums a partial tensor, into the form that tokens have between regions.
     // The tokens came from `like`, and go back to its form.
     Value leave(Value y, Value like, What what, What back);
     std::vector<Value> product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
-                               std::vector<LayerTensor> outs, LayerRate rate = LayerRate::linear,
-                               double groups = 1);
+                               std::vector<LayerTensor> outs);
     // Returns the call of this part that is about `what`, or null where the layer makes none.
     [[nodiscard]] const LayerCall* call_of(What what, LayerPass pass, LayerPart part) const;
     [[nodiscard]] const LayerCall* call_of(What what) const {
@@ -202,6 +203,7 @@ class LayerTape {
     TokenCounts tokens_;
     std::vector<Tensor> weights_;  // of this type
     CallList calls_;
+    KernelList kernels_;
     std::vector<Activation> activations_;  // activations that it keeps where nothing is recomputed
     LayerBlock block_ = LayerBlock::weights;
     LayerPart part_ = LayerPart::mixer;

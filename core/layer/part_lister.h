@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/layer/parts.h"
+#include "core/model/mixer_flops.h"
 #include "core/plan/plan.h"
 #include "core/plan/software.h"
 
@@ -13,6 +14,7 @@ class PartLister {
     PartLister(const Plan& plan, const Degrees& degrees, const LayerType& type);
 
     void calls(CallList& out);
+    void kernels(KernelList& out);
 
   private:
     using i64 = std::int64_t;
@@ -55,6 +57,45 @@ class PartLister {
     void mlp_calls();
     void expert_calls(const Moe& moe);
 
+    LayerKernel& kernel(What what, LayerRate rate, RecomputeModules modules = {}) {
+        kernels_->push_back({.what = what, .part = part_, .rate = rate, .modules = modules});
+        return (*kernels_)[kernels_->size() - 1];
+    }
+    LayerKernel& product(What what, double m, double in, double out, RecomputeModules modules = {},
+                         LayerRate rate = LayerRate::linear, double groups = 1) {
+        LayerKernel& k = kernel(what, rate, modules);
+        k.m = m, k.in = in, k.out = out, k.groups = groups;
+        return k;
+    }
+    LayerKernel& element_wise(What what, double bytes, double kernels, RecomputeModules modules = {}) {
+        LayerKernel& k = kernel(what, LayerRate::none, modules);
+        k.bytes = bytes, k.kernels = kernels;
+        return k;
+    }
+    void norm(What what, RecomputeModules modules = {});  // on the residual stream
+    void addition();
+
+    // Holds the widths of attention on a rank.
+    struct Widths {
+        double query = 0, key = 0, value = 0, output = 0, heads = 0;
+    };
+    [[nodiscard]] Widths widths() const;
+    void mixer_kernels();
+    void attention_kernels(const Widths& w);
+    void latent_kernels(const Mla& mla, const Widths& w);
+    void core_kernels(const Widths& w);
+    void linear_kernels(const Linear& linear);
+    void mamba_kernels(const Mamba& mamba);
+    void scan_kernel(const ScanFlops& flops, double in, double out);
+    void mlp_kernels(What up, What down, double width, RecomputeModules modules);
+    void expert_kernels(const Moe& moe);
+    LayerKernel& activation(double tokens, double width, RecomputeModules modules);
+    [[nodiscard]] bool gated() const {
+        return m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
+    }
+    // Returns the outputs of an MLP's first product.
+    [[nodiscard]] double up(double width) const { return gated() ? 2 * width : width; }
+
     [[nodiscard]] bool recomputes(RecomputeModule m) const { return t_.recompute.makes(m); }
     [[nodiscard]] bool latent() const {
         return type_.attends() && m_.attention == AttentionKind::mla && m_.mla;
@@ -67,11 +108,14 @@ class PartLister {
     const LayerType& type_;
     const SoftwareFacts& software_;
     double tp_, cp_;
-    double wire_;          // bytes of a number that is sent
-    double tokens_;        // of a rank and micro-batch: b s / c
+    double wire_;    // bytes of a number that is sent
+    double tokens_;  // of a rank and micro-batch: b s / c
+    double outer_;   // of these, those of a rank between tensor-parallel regions
+    double hidden_;
     double hidden_bytes_;  // of these at the hidden width: S of the tensor-parallel collectives
     LayerPart part_ = LayerPart::mixer;
     CallList* calls_ = nullptr;
+    KernelList* kernels_ = nullptr;
 };
 
 }  // namespace pentamesh

@@ -1,5 +1,6 @@
 // Lists the parts of a layer's mixer: attention, latent attention, scans, and context parallelism between
 // them.
+#include "core/layer/kernel_costs.h"
 #include "core/layer/part_lister.h"
 #include "core/layer/scan_widths.h"
 #include "core/mesh/degrees.h"
@@ -150,6 +151,140 @@ void PartLister::scan_over_cp() {
     forward(cp, d_.cp, c, What::outputs_of_the_scan_to_tokens, out * bytes, repeats);
     backward(cp, d_.cp, c, What::gradients_of_the_scans_outputs_to_heads, out * bytes);
     backward(cp, d_.cp, c, What::gradients_of_the_scans_inputs_to_tokens, in * bytes);
+}
+
+PartLister::Widths PartLister::widths() const {
+    Widths w;
+    w.heads = static_cast<double>(type_.heads) / tp_;
+    if (latent()) {
+        w.query = w.key = w.heads * static_cast<double>(m_.mla->qk_nope_head_dim + m_.mla->qk_rope_head_dim);
+        w.value = w.output = w.heads * static_cast<double>(m_.mla->v_head_dim);
+        return w;
+    }
+    const double kv = std::max(static_cast<double>(type_.kv_heads) / tp_, 1.0);
+    w.query = w.heads * static_cast<double>(type_.head_dim);
+    w.key = kv * static_cast<double>(type_.head_dim);
+    w.value = kv * static_cast<double>(type_.value_head_dim);
+    w.output = w.heads * static_cast<double>(type_.value_head_dim);
+    return w;
+}
+
+void PartLister::mixer_kernels() {
+    if (latent())
+        latent_kernels(*m_.mla, widths());
+    else if (type_.attends())
+        attention_kernels(widths());
+    if (type_.mixer == MixerKind::linear && m_.linear) linear_kernels(*m_.linear);
+    if (type_.has_mamba() && m_.mamba) mamba_kernels(*m_.mamba);
+}
+
+void PartLister::attention_kernels(const Widths& w) {
+    const double value = type_.keys_as_values || type_.shares_kv ? 0 : w.value;
+    const double key = type_.shares_kv ? 0 : w.key;
+    const double gate = m_.attention_gate == AttentionGate::full   ? w.output
+                        : m_.attention_gate == AttentionGate::head ? w.heads
+                                                                   : 0;
+    product(What::queries_keys_and_values, tokens_, hidden_, w.query + key + value + gate);
+    const double turned = tokens_ * (w.query + w.key) * kNormBytes;
+    if (m_.qk_norm != QkNorm::none) element_wise(What::norms_of_queries_and_keys, turned, 2);
+    if (m_.positions == Positions::rope) element_wise(What::rotary_positions, turned, kRope);
+    core_kernels(w);
+    if (gate > 0) element_wise(What::gate_of_the_output, tokens_ * w.output * kAddBytes, 1);
+    product(What::output_of_attention, tokens_, w.output, hidden_);
+}
+
+// The products into the latents are whole on each rank, for the tokens between regions; so is the indexer
+// (DeepSeek-AI 2025, DeepSeek-V3.2, section 2.1).
+void PartLister::latent_kernels(const Mla& a, const Widths& w) {
+    const RecomputeModules up(RecomputeModule::mla_up_proj);
+    const double q = static_cast<double>(a.q_lora_rank), kv = static_cast<double>(a.kv_lora_rank);
+    const double rope = static_cast<double>(a.qk_rope_head_dim), q_in = q > 0 ? q : hidden_;
+    // Norms of latents take their launches only; the other launches of kLatentKernels turn and join.
+    double launches = kLatentKernels - kRope;
+    if (q > 0) {
+        product(What::query_latents, outer_, hidden_, q);
+        element_wise(What::norm_of_the_query_latents, outer_ * q * kNormBytes, 1).launch_only = true;
+        --launches;
+    }
+    product(What::queries_out_of_their_latents, tokens_, q_in, w.query, up);
+    product(What::key_and_value_latents, outer_, hidden_, kv + rope);
+    element_wise(What::norm_of_the_key_and_value_latents, outer_ * kv * kNormBytes, 1).launch_only = true;
+    --launches;
+    product(What::keys_and_values_out_of_their_latents, tokens_, kv,
+            w.heads * static_cast<double>(a.qk_nope_head_dim) + w.value, up);
+    element_wise(What::rotary_positions, tokens_ * (w.query + w.key) * kNormBytes, kRope, up);
+    element_wise(What::rotary_positions, 0, launches);
+    core_kernels(w);
+    product(What::output_of_attention, tokens_, w.value, hidden_);
+    if (a.index_heads <= 0) return;
+    product(What::queries_of_the_indexer, outer_, q_in,
+            static_cast<double>(a.index_heads * a.index_head_dim));
+    product(What::keys_and_weights_of_the_indexer, outer_, hidden_,
+            static_cast<double>(a.index_head_dim + a.index_heads));
+}
+
+void PartLister::core_kernels(const Widths& w) {
+    const RecomputeModules core(RecomputeModule::core_attn);
+    const double batch = static_cast<double>(t_.micro_batch), s = static_cast<double>(t_.sequence_length);
+    const bool flash = t_.attention != AttentionImpl::math;
+    LayerKernel& k = product(What::attention_core, tokens_ / batch, w.query / w.heads, w.output / w.heads,
+                             core, LayerRate::core, batch * w.heads);
+    k.kernels = flash ? 1 : kUnfusedAttention;
+    k.flops = 2 * tokens_ * keys_met(type_.window, s, true) * (w.query + w.output);
+    if (flash && latent() && m_.mla->index_heads > 0)  // the indexer scores all keys
+        kernel(What::attention_core, LayerRate::core, core).flops =
+            2 * tokens_ * keys_met(0, s, true)
+            * static_cast<double>(m_.mla->index_heads * m_.mla->index_head_dim);
+}
+
+// Adds convolution, chunked scan, gated norm. `in` is the numbers that a token has before the scan, `out`
+// those after it, on this rank.
+void PartLister::scan_kernel(const ScanFlops& f, double in, double out) {
+    LayerKernel& k = kernel(What::scan_of_the_state, LayerRate::scan);
+    k.bytes = tokens_ * ((in * 2 + out * 2) * kNormBytes + f.state_bytes / tp_);
+    k.kernels = kMixerKernels;
+    k.flops = tokens_ * f.kernel / tp_;
+}
+
+// Small products between the way in and the scan (Mamba's dt, Kimi's decay) count with the scan.
+void PartLister::mamba_kernels(const Mamba& a) {
+    const double inner = static_cast<double>(a.inner) / tp_, state = static_cast<double>(a.state);
+    const double shared = 2 * static_cast<double>(a.groups) * state / tp_;
+    if (a.version != 1) {
+        const double in = 2 * inner + shared + static_cast<double>(a.heads) / tp_;
+        product(What::inputs_of_the_scan, tokens_, hidden_, in);
+        scan_kernel(scan_flops(a), in, inner);
+    } else {
+        const double rank = static_cast<double>(a.dt_rank);
+        product(What::inputs_of_the_scan, tokens_, hidden_, 2 * inner);
+        product(What::scan_of_the_state, tokens_, inner, rank + 2 * state);
+        product(What::scan_of_the_state, tokens_, rank, inner);
+        scan_kernel(scan_flops(a), 3 * inner, inner);
+    }
+    product(What::output_of_the_scan, tokens_, inner, hidden_);
+}
+
+void PartLister::linear_kernels(const Linear& a) {
+    const double keys = static_cast<double>(a.key_heads * a.key_head_dim) / tp_;
+    const double values = static_cast<double>(a.value_heads * a.value_head_dim) / tp_;
+    const double heads = static_cast<double>(a.value_heads) / tp_;
+    double in = 0, out = values;
+    switch (a.kind) {
+    case LinearKind::short_conv: in = 3 * hidden_ / tp_, out = hidden_ / tp_; break;
+    case LinearKind::lightning: in = 2 * values + 2 * keys; break;
+    case LinearKind::gated_delta: in = 2 * keys + 2 * values + 2 * heads; break;
+    case LinearKind::kimi_delta: {
+        in = 2 * keys + values + heads;
+        const double dk = static_cast<double>(a.key_head_dim), dv = static_cast<double>(a.value_head_dim);
+        product(What::scan_of_the_state, tokens_, hidden_, dk + dv);
+        product(What::scan_of_the_state, tokens_, dk, keys);
+        product(What::scan_of_the_state, tokens_, dv, values);
+        break;
+    }
+    }
+    product(What::inputs_of_the_scan, tokens_, hidden_, in);
+    scan_kernel(scan_flops(a, m_.hidden), in, out);
+    product(What::output_of_the_scan, tokens_, out, hidden_);
 }
 
 }  // namespace pentamesh

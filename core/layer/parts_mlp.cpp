@@ -1,7 +1,10 @@
 // Lists the parts of a layer's MLP and of its experts.
 #include "core/layer/expert_traffic.h"
+#include "core/layer/kernel_costs.h"
 #include "core/layer/part_lister.h"
 #include "core/layer/wire_bytes.h"
+
+#include <algorithm>
 
 namespace pentamesh {
 
@@ -10,7 +13,8 @@ PartLister::PartLister(const Plan& plan, const Degrees& degrees, const LayerType
       software_(facts_of(plan.training.software)), tp_(static_cast<double>(degrees.tp)),
       cp_(static_cast<double>(degrees.cp)), wire_(wire_bytes(plan.training.compute)),
       tokens_(static_cast<double>(t_.micro_batch) * static_cast<double>(t_.sequence_length) / cp_),
-      hidden_bytes_(tokens_ * static_cast<double>(m_.hidden) * wire_) {}
+      outer_(degrees.sequence_parallel ? tokens_ / tp_ : tokens_), hidden_(static_cast<double>(m_.hidden)),
+      hidden_bytes_(tokens_ * hidden_ * wire_) {}
 
 void PartLister::calls(CallList& out) {
     calls_ = &out;
@@ -90,6 +94,103 @@ void PartLister::expert_calls(const Moe& e) {
     forward(etp, d_.etp, reduce_scatter, What::outputs_of_the_experts_shards, all, repeats);
     backward(etp, d_.etp, all_gather, What::output_gradients_of_the_experts_shards, all);
     backward(etp, d_.etp, reduce_scatter, What::input_gradients_of_the_experts_shards, all);
+}
+
+void PartLister::kernels(KernelList& out) {
+    kernels_ = &out;
+    const RecomputeModules norms(RecomputeModule::layernorm);
+    const bool moe = type_.is_moe() && m_.moe, beside = moe && m_.moe->beside_mlp;
+    part_ = LayerPart::mixer;
+    if (type_.mixer != MixerKind::none) {
+        norm(What::norm_before_attention, latent() ? norms : RecomputeModules());
+        mixer_kernels();
+        if (m_.post_norms) norm(What::norm_behind_the_block);
+        addition();
+    }
+    if (type_.ffn == LayerFfn::none) return;
+    part_ = LayerPart::mlp;
+    if (!type_.shares_norm(m_)) {
+        const bool of_experts = moe && !beside;
+        norm(of_experts ? What::norm_before_the_experts : What::norm_before_the_mlp,
+             of_experts ? norms : RecomputeModules());
+    }
+    if (type_.ffn_width > 0)
+        mlp_kernels(What::gate_and_up, What::down, static_cast<double>(type_.ffn_width) / tp_,
+                    RecomputeModules(RecomputeModule::mlp));
+    if (beside) {
+        norm(What::norm_behind_the_mlp);
+        norm(What::norm_before_the_experts, norms);
+        norm(What::norm_behind_the_experts);
+    }
+    if (m_.post_norms) norm(What::norm_behind_the_block);
+    addition();
+    if (moe) expert_kernels(*m_.moe);
+}
+
+void PartLister::norm(What what, RecomputeModules modules) {
+    element_wise(what, outer_ * hidden_ * kNormBytes, 1, modules).on_stream = true;
+}
+
+void PartLister::addition() {
+    element_wise(What::added_to_the_residual_stream, outer_ * hidden_ * kAddBytes, 1).on_stream = true;
+}
+
+void PartLister::mlp_kernels(What up_what, What down, double width, RecomputeModules modules) {
+    product(up_what, tokens_, hidden_, up(width), modules);
+    product(down, tokens_, width, hidden_, modules);
+    activation(tokens_, width, modules);
+}
+
+LayerKernel& PartLister::activation(double tokens, double width, RecomputeModules modules) {
+    return element_wise(What::activation_function, tokens * (up(width) + width) * kTwo, 1, modules);
+}
+
+void PartLister::expert_kernels(const Moe& e) {
+    part_ = LayerPart::experts;
+    const RecomputeModules moe(RecomputeModule::moe);
+    product(What::router, outer_, hidden_, static_cast<double>(e.experts), moe, LayerRate::wide).kernels =
+        kRouterKernels;
+    const auto latent_width = static_cast<double>(e.latent);
+    if (e.latent > 0) {
+        product(What::into_the_experts_latents, outer_, hidden_, latent_width, moe);
+        product(What::out_of_the_experts_latents, outer_, latent_width, hidden_, moe);
+    }
+    const double h = e.latent > 0 ? latent_width : hidden_, etp = static_cast<double>(d_.etp);
+    // These are the tokens that a rank's experts get, once for each expert. Each of the ranks that hold the
+    // same tokens sends its part.
+    const double copies = tokens_ / tp_ * static_cast<double>(e.top_k) * t_.router_imbalance * etp;
+    const double width = static_cast<double>(e.expert_ffn) / etp;
+    element_wise(What::tokens_sorted_by_expert, copies / etp * h * kNormBytes, kPermuteKernels / 2, moe);
+    element_wise(What::outputs_back_in_order_weighed, 2 * copies / etp * h * kNormBytes, kPermuteKernels / 2,
+                 moe);
+    // Grouped products. Fused: the first applies the activation and casts what it writes for the second, and
+    // so does the second's input gradient on the way back (TransformerEngine's operation fuser, with gate and
+    // up interleaved).
+    const double local = std::max(static_cast<double>(e.experts) / static_cast<double>(d_.ep), 1.0);
+    const bool apart = !t_.fused_experts;
+    product(What::gate_and_up_of_the_experts, copies / local, h, up(width), moe, LayerRate::grouped, local)
+        .casts_gradient = apart;
+    product(What::down_of_the_experts, copies / local, width, h, moe, LayerRate::grouped, local).casts_input =
+        apart;
+    RecomputeModules by(RecomputeModule::moe_act);
+    if (apart) by.add(RecomputeModule::moe);
+    activation(copies, width, by).fused = !apart;
+    // Grouped products add no bias on their way out, and Megatron Core fuses no gated activation with one:
+    // the bias of both products, then clamp, gate and product of the two halves are each read and written.
+    if (m_.mlp_bias) {
+        const double gate = gated() ? 4 * kNormBytes + kAddBytes : 0;
+        element_wise(What::activation_function, copies * ((up(width) + hidden_) * kNormBytes + width * gate),
+                     gated() ? 7 : 2, moe);
+    }
+    if (e.shared_experts <= 0) return;
+    part_ = LayerPart::shared_experts;
+    mlp_kernels(What::gate_and_up_of_the_shared_experts, What::down_of_the_shared_experts,
+                static_cast<double>(e.shared_experts * e.shared_expert_ffn) / tp_,
+                RecomputeModules(RecomputeModule::moe, RecomputeModule::shared_experts));
+}
+
+void list_kernels(const Plan& plan, const Degrees& degrees, const LayerType& type, KernelList& out) {
+    PartLister(plan, degrees, type).kernels(out);
 }
 
 void list_calls(const Plan& plan, const Degrees& degrees, const LayerType& type, CallList& out) {

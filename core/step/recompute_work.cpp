@@ -1,5 +1,6 @@
 #include "core/step/recompute_work.h"
 
+#include "core/model/mixer_flops.h"
 #include "core/model/model_tensors.h"
 #include "core/pipeline/one_stage.h"
 #include "core/pipeline/schedules/schedule.h"

@@ -89,7 +89,7 @@ void compute_costs(const ResolvedPlan& r, Comm& comm, bool report, StepWork& wor
     const Plan& plan = r.plan;
     work.clear();
     work.microbatches = static_cast<double>(r.microbatches);
-    work.times = time_layers(plan, r.types);
+    work.times = time_layers(plan, r.degrees, r.types);
     work.layer.resize(work.times.layer.size());
     find_reduced(r, comm);
     CoveredTimes shared(work.times.layer.size());

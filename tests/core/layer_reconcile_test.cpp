@@ -200,7 +200,7 @@ TEST_CASE("a layer's steps multiply as much as the time model does, forward and 
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;
         const LayerTypes types = layer_types(p.model);
-        const LayerTimes times = time_layers(p, types);
+        const LayerTimes times = time_layers(p, degrees_of(p, e.mesh), types);
         for (int t = 0; t < types.size(); ++t) {
             if (!types[t].attends()) continue;
             CAPTURE(round);
@@ -255,14 +255,11 @@ TEST_CASE("the times of a layer's steps add up to the layer's") {
     for (int round = 0; round < 600; ++round) {
         Plan p = plans.next();
         p.training.recompute = Recompute::none;
-        // The time model treats the norms of latents as other norms.
-        if (p.model.mla) continue;
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;
         const LayerTypes types = layer_types(p.model);
-        const LayerTimes times = time_layers(p, types);
+        const LayerTimes times = time_layers(p, degrees_of(p, e.mesh), types);
         for (int t = 0; t < types.size(); ++t) {
-            if (p.model.attention_gate != AttentionGate::none) continue;
             CAPTURE(round);
             CAPTURE(words_of(types[t]));
             double forward = 0, backward = 0;
