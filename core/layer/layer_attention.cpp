@@ -1,5 +1,6 @@
 // Builds the mixers of a layer: attention with its projections, latent attention, context parallelism, scans.
 #include "core/layer/layer_tape.h"
+#include "core/mesh/degrees.h"
 #include "core/model/mixer_flops.h"
 
 #include <cmath>
@@ -303,7 +304,7 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
                      std::move(scanned));
     const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
     list_.steps.back().flops = flops + scan.model * tokens_.of(Tokens::region) / tp();
-    for (const Activation& a : activations_)
+    for (const Activation& a : kept_)
         if (module_of(a.id) == module) save_extra(a.id, o);
     o = exchange({o}, What::outputs_of_the_scan_to_tokens, What::gradients_of_the_scans_outputs_to_heads)[0];
     LayerTensor y = result_of(tensor(o), w_out, "y", {w_out.dims[0]});

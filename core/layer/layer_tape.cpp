@@ -40,7 +40,7 @@ LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& g
     });
     list_calls(plan, d_, type_, calls_);
     list_kernels(plan, d_, type_, kernels_);
-    visit_layer(plan, d_, type_, [&](const Activation& a) { activations_.push_back(a); });
+    list_kept(plan, d_, type_, kept_);
 }
 
 // ---- tensors --------------------------------------------------------------------------------------------
@@ -116,8 +116,8 @@ std::string LayerTape::weight_name(TensorId id) const {
 }
 
 const Activation* LayerTape::activation_of(TensorId id) const {
-    const auto at = std::ranges::find(activations_, id, &Activation::id);
-    return at == activations_.end() ? nullptr : &*at;
+    const auto* const at = std::ranges::find(kept_, id, &Activation::id);
+    return at == kept_.end() ? nullptr : at;
 }
 
 bool LayerTape::tokens_cut(const LayerTensor& t, GroupKind group) {
@@ -281,7 +281,7 @@ void LayerTape::save(Value needed, TensorId id) {
             for (std::size_t i = 0; i < g.out.size(); ++i)
                 if (g.out[i] == needed) s.value = g.in[i];
     }
-    s.bytes = tensor(s.value).numbers() * a->bytes_per_number;
+    s.bytes = bytes_of(*a, tokens_);
     s.kept = is_kept(*a, t_.recompute, facts_);
     nodes_.back().saves.push_back(s);
 }

@@ -3,7 +3,6 @@
 
 #include "core/layer/layer.h"
 #include "core/layer/product_rule.h"
-#include "core/memory/activations.h"
 #include "core/model/model_tensors.h"
 #include "core/pipeline/gradient_reduction.h"
 
@@ -204,7 +203,7 @@ class LayerTape {
     std::vector<Tensor> weights_;  // of this type
     CallList calls_;
     KernelList kernels_;
-    std::vector<Activation> activations_;  // activations that it keeps where nothing is recomputed
+    KeptList kept_;
     LayerBlock block_ = LayerBlock::weights;
     LayerPart part_ = LayerPart::mixer;
     int x_count_ = 0;           // additions to the residual stream so far

@@ -1,5 +1,5 @@
-// Makes the lists of a layer's parts (parts.h): attention in parts_attention.cpp, MLP and experts in
-// parts_mlp.cpp.
+// Makes the lists of a layer's parts (parts.h): attention in parts_attention.cpp, scans in parts_scan.cpp,
+// MLP and experts in parts_mlp.cpp.
 #pragma once
 
 #include "core/layer/parts.h"
@@ -15,6 +15,7 @@ class PartLister {
 
     void calls(CallList& out);
     void kernels(KernelList& out);
+    void kept(KeptList& out);
 
   private:
     using i64 = std::int64_t;
@@ -90,6 +91,26 @@ class PartLister {
     void mlp_kernels(What up, What down, double width, RecomputeModules modules);
     void expert_kernels(const Moe& moe);
     LayerKernel& activation(double tokens, double width, RecomputeModules modules);
+    void keep_between(TensorId id, i64 width, double bytes, std::string_view symbol, bool input = false,
+                      RecomputeModules recomputed_by = {});
+    void keep_region(TensorId id, i64 width, i64 local, double bytes, std::string_view symbol,
+                     RecomputeModules recomputed_by = {}, bool of_kv_heads = false);
+    void keep_product_input(TensorId id, RecomputeModules recomputed_by);  // of a product cut by columns
+    void mixer_kept();
+    void attention_kept();
+    void latent_kept(const Mla& mla);
+    // Keeps scores, softmax and their results. Unfused it follows Korthikanti et al. 2022, section 4.1, 5 a
+    // s^2 b. Fused it is the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section
+    // 3.1).
+    void core_kept(i64 all_heads, i64 heads, i64 dim, std::string_view symbol);
+    void linear_kept(const Linear& linear);
+    void mamba_kept(const Mamba& mamba);
+    // `recomputed_by` names the modules that recompute the outputs of the products; `activated` those of the
+    // activation.
+    void mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree, std::string_view symbol,
+                  RecomputeModules recomputed_by, RecomputeModules activated);
+    void experts_kept(const Moe& moe);
+
     [[nodiscard]] bool gated() const {
         return m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
     }
@@ -108,14 +129,16 @@ class PartLister {
     const LayerType& type_;
     const SoftwareFacts& software_;
     double tp_, cp_;
-    double wire_;    // bytes of a number that is sent
-    double tokens_;  // of a rank and micro-batch: b s / c
-    double outer_;   // of these, those of a rank between tensor-parallel regions
+    double wire_;           // bytes of a number that is sent, or that no product reads
+    double product_bytes_;  // of one that a product reads
+    double tokens_;         // of a rank and micro-batch: b s / c
+    double outer_;          // of these, those of a rank between tensor-parallel regions
     double hidden_;
     double hidden_bytes_;  // of these at the hidden width: S of the tensor-parallel collectives
     LayerPart part_ = LayerPart::mixer;
     CallList* calls_ = nullptr;
     KernelList* kernels_ = nullptr;
+    KeptList* kept_ = nullptr;
 };
 
 }  // namespace pentamesh

@@ -1,8 +1,6 @@
-// Lists the parts of a layer's mixer: attention, latent attention, scans, and context parallelism between
-// them.
+// Lists the parts of a layer's mixer: attention, latent attention, context parallelism.
 #include "core/layer/kernel_costs.h"
 #include "core/layer/part_lister.h"
-#include "core/layer/scan_widths.h"
 #include "core/mesh/degrees.h"
 
 #include <algorithm>
@@ -139,20 +137,6 @@ void PartLister::ulysses(i64 ranks, bool repeats_in, bool repeats_out) {
     backward(cp, ranks, c, What::gradients_of_queries_keys_and_values_to_tokens, in);
 }
 
-// A scan needs all tokens of a head in order: heads are exchanged for tokens and back, as in Ulysses
-// (Megatron-LM ssm/mamba_context_parallel.py).
-void PartLister::scan_over_cp() {
-    const auto [in, out] = scan_widths(m_, type_);
-    const double bytes = tokens_ / tp_ * wire_;
-    const GroupKind cp = GroupKind::cp;
-    const Collective c = Collective::all_to_all;
-    const bool repeats = t_.recompute.whole_layers();
-    forward(cp, d_.cp, c, What::inputs_of_the_scan_to_heads, in * bytes, repeats);
-    forward(cp, d_.cp, c, What::outputs_of_the_scan_to_tokens, out * bytes, repeats);
-    backward(cp, d_.cp, c, What::gradients_of_the_scans_outputs_to_heads, out * bytes);
-    backward(cp, d_.cp, c, What::gradients_of_the_scans_inputs_to_tokens, in * bytes);
-}
-
 PartLister::Widths PartLister::widths() const {
     Widths w;
     w.heads = static_cast<double>(type_.heads) / tp_;
@@ -237,54 +221,86 @@ void PartLister::core_kernels(const Widths& w) {
             * static_cast<double>(m_.mla->index_heads * m_.mla->index_head_dim);
 }
 
-// Adds convolution, chunked scan, gated norm. `in` is the numbers that a token has before the scan, `out`
-// those after it, on this rank.
-void PartLister::scan_kernel(const ScanFlops& f, double in, double out) {
-    LayerKernel& k = kernel(What::scan_of_the_state, LayerRate::scan);
-    k.bytes = tokens_ * ((in * 2 + out * 2) * kNormBytes + f.state_bytes / tp_);
-    k.kernels = kMixerKernels;
-    k.flops = tokens_ * f.kernel / tp_;
+void PartLister::mixer_kept() {
+    if (latent())
+        latent_kept(*m_.mla);
+    else if (type_.attends())
+        attention_kept();
+    if (type_.mixer == MixerKind::linear && m_.linear) linear_kept(*m_.linear);
+    if (type_.has_mamba() && m_.mamba) mamba_kept(*m_.mamba);
 }
 
-// Small products between the way in and the scan (Mamba's dt, Kimi's decay) count with the scan.
-void PartLister::mamba_kernels(const Mamba& a) {
-    const double inner = static_cast<double>(a.inner) / tp_, state = static_cast<double>(a.state);
-    const double shared = 2 * static_cast<double>(a.groups) * state / tp_;
-    if (a.version != 1) {
-        const double in = 2 * inner + shared + static_cast<double>(a.heads) / tp_;
-        product(What::inputs_of_the_scan, tokens_, hidden_, in);
-        scan_kernel(scan_flops(a), in, inner);
-    } else {
-        const double rank = static_cast<double>(a.dt_rank);
-        product(What::inputs_of_the_scan, tokens_, hidden_, 2 * inner);
-        product(What::scan_of_the_state, tokens_, inner, rank + 2 * state);
-        product(What::scan_of_the_state, tokens_, rank, inner);
-        scan_kernel(scan_flops(a), 3 * inner, inner);
+void PartLister::attention_kept() {
+    const i64 head_ranks = head_ranks_of(plan_.layout, d_.cp);  // Ulysses hands whole heads to so many
+    const i64 q = divide_up(type_.heads, d_.tp);
+    const i64 projected = divide_up(type_.kv_heads, d_.tp);
+    const i64 kv = divide_up(projected, head_ranks) * head_ranks;  // copied where too few
+    const i64 dim = type_.head_dim, all_q = saturating_product(type_.heads, dim), dv = type_.value_head_dim;
+    const i64 all_kv = saturating_product(type_.kv_heads, dim);
+    if (m_.qk_norm != QkNorm::none) {
+        keep_region(TensorId::norm_q_input, all_q, saturating_product(q, dim), wire_, "a d");
+        keep_region(TensorId::norm_k_input, all_kv, saturating_product(projected, dim), wire_, "k d", {},
+                    true);
     }
-    product(What::output_of_the_scan, tokens_, inner, hidden_);
+    keep_region(TensorId::attention_q, all_q, saturating_product(q, dim), wire_, "a d");
+    keep_region(TensorId::attention_k, all_kv, saturating_product(kv, dim), wire_, "k d", {}, true);
+    keep_region(TensorId::attention_v, saturating_product(type_.kv_heads, dv), saturating_product(kv, dv),
+                wire_, "k d", {}, true);
+    core_kept(type_.heads, q, dv, "a d");
+    if (m_.attention_gate == AttentionGate::none) return;
+    const bool full = m_.attention_gate == AttentionGate::full;
+    keep_region(TensorId::attention_gate, full ? saturating_product(type_.heads, dv) : type_.heads,
+                full ? saturating_product(q, dv) : q, wire_, full ? "a d" : "a");
+    keep_region(TensorId::attention_gated, saturating_product(type_.heads, dv), saturating_product(q, dv),
+                product_bytes_, "a d");
 }
 
-void PartLister::linear_kernels(const Linear& a) {
-    const double keys = static_cast<double>(a.key_heads * a.key_head_dim) / tp_;
-    const double values = static_cast<double>(a.value_heads * a.value_head_dim) / tp_;
-    const double heads = static_cast<double>(a.value_heads) / tp_;
-    double in = 0, out = values;
-    switch (a.kind) {
-    case LinearKind::short_conv: in = 3 * hidden_ / tp_, out = hidden_ / tp_; break;
-    case LinearKind::lightning: in = 2 * values + 2 * keys; break;
-    case LinearKind::gated_delta: in = 2 * keys + 2 * values + 2 * heads; break;
-    case LinearKind::kimi_delta: {
-        in = 2 * keys + values + heads;
-        const double dk = static_cast<double>(a.key_head_dim), dv = static_cast<double>(a.value_head_dim);
-        product(What::scan_of_the_state, tokens_, hidden_, dk + dv);
-        product(What::scan_of_the_state, tokens_, dk, keys);
-        product(What::scan_of_the_state, tokens_, dv, values);
-        break;
+void PartLister::latent_kept(const Mla& a) {
+    const i64 heads = type_.heads;
+    const i64 q = divide_up(heads, d_.tp), qk = a.qk_nope_head_dim + a.qk_rope_head_dim;
+    if (a.q_lora_rank > 0) {
+        keep_between(TensorId::norm_q_latent_input, a.q_lora_rank, wire_, "r_q");
+        keep_between(TensorId::attention_q_latent, a.q_lora_rank, product_bytes_, "r_q");
     }
+    keep_between(TensorId::norm_kv_latent_input, a.kv_lora_rank + a.qk_rope_head_dim, wire_,
+                 "(r_kv + d_rope)");
+    keep_between(TensorId::attention_kv_latent, a.kv_lora_rank, product_bytes_, "r_kv");
+    const RecomputeModules up(RecomputeModule::mla_up_proj);
+    const i64 v = a.v_head_dim, all = saturating_product(heads, qk), own = saturating_product(q, qk);
+    keep_region(TensorId::attention_q, all, own, wire_, "a d_qk", up);
+    keep_region(TensorId::attention_k, all, own, wire_, "a d_qk", up);
+    keep_region(TensorId::attention_v, saturating_product(heads, v), saturating_product(q, v), wire_, "a d_v",
+                up);
+    if (a.index_heads > 0) {
+        const i64 index = saturating_product(a.index_heads, a.index_head_dim);
+        keep_between(TensorId::attention_index_q, index, wire_, "a_i d_i");
+        keep_between(TensorId::attention_index_k, a.index_head_dim, wire_, "d_i");
+        keep_between(TensorId::attention_index_weights, a.index_heads, wire_, "a_i");
+        keep_between(TensorId::attention_index_chosen, a.index_top_k, 4, "k_i");
     }
-    product(What::inputs_of_the_scan, tokens_, hidden_, in);
-    scan_kernel(scan_flops(a, m_.hidden), in, out);
-    product(What::output_of_the_scan, tokens_, out, hidden_);
+    core_kept(heads, q, v, "a d_v");
+}
+
+void PartLister::core_kept(i64 all_heads, i64 heads, i64 dim, std::string_view symbol) {
+    const i64 all = saturating_product(all_heads, dim), local = saturating_product(heads, dim);
+    const RecomputeModules recomputed_by(RecomputeModule::core_attn);
+    if (t_.attention == AttentionImpl::math) {
+        const i64 keys = saturating_product(all_heads, t_.sequence_length);
+        const i64 own = saturating_product(heads, t_.sequence_length);
+        keep_region(TensorId::attention_softmax, keys, own, wire_, "a s", recomputed_by);
+        if (t_.dropout) {
+            keep_region(TensorId::attention_softmax_dropout_mask, keys, own, 1, "a s", recomputed_by);
+            keep_region(TensorId::attention_softmax_dropped, keys, own, wire_, "a s", recomputed_by);
+        }
+        keep_region(TensorId::attention_output, all, local, product_bytes_, symbol);
+        return;
+    }
+    keep_region(TensorId::attention_log_sum_exp, all_heads, heads, 4, "a", recomputed_by);
+    keep_region(TensorId::attention_output, all, local, wire_, symbol);
+    if (software_.attention_copies > 0)
+        keep_region(TensorId::attention_copies, all, local, wire_ * software_.attention_copies, symbol);
+    if (product_bytes_ < wire_)
+        keep_region(TensorId::attention_output_cast, all, local, product_bytes_, symbol);
 }
 
 }  // namespace pentamesh

@@ -23,9 +23,10 @@ BufferRange context_parallel(const Plan& plan, const Degrees& d, const LayerType
     const TokenCounts tokens = token_counts(plan, d);
     for (int t = 0; t < types.size(); ++t) {
         double own = 0;
-        visit_layer(plan, d, types[t], [&](const Activation& a) {
+        KeptList kept;
+        list_kept(plan, d, types[t], kept);
+        for (const Activation& a : kept)
             if (a.id == TensorId::attention_k || a.id == TensorId::attention_v) own += bytes_of(a, tokens);
-        });
         local = std::max(local, own);
     }
     switch (plan.layout.cp_comm) {
