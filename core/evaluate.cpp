@@ -1,6 +1,6 @@
 #include "core/evaluate.h"
 
-#include "core/plan/factors.h"
+#include "core/pipeline/resolved_plan.h"
 #include "core/rules/rules.h"
 
 namespace pentamesh {
@@ -37,9 +37,10 @@ void find_in_flight(const ScheduleShape& shape, const Timeline& timeline, std::v
 
 void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options) {
     out.mesh = build_mesh(plan);
-    out.parameters = options.report ? count_parameters(plan.model) : ParameterCounts{};
-    out.microbatches = microbatches_of(plan);
-    find_errors(plan, out.mesh, options.messages, out.problems);
+    const ResolvedPlan r(plan, out.mesh, out.groups);
+    out.parameters = options.report ? count_parameters(plan.model, r.types, r.counts) : ParameterCounts{};
+    out.microbatches = r.microbatches;
+    find_errors(r, options.messages, out.problems);
     out.valid = !has_error(out.problems);
     if (out.valid || options.report)
         summarize(out.mesh, plan.cluster, out.groups);
@@ -51,17 +52,16 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
     }
 
     // From here on each function sets everything that its output holds.
-    const ScheduleShape shape = shape_of(plan, out.microbatches);
-    list_calls(plan, out.mesh, out.groups, out.comm);
-    compute_costs(plan, out.mesh, out.groups, out.comm, options.report, out.work, out.costs);
-    if (options.timeline && op_count(shape) <= kMostOps)
-        run_timeline(shape, out.costs, out.timeline);
+    list_calls(r, out.comm);
+    compute_costs(r, out.comm, options.report, out.work, out.costs);
+    if (options.timeline && op_count(r.shape) <= kMostOps)
+        run_timeline(r.shape, out.costs, out.timeline);
     else
         out.timeline.clear();
-    find_in_flight(shape, out.timeline, out.in_flight);
-    compute_memory(plan, out.mesh, out.comm.stages, out.comm.types, out.comm.held, out.in_flight,
+    find_in_flight(r.shape, out.timeline, out.in_flight);
+    compute_memory(r, out.comm.stages, out.comm.held, out.in_flight,
                    options.report ? MemoryOf::every_stage : MemoryOf::fullest_stages, out.memory);
-    find_uncounted(plan, out.mesh, out.memory, options.messages, out.problems);
+    find_uncounted(r, out.memory, options.messages, out.problems);
     if (has_error(out.problems)) {
         out.valid = false;
         clear_figures(out);
@@ -69,10 +69,10 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
     }
     const Timeline* timeline = out.timeline.empty() ? nullptr : &out.timeline;
     Step& step = out.step.emplace();
-    if (!compute_step(plan, out.mesh, shape, out.work, out.costs, timeline,
-                      options.report ? &out.range_work : nullptr, out.comm, step))
+    if (!compute_step(r, out.work, out.costs, timeline, options.report ? &out.range_work : nullptr, out.comm,
+                      step))
         out.step.reset();
-    if (options.report) sum_calls(plan, out.comm);
+    if (options.report) sum_calls(r, out.comm);
 }
 
 Evaluation evaluate(const Plan& plan, const EvaluateOptions& options) {

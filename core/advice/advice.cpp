@@ -92,7 +92,8 @@ std::vector<Advised> advise(const Plan& plan, const Evaluation& evaluation) {
     // Advice on an impossible plan would only hide the errors.
     if (!evaluation.valid) return out;
     std::vector<Problem> found;
-    Rules rules{plan, evaluation.mesh, true, found};
+    const ResolvedPlan resolved(plan, evaluation.mesh, evaluation.groups);
+    Rules rules{resolved, true, found};
     check_frameworks(rules);
     check_notices(rules);
     for (Problem& p : found) out.push_back({std::move(p), {}});

@@ -2,11 +2,10 @@
 
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_rows.h"
+#include "core/layer/expert_traffic.h"
 #include "core/layer/wire_bytes.h"
-#include "core/mesh/degrees.h"
 #include "core/model/model.h"
 #include "core/plan/factors.h"
-#include "core/plan/software.h"
 
 namespace pentamesh {
 namespace {
@@ -15,38 +14,86 @@ Volumes volumes_of(const Plan& plan) {
     const Layout& l = plan.layout;
     const Training& t = plan.training;
     Volumes v;
-    v.microbatches = microbatches_or_one(plan);
-    v.runs = runs_per_step(plan);
     v.tp = static_cast<double>(l.tp), v.cp = static_cast<double>(l.cp), v.pp = static_cast<double>(l.pp);
-    v.ep = static_cast<double>(l.ep), v.etp = static_cast<double>(l.etp.value_or(l.tp));
     v.wire = wire_bytes(t.compute);
     v.tokens = static_cast<double>(t.micro_batch) * static_cast<double>(t.sequence_length) / v.cp;
     v.hidden_bytes = v.tokens * static_cast<double>(plan.model.hidden) * v.wire;
     return v;
 }
 
-// Returns the types that a layer of the model, or a prediction layer, has.
-LayerMask present_types(const Model& m, const LayerTypes& types) {
-    const LayerCounts counts = count_layers(m, types, 0, m.layers);
-    LayerMask mask = m.mtp_layers > 0 ? LayerMask{1} << types.mtp : 0;
-    for (int t = 0; t < types.size(); ++t)
-        if (counts[t] > 0) mask |= LayerMask{1} << t;
-    return mask;
-}
-
 }  // namespace
 
-CommRows::CommRows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out)
-    : plan_(plan), mesh_(mesh), summary_(summary), out_(out), v_(volumes_of(plan)),
-      rounds_(state_rounds(plan)), types_(out.types), present_(present_types(plan.model, types_)) {}
+CommRows::CommRows(const ResolvedPlan& resolved, Comm& out)
+    : resolved_(resolved), plan_(resolved.plan), out_(out), v_(volumes_of(plan_)),
+      rounds_(state_rounds(plan_)), types_(resolved.types) {}
 
 void CommRows::list() {
-    const Layout& l = plan_.layout;
-    if (l.tp > 1) tensor_parallel();
-    if (l.cp > 1) context_parallel();
-    if (plan_.model.moe) experts();
-    if (l.pp > 1) pipeline();
+    const auto of = [](LayerPart part, bool cp) {
+        return [=](const LayerCall& c, const LayerType&) {
+            return c.part == part && (c.group == GroupKind::cp) == cp;
+        };
+    };
+    const auto of_mlp = [](bool moe) {
+        return [=](const LayerCall& c, const LayerType& type) {
+            return c.part == LayerPart::mlp && type.is_moe() == moe;
+        };
+    };
+    list_layers();
+    add_layers(of(LayerPart::mixer, false));
+    add_layers(of_mlp(false));
+    add_layers(of_mlp(true));
+    add_layers(of(LayerPart::shared_experts, false));
+    vocabulary_parallel();
+    add_layers(of(LayerPart::mixer, true));
+    add_layers(of(LayerPart::experts, false));
+    if (plan_.layout.pp > 1) pipeline();
     gradients();
+}
+
+void CommRows::list_layers() {
+    if (plan_.model.moe && plan_.layout.ep_comm != EpComm::alltoall)
+        slow_share_ = slow_share(plan_, summary_of(GroupKind::ep));
+    for (int t = 0; t < types_.size(); ++t) {
+        const bool of_mtp = plan_.model.mtp_layers > 0 && t == types_.mtp;
+        if (resolved_.counts[t] == 0 && !of_mtp) continue;
+        CallList own;
+        pentamesh::list_calls(plan_, resolved_.degrees, types_[t], own);
+        for (const LayerCall& c : own) calls_.push_back({t, c});
+    }
+}
+
+template <typename F>
+void CommRows::add_layers(F&& wanted) {
+    const std::size_t first = out_.operations.size();
+    for (const TypedCall& c : calls_) {
+        if (!wanted(c.call, types_[c.type])) continue;
+        put_call(c.call, c.type, false, first);
+        if (c.call.repeats) put_call(c.call, c.type, true, first);
+    }
+}
+
+void CommRows::put_call(const LayerCall& c, int type, bool recomputed, std::size_t first) {
+    const Unit unit = c.part == LayerPart::mixer ? Unit::every_layer
+                      : types_[type].is_moe()    ? Unit::moe_layer
+                                                 : Unit::dense_layer;
+    const Phase phase = recomputed || c.pass == LayerPass::backward ? Phase::backward : Phase::forward;
+    const LayerMask bit = LayerMask{1} << type;
+    for (std::size_t i = first; i < out_.operations.size(); ++i) {
+        Operation& o = out_.operations[i];
+        if (o.what == c.what && o.phase == phase && o.recomputed == recomputed && o.unit == unit
+            && o.collective == c.collective && o.group == c.group && o.group_size == c.ranks
+            && o.message_bytes == c.bytes && o.calls == c.calls && !has(o.types, type)) {
+            o.types |= bit;
+            return;
+        }
+    }
+    Operation* o = put(c.group, c.ranks, unit, phase, c.collective, c.what, c.bytes, c.calls);
+    if (o == nullptr) return;
+    o->types = bit;
+    o->recomputed = recomputed;
+    if (c.group != GroupKind::ep || c.collective != Collective::all_to_all) return;
+    o->forwarded = plan_.layout.ep_comm != EpComm::alltoall;
+    o->slow_share = slow_share_;
 }
 
 Operation* CommRows::put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c, What what,
@@ -54,14 +101,11 @@ Operation* CommRows::put(GroupKind group, std::int64_t ranks, Unit unit, Phase p
     if (ranks <= 1 || bytes <= 0 || calls <= 0) return nullptr;
     Operation& o = out_.operations.emplace_back();
     o.group = group, o.what = what, o.collective = c, o.phase = phase, o.unit = unit, o.calls = calls;
-    o.types = unit == Unit::every_layer                              ? mixers_
-              : unit == Unit::dense_layer || unit == Unit::moe_layer ? ffns_
-                                                                     : 0;
     o.group_size = ranks;
     o.tier = summary_of(group).slowest_tier;
     if (group == GroupKind::cp && ranks < summary_of(group).degree && c == Collective::all_to_all)
-        o.tier =
-            slowest_tier(within(find_route(plan_, mesh_, summary_of(group)), static_cast<double>(ranks)));
+        o.tier = slowest_tier(
+            within(find_route(plan_, resolved_.mesh, summary_of(group)), static_cast<double>(ranks)));
     o.message_bytes = bytes;
     describe(o);
     return &o;
@@ -76,105 +120,6 @@ void CommRows::describe(Operation& o) {
             : o.unit == Unit::step                            ? "step"
             : o.unit == Unit::boundary                        ? "chunk and micro-batch"
                                                               : "layer and micro-batch";
-}
-
-void CommRows::repeat(Operation* o, bool repeats) {
-    if (!o || !repeats) return;
-    Operation repeated = *o;
-    repeated.phase = Phase::backward;
-    repeated.recomputed = true;
-    out_.operations.push_back(repeated);
-}
-
-void CommRows::region(Unit unit, const Region& r, bool repeats) {
-    const GroupKind tp = GroupKind::tp;
-    const double s = v_.hidden_bytes;
-    using enum Collective;
-    if (plan_.layout.sequence_parallel) {
-        repeat(put(tp, unit, Phase::forward, all_gather, r.in, s), repeats);
-        repeat(put(tp, unit, Phase::forward, reduce_scatter, r.out, s), repeats);
-        put(tp, unit, Phase::backward, all_gather, r.grad_out, s);
-        put(tp, unit, Phase::backward, reduce_scatter, r.grad_in, s);
-        if (r.gather_again != What::none) put(tp, unit, Phase::backward, all_gather, r.gather_again, s);
-    } else {
-        repeat(put(tp, unit, Phase::forward, all_reduce, r.out, s), repeats);
-        put(tp, unit, Phase::backward, all_reduce, r.grad_in, s);
-    }
-}
-
-void CommRows::latents(const Mla& a) {
-    const Unit u = Unit::every_layer;
-    const GroupKind tp = GroupKind::tp;
-    using enum Collective;
-    const bool cut = plan_.layout.sequence_parallel, layers = recomputes_layers();
-    const bool repeats = recomputes(RecomputeModule::mla_up_proj);
-    struct Way {
-        What in, grad_in, again;
-        std::int64_t width;
-    };
-    const Way query = a.q_lora_rank > 0
-                          ? Way{What::query_latents_before_attention, What::gradients_of_the_query_latents,
-                                What::query_latents_again_for_the_weight_gradient, a.q_lora_rank}
-                          : Way{What::activations_before_attention, What::gradients_before_attention,
-                                facts_of(plan_.training.software).inputs_whole
-                                    ? What::none
-                                    : What::attention_input_again_for_the_weight_gradient,
-                                plan_.model.hidden};
-    const Way keys{What::key_and_value_latents_before_attention, What::gradients_of_the_key_and_value_latents,
-                   What::key_and_value_latents_again_for_the_weight_gradient, a.kv_lora_rank};
-    const Way rope{What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none,
-                   a.qk_rope_head_dim};
-    for (const Way& w : {query, keys, rope}) {
-        const double bytes = v_.tokens * static_cast<double>(w.width) * v_.wire;
-        if (cut) repeat(put(tp, u, Phase::forward, all_gather, w.in, bytes), repeats);
-        put(tp, u, Phase::backward, cut ? reduce_scatter : all_reduce, w.grad_in, bytes);
-        if (cut && w.again != What::none) put(tp, u, Phase::backward, all_gather, w.again, bytes);
-    }
-    repeat(put(tp, u, Phase::forward, cut ? reduce_scatter : all_reduce, What::activations_after_attention,
-               v_.hidden_bytes),
-           layers);
-    if (cut) put(tp, u, Phase::backward, all_gather, What::gradients_after_attention, v_.hidden_bytes);
-}
-
-void CommRows::tensor_parallel() {
-    const Model& m = plan_.model;
-    const bool latent = m.attention == AttentionKind::mla && m.mla;
-    // An input that is kept whole is not gathered a second time.
-    const bool whole = facts_of(plan_.training.software).inputs_whole;
-    const auto again = [&](What what) { return whole ? What::none : what; };
-    mixers_ = types_.where(
-        [&](const LayerType& t) { return t.mixer != MixerKind::none && !(latent && t.attends()); });
-    if (!latent || (mixers_ & present_) != 0)
-        region(Unit::every_layer,
-               {What::activations_before_attention, What::activations_after_attention,
-                What::gradients_before_attention, What::gradients_after_attention,
-                again(What::attention_input_again_for_the_weight_gradient)},
-               recomputes_layers());
-    mixers_ = types_.where([](const LayerType& t) { return t.attends(); });
-    if (latent) latents(*m.mla);
-    const LayerMask dense = types_.where([](const LayerType& t) { return t.ffn_width > 0; }) & present_;
-    ffns_ = dense & ~types_.moe();
-    if (ffns_ != 0)
-        region(Unit::dense_layer,
-               {What::activations_before_the_mlp, What::activations_after_the_mlp,
-                What::gradients_before_the_mlp, What::gradients_after_the_mlp,
-                again(What::mlp_input_again_for_the_weight_gradient)},
-               recomputes(RecomputeModule::mlp));
-    ffns_ = dense & types_.moe();
-    if (ffns_ != 0)
-        region(Unit::moe_layer,
-               {What::activations_before_the_mlp, What::activations_after_the_mlp,
-                What::gradients_before_the_mlp, What::gradients_after_the_mlp,
-                again(What::mlp_input_again_for_the_weight_gradient)},
-               recomputes(RecomputeModule::mlp));
-    ffns_ = types_.moe();
-    if (m.moe && m.moe->shared_experts > 0 && ffns_ != 0)
-        region(Unit::moe_layer,
-               {What::activations_before_the_shared_experts, What::activations_after_the_shared_experts,
-                What::gradients_before_the_shared_experts, What::gradients_after_the_shared_experts,
-                What::shared_experts_input_again_for_the_weight_gradient},
-               recomputes(RecomputeModule::moe) || recomputes(RecomputeModule::shared_experts));
-    vocabulary_parallel();
 }
 
 void CommRows::vocabulary_parallel() {
@@ -202,7 +147,7 @@ void CommRows::pipeline() {
     using enum Collective;
     const GroupKind pp = GroupKind::pp;
     const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
-    const double message = v_.hidden_bytes / shards, m = v_.runs;
+    const double message = v_.hidden_bytes / shards, m = resolved_.runs;
     const auto chunks = static_cast<double>(out_.stages.chunks);
     const bool v_shaped = traits_of(plan_.layout.schedule).placement != StagePlacement::loop;
     // With two devices each chunk sends one way only, except where loops close; a V never closes, nor do
@@ -221,14 +166,13 @@ void CommRows::pipeline() {
     }
 }
 
-void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out) {
+void list_calls(const ResolvedPlan& r, Comm& out) {
     out.clear();
-    if (mesh.world == 0) return;
-    out.types = layer_types(plan.model);
-    lay_stages(plan, out.types, shape_of(plan, microbatches_of(plan)), out.stages);
-    out.held = held_numbers(plan.model, out.types, degrees_of(plan, mesh));
-    find_busiest(plan, out);
-    CommRows(plan, mesh, summary, out).list();
+    if (r.mesh.world == 0) return;
+    lay_stages(r.plan, r.types, r.shape, out.stages);
+    out.held = held_numbers(r.plan.model, r.types, r.degrees);
+    find_busiest(r.plan, out);
+    CommRows(r, out).list();
 }
 
 }  // namespace pentamesh

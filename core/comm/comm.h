@@ -7,6 +7,7 @@
 #include "core/layer/what.h"
 #include "core/mesh/collective.h"
 #include "core/mesh/mesh.h"
+#include "core/pipeline/resolved_plan.h"
 #include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
 
@@ -104,7 +105,6 @@ struct Comm {
     int busiest_device = 0;
     ChunkLayers busiest;
     Stages stages;
-    LayerTypes types;
     HeldNumbers held;
     // Counts numbers whose gradients are reduced: of one device once times are known
     // (core/step/state_stage.h).
@@ -122,10 +122,10 @@ struct Comm {
 [[nodiscard]] std::string sync_peers_text(const Comm& comm);
 
 // Lists the calls of a plan and their sizes. count_calls (comm_count.h) finds how often a device makes them,
-// step.h how long they take. `summary` is by GroupKind. Reuses out's capacity.
-void list_calls(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
+// step.h how long they take. Reuses out's capacity.
+void list_calls(const ResolvedPlan& resolved, Comm& out);
 // Sums by_axis and the sync points, from rows that are counted, their times included.
-void sum_calls(const Plan& plan, Comm& comm);
+void sum_calls(const ResolvedPlan& resolved, Comm& comm);
 
 // Explains an operation's bytes.
 [[nodiscard]] Explanation explain_operation(const Plan& plan, const Evaluation& evaluation,

@@ -28,16 +28,10 @@ void Comm::clear() {
     busiest_device = 0;
     busiest = {};
     stages.clear();
-    types = {};
     held = {};
     reduced = {};
     reducing.clear();
     embedding_copies = 0;
-}
-
-double runs_per_step(const Plan& plan) {
-    const double m = microbatches_or_one(plan);
-    return runs_of(schedule_of(plan.layout), m);
 }
 
 void find_busiest(const Plan& plan, Comm& out) {
@@ -92,11 +86,11 @@ void count_row(const Comm& comm, double runs, Operation& o) {
     o.sent_bytes_per_rank = o.count_per_step * sent_bytes(o.collective, o.group_size, o.message_bytes);
 }
 
-double sync_points(const Plan& plan, const Comm& comm) {
-    const LayerTypes& types = comm.types;
-    const LayerCounts counts = count_layers(plan.model, types, 0, plan.model.layers);
+double sync_points(const ResolvedPlan& r, const Comm& comm) {
+    const LayerTypes& types = r.types;
+    const LayerCounts& counts = r.counts;
     const PerType<double> share =
-        plan.training.recompute.any() ? shares_recomputed(comm.stages) : PerType<double>(types.size());
+        r.plan.training.recompute.any() ? shares_recomputed(comm.stages) : PerType<double>(types.size());
     double points = 0;
     for (const Operation& o : comm.operations) {
         if (!is_sync_point(o)) continue;
@@ -112,15 +106,18 @@ double sync_points(const Plan& plan, const Comm& comm) {
 
 }  // namespace
 
-void count_calls(const Plan& plan, int device, Comm& comm) {
+void count_calls(double runs, int device, Comm& comm) {
     comm.busiest_device = device;
     comm.busiest = all_chunks(comm.stages, device);
-    const double runs = runs_per_step(plan);
     for (Operation& o : comm.operations) count_row(comm, runs, o);
 }
 
-void sum_calls(const Plan& plan, Comm& comm) {
-    comm.sync_points_per_microbatch = sync_points(plan, comm);
+void count_calls(const Plan& plan, int device, Comm& comm) {
+    count_calls(runs_of(schedule_of(plan.layout), microbatches_or_one(plan)), device, comm);
+}
+
+void sum_calls(const ResolvedPlan& resolved, Comm& comm) {
+    comm.sync_points_per_microbatch = sync_points(resolved, comm);
     comm.by_axis.fill({});
     for (const Operation& o : comm.operations)
         if (!o.on_other_stage) add(comm.by_axis[o.group], o);

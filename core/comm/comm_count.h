@@ -6,7 +6,8 @@
 namespace pentamesh {
 
 // Counts every row for this device instead: counts, bytes and `on_other_stage`. The caller sets the times of
-// rows.
+// rows. `runs` are the micro-batches that each chunk of a device runs in a step.
+void count_calls(double runs, int device, Comm& comm);
 void count_calls(const Plan& plan, int device, Comm& comm);
 // The traffic of an axis whose slowest link is this tier.
 struct TrafficFlow {

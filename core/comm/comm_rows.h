@@ -1,33 +1,32 @@
-// Makes the list of a step's collectives: tensor and pipeline parallelism in comm.cpp, context parallelism,
-// experts and the state of data parallelism in files of their own.
+// Makes the list of a step's collectives: those of layers (core/layer/parts.h), of the pipeline and of
+// embedding and head in comm.cpp, the state of data parallelism in comm_state.cpp.
 #pragma once
 
 #include "core/comm/comm.h"
-#include "core/model/layer_types.h"
+#include "core/layer/parts.h"
 #include "core/pipeline/gradient_reduction.h"
 
 namespace pentamesh {
 
 // Holds the factors of the volumes, as docs/communication.md names them.
 struct Volumes {
-    double microbatches = 1, runs = 1;  // a step's, and those that each chunk of a device runs
-    double tokens = 0;                  // of a rank and micro-batch: b s / c
-    double hidden_bytes = 0;            // b s/c h e2: S of the tensor-parallel collectives
-    double tp = 1, cp = 1, pp = 1, ep = 1, etp = 1;
+    double tokens = 0;        // of a rank and micro-batch: b s / c
+    double hidden_bytes = 0;  // b s/c h e2: S of the tensor-parallel collectives
+    double tp = 1, cp = 1, pp = 1;
     double wire = 2;
 };
 
 // Appends rows; those over a single rank or without bytes are left out.
 class CommRows {
   public:
-    CommRows(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& out);
+    CommRows(const ResolvedPlan& resolved, Comm& out);
 
     void list();
 
   private:
-    [[nodiscard]] const GroupSummary& summary_of(GroupKind k) const { return summary_[k]; }
+    [[nodiscard]] const GroupSummary& summary_of(GroupKind k) const { return resolved_.groups[k]; }
 
-    [[nodiscard]] std::int64_t expert_factor(Axis a) const { return mesh_.expert[a].size; }
+    [[nodiscard]] std::int64_t expert_factor(Axis a) const { return resolved_.mesh.expert[a].size; }
 
     Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, What what, double bytes,
                    double calls = 1) {
@@ -39,63 +38,13 @@ class CommRows {
 
     static void describe(Operation& o);
 
-    [[nodiscard]] bool recomputes_layers() const { return plan_.training.recompute.whole_layers(); }
-    [[nodiscard]] bool recomputes(RecomputeModule m) const { return plan_.training.recompute.makes(m); }
-
-    // A recomputed part runs its forward again, collectives included: adds those calls.
-    void repeat(Operation* o, bool repeats);
-
-    // Describes a layer's way in and out of a tensor-parallel region, Shoeybi et al. 2019 and, with SP,
-    // Korthikanti et al. 2022 section 4.2: an all-reduce splits into a reduce-scatter and an all-gather of
-    // the same bytes, and Megatron gathers the input once more for the weight gradient.
-    struct Region {
-        What in, out, grad_in, grad_out, gather_again;
-    };
-    void region(Unit unit, const Region& r, bool repeats);
-
-    void tensor_parallel();
-    // Adds latent attention: the products into the latents are whole on each rank and run on the tokens
-    // between regions; the latents and the rotary keys are gathered (Megatron-LM multi_latent_attention.py).
-    void latents(const Mla& mla);
+    // Adds the calls of layers, of each type that the model has: those of `wanted(call, type)`. A call that
+    // types make alike is one row; one that is recomputed has another row for that.
+    void list_layers();
+    template <typename F>
+    void add_layers(F&& wanted);
+    void put_call(const LayerCall& call, int type, bool recomputed, std::size_t first);
     void vocabulary_parallel();
-
-    // Returns keys and values of one layer on a rank: 2 b (s/c) (k/t) d e2; MLA attends with full heads.
-    [[nodiscard]] double kv_bytes(const LayerType& type) const;
-    [[nodiscard]] double key_bytes(const LayerType& type) const;  // of these, the keys'
-
-    // Returns queries, and as many numbers of attention output.
-    [[nodiscard]] double query_bytes(const LayerType& type, bool output) const;
-
-    // Types with attention of the same sizes make the same calls; those without give their heads to the
-    // ranks.
-    void context_parallel();
-
-    // A scan needs all tokens of a head in order: heads are exchanged for tokens and back, as in Ulysses
-    // (Megatron-LM ssm/mamba_context_parallel.py).
-    void scan_over_cp(const LayerType& type);
-    void attention_over_cp(const LayerType& type);
-
-    // Returns how many times keys and values are sent where they have fewer heads than ranks to hand them to.
-    [[nodiscard]] double repeated_kv(const LayerType& type, std::int64_t ranks) const;
-    // From Jacobs et al. 2023: kv heads fewer than the ranks are repeated.
-    void ulysses(const LayerType& type, std::int64_t ranks, bool repeats_in, bool repeats_out);
-
-    // Tokens that go to the experts come back, forward and backward.
-    void experts();
-
-    // Returns the numbers of a token on its way to the experts.
-    [[nodiscard]] double token_width(const Moe& e) const;
-
-    // Adds tokens of h numbers, times the copies of each that leave a rank, out and back.
-    void exchange(double copies, double h, bool repeats);
-
-    // Without sequence parallelism tensor-parallel ranks hold the same tokens. Each sends its part of them
-    // and gathers the outputs; the backward of the part is a gather of its gradients (DeepSpeed
-    // moe/mappings.py).
-    void share_tokens(double all, bool repeats);
-
-    // The ranks of an etp group bring different tokens, and each needs all of them.
-    void expert_shards(double wide, bool repeats);
 
     // Adds one activation forward and one gradient backward over every boundary between two devices. V-shaped
     // placements turn around on the last device, loops close from the last device to the first.
@@ -130,22 +79,22 @@ class CommRows {
     // with that layer's share. gradient_reduction.h says how often.
     void shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names);
 
+    const ResolvedPlan& resolved_;
     const Plan& plan_;
-    const Mesh& mesh_;
-    const GroupSummaries& summary_;
     Comm& out_;
     Volumes v_;
     StateRounds rounds_;
     const LayerTypes& types_;
-    LayerMask present_;
-    LayerMask mixers_ = 0, ffns_ = 0;  // types whose calls are being added: `mixers_` for attention or a
-                                       // scan, `ffns_` for an MLP
+    double slow_share_ = 1;  // of the experts' all-to-alls
+    struct TypedCall {
+        int type = 0;
+        LayerCall call;
+    };
+    ShortList<TypedCall, 48 * kMostLayerTypes> calls_;  // of one layer of each type that the model has
 };
 
 // ---- comm_count.cpp ----
 
-// Returns the micro-batches that each chunk of a device runs in a step.
-[[nodiscard]] double runs_per_step(const Plan& plan);
 // Finds the busiest device by the work of its layers (the numbers that a token meets), and the numbers to
 // reduce. It needs stages and held.
 void find_busiest(const Plan& plan, Comm& out);

@@ -9,6 +9,7 @@
 #include "core/decide/bounds.h"
 #include "core/decide/front.h"
 #include "core/decide/search.h"
+#include "core/pipeline/resolved_plan.h"
 #include "core/pipeline/timeline.h"
 #include "core/plan/factors.h"
 #include "core/step/cost.h"
@@ -327,8 +328,8 @@ class Worker {
     bool take_replay() {
         if (!(e_.costs == whole_.costs) || e_.in_flight != whole_.in_flight) return false;
         Step step;
-        const ScheduleShape shape = shape_of(plan_, e_.microbatches);
-        if (!compute_step(plan_, e_.mesh, shape, e_.work, e_.costs, &whole_.timeline, nullptr, e_.comm, step))
+        const ResolvedPlan resolved(plan_, e_.mesh, e_.groups);
+        if (!compute_step(resolved, e_.work, e_.costs, &whole_.timeline, nullptr, e_.comm, step))
             return false;
         e_.step = step;
         return true;

@@ -89,8 +89,10 @@ void refuse_by_rules(Page& page, Rule rule, Software software) {
     Plan plan = page.plan;
     plan.training.software = software;
     const Mesh mesh = build_mesh(plan);
+    const GroupSummaries groups{};
+    const ResolvedPlan resolved(plan, mesh, groups);
     std::vector<Problem> found;
-    Rules rules{plan, mesh, true, found};
+    Rules rules{resolved, true, found};
     check_frameworks(rules);
     check_modules(rules);
     check_notices(rules);

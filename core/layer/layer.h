@@ -1,13 +1,11 @@
 // Lists what one GPU does in one layer for one micro-batch, step by step: every product, norm and collective,
-// forward and backward, with its tensors; which tensors are kept in between, and when each is freed. The list
-// is derived: product_rule.h says which collectives follow from how factors are cut, layer_tape.h reads the
-// backward off the forward. docs/layer.md has rules, conventions and sources.
+// forward and backward, with its tensors; which tensors are kept in between, and when each is freed. The
+// collectives are those of parts.h; product_rule.h says where summands wait to be added, layer_tape.h reads
+// the backward off the forward. docs/layer.md has rules, conventions and sources.
 #pragma once
 
-#include "core/layer/what.h"
-#include "core/mesh/collective.h"
+#include "core/layer/parts.h"
 #include "core/mesh/mesh.h"
-#include "core/model/layer_types.h"
 #include "core/plan/tensor_id.h"
 
 #include <string>
@@ -39,8 +37,8 @@ inline constexpr std::size_t kEnumCount<LayerOp> = 14;
     return op >= LayerOp::all_gather;
 }
 [[nodiscard]] Collective collective_of(LayerOp op);  // of a collective
+[[nodiscard]] LayerOp op_of(Collective collective);
 
-enum class LayerPass : std::uint8_t { forward, backward };
 [[nodiscard]] std::string_view name_of(LayerPass pass);
 enum class LayerBlock : std::uint8_t { weights, mixer, mlp };
 enum class Notation : std::uint8_t { megatron, dtensor, jax };
@@ -89,14 +87,14 @@ struct KeptTensor {
     bool operator==(const KeptTensor&) const = default;
 };
 
-// Holds the cost of a step: products by 2 m in out, the rest by the bytes it moves (core/step/layer_time.h).
-enum class LayerRate : std::uint8_t { none, linear, wide, grouped, core, scan };
-struct KernelCost {
+// A step is a pass of those kernels of parts.h that are about `what`: core/step/layer_time.h times it.
+enum class KernelPass : std::uint8_t { forward, input_grad, weight_grad, backward };  // the last: both
+struct KernelRun {
+    What what = What::none;  // none: it takes no time
+    LayerPart part = LayerPart::mixer;
+    KernelPass pass = KernelPass::forward;
     LayerRate rate = LayerRate::none;
-    double m = 0, in = 0, out = 0, groups = 1;  // of a product
-    bool weight_gradient = false;               // adds into the gradient's buffer
-    double bytes = 0, kernels = 0;              // of element-wise kernels
-    bool operator==(const KernelCost&) const = default;
+    bool operator==(const KernelRun&) const = default;
 };
 
 struct LayerStep {
@@ -109,7 +107,7 @@ struct LayerStep {
     bool per_step = false;    // once in a training step, not for every micro-batch
     bool per_run = false;     // with per_step: once after each run of micro-batches (GradientReduction::run)
     std::vector<LayerTensor> in, out;
-    KernelCost work;
+    KernelRun work;
     double flops = 0;        // 2 m n k; attention uncut by causality, its backward twice that
     double bytes_moved = 0;  // of HBM
     // These are for collectives. A ring's send counts `calls` messages.

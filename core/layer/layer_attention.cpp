@@ -1,7 +1,6 @@
 // Builds the mixers of a layer: attention with its projections, latent attention, context parallelism, scans.
-#include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
-#include "core/layer/scan_widths.h"
+#include "core/mesh/degrees.h"
 #include "core/model/mixer_flops.h"
 
 #include <cmath>
@@ -23,13 +22,8 @@ Value LayerTape::mixer(Value u) {
     Value y = -1;
     if (type_.attends() && m_.attention == AttentionKind::mla && m_.mla) return latent_attention(u);
     // There is one way in and one out, even where two mixers are side by side after the norm.
-    const TensorId first = type_.attends()                 ? TensorId::attention_q
-                           : has_weight(TensorId::mixer_q) ? TensorId::mixer_q
-                           : has_weight(TensorId::mixer_x) ? TensorId::mixer_x
-                                                           : TensorId::mamba_x;
-    const Value x =
-        enter(u, weight_of(first, "ad", "h"), What::activations_before_attention,
-              What::gradients_before_attention, What::attention_input_again_for_the_weight_gradient);
+    const Value x = enter(u, What::activations_before_attention, What::gradients_before_attention,
+                          What::attention_input_again_for_the_weight_gradient);
     if (type_.attends()) y = attention(x);
     if (!type_.attends() || type_.mamba_beside) {
         const Value z = other_mixer(x, type_.has_mamba() ? TensorModule::mamba : TensorModule::mixer);
@@ -62,26 +56,24 @@ Value LayerTape::attention(Value x) {
                                          weights, std::move(outs));
     save(x, TensorId::attention_input);
     Value q = p[0], key = p[1];
-    const double rotated = (tensor(q).numbers() + tensor(key).numbers()) * kNormBytes;
-    const auto both = [&](const TapeStep& how, double kernels, bool norm) {
+    const auto both = [&](const TapeStep& how, bool norm) {
         LayerTensor q2 = tensor(q), k2 = tensor(key);
         const Value q_in = q, k_in = key;
         TapeNode& n = node(TapeKind::kernel, {q, key}, {std::move(q2), std::move(k2)});
         q = n.out[0], key = n.out[1];
-        step_of(n, how, {LayerRate::none, 0, 0, 0, 1, false, rotated, kernels});
+        step_of(n, how);
         if (norm) save(q_in, TensorId::norm_q_input), save(k_in, TensorId::norm_k_input);
     };
     if (m_.qk_norm != QkNorm::none)
-        both({LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, 2, true);
+        both({LayerOp::norm, What::norms_of_queries_and_keys, What::gradients_of_the_norms}, true);
     if (m_.positions == Positions::rope)
-        both({LayerOp::rotary, What::rotary_positions, What::gradients_turned_back}, kRope, false);
+        both({LayerOp::rotary, What::rotary_positions, What::gradients_turned_back}, false);
     Value o = core(q, key, p[2], result_of(xt, weights[0], "o", {a, dv}));
     if (gate) {
         LayerTensor gated = tensor(o);
         gated.name = "o_gated";
-        const double bytes = gated.numbers() * kAddBytes;
         o = kernel({LayerOp::activation, What::gate_of_the_output, What::gradient_of_the_gate}, {o, p[3]},
-                   std::move(gated), {LayerRate::none, 0, 0, 0, 1, false, bytes, 1});
+                   std::move(gated));
         save(p[3], TensorId::attention_gate);
     }
     return output(o, gate ? std::optional(TensorId::attention_gated) : std::nullopt);
@@ -146,9 +138,9 @@ Value LayerTape::latent_attention(Value u) {
     modules_ = up;
     const Value q_all =
         a.q_lora_rank > 0
-            ? enter(q_in, w_q, What::query_latents_before_attention, What::gradients_of_the_query_latents,
+            ? enter(q_in, What::query_latents_before_attention, What::gradients_of_the_query_latents,
                     What::query_latents_again_for_the_weight_gradient)
-            : enter(q_in, w_q, What::activations_before_attention, What::gradients_before_attention,
+            : enter(q_in, What::activations_before_attention, What::gradients_before_attention,
                     What::attention_input_again_for_the_weight_gradient);
     Value q = product(What::queries_out_of_their_latents, What::gradient_of_the_query_latents, q_all, {w_q},
                       {result_of(tensor(q_all), w_q, "q", {heads, whole_dim("d", qk)})})[0];
@@ -164,12 +156,11 @@ Value LayerTape::latent_attention(Value u) {
                        {resized(c, "c_kv2", whole_dim("r", a.kv_lora_rank)),
                         resized(c, "k_rope", whole_dim("d", a.qk_rope_head_dim))});
     const Value latent = n.out[0], rope = n.out[1];
-    step_of(n, {LayerOp::norm, What::norm_of_the_key_and_value_latents, What::gradient_of_the_norm},
-            {LayerRate::none, 0, 0, 0, 1, false, tensor(latent).numbers() * kNormBytes, 1});
+    step_of(n, {LayerOp::norm, What::norm_of_the_key_and_value_latents, What::gradient_of_the_norm});
     save(c, TensorId::norm_kv_latent_input);
     modules_ = up;
     const LayerTensor w_kv = weight_of(TensorId::attention_kv_up, "ad", "r");
-    const Value kv_all = enter(latent, w_kv, What::key_and_value_latents_before_attention,
+    const Value kv_all = enter(latent, What::key_and_value_latents_before_attention,
                                What::gradients_of_the_key_and_value_latents,
                                What::key_and_value_latents_again_for_the_weight_gradient);
     const Value kv = product(What::keys_and_values_out_of_their_latents,
@@ -179,15 +170,13 @@ Value LayerTape::latent_attention(Value u) {
     save(kv_all, TensorId::attention_kv_latent);
     // Every rank's heads have the same rotary keys: where heads are cut, tokens are gathered.
     const Value rope_all =
-        enter(rope, w_kv, What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none);
-    const double bytes = (tensor(q).numbers() + number(own * qk) * tokens_.of(Tokens::region)) * kNormBytes;
+        enter(rope, What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none);
     LayerTensor q2 = tensor(q);
     const LayerTensor k2 = result_of(tensor(kv_all), w_kv, "k", {heads, whole_dim("d", qk)});
     const LayerTensor v2 = result_of(tensor(kv_all), w_kv, "v", {heads, whole_dim("d", a.v_head_dim)});
     TapeNode& turn = node(TapeKind::kernel, {q, kv, rope_all}, {std::move(q2), k2, v2});
     const std::vector<Value> turned = turn.out;
-    step_of(turn, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back},
-            {LayerRate::none, 0, 0, 0, 1, false, bytes, kLatentKernels - (a.q_lora_rank > 0 ? 2 : 1)});
+    step_of(turn, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back});
     modules_ = outer;
     const std::vector<Value> index = a.index_heads > 0 ? indexer(u, index_in) : std::vector<Value>();
     const Value o = core(turned[0], turned[1], turned[2],
@@ -198,10 +187,8 @@ Value LayerTape::latent_attention(Value u) {
 void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values) {
     std::vector<Value> in;
     std::vector<LayerTensor> out;
-    double message = 0;
     for (Value* v : values) {
         LayerTensor t = tensor(*v);
-        if (!to_heads) message += t.bytes();
         LayerDim &s = t.dims[0], &heads = t.dims[2];
         const auto n = number(ranks);
         std::erase_if(s.cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
@@ -216,13 +203,11 @@ void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, s
             std::erase_if(heads.cuts, [](const LayerCut& c) { return c.group == GroupKind::cp; });
             heads.local *= n;
         }
-        if (to_heads) message += t.bytes();
         in.push_back(*v);
         out.push_back(std::move(t));
     }
     const std::vector<Value> moved =
-        collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::cp, ranks,
-                   {LayerOp::all_to_all, what, back}, std::move(in), std::move(out), message);
+        collective(TapeKind::exchange, what, back, std::move(in), std::move(out));
     for (std::size_t i = 0; i < values.size(); ++i) *values[i] = moved[i];
 }
 
@@ -247,20 +232,13 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     };
     if (cp && how == CpComm::allgather) {
         LayerTensor kt = whole(k), vt = whole(v);
-        const double key_bytes = kt.bytes(), value_bytes = vt.bytes();
-        k = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::cp, d_.cp,
-                       {LayerOp::all_gather, What::keys, What::gradients_of_keys}, {k}, {std::move(kt)},
-                       key_bytes)[0];
-        v = collective(TapeKind::gather, LayerOp::all_gather, GroupKind::cp, d_.cp,
-                       {LayerOp::all_gather, What::values, What::gradients_of_values}, {v}, {std::move(vt)},
-                       value_bytes)[0];
+        k = collective(TapeKind::gather, What::keys, What::gradients_of_keys, {k}, {std::move(kt)})[0];
+        v = collective(TapeKind::gather, What::values, What::gradients_of_values, {v}, {std::move(vt)})[0];
     } else if (cp && d_.cp > inner && (how == CpComm::ring || how == CpComm::ulysses_ring)) {
-        const double message = tensor(k).bytes() + tensor(v).bytes();
         LayerTensor kt = whole(k), vt = whole(v);
-        const std::vector<Value> all = collective(
-            TapeKind::gather, LayerOp::ring_send, GroupKind::cp, d_.cp / inner,
-            {LayerOp::ring_send, What::keys_and_values_rotated, What::gradients_of_keys_and_values_rotated},
-            {k, v}, {std::move(kt), std::move(vt)}, message, number(d_.cp / inner) - 1);
+        const std::vector<Value> all =
+            collective(TapeKind::gather, What::keys_and_values_rotated,
+                       What::gradients_of_keys_and_values_rotated, {k, v}, {std::move(kt), std::move(vt)});
         k = all[0], v = all[1];
     }
     output.dims[0] = tensor(q).dims[0];
@@ -270,7 +248,8 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     double bytes = output.bytes();
     for (const Value x : in) bytes += tensor(x).bytes();
     Value o = kernel({LayerOp::attention, What::attention_core, What::gradient_of_the_attention_core}, in,
-                     std::move(output), {LayerRate::core, 0, 0, 0, 1, false, bytes, 0});
+                     std::move(output));
+    list_.steps.back().bytes_moved = bytes;
     const MixerFlops f = mixer_flops(m_, type_, number(t_.sequence_length), 1);
     list_.steps.back().flops = f.attention * number(t_.micro_batch) / (number(d_.cp) * tp());
     save(q, TensorId::attention_q), save(k, TensorId::attention_k), save(v, TensorId::attention_v);
@@ -312,33 +291,22 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
     std::vector<Value> in =
         product(What::inputs_of_the_scan, What::gradient_of_the_scans_input, x, weights, std::move(outs));
     if (!type_.attends()) save(x, TensorId::attention_input);
-    const ScanWidths widths = scan_widths(m_, type_);
-    const double bytes = tokens_.of(Tokens::region) / tp() * w_.wide;
-    const bool cp = d_.cp > 1;
-    const auto exchange = [&](std::vector<Value> v, const TapeStep& how, double width) {
+    const auto exchange = [&](std::vector<Value> v, What what, What back) {
+        if (!call_of(what)) return v;
         std::vector<LayerTensor> out;
         for (const Value i : v) out.push_back(tensor(i));
-        return collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::cp, d_.cp, how, std::move(v),
-                          std::move(out), width * bytes);
+        return collective(TapeKind::exchange, what, back, std::move(v), std::move(out));
     };
-    if (cp)
-        in = exchange(in,
-                      {LayerOp::all_to_all, What::inputs_of_the_scan_to_heads,
-                       What::gradients_of_the_scans_inputs_to_tokens},
-                      widths.in);
+    in = exchange(in, What::inputs_of_the_scan_to_heads, What::gradients_of_the_scans_inputs_to_tokens);
     const LayerTensor w_out = weight_of(out_id, "h", "i");
     LayerTensor scanned = result_of(tensor(x), weights[0], "o", {w_out.dims[1]});
     Value o = kernel({LayerOp::attention, What::scan_of_the_state, What::gradient_of_the_scan}, in,
-                     std::move(scanned), {LayerRate::scan, 0, 0, 0, 1, false, 0, 0});
+                     std::move(scanned));
     const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
     list_.steps.back().flops = flops + scan.model * tokens_.of(Tokens::region) / tp();
-    for (const Activation& a : activations_)
+    for (const Activation& a : kept_)
         if (module_of(a.id) == module) save_extra(a.id, o);
-    if (cp)
-        o = exchange({o},
-                     {LayerOp::all_to_all, What::outputs_of_the_scan_to_tokens,
-                      What::gradients_of_the_scans_outputs_to_heads},
-                     widths.out)[0];
+    o = exchange({o}, What::outputs_of_the_scan_to_tokens, What::gradients_of_the_scans_outputs_to_heads)[0];
     LayerTensor y = result_of(tensor(o), w_out, "y", {w_out.dims[0]});
     return product(What::output_of_the_scan, What::gradient_of_the_scans_output, o, {w_out},
                    {std::move(y)})[0];

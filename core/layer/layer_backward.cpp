@@ -123,17 +123,16 @@ void LayerTape::back(const TapeNode& n) {
         set_grad(n.in[0], grad(n.out[0]));
         set_grad(n.in[1], grad(n.out[0]));
         return;
-    case TapeKind::leave: set_grad(n.in[0], grad(n.out[0])); return;
-    case TapeKind::slice: {
-        const LayerTensor part = tensor(grad(n.out[0]));
-        LayerTensor whole = gradient_of(n.in[0]);
-        const double message = whole.bytes();
-        LayerStep& s = emit(LayerPass::backward, LayerOp::all_gather, block_, What::gradients_before_the_mlp,
-                            {part}, {whole});
-        set_call(s, GroupKind::tp, d_.tp, message, 1);
-        set_grad(n.in[0], put(std::move(whole)));
+    case TapeKind::leave:
+        // Where tokens are cut, the products before it need the gradient of all of them.
+        if (const LayerCall* gather = call_of(back_of(n), LayerPass::backward, n.part))
+            back_gather(n, *gather);
+        else
+            set_grad(n.in[0], grad(n.out[0]));
         return;
-    }
+    case TapeKind::slice:
+        back_gather(n, *call_of(What::gradients_before_the_mlp, LayerPass::backward, n.part));
+        return;
     case TapeKind::copies:
     case TapeKind::view: {
         const LayerTensor& of_result = tensor(grad(n.out[0]));
@@ -147,8 +146,7 @@ void LayerTape::back(const TapeNode& n) {
                           sum = gradient_of(n.in[0]);
         LayerStep& s = emit(LayerPass::backward, LayerOp::residual, block_,
                             What::gradients_of_both_ways_added, {other, own}, {sum});
-        s.work = {LayerRate::none, 0, 0, 0, 1, false, own.numbers() * kAddBytes * kBackwardFactor,
-                  kBackwardKernels};
+        s.work = {What::added_to_the_residual_stream, n.part, KernelPass::input_grad, LayerRate::none};
         grad(n.in[0]) = put(sum);
         return;
     }
@@ -184,30 +182,8 @@ void LayerTape::fetch(const TapeNode& n) {
 void LayerTape::back_product(const TapeNode& n) {
     std::vector<LayerTensor> gradients, weights, weight_gradients;
     for (const Value v : n.weights) weights.push_back(tensor(v));
-    for (const Value v : n.out) {
-        if (grad(v) < 0) continue;
-        LayerTensor g = tensor(grad(v));
-        for (const GroupKind group : {GroupKind::tp, GroupKind::etp}) {
-            // The gradient's tokens and the weights' inputs are cut by the same axis.
-            const FactorCut left = tokens_cut(g, group) ? FactorCut::outer : FactorCut::whole;
-            const FactorCut right =
-                weights[0].dims.back().cut_by(group) ? FactorCut::outer : FactorCut::whole;
-            if (product_case(left, right) != ProductCase::gather_either) continue;
-            LayerTensor whole = gradient_of(v);
-            const double message = whole.bytes();
-            What what = What::gradients_of_the_outputs;
-            double parts = 1;
-            for (const TapeNode& m : nodes_)
-                if (m.kind == TapeKind::leave && m.in[0] == v) what = back_of(m);
-            for (const LayerDim& d : g.dims)
-                for (const LayerCut& c : d.cuts)
-                    if (c.group == group) parts = static_cast<double>(c.parts);
-            LayerStep& s = emit(LayerPass::backward, LayerOp::all_gather, block_, what, {g}, {whole});
-            set_call(s, group, static_cast<i64>(parts), message, 1);
-            g = whole;
-        }
-        gradients.push_back(std::move(g));
-    }
+    for (const Value v : n.out)
+        if (grad(v) >= 0) gradients.push_back(tensor(grad(v)));
     fetch(n);
     const Value x = n.in[0];
     LayerTensor dx = gradient_of(x);
@@ -219,13 +195,11 @@ void LayerTape::back_product(const TapeNode& n) {
         if (product_case(left, right) == ProductCase::partial) dx.partial.push_back(group);
     }
     const LayerStep forward = list_.steps[static_cast<std::size_t>(n.step)];
-    const KernelCost& w = forward.work;
     std::vector<LayerTensor> in = gradients;
     in.insert(in.end(), weights.begin(), weights.end());
     LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_of(n), std::move(in), {dx});
     s.flops = forward.flops;
-    s.work = {
-        w.rate, w.m, w.out, w.in, w.groups, false, w.bytes * kBackwardFactor, w.kernels * kBackwardKernels};
+    s.work = forward.work, s.work.pass = KernelPass::input_grad;
     // Tokens are summed over, and every replica and cp rank has its own.
     in = {tensor(x)};
     in.insert(in.end(), gradients.begin(), gradients.end());
@@ -242,7 +216,7 @@ void LayerTape::back_product(const TapeNode& n) {
     LayerStep& last = emit(LayerPass::backward, LayerOp::matmul, block_, What::gradients_of_the_weights,
                            std::move(in), std::move(weight_gradients));
     last.flops = forward.flops;
-    last.work = {w.rate, w.in, w.m, w.out, w.groups, true, 0, 0};
+    last.work = forward.work, last.work.pass = KernelPass::weight_grad;
     set_grad(x, put(std::move(dx)));
 }
 
@@ -267,39 +241,31 @@ void LayerTape::back_kernel(const TapeNode& n) {
     }
     LayerStep& s = emit(LayerPass::backward, forward.op, block_, back_of(n), std::move(in), std::move(out));
     s.flops = 2 * forward.flops;
-    s.work = forward.work;
-    s.work.bytes *= kBackwardFactor;
-    s.work.kernels *= kBackwardKernels;
+    s.work = forward.work, s.work.pass = KernelPass::backward;
+    s.bytes_moved = forward.bytes_moved * kBackwardFactor;
+}
+
+// Gathers the gradient of what comes before a node.
+void LayerTape::back_gather(const TapeNode& n, const LayerCall& call) {
+    LayerTensor whole = gradient_of(n.in[0]);
+    LayerStep& s =
+        emit(LayerPass::backward, LayerOp::all_gather, block_, call.what, {tensor(grad(n.out[0]))}, {whole});
+    set_call(s, call);
+    set_grad(n.in[0], put(std::move(whole)));
 }
 
 void LayerTape::back_collective(const TapeNode& n) {
     std::vector<LayerTensor> in, out;
-    double bytes = 0;
-    for (const Value v : n.out) in.push_back(tensor(grad(v) >= 0 ? grad(v) : v)), bytes += in.back().bytes();
+    for (const Value v : n.out) in.push_back(tensor(grad(v) >= 0 ? grad(v) : v));
     for (const Value v : n.in) out.push_back(gradient_of(v));
     for (std::size_t i = 0; i < out.size(); ++i) set_grad(n.in[i], put(out[i]));
-    if (n.kind == TapeKind::enter) {
-        const auto e = std::find_if(enters_.begin(), enters_.end(),
-                                    [&, node = static_cast<int>(makers_[static_cast<std::size_t>(n.out[0])])](
-                                        const Entered& x) { return x.node == node; });
-        LayerStep& s =
-            emit(LayerPass::backward, LayerOp::all_reduce, block_, e->back, std::move(in), std::move(out));
-        set_call(s, e->group, e->ranks, bytes, 1);
-        return;
-    }
-    const LayerStep forward = list_.steps[static_cast<std::size_t>(n.step)];
-    const auto ranks = forward.group_size;
-    LayerOp op = forward.op;
-    double message = forward.message_bytes, calls = 1;
-    if (op == LayerOp::all_gather)
-        op = LayerOp::reduce_scatter;
-    else if (op == LayerOp::reduce_scatter)
-        op = LayerOp::all_gather;
-    else if (op == LayerOp::ring_send)
-        calls = static_cast<double>(ranks);
-    if (n.back_message > 0) message = n.back_message;
-    LayerStep& s = emit(LayerPass::backward, op, block_, back_of(n), std::move(in), std::move(out));
-    set_call(s, forward.group, ranks, message, calls);
+    What what = back_of(n);
+    for (const Entered& e : enters_)
+        if (n.kind == TapeKind::enter && e.node == makers_[static_cast<std::size_t>(n.out[0])]) what = e.back;
+    const LayerCall& call = *call_of(what, LayerPass::backward, n.part);
+    LayerStep& s =
+        emit(LayerPass::backward, op_of(call.collective), block_, what, std::move(in), std::move(out));
+    set_call(s, call);
 }
 
 }  // namespace pentamesh

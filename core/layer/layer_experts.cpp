@@ -1,6 +1,4 @@
 // Builds the experts of a layer: router, the way of the tokens there and back, grouped products.
-#include "core/layer/expert_traffic.h"
-#include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
 
 namespace pentamesh {
@@ -10,30 +8,20 @@ Value LayerTape::expert_products(Value x) {
     std::vector<LayerTensor> weights;
     if (gated()) weights.push_back(weight_of(TensorId::experts_gate, "f", "h"));
     weights.push_back(weight_of(TensorId::experts_up, "f", "h"));
-    const double groups = weights[0].dims[0].local;
     const LayerDim f = weights[0].dims[1];
     std::vector<LayerTensor> outs;
     if (gated()) outs.push_back(result_of(tensor(x), weights[0], "g", {f}));
     outs.push_back(result_of(tensor(x), weights[0], "up", {f}));
-    const std::vector<Value> in =
-        product(What::gate_and_up_of_the_experts, What::gradient_of_the_experts_input, x, weights,
-                std::move(outs), LayerRate::grouped, groups);
+    const std::vector<Value> in = product(What::gate_and_up_of_the_experts,
+                                          What::gradient_of_the_experts_input, x, weights, std::move(outs));
     save(x, TensorId::experts_input);
     LayerTensor z = tensor(in.back());
     z.name = "z";
-    KernelCost work{
-        LayerRate::none, 0, 0, 0, 1, false, z.numbers() * static_cast<double>(in.size() + 1) * kTwo, 1};
-    if (m_.mlp_bias) {  // apart, as compute.cpp says
-        const double gate = gated() ? 4 * kNormBytes + kAddBytes : 0;
-        work.bytes += z.numbers() * (static_cast<double>(in.size()) * kNormBytes + gate)
-                      + tensor(x).dims[0].local * static_cast<double>(m_.hidden) * kNormBytes;
-        work.kernels += gated() ? 7 : 2;
-    }
     const RecomputeModules outer = modules_;
     modules_ = RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act);
     const Value product_in =
         kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
-               in, std::move(z), work);
+               in, std::move(z));
     if (gated()) save(in[0], TensorId::experts_gate);
     save(in.back(), TensorId::experts_up);
     save_extra(TensorId::experts_activated, product_in);
@@ -41,7 +29,7 @@ Value LayerTape::expert_products(Value x) {
     const LayerTensor down = weight_of(TensorId::experts_down, "h", "f");
     LayerTensor y = result_of(tensor(product_in), down, "y", {down.dims[1]});
     const Value out = product(What::down_of_the_experts, What::gradient_of_the_activated, product_in, {down},
-                              {std::move(y)}, LayerRate::grouped, groups)[0];
+                              {std::move(y)})[0];
     save(product_in, TensorId::experts_product);
     return out;
 }
@@ -63,28 +51,26 @@ Value LayerTape::router(Value u) {
     const LayerTensor w = weight_of(TensorId::router, "e", "h");
     LayerTensor logits = result_of(tensor(u), w, "logits", {w.dims[0]});
     logits.bytes_per_number = bytes_of(Dtype::fp32);
-    const Value out = product(What::router, What::gradient_of_the_routers_input, u, {w}, {std::move(logits)},
-                              LayerRate::wide)[0];
-    LayerStep& s = list_.steps.back();
-    s.op = LayerOp::router;
-    s.work.kernels = kRouterKernels;
+    const Value out =
+        product(What::router, What::gradient_of_the_routers_input, u, {w}, {std::move(logits)})[0];
+    list_.steps.back().op = LayerOp::router;
     save(u, TensorId::router_input);
     save(out, TensorId::router_logits);
     return out;
 }
 
-Value LayerTape::permuted(std::vector<Value> in, LayerTensor out, bool back, double numbers) {
+Value LayerTape::permuted(std::vector<Value> in, LayerTensor out, bool back) {
     return kernel({LayerOp::permute,
                    back ? What::outputs_back_in_order_weighed : What::tokens_sorted_by_expert,
                    back ? What::gradients_sorted_by_expert : What::gradients_back_in_order},
-                  std::move(in), std::move(out),
-                  {LayerRate::none, 0, 0, 0, 1, false, numbers * kNormBytes, kPermuteKernels / 2});
+                  std::move(in), std::move(out));
 }
 
 Value LayerTape::experts(Value u) {
     const Moe& e = *m_.moe;
     const RecomputeModules outer = modules_;
     modules_ = RecomputeModules(RecomputeModule::moe);
+    const LayerPart around = std::exchange(part_, LayerPart::experts);
     const Value logits = router(u);
     const Value shared = saturating_product(e.shared_experts, e.shared_expert_ffn) > 0
                              ? mlp(u, TensorModule::shared_expert)
@@ -98,19 +84,19 @@ Value LayerTape::experts(Value u) {
                     {std::move(c)})[0];
         save(u, TensorId::experts_latent_in_input);
     }
-    const bool same = d_.tp > 1 && !d_.sequence_parallel;
+    const bool same = call_of(What::activations_after_the_mlp) != nullptr;
     if (same) x = own_part(x);
     const double own = tokens_.of(Tokens::region) / tp();
     const double copies = own * static_cast<double>(e.top_k) * t_.router_imbalance;
     const bool gathers = plan_.layout.ep_comm == EpComm::allgather;
     const Value arrived =
-        gathers ? gathered_experts(x, logits, own, copies, h) : exchanged_experts(x, logits, own, copies, h);
+        gathers ? gathered_experts(x, logits, own, copies, h) : exchanged_experts(x, logits, copies, h);
     LayerTensor y = tensor(x);
     y.name = "y", y.dims.back() = {e.latent > 0 ? "l" : "h", h, h, {}};
     std::vector<Value> back{arrived, logits};
     const bool adds = shared >= 0 && e.latent == 0, at_once = adds && !gathers && !same;
     if (at_once) back.push_back(shared);
-    Value out = gathers ? arrived : permuted(std::move(back), std::move(y), true, 2 * copies * h);
+    Value out = gathers ? arrived : permuted(std::move(back), std::move(y), true);
     if (same) out = all_parts(out, u);
     if (adds && !at_once) out = add(out, shared, true);
     if (e.latent > 0) {
@@ -123,6 +109,7 @@ Value LayerTape::experts(Value u) {
         if (shared >= 0) out = add(out, shared, true);
     }
     modules_ = outer;
+    part_ = around;
     return out;
 }
 
@@ -138,37 +125,26 @@ Value LayerTape::own_part(Value x) {
 Value LayerTape::all_parts(Value y, Value like) {
     LayerTensor whole = tensor(y);
     for (std::size_t i = 0; i + 1 < whole.dims.size(); ++i) whole.dims[i] = tensor(like).dims[i];
-    const double message = whole.bytes();
-    return collective(TapeKind::copies, LayerOp::all_gather, GroupKind::tp, d_.tp,
-                      {LayerOp::all_gather, What::activations_after_the_mlp, What::none}, {y},
-                      {std::move(whole)}, message)[0];
+    return collective(TapeKind::copies, What::activations_after_the_mlp, What::none, {y},
+                      {std::move(whole)})[0];
 }
 
 // A copy of each token goes to each of its experts, and comes back.
-Value LayerTape::exchanged_experts(Value x, Value logits, double own, double copies, double h) {
-    Value t = permuted({x, logits}, dispatched("t", copies, h), false, copies * h);
-    const double sent = own * sent_copies(plan_) * h;
-    const double out_bytes = sent * dispatch_bytes(t_.compute), back_bytes = sent * w_.wide;
-    const auto move = [&](Value v, const TapeStep& how, double message, double back) {
-        if (d_.ep <= 1) return v;
+Value LayerTape::exchanged_experts(Value x, Value logits, double copies, double h) {
+    Value t = permuted({x, logits}, dispatched("t", copies, h), false);
+    const auto move = [&](Value v, What what, What back) {
+        if (!call_of(what)) return v;
         LayerTensor moved = tensor(v);
-        const Value to = collective(TapeKind::exchange, LayerOp::all_to_all, GroupKind::ep, d_.ep, how, {v},
-                                    {std::move(moved)}, message)[0];
-        nodes_.back().back_message = back;
-        return to;
+        return collective(TapeKind::exchange, what, back, {v}, {std::move(moved)})[0];
     };
-    t = move(t, {LayerOp::all_to_all, What::dispatch_of_tokens_to_experts, What::combine_of_input_gradients},
-             out_bytes, back_bytes);
+    t = move(t, What::dispatch_of_tokens_to_experts, What::combine_of_input_gradients);
     weights_in(true);
     const Value whole =
-        enter(t, weight_of(TensorId::experts_up, "f", "h"), What::tokens_of_the_experts_shards,
-              What::input_gradients_of_the_experts_shards, What::none);
+        enter(t, What::tokens_of_the_experts_shards, What::input_gradients_of_the_experts_shards, What::none);
     const Value y = leave(expert_products(whole), t, What::outputs_of_the_experts_shards,
                           What::output_gradients_of_the_experts_shards);
     weights_behind(true);
-    return move(y,
-                {LayerOp::all_to_all, What::combine_of_experts_outputs, What::dispatch_of_output_gradients},
-                back_bytes, out_bytes);
+    return move(y, What::combine_of_experts_outputs, What::dispatch_of_output_gradients);
 }
 
 // Every rank sees every token and keeps those of its experts (Megatron-LM token_dispatcher.py).
@@ -178,29 +154,24 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     std::erase_if(all.dims[0].cuts, [](const LayerCut& c) { return c.group == GroupKind::ep; });
     all.dims[0].size /= ep;
     Value t = -1;
-    if (d_.ep <= 1) {
+    if (d_.ep <= 1)
         t = node(TapeKind::view, {x}, {all}).out[0];
-    } else {
-        LayerTensor gathered = all;
-        t = collective(
-            TapeKind::gather, LayerOp::all_gather, GroupKind::ep, d_.ep,
-            {LayerOp::all_gather, What::tokens_to_all_ranks_of_experts, What::sum_of_input_gradients}, {x},
-            {std::move(gathered)}, all.bytes())[0];
-    }
+    else
+        t = collective(TapeKind::gather, What::tokens_to_all_ranks_of_experts, What::sum_of_input_gradients,
+                       {x}, {all})[0];
     weights_in(true);
     const Value entered =
-        enter(t, weight_of(TensorId::experts_up, "f", "h"), What::tokens_of_the_experts_shards,
-              What::input_gradients_of_the_experts_shards, What::none);
+        enter(t, What::tokens_of_the_experts_shards, What::input_gradients_of_the_experts_shards, What::none);
     LayerTensor chosen = tensor(entered);
     const double parts = chosen.dims[0].local / (own * ep);
     chosen.name = "t";
     chosen.dims = {chosen.dims[0], {"h", h, h, {}}};
     chosen.dims[0].local = copies * parts;
-    const Value mine = permuted({entered, logits}, std::move(chosen), false, copies * h);
+    const Value mine = permuted({entered, logits}, std::move(chosen), false);
     const Value y = expert_products(mine);
     LayerTensor outputs = tensor(entered);
     outputs.name = "y", outputs.partial = tensor(y).partial;
-    const Value in_order = permuted({y, logits}, std::move(outputs), true, 2 * copies * h);
+    const Value in_order = permuted({y, logits}, std::move(outputs), true);
     Value out =
         leave(in_order, t, What::outputs_of_the_experts_shards, What::output_gradients_of_the_experts_shards);
     // No product after it would gather its gradient: the order of tokens is in between.
@@ -210,10 +181,8 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     LayerTensor sum = tensor(x);
     sum.name = "y";
     if (d_.ep <= 1) return node(TapeKind::view, {out}, {std::move(sum)}).out[0];
-    return collective(TapeKind::sum, LayerOp::reduce_scatter, GroupKind::ep, d_.ep,
-                      {LayerOp::reduce_scatter, What::sum_of_experts_outputs,
-                       What::output_gradients_to_all_ranks_of_experts},
-                      {out}, {std::move(sum)}, all.bytes())[0];
+    return collective(TapeKind::sum, What::sum_of_experts_outputs,
+                      What::output_gradients_to_all_ranks_of_experts, {out}, {std::move(sum)})[0];
 }
 
 }  // namespace pentamesh

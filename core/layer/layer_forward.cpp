@@ -1,5 +1,4 @@
 // Builds the forward of a layer: its two halves, norms, a dense MLP.
-#include "core/layer/kernel_costs.h"
 #include "core/layer/layer_tape.h"
 
 namespace pentamesh {
@@ -12,10 +11,9 @@ Value LayerTape::norm_of(Value x, std::string name, What what, TensorId activati
                          RecomputeModules modules) {
     LayerTensor u = tensor(x);
     u.name = std::move(name);
-    const KernelCost work{LayerRate::none, 0, 0, 0, 1, false, u.numbers() * kNormBytes, 1};
     const RecomputeModules outer = modules_;
     modules_ = modules;
-    const Value out = kernel({LayerOp::norm, what, What::gradient_of_the_norm}, {x}, std::move(u), work);
+    const Value out = kernel({LayerOp::norm, what, What::gradient_of_the_norm}, {x}, std::move(u));
     save(x, activation);
     modules_ = outer;
     return out;
@@ -24,11 +22,9 @@ Value LayerTape::norm_of(Value x, std::string name, What what, TensorId activati
 Value LayerTape::add(Value x, Value y, bool fused) {
     LayerTensor sum = tensor(x);
     sum.name = "x" + std::to_string(++x_count_ + 1);
-    KernelCost work;
-    if (!fused) work.bytes = sum.numbers() * kAddBytes, work.kernels = 1;
     return kernel(
         {LayerOp::residual, fused ? What::added_on_the_way : What::added_to_the_residual_stream, What::none},
-        {x, y}, std::move(sum), work, TapeKind::residual);
+        {x, y}, std::move(sum), TapeKind::residual);
 }
 
 // Adds a norm after the block, and dropout: it is fused with the addition, whose bytes it shares.
@@ -36,7 +32,7 @@ Value LayerTape::after(Value y, TensorId norm, TensorId mask) {
     if (m_.post_norms) y = norm_of(y, "y", What::norm_behind_the_block, norm);
     if (!t_.dropout) return y;
     LayerTensor dropped = tensor(y);
-    y = kernel({LayerOp::dropout, What::dropout, What::gradient_of_the_dropout}, {y}, std::move(dropped), {});
+    y = kernel({LayerOp::dropout, What::dropout, What::gradient_of_the_dropout}, {y}, std::move(dropped));
     save_extra(mask, y);
     return y;
 }
@@ -56,11 +52,14 @@ Value LayerTape::forward(Value x) {
     }
     if (type_.ffn == LayerFfn::none) return x;
     block_ = LayerBlock::mlp;
+    part_ = LayerPart::mlp;
+    const bool of_experts = moe && !m_.moe->beside_mlp;
     if (shares)
         u = shared;
     else
-        u = norm_of(branch(x), normed_name(), moe ? What::norm_before_the_experts : What::norm_before_the_mlp,
-                    TensorId::norm_mlp_input, moe ? norms : RecomputeModules());
+        u = norm_of(branch(x), normed_name(),
+                    of_experts ? What::norm_before_the_experts : What::norm_before_the_mlp,
+                    TensorId::norm_mlp_input, of_experts ? norms : RecomputeModules());
     Value y = -1;
     if (type_.ffn_width > 0) {
         y = mlp(u, TensorModule::mlp);
@@ -85,17 +84,17 @@ Value LayerTape::mlp(Value u, TensorModule module) {
     const MlpTensors& ids = mlp_tensors(module);
     const auto own = [&](std::string_view tensor) { return std::string(tensor) + (shared ? "_shared" : ""); };
     const RecomputeModules outer = modules_;
+    const LayerPart around = std::exchange(part_, shared ? LayerPart::shared_experts : LayerPart::mlp);
     modules_ = shared ? RecomputeModules(RecomputeModule::moe, RecomputeModule::shared_experts)
                       : RecomputeModules(RecomputeModule::mlp);
     std::vector<LayerTensor> weights;
     if (gated()) weights.push_back(weight_of(ids.gate, "f", "h"));
     weights.push_back(weight_of(ids.up, "f", "h"));
-    const Value x =
-        shared ? enter(u, weights[0], What::activations_before_the_shared_experts,
-                       What::gradients_before_the_shared_experts,
-                       What::shared_experts_input_again_for_the_weight_gradient)
-               : enter(u, weights[0], What::activations_before_the_mlp, What::gradients_before_the_mlp,
-                       What::mlp_input_again_for_the_weight_gradient);
+    const Value x = shared ? enter(u, What::activations_before_the_shared_experts,
+                                   What::gradients_before_the_shared_experts,
+                                   What::shared_experts_input_again_for_the_weight_gradient)
+                           : enter(u, What::activations_before_the_mlp, What::gradients_before_the_mlp,
+                                   What::mlp_input_again_for_the_weight_gradient);
     const LayerDim f = weights[0].dims[0];
     std::vector<LayerTensor> outs;
     if (gated()) outs.push_back(result_of(tensor(x), weights[0], own("g"), {f}));
@@ -106,10 +105,9 @@ Value LayerTape::mlp(Value u, TensorModule module) {
     if (!shared) save(x, TensorId::mlp_input);
     LayerTensor z = tensor(in.back());
     z.name = own("z");
-    const double all = z.numbers() * static_cast<double>(in.size() + 1);
     const Value product_in =
         kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
-               in, std::move(z), {LayerRate::none, 0, 0, 0, 1, false, all * kTwo, 1});
+               in, std::move(z));
     if (gated()) save(in[0], ids.gate);
     save(in.back(), ids.up);
     save_extra(ids.activated, product_in);
@@ -122,6 +120,7 @@ Value LayerTape::mlp(Value u, TensorModule module) {
                                       What::gradients_after_the_shared_experts)
                               : leave(y, u, What::activations_after_the_mlp, What::gradients_after_the_mlp);
     modules_ = outer;
+    part_ = around;
     return left;
 }
 

@@ -1,6 +1,5 @@
 #include "core/layer/layer_tape.h"
 
-#include "core/layer/kernel_costs.h"
 #include "core/mesh/degrees.h"
 
 #include <cmath>
@@ -10,13 +9,6 @@ namespace {
 
 bool is_tokens(const LayerDim& d) {
     return d.symbol == "s" || d.symbol == "b" || d.symbol == "t";
-}
-
-double tokens_of(const LayerTensor& t) {
-    double n = 1;
-    for (const LayerDim& d : t.dims)
-        if (is_tokens(d)) n *= d.local;
-    return n;
 }
 
 }  // namespace
@@ -46,7 +38,9 @@ LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& g
     visit_tensors(m_, types_, [&](const Tensor& t) {
         if (t.types != 0 && has(t.types, type)) weights_.push_back(t);
     });
-    visit_layer(plan, d_, type_, [&](const Activation& a) { activations_.push_back(a); });
+    list_calls(plan, d_, type_, calls_);
+    list_kernels(plan, d_, type_, kernels_);
+    list_kept(plan, d_, type_, kept_);
 }
 
 // ---- tensors --------------------------------------------------------------------------------------------
@@ -122,8 +116,8 @@ std::string LayerTape::weight_name(TensorId id) const {
 }
 
 const Activation* LayerTape::activation_of(TensorId id) const {
-    const auto at = std::ranges::find(activations_, id, &Activation::id);
-    return at == activations_.end() ? nullptr : &*at;
+    const auto* const at = std::ranges::find(kept_, id, &Activation::id);
+    return at == kept_.end() ? nullptr : at;
 }
 
 bool LayerTape::tokens_cut(const LayerTensor& t, GroupKind group) {
@@ -146,6 +140,7 @@ TapeNode& LayerTape::node(TapeKind kind, std::vector<Value> in, std::vector<Laye
     n.kind = kind;
     n.in = std::move(in);
     n.modules = modules_;
+    n.part = part_;
     const bool same = kind == TapeKind::branch || kind == TapeKind::enter || kind == TapeKind::view;
     for (LayerTensor& t : out) {
         t.value = same ? tensor(n.in[0]).value : ++made_;
@@ -164,15 +159,23 @@ LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, What w
     return s;
 }
 
-LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how, const KernelCost& work) {
+const LayerKernel* LayerTape::kernel_of(What what) const {
+    for (const LayerKernel& k : kernels_)
+        if (k.what == what && k.part == part_) return &k;
+    return nullptr;
+}
+
+LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how) {
     n.step = static_cast<int>(list_.steps.size());
     std::vector<LayerTensor> in, out;
     for (const Value v : n.in) in.push_back(tensor(v));
     for (const Value v : n.weights) in.push_back(tensor(v));
     for (const Value v : n.out) out.push_back(tensor(v));
     LayerStep& s = emit(LayerPass::forward, how.op, block_, how.what, std::move(in), std::move(out));
-    s.work = work;
-    s.flops = 2 * work.m * work.in * work.out * work.groups;
+    if (const LayerKernel* k = kernel_of(how.what)) {
+        s.work = {k->what, k->part, KernelPass::forward, k->rate};
+        if (k->rate != LayerRate::core) s.flops = 2 * k->m * k->in * k->out * k->groups;
+    }
     names_.push_back({n.step, how.back});
     return s;
 }
@@ -182,10 +185,9 @@ Value LayerTape::branch(Value x) {
     return node(TapeKind::branch, {x}, {std::move(copy)}).out[0];
 }
 
-Value LayerTape::kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, const KernelCost& work,
-                        TapeKind kind) {
+Value LayerTape::kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, TapeKind kind) {
     TapeNode& n = node(kind, std::move(in), {std::move(out)});
-    step_of(n, how, work);
+    step_of(n, how);
     return n.out[0];
 }
 
@@ -206,82 +208,58 @@ LayerTensor LayerTape::result_of(const LayerTensor& x, const LayerTensor& weight
 }
 
 std::vector<Value> LayerTape::product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
-                                      std::vector<LayerTensor> outs, LayerRate rate, double groups) {
-    KernelCost work{rate, tokens_of(tensor(x)) / groups, weights[0].dims.back().local, 0, groups, false, 0,
-                    0};
+                                      std::vector<LayerTensor> outs) {
     std::vector<Value> put_weights;
-    for (const LayerTensor& w : weights) {
-        work.out += w.dims[w.dims.size() - 2].local;
-        put_weights.push_back(put(w));
-    }
+    for (const LayerTensor& w : weights) put_weights.push_back(put(w));
     TapeNode& n = node(TapeKind::product, {x}, std::move(outs));
     n.weights = std::move(put_weights);
-    step_of(n, {LayerOp::matmul, what, back}, work);
+    step_of(n, {LayerOp::matmul, what, back});
     return n.out;
 }
 
-Value LayerTape::enter(Value x, const LayerTensor& weight, What what, What back, What again) {
-    const LayerDim& rows = weight.dims[weight.dims.size() - 2];
-    for (const GroupKind group : {GroupKind::tp, GroupKind::etp}) {
-        const i64 ranks = group == GroupKind::tp ? d_.tp : d_.etp;
-        const FactorCut left = tokens_cut(tensor(x), group) ? FactorCut::outer : FactorCut::whole;
-        const FactorCut right = rows.cut_by(group) ? FactorCut::outer : FactorCut::whole;
-        if (right == FactorCut::whole) continue;
-        LayerTensor whole = tensor(x);
-        if (product_case(left, right) != ProductCase::gather_either) {
-            TapeNode& n = node(TapeKind::enter, {x}, {std::move(whole)});
-            x = n.out[0];
-            enters_.push_back({static_cast<int>(nodes_.size()) - 1, group, ranks, back, What::none});
-            continue;
-        }
-        double parts = 1;
+const LayerCall* LayerTape::call_of(What what, LayerPass pass, LayerPart part) const {
+    for (const LayerCall& c : calls_)
+        if (c.what == what && c.pass == pass && c.part == part) return &c;
+    return nullptr;
+}
+
+Value LayerTape::enter(Value x, What what, What back, What again) {
+    LayerTensor whole = tensor(x);
+    if (const LayerCall* gather = call_of(what)) {
         for (LayerDim& d : whole.dims) {
             if (!is_tokens(d)) continue;
-            std::erase_if(d.cuts, [&](const LayerCut& c) {
-                if (c.group != group) return false;
-                parts = static_cast<double>(c.parts);
-                d.local *= parts;
-                return true;
-            });
+            const auto cut = [&](const LayerCut& c) { return c.group == gather->group; };
+            if (std::erase_if(d.cuts, cut) > 0) d.local *= static_cast<double>(gather->ranks);
         }
         whole.name += "_full";
-        const double message = whole.bytes();
-        x = collective(TapeKind::gather, LayerOp::all_gather, group, static_cast<i64>(parts),
-                       {LayerOp::all_gather, what, back}, {x}, {std::move(whole)}, message)[0];
-        enters_.push_back({static_cast<int>(nodes_.size()) - 1, group, static_cast<i64>(parts), back, again});
+        x = collective(TapeKind::gather, what, back, {x}, {std::move(whole)})[0];
+    } else if (call_of(back, LayerPass::backward, part_)) {
+        x = node(TapeKind::enter, {x}, {std::move(whole)}).out[0];
+    } else {
+        return x;
     }
+    enters_.push_back({static_cast<int>(nodes_.size()) - 1, back, again});
     return x;
 }
 
 Value LayerTape::leave(Value y, Value like, What what, What back) {
-    const std::vector<GroupKind> partial = tensor(y).partial;
-    for (const GroupKind group : partial) {
-        const i64 ranks = group == GroupKind::tp ? d_.tp : d_.etp;
-        LayerTensor sum = tensor(y);
-        const double message = sum.bytes();
-        std::erase(sum.partial, group);
-        const bool cuts = tokens_cut(tensor(like), group);
-        i64 parts = ranks;
-        if (cuts)
-            for (std::size_t i = 0; i < sum.dims.size(); ++i)
-                if (is_tokens(sum.dims[i])) {
-                    sum.dims[i] = tensor(like).dims[i];
-                    for (const LayerCut& c : sum.dims[i].cuts)
-                        if (c.group == group) parts = c.parts;
-                }
-        if (sum.name.ends_with("_part")) sum.name.resize(sum.name.size() - 5);
-        y = collective(TapeKind::leave, cuts ? LayerOp::reduce_scatter : LayerOp::all_reduce, group, parts,
-                       {LayerOp::all_reduce, what, back}, {y}, {std::move(sum)}, message)[0];
-    }
-    return y;
+    const LayerCall* const call = call_of(what);
+    if (!call) return y;
+    LayerTensor sum = tensor(y);
+    std::erase(sum.partial, call->group);
+    if (call->collective == Collective::reduce_scatter)
+        for (std::size_t i = 0; i < sum.dims.size(); ++i)
+            if (is_tokens(sum.dims[i])) sum.dims[i] = tensor(like).dims[i];
+    if (sum.name.ends_with("_part")) sum.name.resize(sum.name.size() - 5);
+    return collective(TapeKind::leave, what, back, {y}, {std::move(sum)})[0];
 }
 
-std::vector<Value> LayerTape::collective(TapeKind kind, LayerOp op, GroupKind group, i64 ranks,
-                                         const TapeStep& how, std::vector<Value> in,
-                                         std::vector<LayerTensor> out, double message, double calls) {
+std::vector<Value> LayerTape::collective(TapeKind kind, What what, What back, std::vector<Value> in,
+                                         std::vector<LayerTensor> out) {
+    const LayerCall& call = *call_of(what);
     TapeNode& n = node(kind, std::move(in), std::move(out));
-    LayerStep& s = step_of(n, {op, how.what, how.back}, {});
-    set_call(s, group, ranks, message, calls);
+    LayerStep& s = step_of(n, {op_of(call.collective), what, back});
+    set_call(s, call);
     return n.out;
 }
 
@@ -303,7 +281,7 @@ void LayerTape::save(Value needed, TensorId id) {
             for (std::size_t i = 0; i < g.out.size(); ++i)
                 if (g.out[i] == needed) s.value = g.in[i];
     }
-    s.bytes = tensor(s.value).numbers() * a->bytes_per_number;
+    s.bytes = bytes_of(*a, tokens_);
     s.kept = is_kept(*a, t_.recompute, facts_);
     nodes_.back().saves.push_back(s);
 }

@@ -3,7 +3,6 @@
 
 #include "core/layer/layer.h"
 #include "core/layer/product_rule.h"
-#include "core/memory/activations.h"
 #include "core/model/model_tensors.h"
 #include "core/pipeline/gradient_reduction.h"
 
@@ -46,8 +45,8 @@ struct TapeNode {
     std::vector<Value> in, out, weights;
     std::vector<TapeSaved> saves;
     RecomputeModules modules;
-    bool experts = false;     // of weights: the experts'
-    double back_message = 0;  // of an exchange, where it differs on the way back
+    bool experts = false;  // of weights: the experts'
+    LayerPart part = LayerPart::mixer;
 };
 
 // Describes a forward step to come.
@@ -80,8 +79,8 @@ class LayerTape {
     Value mlp(Value u, TensorModule module);
     Value experts(Value u);
     Value router(Value u);
-    Value permuted(std::vector<Value> in, LayerTensor out, bool back, double numbers);
-    Value exchanged_experts(Value x, Value logits, double own, double copies, double h);
+    Value permuted(std::vector<Value> in, LayerTensor out, bool back);
+    Value exchanged_experts(Value x, Value logits, double copies, double h);
     Value gathered_experts(Value x, Value logits, double own, double copies, double h);
     Value expert_products(Value x);
     // Returns the tokens that this rank sends to the experts, of those that all tensor-parallel ranks hold.
@@ -100,20 +99,29 @@ class LayerTape {
     Value put(LayerTensor t, int node = -1);
     Value branch(Value x);
     TapeNode& node(TapeKind kind, std::vector<Value> in, std::vector<LayerTensor> out);
-    LayerStep& step_of(TapeNode& n, const TapeStep& how, const KernelCost& work);
-    Value kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out, const KernelCost& work,
+    LayerStep& step_of(TapeNode& n, const TapeStep& how);
+    Value kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out,
                  TapeKind kind = TapeKind::kernel);
+    // Returns the first kernel of this part that is about `what`, or null where the layer has none.
+    [[nodiscard]] const LayerKernel* kernel_of(What what) const;
     // Puts `x` where the weights can meet it: gathers it, or notes that its gradient will be summands.
-    Value enter(Value x, const LayerTensor& weight, What what, What back, What again);
+    Value enter(Value x, What what, What back, What again);
     // Sums a partial tensor, into the form that tokens have between regions.
     // The tokens came from `like`, and go back to its form.
     Value leave(Value y, Value like, What what, What back);
     std::vector<Value> product(What what, What back, Value x, const std::vector<LayerTensor>& weights,
-                               std::vector<LayerTensor> outs, LayerRate rate = LayerRate::linear,
-                               double groups = 1);
-    std::vector<Value> collective(TapeKind kind, LayerOp op, GroupKind group, i64 ranks, const TapeStep& how,
-                                  std::vector<Value> in, std::vector<LayerTensor> out, double message,
-                                  double calls = 1);
+                               std::vector<LayerTensor> outs);
+    // Returns the call of this part that is about `what`, or null where the layer makes none.
+    [[nodiscard]] const LayerCall* call_of(What what, LayerPass pass, LayerPart part) const;
+    [[nodiscard]] const LayerCall* call_of(What what) const {
+        return call_of(what, LayerPass::forward, part_);
+    }
+    // The layer must make the call that `what` is about.
+    std::vector<Value> collective(TapeKind kind, What what, What back, std::vector<Value> in,
+                                  std::vector<LayerTensor> out);
+    void set_call(LayerStep& s, const LayerCall& call) const {
+        set_call(s, call.group, call.ranks, call.bytes, call.calls);
+    }
     void save(Value needed, TensorId id);
     void save_extra(TensorId id, Value beside);
     [[nodiscard]] LayerTensor result_of(const LayerTensor& x, const LayerTensor& weight, std::string name,
@@ -142,6 +150,7 @@ class LayerTape {
     void back(const TapeNode& n);
     void back_product(const TapeNode& n);
     void back_kernel(const TapeNode& n);
+    void back_gather(const TapeNode& n, const LayerCall& call);
     void back_collective(const TapeNode& n);
     void recompute(std::size_t last);
     void find_recomputed();
@@ -191,9 +200,12 @@ class LayerTape {
     ActivationWidths w_;
     const SoftwareFacts& facts_;
     TokenCounts tokens_;
-    std::vector<Tensor> weights_;          // of this type
-    std::vector<Activation> activations_;  // activations that it keeps where nothing is recomputed
+    std::vector<Tensor> weights_;  // of this type
+    CallList calls_;
+    KernelList kernels_;
+    KeptList kept_;
     LayerBlock block_ = LayerBlock::weights;
+    LayerPart part_ = LayerPart::mixer;
     int x_count_ = 0;           // additions to the residual stream so far
     RecomputeModules modules_;  // of the nodes that are being put
     std::vector<TapeNode> nodes_;
@@ -209,8 +221,6 @@ class LayerTape {
     std::vector<Back> names_;  // of the backward, by forward step
     struct Entered {
         int node = -1;
-        GroupKind group = GroupKind::tp;
-        i64 ranks = 1;
         What back = What::none, again = What::none;
     };
     std::vector<Entered> enters_;  // into regions: over which axis gradients are summed

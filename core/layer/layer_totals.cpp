@@ -64,6 +64,12 @@ std::string_view name_of(Notation notation) {
     return kNames[static_cast<std::size_t>(notation)];
 }
 
+LayerOp op_of(Collective collective) {
+    static constexpr std::array kOps{LayerOp::all_reduce, LayerOp::all_gather, LayerOp::reduce_scatter,
+                                     LayerOp::all_to_all, LayerOp::ring_send};
+    return kOps[static_cast<std::size_t>(collective)];
+}
+
 Collective collective_of(LayerOp op) {
     switch (op) {
     case LayerOp::all_gather: return Collective::all_gather;

@@ -67,7 +67,7 @@ void LayerTape::weights_in(bool of_experts) {
             gathers ? of_experts ? What::experts_parameters_for_the_forward : What::parameters_for_the_forward
             : of_experts ? What::experts_updated_parameters
                          : What::updated_parameters;
-        LayerStep& step = step_of(n, {LayerOp::all_gather, what, What::none}, {});
+        LayerStep& step = step_of(n, {LayerOp::all_gather, what, What::none});
         set_round(step, gathers ? state_rounds(plan_).forward : Rounds{});
         set_call(step, s.shard, s.shards, s.numbers * bytes, 1);
     }

@@ -2,6 +2,7 @@
 
 #include "core/memory/memory_costs.h"
 #include "core/pipeline/one_stage.h"
+#include "core/pipeline/resolved_plan.h"
 
 namespace pentamesh {
 namespace {
@@ -149,9 +150,9 @@ void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stag
     fill_stages(plan, memory_costs(plan, degrees), stages, in_flight, MemoryOf::every_stage, out);
 }
 
-void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages, const LayerTypes& types,
-                    const HeldNumbers& held, const std::vector<double>& in_flight, MemoryOf of, Memory& out) {
-    fill_stages(plan, memory_costs(plan, degrees_of(plan, mesh), types, held), stages, in_flight, of, out);
+void compute_memory(const ResolvedPlan& r, const Stages& stages, const HeldNumbers& held,
+                    const std::vector<double>& in_flight, MemoryOf of, Memory& out) {
+    fill_stages(r.plan, memory_costs(r.plan, r.degrees, r.types, held), stages, in_flight, of, out);
 }
 
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out) {

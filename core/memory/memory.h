@@ -18,6 +18,8 @@
 
 namespace pentamesh {
 
+struct ResolvedPlan;
+
 struct StageMemory {
     int stage = 0;
     std::int64_t layers = 0;               // of all chunks of the device
@@ -88,8 +90,8 @@ struct Memory {
 // capacity. Known parts of the plan, `stages` and `held` (held_numbers), are worked out anew where they are
 // left out. `of` asks for every stage, or for the first of each run of equal stages that has most in flight.
 enum class MemoryOf : std::uint8_t { every_stage, fullest_stages };
-void compute_memory(const Plan& plan, const Mesh& mesh, const Stages& stages, const LayerTypes& types,
-                    const HeldNumbers& held, const std::vector<double>& in_flight, MemoryOf of, Memory& out);
+void compute_memory(const ResolvedPlan& resolved, const Stages& stages, const HeldNumbers& held,
+                    const std::vector<double>& in_flight, MemoryOf of, Memory& out);
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out);
 
 enum class MemoryCategory : std::uint8_t { parameters, gradients, optimizer, activations, buffers };

@@ -1,5 +1,6 @@
 #include "core/base/number.h"
 #include "core/memory/activations.h"
+#include "core/mesh/degrees.h"
 
 namespace pentamesh {
 namespace {
@@ -36,10 +37,11 @@ void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::v
     const TokenCounts tokens = token_counts(plan, d);
     const bool layer = kind == LayerKind::dense || kind == LayerKind::moe;
     const RecomputeChoice recompute = layer ? plan.training.recompute : RecomputeChoice();
-    visit_activations(plan, d, kind, [&](const Activation& a) {
+    KeptList kept;
+    list_kept(plan, d, kind, kept);
+    for (const Activation& a : kept)
         out.push_back({a.id, shape_of(a, d), bytes_of(a, tokens),
                        is_kept(a, recompute, facts_of(plan.training.software))});
-    });
 }
 
 }  // namespace pentamesh

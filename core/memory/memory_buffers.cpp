@@ -23,9 +23,10 @@ BufferRange context_parallel(const Plan& plan, const Degrees& d, const LayerType
     const TokenCounts tokens = token_counts(plan, d);
     for (int t = 0; t < types.size(); ++t) {
         double own = 0;
-        visit_layer(plan, d, types[t], [&](const Activation& a) {
+        KeptList kept;
+        list_kept(plan, d, types[t], kept);
+        for (const Activation& a : kept)
             if (a.id == TensorId::attention_k || a.id == TensorId::attention_v) own += bytes_of(a, tokens);
-        });
         local = std::max(local, own);
     }
     switch (plan.layout.cp_comm) {
@@ -121,7 +122,7 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
     const double wide = activation_widths(plan.training.compute).wide;
     const CutUnit gathered = cut_unit(c, s, c.shards.parameter);
     const bool never = plan.layout.zero == 3 && reshard_of(plan) == Reshard::never;
-    const SoftwareFacts& software = facts_of(plan.training.software);
+    const SoftwareFacts& software = *c.software;
     if (software.gradient_copy_bytes > 0) {
         const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
         if (const double copy = whole(gradient_copy_bytes(plan, n)); copy > 0)
@@ -158,8 +159,7 @@ void visit_outside(const Plan& plan, const MemoryCosts& c, F&& put) {
     put(Buffer::communicators, "NCCL's buffers, for each process group of more than one rank",
         communicator_bytes(plan, c.degrees.communicators));
     put(Buffer::context, "the driver's context, kernels and library workspaces",
-        scaled(said_or(plan.training.buffers.context_bytes, facts_of(plan.training.software).context_bytes),
-               1));
+        scaled(said_or(plan.training.buffers.context_bytes, c.software->context_bytes), 1));
 }
 
 }  // namespace
@@ -222,7 +222,7 @@ void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory&
     };
     visit_live(plan, costs, stage, put);
     put(Buffer::fragmentation, "what the allocator reserves beyond what is allocated",
-        reserved_beyond(plan.training, facts_of(plan.training.software), stage.allocated));
+        reserved_beyond(plan.training, *costs.software, stage.allocated));
     visit_outside(plan, costs, put);
 }
 

@@ -74,7 +74,10 @@ std::vector<Tensor> list_tensors(const Model& model) {
 
 ParameterCounts count_parameters(const Model& model) {
     const LayerTypes types = layer_types(model);
-    const LayerCounts counts = count_layers(model, types, 0, model.layers);
+    return count_parameters(model, types, count_layers(model, types, 0, model.layers));
+}
+
+ParameterCounts count_parameters(const Model& model, const LayerTypes& types, const LayerCounts& counts) {
     ParameterCounts c;
     std::int64_t one_mtp = 0, unused = 0, table = 0;
     visit_tensors(model, types, [&](const Tensor& t) {

@@ -93,7 +93,9 @@ inline constexpr std::int64_t kMostParameters = INT64_MAX;
 // "The model has more than 9,223,372,036,854,775,806 parameters, ...", which tensor has most, how large it
 // is.
 [[nodiscard]] std::string uncounted_text(const Model& model);
-// Counts in closed form, without an allocation.
+// Counts in closed form, without an allocation. `types` and `counts` are those of the model's layers.
+[[nodiscard]] ParameterCounts count_parameters(const Model& model, const LayerTypes& types,
+                                               const LayerCounts& counts);
 [[nodiscard]] ParameterCounts count_parameters(const Model& model);
 
 }  // namespace pentamesh

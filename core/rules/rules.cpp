@@ -3,9 +3,9 @@
 
 namespace pentamesh {
 
-void find_errors(const Plan& plan, const Mesh& mesh, bool messages, std::vector<Problem>& out) {
+void find_errors(const ResolvedPlan& resolved, bool messages, std::vector<Problem>& out) {
     out.clear();
-    Rules r{plan, mesh, messages, out};
+    Rules r{resolved, messages, out};
     if (!check_fields(r)) return;
     check_model_cuts(r);
     if (!check_world(r)) return;

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/memory/memory.h"
 #include "core/mesh/mesh.h"
+#include "core/pipeline/resolved_plan.h"
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
 
@@ -17,17 +18,18 @@ namespace pentamesh {
 // Applies rules of arithmetic, schedules and frameworks that make the plan impossible. It needs only the
 // mesh. Replaces out's contents. With `messages` false it gives only codes and severity; a valid plan then
 // costs no allocation.
-void find_errors(const Plan& plan, const Mesh& mesh, bool messages, std::vector<Problem>& out);
+void find_errors(const ResolvedPlan& resolved, bool messages, std::vector<Problem>& out);
 
 // Errors of figures that no type holds, of a plan without other errors: appends them (rules_limits.cpp).
-void find_uncounted(const Plan& plan, const Mesh& mesh, const Memory& memory, bool messages,
+void find_uncounted(const ResolvedPlan& resolved, const Memory& memory, bool messages,
                     std::vector<Problem>& out);
 
 struct Rules {
-    const Plan& plan;
-    const Mesh& mesh;
+    const ResolvedPlan& resolved;
     bool messages;  // false: only codes and severity, nothing is allocated for texts
     std::vector<Problem>& out;
+    const Plan& plan = resolved.plan;
+    const Mesh& mesh = resolved.mesh;
 
     // Appends a problem; the caller fills in its message and fix where `messages` is set.
     Problem& add(Severity severity, Rule rule, ProblemCode code, std::string_view pointer) {

@@ -2,7 +2,6 @@
 // schedule accepts it, the GPU can compute in that type.
 #include "core/rules/rules.h"
 
-#include "core/pipeline/stages.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 
@@ -73,8 +72,8 @@ void satisfy_schedule(Plan& q, const Refusal& why, std::int64_t sequences) {
     }
 }
 
-void check_schedule(Rules& r, std::int64_t microbatches, std::int64_t sequences) {
-    const ScheduleShape shape = shape_of(r.plan, microbatches);
+void check_schedule(Rules& r, std::int64_t sequences) {
+    const ScheduleShape& shape = r.resolved.shape;
     if (accepts(shape)) return;
     Problem& p = r.error(Rule::schedule, ProblemCode::schedule_refuses, "/layout/schedule");
     if (!r.messages) return;
@@ -147,7 +146,7 @@ void check_batch(Rules& r) {
         p.fix = {{"/training/global_batch", kMaxWorld / 2 * sequences}};
         return;
     }
-    check_schedule(r, t.global_batch / sequences, sequences);
+    check_schedule(r, sequences);
 }
 
 void check_precision(Rules& r) {

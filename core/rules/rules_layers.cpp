@@ -47,9 +47,8 @@ struct Uncut {
     std::int64_t size = 0;
     bool megatron = false;
 };
-Uncut first_uncut(const Model& m, std::int64_t tp) {
+Uncut first_uncut(const Model& m, const LayerTypes& types, std::int64_t tp) {
     if (m.pattern.empty()) return {};
-    const LayerTypes types = layer_types(m);
     bool linear = false, mamba = false;
     for (int t = 0; t < types.size(); ++t) {
         const LayerType& type = types[t];
@@ -89,8 +88,7 @@ void notice(Rules& r, ProblemCode code, std::string_view pointer, std::string_vi
 void check_pattern(Rules& r) {
     const Model& m = r.plan.model;
     if (m.pattern.empty()) return;
-    const LayerTypes types = layer_types(m);
-    if (!types.complete) {
+    if (!r.resolved.types.complete) {
         Problem& p = r.error(Rule::arithmetic, ProblemCode::layer_kinds, "/model/pattern");
         if (r.messages)
             p.message = sentence("The pattern has more kinds of layers than the ", kMostLayerTypes,
@@ -115,13 +113,13 @@ void check_pattern(Rules& r) {
 }
 
 bool mixers_fit(const Model& model, std::int64_t tp) {
-    return first_uncut(model, tp).name.empty();
+    return first_uncut(model, layer_types(model), tp).name.empty();
 }
 
 void check_mixer_cuts(Rules& r) {
     const Model& m = r.plan.model;
     const std::int64_t tp = r.plan.layout.tp;
-    const Uncut uncut = first_uncut(m, tp);
+    const Uncut uncut = first_uncut(m, r.resolved.types, tp);
     if (uncut.name.empty()) return;
     Problem& p =
         r.error(uncut.megatron ? Rule::megatron : Rule::arithmetic, ProblemCode::tp_layers, "/layout/tp");

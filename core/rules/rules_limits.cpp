@@ -47,11 +47,11 @@ void bytes(Rules& r, const Memory& memory) {
 
 }  // namespace
 
-void find_uncounted(const Plan& plan, const Mesh& mesh, const Memory& memory, bool messages,
+void find_uncounted(const ResolvedPlan& resolved, const Memory& memory, bool messages,
                     std::vector<Problem>& out) {
-    Rules r{plan, mesh, messages, out};
+    Rules r{resolved, messages, out};
     const std::size_t before = out.size();
-    if (may_pass(mesh, memory)) parameters(r);
+    if (may_pass(r.mesh, memory)) parameters(r);
     if (out.size() == before) bytes(r, memory);
 }
 

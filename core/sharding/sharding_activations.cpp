@@ -55,14 +55,17 @@ class ActivationPlacer {
         for (int t = 0; t < types_.size(); ++t) {
             if (!has(present, t)) continue;
             mask_ = LayerMask{1} << t;
-            visit_layer(plan_, degrees_, types_[t], [&](const Activation& a) {
-                for (std::size_t i = first; i < out_.size(); ++i)
-                    if (out_[i].id == a.id && out_[i].shape[2] == a.width) {
-                        merge(i, t);
-                        return;
-                    }
-                put(a, Place::some_layers);
-            });
+            KeptList kept;
+            list_kept(plan_, degrees_, types_[t], kept);
+            for (const Activation& a : kept) {
+                const auto same = [&](const Placement& p) { return p.id == a.id && p.shape[2] == a.width; };
+                const auto at =
+                    std::find_if(out_.begin() + static_cast<std::ptrdiff_t>(first), out_.end(), same);
+                if (at != out_.end())
+                    merge(static_cast<std::size_t>(at - out_.begin()), t);
+                else
+                    put(a, Place::some_layers);
+            }
         }
         for (std::size_t i = first; i < out_.size(); ++i) find_place(out_[i], present);
         mask_ = 0;
@@ -90,7 +93,9 @@ class ActivationPlacer {
     }
 
     void each(LayerKind kind, Place where) {
-        visit_activations(plan_, degrees_, kind, [&](const Activation& a) { put(a, where); });
+        KeptList kept;
+        list_kept(plan_, degrees_, kind, kept);
+        for (const Activation& a : kept) put(a, where);
     }
     void put(const Activation& a, Place where) {
         out_.push_back(place(a, where));

@@ -2,8 +2,8 @@
 // docs/step.md has the model, its constants and its limits.
 #pragma once
 
+#include "core/layer/parts.h"
 #include "core/memory/memory_parts.h"
-#include "core/model/mixer_flops.h"
 #include "core/pipeline/stage_numbers.h"
 #include "core/plan/plan.h"
 #include "core/step/rates.h"
@@ -42,7 +42,31 @@ struct LayerTimes {
     bool operator==(const LayerTimes&) const = default;
 };
 inline constexpr double kBackwardLaunches = 2;
-[[nodiscard]] LayerTimes time_layers(const Plan& plan, const LayerTypes& types);  // those of its model
+// `types` are those of the plan's model.
+[[nodiscard]] LayerTimes time_layers(const Plan& plan, const Degrees& degrees, const LayerTypes& types);
+
+// Times kernels of a layer, forward and backward: with the plan's types and its software on its GPU.
+class KernelTimer {
+  public:
+    explicit KernelTimer(const Plan& plan);
+
+    [[nodiscard]] PassTime time(const LayerKernel& kernel) const;
+    // Returns the bytes of HBM that each pass moves, but for those of an attention core.
+    [[nodiscard]] PassTime bytes(const LayerKernel& kernel) const;
+    // Times a product that stays in 16 bits, at a share of its rate.
+    [[nodiscard]] PassTime wide(const Product& product, double share) const;
+    [[nodiscard]] PassTime element_wise(double bytes, double kernels) const;
+    [[nodiscard]] const Rates& rates() const { return r_; }
+
+  private:
+    [[nodiscard]] PassTime linear(const LayerKernel& kernel, double factor) const;
+    [[nodiscard]] PassTime passes(const Product& product, double rate, double operand) const;
+    [[nodiscard]] PassTime core(const LayerKernel& kernel) const;
+
+    const Training& t_;
+    Rates r_;
+    double gradient_;  // bytes to add to a number of the gradients' buffer
+};
 
 // Counts the FLOPs of the model's products for one sequence, forward: MFU's numerator is 3 x layers + head.
 // Causal attention is not halved (Chowdhery et al. 2022, appendix B).
@@ -52,6 +76,8 @@ struct ForwardFlops {
     double masked = 0;     // their part that a causal mask leaves out
     double head = 0;       // with those of mtp
 };
+[[nodiscard]] ForwardFlops forward_flops(const Model& model, const LayerTypes& types,
+                                         const LayerCounts& counts, std::int64_t sequence_length);
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);
 
 // Returns the HBM bytes of an optimizer step, by one number of each class. The gradient is read twice, once

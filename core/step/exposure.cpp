@@ -1,8 +1,6 @@
 #include "core/step/exposure.h"
 
 #include "core/comm/collective_time.h"
-#include "core/pipeline/one_stage.h"
-#include "core/plan/software.h"
 
 #include <algorithm>
 
@@ -96,10 +94,11 @@ double pass(const PassTime& t, bool forward) {
 // Hides communication as the plan's flags allow behind compute, each second of it at most once. Ring
 // attention hides behind its own core, a tensor-parallel transfer behind its block's products, and the
 // experts' way behind the rest of the layer: another micro-batch's, which DualPipe pairs by design.
-void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) {
+void hide(const ResolvedPlan& r, bool forward, StepWork& work, CoveredTimes& shared) {
+    const Plan& plan = r.plan;
     const Overlap& flags = plan.training.overlap;
     const double overlap_limit = plan.cluster.gpu.efficiency.overlap;
-    const SoftwareFacts& software = facts_of(plan.training.software);
+    const SoftwareFacts& software = r.software;
     for (int k = 0; k < shared.types(); ++k) {
         const LayerTime& t = work.times.of(k);
         const auto take = [&](Cover cover, bool allowed, double room, double share = 1) {
@@ -112,8 +111,8 @@ void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) 
         double busy = take(Cover::core, flags.cp, room(t.attention), software.cp_hidden);
         busy += take(Cover::mixer, flags.tp, room(t.mixer) - busy, software.tp_hidden);
         busy += take(Cover::mlp, flags.tp, room(t.mlp), software.tp_hidden);
-        busy += take(Cover::layer, flags.ep || traits_of(schedule_of(plan.layout)).overlaps_pairs,
-                     room(t.all) - busy);
+        busy +=
+            take(Cover::layer, flags.ep || traits_of(r.shape.schedule).overlaps_pairs, room(t.all) - busy);
         PassTime& own = work.layer[k].busy;
         (forward ? own.forward : own.input_grad) = busy;
     }
@@ -121,16 +120,15 @@ void hide(const Plan& plan, bool forward, StepWork& work, CoveredTimes& shared) 
 
 }  // namespace
 
-void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
-                     StepWork& work, CoveredTimes& shared) {
-    Routes routes(plan, mesh, summary);
+void time_operations(const ResolvedPlan& r, Comm& comm, StepWork& work, CoveredTimes& shared) {
+    Routes routes(r.plan, r.mesh, r.groups);
     for (Operation& o : comm.operations) {
-        o.call_s = call_time(plan, routes.of(o.group), o);
+        o.call_s = call_time(r.plan, routes.of(o.group), o);
         if (!o.recomputed) shared.each(o, [&](int, CoveredTime& s) { s.need += o.call_s * o.calls; });
         if (o.group == GroupKind::pp && o.unit == Unit::boundary) work.send_s = o.call_s;
     }
-    hide(plan, true, work, shared);
-    hide(plan, false, work, shared);
+    hide(r, true, work, shared);
+    hide(r, false, work, shared);
     for (Operation& o : comm.operations)
         o.hidden_behind = add_exposed(work, o, shared) ? behind(cover_of(o)) : HiddenBehind::none;
 }
@@ -164,10 +162,11 @@ void expose(Operation& o, double windows, double most, bool allowed, Rooms& room
 
 }  // namespace
 
-void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out) {
+void expose_gradients(const ResolvedPlan& r, const ChunkWork& work, Comm& comm, Step& out) {
+    const Plan& plan = r.plan;
     const double share = plan.training.overlap.dp ? plan.cluster.gpu.efficiency.overlap : 0;
-    const double most = facts_of(plan.training.software).dp_hidden;  // of a transfer
-    const double m = std::max(microbatches, 1.0);
+    const double most = r.software.dp_hidden;  // of a transfer
+    const double m = std::max(static_cast<double>(r.microbatches), 1.0);
     const PassTime room = room_of(plan, work);
     Rooms rooms{std::max(room.forward, 0.0) / m, std::max(room.input_grad, 0.0) / m};
     // A transfer that happens once has the part of the last micro-batch's room that the calls of every

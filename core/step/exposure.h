@@ -42,8 +42,7 @@ class CoveredTimes {
 };
 
 // Times each call, says what it hides behind, and adds the exposed time to the parts of `work`.
-void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm,
-                     StepWork& work, CoveredTimes& shared);
+void time_operations(const ResolvedPlan& resolved, Comm& comm, StepWork& work, CoveredTimes& shared);
 
 // Returns the seconds of a micro-batch on a chunk behind which gradients and parameters can hide, forward and
 // (as input gradient) backward: the share `overlap` of its compute, less `busy`. A layer's whole time counts,
@@ -54,6 +53,6 @@ void time_operations(const Plan& plan, const Mesh& mesh, const GroupSummaries& s
 // Gradients and parameters hide behind the backwards and forwards that they are reduced after or gathered for
 // (Operation::each): a device's last and first where that is once a step, every one's where it is with every
 // micro-batch. The part that one does not hide is exposed as often.
-void expose_gradients(const Plan& plan, const ChunkWork& work, double microbatches, Comm& comm, Step& out);
+void expose_gradients(const ResolvedPlan& resolved, const ChunkWork& work, Comm& comm, Step& out);
 
 }  // namespace pentamesh

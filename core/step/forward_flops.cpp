@@ -9,10 +9,14 @@
 namespace pentamesh {
 
 ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
+    const LayerTypes types = layer_types(m);
+    return forward_flops(m, types, count_layers(m, types, 0, m.layers), sequence_length);
+}
+
+ForwardFlops forward_flops(const Model& m, const LayerTypes& types, const LayerCounts& counts,
+                           std::int64_t sequence_length) {
     ForwardFlops f;
     const double s = static_cast<double>(sequence_length);
-    const LayerTypes types = layer_types(m);
-    const LayerCounts counts = count_layers(m, types, 0, m.layers);
     visit_tensors(m, types, [&](const Tensor& t) {
         if (!t.is_matrix() || t.place == Place::embedding || t.place == Place::head) return;
         double copies = static_cast<double>(t.copies);

@@ -1,65 +1,43 @@
 #include "core/step/layer_time.h"
 
 #include "core/comm/collective_time.h"
-
-#include <algorithm>
+#include "core/mesh/degrees.h"
 
 namespace pentamesh {
 namespace {
 
-constexpr double kResultBytes = 2;  // of a product, in 16 bits
-
-bool runs_forward(const LayerStep& s) {
-    return s.phase == LayerPass::forward || s.recomputed;
+double of_pass(const PassTime& t, KernelPass pass) {
+    switch (pass) {
+    case KernelPass::forward: break;
+    case KernelPass::input_grad: return t.input_grad;
+    case KernelPass::weight_grad: return t.weight_grad;
+    case KernelPass::backward: return t.input_grad + t.weight_grad;
+    }
+    return t.forward;
 }
 
 class StepTimer {
   public:
     StepTimer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, const LayerList& list)
-        : plan_(plan), mesh_(mesh), groups_(groups), rates_(find_rates(plan)),
-          times_(time_layers(plan, layer_types(plan.model)).of(list.type)) {}
+        : plan_(plan), mesh_(mesh), groups_(groups), timer_(plan) {
+        const LayerTypes types = layer_types(plan.model);
+        list_kernels(plan, degrees_of(plan, mesh), types[list.type], kernels_);
+    }
 
     void time(LayerStep& s) const {
         if (is_collective(s.op)) {
             s.time_s = s.calls * call(s);
             return;
         }
-        const KernelCost& w = s.work;
-        const bool wide = w.rate == LayerRate::wide;
-        const double operand = wide ? kResultBytes : rates_.operand;
-        const double result = w.weight_gradient ? 2 * bytes_of(plan_.training.gradients) : kResultBytes;
-        s.bytes_moved = w.bytes;
-        s.time_s = w.bytes * rates_.element_wise / rates_.hbm + w.kernels * rates_.kernel_s;
-        switch (w.rate) {
-        case LayerRate::none:
-        case LayerRate::scan: return;
-        case LayerRate::core:
-            s.time_s = runs_forward(s) ? times_.attention.forward
-                                       : times_.attention.input_grad + times_.attention.weight_grad;
-            return;
-        case LayerRate::linear:
-        case LayerRate::wide:
-        case LayerRate::grouped: break;
+        if (s.work.what == What::none) return;
+        s.time_s = 0;
+        if (s.work.rate != LayerRate::core) s.bytes_moved = 0;
+        for (const LayerKernel& k : kernels_) {
+            const bool runs = k.what == s.work.what && k.part == s.work.part;
+            if (!runs || (k.fused && !s.recomputed)) continue;
+            s.time_s += of_pass(timer_.time(k), s.work.pass);
+            if (k.rate != LayerRate::core) s.bytes_moved += of_pass(timer_.bytes(k), s.work.pass);
         }
-        const double share = wide ? 1 : line_share(w.weight_gradient ? w.m : w.in, w.out, operand);
-        const double rate =
-            (wide ? rates_.wide : rates_.linear * (w.rate == LayerRate::grouped ? rates_.grouped : 1))
-            * share;
-        const Product p{w.m, w.in, w.out, w.groups};
-        s.bytes_moved += w.groups * ((w.m * w.in + w.in * w.out) * operand + w.m * w.out * result);
-        s.time_s += product_time(rates_, p, rate, operand, result);
-        if (!wide && !w.weight_gradient) s.time_s += rates_.cast_bytes * w.groups * w.m / rates_.hbm * w.in;
-    }
-
-    // A scan takes the rest of its layer: products, norms and additions have times of their own.
-    void time_scan(LayerList& list) const {
-        double forward = times_.all.forward, backward = times_.all.input_grad + times_.all.weight_grad;
-        for (const LayerStep& s : list.steps)
-            if (!is_collective(s.op) && !s.recomputed)
-                (s.phase == LayerPass::forward ? forward : backward) -= s.time_s;
-        for (LayerStep& s : list.steps)
-            if (s.work.rate == LayerRate::scan)
-                s.time_s = std::max(runs_forward(s) ? forward : backward, 0.0);
     }
 
   private:
@@ -73,8 +51,8 @@ class StepTimer {
     const Plan& plan_;
     const Mesh& mesh_;
     const GroupSummaries& groups_;
-    Rates rates_;
-    LayerTime times_;
+    KernelTimer timer_;
+    KernelList kernels_;
 };
 
 }  // namespace
@@ -82,7 +60,6 @@ class StepTimer {
 void time_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, LayerList& list) {
     const StepTimer timer(plan, mesh, groups, list);
     for (LayerStep& s : list.steps) timer.time(s);
-    timer.time_scan(list);
     sum_layer(list);
 }
 

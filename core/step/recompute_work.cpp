@@ -1,9 +1,9 @@
 #include "core/step/recompute_work.h"
 
+#include "core/model/mixer_flops.h"
 #include "core/model/model_tensors.h"
 #include "core/pipeline/one_stage.h"
 #include "core/pipeline/schedules/schedule.h"
-#include "core/plan/software.h"
 
 #include <algorithm>
 
@@ -36,9 +36,9 @@ bool makes_again(const RecomputeChoice& choice, const Model& model, const Tensor
 
 }  // namespace
 
-void find_recompute(const Plan& plan, StepWork& work) {
-    const RecomputeChoice& choice = plan.training.recompute;
-    const double share = facts_of(plan.training.software).selective_share;
+void find_recompute(const ResolvedPlan& r, StepWork& work) {
+    const RecomputeChoice& choice = r.plan.training.recompute;
+    const double share = r.software.selective_share;
     const bool by_operation = share > 0 && choice == RecomputeChoice(Recompute::selective);
     for (int t = 0; t < work.times.layer.size(); ++t) {
         const LayerTime& time = work.times.of(t);
@@ -49,19 +49,18 @@ void find_recompute(const Plan& plan, StepWork& work) {
     }
 }
 
-double recomputed_flops(const Plan& plan, const Stages& stages) {
-    const RecomputeChoice& choice = plan.training.recompute;
-    const Model& m = plan.model;
+double recomputed_flops(const ResolvedPlan& r, const Stages& stages) {
+    const RecomputeChoice& choice = r.plan.training.recompute;
+    const Model& m = r.plan.model;
     if (!choice.any()) return 0;
-    const LayerTypes types = layer_types(m);
+    const LayerTypes& types = r.types;
     const PerType<double> share = shares_recomputed(stages);
-    const auto tokens = static_cast<double>(plan.training.sequence_length);
-    const LayerCounts counts = count_layers(m, types, 0, m.layers);
+    const auto tokens = static_cast<double>(r.plan.training.sequence_length);
     PerType<double> recomputed(types.size());  // layers of each type, the prediction layers among them
     double flops = 0, mtp_recomputed = 0;
     for (int t = 0; t < types.size(); ++t) {
         const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
-        recomputed[t] = (counts[t] + mtp) * share[t];
+        recomputed[t] = (r.counts[t] + mtp) * share[t];
         mtp_recomputed += mtp * share[t];
         const MixerFlops mixer = mixer_flops(m, types[t], tokens, recomputed[t]);
         if (choice.makes(RecomputeModule::core_attn)) flops += mixer.attention;

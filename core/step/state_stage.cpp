@@ -2,7 +2,6 @@
 
 #include "core/comm/collective_time.h"
 #include "core/memory/memory_parts.h"
-#include "core/mesh/degrees.h"
 #include "core/step/compute.h"
 
 #include <algorithm>
@@ -53,23 +52,23 @@ double left_of(const StateShards& shards, const StageNumbers& n) {
 
 }  // namespace
 
-void find_reduced(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm) {
+void find_reduced(const ResolvedPlan& r, Comm& comm) {
     // With one kind of numbers the device that holds most of them is listed already.
     if (comm.reduced.experts.all() <= 0 || comm.stages.devices <= 1) {
         comm.reducing.push_back(comm.reduced);
         return;
     }
-    list_reducing(plan, comm);
+    list_reducing(r.plan, comm);
     if (comm.reducing.size() == 1) {
         comm.reduced = comm.reducing.front();
         return;
     }
-    const StateShards shards = shards_of(plan, degrees_of(plan, mesh));
-    Routes routes(plan, mesh, summary);
+    const StateShards shards = shards_of(r.plan, r.degrees);
+    Routes routes(r.plan, r.mesh, r.groups);
     double most = -1;
     StageNumbers slowest;
     for (const StageNumbers& n : comm.reducing)
-        if (const double s = seconds(plan, routes, comm, shards, n); s > most) most = s, slowest = n;
+        if (const double s = seconds(r.plan, routes, comm, shards, n); s > most) most = s, slowest = n;
     const double left = left_of(shards, slowest) / left_of(shards, comm.reduced);
     for (Operation& o : comm.operations) {
         const bool copies = o.what == What::gradients_of_a_stages_two_copies

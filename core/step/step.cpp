@@ -35,8 +35,8 @@ void time_step_calls(Comm& comm) {
 }
 
 // Counts the rows of a step, for the device that works longest.
-void count_longest(const Plan& plan, CoveredTimes& shared, Comm& comm) {
-    count_calls(plan, comm.busiest_device, comm);
+void count_longest(double runs, CoveredTimes& shared, Comm& comm) {
+    count_calls(runs, comm.busiest_device, comm);
     for (Operation& o : comm.operations) {
         o.time_s = o.call_s * o.count_per_step;
         o.exposed_s =
@@ -85,16 +85,16 @@ ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& 
     return cost_of(plan, work, k, work_of(plan, work, k));
 }
 
-void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm, bool report,
-                   StepWork& work, TimelineCosts& out) {
+void compute_costs(const ResolvedPlan& r, Comm& comm, bool report, StepWork& work, TimelineCosts& out) {
+    const Plan& plan = r.plan;
     work.clear();
-    work.microbatches = static_cast<double>(microbatches_of(plan));
-    work.times = time_layers(plan, comm.types);
+    work.microbatches = static_cast<double>(r.microbatches);
+    work.times = time_layers(plan, r.degrees, r.types);
     work.layer.resize(work.times.layer.size());
-    find_reduced(plan, mesh, summary, comm);
+    find_reduced(r, comm);
     CoveredTimes shared(work.times.layer.size());
-    time_operations(plan, mesh, summary, comm, work, shared);
-    find_recompute(plan, work);
+    time_operations(r, comm, work, shared);
+    find_recompute(r, work);
     wait_for_host(plan, work);
 
     const bool hidden = plan.training.overlap.pp;
@@ -111,7 +111,7 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
     for (const std::uint32_t kind : stages.chunk_kind) *cost++ = work.chunk[kind].cost;
     comm.busiest_device = longest_device(out, stages);
     if (report)
-        count_longest(plan, shared, comm);
+        count_longest(r.runs, shared, comm);
     else
         time_step_calls(comm);
 }
@@ -125,10 +125,9 @@ struct Parts {
 };
 
 // Returns the parts of the work of the device that works longest.
-Parts busiest_parts(const Plan& plan, const ScheduleShape& shape, const StepWork& work,
-                    const TimelineCosts& costs, const Stages& stages, int device) {
+Parts busiest_parts(const Plan& plan, double runs, const StepWork& work, const TimelineCosts& costs,
+                    const Stages& stages, int device) {
     Parts p;
-    const double runs = runs_of(shape.schedule, work.microbatches);
     p.busy = device_busy(costs, device, stages.chunks) * runs;
     for (int c = 0; c < stages.chunks; ++c) {
         const ChunkLayers& k = stages.chunk(device, c);
@@ -219,11 +218,12 @@ void set_range(const Plan& plan, double flops_per_token, ErrorRangeWork& work, S
     s.nearest_run = range.nearest;
 }
 
-void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, ErrorRangeWork& work, Step& s) {
+void rate(const ResolvedPlan& r, const Stages& stages, ErrorRangeWork& work, Step& s) {
+    const Plan& plan = r.plan;
     const Training& t = plan.training;
-    const ForwardFlops f = forward_flops(plan.model, t.sequence_length);
-    const double gpus = static_cast<double>(mesh.world), batch = static_cast<double>(t.global_batch);
-    const double repeated = recomputed_flops(plan, stages);
+    const ForwardFlops f = forward_flops(plan.model, r.types, r.counts, t.sequence_length);
+    const double gpus = static_cast<double>(r.mesh.world), batch = static_cast<double>(t.global_batch);
+    const double repeated = recomputed_flops(r, stages);
     s.model_flops_per_gpu = 3 * (f.layers + f.head) * batch / gpus;
     const double ideal_flops = 3 * (f.layers - f.masked + f.head) * batch / gpus;
     s.tflops_per_gpu = s.model_flops_per_gpu / s.time_s / 1e12;
@@ -236,14 +236,16 @@ void rate(const Plan& plan, const Mesh& mesh, const Stages& stages, ErrorRangeWo
 
 }  // namespace
 
-bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
-                  const TimelineCosts& costs, const Timeline* timeline, ErrorRangeWork* report, Comm& comm,
-                  Step& out) {
+bool compute_step(const ResolvedPlan& r, const StepWork& work, const TimelineCosts& costs,
+                  const Timeline* timeline, ErrorRangeWork* report, Comm& comm, Step& out) {
+    const Plan& plan = r.plan;
+    const Mesh& mesh = r.mesh;
+    const ScheduleShape& shape = r.shape;
     if (work.microbatches < 1 || mesh.world < 1) return false;
     Step s;
-    const Parts parts = busiest_parts(plan, shape, work, costs, comm.stages, comm.busiest_device);
+    const Parts parts = busiest_parts(plan, r.runs, work, costs, comm.stages, comm.busiest_device);
     const DeviceWork longest{parts.work.compute.total(), parts.work.recompute};
-    const DeviceWork mean = mean_work(work, comm.stages, runs_of(shape.schedule, work.microbatches));
+    const DeviceWork mean = mean_work(work, comm.stages, r.runs);
     s.compute_s = mean.compute;
     s.recompute_s = mean.recompute;
     const double wait = wait_for_longest(longest.all(), mean.all());
@@ -265,9 +267,8 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     const double left = idle - ramp + wait + (parts.sends - sends);
     s.bubble_s = std::max(left, 0.0);
     s.compute_s += std::min(left, 0.0);
-    expose_gradients(plan, parts.work, work.microbatches, comm, s);
-    s.optimizer_s =
-        optimizer_time(plan, comm.reduced, shards_of(plan, degrees_of(plan, mesh))) + once_a_step(plan);
+    expose_gradients(r, parts.work, comm, s);
+    s.optimizer_s = optimizer_time(plan, comm.reduced, shards_of(plan, r.degrees)) + once_a_step(plan);
     const double cv = plan.training.straggler_cv;
     if (cv > 0) {
         s.straggler_s = cv * expected_maximum(mesh.world) * sum_of_parts(s);
@@ -278,7 +279,7 @@ bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape
     if (!(s.time_s > 0) || !std::isfinite(s.time_s)) return false;
     s.tokens_per_step = tokens_per_step(plan.training);
     s.tokens_per_s = s.tokens_per_step / s.time_s;
-    if (report) rate(plan, mesh, comm.stages, *report, s);
+    if (report) rate(r, comm.stages, *report, s);
     out = s;
     return true;
 }

@@ -96,8 +96,7 @@ struct StepWork {
 // Times every call of `comm` and fills the costs of each chunk, which run_timeline replays. With `report` it
 // also counts the rows for the device that works longest. Exposure of gradients and parameters is left to
 // compute_step, which knows how long a step has room for them.
-void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& summary, Comm& comm, bool report,
-                   StepWork& work, TimelineCosts& out);
+void compute_costs(const ResolvedPlan& resolved, Comm& comm, bool report, StepWork& work, TimelineCosts& out);
 
 // Returns the seconds of one micro-batch on a chunk of these layers.
 [[nodiscard]] ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& k);
@@ -106,9 +105,8 @@ void compute_costs(const Plan& plan, const Mesh& mesh, const GroupSummaries& sum
 // the range of error; if it is not null, FLOPs, MFU and that range are computed, too. Fills the fields of
 // comm that compute_costs left open. Returns false, and leaves the step untouched, where no time comes out
 // (no GPU figures, no micro-batch).
-bool compute_step(const Plan& plan, const Mesh& mesh, const ScheduleShape& shape, const StepWork& work,
-                  const TimelineCosts& costs, const Timeline* timeline, ErrorRangeWork* report, Comm& comm,
-                  Step& out);
+bool compute_step(const ResolvedPlan& resolved, const StepWork& work, const TimelineCosts& costs,
+                  const Timeline* timeline, ErrorRangeWork* report, Comm& comm, Step& out);
 
 // Returns the seconds that a step waits for communication, over all axes.
 [[nodiscard]] inline double exposed_of(const Step& s) {

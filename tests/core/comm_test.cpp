@@ -24,9 +24,10 @@ Comm comm_of(const Plan& plan) {
     GroupSummaries groups;
     summarize(mesh, plan.cluster, groups);
     Comm comm;
-    list_calls(plan, mesh, groups, comm);
+    const ResolvedPlan resolved(plan, mesh, groups);
+    list_calls(resolved, comm);
     count_calls(plan, comm.busiest_device, comm);
-    sum_calls(plan, comm);
+    sum_calls(resolved, comm);
     return comm;
 }
 

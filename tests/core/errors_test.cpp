@@ -15,9 +15,11 @@ using namespace pentamesh::test;
 
 namespace {
 
-std::vector<Problem> errors_of(const Plan& plan) {
+std::vector<Problem> errors_of(const Plan& plan, bool messages = true) {
     std::vector<Problem> out;
-    find_errors(plan, build_mesh(plan), true, out);
+    const Mesh mesh = build_mesh(plan);
+    const GroupSummaries groups{};
+    find_errors(ResolvedPlan(plan, mesh, groups), messages, out);
     return out;
 }
 
@@ -232,8 +234,7 @@ TEST_CASE("codes and severities do not depend on whether messages are asked for"
     Plan p = valid_plan();
     p.layout.tp = 3, p.training.global_batch = 63, p.layout.ep = 8;
     const std::vector<Problem> with = errors_of(p);
-    std::vector<Problem> without;
-    find_errors(p, build_mesh(p), false, without);
+    const std::vector<Problem> without = errors_of(p, false);
     REQUIRE(with.size() == without.size());
     for (std::size_t i = 0; i < with.size(); ++i) {
         CHECK(with[i].code == without[i].code);

@@ -99,7 +99,9 @@ TEST_CASE("a layer's steps keep, tensor by tensor, what memory says") {
                     (s.phase == LayerPass::forward ? kept : again)[k.activation] += k.bytes;
                 for (const KeptTensor& k : s.freed) freed[k.activation] += k.bytes;
             }
-            visit_layer(p, d, types[t], [&](const Activation& a) {
+            KeptList list_of_parts;
+            list_kept(p, d, types[t], list_of_parts);
+            for (const Activation& a : list_of_parts) {
                 CAPTURE(name_of(a.id));
                 CAPTURE(words_of(p.training.recompute));
                 CAPTURE(name_of(p.training.software));
@@ -111,7 +113,7 @@ TEST_CASE("a layer's steps keep, tensor by tensor, what memory says") {
                 CHECK(close_to(got, want));
                 CHECK(close_to(freed[a.id], want));
                 dropped += !stays;
-            });
+            }
             CHECK(close_to(list.totals.kept_bytes, layer_sums(p, d, types[t]).kept));
             ++seen;
         }
@@ -200,7 +202,7 @@ TEST_CASE("a layer's steps multiply as much as the time model does, forward and 
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;
         const LayerTypes types = layer_types(p.model);
-        const LayerTimes times = time_layers(p, types);
+        const LayerTimes times = time_layers(p, degrees_of(p, e.mesh), types);
         for (int t = 0; t < types.size(); ++t) {
             if (!types[t].attends()) continue;
             CAPTURE(round);
@@ -255,14 +257,11 @@ TEST_CASE("the times of a layer's steps add up to the layer's") {
     for (int round = 0; round < 600; ++round) {
         Plan p = plans.next();
         p.training.recompute = Recompute::none;
-        // The time model treats the norms of latents as other norms.
-        if (p.model.mla) continue;
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;
         const LayerTypes types = layer_types(p.model);
-        const LayerTimes times = time_layers(p, types);
+        const LayerTimes times = time_layers(p, degrees_of(p, e.mesh), types);
         for (int t = 0; t < types.size(); ++t) {
-            if (p.model.attention_gate != AttentionGate::none) continue;
             CAPTURE(round);
             CAPTURE(words_of(types[t]));
             double forward = 0, backward = 0;

@@ -71,7 +71,7 @@ TEST_CASE("recomputing the attention core leaves layers without attention as the
     const Evaluation e = evaluate(p);
     const LayerTypes types = layer_types(p.model);
     const Degrees degrees = degrees_of(p, e.mesh);
-    const LayerTimes times = time_layers(p, layer_types(p.model));
+    const LayerTimes times = time_layers(p, degrees, types);
     for (int t = 0; t < types.size(); ++t) {
         const LayerSums sums = layer_sums(p, degrees, types[t]);
         CHECK((sums.kept < sums.all) == types[t].attends());

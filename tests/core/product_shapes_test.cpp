@@ -2,6 +2,7 @@
 #include "plans.h"
 #include "shipped.h"
 
+#include "core/mesh/degrees.h"
 #include "core/plan/plan.h"
 #include "core/step/compute.h"
 #include "tests/near.h"
@@ -55,7 +56,7 @@ TEST_CASE(
     p.layout.tp = 1, p.layout.cp = 1;
     const auto per_flop = [&](std::int64_t ffn) {
         p.model.ffn = ffn;
-        const LayerTimes t = time_layers(p, layer_types(p.model));
+        const LayerTimes t = time_layers(p, degrees_of(p, build_mesh(p)), layer_types(p.model));
         return t.layer[0].mlp.total() / static_cast<double>(ffn);
     };
     CHECK(per_flop(14336) == near(per_flop(28672), 0.02));

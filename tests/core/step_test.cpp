@@ -4,6 +4,7 @@
 #include "core/explain/explain_step.h"
 #include "core/explain/published.h"
 #include "core/io/presets.h"
+#include "core/mesh/degrees.h"
 #include "core/model/layer_types.h"
 #include "core/model/mixer_flops.h"
 #include "core/plan/software.h"
@@ -334,9 +335,10 @@ TEST_CASE("fused experts save the passes of their activation and its casts, and 
     p.layout.ep = 8, p.layout.etp = 1;
     p.cluster.gpu.efficiency.launch_s = 0;
     const LayerTypes types = layer_types(p.model);
-    const PassTime fused = time_layers(p, types).of(types.size() - 1).mlp;
+    const Degrees degrees = degrees_of(p, build_mesh(p));
+    const PassTime fused = time_layers(p, degrees, types).of(types.size() - 1).mlp;
     p.training.fused_experts = false;
-    const PassTime apart = time_layers(p, types).of(types.size() - 1).mlp;
+    const PassTime apart = time_layers(p, degrees, types).of(types.size() - 1).mlp;
     // Gate and up are read and their product written; what is written is read and cast for the second
     // product, and the gradient of gate and up for the first.
     const double copies = static_cast<double>(p.training.micro_batch * p.training.sequence_length) * 2;

@@ -1,0 +1,82 @@
+// A list of bounded length that needs no allocation.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+namespace pentamesh {
+
+// Holds a list of at most kMost values in place: only as many as it has are made and copied.
+template <typename T, int kMost>
+class ShortList {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+  public:
+    ShortList() {
+        if constexpr (kSmall) std::memset(static_cast<void*>(all_.data()), 0, kFew);
+    }
+    explicit ShortList(int size) : ShortList() { resize(size); }
+    ShortList(const ShortList& o) { copy(o); }
+    ShortList& operator=(const ShortList& o) {
+        if (this != &o) copy(o);
+        return *this;
+    }
+    ~ShortList() = default;
+
+    // New ones are T{}.
+    void resize(int size) {
+        for (; size_ < size; ++size_) std::construct_at(end());
+        size_ = size;
+    }
+    void assign(int size) {
+        size_ = 0;
+        resize(size);
+    }
+    void push_back(const T& value) {
+        assert(size_ < kMost);
+        std::construct_at(end(), value);
+        ++size_;
+    }
+    [[nodiscard]] int size() const { return size_; }
+    [[nodiscard]] T& operator[](int i) {
+        assert(i >= 0 && i < size_);
+        return all_[i];
+    }
+    [[nodiscard]] const T& operator[](int i) const {
+        assert(i >= 0 && i < size_);
+        return all_[i];
+    }
+    [[nodiscard]] T* begin() { return all_.data(); }
+    [[nodiscard]] T* end() { return all_.data() + size_; }
+    [[nodiscard]] const T* begin() const { return all_.data(); }
+    [[nodiscard]] const T* end() const { return all_.data() + size_; }
+    bool operator==(const ShortList& o) const {
+        if (size_ != o.size_) return false;
+        for (int t = 0; t < size_; ++t)  // mostly one or two: less than a call of std::equal
+            if (!((*this)[t] == o[t])) return false;
+        return true;
+    }
+
+  private:
+    static constexpr std::size_t kFew = 16;  // bytes, always copied in full
+    static constexpr bool kSmall = sizeof(T) <= 4;
+
+    void copy(const ShortList& o) {
+        size_ = o.size_;
+        if (kSmall && sizeof(T) * static_cast<std::size_t>(size_) <= kFew)  // one register
+            std::memcpy(static_cast<void*>(all_.data()), o.all_.data(), kFew);
+        else
+            std::uninitialized_copy_n(o.all_.data(), static_cast<std::size_t>(size_), all_.data());
+    }
+
+    union {
+        std::array<T, kMost> all_;
+    };
+    int size_ = 0;
+};
+
+}  // namespace pentamesh
