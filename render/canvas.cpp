@@ -96,8 +96,8 @@ void Canvas::line(Vec2 a, Vec2 b, Color color, float width, Dash dash) {
     stroke(std::array<Vec2, 2>{a, b}, color, width, false, dash);
 }
 
-void Canvas::polyline(std::span<const Vec2> points, Color color, float width, bool closed) {
-    stroke(points, color, width, closed, Dash::solid);
+void Canvas::polyline(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash) {
+    stroke(points, color, width, closed, dash);
 }
 
 void Canvas::curve(Vec2 a, Vec2 control_a, Vec2 control_b, Vec2 b, Color color, float width, Dash dash) {

@@ -134,7 +134,8 @@ class Canvas {
     // nothing is drawn behind the pattern.
     void pattern(Rect r, Pattern p, Color color, Color ground = {0, 0, 0, 0});
     void line(Vec2 a, Vec2 b, Color color, float width = 1, Dash dash = Dash::solid);
-    void polyline(std::span<const Vec2> points, Color color, float width = 1, bool closed = false);
+    void polyline(std::span<const Vec2> points, Color color, float width = 1, bool closed = false,
+                  Dash dash = Dash::solid);
     void curve(Vec2 a, Vec2 control_a, Vec2 control_b, Vec2 b, Color color, float width = 1,
                Dash dash = Dash::solid);
     void polygon(std::span<const Vec2> convex, Color fill);

@@ -164,11 +164,13 @@ struct CairoPage final : Page::Impl {
     void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash) override {
         use(color);
         cairo_set_line_width(cr, width);
-        const std::array<double, 2> dashed{4.0 + width, 3.0 + width}, dotted{width, 1.5 + width};
-        if (dash != Dash::solid)
-            cairo_set_dash(cr, dash == Dash::dashed ? dashed.data() : dotted.data(), 2, 0);
+        const auto [on, off] = lengths_of(dash, width);
+        const std::array<double, 2> lengths{on, off};
+        if (dash != Dash::solid) cairo_set_dash(cr, lengths.data(), 2, 0);
+        if (dash == Dash::dotted) cairo_set_line_cap(cr, CAIRO_LINE_CAP_ROUND);
         path(points, closed);
         cairo_stroke(cr);
+        cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
         cairo_set_dash(cr, nullptr, 0, 0);
     }
     void glyphs(std::span<const PlacedGlyph> run, float size, Color color) override {

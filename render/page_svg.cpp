@@ -127,10 +127,11 @@ struct SvgPage final : Page::Impl {
     void stroke(std::span<const Vec2> points, Color color, float width, bool closed, Dash dash) override {
         std::string paint = stroke_paint(color, width);
         if (dash != Dash::solid) {
+            const auto [on, off] = lengths_of(dash, width);
             paint += " stroke-dasharray=\"";
-            put_number(paint, dash == Dash::dashed ? 4 + width : width);
-            put_next(paint, hundredths(dash == Dash::dashed ? 3 + width : 1.5f + width));
-            paint += '"';
+            put_number(paint, on);
+            put_next(paint, hundredths(off));
+            paint += dash == Dash::dotted ? "\" stroke-linecap=\"round\"" : "\"";
         }
         shapes.stroke(points, closed, paint, width, color.a == 255);
     }

@@ -46,8 +46,7 @@ std::pair<float, float> inside(Vec2 a, Vec2 b, Rect r) {
 // costs no more than its visible part.
 template <typename Piece>
 void dashes(std::span<const Vec2> points, bool closed, Dash dash, float width, Rect visible, Piece&& piece) {
-    const float on = dash == Dash::dashed ? 4 + width : width;
-    const float off = dash == Dash::dashed ? 3 + width : 1.5f + width;
+    const auto [on, off] = lengths_of(dash, width);
     bool drawing = true;
     float left = on;  // of the current dash or gap
     const std::size_t n = points.size() + (closed ? 1 : 0);
@@ -176,7 +175,10 @@ void ScreenSink::stroke(std::span<const Vec2> points, Color color, float width, 
         const Rect visible{low.x / scale_, low.y / scale_, (high.x - low.x) / scale_,
                            (high.y - low.y) / scale_};
         dashes(points, closed, dash, width, visible.inset(-width), [&](Vec2 a, Vec2 b) {
-            list_.AddLine(scaled(a, scale_), scaled(b, scale_), packed(color), w);
+            if (dash == Dash::dotted)
+                list_.AddCircleFilled(scaled(a, scale_), w / 2, packed(color), w < 3 ? 6 : 0);
+            else
+                list_.AddLine(scaled(a, scale_), scaled(b, scale_), packed(color), w);
         });
         return;
     }

@@ -25,6 +25,14 @@ class Sink {
     virtual void pop_clip() = 0;
 };
 
+// The lengths of a dash and of the gap behind it, for a line of this width: 6 and 4 at 2. A dot is a circle as
+// wide as the line, 4 from the next at 2.
+struct DashLengths {
+    float on = 0, off = 0;
+};
+[[nodiscard]] constexpr DashLengths lengths_of(Dash dash, float width) {
+    return dash == Dash::dashed ? DashLengths{4 + width, 2 + width} : DashLengths{0.1f, 1.9f + width};
+}
 // Returns the outline of a rectangle with round corners, clockwise.
 [[nodiscard]] std::vector<Vec2> rounded_outline(Rect r, float radius);
 
