@@ -25,8 +25,8 @@ class Sink {
     virtual void pop_clip() = 0;
 };
 
-// The lengths of a dash and of the gap behind it, for a line of this width: 6 and 4 at 2. A dot is a circle as
-// wide as the line, 4 from the next at 2.
+// The lengths of a dash and of the gap behind it, for a line of this width: 6 and 4 at 2. A dot is a circle
+// as wide as the line, 4 from the next at 2.
 struct DashLengths {
     float on = 0, off = 0;
 };

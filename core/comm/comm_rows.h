@@ -39,7 +39,7 @@ class CommRows {
     static void describe(Operation& o);
 
     // Adds the calls of layers, of each type that the model has: those of `wanted(call, type)`. A call that
-    // types make alike is one row; one that is recomputed has another row for that.
+    // several types make is one row; one that is recomputed has another row for that.
     void list_layers();
     template <typename F>
     void add_layers(F&& wanted);

@@ -124,7 +124,7 @@ void LayerTape::back(const TapeNode& n) {
         set_grad(n.in[1], grad(n.out[0]));
         return;
     case TapeKind::leave:
-        // Where tokens are cut, the products before it need the gradient of all of them.
+        // If tokens are cut, the products before it need the gradient of all of them.
         if (const LayerCall* gather = call_of(back_of(n), LayerPass::backward, n.part))
             back_gather(n, *gather);
         else

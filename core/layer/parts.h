@@ -1,5 +1,5 @@
 // Lists what a layer consists of on one rank, as plain numbers. Communication counts the list's calls, time
-// is the sum of its kernels; the steps of a layer (layer.h) have names and tensors beside it.
+// is the sum of its kernels; the steps of a layer (layer.h) add names and tensors to it.
 #pragma once
 
 #include "core/base/short_list.h"

@@ -69,7 +69,7 @@ void PartLister::linear_kernels(const Linear& a) {
     product(What::output_of_the_scan, tokens_, out, hidden_);
 }
 
-// What a scan keeps are the tensors that the published kernels save. They recompute the states instead of
+// A scan keeps the tensors that the published kernels save. They recompute the states instead of
 // keeping them.
 // Mamba-2: mamba_ssm, ops/triton/ssd_combined.py, saves of MambaSplitConv1dScanCombinedFn.
 // Mamba: mamba_ssm, ops/selective_scan_interface.py, MambaInnerFn with checkpoint_lvl 1.

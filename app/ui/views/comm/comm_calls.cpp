@@ -12,7 +12,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::size_t kLeastAlike = 4;  // fewer calls that are alike get no heading
+constexpr std::size_t kLeastEqual = 4;  // fewer calls of one size get no heading
 constexpr int kHeadings = 64;           // bits of CommCallsState::closed
 constexpr float kRow = 20;
 
@@ -22,12 +22,12 @@ struct Lot {
     bool outside = false;  // on other stages
 };
 
-bool are_alike(const Operation& a, const Operation& b) {
+bool have_one_size(const Operation& a, const Operation& b) {
     return a.message_bytes == b.message_bytes && a.count_per_step == b.count_per_step && a.tier == b.tier
            && a.group_size == b.group_size;
 }
 
-// Returns the calls of an axis: those that are alike together, those of other stages last.
+// Returns the calls of an axis: those of one size together, those of other stages last.
 std::vector<Lot> lots_of(const Comm& comm, GroupKind group) {
     std::vector<Lot> out;
     Lot outside{{}, true};
@@ -39,7 +39,7 @@ std::vector<Lot> lots_of(const Comm& comm, GroupKind group) {
             continue;
         }
         const auto lot = std::find_if(out.begin(), out.end(), [&](const Lot& l) {
-            return are_alike(comm.operations[static_cast<std::size_t>(l.operations.front())], o);
+            return have_one_size(comm.operations[static_cast<std::size_t>(l.operations.front())], o);
         });
         if (lot == out.end())
             out.push_back({{static_cast<int>(i)}});
@@ -143,7 +143,7 @@ class Lister {
         for (const Lot& l : lots) list_lot(kind, l);
     }
 
-    static bool needs_heading(const Lot& lot) { return lot.outside || lot.operations.size() >= kLeastAlike; }
+    static bool needs_heading(const Lot& lot) { return lot.outside || lot.operations.size() >= kLeastEqual; }
 
     void list_lot(GroupKind kind, const Lot& lot) {
         const Comm& comm = scene_.evaluation.comm;
@@ -151,7 +151,7 @@ class Lister {
             const Operation& first = comm.operations[static_cast<std::size_t>(lot.operations.front())];
             RowWords w{.axis = {},
                        .what = std::to_string(lot.operations.size())
-                               + (lot.outside ? " on other stages, in no sum" : " alike"),
+                               + (lot.outside ? " on other stages, in no sum" : " of one size"),
                        .collective = collectives_text(comm, lot.operations),
                        .over = {},
                        .link = tier_label(scene_.plan.cluster, first.tier),

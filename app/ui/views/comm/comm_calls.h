@@ -1,4 +1,4 @@
-// Draws every collective of a step as a table: axes, under them calls that are alike, under them the calls.
+// Draws every collective of a step as a table: axes, under them calls of one size, under them the calls.
 #pragma once
 
 #include "app/ui/kit/data_table.h"

@@ -346,7 +346,7 @@ void end_words(Ui& ui, const Flow& f, const Node& n, double time_s, bool hatched
     c.text_in(at, words, style, Align::center);
 }
 
-// Draws a link: its bar in the tier's line style, its name beside it.
+// Draws a link: its bar in the tier's line style, its name next to it.
 void draw_link(Ui& ui, const Scene& scene, const Flow& f, std::size_t i) {
     Canvas& c = ui.canvas();
     const Node& n = f.middle.node[i];

@@ -46,7 +46,7 @@ void draw_front(Ui& ui, const Plot& plot, const SearchFound& found, double token
     for (const Vec2 at : corners) ui.canvas().ring(at, 4, ui.theme().text, 1.2f);
 }
 
-// Writes a word beside a corner of the front, on a ground that covers dots.
+// Writes a word next to a corner of the front, on a ground that covers dots.
 void name_corner(Ui& ui, const Plot& plot, Vec2 at, const std::string& words, bool above) {
     const TextStyle style = ui.style(12, Tone::text, Face::semibold);
     const float w = ui.canvas().text_width(words, style) + 4;

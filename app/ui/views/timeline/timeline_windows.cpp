@@ -62,7 +62,7 @@ void draw_step_strip(Ui& ui, Rect strip, const TimelineWindows& w, const Timelin
 }
 
 std::string period_words(const TimelineWindows& w) {
-    return "one period of " + thousands(w.steady.periods) + " alike: " + time_text(w.steady.period_s);
+    return "one period of " + thousands(w.steady.periods) + " equal ones: " + time_text(w.steady.period_s);
 }
 
 // Returns a window's name, and what is seen in it.
@@ -76,7 +76,7 @@ std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t pa
     case 1:
         return {"steady", w.shown_periods < w.steady.periods
                               ? plural(w.shown_periods, "period of ", "periods of ")
-                                    + thousands(w.steady.periods) + " alike"
+                                    + thousands(w.steady.periods) + " equal ones"
                               : std::string("all periods")};
     default: return {"drain", "the last micro-batches, then the end of the step"};
     }

@@ -1,5 +1,5 @@
-// Shows a timeline of many micro-batches as three windows on one time scale: how it fills, a few of the
-// periods that are alike, and how it drains; above them the whole step.
+// Shows a timeline of many micro-batches as three windows on one time scale: how it fills, a few of its
+// equal periods, and how it drains; above them the whole step.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -23,7 +23,7 @@ struct TimelineWindows {
 inline constexpr float kWindowsHead = 68;
 
 // Returns the windows in `plot`, or nullopt where one window over everything is as good: blocks of the median
-// length then have at least `least_px` pixels, or fewer than three periods are alike. `steady_at_s` is where
+// length then have at least `least_px` pixels, or fewer than three periods are equal. `steady_at_s` is where
 // the middle window begins, < 0: in the middle of the steady part.
 [[nodiscard]] std::optional<TimelineWindows> find_windows(const Timeline& t, double whole_s, Rect plot,
                                                           float least_px, double steady_at_s);
