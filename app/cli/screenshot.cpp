@@ -14,7 +14,7 @@ namespace {
 
 struct ScreenshotOptions {
     PlanArgument plan;
-    std::string file, view, size = "1600x900", theme = "dark", axis = "tp";
+    std::string file, view, size = "1600x900", theme = "dark", axis;
     std::string scene, select;
     double scale = 1;
     bool outlines = false, no_title = false, no_caption = false;
@@ -54,7 +54,7 @@ void set_scene(const Context& context, const ScreenshotOptions& options, const P
     const Evaluation e = assess(plan);
     ui::Screen screen;
     screen.settings.theme = request.theme;
-    screen.selection.choose(request.group);
+    if (request.group) screen.selection.choose(*request.group);
     if (request.rank >= 0) screen.selection.pick_rank(request.rank);
     if (!options.scene.empty()) {
         const SavedScene scene = load_plan(context, {options.scene, {}}).scene;
@@ -63,13 +63,14 @@ void set_scene(const Context& context, const ScreenshotOptions& options, const P
         if (options.view.empty() && full) request.view = ui::view_of(*full).name;
     }
     if (!options.select.empty()) {
-        const GroupKind axis = screen.selection.group;
+        const ui::Selection before = screen.selection;
         screen.selection = ui::selection_named(options.select, e);
         if (screen.selection == ui::Selection{})
             refuse("--select " + shown_text(options.select)
                    + ": the plan has no such thing; write it as \"rank 5\", \"stage 2\", \"operation 0\", "
                      "\"tensor 3\", \"memory activations, stage 2\" or \"step bubble\"");
-        screen.selection.choose(axis);
+        screen.selection.choose(before.group);
+        screen.selection.all_axes = before.all_axes;
     }
     request.screen = std::move(screen);
 }
@@ -83,7 +84,7 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     request.title = !options.no_title, request.caption = !options.no_caption;
     request.theme = parse_theme(options.theme);
     request.rank = options.rank;
-    request.group = parse_axis(options.axis);
+    if (!options.axis.empty()) request.group = parse_axis(options.axis);
     const Plan plan = load_plan(context, options.plan);
     if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
     std::string ending = std::filesystem::path(options.file).extension().string();
@@ -109,7 +110,7 @@ void add_screenshot(Options& app, Context& context) {
     app.add_option("--scale", options->scale, "pixels of a PNG per logical pixel").show_default();
     app.add_option("--theme", options->theme, "dark, light or high-contrast").show_default();
     app.add_option("--rank", options->rank, "show this rank as selected");
-    app.add_option("--axis", options->axis, "the axis whose groups are coloured").show_default();
+    app.add_option("--axis", options->axis, "the axis whose groups are lit; default: all");
     app.add_flag("--outlines", options->outlines, "SVG: text as shapes, not as <text>");
     app.add_flag("--no-title", options->no_title, "a view without the plan's title over it");
     app.add_flag("--no-caption", options->no_caption, "without the line of model, cluster and layout");

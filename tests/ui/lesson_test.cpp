@@ -22,6 +22,12 @@ void write(const std::filesystem::path& file, const std::string& text) {
     std::ofstream(file, std::ios::binary) << text;
 }
 
+Vec2 middle_of_cell(Driver& d, std::int64_t rank) {
+    const MeshViewState& mesh = d.shell.views().mesh;
+    const CellGrid grid = seen(*mesh.layout, mesh.camera, mesh.cells);
+    return cell_position(grid, rank) + grid.cell * 0.5f;
+}
+
 // Answers by the panel's own controls: option or tier by a click, numbers and ranks typed.
 void give(Driver& d, bool right) {
     LessonSession& l = d.shell.lesson();
@@ -185,10 +191,11 @@ TEST_CASE("GPUs are picked by clicking cells, and the mesh gives nothing away be
     CHECK(l.asked_rank() == 5);
     const auto cells = d.shell.ui_state().rect_of("mesh.cells");
     REQUIRE(cells);
-    d.click_at({cells->center().x - 100, cells->center().y - 30});
+    const Vec2 cell = middle_of_cell(d, 2);
+    d.click_at(cell);
     REQUIRE(l.state().picked.size() == 1);
     CHECK(d.shell.selection().rank == -1);
-    d.click_at({cells->center().x - 100, cells->center().y - 30});
+    d.click_at(cell);
     CHECK(l.state().picked.empty());
     l.state().typed = "4";
     d.settle();
@@ -281,11 +288,9 @@ TEST_CASE("a wrong answer says where it comes from, and the next guess is typed 
 TEST_CASE("where one GPU is asked for, the last click counts") {
     Driver d("mesh-8", {1600, 1000});
     LessonSession& l = at_step(d, "03-tensor-parallel", 2);
-    const auto cells = d.shell.ui_state().rect_of("mesh.cells");
-    REQUIRE(cells);
-    d.click_at({cells->center().x - 100, cells->center().y - 30});
+    d.click_at(middle_of_cell(d, 2));
     const std::vector<std::int64_t> first = l.state().picked;
-    d.click_at({cells->center().x + 100, cells->center().y - 30});
+    d.click_at(middle_of_cell(d, 6));
     CHECK(l.state().picked.size() == 1);
     CHECK(l.state().picked != first);
 }

@@ -67,3 +67,32 @@ TEST_CASE("a layout inside one fast domain has no period, and a row says nothing
     small.layout.dp_shard = 8, small.cluster.gpus = 8;
     CHECK(rows_of(small, {890, 330}).periods.empty());
 }
+
+TEST_CASE(
+    "cells of GPUs are large enough to be one, else a cell is a node, and none of them leaves the room") {
+    for (const char* id : {"mesh-8", "llama-3-70b-3d", "deepseek-v3-2048", "llama-3.1-405b-16k"})
+        for (const Vec2 room : {Vec2{620, 130}, Vec2{890, 330}, Vec2{1900, 1000}}) {
+            CAPTURE(std::string(id));
+            CAPTURE(room.x);
+            const MeshLayout l = rows_of(preset(id), room).layout;
+            CHECK(l.extent.x <= room.x + 0.5f);
+            CHECK(l.extent.y <= room.y + 0.5f);
+            if (!l.merged) CHECK(std::min(l.grid.cell.x, l.grid.cell.y) >= kLeastGpuCell);
+            CHECK(std::min(l.node.full.x, l.node.full.y) >= 3);
+            // Every GPU is found where it stands.
+            for (const std::int64_t rank : {std::int64_t{0}, l.node.size * l.node.count / 2, l.node.size - 1})
+                CHECK(cell_at(l.grid, cell_position(l.grid, rank) + l.grid.cell * 0.5f) == rank);
+        }
+}
+
+TEST_CASE("a group of neighbours inside a node stands in a tile, and two tiles never overlap") {
+    const MeshLayout l = lay_out_mesh({1200, 600}, 8, 4, 0, 1, {}, 2);
+    REQUIRE(l.tile.size == 2);
+    REQUIRE(l.tile.count == 4);
+    const Rect a = box_rect(l.tile, 0, l.grid, 1), b = box_rect(l.tile, 1, l.grid, 1);
+    CHECK((a.right() <= b.x || a.bottom() <= b.y));
+    for (const std::int64_t rank : {0, 1}) CHECK(a.contains(cell_position(l.grid, rank)));
+    CHECK(b.contains(cell_position(l.grid, 2)));
+    const Rect node = box_rect(l.node, 0, l.grid, 1);
+    CHECK((node.contains(a.min()) && node.contains(b.max() - Vec2{1, 1})));
+}

@@ -191,10 +191,22 @@ TEST_CASE("the mesh's switches choose the axis that is coloured, of the dense ra
     CHECK(d.shell.selection().expert());
     CHECK(d.shell.selection().group == GroupKind::ep);
     const GroupKind first = d.shell.selection().group;
-    REQUIRE(d.click("mesh.axis", 1));
+    CHECK(d.shell.selection().all_axes);
+    REQUIRE(d.click("mesh.axis", 2));
     CHECK(d.shell.selection().group != first);
+    CHECK_FALSE(d.shell.selection().all_axes);
+    REQUIRE(d.click("mesh.axis", 0));
+    CHECK(d.shell.selection().all_axes);
     REQUIRE(d.click("mesh.which", 0));
     CHECK_FALSE(d.shell.selection().expert());
+    d.press({Key::n1});
+    REQUIRE(d.click("mesh.which", 2));
+    CHECK(d.shell.views().mesh.both);
+    CHECK(says(d, "folded into 2 rows of 64"));
+    CHECK(says(d, "wrap beneath"));
+    REQUIRE(d.click("mesh.which", 0));
+    CHECK_FALSE(d.shell.views().mesh.both);
+    d.press({Key::n1});
     run_command(d, "Ranks as the experts have them");
     CHECK(d.shell.selection().expert());
 }

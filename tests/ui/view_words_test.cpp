@@ -112,6 +112,7 @@ TEST_CASE("the mesh's caption is cut between where groups lie and what they say,
     d.shell.edit_plan(p, "another name");
     d.settle();
     d.press({Key::n1});
+    REQUIRE(d.click("mesh.axis", 1));
     CHECK(says(d, "all inside NV: Link."));
     CHECK_FALSE(says(d, "all inside NV."));
 }

@@ -1,7 +1,7 @@
 #include "app/ui/review/figures.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_marks.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 #include "core/teach/captions.h"
@@ -26,7 +26,7 @@ void draw_node_frames(ReviewSheet& sheet, const MeshLayout& layout, float zoom, 
     const TextStyle style{Face::regular, size, sheet.theme().secondary, 0};
     const float above = layout.node.padding.y * zoom;
     for (std::int64_t i = 0; i < layout.node.count; ++i) {
-        const Rect r = box_rect(layout, layout.node, i, grid, zoom);
+        const Rect r = box_rect(layout.node, i, grid, zoom);
         const float gap = std::min(3.0f, r.w * 0.04f);
         sheet.canvas().frame(r.inset(gap), sheet.theme().hairline, 1, w > 60 ? 4.0f : 0.0f);
         const std::string name = std::string(domain_name(cluster)) + " " + std::to_string(i);
@@ -40,7 +40,7 @@ void draw_pod_frames(ReviewSheet& sheet, const MeshLayout& layout, float zoom, c
     if (!layout.has_pods) return;
     const TextStyle style{Face::regular, sheet.paper().small, sheet.theme().secondary, 0};
     for (std::int64_t i = 0; i < layout.pod.count; ++i) {
-        Rect r = box_rect(layout, layout.pod, i, grid, zoom);
+        Rect r = box_rect(layout.pod, i, grid, zoom);
         const std::int64_t held = std::min(layout.pod.size, gpus - i * layout.pod.size);
         const std::int64_t cols = layout.grid.level[1].cols;
         const std::int64_t rows = ((held + layout.node.size - 1) / layout.node.size + cols - 1) / cols;

@@ -23,6 +23,7 @@ namespace pentamesh::ui {
 
 struct Selection {
     GroupKind group = GroupKind::tp;
+    bool all_axes = true;                // the mesh lights the groups of every axis, not only those of `group`
     bool pp_of_experts = false;         // pp is in both meshes: the expert mesh is the one shown
     std::int64_t rank = -1;             // -1: none
     std::vector<std::int64_t> ranks{};  // ascending, each once: what do they share? (Topic::ranks)
@@ -60,12 +61,15 @@ struct Selection {
     void choose(GroupKind kind) {
         pp_of_experts = expert();
         group = kind;
+        all_axes = false;
     }
     void show_mesh(bool experts) {
         if (experts != expert()) group = experts ? GroupKind::ep : GroupKind::tp;
     }
     // Returns a selection of nothing, with the same groups coloured.
-    [[nodiscard]] Selection cleared() const { return {.group = group, .pp_of_experts = pp_of_experts}; }
+    [[nodiscard]] Selection cleared() const {
+        return {.group = group, .all_axes = all_axes, .pp_of_experts = pp_of_experts};
+    }
     bool operator==(const Selection&) const = default;
 };
 

@@ -73,7 +73,7 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
     }
     Screen screen;
     screen.settings.theme = request.theme;
-    screen.selection.choose(request.group);
+    if (request.group) screen.selection.choose(*request.group);
     screen.veil = request.veil;
     screen.task = request.task;
     screen.views.mesh.plain = request.uncolored;

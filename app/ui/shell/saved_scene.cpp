@@ -153,10 +153,14 @@ Selection selection_named(std::string_view words, const Evaluation& e) {
     return s;
 }
 
+// What stands for an axis where the mesh lights the groups of all.
+constexpr std::string_view kAllAxes = "all", kAllOfExperts = "all of the experts";
+
 SavedScene scene_as_saved(const ViewStates& views, const Selection& selection, std::optional<ViewId> full) {
     SavedScene scene;
     scene.view = full ? view_of(*full).name : kDashboardName;
-    scene.axis = name_of(selection.group);
+    scene.axis =
+        selection.all_axes ? selection.expert() ? kAllOfExperts : kAllAxes : name_of(selection.group);
     scene.selection = selection_words(selection);
     scene.cursor = std::max(0.0, views.timeline.cursor_s);
     const ViewPages pages = full ? view_of(*full).pages : ViewPages{};
@@ -179,6 +183,9 @@ void show_saved_scene(const SavedScene& scene, const Evaluation& e, ViewStates& 
     const Selection before = selection;
     selection = selection_named(scene.selection, e);
     selection.group = axis_named(scene.axis).value_or(before.group);
+    selection.all_axes = !axis_named(scene.axis);
+    if (scene.axis == kAllAxes || scene.axis == kAllOfExperts)
+        selection.show_mesh(scene.axis == kAllOfExperts);
     views.timeline.playing = false;
     views.timeline.cursor_s = scene.cursor > 0 && std::isfinite(scene.cursor) ? scene.cursor : -1;
 }

@@ -59,6 +59,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data_parts = kMeshTables,
      .data_follows_plan = true,
      .draws_void = true,
+     .pages = {2, [](const ViewStates& s) { return s.mesh.both ? 1 : 0; },
+               [](ViewStates& s, int page) { s.mesh.both = page == 1; }},
      .moving = [](const ViewStates& s) { return moving_in_mesh(s.mesh); },
      .draw_moving = [](Ui& ui, Scene& scene, ViewStates& s) { draw_mesh_cells(ui, scene, s.mesh); }},
     {.id = ViewId::zoom,

@@ -1,8 +1,8 @@
 // Draws the cells of two plans, coloured by the groups of the same axis.
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/compare/compare_parts.h"
+#include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_marks.h"
 #include "core/teach/captions.h"
 
 #include <algorithm>

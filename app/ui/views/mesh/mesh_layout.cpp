@@ -10,67 +10,148 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kLargestCell = 160;
 constexpr float kPodLabel = 18;
-constexpr float kWholePeriod = 1.5f;  // how much larger a row that ends with an axis counts
+constexpr float kFullRows = 1.2f;         // how much larger rows that are all full count
+constexpr float kWholePeriod = 1.5f;      // how much larger a row that ends with an axis counts
+constexpr std::int64_t kMostBeside = 48;  // pods in a row
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-// Returns columns of a box of n cells: two for a node of eight (as the drawings have it), nearly square for
-// large domains.
-std::int64_t domain_columns(std::int64_t n) {
-    if (n <= 2) return n;
-    if (n <= 8) return 2;
-    return static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(n))));
-}
-
-struct Shape {
-    std::int64_t domain, dcols, drows, nodes_per_pod, pods, ncols, pcols;
-    float unit;  // side of a cell's pitch
+// One level of detail: the least and the largest cell, its longest side over the shorter one, and the room
+// around cells, tiles, nodes and pods.
+struct Level {
+    Vec2 least, most;
+    float stretch;
+    Vec2 cell_gap;
+    float tile_pad, tile_head, tile_gap;
+    float node_pad, node_head;
+    Vec2 node_gap;
+    float pod_gap;
+    bool merged = false;  // a cell is a node
+};
+constexpr Level kLevels[] = {
+    {{120, 92}, {360, 270}, 1.7f, {26, 20}, 12, 18, 30, 20, 28, {150, 48}, 24},
+    {kCard, {360, 270}, 1.7f, {26, 20}, 12, 18, 30, 20, 28, {56, 48}, 24},
+    {kSmallCard, {95, 79}, 2, {12, 10}, 8, 0, 14, 18, 18, {34, 30}, 20},
+    {kNumberedCell, {64, 64}, 2.2f, {4, 4}, 6, 0, 8, 6, 0, {26, 26}, 20},
+    {{11, 11}, {22, 22}, 1.6f, {2, 2}, 3, 0, 4, 4, 0, {13, 13}, 16},
+    {{kLeastGpuCell, kLeastGpuCell}, {14, 14}, 1.6f, {1, 1}, 2, 0, 2, 2, 0, {6, 6}, 14},
+    {{10, 6}, {60, 30}, 3.4f, {}, 0, 0, 0, 0, 0, {2, 2}, 14, true},
+    {{1, 1}, {10, 10}, 1.8f, {}, 0, 0, 0, 0, 0, {1, 1}, 10, true},
 };
 
-// Gaps are shares of the pitch so that a layout only scales: between cells 0.18, around a node 0.5, around a
-// pod 1.
-constexpr float kNodeGap = 0.55f, kPodGap = 1.3f;
+// One arrangement of the boxes: columns of each level, and the cell that fits it.
+struct Shape {
+    std::int64_t tile = 1, tile_cols = 1;   // cells of a tile, in a row of it
+    std::int64_t tiles = 1, node_cols = 1;  // tiles of a node, in a row of it
+    std::int64_t nodes = 1, pod_cols = 1;   // nodes of a pod, in a row of it
+    std::int64_t pods = 1, cols = 1;        // pods, in a row
+    Vec2 cell{};
+    float mark = -1;
+};
 
-Vec2 node_units(const Shape& s) {
-    return {static_cast<float>(s.dcols) + kNodeGap, static_cast<float>(s.drows) + kNodeGap};
+// The length of `n` boxes with gaps between them.
+float row_of(std::int64_t n, float box, float gap) {
+    return static_cast<float>(n) * (box + gap) - gap;
 }
-Vec2 pod_units(const Shape& s) {
-    const Vec2 n = node_units(s);
-    return {n.x * static_cast<float>(s.ncols), n.y * static_cast<float>(ceil_div(s.nodes_per_pod, s.ncols))};
-}
-// Returns the largest pitch at which this shape fits.
-float pitch_for(const Shape& s, Vec2 room, float label) {
-    const Vec2 p = pod_units(s);
-    const auto rows = static_cast<float>(ceil_div(s.pods, s.pcols));
-    const float gap = s.pods > 1 ? kPodGap : 0;
-    const float w = static_cast<float>(s.pcols) * (p.x + gap) - gap;
-    const float h = rows * (p.y + gap) - gap;
-    return std::min(room.x / w, (room.y - rows * label) / h);
+// The sizes of the boxes about cells of this size.
+struct Sizes {
+    Vec2 tile, node, pod, all;
+};
+Sizes sizes_of(const Shape& s, const Level& l, Vec2 cell, float label) {
+    const bool tiled = s.tile > 1 && s.tiles > 1;
+    const float pad = tiled ? 2 * l.tile_pad : 0, head = tiled ? l.tile_head : 0;
+    const float pod_gap = s.pods > 1 ? l.pod_gap : 0;
+    Sizes z;
+    z.tile = {row_of(s.tile_cols, cell.x, l.cell_gap.x) + pad,
+              row_of(ceil_div(s.tile, s.tile_cols), cell.y, l.cell_gap.y) + pad + head};
+    // Cells without tiles stand as close as those of one.
+    const Vec2 gap = s.tile > 1 ? Vec2{l.tile_gap, l.tile_gap} : l.cell_gap;
+    z.node = {row_of(s.node_cols, z.tile.x, gap.x) + 2 * l.node_pad,
+              row_of(ceil_div(s.tiles, s.node_cols), z.tile.y, gap.y) + 2 * l.node_pad + l.node_head};
+    z.pod = {row_of(s.pod_cols, z.node.x, l.node_gap.x),
+             row_of(ceil_div(s.nodes, s.pod_cols), z.node.y, l.node_gap.y)};
+    z.all = {row_of(s.cols, z.pod.x, pod_gap), row_of(ceil_div(s.pods, s.cols), z.pod.y + label, pod_gap)};
+    return z;
 }
 
-// Returns the best number of columns 1..n for `score`, trying few: all when small, else around each candidate
-// ratio.
-template <typename Score>
-std::int64_t best_columns(std::int64_t n, Score&& score) {
-    std::int64_t best = 1;
-    float best_score = -1;
-    const auto consider = [&](std::int64_t c) {
-        if (c < 1 || c > n) return;
-        const float s = score(c);
-        if (s > best_score * 1.0001f) best_score = s, best = c;
+// Sets the largest cell with which the arrangement fits, and its mark.
+void fit(Shape& s, const Level& l, Vec2 room, float label, float pixel) {
+    const Sizes none = sizes_of(s, l, {0, 0}, label), one = sizes_of(s, l, {1, 1}, label);
+    const Vec2 left = room - none.all, per = one.all - none.all;
+    Vec2 c{std::min(left.x / per.x, l.most.x), std::min(left.y / per.y, l.most.y)};
+    c = {std::min(c.x, c.y * l.stretch), std::min(c.y, c.x * l.stretch)};
+    const auto whole = [pixel](float v) { return v >= 2 * pixel ? std::floor(v / pixel) * pixel : v; };
+    s.cell = {whole(c.x), whole(c.y)};
+    s.mark = std::min(s.cell.x, s.cell.y * 1.15f);
+}
+
+// Calls f with the numbers of columns worth trying for n boxes, longest rows first: those that fill their
+// rows, else all.
+template <typename F>
+void try_columns(std::int64_t n, F&& f) {
+    constexpr std::int64_t kEach = 16;  // of longer rows only some are tried
+    for (std::int64_t c = n; c > kEach; c -= 1 + c / 24)
+        if (n % c == 0 || c > 2 * kEach) f(c);
+    for (std::int64_t c = std::min(n, kEach); c >= 1; --c)
+        if (n % c == 0 || n > kEach) f(c);
+}
+
+struct Asked {
+    Vec2 room;
+    float label, pixel;
+    std::span<const RowPeriod> periods;
+};
+
+// The best arrangement of one level of detail.
+Shape best_shape(Shape s, const Level& l, const Asked& a) {
+    Shape best = s;
+    const auto consider = [&](float counts) {
+        fit(s, l, a.room, a.label, a.pixel);
+        s.mark *= counts;
+        if (s.mark > best.mark * 1.0001f) best = s;
     };
-    if (n <= 64) {
-        for (std::int64_t c = 1; c <= n; ++c) consider(c);
+    const auto rows = [&] {
+        for (s.cols = 1; s.cols <= std::min(s.pods, kMostBeside); ++s.cols) {
+            for (const RowPeriod& p : a.periods)
+                s.pod_cols = std::min(p.nodes, s.nodes), consider(p.whole ? kWholePeriod : 1);
+            if (a.periods.empty())
+                try_columns(s.nodes, [&](std::int64_t c) {
+                    s.pod_cols = c, consider(s.nodes % c == 0 ? kFullRows : 1);
+                });
+        }
+    };
+    if (l.merged) {  // a node is one cell, whatever stands in it
+        s.tile = s.tiles = s.tile_cols = s.node_cols = 1;
+        rows();
         return best;
     }
-    for (double c = 1; c < static_cast<double>(n); c = c * 1.04 + 0.5) consider(static_cast<std::int64_t>(c));
-    const std::int64_t around = best;
-    for (std::int64_t c = around - around / 20 - 2; c <= around + around / 20 + 2; ++c) consider(c);
+    try_columns(s.tile, [&](std::int64_t tile_cols) {
+        s.tile_cols = tile_cols;
+        try_columns(s.tiles, [&](std::int64_t node_cols) {
+            s.node_cols = node_cols;
+            rows();
+        });
+    });
     return best;
+}
+
+// Sets the cells inside a node that is drawn as one.
+void subdivide(MeshLayout& out, std::int64_t domain, Vec2 node) {
+    auto cols = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(domain))));
+    for (std::int64_t c = cols; c <= 2 * cols; ++c)
+        if (domain % c == 0) {  // rows are full
+            cols = c;
+            break;
+        }
+    const std::int64_t rows = ceil_div(domain, cols);
+    const Vec2 pitch{node.x / static_cast<float>(cols), node.y / static_cast<float>(rows)};
+    out.grid.levels = 3;
+    out.grid.level[0] = {static_cast<std::int32_t>(domain), static_cast<std::int32_t>(cols), pitch.x,
+                         pitch.y};
+    out.grid.cell = pitch * 0.85f;
 }
 
 }  // namespace
@@ -109,6 +190,7 @@ std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_no
         covered = std::min(gpus, f.stride * f.size);
     }
     if (covered != gpus) return {};
+    if (replica == 1 && gpus == mesh.world) return {};  // every GPU is one: there is nothing to tell apart
     if (gpus == replica && !has_data) return "a row is a replica" + node;
     if (only_replica && gpus % replica == 0 && gpus > replica)
         return "a row is " + with_commas(gpus / replica) + " replicas side by side" + node;
@@ -127,81 +209,56 @@ std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_no
 }
 
 MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod, float pixel,
-                        std::span<const RowPeriod> periods) {
-    const auto whole = [pixel](float v) { return std::floor(v / pixel) * pixel; };
+                        std::span<const RowPeriod> periods, std::int64_t tile) {
     MeshLayout out;
     gpus = std::max<std::int64_t>(gpus, 1);
-    Shape s{};
-    s.domain = std::clamp<std::int64_t>(domain, 1, gpus);
-    const std::int64_t nodes = ceil_div(gpus, s.domain);
-    out.has_pods = pod > s.domain && pod < gpus;
-    s.nodes_per_pod = out.has_pods ? ceil_div(pod, s.domain) : nodes;
-    s.pods = ceil_div(nodes, s.nodes_per_pod);
-    s.dcols = domain_columns(s.domain);
-    s.drows = ceil_div(s.domain, s.dcols);
+    domain = std::clamp<std::int64_t>(domain, 1, gpus);
+    if (tile < 1 || domain % tile != 0) tile = 1;
+    const std::int64_t nodes = ceil_div(gpus, domain);
+    out.has_pods = pod > domain && pod < gpus;
+    Shape asked;
+    asked.tile = tile, asked.tiles = domain / tile;
+    asked.nodes = out.has_pods ? ceil_div(pod, domain) : nodes;
+    asked.pods = ceil_div(nodes, asked.nodes);
     const float label = out.has_pods ? kPodLabel : 0;
-
-    // The pitch that a row of so many nodes gives, and the nodes that a row should have for these pods.
-    const auto pitch = [&](std::int64_t pods_in_row, std::int64_t row) {
-        Shape t = s;
-        t.pcols = pods_in_row, t.ncols = row;
-        return pitch_for(t, room, label);
-    };
-    struct Row {
-        std::int64_t nodes = 1;
-        float mark = -1;
-    };
-    const auto best_row = [&](std::int64_t pods_in_row) {
-        Row best;
-        if (periods.empty()) {
-            best.nodes =
-                best_columns(s.nodes_per_pod, [&](std::int64_t row) { return pitch(pods_in_row, row); });
-            best.mark = pitch(pods_in_row, best.nodes);
-        }
-        for (const RowPeriod& p : periods) {
-            const float mark = pitch(pods_in_row, p.nodes) * (p.whole ? kWholePeriod : 1);
-            if (mark > best.mark * 1.0001f) best = {p.nodes, mark};
-        }
-        return best;
-    };
-    s.pcols = best_columns(s.pods, [&](std::int64_t pc) { return best_row(pc).mark; });
-    s.ncols = best_row(s.pcols).nodes;
-    out.row_nodes = s.ncols;
-    s.unit = std::clamp(pitch_for(s, room, label), 0.05f, kLargestCell);
-    Vec2 node = node_units(s) * s.unit;
-    const bool merged = s.unit < kLeastMeshCell && s.domain > 1;  // nodes are drawn in the place of cells
-    const bool sharp = !merged && s.unit >= 2 * pixel;            // whole pixels: cells of one size, no moire
-    if (sharp) {
-        const float gap = std::max(pixel, whole(kNodeGap * s.unit));
-        s.unit = whole(s.unit);
-        node = {static_cast<float>(s.dcols) * s.unit + gap, static_cast<float>(s.drows) * s.unit + gap};
-    } else if (merged && node.x >= 2 * pixel && node.y >= 2 * pixel) {
-        node = {whole(node.x), whole(node.y)};
-        s.unit = std::min(node.x / node_units(s).x, node.y / node_units(s).y);
+    Shape s;
+    const Level* level = nullptr;
+    for (const Level& l : kLevels) {  // the first with cells that are large enough, else the last
+        if (l.most.x > kNumberedCell.x * 3 && gpus > kMostCards && !l.merged) continue;
+        level = &l;
+        s = best_shape(asked, l, {room, label, pixel, periods});
+        if (s.cell.x >= l.least.x && s.cell.y >= l.least.y) break;
     }
-    const Vec2 podu{node.x * static_cast<float>(s.ncols),
-                    node.y * static_cast<float>(ceil_div(s.nodes_per_pod, s.ncols))};
-    const float pod_gap = sharp || merged ? std::max(pixel, whole(kPodGap * s.unit)) : kPodGap * s.unit;
-    const float gap = s.pods > 1 ? pod_gap : 0;
+    const Level& l = *level;
+    s.cell = {std::max(s.cell.x, 0.05f), std::max(s.cell.y, 0.05f)};
+    const Sizes z = sizes_of(s, l, s.cell, label);
+    const bool tiled = s.tile > 1 && s.tiles > 1;
+    const Vec2 tile_pad{tiled ? l.tile_pad : 0, tiled ? l.tile_pad + l.tile_head : 0};
+    const Vec2 node_pad = tile_pad + Vec2{l.node_pad, l.node_pad + l.node_head};
+    const Vec2 tile_gap = s.tile > 1 ? Vec2{l.tile_gap, l.tile_gap} : l.cell_gap;
     CellGrid& g = out.grid;
-    g.first = 0;
     g.count = static_cast<std::int32_t>(gpus);
-    g.levels = 3;
-    g.level[0] = {static_cast<std::int32_t>(s.domain), static_cast<std::int32_t>(s.dcols), s.unit, s.unit};
-    g.level[1] = {static_cast<std::int32_t>(s.nodes_per_pod), static_cast<std::int32_t>(s.ncols), node.x,
-                  node.y};
-    g.level[2] = {static_cast<std::int32_t>(s.pods), static_cast<std::int32_t>(s.pcols), podu.x + gap,
-                  podu.y + gap + label};
-    const float between =
-        sharp ? std::clamp(whole(s.unit * 0.18f), s.unit > 2 * pixel ? pixel : 0.0f, 3.0f) : s.unit * 0.15f;
-    g.cell = {s.unit - between, s.unit - between};
-    const float pad = whole((node.x - static_cast<float>(s.dcols) * s.unit + between) / 2);
-    g.origin = {pad, pad + label};
-
-    out.node = {s.domain, nodes, {pad, pad}, node};
-    out.pod = {s.domain * s.nodes_per_pod, s.pods, {pad, pad}, podu};
-    const auto prows = static_cast<float>(ceil_div(s.pods, s.pcols));
-    out.extent = {static_cast<float>(s.pcols) * (podu.x + gap) - gap, prows * (podu.y + gap + label) - gap};
+    g.levels = 0;
+    const auto set = [&g](std::int64_t size, std::int64_t cols, Vec2 pitch) {
+        g.level[static_cast<std::size_t>(g.levels++)] = {static_cast<std::int32_t>(size),
+                                                         static_cast<std::int32_t>(cols), pitch.x, pitch.y};
+    };
+    g.cell = s.cell;
+    set(s.tile, s.tile_cols, s.cell + l.cell_gap);
+    if (!l.merged) set(s.tiles, s.node_cols, z.tile + tile_gap);
+    set(s.nodes, s.pod_cols, z.node + l.node_gap);
+    const float gap = s.pods > 1 ? l.pod_gap : 0;
+    set(s.pods, s.cols, z.pod + Vec2{gap, gap + label});
+    if (l.merged) subdivide(out, domain, z.node);
+    g.origin = node_pad + Vec2{0, label};
+    out.merged = l.merged && domain > 1;
+    out.row_nodes = s.pod_cols;
+    out.node_gap = l.node_gap;
+    out.tile_head = tiled ? l.tile_head : 0;
+    out.tile = {tile, ceil_div(gpus, tile), tile_pad, z.tile};
+    out.node = {domain, nodes, node_pad, z.node};
+    out.pod = {domain * s.nodes, s.pods, node_pad, z.pod};
+    out.extent = z.all;
     return out;
 }
 
@@ -214,11 +271,19 @@ CellGrid seen(const MeshLayout& layout, const MeshCamera& camera, Rect area) {
     return g;
 }
 
-Rect box_rect(const MeshLayout&, const MeshLayout::Boxes& boxes, std::int64_t index,
-              const CellGrid& seen_grid, float zoom) {
-    const Vec2 first = cell_position(seen_grid, index * boxes.size);
-    const Vec2 at = first - boxes.padding * zoom;
+Rect box_rect(const MeshLayout::Boxes& boxes, std::int64_t index, const CellGrid& seen_grid, float zoom) {
+    const Vec2 at = cell_position(seen_grid, index * boxes.size) - boxes.padding * zoom;
     return {at.x, at.y, boxes.full.x * zoom, boxes.full.y * zoom};
+}
+
+std::int64_t rank_step_down(const CellGrid& grid) {
+    std::int64_t step = 1;
+    for (int i = 0; i < grid.levels; ++i) {
+        const CellGrid::Level& l = grid.level[static_cast<std::size_t>(i)];
+        if (l.cols < l.size || i + 1 == grid.levels) return step * l.cols;
+        step *= l.size;
+    }
+    return step;
 }
 
 }  // namespace pentamesh::ui

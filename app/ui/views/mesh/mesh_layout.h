@@ -5,6 +5,8 @@
 #include "core/mesh/mesh.h"
 #include "render/canvas.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,21 +14,27 @@
 
 namespace pentamesh::ui {
 
-// Cells that would be smaller are drawn as whole nodes, in pixels.
-inline constexpr float kLeastMeshCell = 3;
+// Cells of GPUs that would be smaller are drawn as whole nodes, in pixels.
+inline constexpr float kLeastGpuCell = 7;
+// From these sizes a cell has room for its rank, and for what the GPU holds.
+inline constexpr Vec2 kNumberedCell{22, 18}, kSmallCard{40, 32}, kCard{96, 80};
+inline constexpr std::int64_t kMostCards = 64;  // in larger clusters no cell becomes a card
 
 struct MeshLayout {
     CellGrid grid;              // place only: levels, origin, cell; count = GPUs of the cluster
-    struct Boxes {              // one level of nested boxes: fast domains, then pods
+    struct Boxes {              // one level of nested boxes: tiles, fast domains, pods
         std::int64_t size = 1;  // GPUs in a full box
         std::int64_t count = 1;
         Vec2 padding;  // from a box's corner to its first cell
         Vec2 full;     // size of a full box, padding included
     };
-    Boxes node, pod;
+    Boxes tile, node, pod;  // a tile of one GPU: there are none
     bool has_pods = false;
+    bool merged = false;         // at zoom 1 a cell is a node
     std::string words;           // what a row and a box are; empty: nothing is known of them
     std::int64_t row_nodes = 1;  // nodes of a pod in a row
+    Vec2 node_gap;               // between two nodes
+    float tile_head = 0;         // room for a name over a tile's cells
     Vec2 extent;                 // of everything, at zoom 1
 };
 // A length of a row, in fast domains, at which the layout's groups repeat.
@@ -42,10 +50,12 @@ struct RowPeriod {
 [[nodiscard]] std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_nodes);
 
 // `gpus` cells, `domain` a fast domain, `pod` GPUs of the next tier (0 or >= gpus: none), `pixel` the side of
-// a device's pixel in `room`'s units: cells of more than two of them are whole ones. A row has one of
-// `periods` where there are any, else as many nodes as make the cells largest. Constant work in gpus.
+// a device's pixel in `room`'s units. A row has one of `periods` where there are any, else as many nodes as
+// make the cells largest. `tile` GPUs with neighbouring ranks stand in a box of their own inside their
+// domain, which is that box where it holds as many. Constant work in gpus.
 [[nodiscard]] MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod,
-                                      float pixel = 1, std::span<const RowPeriod> periods = {});
+                                      float pixel = 1, std::span<const RowPeriod> periods = {},
+                                      std::int64_t tile = 1);
 
 // The same is seen through a zoom and a pan: screen = area.min + pan + position * zoom.
 struct MeshCamera {
@@ -54,8 +64,35 @@ struct MeshCamera {
     bool operator==(const MeshCamera&) const = default;
 };
 [[nodiscard]] CellGrid seen(const MeshLayout& layout, const MeshCamera& camera, Rect area);
-// Returns the box of the i-th node or pod on the screen.
-[[nodiscard]] Rect box_rect(const MeshLayout& layout, const MeshLayout::Boxes& boxes, std::int64_t index,
-                            const CellGrid& seen_grid, float zoom);
+// Returns the i-th tile, node or pod on the screen.
+[[nodiscard]] Rect box_rect(const MeshLayout::Boxes& boxes, std::int64_t index, const CellGrid& seen_grid,
+                            float zoom);
+// Returns how many ranks further the cell below stands.
+[[nodiscard]] std::int64_t rank_step_down(const CellGrid& grid);
+// Calls f(index) for the nodes of `layout` that touch `area`, in ascending order.
+template <typename F>
+void for_each_seen_node(const MeshLayout& layout, const CellGrid& seen_grid, float zoom, Rect area, F&& f);
+
+template <typename F>
+void for_each_seen_node(const MeshLayout& layout, const CellGrid& seen_grid, float zoom, Rect area, F&& f) {
+    const CellGrid::Level& nodes = seen_grid.level[static_cast<std::size_t>(seen_grid.levels) - 2];
+    const auto place = [](float distance, float pitch) {
+        return pitch > 0 ? static_cast<std::int64_t>(std::floor(distance / pitch)) : 0;
+    };
+    for (std::int64_t pod = 0; pod < layout.pod.count; ++pod) {
+        const std::int64_t first = pod * nodes.size;
+        const std::int64_t held = std::min<std::int64_t>(nodes.size, layout.node.count - first);
+        const Vec2 at = box_rect(layout.node, first, seen_grid, zoom).min();
+        const std::int64_t rows = (held + nodes.cols - 1) / nodes.cols;
+        const std::int64_t top = std::max<std::int64_t>(0, place(area.y - at.y, nodes.pitch_y)),
+                           bottom = std::min(rows - 1, place(area.bottom() - at.y, nodes.pitch_y)),
+                           left = std::max<std::int64_t>(0, place(area.x - at.x, nodes.pitch_x)),
+                           right = std::min<std::int64_t>(nodes.cols - 1,
+                                                          place(area.right() - at.x, nodes.pitch_x));
+        for (std::int64_t row = top; row <= bottom; ++row)
+            for (std::int64_t col = left; col <= right; ++col)
+                if (row * nodes.cols + col < held) f(first + row * nodes.cols + col);
+    }
+}
 
 }  // namespace pentamesh::ui

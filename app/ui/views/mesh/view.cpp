@@ -4,9 +4,15 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/blame_panel.h"
 #include "app/ui/views/mesh/mesh_activity.h"
-#include "app/ui/views/mesh/mesh_boxes.h"
+#include "app/ui/views/mesh/mesh_around.h"
+#include "app/ui/views/mesh/mesh_camera.h"
+#include "app/ui/views/mesh/mesh_cards.h"
+#include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_fold.h"
+#include "app/ui/views/mesh/mesh_links.h"
 #include "app/ui/views/mesh/mesh_marks.h"
-#include "core/mesh/mesh_factors.h"
+#include "app/ui/views/mesh/mesh_switch.h"
+#include "app/ui/views/mesh/mesh_tiles.h"
 #include "core/mesh/places.h"
 #include "core/plan/order_presets.h"
 #include "core/rules/first_error.h"
@@ -18,126 +24,6 @@
 namespace pentamesh::ui {
 
 namespace {
-
-constexpr float kMaxZoom = 400;
-constexpr float kRowWords = 22;  // height of the words below the cells
-
-const MeshLayout& layout_for(MeshViewState& s, Vec2 room, const Cluster& cluster, const Mesh& mesh,
-                             float scale) {
-    const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
-    const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
-    return s.layout.get({room, cluster.gpus, domain, pod, scale, mesh}, [&] {
-        MeshLayout out =
-            lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale, row_periods(mesh, domain, pod));
-        out.words = row_words(mesh, domain, out.row_nodes);
-        if (out.has_pods) out.words += std::string(out.words.empty() ? "" : ", ") + "a box is a pod";
-        return out;
-    });
-}
-
-// The wheel zooms about the cursor, a drag pans, Home and a double-click on nothing fit.
-void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, const Hit& hit,
-                 bool over_cell, const ViewKeys& keys) {
-    MeshCamera& cam = s.camera;
-    if (const float by = ui.take_wheel(area); by != 0) {
-        const float next = std::clamp(cam.zoom * std::pow(1.25f, by), 1.0f, kMaxZoom);
-        const Vec2 at = ui.frame().mouse - area.min();
-        cam.pan = at - (at - cam.pan) * (next / cam.zoom);
-        cam.zoom = next;
-    }
-    if (hit.held) {
-        if (!s.panning) s.pan_start = cam.pan;
-        s.panning = true;
-        cam.pan = s.pan_start + hit.drag;
-    } else {
-        s.panning = false;
-    }
-    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && keys.pressed({Key::home}))) cam = {};
-    // The mesh is centred along a direction in which everything fits; else it is never panned off the area.
-    const auto clamp_axis = [](float pan, float extent, float room) {
-        return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);
-    };
-    cam.pan = {clamp_axis(cam.pan.x, layout.extent.x * cam.zoom, area.w),
-               clamp_axis(cam.pan.y, layout.extent.y * cam.zoom, area.h)};
-}
-
-// Returns the kinds that can be chosen for the mesh of the chosen tab.
-std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
-    static constexpr GroupKind kDense[] = {GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
-                                           GroupKind::dp_replicate, GroupKind::pp, GroupKind::dp,
-                                           GroupKind::dp_cp,        GroupKind::mp};
-    static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp,
-                                            GroupKind::etp_ep};
-    std::vector<GroupKind> out;
-    const auto degree = [&](GroupKind k) { return scene.evaluation.groups[k].degree; };
-    const auto offer = [&](GroupKind k) {
-        if (degree(k) <= 1) return;
-        // A combination that equals one of its parts says nothing new.
-        if (k == GroupKind::dp
-            && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::dp_replicate)))
-            return;
-        if (k == GroupKind::dp_cp
-            && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::cp)
-                || degree(k) == degree(GroupKind::dp_replicate) || degree(k) == degree(GroupKind::dp)))
-            return;
-        if (k == GroupKind::mp && (degree(k) == degree(GroupKind::tp) || degree(k) == degree(GroupKind::pp)))
-            return;
-        if (k == GroupKind::etp_ep
-            && (degree(k) == degree(GroupKind::ep) || degree(k) == degree(GroupKind::etp)))
-            return;
-        out.push_back(k);
-    };
-    if (scene.selection.expert())
-        for (const GroupKind k : kExpert) offer(k);
-    else
-        for (const GroupKind k : kDense) offer(k);
-    return out;
-}
-
-constexpr float kMeshes = 132;  // of the switch between the dense and the expert mesh
-
-float axis_width(Ui& ui, std::string_view label) {
-    return ui.canvas().text_width(label, ui.small()) + 28;
-}
-
-// Returns the width of axis_switch.
-float switch_width(Ui& ui, const Scene& scene) {
-    float width = scene.evaluation.mesh.has_experts ? kMeshes : 0;
-    for (const GroupKind k : kinds_to_offer(scene)) width += axis_width(ui, axis_label(k));
-    return width;
-}
-
-void axis_switch(Ui& ui, Rect row, Scene& scene) {
-    Selection& sel = scene.selection;
-    if (!scene.evaluation.mesh.has_experts) sel.show_mesh(false);
-    if (scene.evaluation.mesh.has_experts) {
-        static constexpr std::string_view kNames[] = {"dense", "experts"};
-        sel.show_mesh(ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, sel.expert() ? 1 : 0)
-                      == 1);
-        row.cut_left(8);
-    }
-    std::vector<GroupKind> kinds = kinds_to_offer(scene);
-    if (kinds.empty()) return;
-    if (std::find(kinds.begin(), kinds.end(), sel.group) == kinds.end()) sel.choose(kinds.front());
-    const auto width_of = [&](GroupKind k) { return axis_width(ui, axis_label(k)); };
-    float width = 0;
-    for (const GroupKind k : kinds) width += width_of(k);
-    // If there is no room, combinations go first; the brackets still reach them.
-    for (std::size_t i = kinds.size(); i-- > 1 && width > row.w;)
-        if (kinds[i] != sel.group && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
-            width -= width_of(kinds[i]);
-            kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(i));
-        }
-    const auto at = std::find(kinds.begin(), kinds.end(), sel.group);
-    std::vector<std::string> labels;
-    std::vector<std::string_view> views;
-    for (const GroupKind k : kinds) labels.push_back(axis_label(k));
-    for (const auto& l : labels) views.emplace_back(l);
-    if (width > row.w) width = row.w;
-    const int picked = ui.segments("mesh.axis", {row.x, row.y, width, row.h}, views,
-                                   static_cast<int>(at - kinds.begin()), color_of(ui.theme(), sel.group));
-    sel.choose(kinds[picked]);
-}
 
 // Reads one rank, "1,024" too: three digits after each comma. A list of ranks is refused.
 std::optional<std::int64_t> parse_rank(std::string text) {
@@ -155,9 +41,20 @@ std::optional<std::int64_t> parse_rank(std::string text) {
     return rank;
 }
 
+// The groups of an impossible plan are drawn too, where they fit the cluster.
+bool shows_groups(const Scene& scene) {
+    return scene.evaluation.valid
+           || (scene.evaluation.mesh.world > 0 && scene.evaluation.mesh.world <= scene.plan.cluster.gpus);
+}
+
 MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
     if (!scene.evaluation.valid)
-        return {"No groups: the plan has errors.", first_error(scene.evaluation.problems)};
+        return {shows_groups(scene) ? mesh_caption(scene).bold : "No groups: the plan has errors.",
+                first_error(scene.evaluation.problems)};
+    if (state.both && !state.failure) {
+        const ExpertFold fold = fold_of(scene, std::max<std::int64_t>(0, scene.selection.rank));
+        if (fold.line > 0) return {fold_words(fold), ""};
+    }
     if (!state.failure) return mesh_caption(scene);
     return state.lost_node >= 0 ? failure_caption(scene, state.lost_node)
                                 : MeshCaption{"Click a GPU: its node is lost.", "Ctrl+F ends this."};
@@ -207,29 +104,11 @@ void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
     const ViewKeys& keys = scene.keys;
     if (keys.pressed({Key::right}, true)) next += 1;
     if (keys.pressed({Key::left}, true)) next -= 1;
-    if (keys.pressed({Key::down}, true)) next += layout.grid.level[0].cols;
-    if (keys.pressed({Key::up}, true)) next -= layout.grid.level[0].cols;
+    if (keys.pressed({Key::down}, true)) next += rank_step_down(layout.grid);
+    if (keys.pressed({Key::up}, true)) next -= rank_step_down(layout.grid);
     if (next != sel.rank && next >= 0 && next < scene.evaluation.mesh.world) {
         sel.pick_rank(next);
     }
-}
-
-void next_axis(Scene& scene) {
-    const ViewKeys& keys = scene.keys;
-    const int by = keys.pressed({Key::right_bracket}) ? 1 : keys.pressed({Key::left_bracket}) ? -1 : 0;
-    if (by == 0) return;
-    const auto kinds = kinds_to_offer(scene);
-    if (kinds.empty()) return;
-    const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.group);
-    const auto n = static_cast<std::ptrdiff_t>(kinds.size());
-    const auto i = at == kinds.end() ? 0 : ((at - kinds.begin()) + by + n) % n;
-    scene.selection.choose(kinds[i]);
-}
-
-// Hides the groups: every cell is the same.
-void color_plainly(const Theme& theme, CellGrid& grid) {
-    grid.palette.fill(mix(theme.panel, theme.secondary, 0.45f));
-    grid.lit_id = -1;
 }
 
 // Draws a lesson's marks: outlined ranks, and the one that its question is about with a ring in addition.
@@ -245,12 +124,116 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
     frame(state.asked, ui.theme().link, grid.cell.x >= 24 ? -3.0f : 4.0f);
 }
 
+// What of the mesh is drawn in a frame.
+struct Drawn {
+    bool plain = false;     // without anything that tells groups
+    bool activity = false;  // cells say who works, instead of who talks to whom
+    bool all = false;       // cells are cards, and every group of every axis is drawn about them
+    LitGroups lit{};
+    // Cells do not change while the mouse moves over them.
+    [[nodiscard]] bool still() const { return !plain && !activity && (all || lit.shown); }
+};
+
+Drawn drawn_of(const Theme& theme, const Scene& scene, const MeshViewState& state) {
+    Drawn d{.plain = state.plain || !shows_groups(scene)};
+    d.activity = scene.evaluation.valid && !d.plain && shows_activity(scene);
+    d.lit = lit_groups(theme, scene);
+    d.all = scene.selection.all_axes && !d.lit.shown;
+    if (d.plain || d.activity) d.lit.shown = false;
+    return d;
+}
+
+CellGrid colored(const Theme& theme, const MeshPlace& m, const Scene& scene, const Drawn& drawn) {
+    CellGrid grid = m.grid;
+    if (drawn.still()) {
+        grid.count =
+            static_cast<std::int32_t>(std::min<std::int64_t>(scene.evaluation.mesh.world, grid.count));
+        color_plainly(drawn.lit.shown ? drawn.lit.quiet : mix(theme.raised, theme.panel, 0.5f), grid);
+        return grid;
+    }
+    if (drawn.activity)
+        color_by_activity(theme, scene, grid);
+    else
+        color_by_groups(theme, scene, grid);
+    if (drawn.plain) color_plainly(mix(theme.panel, theme.secondary, 0.45f), grid);
+    return grid;
+}
+
+// Draws what stays while the mouse moves over the mesh.
+void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewState& state,
+                 const Drawn& drawn) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    draw_boxes(c, theme, m, drawn.lit.shown || drawn.plain);
+    if (scene.evaluation.mesh.world < scene.plan.cluster.gpus) {  // GPUs that the layout leaves idle
+        CellGrid idle = m.grid;
+        merge_small_cells(m.layout, idle);
+        color_plainly(mix(theme.window, theme.hairline, 0.7f), idle);
+        c.cells(idle);
+    }
+    draw_pods(ui, m, scene.plan.cluster.gpus);
+    name_boxes(ui, m, scene);
+    if (!drawn.still()) return;
+    const CellGrid grid = colored(theme, m, scene, drawn);
+    CellGrid cells = grid;
+    merge_small_cells(m.layout, cells);
+    c.cells(cells);
+    for (const MeshAxis& axis : m.axes.span())
+        if (state.show_links) draw_links(ui, m, scene, axis, drawn.lit.shown);
+    draw_cards(ui, m, scene, grid, Cards::all);
+}
+
+// Draws the rest over it: what is lit, picked, lost.
+void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewState& state,
+               const Drawn& drawn) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    const CellGrid grid = colored(theme, m, scene, drawn);
+    CellGrid cells = grid;
+    merge_small_cells(m.layout, cells);
+    if (!drawn.still()) c.cells(cells);
+    if (drawn.lit.shown) {
+        draw_lit_tile(c, m, drawn.lit);
+        draw_lit_cells(c, scene.evaluation.mesh, drawn.lit, cells);
+    }
+    if (scene.evaluation.valid) veil_other_stages(c, theme, scene, cells);
+    if (state.failure && state.lost_node >= 0)
+        draw_failure(ui, scene, state.lost_node, m.layout.node.size, cells);
+    if (state.show_links && !drawn.plain && !drawn.activity)
+        for (const MeshAxis& axis : drawn.lit.axes.span()) {
+            if (drawn.lit.shown) draw_lit_links(ui, m, axis, drawn.lit.rank);
+            if (!drawn.still()) draw_links(ui, m, scene, axis, false);
+        }
+    if (state.camera.zoom == 1) c.frame(state.enlarged.inset(-2), theme.text, 1, 1);
+    if (!drawn.still() || drawn.lit.shown)
+        draw_cards(ui, m, scene, grid,
+                   drawn.plain       ? Cards::ranks
+                   : drawn.lit.shown ? Cards::lit
+                                     : Cards::all);
+    if (!drawn.plain) draw_selected(c, theme, scene, cells);
+}
+
+// The ground is drawn with the words, which stay while the mouse moves; what a camera moves is drawn anew.
+bool ground_is_kept(const MeshViewState& state) {
+    return state.camera.zoom == 1 && state.second_cells.w <= 0;
+}
+
+// Calls draw(place) for the mesh in an area, as the camera sees it.
+template <typename Draw>
+void in_place(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& camera, const Scene& scene,
+              const Drawn& drawn, Draw&& draw) {
+    const CellGrid grid = seen(layout, camera, area);
+    MeshPlace place{.layout = layout, .grid = grid, .zoom = camera.zoom, .area = area};
+    if (!drawn.plain) place.axes = axes_of(ui.theme(), scene);
+    place.tile = tile_axis(place.axes, layout.tile.size);
+    const Canvas::Clip clip = ui.canvas().clip(area);
+    draw(place);
+}
+
 // Draws cells, boxes, labels and marks of one order in one area.
 void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::string_view name) {
     const Mesh& mesh = scene.evaluation.mesh;
-    const Cluster& cluster = scene.plan.cluster;
-    const MeshLayout& layout =
-        layout_for(state, {room.w, room.h - kRowWords}, cluster, mesh, ui.canvas().scale());
+    const MeshLayout& layout = layout_for(state, room, scene, ui.canvas().scale());
     CellGrid grid = seen(layout, state.camera, room);
     const std::int64_t under = ui.hovers(room) ? cell_at(grid, ui.frame().mouse) : -1;
     const Hit hit = ui.area(name, room, 0, true, false);
@@ -267,45 +250,25 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     if (hit.hovered && under >= 0 && under < mesh.world) scene.next_hover.rank = under;
     walk_ranks(ui, layout, scene);
 
-    const bool valid = scene.evaluation.valid, plain = state.plain || !valid;
+    const bool valid = scene.evaluation.valid;
+    const Drawn drawn = drawn_of(ui.theme(), scene, state);
     Canvas& c = ui.canvas();
-    {
-        const Canvas::Clip clip = c.clip(room);
-        if (mesh.world < cluster.gpus) {  // GPUs that the layout leaves idle
-            CellGrid idle = grid;
-            idle.palette[0] = mix(ui.theme().window, ui.theme().hairline, 0.7f);
-            c.cells(idle);
-        }
-        if (valid && shows_activity(scene))
-            color_by_activity(ui.theme(), scene, grid);
-        else
-            color_by_groups(ui.theme(), scene, grid);
-        if (plain) color_plainly(ui.theme(), grid);
-        CellGrid drawn = grid;
-        merge_small_cells(layout, drawn);
-        const bool quiet = !plain && lights_one_group(scene) && !(valid && shows_activity(scene));
-        if (quiet)
-            draw_lit_group(c, ui.theme(), scene, drawn);
-        else
-            c.cells(drawn);
-        if (valid) veil_other_stages(c, ui.theme(), scene, drawn);
-        if (valid && state.failure && state.lost_node >= 0)
-            draw_failure(ui, scene, state.lost_node, layout.node.size, grid);
-        draw_boxes(ui, room, layout, state.camera, grid, scene);
-        draw_rank_numbers(ui, room, layout, grid);
-        if (!plain) draw_marks(ui, room, scene, grid, state.show_links);
+    in_place(ui, room, layout, state.camera, scene, drawn, [&](const MeshPlace& place) {
+        if (state.camera.zoom != 1) c.rect(room, ui.theme().window);
+        if (!ground_is_kept(state)) draw_ground(ui, place, scene, state, drawn);
+        draw_over(ui, place, scene, state, drawn);
         draw_outlined(ui, state, grid);
-        if (!plain) draw_ranks(c, ui.theme(), scene.selection, grid);
-    }
-    if (!plain && state.camera.zoom == 1) {
+        if (!drawn.plain) draw_ranks(c, ui.theme(), scene.selection, grid);
+    });
+    if (!drawn.plain && state.camera.zoom == 1) {
         const float below = room.y + state.camera.pan.y + layout.extent.y + 4;
         c.text_in({room.x, std::min(below, room.bottom() - kRowWords), room.w, kRowWords}, layout.words,
                   ui.small(), Align::center);
     }
     if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
-        ui.tooltip(plain  // where it stands, not whom it talks to
-                       ? "rank " + thousands(under) + "\n" + place_of(cluster, under)
+        ui.tooltip(drawn.plain  // where it stands, not whom it talks to
+                       ? "rank " + thousands(under) + "\n" + place_of(scene.plan.cluster, under)
                        : rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));
     }
 }
@@ -378,7 +341,7 @@ Scene second_scene(const Scene& s, const MeshViewState& state) {
 
 void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
                      std::uint64_t revision) {
-    state.field = state.cells = state.second_cells = {};
+    state.field = state.cells = state.second_cells = state.enlarged = state.still = {};
     constexpr float kSecond = 222;
     const bool second = !ui.state().for_picture && room.w > 640 && room.h > 200;
     const float switches = switch_width(ui, scene);
@@ -396,7 +359,7 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
         spare = head_row;
         spare.cut_left(switches);
     }
-    axis_switch(ui, head_row, scene);
+    axis_switch(ui, head_row, scene, state.both);
     next_axis(scene);
     const float kept = place_field(ui, room, spare, scene, state);
     if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
@@ -407,7 +370,13 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
     if (!both) {
         caption(ui, room, kept, scene, state);
         room.cut_top(4);
-        state.cells = room;
+        state.still = room;
+        state.cells = state.plain || !shows_groups(scene) ? room : draw_around(ui, room, scene, state);
+        if (!ground_is_kept(state)) return;
+        const Drawn drawn = drawn_of(ui.theme(), scene, state);
+        const MeshLayout& layout = layout_for(state, state.cells, scene, ui.canvas().scale());
+        in_place(ui, state.cells, layout, held(state.camera, state.cells, layout), scene, drawn,
+                 [&](const MeshPlace& place) { draw_ground(ui, place, scene, state, drawn); });
         return;
     }
     if (kept > 0) room.cut_top(24);
@@ -433,7 +402,7 @@ void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state) {
 
 Rect moving_in_mesh(const MeshViewState& state) {
     const Rect &a = state.cells, &b = state.second_cells;
-    if (b.w <= 0) return a;
+    if (b.w <= 0) return state.still;
     const float top = std::max(a.y, b.y);
     return {a.x, top, b.right() - a.x, a.bottom() - top};
 }

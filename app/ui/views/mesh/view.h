@@ -14,10 +14,10 @@
 
 namespace pentamesh::ui {
 
-// The places of the cells follow from these: GPUs in all, in a domain, in a pod (0 without pods).
+// The places of the cells follow from these: GPUs in all, in a domain, in a pod (0 without pods), in a tile.
 struct MeshLayoutOf {
     Vec2 room;
-    std::int64_t gpus = 0, domain = 0, pod = 0;
+    std::int64_t gpus = 0, domain = 0, pod = 0, tile = 1;
     float scale = 1;
     Mesh mesh;  // whose periods the rows have
     bool operator==(const MeshLayoutOf&) const = default;
@@ -28,6 +28,7 @@ struct MeshViewState {
     bool panning = false;
     Vec2 pan_start;
     bool show_links = true;
+    bool both = false;     // a stage is drawn as the dense mesh and as the experts' has it
     bool failure = false;  // a click picks a node that is lost
     std::int64_t lost_node = -1;
     std::string go_to;  // typed rank
@@ -41,6 +42,8 @@ struct MeshViewState {
     int second = -1;
     KeptOtherPlan other;
     Rect field, cells, second_cells;  // where they stand; empty: not at all
+    Rect enlarged;                    // the period that is drawn larger above, among the cells
+    Rect still;                       // the cells and what stands around them, which no mouse changes
     Kept<MeshLayout, MeshLayoutOf> layout;
 };
 // Draws the parts that stay while the mouse moves over the cells: switches and words. Finds the places of the
@@ -49,7 +52,8 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
                      std::uint64_t revision);
 // Draws the rest over them: the cells, and the field for a rank.
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
-// Returns the rectangle where the mouse changes only the cells; empty where there are no cells.
+// Returns the rectangle where the mouse changes at most what is drawn over the cells; empty where there are
+// none.
 [[nodiscard]] Rect moving_in_mesh(const MeshViewState& state);
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table mesh_data(const Scene& scene, int part);

@@ -1,0 +1,81 @@
+#include "app/ui/views/mesh/mesh_axes.h"
+
+#include "core/mesh/places.h"
+
+#include <algorithm>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr GroupKind kDenseAxes[] = {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard,
+                                    GroupKind::dp_replicate, GroupKind::pp};
+constexpr GroupKind kExpertAxes[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
+
+}  // namespace
+
+MeshAxes axes_of(const Theme& theme, const Plan& plan, const Evaluation& evaluation, bool expert) {
+    MeshAxes out;
+    const std::span<const GroupKind> kinds = expert ? std::span<const GroupKind>(kExpertAxes) : kDenseAxes;
+    for (const GroupKind kind : kinds) {
+        const GroupSummary& s = evaluation.groups[kind];
+        const GroupFactors f = group_factors(evaluation.mesh, kind);
+        if (s.degree <= 1 || f.count == 0) continue;
+        // It goes behind those with smaller strides.
+        std::size_t at = out.count++;
+        for (; at > 0 && out.axis[at - 1].stride() > f.factor[0].stride; --at)
+            out.axis[at] = out.axis[at - 1];
+        out.axis[at] = {.kind = kind,
+                        .degree = s.degree,
+                        .factors = f,
+                        .tier = s.slowest_tier,
+                        .color = color_of(theme, kind),
+                        .mark = mark_of_tier(theme, plan.cluster, s.slowest_tier)};
+    }
+    return out;
+}
+
+std::int64_t tile_of(const Plan& plan, const Evaluation& evaluation, bool expert) {
+    if (plan.cluster.tiers.empty()) return 1;
+    const std::int64_t domain = domain_of(plan.cluster, 0);
+    const std::span<const GroupKind> kinds = expert ? std::span<const GroupKind>(kExpertAxes) : kDenseAxes;
+    for (const GroupKind kind : kinds) {
+        const GroupSummary& s = evaluation.groups[kind];
+        const GroupFactors f = group_factors(evaluation.mesh, kind);
+        if (s.degree > 1 && s.slowest_tier == 0 && f.count == 1 && f.factor[0].stride == 1
+            && domain % s.degree == 0)
+            return s.degree;
+    }
+    return 1;
+}
+
+const MeshAxis* tile_axis(const MeshAxes& axes, std::int64_t tile) {
+    return tile > 1 && axes.count > 0 && axes.axis[0].degree == tile ? &axes.axis[0] : nullptr;
+}
+
+AxisCost cost_of(const Evaluation& evaluation, GroupKind kind) {
+    const AxisTraffic& t = evaluation.comm.by_axis[kind];
+    if (!evaluation.step) return {};
+    return {.bytes = t.sent_bytes_per_rank,
+            .time_s = t.time_s,
+            .waits_s = evaluation.step->exposed_comm_s[kind],
+            .step_s = evaluation.step->time_s};
+}
+
+bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis) {
+    const GroupFactors f = group_factors(mesh, kind);
+    return is_expert(kind) == is_expert(axis.kind) && std::ranges::equal(f.span(), axis.factors.span());
+}
+
+AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis) {
+    AxisCost sum;
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        const auto kind = static_cast<GroupKind>(k);
+        if (!has_groups_of(evaluation.mesh, kind, axis)) continue;
+        const AxisCost c = cost_of(evaluation, kind);
+        sum.bytes += c.bytes, sum.time_s += c.time_s, sum.waits_s += c.waits_s, sum.step_s = c.step_s;
+    }
+    return sum;
+}
+
+}  // namespace pentamesh::ui

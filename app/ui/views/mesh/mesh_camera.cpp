@@ -1,0 +1,70 @@
+#include "app/ui/views/mesh/mesh_camera.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/mesh/mesh_axes.h"
+#include "core/mesh/places.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace pentamesh::ui {
+
+namespace {
+constexpr float kMaxZoom = 400;
+}  // namespace
+
+const MeshLayout& layout_for(MeshViewState& s, Rect cells, const Scene& scene, float scale) {
+    const Vec2 room{cells.w, cells.h - kRowWords};
+    const Cluster& cluster = scene.plan.cluster;
+    const Mesh& mesh = scene.evaluation.mesh;
+    const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
+    const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
+    const std::int64_t tile = tile_of(scene.plan, scene.evaluation, scene.selection.expert());
+    return s.layout.get({room, cluster.gpus, domain, pod, tile, scale, mesh}, [&] {
+        MeshLayout out =
+            lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale, row_periods(mesh, domain, pod), tile);
+        const auto add = [&](const std::string& words) {
+            if (!words.empty()) out.words += (out.words.empty() ? "" : ", ") + words;
+        };
+        if (out.merged) add("a cell is a " + std::string(domain_name(cluster)));
+        add(row_words(mesh, domain, out.row_nodes));
+        if (out.has_pods) add("a box is a pod of " + thousands(pod));
+        return out;
+    });
+}
+
+MeshCamera held(MeshCamera camera, Rect area, const MeshLayout& layout) {
+    // The mesh is centred along a direction in which everything fits; else it is never panned off the area.
+    const auto hold = [](float pan, float extent, float room) {
+        return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);
+    };
+    const float below = layout.extent.y * camera.zoom <= area.h - kRowWords ? kRowWords : 0;
+    camera.pan = {hold(camera.pan.x, layout.extent.x * camera.zoom, area.w),
+                  hold(camera.pan.y, layout.extent.y * camera.zoom, area.h - below)};
+    return camera;
+}
+
+void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, const Hit& hit,
+                 bool over_cell, const ViewKeys& keys) {
+    MeshCamera& cam = s.camera;
+    const float zoom = cam.zoom;
+    if (const float by = ui.take_wheel(area); by != 0) {
+        const float next = std::clamp(cam.zoom * std::pow(1.25f, by), 1.0f, kMaxZoom);
+        const Vec2 at = ui.frame().mouse - area.min();
+        cam.pan = at - (at - cam.pan) * (next / cam.zoom);
+        cam.zoom = next;
+    }
+    if (hit.held) {
+        if (!s.panning) s.pan_start = cam.pan;
+        s.panning = true;
+        cam.pan = s.pan_start + hit.drag;
+    } else {
+        s.panning = false;
+    }
+    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && keys.pressed({Key::home}))) cam = {};
+    cam = held(cam, area, layout);
+    if (cam.zoom != zoom) ui.state().wants_frame = true;  // what stands still at zoom 1 comes or goes
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,167 @@
+#include "app/ui/views/mesh/mesh_legend.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/mesh/mesh_links.h"
+#include "core/mesh/places.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kSample = 30, kLeastEntry = 244, kEntryGap = 16;
+
+// The axes of the shown mesh, and all other groups that send something.
+std::vector<MeshAxis> entries_of(const Theme& theme, const Scene& scene) {
+    const MeshAxes axes = axes_of(theme, scene);
+    std::vector<MeshAxis> out(axes.span().begin(), axes.span().end());
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        const auto kind = static_cast<GroupKind>(k);
+        const auto known = [&](const MeshAxis& a) { return has_groups_of(scene.evaluation.mesh, kind, a); };
+        if (cost_of(scene.evaluation, kind).bytes <= 0 || std::any_of(out.begin(), out.end(), known))
+            continue;
+        const GroupSummary& s = scene.evaluation.groups[kind];
+        out.push_back({.kind = kind,
+                       .degree = s.degree,
+                       .factors = group_factors(scene.evaluation.mesh, kind),
+                       .tier = s.slowest_tier,
+                       .color = color_of(theme, kind),
+                       .mark = mark_of_tier(theme, scene.plan.cluster, s.slowest_tier)});
+    }
+    return out;
+}
+
+double longest(const Scene& scene, std::span<const MeshAxis> entries) {
+    double most = 0;
+    for (const MeshAxis& a : entries) most = std::max(most, cost_of(scene.evaluation, a).time_s);
+    return most;
+}
+
+std::size_t columns_in(float width, std::size_t entries, bool one_row) {
+    if (one_row) return entries;
+    const auto most =
+        static_cast<std::size_t>(std::max(1.0f, std::floor((width + kEntryGap) / (kLeastEntry + kEntryGap))));
+    return std::min(entries, most);
+}
+
+// The longest wording first.
+using Wordings = std::array<std::string, 3>;
+Wordings where_of(const Scene& scene, const MeshAxis& axis) {
+    const Cluster& cluster = scene.plan.cluster;
+    const std::string_view style = axis.mark.dash == Dash::solid    ? "solid"
+                                   : axis.mark.dash == Dash::dashed ? "dashed"
+                                                                    : "dotted";
+    const std::string node(domain_name(cluster));
+    const std::string place = axis.inside()    ? "inside the " + node
+                              : axis.tier >= 2 ? "pod to pod"
+                                               : node + " to " + node;
+    const std::string tier = tier_label(cluster, axis.tier);
+    return {place + " · " + tier + ", " + std::string(style), place + " · " + tier, tier};
+}
+
+bool is_tile(const Scene& scene, const MeshAxis& axis) {
+    return axis.inside() && axis.factors.count == 1 && axis.stride() == 1
+           && tile_of(scene.plan, scene.evaluation, scene.selection.expert()) == axis.degree;
+}
+
+void draw_sample(Ui& ui, Rect at, const Scene& scene, const MeshAxis& axis) {
+    Canvas& c = ui.canvas();
+    if (is_tile(scene, axis)) {
+        const Rect tile{at.x, at.center().y - 8, 26, 16};
+        c.rect(tile, mix(ui.theme().window, axis.color, 0.15f), 5);
+        c.frame(tile, axis.color, 2, 5);
+        return;
+    }
+    const std::array<Vec2, 2> line{Vec2{at.x + 3, at.center().y}, Vec2{at.x + kSample - 3, at.center().y}};
+    draw_link(c, ui.theme().window.alpha(0), line, axis.color, axis.mark.dash);
+}
+
+// Writes words, then the longest wording of others that has room.
+void write_two(Ui& ui, Rect row, std::string_view first, const TextStyle& a, const Wordings& then,
+               const TextStyle& b) {
+    const float w = ui.canvas().text_width(first, a);
+    ui.canvas().text_in(row, first, a);
+    row.cut_left(std::min(row.w, w + 6));
+    for (const std::string& words : then) {
+        if (ui.canvas().text_width(words, b) > row.w) continue;
+        ui.canvas().text_in(row, words, b);
+        return;
+    }
+}
+
+// Draws an entry of one line.
+void draw_line(Ui& ui, Rect row, const Scene& scene, const MeshAxis& axis) {
+    draw_sample(ui, row, scene, axis);
+    row.cut_left(kSample + 6);
+    const AxisCost cost = cost_of(scene.evaluation, axis);
+    const std::string tier = tier_label(scene.plan.cluster, axis.tier);
+    const std::string waits = cost.waits_s > 0 ? " · " + percent(cost.share()) + " waits" : "";
+    write_two(ui, row, axis_label(axis.kind) + " " + thousands(axis.degree), ui.title(),
+              {tier + waits, tier, ""}, ui.small());
+}
+
+}  // namespace
+
+float legend_height(Ui& ui, float width, const Scene& scene, Legend form) {
+    const std::size_t n = entries_of(ui.theme(), scene).size();
+    if (n == 0) return 0;
+    if (form == Legend::lines) return kLegendLine;
+    const std::size_t columns = columns_in(width, n, form != Legend::rows);
+    return static_cast<float>((n + columns - 1) / columns) * (kLegendEntry + 6) - 6;
+}
+
+void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& axis, double most_s) {
+    Canvas& c = ui.canvas();
+    draw_sample(ui, {room.x, room.y, kSample, 18}, scene, axis);
+    room.cut_left(kSample + 8);
+    const std::string name = axis_label(axis.kind) + " " + thousands(axis.degree);
+    write_two(ui, room.cut_top(18), name, ui.title(), where_of(scene, axis), ui.small());
+    const AxisCost cost = cost_of(scene.evaluation, axis);
+    const Rect row = room.cut_top(17);
+    if (!scene.evaluation.step) {
+        c.text_in(row, "—", ui.small());
+        return;
+    }
+    if (cost.bytes <= 0) {
+        c.text_in(row, "sends nothing", ui.small());
+        return;
+    }
+    const std::string waits = cost.waits_s > 0 ? percent(cost.share()) : "";
+    const Wordings said = waits.empty() ? Wordings{"a step; hidden", "hidden", ""}
+                                        : Wordings{"a step; " + waits + " of the step waits",
+                                                   waits + " of the step waits", waits + " waits"};
+    write_two(ui, row, traffic_text(cost.bytes) + " in " + time_text(cost.time_s),
+              ui.style(12, Tone::text, Face::semibold), said, ui.small());
+    const float full = room.w - 8, scale = most_s > 0 ? static_cast<float>(cost.time_s / most_s) : 0;
+    const Rect bar{room.x, room.y + 3, std::max(3.0f, full * scale), 6};
+    const float filled = bar.w * static_cast<float>(std::clamp(cost.waits_s / cost.time_s, 0.0, 1.0));
+    c.rect({bar.x, bar.y, filled, bar.h}, axis.color);
+    c.frame(bar, axis.color, 1);
+}
+
+void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form) {
+    const std::vector<MeshAxis> entries = entries_of(ui.theme(), scene);
+    if (entries.empty()) return;
+    const double most = longest(scene, entries);
+    const std::size_t columns = columns_in(room.w, entries.size(), form != Legend::rows);
+    const float width = std::min(380.0f, (room.w + kEntryGap) / static_cast<float>(columns) - kEntryGap);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (form == Legend::lines) {
+            draw_line(ui, {room.x + static_cast<float>(i) * (width + kEntryGap), room.y, width, kLegendLine},
+                      scene, entries[i]);
+            continue;
+        }
+        const auto col = static_cast<float>(i % columns), row = static_cast<float>(i / columns);
+        draw_legend_entry(
+            ui, {room.x + col * (width + kEntryGap), room.y + row * (kLegendEntry + 6), width, kLegendEntry},
+            scene, entries[i], most);
+    }
+}
+
+}  // namespace pentamesh::ui

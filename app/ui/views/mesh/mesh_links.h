@@ -1,0 +1,22 @@
+// Draws who talks to whom as lines in the gaps between cells and nodes. How a line is dashed says which tier
+// it crosses.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_tiles.h"
+
+#include <span>
+
+namespace pentamesh::ui {
+
+// Draws one line: a casing in the ground's colour, the line, and a dot at each end.
+void draw_link(Canvas& canvas, Color ground, std::span<const Vec2> points, Color color, Dash dash,
+               float width = 2, bool dots = true);
+// Draws the links of every group of an axis: from cell to cell where there are few, else from node to node.
+// `quiet`: thin, behind what is lit.
+void draw_links(Ui& ui, const MeshPlace& place, const Scene& scene, const MeshAxis& axis, bool quiet);
+// Draws those of the group that holds `rank`.
+void draw_lit_links(Ui& ui, const MeshPlace& place, const MeshAxis& axis, std::int64_t rank);
+
+}  // namespace pentamesh::ui

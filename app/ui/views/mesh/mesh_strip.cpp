@@ -1,0 +1,190 @@
+#include "app/ui/views/mesh/mesh_strip.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_links.h"
+#include "core/mesh/places.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::int64_t kMostTiles = 24, kFirstTiles = 8;  // a longer period shows its first and its last
+constexpr float kStripPad = 8;
+constexpr float kMostPitch = 4;  // from node to node, in widths of one
+
+std::string noun_of(const Mesh& mesh, std::int64_t gpus, GroupKind axis) {
+    std::int64_t replica = 1;
+    for (const Axis a : {Axis::tp, Axis::cp, Axis::pp}) replica *= mesh.dense[a].size;
+    const Factor& pp = mesh.dense[Axis::pp];
+    const bool data = axis == GroupKind::dp_shard || axis == GroupKind::dp_replicate || is_expert(axis);
+    if (!data && gpus == replica) return "replica";
+    if (pp.size > 1 && gpus == pp.stride) return "stage";
+    return axis_label(axis) + " group";
+}
+
+// Which nodes of the period are drawn, and the place left for those that are not.
+struct Places {
+    std::int64_t nodes = 0;
+    float pitch = 0;
+    Vec2 tile{}, origin{};
+    [[nodiscard]] bool cut() const { return nodes > kMostTiles; }
+    [[nodiscard]] std::int64_t shown() const { return cut() ? kFirstTiles + 1 : nodes; }
+    [[nodiscard]] std::int64_t slots() const { return cut() ? kFirstTiles + 2 : nodes; }
+    [[nodiscard]] std::int64_t node(std::int64_t i) const {
+        return cut() && i == kFirstTiles ? nodes - 1 : i;
+    }
+    [[nodiscard]] Rect at(std::int64_t i) const {
+        const auto slot = static_cast<float>(cut() && i == kFirstTiles ? kFirstTiles + 1 : i);
+        return {origin.x + slot * pitch, origin.y, tile.x, tile.y};
+    }
+};
+
+Places places_in(Rect ground, float tile, std::int64_t nodes) {
+    Places p{.nodes = nodes};
+    const auto n = static_cast<float>(p.slots());
+    p.tile.y = tile;
+    p.tile.x = std::min(tile * 1.1f, (ground.w - 2 * kStripPad) / (n + (n - 1) * 0.3f));
+    const float span = ground.w - 2 * kStripPad - p.tile.x;
+    p.pitch = n > 1 ? std::min(span / (n - 1), p.tile.x * kMostPitch) : 0;
+    p.origin = {ground.x + kStripPad, ground.y + kStripPad};
+    return p;
+}
+
+std::string title_of(const Scene& scene, const Period& p) {
+    const std::string which = p.count > 1 ? "One of " + thousands(p.count) + " " + p.noun
+                                                + "s, enlarged: number " + thousands(p.first_node / p.nodes)
+                                          : "The " + p.noun + ", enlarged";
+    return which + ", " + std::string(domain_name(scene.plan.cluster)) + "s " + thousands(p.first_node)
+           + " to " + thousands(p.first_node + p.nodes - 1);
+}
+
+// Writes which place of the period's axis a node is, or its ranks.
+std::string node_words(const Scene& scene, const Period& p, std::int64_t node, bool first_or_last) {
+    const std::int64_t domain = domain_of(scene.plan.cluster, 0), rank = node * domain;
+    const GroupFactors f = group_factors(scene.evaluation.mesh, p.axis);
+    if (f.count != 1 || f.factor[0].stride < domain)
+        return first_or_last ? std::string(domain_name(scene.plan.cluster)) + " " + thousands(node)
+                             : thousands(node);
+    const std::string at = std::to_string(rank / f.factor[0].stride % f.factor[0].size);
+    const std::string name = p.axis == GroupKind::pp ? "stage" : axis_label(p.axis);
+    return first_or_last ? name + " " + at : at;
+}
+
+}  // namespace
+
+Period period_of(const Scene& scene, std::int64_t rank) {
+    Period p;
+    const Cluster& cluster = scene.plan.cluster;
+    if (cluster.tiers.empty()) return p;
+    const Mesh& mesh = scene.evaluation.mesh;
+    const std::int64_t domain = domain_of(cluster, 0);
+    const MeshAxes axes = axes_of({}, scene);
+    for (const MeshAxis& a : axes.span()) {
+        const Factor& f = a.factors.factor[0];
+        const std::int64_t extent = f.stride * f.size;
+        if (extent <= domain) continue;
+        if (extent % domain != 0 || mesh.world % extent != 0) return p;
+        p.nodes = extent / domain;
+        p.count = mesh.world / extent;
+        p.first_node = rank / extent * p.nodes;
+        p.axis = a.kind;
+        p.noun = noun_of(mesh, extent, a.kind);
+        return p;
+    }
+    return p;
+}
+
+void draw_node(Ui& ui, Rect r, const Scene& scene, std::int64_t rank, const MeshAxis* tile, Color color,
+               std::int64_t node) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    const std::int64_t domain = std::min(domain_of(scene.plan.cluster, 0), scene.evaluation.mesh.world);
+    const bool closed = tile != nullptr && tile->degree == domain, own = rank / domain == node;
+    c.rect(r, mix(theme.window, color, 0.12f), 5);
+    c.frame(r, own ? theme.text : closed ? color : theme.hairline, closed || own ? 2.0f : 1.0f, 5);
+    const auto side = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(domain))));
+    const std::int64_t cols = domain <= 8 ? (domain + 1) / 2 : side;
+    const std::int64_t rows = (domain + cols - 1) / cols;
+    const float w = (r.w - 10) / static_cast<float>(cols), h = (r.h - 10) / static_cast<float>(rows);
+    CellGrid g;
+    g.count = static_cast<std::int32_t>(domain);
+    g.levels = 1;
+    g.level[0] = {static_cast<std::int32_t>(domain), static_cast<std::int32_t>(cols), w, h};
+    g.origin = {r.x + 5, r.y + 5};
+    const float between = w > 6 ? 1.5f : w > 3 ? 0.5f : 0.0f;
+    g.cell = {w - between, h - between};
+    color_plainly(mix(theme.window, color, 0.85f), g);
+    c.cells(g);
+    if (!own) return;
+    g.first = static_cast<std::int32_t>(rank % domain), g.count = 1;
+    color_plainly(theme.text, g);
+    c.cells(g);
+}
+
+Rect strip_ground(Rect room, float tile, const Period& p) {
+    Rect ground{room.x, room.y + title_height(tile), room.w, tile + 2 * kStripPad};
+    const Places at = places_in(ground, tile, p.nodes);
+    ground.w = at.at(at.shown() - 1).right() + kStripPad - ground.x;
+    return ground;
+}
+
+void draw_strip(Ui& ui, Rect room, float tile, const Scene& scene, const Period& p) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    const MeshAxes axes = axes_of(theme, scene);
+    const MeshAxis* closed = tile_axis(axes, tile_of(scene.plan, scene.evaluation, scene.selection.expert()));
+    const Rect ground = strip_ground(room, tile, p);
+    if (const float h = title_height(tile); h > 0) c.text_in(room.cut_top(h), title_of(scene, p), ui.small());
+    const Places at = places_in(ground, tile, p.nodes);
+    const std::int64_t domain = domain_of(scene.plan.cluster, 0);
+    const std::int64_t rank = std::max<std::int64_t>(0, scene.selection.rank);
+    const Color color = axes.count > 0 ? axes.axis[0].color : theme.secondary;
+    for (std::int64_t i = 0; i < at.shown(); ++i) {
+        const std::int64_t node = p.first_node + at.node(i);
+        const Rect r = at.at(i);
+        const bool hops = i + 1 < at.shown() && !(at.cut() && i + 1 == kFirstTiles);
+        float x = r.center().x;
+        for (const MeshAxis& a : axes.span()) {
+            if (a.kind == p.axis && hops) {
+                const std::array<Vec2, 2> hop{Vec2{r.right(), r.center().y},
+                                              Vec2{at.at(i + 1).x, r.center().y}};
+                draw_link(c, theme.window.alpha(0), hop, a.color, a.mark.dash, 2, false);
+            } else if (a.stride() >= p.nodes * domain) {  // what leaves the period goes down from every node
+                c.line({x, r.bottom()}, {x, r.bottom() + 12}, a.color, 2, a.mark.dash);
+                x += 6;
+            }
+        }
+        draw_node(ui, r, scene, rank, closed, color, node);
+        const bool edge = i == 0 || i + 1 == at.shown(), own = node == rank / domain;
+        const TextStyle style =
+            own ? ui.style(11, Tone::text, Face::semibold) : ui.style(11, Tone::secondary);
+        const std::string words = node_words(scene, p, node, edge);
+        const float w = c.text_width(words, style) + 4;
+        const float left = std::clamp(r.center().x - w / 2, ground.x, std::max(ground.x, ground.right() - w));
+        if (w <= at.pitch + 8 || at.shown() == 1)
+            c.text_in({left, r.bottom() + 13, w, 15}, words, style, Align::center);
+    }
+    if (at.cut()) {
+        const float x = at.origin.x + static_cast<float>(kFirstTiles) * at.pitch;
+        c.text_in({x - at.pitch * 0.1f, at.origin.y, at.pitch, tile},
+                  thousands(p.nodes - kFirstTiles - 1) + " more", ui.small(), Align::center);
+    }
+}
+
+void draw_beam(Canvas& c, const Theme& theme, Rect large, Rect small) {
+    const Color beam = theme.id == ThemeId::light  ? rgb(0xeceff3)
+                       : theme.id == ThemeId::dark ? rgb(0x151a22)
+                                                   : rgb(0x1c1c1c);
+    c.rect(large, beam);
+    const std::array<Vec2, 4> sides{Vec2{large.x, large.bottom()}, Vec2{large.right(), large.bottom()},
+                                    Vec2{small.right(), small.y}, Vec2{small.x, small.y}};
+    c.polygon(sides, beam);
+    c.rect(small, beam);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,40 @@
+// Enlarges one period of the layout above a large cluster: its nodes in a line, what runs between them, and
+// what leaves.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_axes.h"
+
+#include <cstdint>
+#include <string>
+
+namespace pentamesh::ui {
+
+// The nodes that the innermost axes make until the first of them leaves the fast domain, about one rank.
+struct Period {
+    std::int64_t first_node = 0, nodes = 0;  // 0 nodes: there is no such period
+    std::int64_t count = 1;                  // of them in the cluster
+    GroupKind axis = GroupKind::pp;          // the one that leaves the domain
+    std::string noun;                        // "replica", "stage", "cp group"
+};
+[[nodiscard]] Period period_of(const Scene& scene, std::int64_t rank);
+
+inline constexpr float kStripTile = 58;  // the largest height of a node in it
+// Returns the height of a strip with nodes of this height, and of its title, which a low one lacks.
+[[nodiscard]] constexpr float title_height(float tile) {
+    return tile < 40 ? 0.0f : 20.0f;
+}
+[[nodiscard]] constexpr float strip_height(float tile) {
+    return title_height(tile) + tile + 36;
+}
+// Returns where its nodes stand.
+[[nodiscard]] Rect strip_ground(Rect room, float tile, const Period& period);
+void draw_strip(Ui& ui, Rect room, float tile, const Scene& scene, const Period& period);
+// Draws a node with its GPUs: a tile where the groups of `tile` are closed in it. `rank` is marked.
+void draw_node(Ui& ui, Rect r, const Scene& scene, std::int64_t rank, const MeshAxis* tile, Color color,
+               std::int64_t node);
+// Joins what is enlarged to where it is.
+void draw_beam(Canvas& canvas, const Theme& theme, Rect large, Rect small);
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,118 @@
+#include "app/ui/views/mesh/mesh_switch.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::ui {
+
+namespace {
+
+// Returns the kinds that can be chosen for the mesh of the chosen tab.
+std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
+    static constexpr GroupKind kDense[] = {GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
+                                           GroupKind::dp_replicate, GroupKind::pp, GroupKind::dp,
+                                           GroupKind::dp_cp,        GroupKind::mp};
+    static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp,
+                                            GroupKind::etp_ep};
+    std::vector<GroupKind> out;
+    const auto degree = [&](GroupKind k) { return scene.evaluation.groups[k].degree; };
+    const auto offer = [&](GroupKind k) {
+        if (degree(k) <= 1) return;
+        // A combination that equals one of its parts says nothing new.
+        if (k == GroupKind::dp
+            && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::dp_replicate)))
+            return;
+        if (k == GroupKind::dp_cp
+            && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::cp)
+                || degree(k) == degree(GroupKind::dp_replicate) || degree(k) == degree(GroupKind::dp)))
+            return;
+        if (k == GroupKind::mp && (degree(k) == degree(GroupKind::tp) || degree(k) == degree(GroupKind::pp)))
+            return;
+        if (k == GroupKind::etp_ep
+            && (degree(k) == degree(GroupKind::ep) || degree(k) == degree(GroupKind::etp)))
+            return;
+        out.push_back(k);
+    };
+    if (scene.selection.expert())
+        for (const GroupKind k : kExpert) offer(k);
+    else
+        for (const GroupKind k : kDense) offer(k);
+    return out;
+}
+
+constexpr float kMeshes = 182;  // of the switch between the dense mesh, the experts' and both
+
+float axis_width(Ui& ui, std::string_view label) {
+    return ui.canvas().text_width(label, ui.small()) + 28;
+}
+
+constexpr std::string_view kAll = "all";
+
+}  // namespace
+
+float switch_width(Ui& ui, const Scene& scene) {
+    float width = (scene.evaluation.mesh.has_experts ? kMeshes : 0) + axis_width(ui, kAll);
+    for (const GroupKind k : kinds_to_offer(scene)) width += axis_width(ui, axis_label(k));
+    return width;
+}
+
+void axis_switch(Ui& ui, Rect row, Scene& scene, bool& both) {
+    Selection& sel = scene.selection;
+    if (!scene.evaluation.mesh.has_experts) sel.show_mesh(false);
+    if (scene.evaluation.mesh.has_experts) {
+        static constexpr std::string_view kNames[] = {"dense", "experts", "both"};
+        const int shown = both ? 2 : sel.expert() ? 1 : 0;
+        const int picked = ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, shown);
+        both = picked == 2;
+        if (picked != shown) sel.show_mesh(picked == 1);
+        row.cut_left(8);
+    }
+    std::vector<GroupKind> kinds = kinds_to_offer(scene);
+    if (kinds.empty()) return;
+    if (std::find(kinds.begin(), kinds.end(), sel.group) == kinds.end()) {
+        const bool all = sel.all_axes;
+        sel.choose(kinds.front());
+        sel.all_axes = all;
+    }
+    const auto width_of = [&](GroupKind k) { return axis_width(ui, axis_label(k)); };
+    float width = axis_width(ui, kAll);
+    for (const GroupKind k : kinds) width += width_of(k);
+    // If there is no room, combinations go first; the brackets still reach them.
+    for (std::size_t i = kinds.size(); i-- > 1 && width > row.w;)
+        if (kinds[i] != sel.group && kinds[i] > GroupKind::pp && !is_expert(kinds[i])) {
+            width -= width_of(kinds[i]);
+            kinds.erase(kinds.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    std::vector<std::string> labels{ui.state().for_picture ? "all axes" : std::string(kAll)};
+    for (const GroupKind k : kinds) labels.push_back(axis_label(k));
+    const std::vector<std::string_view> views(labels.begin(), labels.end());
+    const auto at =
+        sel.all_axes ? 0
+                     : static_cast<int>(std::find(kinds.begin(), kinds.end(), sel.group) - kinds.begin()) + 1;
+    std::optional<Color> ground;
+    if (at > 0) ground = color_of(ui.theme(), sel.group);
+    const int picked =
+        ui.segments("mesh.axis", {row.x, row.y, std::min(width, row.w), row.h}, views, at, ground);
+    if (picked == at) return;
+    if (picked == 0)
+        sel.all_axes = true;
+    else
+        sel.choose(kinds[static_cast<std::size_t>(picked) - 1]);
+}
+
+void next_axis(Scene& scene) {
+    const ViewKeys& keys = scene.keys;
+    const int by = keys.pressed({Key::right_bracket}) ? 1 : keys.pressed({Key::left_bracket}) ? -1 : 0;
+    if (by == 0) return;
+    const auto kinds = kinds_to_offer(scene);
+    if (kinds.empty()) return;
+    const auto at = std::find(kinds.begin(), kinds.end(), scene.selection.group);
+    const auto n = static_cast<std::ptrdiff_t>(kinds.size());
+    const auto i = at == kinds.end() ? 0 : ((at - kinds.begin()) + by + n) % n;
+    scene.selection.choose(kinds[static_cast<std::size_t>(i)]);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,138 @@
+#include "app/ui/views/mesh/mesh_tiles.h"
+
+#include "app/ui/kit/format.h"
+#include "core/mesh/places.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr float kLeastRounded = 34;  // a box less wide has no round corners: all are drawn at once
+constexpr float kLeastBox = 14;      // one less wide has no frame
+constexpr float kContour = 2, kRadius = 8;
+
+struct BoxPaint {
+    Color line, fill;
+    float width = 1;
+};
+
+// Draws every box of a level in two draws, whatever their number.
+void draw_small_boxes(Canvas& c, const MeshPlace& m, const MeshLayout::Boxes& boxes, const BoxPaint& paint) {
+    CellGrid all = m.grid;
+    all.step = static_cast<std::int32_t>(boxes.size);
+    all.count = static_cast<std::int32_t>(boxes.count);
+    all.digits = 0, all.palette_size = 1, all.lit_id = -1;
+    const auto draw = [&](float inset, Color color) {
+        all.origin = m.grid.origin - boxes.padding * m.zoom + Vec2{inset, inset};
+        all.cell = boxes.full * m.zoom - Vec2{2 * inset, 2 * inset};
+        all.palette[0] = color;
+        c.cells(all);
+    };
+    draw(0, paint.line);
+    draw(1, paint.fill);
+}
+
+void draw_box(Canvas& c, Rect r, const BoxPaint& paint, float radius) {
+    c.rect(r, paint.fill, radius);
+    c.frame(r, paint.line, paint.width, radius);
+}
+
+float radius_of(const MeshPlace& m, const MeshLayout::Boxes& boxes) {
+    return std::min(kRadius, boxes.full.x * m.zoom * 0.12f);
+}
+
+BoxPaint tile_paint(const Theme& theme, const MeshAxis& axis, float line, float fill) {
+    return {mix(theme.window, axis.color, line), mix(theme.window, axis.color, fill), kContour};
+}
+
+}  // namespace
+
+bool MeshPlace::merged() const {
+    return layout.node.size > 1 && (grid.cell.x < kLeastGpuCell || grid.cell.y < kLeastGpuCell);
+}
+
+void draw_boxes(Canvas& c, const Theme& theme, const MeshPlace& m, bool quiet) {
+    const float width = m.layout.node.full.x * m.zoom;
+    if (m.merged() || width < kLeastBox) return;
+    const bool node_is_tile = m.tile != nullptr && m.layout.tile.size == m.layout.node.size;
+    BoxPaint node{theme.hairline, mix(theme.window, theme.panel, 0.7f), 1}, tile;
+    if (m.tile != nullptr) tile = tile_paint(theme, *m.tile, quiet ? 0.5f : 1.0f, quiet ? 0.06f : 0.1f);
+    if (node_is_tile) node = tile;
+    const bool tiles = m.tile != nullptr && !node_is_tile;
+    if (width < kLeastRounded) {
+        draw_small_boxes(c, m, m.layout.node, node);
+        if (tiles) draw_small_boxes(c, m, m.layout.tile, tile);
+        return;
+    }
+    const std::int64_t in_node = m.layout.node.size / m.layout.tile.size;
+    for_each_seen_node(m.layout, m.grid, m.zoom, m.area, [&](std::int64_t i) {
+        draw_box(c, m.node(i), node, radius_of(m, m.layout.node));
+        for (std::int64_t t = i * in_node; tiles && t < std::min((i + 1) * in_node, m.layout.tile.count); ++t)
+            draw_box(c, box_rect(m.layout.tile, t, m.grid, m.zoom), tile, radius_of(m, m.layout.tile));
+    });
+}
+
+void draw_lit_tile(Canvas& c, const MeshPlace& m, const LitGroups& lit) {
+    if (m.tile == nullptr || m.merged() || lit.axes.count == 0 || lit.axes.axis[0].kind != m.tile->kind)
+        return;
+    const Rect r = m.tile_at(lit.rank);
+    if (r.w < kLeastBox) return;
+    const auto& boxes = m.layout.tile.size == m.layout.node.size ? m.layout.node : m.layout.tile;
+    c.frame(r, m.tile->color, kContour, r.w < kLeastRounded ? 0 : radius_of(m, boxes));
+}
+
+void name_boxes(Ui& ui, const MeshPlace& m, const Scene& scene) {
+    Canvas& c = ui.canvas();
+    const Cluster& cluster = scene.plan.cluster;
+    const float head = (m.layout.node.padding.y - m.layout.tile.padding.y) * m.zoom;
+    if (m.merged() || head < 16 || m.layout.node.full.x * m.zoom < 44) return;
+    const std::string fast(tier_name(cluster, 0));
+    const bool node_is_tile = m.tile != nullptr && m.layout.tile.size == m.layout.node.size;
+    const std::string tile = m.tile == nullptr ? "" : axis_label(m.tile->kind) + " · " + fast;
+    const TextStyle plain = ui.style(11, Tone::secondary);
+    TextStyle axis = ui.style(11, Tone::text, Face::semibold);
+    const float tile_head = m.layout.tile_head * m.zoom;
+    const std::int64_t in_node = m.layout.node.size / m.layout.tile.size;
+    for_each_seen_node(m.layout, m.grid, m.zoom, m.area, [&](std::int64_t i) {
+        const Rect box = m.node(i);
+        Rect row{box.x + 12, box.y + 5, box.w - 24, 16};
+        const std::string name = std::string(domain_name(cluster)) + " " + thousands(i);
+        const float w = c.text_width(name, ui.style(12));
+        c.text_in(row, name, ui.style(12));
+        row.cut_left(std::min(row.w, w + 8));
+        const std::string held = node_is_tile ? tile
+                                 : m.layout.node.size > 1
+                                     ? plural(m.layout.node.size, "GPU on ", "GPUs on ") + fast
+                                     : "";
+        if (c.text_width(held, plain) <= row.w) c.text_in(row, held, plain);
+        if (node_is_tile || tile_head < 14) return;
+        for (std::int64_t t = i * in_node; t < std::min((i + 1) * in_node, m.layout.tile.count); ++t) {
+            const Rect r = box_rect(m.layout.tile, t, m.grid, m.zoom);
+            if (c.text_width(tile, axis) + 24 <= r.w)
+                c.text_in({r.x + 12, r.y + 5, r.w - 24, 16}, tile, axis);
+        }
+    });
+}
+
+void draw_pods(Ui& ui, const MeshPlace& m, std::int64_t gpus) {
+    if (!m.layout.has_pods) return;
+    Canvas& c = ui.canvas();
+    const MeshLayout::Boxes& pod = m.layout.pod;
+    const float margin = std::min(4.0f, m.layout.node_gap.x + 2);
+    for (std::int64_t i = 0; i < pod.count; ++i) {
+        Rect r = box_rect(pod, i, m.grid, m.zoom);
+        const std::int64_t held = std::min(pod.size, gpus - i * pod.size);
+        c.frame(r.inset(-margin), ui.theme().hairline, 1, 2);
+        std::string label = "pod " + std::to_string(i);
+        if (held < pod.size) label += " (" + thousands(held) + " of " + thousands(pod.size) + ")";
+        const TextStyle style = ui.style(11, Tone::secondary);
+        if (c.text_width(label, style) > r.w) label = "pod " + std::to_string(i);
+        if (c.text_width(label, style) > r.w) label = std::to_string(i);
+        if (c.text_width(label, style) <= r.w + 6) c.text({r.x - margin, r.y - margin - 16}, label, style);
+    }
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,43 @@
+// Draws the boxes that cells stand in. A group inside a fast domain is one closed tile with a contour in its
+// axis' colour; a node that is no such group is a quiet frame.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_axes.h"
+#include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_layout.h"
+
+namespace pentamesh::ui {
+
+// What the marks of a mesh stand on: its layout as it is seen, and the axes of its groups.
+struct MeshPlace {
+    const MeshLayout& layout;
+    const CellGrid& grid;  // as seen, of single GPUs
+    float zoom = 1;
+    Rect area{};
+    MeshAxes axes{};
+    const MeshAxis* tile = nullptr;  // of `axes`: the one whose groups are tiles
+    [[nodiscard]] Rect cell(std::int64_t rank) const {
+        const Vec2 at = cell_position(grid, rank);
+        return {at.x, at.y, grid.cell.x, grid.cell.y};
+    }
+    [[nodiscard]] Rect node(std::int64_t i) const { return box_rect(layout.node, i, grid, zoom); }
+    // Returns the contour of the tile that holds a rank: a node where a tile is as large as one.
+    [[nodiscard]] Rect tile_at(std::int64_t rank) const {
+        const auto& boxes = layout.tile.size == layout.node.size ? layout.node : layout.tile;
+        return box_rect(boxes, rank / boxes.size, grid, zoom);
+    }
+    [[nodiscard]] bool merged() const;  // a cell is a node, as it is seen
+};
+
+// Draws the frames of nodes and tiles under the cells. `quiet`: contours stay behind what is lit.
+void draw_boxes(Canvas& canvas, const Theme& theme, const MeshPlace& place, bool quiet);
+// Draws the contour of the tile that is lit.
+void draw_lit_tile(Canvas& canvas, const MeshPlace& place, const LitGroups& lit);
+// Writes the names of nodes and tiles where they have room.
+void name_boxes(Ui& ui, const MeshPlace& place, const Scene& scene);
+// Draws the pods and their names.
+void draw_pods(Ui& ui, const MeshPlace& place, std::int64_t gpus);
+
+}  // namespace pentamesh::ui
