@@ -23,7 +23,7 @@ namespace pentamesh::ui {
 
 struct Selection {
     GroupKind group = GroupKind::tp;
-    bool all_axes = true;                // the mesh lights the groups of every axis, not only those of `group`
+    bool all_axes = true;               // the mesh lights the groups of every axis, not only those of `group`
     bool pp_of_experts = false;         // pp is in both meshes: the expert mesh is the one shown
     std::int64_t rank = -1;             // -1: none
     std::vector<std::int64_t> ranks{};  // ascending, each once: what do they share? (Topic::ranks)

@@ -29,7 +29,7 @@ struct PictureRequest {
     ThemeId theme = ThemeId::dark;
     std::int64_t rank = -1;                     // shown as selected
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
-    std::optional<GroupKind> group{};  // the axis that is lit; none: all
+    std::optional<GroupKind> group{};           // the highlighted axis; none: all
     std::vector<Plan> compared{};      // of a picture of Compare: A, then C, D ...; the plan itself is B
     Veil veil{};                       // of a question next to the picture; a screen has its own
     std::optional<LessonTask> task{};  // next to the picture: advice keeps to what it allows

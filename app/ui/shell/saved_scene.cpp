@@ -153,7 +153,7 @@ Selection selection_named(std::string_view words, const Evaluation& e) {
     return s;
 }
 
-// What stands for an axis where the mesh lights the groups of all.
+// Stands in a file for an axis if the mesh highlights the groups of all axes.
 constexpr std::string_view kAllAxes = "all", kAllOfExperts = "all of the experts";
 
 SavedScene scene_as_saved(const ViewStates& views, const Selection& selection, std::optional<ViewId> full) {

@@ -45,18 +45,18 @@ struct MeshAxes {
     return axes_of(theme, scene.plan, scene.evaluation, scene.selection.expert());
 }
 // Returns how many GPUs with neighbouring ranks form one closed group inside a fast domain; 1 where none do.
-// It is a property of the mesh, not of the axis that is lit.
+// It is a property of the mesh, not of the axis that is highlighted.
 [[nodiscard]] std::int64_t tile_of(const Plan& plan, const Evaluation& evaluation, bool expert);
 // The axis of those groups: the first of `axes`, or null.
 [[nodiscard]] const MeshAxis* tile_axis(const MeshAxes& axes, std::int64_t tile);
 
-// What the groups of one kind cost a GPU in a step.
+// Holds the costs of one kind of groups, for a GPU and a step.
 struct AxisCost {
     double bytes = 0, time_s = 0, waits_s = 0, step_s = 0;
     [[nodiscard]] double share() const { return step_s > 0 ? waits_s / step_s : 0; }
 };
 [[nodiscard]] AxisCost cost_of(const Evaluation& evaluation, GroupKind kind);
-// Of all kinds that have the groups of the axis: dp is dp_replicate where nothing is sharded.
+// Sums all kinds that have the groups of the axis: dp is dp_replicate where nothing is sharded.
 [[nodiscard]] AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis);
 // Returns true if the groups of the kind are those of the axis, in the same mesh.
 [[nodiscard]] bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis);

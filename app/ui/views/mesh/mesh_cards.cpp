@@ -11,7 +11,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Where a rank's part of a dense weight lies: columns cut by tp, rows by the axes that cut parameters.
+// Places a rank's part of a dense weight: columns cut by tp, rows by the axes that cut parameters.
 struct Part {
     std::int64_t columns = 1, column = 0, rows = 1, row = 0;
     bool copied = false;  // another rank with a lower number keeps the same

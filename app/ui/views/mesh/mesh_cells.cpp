@@ -9,7 +9,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kQuiet = 0.2f;  // of the axis' colour in cells that are not lit
+constexpr float kQuiet = 0.2f;  // of the axis' colour in cells that are not highlighted
 
 const GroupSummary& summary(const Scene& scene, GroupKind kind) {
     return scene.evaluation.groups[kind];

@@ -1,4 +1,5 @@
-// Colours the mesh's cells: by group, quiet with one rank's groups lit, or by what a lost node takes along.
+// Colours the mesh's cells: by group, quiet with one rank's groups highlighted, or by what a lost node takes
+// along.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -15,7 +16,7 @@ struct LitGroups {
     bool shown = false;  // false in a small cluster, where every group is seen
     std::int64_t rank = 0;
     MeshAxes axes;
-    Color quiet, own;  // of the cells that are not lit, of the rank's
+    Color quiet, own;  // of the cells that are not highlighted, of the rank's
     bool own_lit = false;
     [[nodiscard]] Color color_of(std::int64_t rank) const;
 };

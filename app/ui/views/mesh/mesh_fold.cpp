@@ -39,7 +39,7 @@ ShownRows shown_rows(const ExpertFold& f) {
     return out;
 }
 
-// Where nodes stand: those of a row below those of the line that they are.
+// Places nodes: those of a row stand below those of the line that they are.
 struct Columns {
     float x = 0, pitch = 0, width = 0;
     [[nodiscard]] Rect at(std::int64_t i, float y) const {

@@ -123,7 +123,7 @@ Shape best_shape(Shape s, const Level& l, const Asked& a) {
                 });
         }
     };
-    if (l.merged) {  // a node is one cell, whatever stands in it
+    if (l.merged) {  // a node is one cell
         s.tile = s.tiles = s.tile_cols = s.node_cols = 1;
         rows();
         return best;

@@ -16,7 +16,7 @@ constexpr float kDot = 3.5f, kCasing = 2;
 constexpr float kLeastGap = 6, kLeastQuietGap = 12;  // between nodes, for a line to run in
 constexpr float kRoomyGap = 20;                      // for a line around nodes, and for dots
 constexpr std::int64_t kMostCellLinks = 16;          // lines between cells of different nodes
-constexpr std::int64_t kMostLit = 64;                // hops of a lit group
+constexpr std::int64_t kMostLit = 64;                // hops of a highlighted group
 constexpr float kLane = 6;                           // between two lines that run side by side
 constexpr std::int64_t kMostQuietNodes = 512;
 
@@ -51,7 +51,7 @@ Route straight(Rect a, Rect b, float most_gap, float shift) {
     return r;
 }
 
-// The line from box to box around those between them: through the gap beside them, `by` off their borders.
+// The line from box to box around those between them: through the gap next to them, `by` off their borders.
 Route around(Rect a, Rect b, float by) {
     Route r;
     if (same_line(a.y, b.y)) {  // below the row
@@ -80,7 +80,7 @@ std::int64_t next_node(const MeshPlace& m, const Factor& f, std::int64_t n) {
     return next < m.layout.node.count ? next : -1;
 }
 
-// Where an axis' lines run beside those of the others, in gaps with room for it.
+// Says at which distance an axis' lines run next to those of the others, in gaps with room for it.
 float shift_of(const MeshPlace& m, const MeshAxis& axis) {
     if (std::min(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom < kRoomyGap) return 0;
     float crossing = 0, own = 0;
@@ -109,8 +109,8 @@ void between_nodes(Ui& ui, const MeshPlace& m, const MeshAxis& axis, bool quiet)
         }
 }
 
-// How far a line between cells stands off the cell, so that it runs outside its tile; lines from one row
-// stand side by side.
+// Returns the distance of a line between cells from the cell, so that it runs outside its tile; lines from
+// one row stand side by side.
 float lane_of(const MeshPlace& m, std::int64_t rank, bool above) {
     const Rect cell = m.cell(rank);
     float off = 5;
@@ -142,7 +142,7 @@ void between_cells(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_
               axis.mark.dash);
 }
 
-// Writes "dp_shard · NVLink" beside an axis' first link inside a node.
+// Writes "dp_shard · NVLink" next to an axis' first link inside a node.
 void name_link(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& axis) {
     const Rect a = m.cell(0), b = m.cell(axis.member(0, 1));
     const std::string text =
@@ -200,7 +200,7 @@ void draw_link(Canvas& c, Color ground, std::span<const Vec2> points, Color colo
                bool dots) {
     if (points.size() < 2) return;
     const Vec2 a = points.front(), b = points.back();
-    // A gap that would be filled by the two dots keeps the line alone.
+    // A gap that would be filled by the two dots keeps only the line.
     dots = dots && std::abs(a.x - b.x) + std::abs(a.y - b.y) > 4 * kDot;
     c.polyline(points, ground, width + 2 * kCasing);
     c.polyline(points, color, width, false, dash);

@@ -1,5 +1,5 @@
-// The switch over the mesh: which axis' groups are lit, or those of all axes; of the dense mesh or the
-// experts'.
+// The switch over the mesh: which axis' groups are highlighted, or those of all axes; of the dense mesh or
+// the experts'.
 #pragma once
 
 #include "app/ui/kit/ui.h"

@@ -19,7 +19,7 @@ struct BoxPaint {
     float width = 1;
 };
 
-// Draws every box of a level in two draws, whatever their number.
+// Draws every box of a level in two draws, for any number of boxes.
 void draw_small_boxes(Canvas& c, const MeshPlace& m, const MeshLayout::Boxes& boxes, const BoxPaint& paint) {
     CellGrid all = m.grid;
     all.step = static_cast<std::int32_t>(boxes.size);

@@ -10,7 +10,7 @@
 
 namespace pentamesh::ui {
 
-// What the marks of a mesh stand on: its layout as it is seen, and the axes of its groups.
+// The marks of a mesh stand on this: its layout as it is seen, and the axes of its groups.
 struct MeshPlace {
     const MeshLayout& layout;
     const CellGrid& grid;  // as seen, of single GPUs
@@ -31,9 +31,9 @@ struct MeshPlace {
     [[nodiscard]] bool merged() const;  // a cell is a node, as it is seen
 };
 
-// Draws the frames of nodes and tiles under the cells. `quiet`: contours stay behind what is lit.
+// Draws the frames of nodes and tiles under the cells. `quiet`: contours stay behind what is highlighted.
 void draw_boxes(Canvas& canvas, const Theme& theme, const MeshPlace& place, bool quiet);
-// Draws the contour of the tile that is lit.
+// Draws the contour of the tile that is highlighted.
 void draw_lit_tile(Canvas& canvas, const MeshPlace& place, const LitGroups& lit);
 // Writes the names of nodes and tiles where they have room.
 void name_boxes(Ui& ui, const MeshPlace& place, const Scene& scene);

@@ -124,7 +124,7 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
     frame(state.asked, ui.theme().link, grid.cell.x >= 24 ? -3.0f : 4.0f);
 }
 
-// What of the mesh is drawn in a frame.
+// Says which parts of the mesh a frame draws.
 struct Drawn {
     bool plain = false;     // without anything that tells groups
     bool activity = false;  // cells say who works, instead of who talks to whom
@@ -183,7 +183,7 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     draw_cards(ui, m, scene, grid, Cards::all);
 }
 
-// Draws the rest over it: what is lit, picked, lost.
+// Draws the rest over it: what is highlighted, picked, lost.
 void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewState& state,
                const Drawn& drawn) {
     Canvas& c = ui.canvas();
