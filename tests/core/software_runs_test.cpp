@@ -2,6 +2,7 @@
 // refusals, and that search and advice keep to it.
 #include "core/rules/software_runs.h"
 
+#include "core/advice/advice.h"
 #include "core/advice/advised.h"
 #include "core/decide/search.h"
 #include "core/interop/export.h"
