@@ -2,11 +2,13 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_axes.h"
+#include "app/ui/views/mesh/mesh_tiles.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -22,8 +24,13 @@ const MeshLayout& layout_for(MeshViewState& s, Rect cells, const Scene& scene, f
     const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
     const std::int64_t tile = tile_of(scene.plan, scene.evaluation, scene.selection.expert());
     return s.layout.get({room, cluster.gpus, domain, pod, tile, scale, mesh}, [&] {
-        MeshLayout out =
-            lay_out_mesh(room, cluster.gpus, domain, pod, 1 / scale, row_periods(mesh, domain, pod), tile);
+        const std::vector<RowPeriod> periods = row_periods(mesh, domain, pod);
+        const auto lay_out = [&](float width) {
+            return lay_out_mesh({width, room.y}, cluster.gpus, domain, pod, 1 / scale, periods, tile);
+        };
+        MeshLayout out = lay_out(room.x);
+        const float beside = room.x - 2 * kRowNames;
+        if (names_rows(axes_of({}, scene), out) != nullptr && beside > 2 * kRowNames) out = lay_out(beside);
         const auto add = [&](const std::string& words) {
             if (!words.empty()) out.words += (out.words.empty() ? "" : ", ") + words;
         };

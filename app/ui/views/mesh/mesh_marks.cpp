@@ -45,15 +45,43 @@ std::string where_all_lie(const Scene& scene) {
     return out + ".";
 }
 
+// Says over what the groups of a rank spread: "tp in its node, pp over 16 nodes, dp_shard over 6 pods".
+std::string spread_words(const Scene& scene, std::int64_t rank) {
+    const Cluster& cluster = scene.plan.cluster;
+    if (cluster.tiers.empty()) return "";
+    const std::string node(domain_name(cluster));
+    const bool pods = cluster.tiers.size() > 2;
+    const auto boxes = [&](const MeshAxis& axis, std::int64_t size) {
+        std::int64_t first = rank, count = 0, last = -1;
+        for (const Factor& f : axis.factors.span()) first -= rank / f.stride % f.size * f.stride;
+        for (std::int64_t i = 0; i < axis.degree; ++i)  // members ascend
+            if (const std::int64_t box = axis.member(first, i) / size; box != last) last = box, ++count;
+        return count;
+    };
+    std::string out;
+    const MeshAxes axes = axes_of({}, scene);
+    for (const MeshAxis& axis : axes.span()) {
+        const std::int64_t nodes = boxes(axis, domain_of(cluster, 0));
+        const std::int64_t in_pods = pods ? boxes(axis, domain_of(cluster, 1)) : 1;
+        out += (out.empty() ? "" : ", ") + axis_label(axis.kind);
+        if (in_pods > 1)
+            out += " over " + thousands(in_pods) + " pods";
+        else
+            out += nodes == 1 ? " in its " + node : " over " + thousands(nodes) + " " + node + "s";
+    }
+    return out;
+}
+
 }  // namespace
 
 MeshCaption mesh_caption(const Scene& scene) {
     if (scene.evaluation.mesh.world <= 1) return {"One GPU: no axis cuts anything, nobody to talk to.", ""};
     if (scene.selection.all_axes) {
         const std::int64_t rank = std::max<std::int64_t>(0, scene.selection.rank);
-        return {where_all_lie(scene), scene.evaluation.mesh.world > kMostCards
-                                          ? "Lit: the groups of rank " + thousands(rank) + "."
-                                          : "All groups of all axes are drawn."};
+        return {where_all_lie(scene),
+                scene.evaluation.mesh.world > kMostCards
+                    ? "Lit: the groups of rank " + thousands(rank) + ": " + spread_words(scene, rank) + "."
+                    : "All groups of all axes are drawn."};
     }
     const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.group);
     if (c.talk.empty()) return {c.where, ""};

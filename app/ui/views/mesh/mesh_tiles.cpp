@@ -117,6 +117,38 @@ void name_boxes(Ui& ui, const MeshPlace& m, const Scene& scene) {
     });
 }
 
+const MeshAxis* names_rows(const MeshAxes& axes, const MeshLayout& layout) {
+    const std::int64_t row = layout.row_nodes * layout.node.size;
+    if (layout.has_pods || layout.grid.count <= kMostCards) return nullptr;
+    for (const MeshAxis& a : axes.span())
+        if (a.stride() == row && a.factors.count == 1) return &a;
+    return nullptr;
+}
+
+void name_rows(Ui& ui, const MeshPlace& m, const Scene& scene) {
+    const MeshAxis* axis = names_rows(m.axes, m.layout);
+    const Rect first = m.node(0);
+    if (axis == nullptr || m.zoom != 1 || first.x - m.area.x < kRowNames - 4) return;
+    const std::string name = axis->kind == GroupKind::pp ? "stage" : axis_label(axis->kind);
+    const std::int64_t rows = m.layout.node.count / m.layout.row_nodes;
+    const std::int64_t own =
+        scene.selection.rank < 0 ? 0 : scene.selection.rank / (m.layout.row_nodes * m.layout.node.size);
+    constexpr std::int64_t kEvery = 5;
+    constexpr float kLine = 15;
+    const bool all = first.h + m.layout.node_gap.y >= kLine;
+    float below = m.area.y;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const Rect r = m.node(row * m.layout.row_nodes);
+        const float top = r.center().y - kLine / 2;
+        if (top < below || (!all && row % kEvery != 0 && row + 1 != rows && row != own)) continue;
+        const std::string words = name + " " + thousands(row % axis->degree);
+        const TextStyle style =
+            row == own ? ui.style(11, Tone::text, Face::semibold) : ui.style(11, Tone::secondary);
+        ui.canvas().text_in({m.area.x, top, r.x - m.area.x - 8, kLine}, words, style, Align::right);
+        below = top + kLine;
+    }
+}
+
 void draw_pods(Ui& ui, const MeshPlace& m, std::int64_t gpus) {
     if (!m.layout.has_pods) return;
     Canvas& c = ui.canvas();

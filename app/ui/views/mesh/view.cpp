@@ -173,6 +173,7 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     }
     draw_pods(ui, m, scene.plan.cluster.gpus);
     name_boxes(ui, m, scene);
+    name_rows(ui, m, scene);
     if (!drawn.still()) return;
     const CellGrid grid = colored(theme, m, scene, drawn);
     CellGrid cells = grid;
