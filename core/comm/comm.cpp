@@ -21,6 +21,18 @@ Volumes volumes_of(const Plan& plan) {
     return v;
 }
 
+// Returns where the rows of a call stand: of attention or a scan, of a dense MLP, of one beside experts, of
+// shared experts, of context parallelism, of experts.
+int place_of(const LayerCall& c, bool moe) {
+    switch (c.part) {
+    case LayerPart::mixer: return c.group == GroupKind::cp ? 4 : 0;
+    case LayerPart::mlp: return moe ? 2 : 1;
+    case LayerPart::shared_experts: return 3;
+    case LayerPart::experts: break;
+    }
+    return 5;
+}
+
 }  // namespace
 
 CommRows::CommRows(const ResolvedPlan& resolved, Comm& out)
@@ -28,24 +40,17 @@ CommRows::CommRows(const ResolvedPlan& resolved, Comm& out)
       rounds_(state_rounds(plan_)), types_(resolved.types) {}
 
 void CommRows::list() {
-    const auto of = [](LayerPart part, bool cp) {
-        return [=](const LayerCall& c, const LayerType&) {
-            return c.part == part && (c.group == GroupKind::cp) == cp;
-        };
-    };
-    const auto of_mlp = [](bool moe) {
-        return [=](const LayerCall& c, const LayerType& type) {
-            return c.part == LayerPart::mlp && type.is_moe() == moe;
-        };
-    };
+    constexpr int kPlaces = 6, kContext = 4;
     list_layers();
-    add_layers(of(LayerPart::mixer, false));
-    add_layers(of_mlp(false));
-    add_layers(of_mlp(true));
-    add_layers(of(LayerPart::shared_experts, false));
-    vocabulary_parallel();
-    add_layers(of(LayerPart::mixer, true));
-    add_layers(of(LayerPart::experts, false));
+    for (int place = 0; place < kPlaces; ++place) {
+        if (place == kContext) vocabulary_parallel();
+        const std::size_t first = out_.operations.size();
+        for (const TypedCall& c : calls_) {
+            if (c.place != place) continue;
+            put_call(c, false, first);
+            if (c.call.repeats) put_call(c, true, first);
+        }
+    }
     if (plan_.layout.pp > 1) pipeline();
     gradients();
 }
@@ -58,26 +63,19 @@ void CommRows::list_layers() {
         if (resolved_.counts[t] == 0 && !of_mtp) continue;
         CallList own;
         pentamesh::list_calls(plan_, resolved_.degrees, types_[t], own);
-        for (const LayerCall& c : own) calls_.push_back({t, c});
+        for (const LayerCall& c : own) calls_.push_back({t, place_of(c, types_[t].is_moe()), c});
     }
 }
 
-template <typename F>
-void CommRows::add_layers(F&& wanted) {
-    const std::size_t first = out_.operations.size();
-    for (const TypedCall& c : calls_) {
-        if (!wanted(c.call, types_[c.type])) continue;
-        put_call(c.call, c.type, false, first);
-        if (c.call.repeats) put_call(c.call, c.type, true, first);
-    }
-}
-
-void CommRows::put_call(const LayerCall& c, int type, bool recomputed, std::size_t first) {
+void CommRows::put_call(const TypedCall& typed, bool recomputed, std::size_t first) {
+    const LayerCall& c = typed.call;
+    const int type = typed.type;
     const Unit unit = c.part == LayerPart::mixer ? Unit::every_layer
                       : types_[type].is_moe()    ? Unit::moe_layer
                                                  : Unit::dense_layer;
     const Phase phase = recomputed || c.pass == LayerPass::backward ? Phase::backward : Phase::forward;
     const LayerMask bit = LayerMask{1} << type;
+    if (type == calls_[0].type) first = out_.operations.size();  // no other type has made any yet
     for (std::size_t i = first; i < out_.operations.size(); ++i) {
         Operation& o = out_.operations[i];
         if (o.what == c.what && o.phase == phase && o.recomputed == recomputed && o.unit == unit

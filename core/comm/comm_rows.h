@@ -38,12 +38,15 @@ class CommRows {
 
     static void describe(Operation& o);
 
-    // Adds the calls of layers, of each type that the model has: those of `wanted(call, type)`. A call that
-    // types make alike is one row; one that is recomputed has another row for that.
+    // Lists the calls of one layer of each type that the model has.
     void list_layers();
-    template <typename F>
-    void add_layers(F&& wanted);
-    void put_call(const LayerCall& call, int type, bool recomputed, std::size_t first);
+    struct TypedCall {
+        int type = 0, place = 0;
+        LayerCall call;
+    };
+    // A call that types make alike is one row; one that is recomputed has another row for that. `first` is
+    // the first row of its place.
+    void put_call(const TypedCall& call, bool recomputed, std::size_t first);
     void vocabulary_parallel();
 
     // Adds one activation forward and one gradient backward over every boundary between two devices. V-shaped
@@ -86,11 +89,7 @@ class CommRows {
     StateRounds rounds_;
     const LayerTypes& types_;
     double slow_share_ = 1;  // of the experts' all-to-alls
-    struct TypedCall {
-        int type = 0;
-        LayerCall call;
-    };
-    ShortList<TypedCall, 48 * kMostLayerTypes> calls_;  // of one layer of each type that the model has
+    ShortList<TypedCall, 48 * kMostLayerTypes> calls_;
 };
 
 // ---- comm_count.cpp ----

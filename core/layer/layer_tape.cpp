@@ -115,11 +115,6 @@ std::string LayerTape::weight_name(TensorId id) const {
     return name;
 }
 
-const Activation* LayerTape::activation_of(TensorId id) const {
-    const auto* const at = std::ranges::find(kept_, id, &Activation::id);
-    return at == kept_.end() ? nullptr : at;
-}
-
 bool LayerTape::tokens_cut(const LayerTensor& t, GroupKind group) {
     return std::ranges::any_of(t.dims, [&](const LayerDim& d) { return is_tokens(d) && d.cut_by(group); });
 }
@@ -265,37 +260,28 @@ std::vector<Value> LayerTape::collective(TapeKind kind, What what, What back, st
 
 // ---- what is kept ---------------------------------------------------------------------------------------
 
-void LayerTape::save(Value needed, TensorId id) {
-    const Activation* a = activation_of(id);
-    if (!a) return;
-    TapeSaved s;
-    s.needed = s.value = needed;
-    s.activation = *a;
-    // A gathered tensor is kept as it was before, unless the software keeps all of it.
-    const int made = makers_[static_cast<std::size_t>(needed)];
-    if (made >= 0 && nodes_[static_cast<std::size_t>(made)].kind == TapeKind::gather) {
-        const TapeNode& g = nodes_[static_cast<std::size_t>(made)];
-        const bool whole = a->tokens != Tokens::between
-                           && list_.steps[static_cast<std::size_t>(g.step)].group != GroupKind::cp;
-        if (!whole)
-            for (std::size_t i = 0; i < g.out.size(); ++i)
-                if (g.out[i] == needed) s.value = g.in[i];
-    }
-    s.bytes = bytes_of(*a, tokens_);
-    s.kept = is_kept(*a, t_.recompute, facts_);
-    nodes_.back().saves.push_back(s);
+TapeSaved* LayerTape::save_extra(TensorId id, Value beside) {
+    const auto* const at = std::ranges::find(kept_, id, &Activation::id);
+    if (at == kept_.end()) return nullptr;
+    TapeSaved& s = nodes_.back().saves.emplace_back();
+    s.value = beside, s.activation = *at;
+    s.bytes = bytes_of(*at, tokens_);
+    s.kept = is_kept(*at, t_.recompute, facts_);
+    return &s;
 }
 
-// Saves values without a tensor of their own among the steps: masks, a softmax's sums, the state of a scan.
-void LayerTape::save_extra(TensorId id, Value beside) {
-    const Activation* a = activation_of(id);
-    if (!a) return;
-    TapeSaved s;
-    s.value = beside;
-    s.activation = *a;
-    s.bytes = bytes_of(*a, tokens_);
-    s.kept = is_kept(*a, t_.recompute, facts_);
-    nodes_.back().saves.push_back(s);
+void LayerTape::save(Value needed, TensorId id) {
+    TapeSaved* const s = save_extra(id, needed);
+    if (!s) return;
+    s->needed = needed;
+    // A gathered tensor is kept as it was before, unless the software keeps all of it.
+    const int made = makers_[static_cast<std::size_t>(needed)];
+    if (made < 0 || nodes_[static_cast<std::size_t>(made)].kind != TapeKind::gather) return;
+    const TapeNode& g = nodes_[static_cast<std::size_t>(made)];
+    const bool over_cp = list_.steps[static_cast<std::size_t>(g.step)].group == GroupKind::cp;
+    if (s->activation.tokens != Tokens::between && !over_cp) return;
+    for (std::size_t i = 0; i < g.out.size(); ++i)
+        if (g.out[i] == needed) s->value = g.in[i];
 }
 
 LayerList LayerTape::run() {

@@ -123,7 +123,9 @@ class LayerTape {
         set_call(s, call.group, call.ranks, call.bytes, call.calls);
     }
     void save(Value needed, TensorId id);
-    void save_extra(TensorId id, Value beside);
+    // Saves a value without a tensor of its own among the steps: masks, a softmax's sums, the state of a
+    // scan. Returns null where the layer keeps no such tensor.
+    TapeSaved* save_extra(TensorId id, Value beside);
     [[nodiscard]] LayerTensor result_of(const LayerTensor& x, const LayerTensor& weight, std::string name,
                                         std::vector<LayerDim> dims) const;
 
@@ -134,7 +136,6 @@ class LayerTape {
     [[nodiscard]] LayerTensor weight_of(TensorId id, std::string_view rows, std::string_view cols) const;
     [[nodiscard]] std::string weight_name(TensorId id) const;
     [[nodiscard]] bool has_weight(TensorId id) const;
-    [[nodiscard]] const Activation* activation_of(TensorId id) const;
     [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind group,
                                           i64 ranks);
     [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind group);
