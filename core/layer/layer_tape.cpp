@@ -134,7 +134,6 @@ TapeNode& LayerTape::node(TapeKind kind, std::vector<Value> in, std::vector<Laye
     TapeNode n;
     n.kind = kind;
     n.in = std::move(in);
-    n.modules = modules_;
     n.part = part_;
     const bool same = kind == TapeKind::branch || kind == TapeKind::enter || kind == TapeKind::view;
     for (LayerTensor& t : out) {
@@ -154,12 +153,6 @@ LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, What w
     return s;
 }
 
-const LayerKernel* LayerTape::kernel_of(What what) const {
-    for (const LayerKernel& k : kernels_)
-        if (k.what == what && k.part == part_) return &k;
-    return nullptr;
-}
-
 LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how) {
     n.step = static_cast<int>(list_.steps.size());
     std::vector<LayerTensor> in, out;
@@ -167,9 +160,12 @@ LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how) {
     for (const Value v : n.weights) in.push_back(tensor(v));
     for (const Value v : n.out) out.push_back(tensor(v));
     LayerStep& s = emit(LayerPass::forward, how.op, block_, how.what, std::move(in), std::move(out));
-    if (const LayerKernel* k = kernel_of(how.what)) {
-        s.work = {k->what, k->part, KernelPass::forward, k->rate};
-        if (k->rate != LayerRate::core) s.flops = 2 * k->m * k->in * k->out * k->groups;
+    for (const LayerKernel& k : kernels_) {
+        if (k.what != how.what || k.part != part_) continue;
+        if (s.work.what == What::none) s.work = {k.what, k.part, KernelPass::forward, k.rate};
+        if (k.rate == LayerRate::scan) s.work.rate = k.rate;
+        if (k.rate != LayerRate::core) s.flops += 2 * k.m * k.in * k.out * k.groups;
+        n.repeats |= k.modules.any_of(t_.recompute.modules);
     }
     names_.push_back({n.step, how.back});
     return s;
@@ -255,6 +251,7 @@ std::vector<Value> LayerTape::collective(TapeKind kind, What what, What back, st
     TapeNode& n = node(kind, std::move(in), std::move(out));
     LayerStep& s = step_of(n, {op_of(call.collective), what, back});
     set_call(s, call);
+    n.repeats = call.repeats;
     return n.out;
 }
 

@@ -44,7 +44,7 @@ struct TapeNode {
     int step = -1;  // of the forward, or none
     std::vector<Value> in, out, weights;
     std::vector<TapeSaved> saves;
-    RecomputeModules modules;
+    bool repeats = false;  // the plan recomputes a module that it is part of
     bool experts = false;  // of weights: the experts'
     LayerPart part = LayerPart::mixer;
 };
@@ -91,7 +91,7 @@ class LayerTape {
     Value after(Value y, TensorId norm, TensorId mask);
     // Returns "u", "u2": the name of a norm's result from the residual stream.
     [[nodiscard]] std::string normed_name() const;
-    Value norm_of(Value x, std::string name, What what, TensorId activation, RecomputeModules modules = {});
+    Value norm_of(Value x, std::string name, What what, TensorId activation);
     // With `fused`, it runs in the kernel before it, so that it costs nothing of its own.
     Value add(Value x, Value y, bool fused = false);
 
@@ -102,8 +102,6 @@ class LayerTape {
     LayerStep& step_of(TapeNode& n, const TapeStep& how);
     Value kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out,
                  TapeKind kind = TapeKind::kernel);
-    // Returns the first kernel of this part that is about `what`, or null where the layer has none.
-    [[nodiscard]] const LayerKernel* kernel_of(What what) const;
     // Puts `x` where the weights can meet it: gathers it, or notes that its gradient will be summands.
     Value enter(Value x, What what, What back, What again);
     // Sums a partial tensor, into the form that tokens have between regions.
@@ -207,8 +205,7 @@ class LayerTape {
     KeptList kept_;
     LayerBlock block_ = LayerBlock::weights;
     LayerPart part_ = LayerPart::mixer;
-    int x_count_ = 0;           // additions to the residual stream so far
-    RecomputeModules modules_;  // of the nodes that are being put
+    int x_count_ = 0;  // additions to the residual stream so far
     std::vector<TapeNode> nodes_;
     std::vector<LayerTensor> values_;
     std::vector<int> makers_;       // node, or -1
