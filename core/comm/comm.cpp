@@ -2,7 +2,6 @@
 
 #include "core/comm/collective_time.h"
 #include "core/comm/comm_rows.h"
-#include "core/layer/expert_traffic.h"
 #include "core/layer/wire_bytes.h"
 #include "core/model/model.h"
 #include "core/plan/factors.h"
@@ -10,66 +9,51 @@
 namespace pentamesh {
 namespace {
 
-Volumes volumes_of(const Plan& plan) {
-    const Layout& l = plan.layout;
-    const Training& t = plan.training;
-    Volumes v;
-    v.tp = static_cast<double>(l.tp), v.cp = static_cast<double>(l.cp), v.pp = static_cast<double>(l.pp);
-    v.wire = wire_bytes(t.compute);
-    v.tokens = static_cast<double>(t.micro_batch) * static_cast<double>(t.sequence_length) / v.cp;
-    v.hidden_bytes = v.tokens * static_cast<double>(plan.model.hidden) * v.wire;
-    return v;
+// Returns where the rows of a call stand, in the order of list_calls: of attention or a scan, of a dense MLP,
+// of one beside experts, of shared experts, of context parallelism, of experts.
+int place_of(const LayerCall& c, bool moe) {
+    switch (c.part) {
+    case LayerPart::mixer: return c.group == GroupKind::cp ? 4 : 0;
+    case LayerPart::mlp: return moe ? 2 : 1;
+    case LayerPart::shared_experts: return 3;
+    case LayerPart::experts: break;
+    }
+    return 5;
 }
 
 }  // namespace
 
 CommRows::CommRows(const ResolvedPlan& resolved, Comm& out)
-    : resolved_(resolved), plan_(resolved.plan), out_(out), v_(volumes_of(plan_)),
-      rounds_(state_rounds(plan_)), types_(resolved.types) {}
+    : resolved_(resolved), plan_(resolved.plan), out_(out), rounds_(state_rounds(plan_)),
+      types_(resolved.types),
+      tokens_(static_cast<double>(plan_.training.micro_batch)
+              * static_cast<double>(plan_.training.sequence_length) / static_cast<double>(plan_.layout.cp)),
+      hidden_bytes_(tokens_ * static_cast<double>(plan_.model.hidden) * wire_bytes(plan_.training.compute)) {}
 
 void CommRows::list() {
-    const auto of = [](LayerPart part, bool cp) {
-        return [=](const LayerCall& c, const LayerType&) {
-            return c.part == part && (c.group == GroupKind::cp) == cp;
-        };
-    };
-    const auto of_mlp = [](bool moe) {
-        return [=](const LayerCall& c, const LayerType& type) {
-            return c.part == LayerPart::mlp && type.is_moe() == moe;
-        };
-    };
-    list_layers();
-    add_layers(of(LayerPart::mixer, false));
-    add_layers(of_mlp(false));
-    add_layers(of_mlp(true));
-    add_layers(of(LayerPart::shared_experts, false));
-    vocabulary_parallel();
-    add_layers(of(LayerPart::mixer, true));
-    add_layers(of(LayerPart::experts, false));
-    if (plan_.layout.pp > 1) pipeline();
-    gradients();
-}
-
-void CommRows::list_layers() {
+    constexpr int kPlaces = 6, kContext = 4;
     if (plan_.model.moe && plan_.layout.ep_comm != EpComm::alltoall)
         slow_share_ = slow_share(plan_, summary_of(GroupKind::ep));
+    std::array<CallList, kMostLayerTypes> lists;  // of one layer of each type that the model has
+    std::array<int, kMostLayerTypes> next{};
     for (int t = 0; t < types_.size(); ++t) {
         const bool of_mtp = plan_.model.mtp_layers > 0 && t == types_.mtp;
-        if (resolved_.counts[t] == 0 && !of_mtp) continue;
-        CallList own;
-        pentamesh::list_calls(plan_, resolved_.degrees, types_[t], own);
-        for (const LayerCall& c : own) calls_.push_back({t, c});
+        if (resolved_.counts[t] > 0 || of_mtp)
+            pentamesh::list_calls(plan_, resolved_.degrees, types_[t], lists[t]);
     }
-}
-
-template <typename F>
-void CommRows::add_layers(F&& wanted) {
-    const std::size_t first = out_.operations.size();
-    for (const TypedCall& c : calls_) {
-        if (!wanted(c.call, types_[c.type])) continue;
-        put_call(c.call, c.type, false, first);
-        if (c.call.repeats) put_call(c.call, c.type, true, first);
+    for (int place = 0; place < kPlaces; ++place) {
+        if (place == kContext) vocabulary_parallel();
+        const std::size_t first = out_.operations.size();
+        for (int t = 0; t < types_.size(); ++t)
+            for (int& i = next[t]; i < lists[t].size(); ++i) {
+                const LayerCall& c = lists[t][i];
+                if (place_of(c, types_[t].is_moe()) != place) break;
+                put_call(c, t, false, first);
+                if (c.repeats) put_call(c, t, true, first);
+            }
     }
+    if (plan_.layout.pp > 1) pipeline();
+    gradients();
 }
 
 void CommRows::put_call(const LayerCall& c, int type, bool recomputed, std::size_t first) {
@@ -78,7 +62,7 @@ void CommRows::put_call(const LayerCall& c, int type, bool recomputed, std::size
                                                  : Unit::dense_layer;
     const Phase phase = recomputed || c.pass == LayerPass::backward ? Phase::backward : Phase::forward;
     const LayerMask bit = LayerMask{1} << type;
-    for (std::size_t i = first; i < out_.operations.size(); ++i) {
+    for (std::size_t i = type > 0 ? first : out_.operations.size(); i < out_.operations.size(); ++i) {
         Operation& o = out_.operations[i];
         if (o.what == c.what && o.phase == phase && o.recomputed == recomputed && o.unit == unit
             && o.collective == c.collective && o.group == c.group && o.group_size == c.ranks
@@ -107,25 +91,22 @@ Operation* CommRows::put(GroupKind group, std::int64_t ranks, Unit unit, Phase p
         o.tier = slowest_tier(
             within(find_route(plan_, resolved_.mesh, summary_of(group)), static_cast<double>(ranks)));
     o.message_bytes = bytes;
-    describe(o);
+    const bool end = unit == Unit::embedding || unit == Unit::head, step = unit == Unit::step;
+    o.scope = unit == Unit::embedding ? Scope::embedding
+              : unit == Unit::head    ? Scope::head
+              : step                  ? Scope::step
+                                      : Scope::layer;
+    o.per = end                      ? "micro-batch"
+            : step                   ? "step"
+            : unit == Unit::boundary ? "chunk and micro-batch"
+                                     : "layer and micro-batch";
     return &o;
-}
-
-void CommRows::describe(Operation& o) {
-    o.scope = o.unit == Unit::embedding ? Scope::embedding
-              : o.unit == Unit::head    ? Scope::head
-              : o.unit == Unit::step    ? Scope::step
-                                        : Scope::layer;
-    o.per = o.unit == Unit::embedding || o.unit == Unit::head ? "micro-batch"
-            : o.unit == Unit::step                            ? "step"
-            : o.unit == Unit::boundary                        ? "chunk and micro-batch"
-                                                              : "layer and micro-batch";
 }
 
 void CommRows::vocabulary_parallel() {
     using enum Collective;
     const GroupKind tp = GroupKind::tp;
-    const double s = v_.hidden_bytes, heads = 1 + static_cast<double>(plan_.model.mtp_layers);
+    const double s = hidden_bytes_, heads = 1 + static_cast<double>(plan_.model.mtp_layers);
     if (plan_.layout.sequence_parallel) {
         put(tp, Unit::embedding, Phase::forward, reduce_scatter, What::embedded_tokens, s);
         put(tp, Unit::embedding, Phase::backward, all_gather, What::gradients_of_the_embedded_tokens, s);
@@ -139,21 +120,21 @@ void CommRows::vocabulary_parallel() {
     }
     // The call sums the largest logit, the logit of the label and the exponentials: Megatron's vocab-parallel
     // cross entropy.
-    put(tp, Unit::head, Phase::forward, all_reduce, What::cross_entropy, v_.tokens * bytes_of(Dtype::fp32),
+    put(tp, Unit::head, Phase::forward, all_reduce, What::cross_entropy, tokens_ * bytes_of(Dtype::fp32),
         3 * heads);
 }
 
 void CommRows::pipeline() {
     using enum Collective;
     const GroupKind pp = GroupKind::pp;
-    const double shards = plan_.layout.sequence_parallel ? v_.tp : 1;
-    const double message = v_.hidden_bytes / shards, m = resolved_.runs;
+    const double shards = plan_.layout.sequence_parallel ? static_cast<double>(plan_.layout.tp) : 1;
+    const double message = hidden_bytes_ / shards, m = resolved_.runs;
     const auto chunks = static_cast<double>(out_.stages.chunks);
     const bool v_shaped = traits_of(plan_.layout.schedule).placement != StagePlacement::loop;
     // With two devices each chunk sends one way only, except where loops close; a V never closes, nor do
     // DualPipe's two copies, which run against each other.
-    const double back = v_.pp > 2 ? chunks : v_shaped ? chunks / 2 : chunks - 1;
-    const double on = v_.pp > 2 || !v_shaped ? chunks : chunks / 2;
+    const double back = plan_.layout.pp > 2 ? chunks : v_shaped ? chunks / 2 : chunks - 1;
+    const double on = plan_.layout.pp > 2 || !v_shaped ? chunks : chunks / 2;
     put(pp, Unit::boundary, Phase::forward, send_recv, What::activations_to_the_next_stage, message, on * m);
     put(pp, Unit::boundary, Phase::backward, send_recv, What::gradients_to_the_previous_stage, message,
         back * m);

@@ -8,14 +8,6 @@
 
 namespace pentamesh {
 
-// Holds the factors of the volumes, as docs/communication.md names them.
-struct Volumes {
-    double tokens = 0;        // of a rank and micro-batch: b s / c
-    double hidden_bytes = 0;  // b s/c h e2: S of the tensor-parallel collectives
-    double tp = 1, cp = 1, pp = 1;
-    double wire = 2;
-};
-
 // Appends rows; those over a single rank or without bytes are left out.
 class CommRows {
   public:
@@ -36,13 +28,8 @@ class CommRows {
     Operation* put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c, What what,
                    double bytes, double calls);
 
-    static void describe(Operation& o);
-
-    // Adds the calls of layers, of each type that the model has: those of `wanted(call, type)`. A call that
-    // several types make is one row; one that is recomputed has another row for that.
-    void list_layers();
-    template <typename F>
-    void add_layers(F&& wanted);
+    // A call that several types make is one row; one that is recomputed has another row for that. `first` is
+    // the first row of its place.
     void put_call(const LayerCall& call, int type, bool recomputed, std::size_t first);
     void vocabulary_parallel();
 
@@ -82,15 +69,11 @@ class CommRows {
     const ResolvedPlan& resolved_;
     const Plan& plan_;
     Comm& out_;
-    Volumes v_;
     StateRounds rounds_;
     const LayerTypes& types_;
-    double slow_share_ = 1;  // of the experts' all-to-alls
-    struct TypedCall {
-        int type = 0;
-        LayerCall call;
-    };
-    ShortList<TypedCall, 48 * kMostLayerTypes> calls_;  // of one layer of each type that the model has
+    double tokens_ = 0;        // of a rank and micro-batch: b s / c
+    double hidden_bytes_ = 0;  // b s/c h e2: S of the tensor-parallel collectives
+    double slow_share_ = 1;    // of the experts' all-to-alls
 };
 
 // ---- comm_count.cpp ----

@@ -8,7 +8,7 @@ namespace pentamesh {
 
 void CommRows::gradients() {
     const double dense = out_.reduced.dense.all(), experts = out_.reduced.experts.all();
-    const bool cp = v_.cp > 1;
+    const bool cp = plan_.layout.cp > 1;
     const std::int64_t replicas = summary_of(GroupKind::dp_replicate).degree;
     if (plan_.layout.zero == 0) {
         reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, What::gradients);
@@ -29,7 +29,8 @@ void CommRows::gradients() {
 }
 
 void CommRows::two_copies(double numbers) {
-    if (traits_of(plan_.layout.schedule).placement != StagePlacement::two_copies || v_.pp <= 1) return;
+    if (traits_of(plan_.layout.schedule).placement != StagePlacement::two_copies || plan_.layout.pp <= 1)
+        return;
     using enum Collective;
     put(GroupKind::pp, 2, Unit::step, Phase::step, reduce_scatter, What::gradients_of_a_stages_two_copies,
         numbers * bytes_of(plan_.training.gradients), 1);

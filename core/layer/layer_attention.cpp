@@ -117,7 +117,6 @@ std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
 // multi_latent_attention.py).
 Value LayerTape::latent_attention(Value u) {
     const Mla& a = *m_.mla;
-    const RecomputeModules outer = modules_, up(RecomputeModule::mla_up_proj);
     const i64 qk = a.qk_nope_head_dim + a.qk_rope_head_dim, own = divide_up(type_.heads, d_.tp);
     const LayerDim heads = cut_dim("a", number(type_.heads), number(own), GroupKind::tp, d_.tp);
     bool input_saved = false;
@@ -135,7 +134,6 @@ Value LayerTape::latent_attention(Value u) {
         save_input(u);
         index_in = q_in = norm_of(c, "c_q2", What::norm_of_the_query_latents, TensorId::norm_q_latent_input);
     }
-    modules_ = up;
     const Value q_all =
         a.q_lora_rank > 0
             ? enter(q_in, What::query_latents_before_attention, What::gradients_of_the_query_latents,
@@ -148,7 +146,6 @@ Value LayerTape::latent_attention(Value u) {
         save(q_all, TensorId::attention_q_latent);
     else
         save_input(q_all);
-    modules_ = outer;
     const LayerTensor w_down = weight_of(TensorId::attention_kv_down, "r", "h");
     const Value c = product(What::key_and_value_latents, What::gradient_of_attentions_input, u, {w_down},
                             {resized(u, "c_kv", whole_dim("r", a.kv_lora_rank + a.qk_rope_head_dim))})[0];
@@ -158,7 +155,6 @@ Value LayerTape::latent_attention(Value u) {
     const Value latent = n.out[0], rope = n.out[1];
     step_of(n, {LayerOp::norm, What::norm_of_the_key_and_value_latents, What::gradient_of_the_norm});
     save(c, TensorId::norm_kv_latent_input);
-    modules_ = up;
     const LayerTensor w_kv = weight_of(TensorId::attention_kv_up, "ad", "r");
     const Value kv_all = enter(latent, What::key_and_value_latents_before_attention,
                                What::gradients_of_the_key_and_value_latents,
@@ -177,7 +173,6 @@ Value LayerTape::latent_attention(Value u) {
     TapeNode& turn = node(TapeKind::kernel, {q, kv, rope_all}, {std::move(q2), k2, v2});
     const std::vector<Value> turned = turn.out;
     step_of(turn, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back});
-    modules_ = outer;
     const std::vector<Value> index = a.index_heads > 0 ? indexer(u, index_in) : std::vector<Value>();
     const Value o = core(turned[0], turned[1], turned[2],
                          result_of(tensor(kv_all), w_kv, "o", {heads, whole_dim("d", a.v_head_dim)}), index);
@@ -214,8 +209,6 @@ void LayerTape::exchange_heads(i64 ranks, bool to_heads, What what, What back, s
 // Scores meet queries with keys: both have tokens cut by cp, which no product can have. Keys and values are
 // gathered, sent round, or heads are cut in the place of tokens.
 Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index) {
-    const RecomputeModules outer = modules_;
-    modules_ = RecomputeModules(RecomputeModule::core_attn);
     const CpComm how = plan_.layout.cp_comm;
     const i64 inner = head_ranks_of(plan_.layout, d_.cp);
     const bool cp = d_.cp > 1;
@@ -265,7 +258,6 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
     if (cp && inner > 1)
         exchange_heads(inner, false, What::attention_output_to_tokens, What::gradients_of_the_output_to_heads,
                        {&o});
-    modules_ = outer;
     return o;
 }
 
@@ -276,17 +268,12 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
     const bool mamba = module == TensorModule::mamba;
     const TensorId out_id = mamba ? TensorId::mamba_output : TensorId::mixer_output;
     std::vector<LayerTensor> weights, outs;
-    double flops = 0;
     for (const Tensor& t : weights_) {
-        if (!own(t) || t.id == out_id) continue;
-        const LocalShape l = local_shape(t, d_);
-        if (t.cols == m_.hidden && t.cut != TpCut::none && t.cut != TpCut::row) {
-            weights.push_back(weight_of(t.id, "i", "h"));
-            outs.push_back(result_of(tensor(x), weights.back(), std::string(short_name_of(t.id)),
-                                     {weights.back().dims[0]}));
-        } else {
-            flops += 2 * tokens_.of(Tokens::region) * number(l.rows) * number(l.cols);
-        }
+        const bool of_input = t.cols == m_.hidden && t.cut != TpCut::none && t.cut != TpCut::row;
+        if (!own(t) || t.id == out_id || !of_input) continue;
+        weights.push_back(weight_of(t.id, "i", "h"));
+        outs.push_back(
+            result_of(tensor(x), weights.back(), std::string(short_name_of(t.id)), {weights.back().dims[0]}));
     }
     std::vector<Value> in =
         product(What::inputs_of_the_scan, What::gradient_of_the_scans_input, x, weights, std::move(outs));
@@ -303,7 +290,7 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
     Value o = kernel({LayerOp::attention, What::scan_of_the_state, What::gradient_of_the_scan}, in,
                      std::move(scanned));
     const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
-    list_.steps.back().flops = flops + scan.model * tokens_.of(Tokens::region) / tp();
+    list_.steps.back().flops += scan.model * tokens_.of(Tokens::region) / tp();
     for (const Activation& a : kept_)
         if (module_of(a.id) == module) save_extra(a.id, o);
     o = exchange({o}, What::outputs_of_the_scan_to_tokens, What::gradients_of_the_scans_outputs_to_heads)[0];

@@ -37,8 +37,7 @@ void LayerTape::find_recomputed() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         const TapeNode& n = nodes_[i];
         const bool weights = n.kind == TapeKind::weights_in || n.kind == TapeKind::weights_again;
-        if (n.step >= 0 && !weights && !by_name)
-            recomputed_[i] = choice.whole_layers() || n.modules.any_of(choice.modules);
+        if (n.step >= 0 && !weights && !by_name) recomputed_[i] = choice.whole_layers() || n.repeats;
         for (const TapeSaved& s : n.saves)
             if (!s.kept) recomputed_[static_cast<std::size_t>(made_by(s, static_cast<int>(i)))] = 1;
     }

@@ -17,15 +17,12 @@ Value LayerTape::expert_products(Value x) {
     save(x, TensorId::experts_input);
     LayerTensor z = tensor(in.back());
     z.name = "z";
-    const RecomputeModules outer = modules_;
-    modules_ = RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act);
     const Value product_in =
         kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
                in, std::move(z));
     if (gated()) save(in[0], TensorId::experts_gate);
     save(in.back(), TensorId::experts_up);
     save_extra(TensorId::experts_activated, product_in);
-    modules_ = outer;
     const LayerTensor down = weight_of(TensorId::experts_down, "h", "f");
     LayerTensor y = result_of(tensor(product_in), down, "y", {down.dims[1]});
     const Value out = product(What::down_of_the_experts, What::gradient_of_the_activated, product_in, {down},
@@ -68,8 +65,6 @@ Value LayerTape::permuted(std::vector<Value> in, LayerTensor out, bool back) {
 
 Value LayerTape::experts(Value u) {
     const Moe& e = *m_.moe;
-    const RecomputeModules outer = modules_;
-    modules_ = RecomputeModules(RecomputeModule::moe);
     const LayerPart around = std::exchange(part_, LayerPart::experts);
     const Value logits = router(u);
     const Value shared = saturating_product(e.shared_experts, e.shared_expert_ffn) > 0
@@ -108,7 +103,6 @@ Value LayerTape::experts(Value u) {
         save_extra(TensorId::experts_latent_out_input, in);
         if (shared >= 0) out = add(out, shared, true);
     }
-    modules_ = outer;
     part_ = around;
     return out;
 }

@@ -7,15 +7,11 @@ std::string LayerTape::normed_name() const {
     return x_count_ == 0 ? "u" : "u" + std::to_string(x_count_ + 1);
 }
 
-Value LayerTape::norm_of(Value x, std::string name, What what, TensorId activation,
-                         RecomputeModules modules) {
+Value LayerTape::norm_of(Value x, std::string name, What what, TensorId activation) {
     LayerTensor u = tensor(x);
     u.name = std::move(name);
-    const RecomputeModules outer = modules_;
-    modules_ = modules;
     const Value out = kernel({LayerOp::norm, what, What::gradient_of_the_norm}, {x}, std::move(u));
     save(x, activation);
-    modules_ = outer;
     return out;
 }
 
@@ -39,14 +35,11 @@ Value LayerTape::after(Value y, TensorId norm, TensorId mask) {
 
 Value LayerTape::forward(Value x) {
     const bool mixes = type_.mixer != MixerKind::none, moe = type_.is_moe() && m_.moe;
-    const RecomputeModules norms(RecomputeModule::layernorm);
     const bool shares = type_.shares_norm(m_);
     Value u = -1, shared = -1;
     if (mixes) {
         block_ = LayerBlock::mixer;
-        const bool latent = type_.attends() && m_.attention == AttentionKind::mla && m_.mla;
-        u = norm_of(branch(x), normed_name(), What::norm_before_attention, TensorId::norm_attention_input,
-                    latent ? norms : RecomputeModules());
+        u = norm_of(branch(x), normed_name(), What::norm_before_attention, TensorId::norm_attention_input);
         if (shares) shared = branch(u);
         x = add(x, after(mixer(u), TensorId::norm_after_attention_input, TensorId::attention_dropout_mask));
     }
@@ -59,14 +52,14 @@ Value LayerTape::forward(Value x) {
     else
         u = norm_of(branch(x), normed_name(),
                     of_experts ? What::norm_before_the_experts : What::norm_before_the_mlp,
-                    TensorId::norm_mlp_input, of_experts ? norms : RecomputeModules());
+                    TensorId::norm_mlp_input);
     Value y = -1;
     if (type_.ffn_width > 0) {
         y = mlp(u, TensorModule::mlp);
         if (moe && m_.moe->beside_mlp) {
             y = norm_of(y, "y", What::norm_behind_the_mlp, TensorId::norm_after_dense_mlp_input);
-            u = norm_of(branch(x), normed_name(), What::norm_before_the_experts, TensorId::norm_experts_input,
-                        norms);
+            u = norm_of(branch(x), normed_name(), What::norm_before_the_experts,
+                        TensorId::norm_experts_input);
         }
     }
     if (moe) {
@@ -83,10 +76,7 @@ Value LayerTape::mlp(Value u, TensorModule module) {
     const bool shared = module == TensorModule::shared_expert;
     const MlpTensors& ids = mlp_tensors(module);
     const auto own = [&](std::string_view tensor) { return std::string(tensor) + (shared ? "_shared" : ""); };
-    const RecomputeModules outer = modules_;
     const LayerPart around = std::exchange(part_, shared ? LayerPart::shared_experts : LayerPart::mlp);
-    modules_ = shared ? RecomputeModules(RecomputeModule::moe, RecomputeModule::shared_experts)
-                      : RecomputeModules(RecomputeModule::mlp);
     std::vector<LayerTensor> weights;
     if (gated()) weights.push_back(weight_of(ids.gate, "f", "h"));
     weights.push_back(weight_of(ids.up, "f", "h"));
@@ -119,7 +109,6 @@ Value LayerTape::mlp(Value u, TensorModule module) {
     const Value left = shared ? leave(y, u, What::activations_after_the_shared_experts,
                                       What::gradients_after_the_shared_experts)
                               : leave(y, u, What::activations_after_the_mlp, What::gradients_after_the_mlp);
-    modules_ = outer;
     part_ = around;
     return left;
 }

@@ -115,11 +115,6 @@ std::string LayerTape::weight_name(TensorId id) const {
     return name;
 }
 
-const Activation* LayerTape::activation_of(TensorId id) const {
-    const auto* const at = std::ranges::find(kept_, id, &Activation::id);
-    return at == kept_.end() ? nullptr : at;
-}
-
 bool LayerTape::tokens_cut(const LayerTensor& t, GroupKind group) {
     return std::ranges::any_of(t.dims, [&](const LayerDim& d) { return is_tokens(d) && d.cut_by(group); });
 }
@@ -139,7 +134,6 @@ TapeNode& LayerTape::node(TapeKind kind, std::vector<Value> in, std::vector<Laye
     TapeNode n;
     n.kind = kind;
     n.in = std::move(in);
-    n.modules = modules_;
     n.part = part_;
     const bool same = kind == TapeKind::branch || kind == TapeKind::enter || kind == TapeKind::view;
     for (LayerTensor& t : out) {
@@ -159,12 +153,6 @@ LayerStep& LayerTape::emit(LayerPass phase, LayerOp op, LayerBlock block, What w
     return s;
 }
 
-const LayerKernel* LayerTape::kernel_of(What what) const {
-    for (const LayerKernel& k : kernels_)
-        if (k.what == what && k.part == part_) return &k;
-    return nullptr;
-}
-
 LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how) {
     n.step = static_cast<int>(list_.steps.size());
     std::vector<LayerTensor> in, out;
@@ -172,9 +160,12 @@ LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how) {
     for (const Value v : n.weights) in.push_back(tensor(v));
     for (const Value v : n.out) out.push_back(tensor(v));
     LayerStep& s = emit(LayerPass::forward, how.op, block_, how.what, std::move(in), std::move(out));
-    if (const LayerKernel* k = kernel_of(how.what)) {
-        s.work = {k->what, k->part, KernelPass::forward, k->rate};
-        if (k->rate != LayerRate::core) s.flops = 2 * k->m * k->in * k->out * k->groups;
+    for (const LayerKernel& k : kernels_) {
+        if (k.what != how.what || k.part != part_) continue;
+        if (s.work.what == What::none) s.work = {k.what, k.part, KernelPass::forward, k.rate};
+        if (k.rate == LayerRate::scan) s.work.rate = k.rate;
+        if (k.rate != LayerRate::core) s.flops += 2 * k.m * k.in * k.out * k.groups;
+        n.repeats |= k.modules.any_of(t_.recompute.modules);
     }
     names_.push_back({n.step, how.back});
     return s;
@@ -260,42 +251,34 @@ std::vector<Value> LayerTape::collective(TapeKind kind, What what, What back, st
     TapeNode& n = node(kind, std::move(in), std::move(out));
     LayerStep& s = step_of(n, {op_of(call.collective), what, back});
     set_call(s, call);
+    n.repeats = call.repeats;
     return n.out;
 }
 
 // ---- what is kept ---------------------------------------------------------------------------------------
 
-void LayerTape::save(Value needed, TensorId id) {
-    const Activation* a = activation_of(id);
-    if (!a) return;
-    TapeSaved s;
-    s.needed = s.value = needed;
-    s.activation = *a;
-    // A gathered tensor is kept as it was before, unless the software keeps all of it.
-    const int made = makers_[static_cast<std::size_t>(needed)];
-    if (made >= 0 && nodes_[static_cast<std::size_t>(made)].kind == TapeKind::gather) {
-        const TapeNode& g = nodes_[static_cast<std::size_t>(made)];
-        const bool whole = a->tokens != Tokens::between
-                           && list_.steps[static_cast<std::size_t>(g.step)].group != GroupKind::cp;
-        if (!whole)
-            for (std::size_t i = 0; i < g.out.size(); ++i)
-                if (g.out[i] == needed) s.value = g.in[i];
-    }
-    s.bytes = bytes_of(*a, tokens_);
-    s.kept = is_kept(*a, t_.recompute, facts_);
-    nodes_.back().saves.push_back(s);
+TapeSaved* LayerTape::save_extra(TensorId id, Value beside) {
+    const auto* const at = std::ranges::find(kept_, id, &Activation::id);
+    if (at == kept_.end()) return nullptr;
+    TapeSaved& s = nodes_.back().saves.emplace_back();
+    s.value = beside, s.activation = *at;
+    s.bytes = bytes_of(*at, tokens_);
+    s.kept = is_kept(*at, t_.recompute, facts_);
+    return &s;
 }
 
-// Saves values without a tensor of their own among the steps: masks, a softmax's sums, the state of a scan.
-void LayerTape::save_extra(TensorId id, Value beside) {
-    const Activation* a = activation_of(id);
-    if (!a) return;
-    TapeSaved s;
-    s.value = beside;
-    s.activation = *a;
-    s.bytes = bytes_of(*a, tokens_);
-    s.kept = is_kept(*a, t_.recompute, facts_);
-    nodes_.back().saves.push_back(s);
+void LayerTape::save(Value needed, TensorId id) {
+    TapeSaved* const s = save_extra(id, needed);
+    if (!s) return;
+    s->needed = needed;
+    // A gathered tensor is kept as it was before, unless the software keeps all of it.
+    const int made = makers_[static_cast<std::size_t>(needed)];
+    if (made < 0 || nodes_[static_cast<std::size_t>(made)].kind != TapeKind::gather) return;
+    const TapeNode& g = nodes_[static_cast<std::size_t>(made)];
+    const bool over_cp = list_.steps[static_cast<std::size_t>(g.step)].group == GroupKind::cp;
+    if (s->activation.tokens != Tokens::between && !over_cp) return;
+    for (std::size_t i = 0; i < g.out.size(); ++i)
+        if (g.out[i] == needed) s->value = g.in[i];
 }
 
 LayerList LayerTape::run() {

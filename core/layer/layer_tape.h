@@ -44,7 +44,7 @@ struct TapeNode {
     int step = -1;  // of the forward, or none
     std::vector<Value> in, out, weights;
     std::vector<TapeSaved> saves;
-    RecomputeModules modules;
+    bool repeats = false;  // the plan recomputes a module that it is part of
     bool experts = false;  // of weights: the experts'
     LayerPart part = LayerPart::mixer;
 };
@@ -91,7 +91,7 @@ class LayerTape {
     Value after(Value y, TensorId norm, TensorId mask);
     // Returns "u", "u2": the name of a norm's result from the residual stream.
     [[nodiscard]] std::string normed_name() const;
-    Value norm_of(Value x, std::string name, What what, TensorId activation, RecomputeModules modules = {});
+    Value norm_of(Value x, std::string name, What what, TensorId activation);
     // With `fused`, it runs in the kernel before it, so that it costs nothing of its own.
     Value add(Value x, Value y, bool fused = false);
 
@@ -102,8 +102,6 @@ class LayerTape {
     LayerStep& step_of(TapeNode& n, const TapeStep& how);
     Value kernel(const TapeStep& how, std::vector<Value> in, LayerTensor out,
                  TapeKind kind = TapeKind::kernel);
-    // Returns the first kernel of this part that is about `what`, or null where the layer has none.
-    [[nodiscard]] const LayerKernel* kernel_of(What what) const;
     // Puts `x` where the weights can meet it: gathers it, or notes that its gradient will be summands.
     Value enter(Value x, What what, What back, What again);
     // Sums a partial tensor, into the form that tokens have between regions.
@@ -123,7 +121,9 @@ class LayerTape {
         set_call(s, call.group, call.ranks, call.bytes, call.calls);
     }
     void save(Value needed, TensorId id);
-    void save_extra(TensorId id, Value beside);
+    // Saves a value without a tensor of its own among the steps: masks, a softmax's sums, the state of a
+    // scan. Returns null where the layer keeps no such tensor.
+    TapeSaved* save_extra(TensorId id, Value beside);
     [[nodiscard]] LayerTensor result_of(const LayerTensor& x, const LayerTensor& weight, std::string name,
                                         std::vector<LayerDim> dims) const;
 
@@ -134,7 +134,6 @@ class LayerTape {
     [[nodiscard]] LayerTensor weight_of(TensorId id, std::string_view rows, std::string_view cols) const;
     [[nodiscard]] std::string weight_name(TensorId id) const;
     [[nodiscard]] bool has_weight(TensorId id) const;
-    [[nodiscard]] const Activation* activation_of(TensorId id) const;
     [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind group,
                                           i64 ranks);
     [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind group);
@@ -206,8 +205,7 @@ class LayerTape {
     KeptList kept_;
     LayerBlock block_ = LayerBlock::weights;
     LayerPart part_ = LayerPart::mixer;
-    int x_count_ = 0;           // additions to the residual stream so far
-    RecomputeModules modules_;  // of the nodes that are being put
+    int x_count_ = 0;  // additions to the residual stream so far
     std::vector<TapeNode> nodes_;
     std::vector<LayerTensor> values_;
     std::vector<int> makers_;       // node, or -1

@@ -1,6 +1,5 @@
 // Adds the collectives of data parallelism for a layer's weights and gradients, and finds who takes part in a
 // collective.
-#include "core/layer/expert_traffic.h"
 #include "core/layer/layer_tape.h"
 #include "core/layer/wire_bytes.h"
 
@@ -54,7 +53,6 @@ void LayerTape::weights_in(bool of_experts) {
     const Shards s = shards(of_experts);
     if (s.numbers <= 0 || s.shards * s.copies <= 1) return;
     const LayerBlock outer = std::exchange(block_, LayerBlock::weights);
-    const RecomputeModules modules = std::exchange(modules_, {});
     const bool gathers = plan_.layout.zero >= 3;
     const double bytes = gathers ? gathered_bytes(t_) : updated_bytes(t_);
     const std::string name = of_experts ? "W_experts" : "W";
@@ -71,7 +69,7 @@ void LayerTape::weights_in(bool of_experts) {
         set_round(step, gathers ? state_rounds(plan_).forward : Rounds{});
         set_call(step, s.shard, s.shards, s.numbers * bytes, 1);
     }
-    block_ = outer, modules_ = modules;
+    block_ = outer;
 }
 
 void LayerTape::weights_behind(bool of_experts) {

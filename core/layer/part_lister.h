@@ -45,6 +45,7 @@ class PartLister {
     [[nodiscard]] What again(What what) const { return software_.inputs_whole ? What::none : what; }
 
     void mixer_calls();
+    void context_calls();
     void latent_calls(const Mla& mla);
     void attention_over_cp();
     void ulysses(i64 ranks, bool repeats_in, bool repeats_out);

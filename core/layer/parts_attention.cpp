@@ -17,6 +17,11 @@ void PartLister::mixer_calls() {
                 What::gradients_before_attention, What::gradients_after_attention,
                 again(What::attention_input_again_for_the_weight_gradient)},
                t_.recompute.whole_layers());
+}
+
+void PartLister::context_calls() {
+    part_ = LayerPart::mixer;
+    if (type_.mixer == MixerKind::none || d_.cp <= 1) return;
     if (type_.attends()) attention_over_cp();
     if (!type_.attends() || type_.mamba_beside) scan_over_cp();
 }

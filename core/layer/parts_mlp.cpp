@@ -1,5 +1,4 @@
 // Lists the parts of a layer's MLP and of its experts.
-#include "core/layer/expert_traffic.h"
 #include "core/layer/kernel_costs.h"
 #include "core/layer/part_lister.h"
 #include "core/layer/wire_bytes.h"
@@ -21,6 +20,7 @@ void PartLister::calls(CallList& out) {
     calls_ = &out;
     mixer_calls();
     mlp_calls();
+    context_calls();
     if (type_.is_moe() && m_.moe) expert_calls(*m_.moe);
 }
 
@@ -184,6 +184,7 @@ void PartLister::expert_kernels(const Moe& e) {
                      gated() ? 7 : 2, moe);
     }
     if (e.shared_experts <= 0) return;
+    element_wise(What::added_on_the_way, 0, 0, moe);  // fused into another kernel
     part_ = LayerPart::shared_experts;
     mlp_kernels(What::gate_and_up_of_the_shared_experts, What::down_of_the_shared_experts,
                 static_cast<double>(e.shared_experts * e.shared_expert_ffn) / tp_,

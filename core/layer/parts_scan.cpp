@@ -1,14 +1,23 @@
 // Lists the parts of a scan: what linear and Mamba layers have in the place of attention.
 #include "core/layer/kernel_costs.h"
 #include "core/layer/part_lister.h"
-#include "core/layer/scan_widths.h"
 
 namespace pentamesh {
 
 // A scan needs all tokens of a head in order: heads are exchanged for tokens and back, as in Ulysses
 // (Megatron-LM ssm/mamba_context_parallel.py).
 void PartLister::scan_over_cp() {
-    const auto [in, out] = scan_widths(m_, type_);
+    double in = 0, out = 0;  // numbers of a token before the scan and after it
+    if (type_.has_mamba() && m_.mamba) {
+        const Mamba& a = *m_.mamba;
+        in = static_cast<double>(2 * a.inner + (a.version == 1 ? 0 : 2 * a.groups * a.state + a.heads));
+        out = static_cast<double>(a.inner);
+    } else if (m_.linear) {
+        const Linear& a = *m_.linear;
+        const bool conv = a.kind == LinearKind::short_conv;
+        out = static_cast<double>(conv ? m_.hidden : a.value_heads * a.value_head_dim);
+        in = conv ? 3 * out : 2 * static_cast<double>(a.key_heads * a.key_head_dim) + 2 * out;
+    }
     const double bytes = tokens_ / tp_ * wire_;
     const GroupKind cp = GroupKind::cp;
     const Collective c = Collective::all_to_all;

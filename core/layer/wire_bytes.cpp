@@ -1,6 +1,7 @@
 #include "core/layer/wire_bytes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pentamesh {
 
@@ -15,6 +16,36 @@ double gathered_bytes(const Training& training) {
 double updated_bytes(const Training& training) {
     const bool both_ways = training.parameters == Dtype::fp8 && training.fp8_recipe == Fp8Recipe::mxfp8;
     return bytes_of(both_ways ? Dtype::bf16 : training.parameters);
+}
+
+namespace {
+
+// Returns the mean number of different places that k even draws of q places hit: q (1 - (1 - 1/q)^k).
+double places_hit(double q, double k) {
+    return q * (1 - std::pow(1 - 1 / q, k));
+}
+
+}  // namespace
+
+double sent_copies(const Plan& plan) {
+    const double k = static_cast<double>(plan.model.moe->top_k), imbalance = plan.training.router_imbalance;
+    if (plan.layout.ep_comm == EpComm::alltoall) return k * imbalance;
+    return std::min(places_hit(static_cast<double>(plan.layout.ep), k) * imbalance, k * imbalance);
+}
+
+double dispatch_bytes(Dtype compute) {
+    if (compute != Dtype::fp8 && compute != Dtype::fp4) return wire_bytes(compute);
+    return bytes_of(Dtype::fp8) + bytes_of(Dtype::fp32) / 128;
+}
+
+double slow_share(const Plan& plan, const GroupSummary& ep) {
+    const double nodes = static_cast<double>(ep.degree) / static_cast<double>(ep.per_fast_domain);
+    if (nodes <= 1) return 1;
+    const double k = static_cast<double>(plan.model.moe->top_k);
+    const double limit = static_cast<double>(plan.model.moe->max_nodes_per_token);
+    double hit = places_hit(nodes, k);
+    if (limit > 0) hit = std::min(hit, limit);
+    return std::min(hit / std::min(places_hit(static_cast<double>(plan.layout.ep), k), k), 1.0);
 }
 
 }  // namespace pentamesh

@@ -1,6 +1,7 @@
-// Counts the bytes of a number on the wire.
+// Counts the bytes of a number on the wire, and the copies of a token on its way to experts.
 #pragma once
 
+#include "core/mesh/mesh.h"
 #include "core/plan/plan.h"
 
 namespace pentamesh {
@@ -16,5 +17,18 @@ namespace pentamesh {
 // Bytes of one updated parameter on the wire where ZeRO-1 and 2 gather it: those of its type, of one copy. Of
 // MXFP8 bf16 goes, out of which each rank scales both ways (Megatron-LM, reuse_grad_buf_for_mxfp8_param_ag).
 [[nodiscard]] double updated_bytes(const Training& training);
+
+// Returns the copies of a token that a rank sends: one for each expert; a kernel that knows the ranks sends
+// one to each rank that holds one of its experts. The load of the busiest rank counts.
+[[nodiscard]] double sent_copies(const Plan& plan);
+
+// Returns the bytes of a number on its way to the experts. DeepSeek-AI 2024 (DeepSeek-V3), section 3.3:
+// dispatch is in fp8 with an fp32 scale per 128 numbers.
+[[nodiscard]] double dispatch_bytes(Dtype compute);
+
+// Returns the share of the copies sent to ranks that crosses to another node: one for each node that is hit,
+// spread there over the first tier (DeepEP, internode kernels). It is at most the model's limit of nodes.
+// `ep` says how the groups of ep lie.
+[[nodiscard]] double slow_share(const Plan& plan, const GroupSummary& ep);
 
 }  // namespace pentamesh

@@ -7,6 +7,7 @@
 #include "core/plan/software.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace pentamesh {
 namespace {
@@ -119,8 +120,8 @@ LayerTime time_layer(const Plan& plan, const Degrees& degrees, const LayerType& 
     list_kernels(plan, degrees, type, kernels);
     for (const LayerKernel& k : kernels) {
         const PassTime own = timer.time(k);
-        for (const RecomputeModule m : all_of<RecomputeModule>())
-            if (k.modules.has(m)) t.module[m] += own.forward;
+        for (unsigned bits = k.modules.bits; bits != 0; bits &= bits - 1)
+            t.module[static_cast<RecomputeModule>(std::countr_zero(bits))] += own.forward;
         if (k.fused) continue;
         (k.part == LayerPart::mixer || k.on_stream ? t.mixer : t.mlp) += own;
         if (k.rate == LayerRate::core) t.attention += own;

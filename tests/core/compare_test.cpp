@@ -49,7 +49,7 @@ TEST_CASE(
         for (const PartRow& r : why) {
             CHECK(!r.because.empty());
             CHECK(r.delta_s[0] == 0);
-            // What rounding leaves of two equal parts is no difference.
+            // A difference that only rounding leaves is shown as none.
             CHECK(std::abs(r.delta_s[1] - (r.values_s[1] - r.values_s[0])) <= 1e-9 * e[1].step->time_s);
             sum += r.delta_s[1];
         }

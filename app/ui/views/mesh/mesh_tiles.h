@@ -38,7 +38,7 @@ void draw_lit_tile(Canvas& canvas, const MeshPlace& place, const LitGroups& lit)
 // Writes the names of nodes and tiles where they have room.
 void name_boxes(Ui& ui, const MeshPlace& place, const Scene& scene);
 inline constexpr float kRowNames = 64;  // width left of the rows
-// Returns the axis whose neighbours are the rows of a cluster: null where there is none, or a cell is a card.
+// Returns the axis whose neighbours are the rows of a cluster: null if no axis has them, or a cell is a card.
 [[nodiscard]] const MeshAxis* names_rows(const MeshAxes& axes, const MeshLayout& layout);
 // Writes "stage 0", "stage 5" left of the rows, where they have room.
 void name_rows(Ui& ui, const MeshPlace& place, const Scene& scene);
