@@ -10,7 +10,7 @@ namespace pentamesh {
 namespace {
 
 // Returns where the rows of a call stand, in the order of list_calls: of attention or a scan, of a dense MLP,
-// of one beside experts, of shared experts, of context parallelism, of experts.
+// of one next to experts, of shared experts, of context parallelism, of experts.
 int place_of(const LayerCall& c, bool moe) {
     switch (c.part) {
     case LayerPart::mixer: return c.group == GroupKind::cp ? 4 : 0;

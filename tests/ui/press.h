@@ -71,12 +71,26 @@ inline bool says(Driver& d, std::string_view words) {
     return found;
 }
 
-// Clicks the n-th call in the table of the communication view, where headings are no calls. Returns false if
-// it is not shown.
-inline bool click_call(Driver& d, int n) {
-    const std::vector<CallRow>& rows = d.shell.views().comm.calls.shown().row;
-    for (std::size_t r = 0; r < rows.size(); ++r)
-        if (rows[r].operation >= 0 && n-- == 0) return d.click("comm.table", r);
+// Clicks a call in the communication view's table: opens the headings over it and scrolls to it. Returns
+// false if it cannot be reached.
+inline bool click_call(Driver& d, int operation) {
+    const CommCallsState& calls = d.shell.views().comm.calls;
+    for (int tries = 0; tries < 40; ++tries) {
+        const std::vector<CallRow>& rows = calls.shown().row;
+        std::size_t at = rows.size(), drawn = rows.size(), closed = rows.size();
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            const bool seen = d.drawn("comm.table", r);
+            if (seen) drawn = r;
+            if (rows[r].operation == operation) at = r;
+            if (seen && rows[r].heading >= 0 && ((calls.closed_shown >> rows[r].heading) & 1U) != 0)
+                closed = r;
+        }
+        if (at < rows.size() && d.drawn("comm.table", at)) return d.click("comm.table", at);
+        if (closed < rows.size() && at == rows.size())
+            d.click("comm.table", closed);
+        else if (drawn < rows.size())
+            d.wheel(d.shell.ui_state().rect_of("comm.table", drawn)->center(), -1);
+    }
     return false;
 }
 

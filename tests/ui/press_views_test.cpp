@@ -36,11 +36,15 @@ TEST_CASE("a heading of the table of calls hides its calls and shows them again"
         return std::count_if(rows.begin(), rows.end(), [](const CallRow& r) { return r.operation >= 0; });
     };
     const auto before = calls();
-    REQUIRE(before > 0);
-    REQUIRE(d.click("comm.table", 0));  // the axis with most time: all of its calls go
+    const std::vector<CallRow>& rows = d.shell.views().comm.calls.shown().row;
+    std::size_t heading = 0;  // of an axis whose calls are shown
+    while (heading + 1 < rows.size() && (rows[heading].heading < 0 || rows[heading + 1].operation < 0))
+        ++heading;
+    REQUIRE(heading + 1 < rows.size());
+    REQUIRE(d.click("comm.table", heading));
     CHECK(calls() < before);
     CHECK(d.shell.selection().operation == -1);
-    REQUIRE(d.click("comm.table", 0));
+    REQUIRE(d.click("comm.table", heading));
     CHECK(calls() == before);
 }
 

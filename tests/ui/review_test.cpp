@@ -249,7 +249,7 @@ TEST_CASE("a second plan adds what differs, both waterfalls and why") {
     ReviewRequest request;
     request.pages = {ReviewPage::comparison};
     const std::string text = joined(text_of(plans, request));
-    CHECK(has(text, "virtual_stages"));
+    CHECK(has(text, "dp_shard"));
     CHECK_FALSE(has(text, "/layout/"));  // a reader's names, not the file's
     // The verdict stands on the first page too.
     const std::string whole = joined(text_of(plans));

@@ -78,7 +78,7 @@ TEST_CASE("stepping goes from one start or end of an op to the next, and back") 
 }
 
 TEST_CASE("the wheel zooms about the mouse down to a nanosecond, dragging pans and Home fits again") {
-    Driver d("llama-3-70b-3d");
+    Driver d("llama-3.1-405b-16k");  // too few micro-batches for windows
     d.press({Key::n6});
     const Rect plot = place(d, "timeline.plot");
     const Vec2 at{plot.x + plot.w * 0.3f, plot.y + 20};
@@ -220,11 +220,39 @@ TEST_CASE("hovering a stage's name in the timeline veils the other stages' GPUs"
     CHECK(pixels_apart(plain, d.surface.read(), place(d, "mesh.cells")) > 20000);
 }
 
+TEST_CASE("many micro-batches are shown in three windows, which the wheel leaves and Home brings back") {
+    Driver d("llama-3-70b-3d");
+    d.press({Key::n6});
+    const auto windows = [&] { return d.drawn("timeline.plot", 2); };
+    REQUIRE(windows());
+    const TimelineWindows& kept = **d.shell.views().timeline.windows;
+    CHECK(kept.window[0].from_s == 0);
+    CHECK(kept.window[2].to_s == near(d.shell.views().timeline.shown->whole_s(d.shell.evaluation())));
+    // They are on one scale, and the middle one begins where a period does.
+    for (const TimeScale& w : kept.window)
+        CHECK(static_cast<double>(w.plot.w) / (w.to_s - w.from_s)
+              == near(static_cast<double>(kept.window[0].plot.w) / kept.window[0].to_s, 1e-4));
+    const double periods = (kept.window[1].from_s - kept.steady.from_s) / kept.steady.period_s;
+    CHECK(std::abs(periods - std::round(periods)) < 1e-6);
+    const double middle = kept.window[1].from_s;
+    const Rect strip = place(d, "timeline.overview");
+    d.drag(strip.center(), {strip.x + strip.w * 0.75f, strip.center().y});
+    CHECK((*d.shell.views().timeline.windows)->window[1].from_s > middle);
+    d.press({Key::home});
+    CHECK((*d.shell.views().timeline.windows)->window[1].from_s == middle);
+    const Rect steady = *d.shell.ui_state().rect_of("timeline.plot", 1);
+    d.wheel(steady.center(), 2);
+    CHECK_FALSE(windows());
+    d.press({Key::home});
+    CHECK(windows());
+}
+
 TEST_CASE("hovering a block lights its micro-batch and draws its arrows") {
     Driver d("gpt-175b-a100");
     d.press({Key::n6});
-    const Rect plot = place(d, "timeline.plot");
-    d.wheel({plot.x + 2, plot.y + 10}, 12);
+    const Rect first = place(d, "timeline.plot");
+    d.wheel({first.x + 2, first.y + 10}, 12);
+    const Rect plot = place(d, "timeline.plot");  // the wheel left the three windows
     d.move({5, 5});
     d.settle();
     const Image plain = d.surface.read();

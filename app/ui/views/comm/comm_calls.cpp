@@ -300,8 +300,8 @@ void draw_comm_calls(Ui& ui, Rect room, Scene& scene, CommCallsState& state, std
     const std::uint64_t closed = state.touched                       ? state.closed
                                  : all_fit || ui.state().for_picture ? 0
                                                                      : all_but_axes(*rows);
-    state.all_shown = closed == 0;
-    if (!state.all_shown) rows = &list(state.some, closed);
+    state.closed_shown = closed;
+    if (closed != 0) rows = &list(state.some, closed);
     int selected = -1;
     for (std::size_t r = 0; r < rows->row.size(); ++r)
         if (rows->row[r].operation >= 0 && rows->row[r].operation == scene.selection.operation)

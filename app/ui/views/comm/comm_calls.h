@@ -34,8 +34,8 @@ struct CommCallsState {
     // By revision, columns, what is closed, stage: with every heading open, and as it is shown.
     using KeptRows = Kept<CallRows, std::tuple<std::uint64_t, CallColumns, std::uint64_t, int>>;
     KeptRows all, some;
-    bool all_shown = true;  // the rows drawn last are `all`, else `some`
-    [[nodiscard]] const CallRows& shown() const { return all_shown ? *all : *some; }
+    std::uint64_t closed_shown = 0;  // the closed headings as they were drawn last
+    [[nodiscard]] const CallRows& shown() const { return closed_shown == 0 ? *all : *some; }
 };
 // A click on a heading opens or closes it, one on a call selects it.
 void draw_comm_calls(Ui& ui, Rect room, Scene& scene, CommCallsState& state, std::uint64_t revision);

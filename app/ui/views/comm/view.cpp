@@ -75,7 +75,7 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, CommViewState& state) {
     static constexpr std::string_view kParts[] = {"where it goes", "who to whom", "one call"};
     static constexpr std::string_view kWidths[] = {"time", "bytes"};
     const float parts = segments_width(ui, kParts), widths = segments_width(ui, kWidths);
-    const bool both = state.part == CommViewState::kCalls && head_row.w > parts + widths + 360;
+    const bool both = state.part == CommViewState::kCalls && head_row.w > parts + widths + 60;
     Rect place = head_place(head_row, room, parts + (both ? widths + 12 : 0.0f));
     if (both)
         state.width = static_cast<FlowWidth>(
