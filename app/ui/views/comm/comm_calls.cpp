@@ -239,6 +239,11 @@ class Lister {
     CallRows out_;
 };
 
+// Returns the middle of a cell's first line: words may take two.
+float first_line(Rect cell) {
+    return std::min(cell.center().y, cell.y + 11);
+}
+
 // Draws a row's time on the common scale: filled where the step waits, outlined where it is hidden.
 void draw_time(Ui& ui, Rect cell, const CallRow& row, double longest_s, RowTone tone) {
     if (longest_s <= 0) return;
@@ -246,7 +251,7 @@ void draw_time(Ui& ui, Rect cell, const CallRow& row, double longest_s, RowTone 
     if (tone != RowTone::heading) color = mix(ui.theme().window, color, 0.7f);
     const float h = tone == RowTone::heading ? 12.0f : 8.0f;
     const auto width = [&](double time) { return static_cast<float>(time / longest_s) * cell.w; };
-    const Rect all{cell.x, cell.center().y - h / 2, std::max(width(row.time_s), 1.0f), h};
+    const Rect all{cell.x, first_line(cell) - h / 2, std::max(width(row.time_s), 1.0f), h};
     if (row.time_s > row.exposed_s) ui.canvas().frame(all, color, 1);
     if (row.exposed_s > 0) ui.canvas().rect({all.x, all.y, std::max(width(row.exposed_s), 1.0f), h}, color);
 }
@@ -264,10 +269,10 @@ bool paint_cell(Ui& ui, const CallRows& rows, std::uint64_t closed, Rect cell, s
                 std::size_t column) {
     const CallRow& row = rows.row[r];
     if (column == 0 && row.heading >= 0 && rows.tone[r] == RowTone::heading)
-        ui.swatch({cell.x, cell.center().y - 5}, color_of(ui.theme(), row.group));
+        ui.swatch({cell.x, first_line(cell) - 5}, color_of(ui.theme(), row.group));
     if (rows.table.columns.size() <= kBarColumn) return false;
     if (column == 1 && row.heading >= 0 && !ui.state().for_picture)
-        draw_caret(ui, {cell.x + (rows.tone[r] == RowTone::heading ? 6.0f : 16.0f), cell.center().y},
+        draw_caret(ui, {cell.x + (rows.tone[r] == RowTone::heading ? 6.0f : 16.0f), first_line(cell)},
                    ((closed >> row.heading) & 1U) == 0);
     if (column != kBarColumn) return false;
     draw_time(ui, cell, row, rows.longest_s, rows.tone[r]);

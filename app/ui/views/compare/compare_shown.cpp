@@ -56,14 +56,25 @@ PlanComparison shown_comparison(const Scene& scene, const CompareViewState& stat
     return c;
 }
 
+namespace {
+
+// Returns "B does not fit (90.9 of 79.6 GiB). "; empty for a plan that fits.
+std::string unfit_words(const char* name, const Memory& memory) {
+    if (memory.fit() == MemoryFit::yes) return {};
+    return std::string(name) + " " + std::string(name_of(memory.fit())) + " (" + gib(memory.peak()) + " of "
+           + memory_text(memory.hbm) + "). ";
+}
+
+}  // namespace
+
 std::string why_words(const Evaluation& a, const Evaluation& b, const std::vector<PartRow>& why) {
     if (!a.step || !b.step) return "One of the plans has no step.";
     const double by = difference(b.step->time_s, a.step->time_s);
-    std::string out;
+    std::string out = unfit_words("A", a.memory) + unfit_words("B", b.memory);
     if (by == 0)
-        out = "A and B take the same time";
+        out += "A and B take the same time";
     else
-        out = "B is " + time_text(std::abs(by)) + (by < 0 ? " faster" : " slower");
+        out += "B is " + time_text(std::abs(by)) + (by < 0 ? " faster" : " slower");
     std::vector<const PartRow*> rows;
     for (const PartRow& r : why)
         if (r.delta_s.back() != 0) rows.push_back(&r);

@@ -10,6 +10,8 @@ namespace pentamesh::ui {
 
 namespace {
 
+constexpr float kHeadWithLines = 40;  // of a node: words, and the lines between its tiles
+
 constexpr float kLeastRounded = 34;  // a box less wide has no round corners: all are drawn at once
 constexpr float kLeastBox = 14;      // one less wide has no frame
 constexpr float kContour = 2, kRadius = 8;
@@ -107,7 +109,8 @@ void name_boxes(Ui& ui, const MeshPlace& m, const Scene& scene) {
                                  : m.layout.node.size > 1
                                      ? plural(m.layout.node.size, "GPU on ", "GPUs on ") + fast
                                      : "";
-        if (c.text_width(held, plain) <= row.w) c.text_in(row, held, plain);
+        // In a low head lines run where these words would stand.
+        if (head >= kHeadWithLines && c.text_width(held, plain) <= row.w) c.text_in(row, held, plain);
         if (node_is_tile || tile_head < 14) return;
         for (std::int64_t t = i * in_node; t < std::min((i + 1) * in_node, m.layout.tile.count); ++t) {
             const Rect r = box_rect(m.layout.tile, t, m.grid, m.zoom);
