@@ -139,7 +139,7 @@ std::optional<Error> read_json(std::string_view text, const std::string& path, j
 
 json parse_json(std::string_view text, const std::string& path) {
     json out;
-    if (const std::optional<Error> error = read_json(text, path, out)) throw *error;
+    if (const std::optional<Error> error = read_json(text, path, out)) throw Error(*error);
     return out;
 }
 

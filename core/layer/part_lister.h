@@ -86,7 +86,7 @@ class PartLister {
     void attention_kernels(const Widths& w);
     void latent_kernels(const Mla& mla, const Widths& w);
     void core_kernels(const Widths& w);
-    void linear_kernels(const Linear& linear);
+    void linear_kernels(const Linear& a);
     void mamba_kernels(const Mamba& mamba);
     void scan_kernel(const ScanFlops& flops, double in, double out);
     void mlp_kernels(What up, What down, double width, RecomputeModules modules);
@@ -104,7 +104,7 @@ class PartLister {
     // s^2 b. Fused it is the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section
     // 3.1).
     void core_kept(i64 all_heads, i64 heads, i64 dim, std::string_view symbol);
-    void linear_kept(const Linear& linear);
+    void linear_kept(const Linear& a);
     void mamba_kept(const Mamba& mamba);
     // `recomputed_by` names the modules that recompute the outputs of the products; `activated` those of the
     // activation.

@@ -12,6 +12,6 @@ namespace pentamesh::ui {
 
 // In every cell, in those of highlighted groups, or only ranks. Cells too small for a rank stay empty.
 enum class Cards : std::uint8_t { all, lit, ranks };
-void draw_cards(Ui& ui, const MeshPlace& place, const Scene& scene, const CellGrid& colored, Cards which);
+void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& colored, Cards which);
 
 }  // namespace pentamesh::ui

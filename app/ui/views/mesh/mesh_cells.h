@@ -18,7 +18,7 @@ struct LitGroups {
     MeshAxes axes;
     Color quiet, own;  // of the cells that are not highlighted, of the rank's
     bool own_lit = false;
-    [[nodiscard]] Color color_of(std::int64_t rank) const;
+    [[nodiscard]] Color color_of(std::int64_t other) const;
 };
 [[nodiscard]] LitGroups lit_groups(const Theme& theme, const Scene& scene);
 void draw_quiet_cells(Canvas& canvas, const LitGroups& lit, CellGrid grid);

@@ -113,7 +113,8 @@ float legend_height(Ui& ui, float width, const Scene& scene, Legend form) {
     if (n == 0) return 0;
     if (form == Legend::lines) return kLegendLine;
     const std::size_t columns = columns_in(width, n, form != Legend::rows);
-    return static_cast<float>((n + columns - 1) / columns) * (kLegendEntry + 6) - 6;
+    const std::size_t rows = (n + columns - 1) / columns;
+    return static_cast<float>(rows) * (kLegendEntry + 6) - 6;
 }
 
 void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& axis, double most_s) {
@@ -157,7 +158,8 @@ void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form) {
                       scene, entries[i]);
             continue;
         }
-        const auto col = static_cast<float>(i % columns), row = static_cast<float>(i / columns);
+        const std::size_t line = i / columns;
+        const auto col = static_cast<float>(i % columns), row = static_cast<float>(line);
         draw_legend_entry(
             ui, {room.x + col * (width + kEntryGap), room.y + row * (kLegendEntry + 6), width, kLegendEntry},
             scene, entries[i], most);

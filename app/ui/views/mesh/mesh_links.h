@@ -15,8 +15,8 @@ void draw_link(Canvas& canvas, Color ground, std::span<const Vec2> points, Color
                float width = 2, bool dots = true);
 // Draws the links of every group of an axis: from cell to cell where there are few, else from node to node.
 // `quiet`: thin, behind what is highlighted.
-void draw_links(Ui& ui, const MeshPlace& place, const Scene& scene, const MeshAxis& axis, bool quiet);
+void draw_links(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& axis, bool quiet);
 // Draws those of the group that holds `rank`.
-void draw_lit_links(Ui& ui, const MeshPlace& place, const MeshAxis& axis, std::int64_t rank);
+void draw_lit_links(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_t rank);
 
 }  // namespace pentamesh::ui

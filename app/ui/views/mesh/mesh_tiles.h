@@ -32,17 +32,17 @@ struct MeshPlace {
 };
 
 // Draws the frames of nodes and tiles under the cells. `quiet`: contours stay behind what is highlighted.
-void draw_boxes(Canvas& canvas, const Theme& theme, const MeshPlace& place, bool quiet);
+void draw_boxes(Canvas& c, const Theme& theme, const MeshPlace& m, bool quiet);
 // Draws the contour of the tile that is highlighted.
-void draw_lit_tile(Canvas& canvas, const MeshPlace& place, const LitGroups& lit);
+void draw_lit_tile(Canvas& c, const MeshPlace& m, const LitGroups& lit);
 // Writes the names of nodes and tiles where they have room.
-void name_boxes(Ui& ui, const MeshPlace& place, const Scene& scene);
+void name_boxes(Ui& ui, const MeshPlace& m, const Scene& scene);
 inline constexpr float kRowNames = 64;  // width left of the rows
 // Returns the axis whose neighbours are the rows of a cluster: null if no axis has them, or a cell is a card.
 [[nodiscard]] const MeshAxis* names_rows(const MeshAxes& axes, const MeshLayout& layout);
 // Writes "stage 0", "stage 5" left of the rows, where they have room.
-void name_rows(Ui& ui, const MeshPlace& place, const Scene& scene);
+void name_rows(Ui& ui, const MeshPlace& m, const Scene& scene);
 // Draws the pods and their names.
-void draw_pods(Ui& ui, const MeshPlace& place, std::int64_t gpus);
+void draw_pods(Ui& ui, const MeshPlace& m, std::int64_t gpus);
 
 }  // namespace pentamesh::ui

@@ -102,7 +102,8 @@ std::optional<TimelineWindows> find_windows(const Timeline& t, double whole_s, R
     out.whole_s = whole_s;
     out.shown_periods = std::max(1, static_cast<int>(std::lround(shares.steady_s / steady->period_s)));
     // A window begins where a period does.
-    const double middle = steady->from_s + (steady->periods - out.shown_periods) / 2 * steady->period_s;
+    const int before = (steady->periods - out.shown_periods) / 2;
+    const double middle = steady->from_s + before * steady->period_s;
     const double wanted = steady_at_s < 0 ? middle : steady_at_s;
     const double at = steady->from_s
                       + std::clamp(std::round((wanted - steady->from_s) / steady->period_s), 0.0,

@@ -30,10 +30,10 @@ inline constexpr float kWindowsHead = 68;
 
 // Draws the step as a strip with the three windows marked, beams down to them, and their heads. A drag over
 // the strip moves the middle window: `steady_at_s` is set.
-void draw_windows_head(Ui& ui, Rect strip_and_heads, const TimelineWindows& windows, const Timeline& t,
+void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeline& t,
                        const ShownTimeline& shown, SeenBlocks& blocks, double& steady_at_s);
 // Draws the breaks between the windows, and a bracket under one period.
-void draw_breaks(Ui& ui, Rect rows, const TimelineWindows& windows);
-void draw_period(Ui& ui, Rect row, const TimelineWindows& windows);
+void draw_breaks(Ui& ui, Rect rows, const TimelineWindows& w);
+void draw_period(Ui& ui, Rect row, const TimelineWindows& w);
 
 }  // namespace pentamesh::ui
