@@ -65,15 +65,10 @@ void stack(Column& column, Rect room, float gap) {
     }
 }
 
-void find_axes_and_tiers(Flow& f) {
+void find_axes_and_tiers(const Comm& comm, Flow& f) {
     for (const TrafficFlow& flow : f.flows) {
-        if (f.axes.empty() || f.axes.back().kind != flow.group) f.axes.push_back({flow.group, {}});
-        AxisTraffic& sum = f.axes.back().traffic;
-        sum.count += flow.traffic.count;
-        sum.sent_bytes_per_rank += flow.traffic.sent_bytes_per_rank;
-        sum.payload_bytes += flow.traffic.payload_bytes;
-        sum.time_s += flow.traffic.time_s;
-        sum.exposed_s += flow.traffic.exposed_s;
+        if (f.axes.empty() || f.axes.back().kind != flow.group)
+            f.axes.push_back({flow.group, comm.by_axis[flow.group]});
         f.all_s += flow.traffic.time_s;
         f.waits_s += flow.traffic.exposed_s;
         if (std::find(f.tiers.begin(), f.tiers.end(), flow.tier) == f.tiers.end())
@@ -152,7 +147,7 @@ Flow flow_of(const Comm& comm, Rect room, FlowWidth width) {
     Flow f;
     f.flows = traffic_flows(comm);
     f.compact = room.h < 220 || room.w < 760;
-    find_axes_and_tiers(f);
+    find_axes_and_tiers(comm, f);
     order_tiers(f);
     f.left.node.resize(f.axes.size());
     f.middle.node.resize(f.tiers.size());

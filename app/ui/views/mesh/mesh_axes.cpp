@@ -14,23 +14,26 @@ constexpr GroupKind kExpertAxes[] = {GroupKind::etp, GroupKind::ep, GroupKind::e
 
 }  // namespace
 
+MeshAxis mesh_axis(const Theme& theme, const Plan& plan, const Evaluation& evaluation, GroupKind kind) {
+    const GroupSummary& s = evaluation.groups[kind];
+    return {.kind = kind,
+            .degree = s.degree,
+            .factors = group_factors(evaluation.mesh, kind),
+            .tier = s.slowest_tier,
+            .color = color_of(theme, kind),
+            .mark = mark_of_tier(theme, plan.cluster, s.slowest_tier)};
+}
+
 MeshAxes axes_of(const Theme& theme, const Plan& plan, const Evaluation& evaluation, bool expert) {
     MeshAxes out;
     const std::span<const GroupKind> kinds = expert ? std::span<const GroupKind>(kExpertAxes) : kDenseAxes;
     for (const GroupKind kind : kinds) {
-        const GroupSummary& s = evaluation.groups[kind];
-        const GroupFactors f = group_factors(evaluation.mesh, kind);
-        if (s.degree <= 1 || f.count == 0) continue;
+        const MeshAxis axis = mesh_axis(theme, plan, evaluation, kind);
+        if (axis.degree <= 1 || axis.factors.count == 0) continue;
         // It goes behind those with smaller strides.
         std::size_t at = out.count++;
-        for (; at > 0 && out.axis[at - 1].stride() > f.factor[0].stride; --at)
-            out.axis[at] = out.axis[at - 1];
-        out.axis[at] = {.kind = kind,
-                        .degree = s.degree,
-                        .factors = f,
-                        .tier = s.slowest_tier,
-                        .color = color_of(theme, kind),
-                        .mark = mark_of_tier(theme, plan.cluster, s.slowest_tier)};
+        for (; at > 0 && out.axis[at - 1].stride() > axis.stride(); --at) out.axis[at] = out.axis[at - 1];
+        out.axis[at] = axis;
     }
     return out;
 }

@@ -32,6 +32,10 @@ struct MeshAxis {
     }
 };
 
+// Returns the axis whose groups are of this kind.
+[[nodiscard]] MeshAxis mesh_axis(const Theme& theme, const Plan& plan, const Evaluation& evaluation,
+                                 GroupKind kind);
+
 // The axes with more than one rank, innermost first. It holds no list on the heap: a frame asks for it.
 struct MeshAxes {
     std::array<MeshAxis, 5> axis{};

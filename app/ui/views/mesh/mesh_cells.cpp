@@ -53,10 +53,7 @@ void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank,
         run.first = static_cast<std::int32_t>(first);
         run.count = static_cast<std::int32_t>(count);
         run.step = static_cast<std::int32_t>(step);
-        run.digits = 0;
-        run.palette[0] = color;
-        run.palette_size = 1;
-        run.lit_id = -1;
+        color_plainly(color, run);
         c.cells(run);
     });
 }
@@ -83,14 +80,9 @@ LitGroups lit_groups(const Theme& theme, const Scene& scene) {
     const GroupKind kind = scene.selection.group;
     if (scene.selection.all_axes) {
         out.axes = axes_of(theme, scene);
-    } else if (const GroupSummary& s = summary(scene, kind); s.degree > 1) {
+    } else if (summary(scene, kind).degree > 1) {
         out.axes.count = 1;
-        out.axes.axis[0] = {.kind = kind,
-                            .degree = s.degree,
-                            .factors = group_factors(mesh, kind),
-                            .tier = s.slowest_tier,
-                            .color = ui::color_of(theme, kind),
-                            .mark = mark_of_tier(theme, scene.plan.cluster, s.slowest_tier)};
+        out.axes.axis[0] = mesh_axis(theme, scene.plan, scene.evaluation, kind);
     }
     out.shown = mesh.world > kMostCards && out.axes.count > 0;
     if (!out.shown) return out;
@@ -164,10 +156,7 @@ void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t no
     lost.first = static_cast<std::int32_t>(node * node_size);
     lost.count = static_cast<std::int32_t>((std::max<std::int64_t>(0, end - node * node_size) + grid.step - 1)
                                            / grid.step);
-    lost.digits = 0;
-    lost.palette[0] = ui.theme().bad;
-    lost.palette_size = 1;
-    lost.lit_id = -1;
+    color_plainly(ui.theme().bad, lost);
     c.cells(lost);
 }
 

@@ -26,13 +26,7 @@ std::vector<MeshAxis> entries_of(const Theme& theme, const Scene& scene) {
         const auto known = [&](const MeshAxis& a) { return has_groups_of(scene.evaluation.mesh, kind, a); };
         if (cost_of(scene.evaluation, kind).bytes <= 0 || std::any_of(out.begin(), out.end(), known))
             continue;
-        const GroupSummary& s = scene.evaluation.groups[kind];
-        out.push_back({.kind = kind,
-                       .degree = s.degree,
-                       .factors = group_factors(scene.evaluation.mesh, kind),
-                       .tier = s.slowest_tier,
-                       .color = color_of(theme, kind),
-                       .mark = mark_of_tier(theme, scene.plan.cluster, s.slowest_tier)});
+        out.push_back(mesh_axis(theme, scene.plan, scene.evaluation, kind));
     }
     return out;
 }
@@ -54,15 +48,13 @@ std::size_t columns_in(float width, std::size_t entries, bool one_row) {
 using Wordings = std::array<std::string, 3>;
 Wordings where_of(const Scene& scene, const MeshAxis& axis) {
     const Cluster& cluster = scene.plan.cluster;
-    const std::string_view style = axis.mark.dash == Dash::solid    ? "solid"
-                                   : axis.mark.dash == Dash::dashed ? "dashed"
-                                                                    : "dotted";
     const std::string node(domain_name(cluster));
     const std::string place = axis.inside()    ? "inside the " + node
                               : axis.tier >= 2 ? "pod to pod"
                                                : node + " to " + node;
     const std::string tier = tier_label(cluster, axis.tier);
-    return {place + " · " + tier + ", " + std::string(style), place + " · " + tier, tier};
+    return {place + " · " + tier + ", " + std::string(ui::words_of(axis.mark.dash)), place + " · " + tier,
+            tier};
 }
 
 bool is_tile(const Scene& scene, const MeshAxis& axis) {
