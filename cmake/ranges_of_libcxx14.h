@@ -22,10 +22,6 @@ constexpr bool all_of(R&& r, Is is, P of = {}) {
                        [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
 }
 template <typename R, typename Is, typename P = std::identity>
-constexpr bool none_of(R&& r, Is is, P of = {}) {
-    return !ranges::any_of(r, is, of);
-}
-template <typename R, typename Is, typename P = std::identity>
 constexpr auto find_if(R&& r, Is is, P of = {}) {
     return std::find_if(std::begin(r), std::end(r),
                         [&](auto&& x) { return std::invoke(is, std::invoke(of, x)); });
@@ -39,18 +35,9 @@ constexpr auto lower_bound(R&& r, const T& value, Less less = {}, P of = {}) {
     return std::lower_bound(std::begin(r), std::end(r), value,
                             [&](auto&& x, const T& v) { return std::invoke(less, std::invoke(of, x), v); });
 }
-template <typename R, typename T, typename P = std::identity>
-constexpr auto count(R&& r, const T& value, P of = {}) {
-    return std::count_if(std::begin(r), std::end(r), [&](auto&& x) { return std::invoke(of, x) == value; });
-}
 template <typename R, typename T>
 constexpr void replace(R&& r, const T& from, const T& to) {
     std::replace(std::begin(r), std::end(r), from, to);
-}
-template <typename R, typename Less = std::less<>, typename P = std::identity>
-constexpr void sort(R&& r, Less less = {}, P of = {}) {
-    std::sort(std::begin(r), std::end(r),
-              [&](auto&& a, auto&& b) { return std::invoke(less, std::invoke(of, a), std::invoke(of, b)); });
 }
 template <typename R, typename Less = std::less<>, typename P = std::identity>
 constexpr auto max(R&& r, Less less = {}, P of = {}) {

@@ -66,8 +66,10 @@ AxisCost cost_of(const Evaluation& evaluation, GroupKind kind) {
 }
 
 bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis) {
-    const GroupFactors f = group_factors(mesh, kind);
-    return is_expert(kind) == is_expert(axis.kind) && std::ranges::equal(f.span(), axis.factors.span());
+    const GroupFactors kept = group_factors(mesh, kind);
+    const auto f = kept.span(), of_axis = axis.factors.span();
+    return is_expert(kind) == is_expert(axis.kind)
+           && std::equal(f.begin(), f.end(), of_axis.begin(), of_axis.end());
 }
 
 AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis) {
