@@ -40,6 +40,16 @@ Json json_of_list(const std::vector<Listed>& rows, bool paths, bool reasons) {
     return out;
 }
 
+// Those that are not known stand here too: no plan holds them.
+Json json_of_unmapped(const interop::SettingLists& lists) {
+    std::vector<Listed> rows = lists.unmapped;
+    for (Listed row : lists.not_known) {
+        row.why = "not known: it may change the layout, the memory or the time";
+        rows.push_back(std::move(row));
+    }
+    return json_of_list(rows, false, true);
+}
+
 Json json_of_import_problems(const std::vector<interop::ImportProblem>& made) {
     Json problems = Json::array();
     for (const interop::ImportProblem& p : made)
@@ -53,9 +63,10 @@ Json json_of_import_problems(const std::vector<interop::ImportProblem>& made) {
 Json json_of_import(const Import& made) {
     Json out = {{"kind", interop::name_of(made.framework)},
                 {"plan", made.plan ? Json::parse(write_plan(*made.plan)) : Json(nullptr)},
-                {"mapped", json_of_list(made.mapped, true, false)},
-                {"ignored", json_of_list(made.ignored, false, false)},
-                {"unmapped", json_of_list(made.unmapped, false, true)},
+                {"mapped", json_of_list(made.settings.mapped, true, false)},
+                {"ignored", json_of_list(made.settings.ignored, false, false)},
+                {"unmapped", json_of_unmapped(made.settings)},
+                {"not_known", json_of_list(made.settings.not_known, false, false)},
                 {"problems", json_of_import_problems(made.problems)}};
     if (!made.hosts.empty()) out["hosts"] = made.hosts;  // --hosts takes it
     return out;
@@ -88,9 +99,12 @@ std::string text_of(const Import& made) {
                + ", dp_replicate " + n(l.dp_replicate.value_or(1)) + ", ZeRO-" + std::to_string(l.zero)
                + "\n";
     }
-    add_rows(out, "Mapped", made.mapped);
-    add_rows(out, "Ignored: no bearing on the layout", made.ignored);
-    add_rows(out, "Cannot be held by a plan", made.unmapped);
+    const interop::SettingLists& l = made.settings;
+    out += summary_of(l) + "\n";
+    add_rows(out, "Not known: these may change the layout, the memory or the time", l.not_known);
+    add_rows(out, "Cannot be held by a plan", l.unmapped);
+    add_rows(out, "Mapped", l.mapped);
+    add_rows(out, "Ignored: known to change nothing that a plan says", l.ignored);
     add_problems(out, made.problems);
     return out;
 }
@@ -132,8 +146,8 @@ int import_links(const Context& context, const Arguments& a, interop::FabricTool
     if (context.json) {
         print(Json{{"kind", interop::name_of(tool)},
                    {"plan", a.on.empty() ? Json(nullptr) : Json::parse(write_plan(plan))},
-                   {"mapped", json_of_list(made.mapped, true, false)},
-                   {"ignored", json_of_list(made.ignored, false, false)},
+                   {"mapped", json_of_list(made.settings.mapped, true, false)},
+                   {"ignored", json_of_list(made.settings.ignored, false, false)},
                    {"unmapped", Json::array()},
                    {"problems", json_of_import_problems(made.problems)}}
                   .dump(2)
@@ -142,8 +156,8 @@ int import_links(const Context& context, const Arguments& a, interop::FabricTool
     }
     std::string out = "Read as " + std::string(interop::words_of(tool)) + "\n" + made.summary + "\n";
     for (const Edit& e : made.edits) out += "  --set " + e.path + "=" + set_text(e.value) + "\n";
-    add_rows(out, "Used", made.mapped);
-    add_rows(out, "Not used", made.ignored);
+    add_rows(out, "Used", made.settings.mapped);
+    add_rows(out, "Not used", made.settings.ignored);
     made.problems.erase(made.problems.begin());
     add_problems(out, made.problems);
     print(out);

@@ -143,7 +143,6 @@ void read_accelerate(Sheet& s, Draft& d) {
     const std::string precision = lower(s.text("mixed_precision", "/training/compute").value_or("no"));
     d.training["compute"] = precision == "no" ? "fp32" : precision;
     ask_for_batch(s, d, 1, dp);
-    for (const std::string& key : s.open_keys()) s.ignore(key);
 }
 
 }  // namespace pentamesh::interop

@@ -3,7 +3,6 @@
 // nemo/collections/llm/recipes.
 #include "core/interop/megatron.h"
 #include "core/interop/readers.h"
-#include "core/interop/unheld.h"
 
 namespace pentamesh::interop {
 namespace {
@@ -76,9 +75,6 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
     // The performance scripts set it wherever there is tensor parallelism.
     if (performance && !s.has("sequence_parallel")) d.layout["sequence_parallel"] = degree(d, "tp") > 1;
     if (!own_model && !d.model_preset.empty()) d.model.erase("layers");
-    for (const std::string& key : s.open_keys()) s.ignore(key);
-    for (const Unheld& unheld : unheld_settings(Framework::bridge))
-        if (s.has(unheld.key)) say_unheld(s, unheld);
 }
 
 }  // namespace pentamesh::interop

@@ -145,12 +145,6 @@ void read_deepspeed(Sheet& s, Draft& d, const std::vector<std::string>& duplicat
     read_sharding(s, d, dp);
     read_batch(s, d, dp);
     read_precision(s, d);
-    for (const std::string& key : s.open_keys()) {
-        if (key.starts_with("activation_checkpointing"))
-            s.cannot_hold(key, "it switches nothing on by itself: the model's code asks for it");
-        else
-            s.ignore(key);
-    }
 }
 
 }  // namespace pentamesh::interop

@@ -213,9 +213,12 @@ void export_torchtitan(Page& page) {
     text += "        training=" + titan_group(page, "training.", "TrainingConfig") + ",\n";
     text += "        parallelism=" + titan_group(page, "parallelism.", "ParallelismConfig") + ",\n";
     if (compiled) text += "        compile=" + titan_group(page, "compile.", "CompileConfig") + ",\n";
-    if (full || selective)
-        text +=
-            "        activation_checkpoint=" + std::string(full ? "FullAC" : "SelectiveAC") + ".Config(),\n";
+    // Left out, it would be SelectiveAC (torchtitan/trainer.py).
+    text += std::string("        activation_checkpoint=")
+            + (full        ? "FullAC.Config()"
+               : selective ? "SelectiveAC.Config()"
+                           : "None")
+            + ",\n";
     page.out.text = text + "    )\n";
 }
 

@@ -12,8 +12,8 @@
 namespace pentamesh::interop {
 
 struct FabricReading {
-    std::vector<Edit> edits;              // of the plan
-    std::vector<Listed> mapped, ignored;  // each row and head line of the text in one of them
+    std::vector<Edit> edits;  // of the plan
+    SettingLists settings;    // each row and head line of the text, mapped or ignored
     std::vector<ImportProblem> problems;
     std::string summary;  // a sentence: what was measured or found
 };

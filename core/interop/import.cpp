@@ -1,6 +1,7 @@
 #include "core/interop/import.h"
 
 #include "core/base/error.h"
+#include "core/interop/known_settings.h"
 #include "core/interop/megatron.h"
 #include "core/interop/read_python.h"
 #include "core/interop/readers.h"
@@ -9,6 +10,7 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <set>
 
 namespace pentamesh::interop {
 namespace {
@@ -70,7 +72,7 @@ std::vector<Setting> read_argument_log(std::string_view text) {
 }
 
 // Reads MODEL_ARGS of a YAML: flags as keys, true for those without a value.
-std::vector<Setting> read_argument_yaml(const Node& root) {
+std::vector<Setting> read_argument_yaml(const Node& root, const KnownSettings& known) {
     std::vector<Setting> out;
     const Node* arguments = root.find("MODEL_ARGS");
     if (!arguments) arguments = &root;
@@ -78,7 +80,7 @@ std::vector<Setting> read_argument_yaml(const Node& root) {
         // A switch set to false is the same as a missing flag.
         if (s.name.starts_with("--") && (s.value == "false" || s.value == "False") && !s.quoted) continue;
         out.push_back(s);
-        if (is_megatron_switch(flag_key(s.name)) && s.value == "true") {
+        if (known.is_switch(flag_key(s.name)) && s.value == "true") {
             out.back().value.clear();
             out.back().stated = false;
         }
@@ -124,12 +126,40 @@ std::string_view software_named(const Draft& draft, Framework framework) {
                                                                   : pentamesh::name_of(*software);
 }
 
+// Settings that other tools share with those that are read: read as theirs, the plan would be wrong.
+struct Foreign {
+    std::string_view mark, name, remedy;
+};
+constexpr Foreign kForeign[] = {
+    {"pipe_parallel_size", "GPT-NeoX", "its model_parallel_size is tp, its pipe_parallel_size pp"},
+    {"pipe-parallel-size", "GPT-NeoX", "its model-parallel-size is tp, its pipe-parallel-size pp"},
+    {"actor_rollout_ref", "verl", "it holds several roles; state the trainer's degrees in a plan"}};
+
+// Returns true if `mark` stands in the text as a key: not as the end of a longer name.
+bool has_key(std::string_view text, std::string_view mark) {
+    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
+        const char before = at == 0 ? ' ' : text[at - 1];
+        const std::size_t end = at + mark.size();
+        const char after = end < text.size() ? text[end] : ' ';
+        const bool begins =
+            before == '"' || before == ' ' || before == '\n' || before == '{' || before == ',';
+        if (begins && (after == '"' || after == ':' || after == '.')) return true;
+    }
+    return false;
+}
+
+// Returns true for an object of a config.json that holds a whole language model.
+bool is_model_part(std::string_view pointer) {
+    return pointer.ends_with("text_config") || pointer == "llm_config" || pointer == "thinker_config";
+}
+
 class Importer {
   public:
     Importer(const ImportRequest& request, const Presets& presets) : r_(request), presets_(presets) {}
 
     Import run() {
         out_.framework = r_.framework ? *r_.framework : guess();
+        known_.emplace(out_.framework, presets_);
         draft_.gpus = r_.gpus;
         take_model();
         read();
@@ -142,6 +172,10 @@ class Importer {
     }
 
     Framework guess() const {
+        for (const Foreign& f : kForeign)
+            if (has_key(r_.text, f.mark))
+                fail("these are settings of " + std::string(f.name) + ", which is not read: "
+                     + std::string(f.remedy) + "; --from reads them as another framework's all the same");
         const std::vector<Framework> fits = guess_framework(r_.text);
         if (fits.empty())
             fail("no framework's settings are known by this text; say which with --from megatron, bridge, "
@@ -184,12 +218,12 @@ class Importer {
         if (is_python()) return with(read_python(r_.text, r_.path), nullptr);
         if (is_yaml()) {
             const Node root = read_yaml(r_.text, r_.path);
-            return with(out_.framework == Framework::megatron ? read_argument_yaml(root)
+            return with(out_.framework == Framework::megatron ? read_argument_yaml(root, *known_)
                                                               : resolved(flatten(root)),
                         nullptr);
         }
         Launch launch = read_launch(r_.text, r_.path, [&](std::string_view key) {
-            return out_.framework == Framework::megatron && is_megatron_switch(key);
+            return out_.framework == Framework::megatron && known_->is_switch(key);
         });
         std::vector<Setting> all = launch.flags;
         all.insert(all.end(), launch.words.begin(), launch.words.end());
@@ -234,9 +268,28 @@ class Importer {
     }
 
     void read_config() {
-        own_model_ = model_from_hf(std::string_view(r_.text), r_.path);
-        Sheet sheet(flatten(read_yaml(r_.text, r_.path)), [](const std::string& n) { return n; });
-        for (const std::string& key : sheet.open_keys()) sheet.map(key, "/model");
+        std::set<std::string> read;
+        own_model_ = model_from_hf(std::string_view(r_.text), r_.path, &read);
+        static constexpr std::string_view kWrapper = "text_config.";
+        Sheet sheet(flatten(read_yaml(r_.text, r_.path)), [](const std::string& name) {
+            return name.starts_with(kWrapper) ? name.substr(kWrapper.size()) : name;
+        });
+        bool other_parts = false;
+        for (const std::string& key : sheet.open_keys()) {
+            std::string pointer;  // of the field or of an object around it that is no whole model
+            for (const char c : sheet.written(key) + ".") {
+                if (c == '.' && !is_model_part(pointer) && read.contains("/" + pointer))
+                    sheet.map(key, "/model");
+                pointer.push_back(c == '.' ? '/' : c);
+            }
+            for (const std::string_view part : {"vision_config.", "audio_config.", "vision_tower"})
+                if (key.starts_with(part) || has(key, "." + std::string(part)))
+                    other_parts = true, sheet.cannot_hold(key, "the plan holds the language model only");
+        }
+        if (other_parts)
+            sheet.problem(Severity::info, "language-model-only",
+                          "The encoders of pictures and sound are left out: the plan holds the language "
+                          "model, so parameters and memory are less than the whole model's.");
         ask_for_gpus(sheet, draft_, 1);
         ask_for_batch(sheet, draft_, 1, draft_.gpus);
         draft_.layout = {{"dp_shard", draft_.gpus}, {"zero", 3}};
@@ -265,7 +318,7 @@ class Importer {
         if (launch && draft_.gpus == 0 && out_.framework == Framework::torchtitan) draft_.gpus = launch->gpus;
         if (own_model_) draft_.model["layers"] = own_model_->layers;
         switch (out_.framework) {
-        case Framework::megatron: read_megatron(sheet, draft_, launch); break;
+        case Framework::megatron: read_megatron(sheet, draft_, launch, *known_); break;
         case Framework::bridge: read_bridge(sheet, draft_, presets_, launch); break;
         case Framework::torchtitan: read_torchtitan(sheet, draft_, presets_); break;
         case Framework::deepspeed: read_deepspeed(sheet, draft_, duplicates); break;
@@ -285,8 +338,9 @@ class Importer {
         if (draft_.gpus > 0 && draft_.gpus > (1 << 20))
             sheet.error("gpus-not-allowed",
                         "found " + std::to_string(draft_.gpus) + " GPUs, at most 1,048,576 are read");
+        sort_rest(sheet, *known_);
         if (!sheet.failed()) build(sheet);
-        sheet.lists(out_.mapped, out_.ignored, out_.unmapped);
+        sheet.lists(out_.settings);
         out_.problems = std::move(sheet.problems);
     }
 
@@ -330,6 +384,7 @@ class Importer {
     const Presets& presets_;
     Draft draft_;
     std::optional<Model> own_model_;
+    std::optional<KnownSettings> known_;  // once the framework is
     Import out_;
 };
 
@@ -372,9 +427,9 @@ std::vector<Framework> guess_framework(std::string_view text) {
                 && !has_line(body, "MODEL_ARGS:")),
         Framework::bridge);
     if (!fits.empty()) return fits;
-    add(has(body, "--tensor-model-parallel-size") || has(body, "pretrain_gpt")
-            || has_line(body, "MODEL_ARGS:") || is_argument_log(body) || has(body, "--num-layers")
-            || has(body, "--micro-batch-size"),
+    add(has(body, "--tensor-model-parallel-size") || has(body, "--tensor_model_parallel_size")
+            || has(body, "pretrain_gpt") || has_line(body, "MODEL_ARGS:") || is_argument_log(body)
+            || has(body, "--num-layers") || has(body, "--micro-batch-size"),
         Framework::megatron);
     return fits;
 }

@@ -47,7 +47,7 @@ struct ImportRequest {
 struct Import {
     Framework framework = Framework::megatron;
     std::optional<Plan> plan;  // none where an error stands among the problems
-    std::vector<Listed> mapped, ignored, unmapped;
+    SettingLists settings;
     std::string hosts;  // the job's node list of SLURM; empty: it names none
     std::vector<ImportProblem> problems;
     [[nodiscard]] bool failed() const { return !plan; }

@@ -7,6 +7,8 @@
 
 namespace pentamesh::interop {
 
+class KnownSettings;
+
 // Says how the programs that share Megatron's names differ.
 struct MegatronDialect {
     bool command_line = true;      // flags of pretrain_gpt.py: absent means Megatron's default
@@ -20,11 +22,9 @@ void read_megatron_model(Sheet& sheet, Draft& draft, const MegatronDialect& dial
 void read_megatron_training(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
 // It needs draft.gpus. Adds an error where Megatron itself would refuse.
 void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
-// Sorts the remaining flags: those without a bearing, those with one but no field, near misses of known ones.
-void sort_megatron_rest(Sheet& sheet);
-
-// Returns true if the flag takes no value ("--bf16"). The key has underscores.
-[[nodiscard]] bool is_megatron_switch(std::string_view key);
+// Adds an error for each flag that is none of Megatron's and a letter or two, or a missing word, away from
+// one that is read.
+void refuse_misspelt(Sheet& sheet, const KnownSettings& known);
 
 // Holds layers of each part of a --pipeline-model-parallel-layout; it is empty, with an error, where the text
 // is no layout.

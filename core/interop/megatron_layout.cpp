@@ -24,6 +24,7 @@ class LayoutReader {
         sharding();
         dispatcher();
         stages();
+        empty_layers();
         batch();
         cuts();
     }
@@ -57,6 +58,7 @@ class LayoutReader {
         else if (kind)
             s_.cannot_hold("cp_comm_type", "the plan has one way of context parallelism for all layers");
         hierarchy(kind && *kind == "a2a+p2p");
+        mindspeed_context();
         weight_shards();
     }
 
@@ -84,6 +86,49 @@ class LayoutReader {
             s_.error("context-levels",
                      "Megatron refuses: " + s_.written("hierarchical_context_parallel_sizes") + " " + *sizes
                          + " do not multiply to cp = " + text_of(cp_));
+    }
+
+    // MindSpeed's own name of the ways (mindspeed/arguments.py, context_parallel_algo).
+    void mindspeed_context() {
+        const auto algorithm = s_.text("context_parallel_algo", "/layout/cp_comm");
+        if (!algorithm) return;
+        if (*algorithm == "megatron_cp_algo")
+            l_["cp_comm"] = "ring";
+        else if (*algorithm == "ulysses_cp_algo")
+            l_["cp_comm"] = "ulysses";
+        else if (*algorithm == "kvallgather_cp_algo")
+            l_["cp_comm"] = "allgather";
+        else
+            return s_.cannot_hold("context_parallel_algo", "the plan has no such way of context parallelism");
+    }
+
+    // MindSpeed's empty layers (mindspeed/arguments.py, noop_layers): "60,61" are places of the split that
+    // hold nothing.
+    void empty_layers() {
+        const auto text = s_.text("noop_layers", "/layout/stage_layers");
+        const std::int64_t layers = d_.model.value("layers", std::int64_t{0});
+        if (!text || layers < 1) return;
+        const std::int64_t parts = pp_ * l_.value("virtual_stages", std::int64_t{1});
+        std::vector<std::int64_t> held(static_cast<std::size_t>(parts), layers / parts);
+        if (l_.contains("stage_layers")) held = l_["stage_layers"].get<std::vector<std::int64_t>>();
+        std::int64_t empty = 0;
+        std::string word;
+        for (const char c : *text + ",") {
+            if (c >= '0' && c <= '9') {
+                word.push_back(c);
+                continue;
+            }
+            std::int64_t place = parse_integer(word).value_or(layers);
+            word.clear();
+            std::size_t part = 0;
+            while (part < held.size() && place >= layers / parts) place -= layers / parts, ++part;
+            if (part == held.size() || held[part] == 0) continue;
+            --held[part];
+            ++empty;
+        }
+        if (empty == 0) return;
+        d_.model["layers"] = layers - empty;
+        if (parts > 1) l_["stage_layers"] = held;
     }
 
     // From model_parallel_config.py: it counts all shards of each weight, tp among them.
@@ -139,8 +184,17 @@ class LayoutReader {
         std::int64_t zero = 0;
         const bool distributed = s_.flag("use_distributed_optimizer", "/layout/zero")
                                      .value_or(dialect_.distributed_optimizer_default);
-        const bool nemo = s_.value_of("optim.name") == "distributed_fused_adam";
-        if (distributed || nemo) zero = 1;
+        // NeMo's names of the distributed optimizer.
+        const std::string nemo = s_.value_of("optim.name");
+        if (distributed || nemo == "distributed_fused_adam" || nemo == "mcore_distributed_optim") zero = 1;
+        // Megatron-DeepSpeed: the stage stands beside the switch that hands the step to DeepSpeed.
+        const auto stage = s_.integer("zero_stage", "/layout/zero", 0, 3);
+        if (s_.flag("deepspeed", "/training/software").value_or(false)) {
+            d_.training["software"] = pentamesh::name_of(Software::deepspeed);
+            zero = stage.value_or(zero);
+        } else if (stage) {
+            s_.cannot_hold("zero_stage", "without --deepspeed nothing reads it");
+        }
         const bool fsdp = s_.flag("use_megatron_fsdp", "/layout/zero").value_or(false);
         const auto strategy = s_.text("data_parallel_sharding_strategy", "/layout/zero");
         if (fsdp) {  // the default of the strategy shards everything

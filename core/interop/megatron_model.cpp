@@ -19,6 +19,10 @@ class ModelReader {
         positions();
         vocabulary();
         if (s_.flag("multi_latent_attention", "/model/attention").value_or(false)) latent_attention();
+        indexer();
+        window();
+        if (const auto on = s_.flag("attention_output_gate", "/model/attention_gate"))
+            m_["attention_gate"] = *on ? "full" : "none";
         experts();
         if (const auto n = s_.integer("mtp_num_layers", "/model/mtp_layers", 0)) m_["mtp_layers"] = *n;
     }
@@ -175,6 +179,33 @@ class ModelReader {
         m_["mla"] = a;
     }
 
+    // From transformer_config.py: DeepSeek's sparse attention.
+    void indexer() {
+        if (!m_.contains("mla")) return;
+        const auto take = [&](const char* key, const char* field) {
+            if (const auto n = s_.integer(key, std::string("/model/mla/") + field)) m_["mla"][field] = *n;
+        };
+        take("dsa_indexer_n_heads", "index_heads");
+        take("dsa_indexer_head_dim", "index_head_dim");
+        take("dsa_indexer_topk", "index_top_k");
+    }
+
+    // Reads "128,0" or "(128, 0)": a token sees so many tokens before it, and itself
+    // (transformer_config.py, window_size).
+    void window() {
+        if (!s_.has("window_size")) return;
+        const auto text = s_.text("window_size", "/model/sliding_window");
+        if (!text || s_.has("window_attn_skip_freq"))
+            return s_.cannot_hold("window_size",
+                                  "some layers see all: /model/pattern of the plan can say it");
+        const std::size_t digit = text->find_first_of("0123456789");
+        const auto before =
+            digit == std::string::npos
+                ? std::nullopt
+                : parse_integer(text->substr(digit, text->find_first_not_of("0123456789", digit) - digit));
+        if (before && text->find("-1") == std::string::npos) m_["sliding_window"] = *before + 1;
+    }
+
     void experts() {
         auto n = s_.integer("num_experts", "/model/moe/experts");
         if (!n) n = s_.integer("num_moe_experts", "/model/moe/experts");
@@ -189,7 +220,7 @@ class ModelReader {
         if (s_.has("moe_router_num_groups"))
             s_.map("moe_router_num_groups", "/model/moe/max_nodes_per_token");
         if (!has) {
-            for (const char* key : {"moe_layer_freq"}) s_.ignore(key);
+            s_.ignore("moe_layer_freq");
             return;
         }
         e["top_k"] = top.value_or(2);
@@ -199,6 +230,9 @@ class ModelReader {
             e["shared_expert_ffn"] = *shared;
         }
         if (bias.value_or(false)) e["router_bias"] = true;
+        if (const auto wide = s_.integer("moe_latent_size", "/model/moe/latent")) e["latent"] = *wide;
+        if (s_.flag("moe_shared_expert_gate", "/model/moe/shared_expert_gate").value_or(false))
+            e["shared_expert_gate"] = true;
         if (groups) e["max_nodes_per_token"] = *groups;
         e["every"] = 1;
         m_["moe"] = e;
@@ -211,8 +245,8 @@ class ModelReader {
         const auto layers = value("layers", 0);
         std::vector<int> pattern;
         if (const auto every = parse_integer(*text)) {
-            // From arguments.py: layer i is MoE where i % n == 0.
-            for (std::int64_t i = 0; *every > 0 && i < std::min<std::int64_t>(layers, 1 << 16); ++i)
+            // From arguments.py: layer i is MoE where i % n == 0; with -1 each is.
+            for (std::int64_t i = 0; *every != 0 && i < std::min<std::int64_t>(layers, 1 << 16); ++i)
                 pattern.push_back(i % *every == 0 ? 1 : 0);
         } else if (const auto list = parse_layer_pattern(*text)) {
             pattern = *list;

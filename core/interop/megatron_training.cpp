@@ -160,7 +160,11 @@ void read_recompute(Sheet& s, Draft& d) {
     if (!method) method = s.text("activations_checkpoint_method", "/training/recompute");
     auto layers = s.integer("recompute_num_layers", "/training/recompute");
     if (!layers) layers = s.integer("activations_checkpoint_num_layers", "/training/recompute");
-    const std::string word = activations ? "selective" : granularity.value_or("none");
+    // Megatron of 2021 and 2022, and Megatron-DeepSpeed: whole layers.
+    bool whole = s.has("activations_checkpoint_method") && method && !granularity;
+    for (const char* key : {"checkpoint_activations", "deepspeed_activation_checkpointing"})
+        whole = s.flag(key, "/training/recompute").value_or(false) || whole;
+    const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
     if (word == "full" && s.has("recompute_method") && method && !layers)
         s.error("recompute-num-layers",
@@ -186,8 +190,10 @@ void read_offload(Sheet& s, Draft& d) {
 void read_overlap(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     nlohmann::json overlap = nlohmann::json::object();
     overlap["dp"] = s.flag("overlap_grad_reduce", "/training/overlap/dp").value_or(dialect.overlap_default);
+    if (const auto on = s.flag("overlap_grad_sync", "/training/overlap/dp")) overlap["dp"] = *on;  // NeMo 1
     if (s.has("overlap_param_gather")) s.map("overlap_param_gather", "/training/overlap/dp");
-    if (const auto on = s.flag("tp_comm_overlap", "/training/overlap/tp")) overlap["tp"] = *on;
+    for (const char* key : {"tp_comm_overlap", "ub_tp_comm_overlap"})  // the second: NeMo 1
+        if (const auto on = s.flag(key, "/training/overlap/tp")) overlap["tp"] = *on;
     if (const auto on = s.flag("overlap_moe_expert_parallel_comm", "/training/overlap/ep"))
         overlap["ep"] = *on;
     if (const auto off = s.flag("no_overlap_p2p_communication", "/training/overlap/pp"))

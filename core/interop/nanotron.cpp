@@ -47,12 +47,11 @@ void read_nanotron_model(Sheet& s, Draft& d) {
     const bool shared = s.flag("enable_shared_expert", "/model/moe/shared_experts").value_or(false);
     const auto shared_ffn = s.integer("shared_expert_intermediate_size", "/model/moe/shared_expert_ffn");
     if (experts) {
-        m["moe"] = {{"experts", *experts},
-                    {"top_k", top.value_or(1)},
-                    {"expert_ffn", ffn.value_or(m.value("ffn", std::int64_t{1}))}};
+        // Missing values are those of MoEConfig (nanotron/config/models_config.py).
+        m["moe"] = {{"experts", *experts}, {"top_k", top.value_or(2)}, {"expert_ffn", ffn.value_or(1408)}};
         if (shared) {
             m["moe"]["shared_experts"] = 1;
-            m["moe"]["shared_expert_ffn"] = shared_ffn.value_or(ffn.value_or(1));
+            m["moe"]["shared_expert_ffn"] = shared_ffn.value_or(5632);
         }
     }
 }
@@ -114,14 +113,12 @@ void read_nanotron(Sheet& s, Draft& d) {
         t["overlap"] = {{"tp", *async}};
     if (s.flag("tp_recompute_allgather", "/training").value_or(false))
         s.cannot_hold("tp_recompute_allgather", "the plan gathers once more in the backward pass always");
-    if (s.has("no_rope_layer")) s.ignore("no_rope_layer");
     if (const auto n = s.integer("sequence_length", "/training/sequence_length")) t["sequence_length"] = *n;
     const std::int64_t micro = s.integer("micro_batch_size", "/training/micro_batch").value_or(1);
     const std::int64_t calls =
         s.integer("batch_accumulation_per_replica", "/training/global_batch").value_or(1);
     t["micro_batch"] = micro;
     t["global_batch"] = micro * calls * dp;
-    for (const std::string& key : s.open_keys()) s.ignore(key);
 }
 
 void read_picotron(Sheet& s, Draft& d, const Presets& presets) {
@@ -174,7 +171,6 @@ void read_picotron(Sheet& s, Draft& d, const Presets& presets) {
     t["micro_batch"] = micro;
     t["global_batch"] = micro * calls * dp;
     t["recompute"] = "none";
-    for (const std::string& key : s.open_keys()) s.ignore(key);
 }
 
 }  // namespace pentamesh::interop

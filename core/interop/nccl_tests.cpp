@@ -249,12 +249,12 @@ void list_rows(LinkMeasurement& m, PerfText& t) {
         const bool small = m.latency_s && row.size > 0 && row.size <= m.small_to;
         if (large || small) {
             l.path = tier + (large ? "bytes_per_s" : "latency_s");
-            m.mapped.push_back(std::move(l));
+            m.settings.mapped.push_back(std::move(l));
         } else {
-            m.ignored.push_back(std::move(l));
+            m.settings.ignored.push_back(std::move(l));
         }
     }
-    m.ignored.insert(m.ignored.end(), t.heads.begin(), t.heads.end());
+    m.settings.ignored.insert(m.settings.ignored.end(), t.heads.begin(), t.heads.end());
 }
 
 }  // namespace

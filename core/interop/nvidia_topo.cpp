@@ -266,9 +266,9 @@ FabricReading read_nvidia_topo(std::string_view text, const std::string& path, c
     for (const Row& row : m.rows) {
         std::string cells;
         for (const std::string& c : row.cells) cells += (cells.empty() ? "" : " ") + c;
-        out.mapped.push_back({row.name, cells, of_tier("domain"), "", row.line});
+        out.settings.mapped.push_back({row.name, cells, of_tier("domain"), "", row.line});
     }
-    out.ignored = std::move(m.others);
+    out.settings.ignored = std::move(m.others);
     return out;
 }
 

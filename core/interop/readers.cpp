@@ -37,7 +37,7 @@ void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t 
               {{"/training/global_batch", global}});
 }
 
-void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch) {
+void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch, const KnownSettings& known) {
     MegatronDialect dialect;
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
     if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
@@ -48,7 +48,7 @@ void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch) {
     read_megatron_model(sheet, draft, dialect);
     read_megatron_training(sheet, draft, dialect);
     read_megatron_layout(sheet, draft, dialect);
-    sort_megatron_rest(sheet);
+    refuse_misspelt(sheet, known);
 }
 
 }  // namespace pentamesh::interop

@@ -6,8 +6,10 @@
 
 namespace pentamesh::interop {
 
+class KnownSettings;
+
 // `launch` is the script that the settings come from; it is null where they come from a file of settings.
-void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch);
+void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch, const KnownSettings& known);
 // Reads recipes in Python, YAML overrides, words "model.x=y", and the performance scripts' short flags; NeMo
 // 1 and 2.
 void read_bridge(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch);

@@ -7,6 +7,18 @@
 
 namespace pentamesh::interop {
 
+namespace {
+
+bool sounds_of_parallelism(std::string_view name) {
+    static constexpr std::string_view kSounds[] = {"parallel",  "shard",     "gather", "dispatch",
+                                                   "offload",   "recompute", "zero",   "checkpoint_activ",
+                                                   "precision", "dtype",     "fp8",    "pipeline"};
+    return std::any_of(std::begin(kSounds), std::end(kSounds),
+                       [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+}
+
+}  // namespace
+
 bool says_nothing(std::string_view value) {
     return value.empty() || value == "None" || value == "null" || value == "~" || value == "none-given";
 }
@@ -127,15 +139,30 @@ std::vector<std::string> Sheet::open_keys() const {
     return keys;
 }
 
-void Sheet::lists(std::vector<Listed>& mapped, std::vector<Listed>& ignored,
-                  std::vector<Listed>& unmapped) const {
+std::string summary_of(const SettingLists& l) {
+    std::string out = std::to_string(l.size()) + (l.size() == 1 ? " setting: " : " settings: ");
+    const auto part = [&](std::size_t n, std::string_view one, std::string_view many) {
+        if (n == 0) return;
+        out += (out.ends_with(": ") ? "" : ", ") + std::to_string(n) + " " + std::string(n == 1 ? one : many);
+    };
+    part(l.mapped.size(), "stands in the plan", "stand in the plan");
+    part(l.unmapped.size(), "cannot be held", "cannot be held");
+    part(l.ignored.size(), "changes nothing that a plan says", "change nothing that a plan says");
+    part(l.not_known.size(), "is not known", "are not known");
+    return out + ".";
+}
+
+void Sheet::lists(SettingLists& to) const {
     for (const Row& r : rows_) {
         const Key& k = keys_[r.key];
-        std::vector<Listed>& to = k.state == State::mapped     ? mapped
-                                  : k.state == State::unmapped ? unmapped
-                                                               : ignored;
-        to.push_back({r.setting.name, r.setting.value, k.path, k.why, r.setting.line});
+        std::vector<Listed>& list = k.state == State::mapped     ? to.mapped
+                                    : k.state == State::unmapped ? to.unmapped
+                                    : k.state == State::ignored  ? to.ignored
+                                                                 : to.not_known;
+        list.push_back({r.setting.name, r.setting.value, k.path, k.why, r.setting.line});
     }
+    std::stable_partition(to.not_known.begin(), to.not_known.end(),
+                          [](const Listed& l) { return sounds_of_parallelism(l.setting); });
 }
 
 }  // namespace pentamesh::interop

@@ -26,6 +26,21 @@ struct Listed {
     int line = 0;
 };
 
+// Holds every setting of a text in exactly one list.
+struct SettingLists {
+    std::vector<Listed> mapped;     // stand in the plan
+    std::vector<Listed> unmapped;   // bear on memory or time, and the plan cannot say it
+    std::vector<Listed> ignored;    // are known to change nothing that a plan says
+    std::vector<Listed> not_known;  // may change anything
+    [[nodiscard]] std::size_t size() const {
+        return mapped.size() + unmapped.size() + ignored.size() + not_known.size();
+    }
+};
+
+// Returns "9 settings: 5 stand in the plan, 1 cannot be held, 2 change nothing that a plan says, 1 is not
+// known."
+[[nodiscard]] std::string summary_of(const SettingLists& lists);
+
 // Names a value that the text does not have, and that the user can give.
 enum class Asked : std::uint8_t { nothing, gpus, model, cluster, batch };
 
@@ -63,6 +78,7 @@ class Sheet {
     void map(std::string_view key, std::string_view path) { mark(key, State::mapped, path, {}); }
     void ignore(std::string_view key) { mark(key, State::ignored, {}, {}); }
     void cannot_hold(std::string_view key, std::string_view why) { mark(key, State::unmapped, {}, why); }
+    void not_known(std::string_view key) { mark(key, State::not_known, {}, {}); }
 
     void problem(Severity severity, std::string code, std::string message, std::vector<Edit> fix = {}) {
         ask(Asked::nothing, severity, std::move(code), std::move(message), std::move(fix));
@@ -78,14 +94,14 @@ class Sheet {
 
     // Returns keys that nothing has read yet.
     [[nodiscard]] std::vector<std::string> open_keys() const;
-    void lists(std::vector<Listed>& mapped, std::vector<Listed>& ignored,
-               std::vector<Listed>& unmapped) const;
+    // Adds each setting to its list; of those that are not known, names that sound of parallelism come first.
+    void lists(SettingLists& to) const;
 
     std::vector<ImportProblem> problems;
     bool printed = false;  // by the framework itself: no name in it is misspelled
 
   private:
-    enum class State : std::uint8_t { open, mapped, ignored, unmapped };
+    enum class State : std::uint8_t { open, mapped, ignored, unmapped, not_known };
     // Holds the result for all settings of one name.
     struct Key {
         std::string name;

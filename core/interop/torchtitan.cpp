@@ -3,7 +3,6 @@
 #include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/interop/readers.h"
-#include "core/interop/unheld.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -55,7 +54,6 @@ class ClassReader {
         pipeline();
         batch();
         recompute();
-        for (const std::string& key : s_.open_keys()) s_.ignore(key);
     }
 
   private:
@@ -198,8 +196,6 @@ class ClassReader {
         const auto less_last =
             s_.integer("pipeline_parallel_last_stage_less_layers", "/layout/stage_layers", 0);
         const std::vector<std::int64_t> listed = listed_parts();
-        for (const Unheld& unheld : unheld_settings(Framework::torchtitan))
-            if (s_.has(unheld.key)) say_unheld(s_, unheld);
         if (pp_ <= 1) return;
         std::optional<Schedule> schedule = schedule_called(&ScheduleTraits::torchtitan, name);
         if (!schedule && same_letters(name, "InterleavedZeroBubble")) {
@@ -324,10 +320,23 @@ class ClassReader {
             mode = call->find("Full") != std::string::npos        ? "full"
                    : call->find("Selective") != std::string::npos ? "selective"
                                                                   : "none";
-        if (mode.empty()) return;
+        if (s_.has("activation_checkpoint") && says_nothing(s_.value_of("activation_checkpoint"))) {
+            s_.map("activation_checkpoint", "/training/recompute");
+            mode = "none";
+        }
+        // Without a word of it torchtitan recomputes: trainer.py has SelectiveAC; the releases with TOML had
+        // the mode "selective" with the option "2" (job_config.py).
+        if (mode.empty()) {
+            mode = "selective";
+            s_.problem(
+                Severity::info, "recompute-default",
+                "The text does not say activation_checkpoint: torchtitan's default, selective, stands.");
+        }
         d_.training["recompute"] = mode == "full" || mode == "selective" ? mode : "none";
-        const auto option = s_.text("selective_ac_option", "/training/recompute");
-        if (option && *option != "op" && mode == "selective") every_nth(*option);
+        const bool toml = s_.has("model.name");
+        const std::string option =
+            s_.text("selective_ac_option", "/training/recompute").value_or(toml ? "2" : "op");
+        if (option != "op" && mode == "selective") every_nth(option);
     }
 
     // Every n-th layer is recomputed whole: on average an n-th of each chunk.

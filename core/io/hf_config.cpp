@@ -142,7 +142,7 @@ Part language_part(const HfFields& top, const std::string& type) {
         } else {
             part.object = *inner;
         }
-        const HfFields own(part.object, top.path(), part.prefix);
+        const HfFields own(part.object, top, part.prefix);
         part.type = own.text("model_type", w.inner);
         // The switch that ties head and table may be outside the part.
         const nlohmann::json* tied = top.find("tie_word_embeddings");
@@ -172,16 +172,16 @@ const std::vector<std::string_view>& hf_model_types() {
     return types;
 }
 
-Model model_from_hf(const nlohmann::json& config, const std::string& path) {
+Model model_from_hf(const nlohmann::json& config, const std::string& path, std::set<std::string>* read) {
     if (!config.is_object())
         throw Error(ErrorKind::invalid, path, "",
                     "found " + shown_json(config) + ", a Hugging Face config.json must be an object");
-    const HfFields top(config, path, "");
+    const HfFields top(config, path, "", read);
     const std::string type = top.text("model_type", "");
     if (type.empty())
         top.fail("model_type", "is missing: it says which architecture the other fields describe");
     const Part part = language_part(top, type);
-    const HfFields fields(part.object, path, part.prefix);
+    const HfFields fields(part.object, top, part.prefix);
     const Family* family = find_family(part.type);
     if (!family) refuse_type(part.prefix.empty() ? top : fields, part.type);
     Model model = family->read(fields);
@@ -191,8 +191,8 @@ Model model_from_hf(const nlohmann::json& config, const std::string& path) {
     return model;
 }
 
-Model model_from_hf(std::string_view text, const std::string& path) {
-    return model_from_hf(parse_json(text, path), path);
+Model model_from_hf(std::string_view text, const std::string& path, std::set<std::string>* read) {
+    return model_from_hf(parse_json(text, path), path, read);
 }
 
 }  // namespace pentamesh

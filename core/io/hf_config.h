@@ -5,6 +5,7 @@
 #include "core/plan/plan.h"
 
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,11 @@ namespace pentamesh {
 // (sizes are 1 to 2^31), or contradicts another. For an unknown model_type it names that and the fields there
 // are. Names and defaults of fields are those of transformers, models/*/configuration_*.py. From a multimodal
 // config only the language model is read. `path` is named in errors.
-[[nodiscard]] Model model_from_hf(const nlohmann::json& config, const std::string& path);
-[[nodiscard]] Model model_from_hf(std::string_view text, const std::string& path);
+// `read`, where given, collects the pointers of the fields that bear on the model
+// ("/text_config/hidden_size").
+[[nodiscard]] Model model_from_hf(const nlohmann::json& config, const std::string& path,
+                                  std::set<std::string>* read = nullptr);
+[[nodiscard]] Model model_from_hf(std::string_view text, const std::string& path,
+                                  std::set<std::string>* read = nullptr);
 
 }  // namespace pentamesh

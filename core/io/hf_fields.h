@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -19,10 +20,16 @@ class HfFields {
     static constexpr std::int64_t kMostLayers = std::int64_t{1} << 16;
     static constexpr std::int64_t kMostExperts = std::int64_t{1} << 20;
 
-    HfFields(const nlohmann::json& object, std::string path, std::string prefix)
-        : object_(object), path_(std::move(path)), prefix_(std::move(prefix)) {}
+    // `read`, where given, collects the pointers of the fields that are looked for.
+    HfFields(const nlohmann::json& object, std::string path, std::string prefix,
+             std::set<std::string>* read = nullptr)
+        : object_(object), path_(std::move(path)), prefix_(std::move(prefix)), read_(read) {}
+    // Reads an object of the file that `from` reads.
+    HfFields(const nlohmann::json& object, const HfFields& from, std::string prefix)
+        : HfFields(object, from.path_, std::move(prefix), from.read_) {}
 
     [[nodiscard]] const nlohmann::json* find(std::string_view name) const {
+        if (read_) read_->insert(prefix_ + "/" + std::string(name));
         const auto it = object_.find(std::string(name));
         return it == object_.end() || it->is_null() ? nullptr : &*it;
     }
@@ -74,6 +81,7 @@ class HfFields {
 
     const nlohmann::json& object_;
     std::string path_, prefix_;
+    std::set<std::string>* read_;
 };
 
 }  // namespace pentamesh

@@ -13,7 +13,7 @@ Model qwen3_next(const Fields& f) {
     const bool has_ffn = f.find("intermediate_size") != nullptr;
     nlohmann::json filled = f.object();
     if (!has_ffn) filled["intermediate_size"] = f.need("moe_intermediate_size");
-    const Fields own(filled, f.path(), f.prefix());
+    const Fields own(filled, f, f.prefix());
     Model m = gated_decoder(own, {.head_dim = 256});
     m.attention_bias = f.flag("attention_bias", false);
     m.qk_norm = QkNorm::head;
@@ -54,7 +54,7 @@ Model kimi_linear(const Fields& f) {
     latent_attention(f, m);
     const nlohmann::json* linear = f.find("linear_attn_config");
     if (!linear || !linear->is_object()) f.fail("linear_attn_config", "is missing, must be an object");
-    const Fields own(*linear, f.path(), f.prefix() + "/linear_attn_config");
+    const Fields own(*linear, f, f.prefix() + "/linear_attn_config");
     const std::int64_t heads = own.need("num_heads"), dim = own.need("head_dim");
     m.linear = Linear{LinearKind::kimi_delta,
                       heads,
@@ -159,7 +159,7 @@ Model lfm2(const Fields& f) {
     if (f.find("block_ff_dim")) filled["intermediate_size"] = filled["block_ff_dim"];
     if (!f.find("num_attention_heads") && f.find("num_heads"))
         filled["num_attention_heads"] = filled["num_heads"];
-    Model m = gated_decoder(Fields(filled, f.path(), f.prefix()));
+    Model m = gated_decoder(Fields(filled, f, f.prefix()));
     if (f.flag("block_auto_adjust_ff_dim", true)) {
         double width = std::floor(2.0 * static_cast<double>(m.ffn) / 3.0);
         const nlohmann::json* by = f.find("block_ffn_dim_multiplier");

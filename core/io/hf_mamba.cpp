@@ -138,7 +138,7 @@ Model nemotron_h(const Fields& f) {
     if (words.empty()) f.fail(name, "is missing, it says what each layer is");
     if (!f.find("num_hidden_layers")) filled["num_hidden_layers"] = words.size();
     if (!f.find("intermediate_size")) filled["intermediate_size"] = 1;
-    const Fields own(filled, f.path(), f.prefix());
+    const Fields own(filled, f, f.prefix());
     Model m = decoder(own, {.head_dim = f.or_else("attention_head_dim", 0)});
     if (static_cast<std::int64_t>(words.size()) != m.layers)
         f.fail(name, "has " + std::to_string(words.size()) + " layers, num_hidden_layers is "

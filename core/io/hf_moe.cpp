@@ -361,7 +361,7 @@ Model step3p5(const Fields& f) {
     });
     const nlohmann::json* other = f.find("attention_other_setting");
     if (other && other->is_object()) {
-        const Fields own(*other, f.path(), f.prefix() + "/attention_other_setting");
+        const Fields own(*other, f, f.prefix() + "/attention_other_setting");
         const std::int64_t heads = own.or_else("num_attention_heads", m.heads),
                            groups = own.or_else("num_attention_groups", m.kv_heads);
         for (LayerRun& l : layers) {

@@ -121,7 +121,7 @@ std::int64_t same_in_all(const Fields& f, std::string_view name, std::int64_t ot
             f.fail(name, "has a different value for each layer (" + shown_json(v->front()) + " and "
                              + shown_json(one) + "): a plan cannot state that");
     const nlohmann::json all{{"0", v->front()}};
-    return Fields(all, f.path(), f.prefix() + "/" + std::string(name)).or_else("0", otherwise, least);
+    return Fields(all, f, f.prefix() + "/" + std::string(name)).or_else("0", otherwise, least);
 }
 
 }  // namespace pentamesh::hf

@@ -12,7 +12,7 @@ namespace {
 Model nemotron_nas(const Fields& f) {
     nlohmann::json filled = f.object();
     filled["intermediate_size"] = 1;
-    Model m = gated_decoder(Fields(filled, f.path(), f.prefix()));
+    Model m = gated_decoder(Fields(filled, f, f.prefix()));
     m.attention_bias = f.flag("attention_bias", false);
     m.mlp_bias = f.flag("mlp_bias", false);
     m.sliding_window = 0;
@@ -27,8 +27,7 @@ Model nemotron_nas(const Fields& f) {
             if (!blocks[i].is_object() || !blocks[i].contains(key)) return none;
             return blocks[i][key];
         };
-        const Fields attention(part("attention"), f.path(), at + "/attention"),
-            ffn(part("ffn"), f.path(), at + "/ffn");
+        const Fields attention(part("attention"), f, at + "/attention"), ffn(part("ffn"), f, at + "/ffn");
         for (const Fields* p : {&attention, &ffn})
             if (p->flag("replace_with_linear", false))
                 p->fail("replace_with_linear", "true cannot be stated by a plan");

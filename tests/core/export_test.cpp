@@ -276,7 +276,7 @@ TEST_CASE("the table of spellings names settings that the importers map to the s
                 CAPTURE(std::string(f.name));
                 CAPTURE(std::string(f.pointer));
                 const auto is_it = [&](const Listed& l) { return leaf(l.setting) == leaf(f.name); };
-                for (const Listed& l : read.mapped)
+                for (const Listed& l : read.settings.mapped)
                     if (is_it(l) && contains(l.path, f.pointer.substr(0, f.pointer.rfind('/'))))
                         seen.insert(leaf(f.name));
             }

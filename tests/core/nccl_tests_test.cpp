@@ -78,8 +78,7 @@ TEST_CASE("a table of nccl-tests gives back the tier whose times it has") {
         const Plan edited = apply_edits(plan, m.edits, test::presets());
         CHECK(edited.cluster.tiers[0].bytes_per_s == *m.bytes_per_s);
         CHECK(edited.cluster.tiers[0].latency_s == *m.latency_s);
-        CHECK(m.mapped.size() + m.ignored.size()
-              == 31 + 1 + 1 + 1 + 8 + 2);  // rows, command, heads, ranks, columns
+        CHECK(m.settings.size() == 31 + 1 + 1 + 1 + 8 + 2);  // rows, command, heads, ranks, columns
     }
 }
 

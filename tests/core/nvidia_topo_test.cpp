@@ -63,7 +63,7 @@ TEST_CASE("a node behind NVLink switches is one domain with all links of a GPU: 
         CHECK(std::get<std::int64_t>(value_at(r, "domain")) == 8);
         CHECK(std::get<std::string>(value_at(r, "kind")) == "nvlink");
         CHECK(std::get<double>(value_at(r, "bytes_per_s")) == k.bytes_per_s);
-        CHECK(r.mapped.size() == 8);
+        CHECK(r.settings.mapped.size() == 8);
         CHECK_FALSE(has(r, "nics-shared"));
     }
 }
@@ -84,7 +84,7 @@ TEST_CASE(
     CHECK(std::get<std::int64_t>(value_at(tray, "domain")) == 72);
     CHECK(std::get<double>(value_at(tray, "bytes_per_s")) == 900e9);
     CHECK(has(tray, "tray-of-a-rack"));
-    CHECK(tray.ignored.empty());
+    CHECK(tray.settings.ignored.empty());
 }
 
 TEST_CASE("bridges join pairs, and the rest of the node is a tier that the plan has to get") {

@@ -20,20 +20,28 @@ constexpr float kListRow = 20, kInput = 30;
 
 // ---- reading ------------------------------------------------------------------------------------------
 
+// Returns the lists of the text as it was last read; null: it could not be read.
+const interop::SettingLists* lists_of(const ImportSheetState& s) {
+    return s.links ? &s.links->settings : s.made ? &s.made->settings : nullptr;
+}
+
+const std::vector<Listed>& rows_of(const interop::SettingLists& lists, LineMark mark) {
+    switch (mark) {
+    case LineMark::mapped: return lists.mapped;
+    case LineMark::ignored: return lists.ignored;
+    case LineMark::cannot_hold: return lists.unmapped;
+    case LineMark::not_known: break;
+    }
+    return lists.not_known;
+}
+
 void mark_lines(ImportSheetState& s) {
     s.shown.set_text(s.text);
     const auto mark = [&](const std::vector<Listed>& rows, LineMark as) {
         for (const Listed& r : rows) s.shown.mark(r.line, as);
     };
-    if (s.made) {
-        mark(s.made->mapped, LineMark::mapped);
-        mark(s.made->ignored, LineMark::ignored);
-        mark(s.made->unmapped, LineMark::cannot_hold);
-    }
-    if (s.links) {
-        mark(s.links->mapped, LineMark::mapped);
-        mark(s.links->ignored, LineMark::ignored);
-    }
+    if (const interop::SettingLists* lists = lists_of(s))
+        for (const LineMark m : all_of<LineMark>()) mark(rows_of(*lists, m), m);
 }
 
 interop::ImportRequest request_of(const Scene& scene, const ImportSheetState& s) {
@@ -237,22 +245,16 @@ void draw_lists(Ui& ui, Rect room, ImportSheetState& s) {
     s.lines.lit = 0;
     ScrollArea area(ui, "import.lists", room, s.lists, {.pad = {0, 2}});
     area.room.w -= 10;
-    static const std::vector<Listed> kNone;
     draw_import_problems(ui, area.room,
                          s.links  ? s.links->problems
                          : s.made ? s.made->problems
                                   : std::vector<interop::ImportProblem>());
-    draw_listed(ui, area.room, area, LineMark::mapped,
-                s.links  ? s.links->mapped
-                : s.made ? s.made->mapped
-                         : kNone,
-                s);
-    draw_listed(ui, area.room, area, LineMark::cannot_hold, s.made ? s.made->unmapped : kNone, s);
-    draw_listed(ui, area.room, area, LineMark::ignored,
-                s.links  ? s.links->ignored
-                : s.made ? s.made->ignored
-                         : kNone,
-                s);
+    const interop::SettingLists* lists = lists_of(s);
+    if (!lists) return;
+    if (s.made) area.room.cut_top(ui.canvas().paragraph(area.room, summary_of(*lists), ui.style(12), 18) + 8);
+    for (const LineMark m : {LineMark::not_known, LineMark::cannot_hold, LineMark::mapped, LineMark::ignored})
+        if (const std::vector<Listed>& rows = rows_of(*lists, m); !rows.empty())
+            draw_listed(ui, area.room, area, m, rows, s);
 }
 
 std::optional<Imported> import_outcome(const Scene& scene, const ImportSheetState& s) {

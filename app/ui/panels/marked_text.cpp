@@ -34,7 +34,7 @@ void draw_line_marks(Ui& ui, Rect box, std::uint8_t marks) {
 }  // namespace
 
 std::string_view sign_of(LineMark mark) {
-    static constexpr std::array<std::string_view, kLineMarkCount> kSigns{"→", "·", "!"};
+    static constexpr std::array<std::string_view, kLineMarkCount> kSigns{"→", "·", "!", "?"};
     return kSigns[static_cast<std::size_t>(mark)];
 }
 
@@ -43,7 +43,8 @@ Color color_of(const Theme& theme, LineMark mark) {
 }
 
 std::string_view words_of(LineMark mark) {
-    static constexpr std::array<std::string_view, kLineMarkCount> kWords{"mapped", "ignored", "cannot hold"};
+    static constexpr std::array<std::string_view, kLineMarkCount> kWords{"mapped", "ignored", "cannot hold",
+                                                                         "not known"};
     return kWords[static_cast<std::size_t>(mark)];
 }
 

@@ -12,12 +12,12 @@
 
 namespace pentamesh::ui {
 
-enum class LineMark : std::uint8_t { mapped, ignored, cannot_hold };
-inline constexpr int kLineMarkCount = 3;
-// Returns "->", "·", "!", so that colour is never the only mark.
+enum class LineMark : std::uint8_t { mapped, ignored, cannot_hold, not_known };
+inline constexpr int kLineMarkCount = 4;
+// Returns "->", "·", "!", "?", so that colour is never the only mark.
 [[nodiscard]] std::string_view sign_of(LineMark mark);
 [[nodiscard]] Color color_of(const Theme& theme, LineMark mark);
-[[nodiscard]] std::string_view words_of(LineMark mark);  // "mapped", "ignored", "cannot hold"
+[[nodiscard]] std::string_view words_of(LineMark mark);  // "mapped", "cannot hold"
 
 struct MarkedText {
     std::vector<std::string_view> lines;  // of a text that outlives them

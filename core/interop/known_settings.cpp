@@ -1,0 +1,84 @@
+#include "core/interop/known_settings.h"
+
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace pentamesh::interop {
+namespace {
+
+// Returns true if the value switches the setting off.
+bool is_off(const std::string& value) {
+    return value == "none" || value == "false" || value == "False" || value == "no_shard" || value == "[]"
+           || says_nothing(value);
+}
+
+}  // namespace
+
+KnownSettings::KnownSettings(Framework framework, const Presets& presets) {
+    read(name_of(framework), presets);
+}
+
+void KnownSettings::read(std::string_view name, const Presets& presets) {
+    const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
+    if (!std::filesystem::exists(file)) return;
+    const nlohmann::json all = parse_json(read_file(file), file.string());
+    if (const auto base = all.find("also"); base != all.end()) read(base->get<std::string>(), presets);
+    for (const nlohmann::json& row : all.value("cannot_hold", nlohmann::json::array()))
+        for (const nlohmann::json& key : row.at("settings"))
+            cannot_hold_[key.get<std::string>()] = {row.value("why", ""), row.value("field", ""),
+                                                    row.value("same", std::vector<std::string>{})};
+    for (const nlohmann::json& key : all.value("harmless", nlohmann::json::array()))
+        if (const auto text = key.get<std::string>(); text.ends_with(".*"))
+            sections_.push_back(text.substr(0, text.size() - 2));
+        else
+            harmless_.insert(text);
+    for (const nlohmann::json& key : all.value("switches", nlohmann::json::array()))
+        switches_.insert(key.get<std::string>());
+}
+
+const CannotHold* KnownSettings::cannot_hold(std::string_view key) const {
+    const auto it = cannot_hold_.find(std::string(key));
+    return it == cannot_hold_.end() ? nullptr : &it->second;
+}
+
+bool KnownSettings::is_harmless(std::string_view key, std::string_view name) const {
+    if (harmless_.contains(std::string(key)) || harmless_.contains(std::string(name))) return true;
+    return std::any_of(sections_.begin(), sections_.end(), [&](const std::string& section) {
+        const std::size_t at = name.find(section + ".");
+        return at != std::string_view::npos && (at == 0 || name[at - 1] == '.');
+    });
+}
+
+bool KnownSettings::knows(std::string_view key) const {
+    return cannot_hold(key) || harmless_.contains(std::string(key)) || is_switch(key);
+}
+
+std::string words_of(const CannotHold& setting) {
+    if (setting.field.empty()) return setting.why;
+    return setting.why.empty()
+               ? "the import does not read it; " + setting.field + " of the plan can say the same"
+               : setting.why + " (" + setting.field + ")";
+}
+
+void sort_rest(Sheet& sheet, const KnownSettings& known) {
+    for (const std::string& key : sheet.open_keys()) {
+        const std::string value = sheet.value_of(key);
+        if (const CannotHold* row = known.cannot_hold(key)) {
+            const bool same = std::find(row->same.begin(), row->same.end(), value) != row->same.end();
+            const Setting* s = sheet.last(key);
+            if (same || (s && s->stated && is_off(value)))
+                sheet.ignore(key);
+            else
+                sheet.cannot_hold(key, words_of(*row));
+        } else if (known.is_harmless(key, sheet.written(key))) {
+            sheet.ignore(key);
+        } else {
+            sheet.not_known(key);
+        }
+    }
+}
+
+}  // namespace pentamesh::interop
