@@ -291,7 +291,7 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
                      std::move(scanned));
     const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
     list_.steps.back().flops += scan.model * tokens_.of(Tokens::region) / tp();
-    for (const Activation& a : kept_)
+    for (const Activation& a : parts_.kept)
         if (module_of(a.id) == module) save_extra(a.id, o);
     o = exchange({o}, What::outputs_of_the_scan_to_tokens, What::gradients_of_the_scans_outputs_to_heads)[0];
     LayerTensor y = result_of(tensor(o), w_out, "y", {w_out.dims[0]});

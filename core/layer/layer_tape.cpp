@@ -38,9 +38,7 @@ LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& g
     visit_tensors(m_, types_, [&](const Tensor& t) {
         if (t.types != 0 && has(t.types, type)) weights_.push_back(t);
     });
-    list_calls(plan, d_, type_, calls_);
-    list_kernels(plan, d_, type_, kernels_);
-    list_kept(plan, d_, type_, kept_);
+    list_parts(plan, d_, type_, parts_);
 }
 
 // ---- tensors --------------------------------------------------------------------------------------------
@@ -160,7 +158,7 @@ LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how) {
     for (const Value v : n.weights) in.push_back(tensor(v));
     for (const Value v : n.out) out.push_back(tensor(v));
     LayerStep& s = emit(LayerPass::forward, how.op, block_, how.what, std::move(in), std::move(out));
-    for (const LayerKernel& k : kernels_) {
+    for (const LayerKernel& k : parts_.kernels) {
         if (k.what != how.what || k.part != part_) continue;
         if (s.work.what == What::none) s.work = {k.what, k.part, KernelPass::forward, k.rate};
         if (k.rate == LayerRate::scan) s.work.rate = k.rate;
@@ -209,7 +207,7 @@ std::vector<Value> LayerTape::product(What what, What back, Value x, const std::
 }
 
 const LayerCall* LayerTape::call_of(What what, LayerPass pass, LayerPart part) const {
-    for (const LayerCall& c : calls_)
+    for (const LayerCall& c : parts_.calls)
         if (c.what == what && c.pass == pass && c.part == part) return &c;
     return nullptr;
 }
@@ -258,8 +256,8 @@ std::vector<Value> LayerTape::collective(TapeKind kind, What what, What back, st
 // ---- what is kept ---------------------------------------------------------------------------------------
 
 TapeSaved* LayerTape::save_extra(TensorId id, Value beside) {
-    const auto* const at = std::ranges::find(kept_, id, &Activation::id);
-    if (at == kept_.end()) return nullptr;
+    const auto* const at = std::ranges::find(parts_.kept, id, &Activation::id);
+    if (at == parts_.kept.end()) return nullptr;
     TapeSaved& s = nodes_.back().saves.emplace_back();
     s.value = beside, s.activation = *at;
     s.bytes = bytes_of(*at, tokens_);

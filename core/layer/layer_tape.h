@@ -200,9 +200,7 @@ class LayerTape {
     const SoftwareFacts& facts_;
     TokenCounts tokens_;
     std::vector<Tensor> weights_;  // of this type
-    CallList calls_;
-    KernelList kernels_;
-    KeptList kept_;
+    LayerParts parts_;
     LayerBlock block_ = LayerBlock::weights;
     LayerPart part_ = LayerPart::mixer;
     int x_count_ = 0;  // additions to the residual stream so far

@@ -58,7 +58,9 @@ void list_kept(const Plan& plan, const Degrees& degrees, LayerKind kind, KeptLis
     case LayerKind::dense:
     case LayerKind::moe: {
         const LayerTypes types = layer_types(plan.model);
-        list_kept(plan, degrees, types[usual_type(plan.model, types, kind == LayerKind::moe)], out);
+        LayerParts parts;
+        list_parts(plan, degrees, types[usual_type(plan.model, types, kind == LayerKind::moe)], parts);
+        out = parts.kept;
         break;
     }
     case LayerKind::head: list_head(plan, degrees, widths.wide, out); break;
@@ -67,9 +69,7 @@ void list_kept(const Plan& plan, const Degrees& degrees, LayerKind kind, KeptLis
     }
 }
 
-LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const LayerType& type) {
-    KeptList kept;
-    list_kept(plan, degrees, type, kept);
+LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const KeptList& kept) {
     return sums_of(plan, degrees, plan.training.recompute, kept);
 }
 

@@ -17,15 +17,13 @@ MeasuredRange said_or(double bytes, const MeasuredRange& measured) {
 
 // Counts keys and values that context parallelism brings in: in a ring the next block's in addition to this
 // one's (Liu et al. 2023), the whole sequence's when gathered (Grattafiori et al. 2024), the heads exchanged.
-BufferRange context_parallel(const Plan& plan, const Degrees& d, const LayerTypes& types) {
+BufferRange context_parallel(const Plan& plan, const Degrees& d, const PartsByType& parts) {
     if (d.cp <= 1) return {};
     double local = 0;
     const TokenCounts tokens = token_counts(plan, d);
-    for (int t = 0; t < types.size(); ++t) {
+    for (const LayerParts& layer : parts.type) {
         double own = 0;
-        KeptList kept;
-        list_kept(plan, d, types[t], kept);
-        for (const Activation& a : kept)
+        for (const Activation& a : layer.kept)
             if (a.id == TensorId::attention_k || a.id == TensorId::attention_v) own += bytes_of(a, tokens);
         local = std::max(local, own);
     }
@@ -191,10 +189,10 @@ BufferRange communicator_bytes(const Plan& plan, int groups) {
     return scaled(said_or(plan.training.buffers.communicator_bytes, kCommunicatorBytes), groups);
 }
 
-SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types) {
+SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const PartsByType& parts) {
     const double working =
         whole(facts_of(plan.training.software).working_hidden * 2 * hidden_tokens(plan, degrees));
-    return {context_parallel(plan, degrees, types), dispatch(plan, degrees), {working, working, working}};
+    return {context_parallel(plan, degrees, parts), dispatch(plan, degrees), {working, working, working}};
 }
 
 FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {

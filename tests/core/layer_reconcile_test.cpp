@@ -99,9 +99,9 @@ TEST_CASE("a layer's steps keep, tensor by tensor, what memory says") {
                     (s.phase == LayerPass::forward ? kept : again)[k.activation] += k.bytes;
                 for (const KeptTensor& k : s.freed) freed[k.activation] += k.bytes;
             }
-            KeptList list_of_parts;
-            list_kept(p, d, types[t], list_of_parts);
-            for (const Activation& a : list_of_parts) {
+            LayerParts parts;
+            list_parts(p, d, types[t], parts);
+            for (const Activation& a : parts.kept) {
                 CAPTURE(name_of(a.id));
                 CAPTURE(words_of(p.training.recompute));
                 CAPTURE(name_of(p.training.software));
@@ -114,7 +114,7 @@ TEST_CASE("a layer's steps keep, tensor by tensor, what memory says") {
                 CHECK(close_to(freed[a.id], want));
                 dropped += !stays;
             }
-            CHECK(close_to(list.totals.kept_bytes, layer_sums(p, d, types[t]).kept));
+            CHECK(close_to(list.totals.kept_bytes, layer_sums(p, d, parts.kept).kept));
             ++seen;
         }
     }
@@ -202,7 +202,7 @@ TEST_CASE("a layer's steps multiply as much as the time model does, forward and 
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;
         const LayerTypes types = layer_types(p.model);
-        const LayerTimes times = time_layers(p, degrees_of(p, e.mesh), types);
+        const LayerTimes times = time_layers(p, degrees_of(p, e.mesh), types, e.parts);
         for (int t = 0; t < types.size(); ++t) {
             if (!types[t].attends()) continue;
             CAPTURE(round);
@@ -260,7 +260,7 @@ TEST_CASE("the times of a layer's steps add up to the layer's") {
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;
         const LayerTypes types = layer_types(p.model);
-        const LayerTimes times = time_layers(p, degrees_of(p, e.mesh), types);
+        const LayerTimes times = time_layers(p, degrees_of(p, e.mesh), types, e.parts);
         for (int t = 0; t < types.size(); ++t) {
             CAPTURE(round);
             CAPTURE(words_of(types[t]));
