@@ -52,9 +52,6 @@ class PartLister {
     void attention_over_cp();
     void ulysses(i64 ranks, bool repeats_in, bool repeats_out);
     void scan_over_cp();
-    [[nodiscard]] double kv_bytes() const;  // of keys and values of one layer on a rank
-    [[nodiscard]] double key_bytes() const;
-    [[nodiscard]] double query_bytes(bool output) const;  // of queries, or of attention's output
     // Returns how many times keys and values are sent where they have fewer heads than ranks to hand them to.
     [[nodiscard]] double repeated_kv(i64 ranks) const;
 

@@ -8,7 +8,7 @@ namespace {
 using i64 = std::int64_t;
 
 void list_embedding(const Plan& plan, KeptList& out) {
-    out.push_back({TensorId::embedding_tokens, Tokens::region, 1, 1, 8, {}, false, "1"});
+    out.push_back({TensorId::embedding_tokens, Tokens::region, 1, 1, 8, {}, false, ""});
     const i64 h = plan.model.hidden;
     if (plan.training.dropout)
         out.push_back({TensorId::embedding_dropout_mask, Tokens::between, h, h, 1, {}, false, "h"});
