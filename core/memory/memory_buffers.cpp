@@ -119,16 +119,19 @@ template <typename F>
 void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
     const double wide = activation_widths(plan.training.compute).wide;
     const CutUnit gathered = cut_unit(c, s, c.shards.parameter);
-    const bool never = plan.layout.zero == 3 && reshard_of(plan) == Reshard::never;
+    const bool all_held = plan.layout.zero == 3 && holds_gathered(plan);
     const SoftwareFacts& software = *c.software;
     if (software.gradient_copy_bytes > 0) {
         const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
         if (const double copy = whole(gradient_copy_bytes(plan, n)); copy > 0)
             put(Buffer::gradient_copy, "beside their sum in fp32", BufferRange{copy, copy, copy});
     }
-    if (never) {
+    if (all_held) {
         const double all = whole(all_cut(c, plan, s, c.shards.parameter) * wide);
-        put(Buffer::gathered_layers, "ZeRO-3 that never lets go: the parameters of all layers, whole",
+        put(Buffer::gathered_layers,
+            reshard_of(plan) == Reshard::never
+                ? "ZeRO-3 that never lets go: the parameters of all layers, whole"
+                : "ZeRO-3 that lets nothing go after a backward: the parameters of all layers, whole",
             BufferRange{all, all, all});
     } else {
         put(Buffer::gathered_layers,
