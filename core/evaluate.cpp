@@ -52,14 +52,15 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
     }
 
     // From here on each function sets everything that its output holds.
-    list_calls(r, out.comm);
-    compute_costs(r, out.comm, options.report, out.work, out.costs);
+    list_parts(plan, r.degrees, r.types, out.parts);
+    list_calls(r, out.parts, out.comm);
+    compute_costs(r, out.parts, out.comm, options.report, out.work, out.costs);
     if (options.timeline && op_count(r.shape) <= kMostOps)
         run_timeline(r.shape, out.costs, out.timeline);
     else
         out.timeline.clear();
     find_in_flight(r.shape, out.timeline, out.in_flight);
-    compute_memory(r, out.comm.stages, out.comm.held, out.in_flight,
+    compute_memory(r, out.parts, out.comm.stages, out.comm.held, out.in_flight,
                    options.report ? MemoryOf::every_stage : MemoryOf::fullest_stages, out.memory);
     find_uncounted(r, out.memory, options.messages, out.problems);
     if (has_error(out.problems)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/comm/comm.h"
+#include "core/layer/parts.h"
 #include "core/memory/memory.h"
 #include "core/mesh/mesh.h"
 #include "core/model/model.h"
@@ -31,9 +32,11 @@ struct Evaluation {
     std::vector<double> in_flight;  // peak micro-batches of a whole stage, by device
     StepWork work;                  // the parts of a step before the schedule orders it
     TimelineCosts costs;
-    Timeline timeline;          // empty where not asked for, or too long to replay
-    std::optional<Step> step;   // absent where it cannot be computed
-    ErrorRangeWork range_work;  // kept from one evaluation to the next, no part of the result
+    Timeline timeline;         // empty where not asked for, or too long to replay
+    std::optional<Step> step;  // absent where it cannot be computed
+    // Are kept from one evaluation to the next, no part of the result.
+    PartsByType parts;
+    ErrorRangeWork range_work;
     bool operator==(const Evaluation&) const = default;
 };
 

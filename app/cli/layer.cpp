@@ -36,7 +36,7 @@ Json json_of_layer_tensor(const LayerTensor& t, const GroupSummaries& groups, No
         global.push_back(std::llround(d.size));
         local.push_back(std::llround(d.local));
         dims += (dims.empty() ? "" : " ") + std::string(d.symbol);
-        expert |= d.symbol == "t" || (t.weight && d.symbol == "e" && t.dims.size() > 2);
+        expert |= d.name == DimName::tokens || (t.weight && d.name == DimName::experts && t.dims.size() > 2);
     }
     const auto say = [&](GroupKind axis, bool always) {
         if (groups[axis].degree <= 1) return;

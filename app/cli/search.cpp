@@ -12,6 +12,7 @@
 #include "core/plan/software.h"
 #include "core/plan/title.h"
 #include "core/rules/first_error.h"
+#include "core/rules/software_runs.h"
 #include "core/step/causal_mfu.h"
 
 #include <algorithm>
@@ -106,8 +107,12 @@ Json json_of_result(const SearchResult& r) {
             {"pareto", r.pareto}};
 }
 
-Json json_of_search(const SearchReport& r, double seconds) {
-    Json space = Json::object(), rejected = Json::array(), results = Json::array();
+Json json_of_search(const Plan& plan, const SearchReport& r, double seconds) {
+    Json space = Json::object(), rejected = Json::array(), results = Json::array(), lacks = Json::array();
+    for (const Lack l : all_of<Lack>())
+        if (r.base.lacks.has(l))
+            lacks.push_back(
+                {{"code", name_of(code_of(l))}, {"message", words_of(l, plan, plan.training.software)}});
     for (const Varied v : all_of<Varied>()) {
         Json& values = space[std::string(name_of(v))] = Json::array();
         for (const std::string& text : r.space.values_of(v)) values.push_back(Json::parse(text));
@@ -141,7 +146,8 @@ Json json_of_search(const SearchReport& r, double seconds) {
                {"mfu_causal", timed ? Json(r.base.mfu_causal) : Json(nullptr)},
                {"memory_bytes", timed ? whole(r.base.memory_bytes) : Json(nullptr)},
                {"fit", r.base.fit == MemoryFit::yes},
-               {"may_fit", r.base.fit != MemoryFit::no}}},
+               {"may_fit", r.base.fit != MemoryFit::no},
+               {"lacks", std::move(lacks)}}},
              {"results", std::move(results)}};
     if (!r.nothing_fits.empty()) out["nothing_fits"] = r.nothing_fits;
     return out;
@@ -175,6 +181,16 @@ void refuse_twice(const SpaceRequest& space) {
     for (const std::string& h : space.hold) once("--hold", h);
 }
 
+// Says what the plan's software does not run of the plan; empty if it runs all of it.
+std::string lacks_words(const Plan& plan, const Lacks& lacks) {
+    std::string out;
+    for (const Lack l : all_of<Lack>())
+        if (lacks.has(l)) out += (out.empty() ? "" : "; ") + words_of(l, plan, plan.training.software);
+    return out.empty()
+               ? out
+               : sentence(" ", facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
+}
+
 Document search_document(const Plan& plan, const SearchReport& r, double seconds) {
     Section found{"Layouts, best first", {}, results_table(r)};
     const SearchCounts& c = r.counts;
@@ -191,7 +207,8 @@ Document search_document(const Plan& plan, const SearchReport& r, double seconds
             " tokens/s, ", memory_text(r.base.memory_bytes), ", ", name_of(r.base.fit),
             r.base.fit == MemoryFit::yes
                 ? "."
-                : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), ".")));
+                : sentence(": a GPU has ", memory_text(plan.cluster.gpu.hbm_bytes), "."),
+            lacks_words(plan, r.base.lacks)));
     else
         found.lines.push_back("The plan itself is impossible: " + first_error(evaluate(plan).problems));
     if (const std::string same = held_words(r, plan.model.moe.has_value()); !same.empty())
@@ -217,7 +234,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     r.nothing_fits = what_would_fit(plan, asked, options, r);
     if (context.json)
-        print(pretty(json_of_search(r, seconds)));
+        print(pretty(json_of_search(plan, r, seconds)));
     else if (arguments.csv)
         print(write_table(results_table(r), TableFormat::csv));
     else

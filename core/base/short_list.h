@@ -36,10 +36,10 @@ class ShortList {
         size_ = 0;
         resize(size);
     }
-    void push_back(const T& value) {
+    void clear() { size_ = 0; }
+    T& push_back(const T& value) {
         assert(size_ < kMost);
-        std::construct_at(end(), value);
-        ++size_;
+        return *std::construct_at(all_.data() + size_++, value);
     }
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] T& operator[](int i) {

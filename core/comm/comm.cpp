@@ -9,8 +9,8 @@
 namespace pentamesh {
 namespace {
 
-// Returns where the rows of a call stand, in the order of list_calls: of attention or a scan, of a dense MLP,
-// of one next to experts, of shared experts, of context parallelism, of experts.
+// Returns where the rows of a call stand, in the order of the list of parts: of attention or a scan, of a
+// dense MLP, of one next to experts, of shared experts, of context parallelism, of experts.
 int place_of(const LayerCall& c, bool moe) {
     switch (c.part) {
     case LayerPart::mixer: return c.group == GroupKind::cp ? 4 : 0;
@@ -23,8 +23,8 @@ int place_of(const LayerCall& c, bool moe) {
 
 }  // namespace
 
-CommRows::CommRows(const ResolvedPlan& resolved, Comm& out)
-    : resolved_(resolved), plan_(resolved.plan), out_(out), rounds_(state_rounds(plan_)),
+CommRows::CommRows(const ResolvedPlan& resolved, const PartsByType& parts, Comm& out)
+    : resolved_(resolved), plan_(resolved.plan), parts_(parts), out_(out), rounds_(state_rounds(plan_)),
       types_(resolved.types),
       tokens_(static_cast<double>(plan_.training.micro_batch)
               * static_cast<double>(plan_.training.sequence_length) / static_cast<double>(plan_.layout.cp)),
@@ -34,19 +34,17 @@ void CommRows::list() {
     constexpr int kPlaces = 6, kContext = 4;
     if (plan_.model.moe && plan_.layout.ep_comm != EpComm::alltoall)
         slow_share_ = slow_share(plan_, summary_of(GroupKind::ep));
-    std::array<CallList, kMostLayerTypes> lists;  // of one layer of each type that the model has
     std::array<int, kMostLayerTypes> next{};
     for (int t = 0; t < types_.size(); ++t) {
         const bool of_mtp = plan_.model.mtp_layers > 0 && t == types_.mtp;
-        if (resolved_.counts[t] > 0 || of_mtp)
-            pentamesh::list_calls(plan_, resolved_.degrees, types_[t], lists[t]);
+        if (resolved_.counts[t] == 0 && !of_mtp) next[t] = parts_[t].calls.size();  // the model has none
     }
     for (int place = 0; place < kPlaces; ++place) {
         if (place == kContext) vocabulary_parallel();
         const std::size_t first = out_.operations.size();
         for (int t = 0; t < types_.size(); ++t)
-            for (int& i = next[t]; i < lists[t].size(); ++i) {
-                const LayerCall& c = lists[t][i];
+            for (int& i = next[t]; i < parts_[t].calls.size(); ++i) {
+                const LayerCall& c = parts_[t].calls[i];
                 if (place_of(c, types_[t].is_moe()) != place) break;
                 put_call(c, t, false, first);
                 if (c.repeats) put_call(c, t, true, first);
@@ -147,13 +145,13 @@ void CommRows::pipeline() {
     }
 }
 
-void list_calls(const ResolvedPlan& r, Comm& out) {
+void list_calls(const ResolvedPlan& r, const PartsByType& parts, Comm& out) {
     out.clear();
     if (r.mesh.world == 0) return;
     lay_stages(r.plan, r.types, r.shape, out.stages);
     out.held = held_numbers(r.plan.model, r.types, r.degrees);
     find_busiest(r.plan, out);
-    CommRows(r, out).list();
+    CommRows(r, parts, out).list();
 }
 
 }  // namespace pentamesh

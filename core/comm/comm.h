@@ -19,6 +19,8 @@
 
 namespace pentamesh {
 
+struct PartsByType;
+
 struct Evaluation;
 
 enum class Scope : std::uint8_t { layer, embedding, head, step };
@@ -123,7 +125,7 @@ struct Comm {
 
 // Lists the calls of a plan and their sizes. count_calls (comm_count.h) finds how often a device makes them,
 // step.h how long they take. Reuses out's capacity.
-void list_calls(const ResolvedPlan& resolved, Comm& out);
+void list_calls(const ResolvedPlan& resolved, const PartsByType& parts, Comm& out);
 // Sums by_axis and the sync points, from rows that are counted, their times included.
 void sum_calls(const ResolvedPlan& resolved, Comm& comm);
 

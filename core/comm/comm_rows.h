@@ -11,7 +11,7 @@ namespace pentamesh {
 // Appends rows; those over a single rank or without bytes are left out.
 class CommRows {
   public:
-    CommRows(const ResolvedPlan& resolved, Comm& out);
+    CommRows(const ResolvedPlan& resolved, const PartsByType& parts, Comm& out);
 
     void list();
 
@@ -68,6 +68,7 @@ class CommRows {
 
     const ResolvedPlan& resolved_;
     const Plan& plan_;
+    const PartsByType& parts_;
     Comm& out_;
     StateRounds rounds_;
     const LayerTypes& types_;

@@ -34,17 +34,23 @@ std::vector<ShardChoice> shards_for(const SearchSpace& s, std::int64_t dp) {
     return out;
 }
 
-// Returns the axes of an order that have more than one rank in either mesh. Both data-parallel axes count
-// where there is data parallelism at all: their sizes in the expert mesh are another question.
-std::vector<Axis> standing(const AxisOrder& order, const SearchNode& n, std::int64_t dp, bool experts) {
-    std::vector<Axis> out;
+// Holds the axes of an order that have more than one rank, in each mesh.
+struct Standing {
+    std::vector<Axis> dense, expert;
+    bool operator==(const Standing&) const = default;
+};
+
+// Both data-parallel axes count where there is data parallelism at all: their sizes in the expert mesh are
+// another question.
+Standing standing(const AxisOrder& order, const SearchNode& n, std::int64_t dp, bool experts) {
+    Standing out;
     for (const Axis a : order) {
-        const bool there = a == Axis::tp   ? n.tp > 1 || (experts && n.etp > 1)
-                           : a == Axis::cp ? n.cp > 1
-                           : a == Axis::pp ? n.pp > 1
-                           : a == Axis::ep ? experts && n.ep > 1
-                                           : dp > 1 || experts;
-        if (there) out.push_back(a);
+        const bool data = a == Axis::dp_shard || a == Axis::dp_replicate,
+                   pipeline = a == Axis::pp && n.pp > 1;
+        if (pipeline || (a == Axis::tp && n.tp > 1) || (a == Axis::cp && n.cp > 1) || (data && dp > 1))
+            out.dense.push_back(a);
+        if (experts && (pipeline || data || (a == Axis::tp && n.etp > 1) || (a == Axis::ep && n.ep > 1)))
+            out.expert.push_back(a);
     }
     return out;
 }
@@ -58,13 +64,13 @@ bool side_by_side(const std::vector<Axis>& axes) {
 
 void add_orders(const SearchSpace& s, const SearchNode& like, std::int64_t dp, bool experts,
                 const std::vector<ShardChoice>& shards, SearchNodes& out) {
-    std::vector<std::vector<Axis>> seen;
+    std::vector<Standing> seen;
     for (const AxisOrder& order : s.order) {
-        std::vector<Axis> axes = standing(order, like, dp, experts);
+        Standing axes = standing(order, like, dp, experts);
         if (std::find(seen.begin(), seen.end(), axes) != seen.end()) continue;
         SearchNode n = like;
         n.order = order;
-        if (side_by_side(axes)) {
+        if (side_by_side(axes.dense) && side_by_side(axes.expert)) {
             n.shards = shards;
             out.node.push_back(n);
         } else {

@@ -141,6 +141,7 @@ SearchReport report_of(const Shared& all, const SearchSpace& space, int threads)
         out.base.mfu_causal = mfu_causal(*base.step);
         out.base.memory_bytes = base.memory.peak();
         out.base.fit = base.memory.fit();
+        out.base.lacks = lacks_of(all.plan, all.plan.training.software);
     }
     return out;
 }

@@ -5,6 +5,7 @@
 #include "core/decide/space.h"
 #include "core/evaluate.h"
 #include "core/plan/names.h"
+#include "core/rules/software_runs.h"
 
 #include <atomic>
 #include <functional>
@@ -64,6 +65,7 @@ struct SearchBase {
     bool valid = false;
     MemoryFit fit = MemoryFit::no;  // without a headroom
     double step_s = 0, tokens_per_s = 0, mfu = 0, mfu_causal = 0, memory_bytes = 0;
+    Lacks lacks;  // what the plan's own software does not run of it
 };
 
 struct SearchReport {

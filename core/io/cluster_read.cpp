@@ -41,16 +41,19 @@ void settle_domains(Cluster& cluster, const DocumentPlace& place) {
     outer.domain = 0;
 }
 
-// A GPU of one's own that states no efficiency is as efficient as the preset of its name, a TPU that ships
-// not as the newest that does, anything else as kEfficiencyOf.
-std::string efficiency_preset(const json& gpu, const Presets& presets) {
+// A GPU of one's own is as efficient as the preset that `efficiency_of` names. Where neither that nor an
+// efficiency is stated, it is as the preset of its name, anything else as kEfficiencyOf.
+Efficiency efficiency_preset(const json& gpu, const DocumentPlace& place, const Presets& presets) {
+    if (const auto of = gpu.find("efficiency_of"); of != gpu.end())
+        return preset_named(*of, place.at("efficiency_of"),
+                            [&](const std::string& id) { return presets.gpu(id); })
+            .efficiency;
     const auto name = gpu.find("name");
-    if (name == gpu.end() || !name->is_string() || gpu.contains("efficiency"))
-        return std::string(kEfficiencyOf);
-    const std::string& own = name->get_ref<const std::string&>();
-    for (const Presets::Entry& e : presets.list(PresetKind::gpu))
-        if (e.name == own && e.broken.empty()) return e.id;
-    return std::string(own.starts_with("TPU") ? kTpuEfficiencyOf : kEfficiencyOf);
+    if (name != gpu.end() && name->is_string() && !gpu.contains("efficiency"))
+        for (const Presets::Entry& e : presets.list(PresetKind::gpu))
+            if (e.name == name->get_ref<const std::string&>() && e.broken.empty())
+                return presets.gpu(e.id).efficiency;
+    return presets.gpu(kEfficiencyOf).efficiency;
 }
 
 }  // namespace
@@ -67,11 +70,12 @@ Gpu gpu_from_json(const json& value, const DocumentPlace& place, const Presets& 
     if (based)
         gpu = preset_named(*preset, place.at("preset"), get);
     else if (place.path != (presets.root() / "gpus" / (std::string(kEfficiencyOf) + ".json")).string())
-        gpu.efficiency = presets.gpu(efficiency_preset(value, presets)).efficiency;
+        gpu.efficiency = efficiency_preset(value, place, presets);
     FieldReader reader(value, place, based, based ? &source.overrides : nullptr, "/gpu");
     static_cast<void>(reader.peek("preset"));
     static_cast<void>(reader.peek("source"));
     static_cast<void>(reader.peek("efficiency_source"));
+    static_cast<void>(reader.peek("efficiency_of"));
     gpu_fields(gpu, reader);
     reader.finish();
     return gpu;

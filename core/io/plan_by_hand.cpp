@@ -145,7 +145,7 @@ class Lister {
         for (const auto& item : s["properties"].items()) {
             const std::string& key = item.key();
             if (item.value().contains("const") || key == "source" || key == "efficiency_source"
-                || key == "fast_domain")
+                || key == "efficiency_of" || key == "fast_domain")
                 continue;
             visit(pointer + "/" + key, item.value(),
                   value.is_object() && value.contains(key) ? value[key] : ordered_json());

@@ -11,10 +11,9 @@
 namespace pentamesh {
 
 inline constexpr std::string_view kPlanFormat = "pentamesh.plan/1";
-// A GPU of one's own that states no efficiency and has no preset's name is taken to be as efficient as the
-// first; a TPU as the second.
+// A GPU of one's own that states no efficiency, names no preset that has its own and has no preset's name is
+// taken to be as efficient as this.
 inline constexpr std::string_view kEfficiencyOf = "h100-sxm";
-inline constexpr std::string_view kTpuEfficiencyOf = "tpu-v6e";
 
 // Names the place of a value: the file and the JSON pointer, both used in errors.
 struct DocumentPlace {

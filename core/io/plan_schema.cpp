@@ -144,6 +144,7 @@ ordered_json gpu_schema() {
     gpu_fields(default_gpu, gpu);
     gpu.property("source", {{"type", "string"}});
     gpu.property("efficiency_source", {{"type", "string"}});
+    gpu.property("efficiency_of", id_of("GPU"));
     ordered_json whole = gpu.object();
     for (auto& factor : whole["properties"]["efficiency"]["properties"]) factor.erase("default");
     return any_of({id_of("GPU"), over_preset(whole, "GPU"), whole});

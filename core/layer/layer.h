@@ -6,8 +6,10 @@
 
 #include "core/layer/parts.h"
 #include "core/mesh/mesh.h"
+#include "core/plan/names.h"
 #include "core/plan/tensor_id.h"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,10 +55,33 @@ struct LayerCut {
     std::int64_t parts = 1;  // different ones: kv heads fewer than ranks are on several
     bool operator==(const LayerCut&) const = default;
 };
+// Names a dimension: `tokens` are those sent to experts, `inner` is the width of a scan or an indexer.
+enum class DimName : std::uint8_t {
+    sequence,
+    batch,
+    tokens,
+    hidden,
+    heads,
+    kv_heads,
+    head,
+    queries,  // heads and their width together
+    keys,
+    inner,
+    latent,
+    experts,
+    ffn,
+    experts_latent,
+    numbers  // of flat weights
+};
+template <>
+inline constexpr std::array<std::string_view, 15> kNames<DimName>{"s",  "b", "t", "h", "a", "k", "d", "ad",
+                                                                  "kd", "i", "r", "e", "f", "l", "p"};
+static_assert(kNames<DimName>.size() == static_cast<std::size_t>(DimName::numbers) + 1);
 struct LayerDim {
-    std::string_view symbol;  // static: "s", "h", "a"
+    DimName name = DimName::hidden;
     double size = 1, local = 1;
     std::vector<LayerCut> cuts;
+    std::string_view symbol = name_of(name);  // to be shown
     [[nodiscard]] bool cut_by(GroupKind group) const;
     bool operator==(const LayerDim&) const = default;
 };

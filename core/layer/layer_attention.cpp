@@ -12,8 +12,8 @@ double number(std::int64_t n) {
     return static_cast<double>(n);
 }
 
-LayerDim whole_dim(std::string_view symbol, std::int64_t n) {
-    return {symbol, number(n), number(n), {}};
+LayerDim whole_dim(DimName name, std::int64_t n) {
+    return {name, number(n), number(n), {}};
 }
 
 }  // namespace
@@ -35,20 +35,21 @@ Value LayerTape::mixer(Value u) {
 Value LayerTape::attention(Value x) {
     const LayerType& t = type_;
     const i64 kv_local = divide_up(t.kv_heads, d_.tp);
-    const LayerDim a = cut_dim("a", number(t.heads), number(divide_up(t.heads, d_.tp)), GroupKind::tp, d_.tp);
-    const LayerDim k = cut_dim("k", number(t.kv_heads), number(kv_local), GroupKind::tp, d_.tp);
-    const LayerDim d{"d", number(t.head_dim), number(t.head_dim), {}};
-    const LayerDim dv{"d", number(t.value_head_dim), number(t.value_head_dim), {}};
-    std::vector<LayerTensor> weights{weight_of(TensorId::attention_q, "ad", "h")};
+    const LayerDim a =
+        cut_dim(DimName::heads, number(t.heads), number(divide_up(t.heads, d_.tp)), GroupKind::tp, d_.tp);
+    const LayerDim k = cut_dim(DimName::kv_heads, number(t.kv_heads), number(kv_local), GroupKind::tp, d_.tp);
+    const LayerDim d{DimName::head, number(t.head_dim), number(t.head_dim), {}};
+    const LayerDim dv{DimName::head, number(t.value_head_dim), number(t.value_head_dim), {}};
+    std::vector<LayerTensor> weights{weight_of(TensorId::attention_q, DimName::queries, DimName::hidden)};
     for (const TensorId id : {TensorId::attention_k, TensorId::attention_v})
-        if (has_weight(id)) weights.push_back(weight_of(id, "kd", "h"));
+        if (has_weight(id)) weights.push_back(weight_of(id, DimName::keys, DimName::hidden));
     const LayerTensor xt = tensor(x);
     std::vector<LayerTensor> outs{result_of(xt, weights[0], "q", {a, d}),
                                   result_of(xt, weights[0], "k", {k, d}),
                                   result_of(xt, weights[0], "v", {k, dv})};
     const bool gate = m_.attention_gate != AttentionGate::none;
     if (gate) {
-        weights.push_back(weight_of(TensorId::attention_gate, "ad", "h"));
+        weights.push_back(weight_of(TensorId::attention_gate, DimName::queries, DimName::hidden));
         const bool full = m_.attention_gate == AttentionGate::full;
         outs.push_back(result_of(xt, weights[0], "gate", full ? std::vector{a, dv} : std::vector{a}));
     }
@@ -80,7 +81,7 @@ Value LayerTape::attention(Value x) {
 }
 
 Value LayerTape::output(Value o, std::optional<TensorId> activation) {
-    const LayerTensor w = weight_of(TensorId::attention_output, "h", "ad");
+    const LayerTensor w = weight_of(TensorId::attention_output, DimName::hidden, DimName::queries);
     LayerTensor y = result_of(tensor(o), w, "y", {w.dims[0]});
     const Value out =
         product(What::output_of_attention, What::gradient_of_attentions_output, o, {w}, {std::move(y)})[0];
@@ -100,14 +101,17 @@ LayerTensor LayerTape::resized(Value x, std::string name, LayerDim width) const 
 // `q_in`.
 std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
     const Mla& a = *m_.mla;
-    const LayerTensor wi = weight_of(TensorId::attention_index_q, "i", a.q_lora_rank > 0 ? "r" : "h");
-    std::vector<Value> out = product(What::queries_of_the_indexer, What::gradient_of_the_indexer, q_in, {wi},
-                                     {resized(u, "i_q", whole_dim("i", a.index_heads * a.index_head_dim))});
-    const std::vector<LayerTensor> wk{weight_of(TensorId::attention_index_k, "i", "h"),
-                                      weight_of(TensorId::attention_index_weights, "i", "h")};
+    const LayerTensor wi = weight_of(TensorId::attention_index_q, DimName::inner,
+                                     a.q_lora_rank > 0 ? DimName::latent : DimName::hidden);
+    std::vector<Value> out =
+        product(What::queries_of_the_indexer, What::gradient_of_the_indexer, q_in, {wi},
+                {resized(u, "i_q", whole_dim(DimName::inner, a.index_heads * a.index_head_dim))});
+    const std::vector<LayerTensor> wk{
+        weight_of(TensorId::attention_index_k, DimName::inner, DimName::hidden),
+        weight_of(TensorId::attention_index_weights, DimName::inner, DimName::hidden)};
     for (const Value v : product(What::keys_and_weights_of_the_indexer, What::gradient_of_the_indexer, u, wk,
-                                 {resized(u, "i_k", whole_dim("i", a.index_head_dim)),
-                                  resized(u, "i_w", whole_dim("i", a.index_heads))}))
+                                 {resized(u, "i_k", whole_dim(DimName::inner, a.index_head_dim)),
+                                  resized(u, "i_w", whole_dim(DimName::inner, a.index_heads))}))
         out.push_back(v);
     return out;
 }
@@ -118,19 +122,19 @@ std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
 Value LayerTape::latent_attention(Value u) {
     const Mla& a = *m_.mla;
     const i64 qk = a.qk_nope_head_dim + a.qk_rope_head_dim, own = divide_up(type_.heads, d_.tp);
-    const LayerDim heads = cut_dim("a", number(type_.heads), number(own), GroupKind::tp, d_.tp);
+    const LayerDim heads = cut_dim(DimName::heads, number(type_.heads), number(own), GroupKind::tp, d_.tp);
     bool input_saved = false;
     const auto save_input = [&](Value x) {
         if (!std::exchange(input_saved, true)) save(x, TensorId::attention_input);
     };
     Value q_in = u;
-    LayerTensor w_q =
-        weight_of(a.q_lora_rank > 0 ? TensorId::attention_q_up : TensorId::attention_q, "ad", "r");
+    LayerTensor w_q = weight_of(a.q_lora_rank > 0 ? TensorId::attention_q_up : TensorId::attention_q,
+                                DimName::queries, DimName::latent);
     Value index_in = u;
     if (a.q_lora_rank > 0) {
-        const LayerTensor w = weight_of(TensorId::attention_q_down, "r", "h");
+        const LayerTensor w = weight_of(TensorId::attention_q_down, DimName::latent, DimName::hidden);
         const Value c = product(What::query_latents, What::gradient_of_attentions_input, u, {w},
-                                {resized(u, "c_q", whole_dim("r", a.q_lora_rank))})[0];
+                                {resized(u, "c_q", whole_dim(DimName::latent, a.q_lora_rank))})[0];
         save_input(u);
         index_in = q_in = norm_of(c, "c_q2", What::norm_of_the_query_latents, TensorId::norm_q_latent_input);
     }
@@ -141,41 +145,45 @@ Value LayerTape::latent_attention(Value u) {
             : enter(q_in, What::activations_before_attention, What::gradients_before_attention,
                     What::attention_input_again_for_the_weight_gradient);
     Value q = product(What::queries_out_of_their_latents, What::gradient_of_the_query_latents, q_all, {w_q},
-                      {result_of(tensor(q_all), w_q, "q", {heads, whole_dim("d", qk)})})[0];
+                      {result_of(tensor(q_all), w_q, "q", {heads, whole_dim(DimName::head, qk)})})[0];
     if (a.q_lora_rank > 0)
         save(q_all, TensorId::attention_q_latent);
     else
         save_input(q_all);
-    const LayerTensor w_down = weight_of(TensorId::attention_kv_down, "r", "h");
-    const Value c = product(What::key_and_value_latents, What::gradient_of_attentions_input, u, {w_down},
-                            {resized(u, "c_kv", whole_dim("r", a.kv_lora_rank + a.qk_rope_head_dim))})[0];
+    const LayerTensor w_down = weight_of(TensorId::attention_kv_down, DimName::latent, DimName::hidden);
+    const Value c =
+        product(What::key_and_value_latents, What::gradient_of_attentions_input, u, {w_down},
+                {resized(u, "c_kv", whole_dim(DimName::latent, a.kv_lora_rank + a.qk_rope_head_dim))})[0];
     TapeNode& n = node(TapeKind::kernel, {c},
-                       {resized(c, "c_kv2", whole_dim("r", a.kv_lora_rank)),
-                        resized(c, "k_rope", whole_dim("d", a.qk_rope_head_dim))});
+                       {resized(c, "c_kv2", whole_dim(DimName::latent, a.kv_lora_rank)),
+                        resized(c, "k_rope", whole_dim(DimName::head, a.qk_rope_head_dim))});
     const Value latent = n.out[0], rope = n.out[1];
     step_of(n, {LayerOp::norm, What::norm_of_the_key_and_value_latents, What::gradient_of_the_norm});
     save(c, TensorId::norm_kv_latent_input);
-    const LayerTensor w_kv = weight_of(TensorId::attention_kv_up, "ad", "r");
+    const LayerTensor w_kv = weight_of(TensorId::attention_kv_up, DimName::queries, DimName::latent);
     const Value kv_all = enter(latent, What::key_and_value_latents_before_attention,
                                What::gradients_of_the_key_and_value_latents,
                                What::key_and_value_latents_again_for_the_weight_gradient);
-    const Value kv = product(What::keys_and_values_out_of_their_latents,
-                             What::gradient_of_the_key_and_value_latents, kv_all, {w_kv},
-                             {result_of(tensor(kv_all), w_kv, "kv",
-                                        {heads, whole_dim("d", a.qk_nope_head_dim + a.v_head_dim)})})[0];
+    const Value kv =
+        product(What::keys_and_values_out_of_their_latents, What::gradient_of_the_key_and_value_latents,
+                kv_all, {w_kv},
+                {result_of(tensor(kv_all), w_kv, "kv",
+                           {heads, whole_dim(DimName::head, a.qk_nope_head_dim + a.v_head_dim)})})[0];
     save(kv_all, TensorId::attention_kv_latent);
     // Every rank's heads have the same rotary keys: where heads are cut, tokens are gathered.
     const Value rope_all =
         enter(rope, What::rotary_keys_before_attention, What::gradients_of_the_rotary_keys, What::none);
     LayerTensor q2 = tensor(q);
-    const LayerTensor k2 = result_of(tensor(kv_all), w_kv, "k", {heads, whole_dim("d", qk)});
-    const LayerTensor v2 = result_of(tensor(kv_all), w_kv, "v", {heads, whole_dim("d", a.v_head_dim)});
+    const LayerTensor k2 = result_of(tensor(kv_all), w_kv, "k", {heads, whole_dim(DimName::head, qk)});
+    const LayerTensor v2 =
+        result_of(tensor(kv_all), w_kv, "v", {heads, whole_dim(DimName::head, a.v_head_dim)});
     TapeNode& turn = node(TapeKind::kernel, {q, kv, rope_all}, {std::move(q2), k2, v2});
     const std::vector<Value> turned = turn.out;
     step_of(turn, {LayerOp::rotary, What::rotary_positions, What::gradients_turned_back});
     const std::vector<Value> index = a.index_heads > 0 ? indexer(u, index_in) : std::vector<Value>();
-    const Value o = core(turned[0], turned[1], turned[2],
-                         result_of(tensor(kv_all), w_kv, "o", {heads, whole_dim("d", a.v_head_dim)}), index);
+    const Value o =
+        core(turned[0], turned[1], turned[2],
+             result_of(tensor(kv_all), w_kv, "o", {heads, whole_dim(DimName::head, a.v_head_dim)}), index);
     return leave(output(o), u, What::activations_after_attention, What::gradients_after_attention);
 }
 
@@ -271,7 +279,7 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
     for (const Tensor& t : weights_) {
         const bool of_input = t.cols == m_.hidden && t.cut != TpCut::none && t.cut != TpCut::row;
         if (!own(t) || t.id == out_id || !of_input) continue;
-        weights.push_back(weight_of(t.id, "i", "h"));
+        weights.push_back(weight_of(t.id, DimName::inner, DimName::hidden));
         outs.push_back(
             result_of(tensor(x), weights.back(), std::string(short_name_of(t.id)), {weights.back().dims[0]}));
     }
@@ -285,13 +293,13 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
         return collective(TapeKind::exchange, what, back, std::move(v), std::move(out));
     };
     in = exchange(in, What::inputs_of_the_scan_to_heads, What::gradients_of_the_scans_inputs_to_tokens);
-    const LayerTensor w_out = weight_of(out_id, "h", "i");
+    const LayerTensor w_out = weight_of(out_id, DimName::hidden, DimName::inner);
     LayerTensor scanned = result_of(tensor(x), weights[0], "o", {w_out.dims[1]});
     Value o = kernel({LayerOp::attention, What::scan_of_the_state, What::gradient_of_the_scan}, in,
                      std::move(scanned));
     const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
     list_.steps.back().flops += scan.model * tokens_.of(Tokens::region) / tp();
-    for (const Activation& a : kept_)
+    for (const Activation& a : parts_.kept)
         if (module_of(a.id) == module) save_extra(a.id, o);
     o = exchange({o}, What::outputs_of_the_scan_to_tokens, What::gradients_of_the_scans_outputs_to_heads)[0];
     LayerTensor y = result_of(tensor(o), w_out, "y", {w_out.dims[0]});

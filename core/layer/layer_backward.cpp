@@ -164,8 +164,11 @@ void LayerTape::fetch(const TapeNode& n) {
         const int made = makers_[static_cast<std::size_t>(v)];
         if (made < 0 || nodes_[static_cast<std::size_t>(made)].kind != TapeKind::gather) continue;
         const TapeNode g = nodes_[static_cast<std::size_t>(made)];
-        const bool whole = std::any_of(n.saves.begin(), n.saves.end(),
+        // Two mixers side by side have one input, which the first of them keeps.
+        const bool whole = std::ranges::any_of(nodes_, [&](const TapeNode& any) {
+            return std::ranges::any_of(any.saves,
                                        [&](const TapeSaved& s) { return s.needed == v && s.value == v; });
+        });
         if (whole || std::find(fetched_.begin(), fetched_.end(), made) != fetched_.end()) continue;
         fetched_.push_back(made);
         LayerStep s = list_.steps[static_cast<std::size_t>(g.step)];

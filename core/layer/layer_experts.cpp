@@ -3,49 +3,21 @@
 
 namespace pentamesh {
 
-// Adds gate and up, activation, down of the experts on this rank; a product for each expert.
-Value LayerTape::expert_products(Value x) {
-    std::vector<LayerTensor> weights;
-    if (gated()) weights.push_back(weight_of(TensorId::experts_gate, "f", "h"));
-    weights.push_back(weight_of(TensorId::experts_up, "f", "h"));
-    const LayerDim f = weights[0].dims[1];
-    std::vector<LayerTensor> outs;
-    if (gated()) outs.push_back(result_of(tensor(x), weights[0], "g", {f}));
-    outs.push_back(result_of(tensor(x), weights[0], "up", {f}));
-    const std::vector<Value> in = product(What::gate_and_up_of_the_experts,
-                                          What::gradient_of_the_experts_input, x, weights, std::move(outs));
-    save(x, TensorId::experts_input);
-    LayerTensor z = tensor(in.back());
-    z.name = "z";
-    const Value product_in =
-        kernel({LayerOp::activation, What::activation_function, What::gradient_of_the_activation_function},
-               in, std::move(z));
-    if (gated()) save(in[0], TensorId::experts_gate);
-    save(in.back(), TensorId::experts_up);
-    save_extra(TensorId::experts_activated, product_in);
-    const LayerTensor down = weight_of(TensorId::experts_down, "h", "f");
-    LayerTensor y = result_of(tensor(product_in), down, "y", {down.dims[1]});
-    const Value out = product(What::down_of_the_experts, What::gradient_of_the_activated, product_in, {down},
-                              {std::move(y)})[0];
-    save(product_in, TensorId::experts_product);
-    return out;
-}
-
 LayerTensor LayerTape::dispatched(std::string name, double local, double width) const {
     // The ranks of an etp group bring different tokens.
     const double distinct = static_cast<double>(d_.etp), ep = static_cast<double>(d_.ep);
-    LayerDim t{"t", local * ep * distinct, local, {}};
+    LayerDim t{DimName::tokens, local * ep * distinct, local, {}};
     if (d_.ep > 1) t.cuts.push_back({GroupKind::ep, d_.ep});
     if (distinct > 1) t.cuts.push_back({GroupKind::etp, static_cast<i64>(distinct)});
     LayerTensor out;
     out.name = std::move(name);
-    out.dims = {t, {"h", width, width, {}}};
+    out.dims = {t, {DimName::hidden, width, width, {}}};
     out.bytes_per_number = w_.wide;
     return out;
 }
 
 Value LayerTape::router(Value u) {
-    const LayerTensor w = weight_of(TensorId::router, "e", "h");
+    const LayerTensor w = weight_of(TensorId::router, DimName::experts, DimName::hidden);
     LayerTensor logits = result_of(tensor(u), w, "logits", {w.dims[0]});
     logits.bytes_per_number = bytes_of(Dtype::fp32);
     const Value out =
@@ -63,17 +35,29 @@ Value LayerTape::permuted(std::vector<Value> in, LayerTensor out, bool back) {
                   std::move(in), std::move(out));
 }
 
+Value LayerTape::shared_experts(Value u) {
+    const LayerPart around = std::exchange(part_, LayerPart::shared_experts);
+    const Value x =
+        enter(u, What::activations_before_the_shared_experts, What::gradients_before_the_shared_experts,
+              What::shared_experts_input_again_for_the_weight_gradient);
+    const Value y =
+        leave(mlp_products(x, TensorModule::shared_expert), u, What::activations_after_the_shared_experts,
+              What::gradients_after_the_shared_experts);
+    part_ = around;
+    return y;
+}
+
 Value LayerTape::experts(Value u) {
     const Moe& e = *m_.moe;
     const LayerPart around = std::exchange(part_, LayerPart::experts);
     const Value logits = router(u);
-    const Value shared = saturating_product(e.shared_experts, e.shared_expert_ffn) > 0
-                             ? mlp(u, TensorModule::shared_expert)
-                             : -1;
+    const Value shared =
+        saturating_product(e.shared_experts, e.shared_expert_ffn) > 0 ? shared_experts(u) : -1;
     Value x = u;
     const auto h = static_cast<double>(e.latent > 0 ? e.latent : m_.hidden);
     if (e.latent > 0) {
-        const LayerTensor w = weight_of(TensorId::experts_latent_in, "l", "h");
+        const LayerTensor w =
+            weight_of(TensorId::experts_latent_in, DimName::experts_latent, DimName::hidden);
         LayerTensor c = result_of(tensor(u), w, "c", {w.dims[0]});
         x = product(What::into_the_experts_latents, What::gradient_of_the_latents_input, u, {w},
                     {std::move(c)})[0];
@@ -87,7 +71,7 @@ Value LayerTape::experts(Value u) {
     const Value arrived =
         gathers ? gathered_experts(x, logits, own, copies, h) : exchanged_experts(x, logits, copies, h);
     LayerTensor y = tensor(x);
-    y.name = "y", y.dims.back() = {e.latent > 0 ? "l" : "h", h, h, {}};
+    y.name = "y", y.dims.back() = {e.latent > 0 ? DimName::experts_latent : DimName::hidden, h, h, {}};
     std::vector<Value> back{arrived, logits};
     const bool adds = shared >= 0 && e.latent == 0, at_once = adds && !gathers && !same;
     if (at_once) back.push_back(shared);
@@ -95,7 +79,8 @@ Value LayerTape::experts(Value u) {
     if (same) out = all_parts(out, u);
     if (adds && !at_once) out = add(out, shared, true);
     if (e.latent > 0) {
-        const LayerTensor w = weight_of(TensorId::experts_latent_out, "h", "l");
+        const LayerTensor w =
+            weight_of(TensorId::experts_latent_out, DimName::hidden, DimName::experts_latent);
         LayerTensor wide = result_of(tensor(out), w, "y", {w.dims[0]});
         const Value in = out;
         out = product(What::out_of_the_experts_latents, What::gradient_of_the_latents, out, {w},
@@ -135,7 +120,7 @@ Value LayerTape::exchanged_experts(Value x, Value logits, double copies, double 
     weights_in(true);
     const Value whole =
         enter(t, What::tokens_of_the_experts_shards, What::input_gradients_of_the_experts_shards, What::none);
-    const Value y = leave(expert_products(whole), t, What::outputs_of_the_experts_shards,
+    const Value y = leave(mlp_products(whole, TensorModule::experts), t, What::outputs_of_the_experts_shards,
                           What::output_gradients_of_the_experts_shards);
     weights_behind(true);
     return move(y, What::combine_of_experts_outputs, What::dispatch_of_output_gradients);
@@ -159,10 +144,10 @@ Value LayerTape::gathered_experts(Value x, Value logits, double own, double copi
     LayerTensor chosen = tensor(entered);
     const double parts = chosen.dims[0].local / (own * ep);
     chosen.name = "t";
-    chosen.dims = {chosen.dims[0], {"h", h, h, {}}};
+    chosen.dims = {chosen.dims[0], {DimName::hidden, h, h, {}}};
     chosen.dims[0].local = copies * parts;
     const Value mine = permuted({entered, logits}, std::move(chosen), false);
-    const Value y = expert_products(mine);
+    const Value y = mlp_products(mine, TensorModule::experts);
     LayerTensor outputs = tensor(entered);
     outputs.name = "y", outputs.partial = tensor(y).partial;
     const Value in_order = permuted({y, logits}, std::move(outputs), true);

@@ -55,7 +55,7 @@ Value LayerTape::forward(Value x) {
                     TensorId::norm_mlp_input);
     Value y = -1;
     if (type_.ffn_width > 0) {
-        y = mlp(u, TensorModule::mlp);
+        y = mlp(u);
         if (moe && m_.moe->beside_mlp) {
             y = norm_of(y, "y", What::norm_behind_the_mlp, TensorId::norm_after_dense_mlp_input);
             u = norm_of(branch(x), normed_name(), What::norm_before_the_experts,
@@ -71,28 +71,26 @@ Value LayerTape::forward(Value x) {
     return add(x, after(y, TensorId::norm_after_mlp_input, TensorId::mlp_dropout_mask));
 }
 
-// Gate and up are one product; `module` is that of its weights and of the tensors it keeps.
-Value LayerTape::mlp(Value u, TensorModule module) {
-    const bool shared = module == TensorModule::shared_expert;
+// Gate and up are one product. The experts of a rank have a product each.
+Value LayerTape::mlp_products(Value x, TensorModule module) {
+    const bool shared = module == TensorModule::shared_expert, experts = module == TensorModule::experts;
     const MlpTensors& ids = mlp_tensors(module);
     const auto own = [&](std::string_view tensor) { return std::string(tensor) + (shared ? "_shared" : ""); };
-    const LayerPart around = std::exchange(part_, shared ? LayerPart::shared_experts : LayerPart::mlp);
     std::vector<LayerTensor> weights;
-    if (gated()) weights.push_back(weight_of(ids.gate, "f", "h"));
-    weights.push_back(weight_of(ids.up, "f", "h"));
-    const Value x = shared ? enter(u, What::activations_before_the_shared_experts,
-                                   What::gradients_before_the_shared_experts,
-                                   What::shared_experts_input_again_for_the_weight_gradient)
-                           : enter(u, What::activations_before_the_mlp, What::gradients_before_the_mlp,
-                                   What::mlp_input_again_for_the_weight_gradient);
-    const LayerDim f = weights[0].dims[0];
+    if (gated()) weights.push_back(weight_of(ids.gate, DimName::ffn, DimName::hidden));
+    weights.push_back(weight_of(ids.up, DimName::ffn, DimName::hidden));
+    const auto outputs = [](const LayerTensor& w) { return w.dims[w.dims.size() - 2]; };
+    const LayerDim f = outputs(weights[0]);
     std::vector<LayerTensor> outs;
     if (gated()) outs.push_back(result_of(tensor(x), weights[0], own("g"), {f}));
     outs.push_back(result_of(tensor(x), weights[0], own("up"), {f}));
+    const What up = experts  ? What::gate_and_up_of_the_experts
+                    : shared ? What::gate_and_up_of_the_shared_experts
+                             : What::gate_and_up;
     const std::vector<Value> in =
-        product(shared ? What::gate_and_up_of_the_shared_experts : What::gate_and_up,
-                What::gradient_of_the_mlps_input, x, weights, std::move(outs));
-    if (!shared) save(x, TensorId::mlp_input);
+        product(up, experts ? What::gradient_of_the_experts_input : What::gradient_of_the_mlps_input, x,
+                weights, std::move(outs));
+    if (!shared) save(x, experts ? TensorId::experts_input : TensorId::mlp_input);
     LayerTensor z = tensor(in.back());
     z.name = own("z");
     const Value product_in =
@@ -101,16 +99,24 @@ Value LayerTape::mlp(Value u, TensorModule module) {
     if (gated()) save(in[0], ids.gate);
     save(in.back(), ids.up);
     save_extra(ids.activated, product_in);
-    const LayerTensor down = weight_of(ids.down, "h", "f");
-    LayerTensor out = result_of(tensor(product_in), down, own("y"), {down.dims[0]});
-    const Value y = product(shared ? What::down_of_the_shared_experts : What::down,
+    const LayerTensor down = weight_of(ids.down, DimName::hidden, DimName::ffn);
+    LayerTensor out = result_of(tensor(product_in), down, own("y"), {outputs(down)});
+    const Value y = product(experts  ? What::down_of_the_experts
+                            : shared ? What::down_of_the_shared_experts
+                                     : What::down,
                             What::gradient_of_the_activated, product_in, {down}, {std::move(out)})[0];
     save(product_in, ids.product);
-    const Value left = shared ? leave(y, u, What::activations_after_the_shared_experts,
-                                      What::gradients_after_the_shared_experts)
-                              : leave(y, u, What::activations_after_the_mlp, What::gradients_after_the_mlp);
+    return y;
+}
+
+Value LayerTape::mlp(Value u) {
+    const LayerPart around = std::exchange(part_, LayerPart::mlp);
+    const Value x = enter(u, What::activations_before_the_mlp, What::gradients_before_the_mlp,
+                          What::mlp_input_again_for_the_weight_gradient);
+    const Value y = leave(mlp_products(x, TensorModule::mlp), u, What::activations_after_the_mlp,
+                          What::gradients_after_the_mlp);
     part_ = around;
-    return left;
+    return y;
 }
 
 }  // namespace pentamesh

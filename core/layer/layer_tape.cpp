@@ -8,7 +8,7 @@ namespace pentamesh {
 namespace {
 
 bool is_tokens(const LayerDim& d) {
-    return d.symbol == "s" || d.symbol == "b" || d.symbol == "t";
+    return d.name == DimName::sequence || d.name == DimName::batch || d.name == DimName::tokens;
 }
 
 }  // namespace
@@ -38,15 +38,13 @@ LayerTape::LayerTape(const Plan& plan, const Mesh& mesh, const GroupSummaries& g
     visit_tensors(m_, types_, [&](const Tensor& t) {
         if (t.types != 0 && has(t.types, type)) weights_.push_back(t);
     });
-    list_calls(plan, d_, type_, calls_);
-    list_kernels(plan, d_, type_, kernels_);
-    list_kept(plan, d_, type_, kept_);
+    list_parts(plan, d_, type_, parts_);
 }
 
 // ---- tensors --------------------------------------------------------------------------------------------
 
-LayerDim LayerTape::cut_dim(std::string_view symbol, double size, double local, GroupKind group, i64 ranks) {
-    LayerDim d{symbol, size, local, {}};
+LayerDim LayerTape::cut_dim(DimName name, double size, double local, GroupKind group, i64 ranks) {
+    LayerDim d{name, size, local, {}};
     if (ranks > 1 && local < size) {
         const auto parts = static_cast<i64>(std::ceil(size / local - 1e-9));
         d.cuts.push_back({group, std::min(parts, ranks)});
@@ -56,7 +54,7 @@ LayerDim LayerTape::cut_dim(std::string_view symbol, double size, double local, 
 
 LayerDim LayerTape::tokens_dim(bool between) const {
     const auto s = static_cast<double>(t_.sequence_length);
-    LayerDim d{"s", s, s / static_cast<double>(d_.cp), {}};
+    LayerDim d{DimName::sequence, s, s / static_cast<double>(d_.cp), {}};
     if (d_.cp > 1) d.cuts.push_back({GroupKind::cp, d_.cp});
     if (!between || !d_.sequence_parallel) return d;
     d.cuts.push_back({GroupKind::tp, d_.tp});
@@ -64,12 +62,11 @@ LayerDim LayerTape::tokens_dim(bool between) const {
     return d;
 }
 
-LayerTensor LayerTape::hidden_tensor(std::string name, bool between, double width,
-                                     std::string_view symbol) const {
+LayerTensor LayerTape::hidden_tensor(std::string name, bool between, double width, DimName width_name) const {
     const auto b = static_cast<double>(t_.micro_batch);
     LayerTensor t;
     t.name = std::move(name);
-    t.dims = {tokens_dim(between), {"b", b, b, {}}, {symbol, width, width, {}}};
+    t.dims = {tokens_dim(between), {DimName::batch, b, b, {}}, {width_name, width, width, {}}};
     t.bytes_per_number = w_.wide;
     return t;
 }
@@ -78,7 +75,7 @@ bool LayerTape::has_weight(TensorId id) const {
     return std::ranges::any_of(weights_, [&](const Tensor& t) { return t.id == id; });
 }
 
-LayerTensor LayerTape::weight_of(TensorId id, std::string_view rows, std::string_view cols) const {
+LayerTensor LayerTape::weight_of(TensorId id, DimName rows, DimName cols) const {
     const auto at = std::ranges::find(weights_, id, &Tensor::id);
     LayerTensor w;
     w.name = "W_" + weight_name(id);
@@ -89,7 +86,8 @@ LayerTensor LayerTape::weight_of(TensorId id, std::string_view rows, std::string
     const auto d = [](i64 n) { return static_cast<double>(n); };
     const GroupKind group = at->per_expert ? GroupKind::etp : GroupKind::tp;
     const i64 ranks = at->per_expert ? d_.etp : d_.tp;
-    if (at->per_expert) w.dims.push_back(cut_dim("e", d(at->copies), d(local.copies), GroupKind::ep, d_.ep));
+    if (at->per_expert)
+        w.dims.push_back(cut_dim(DimName::experts, d(at->copies), d(local.copies), GroupKind::ep, d_.ep));
     w.dims.push_back(cut_dim(rows, d(at->rows), d(local.rows), group, ranks));
     w.dims.push_back(cut_dim(cols, d(at->cols), d(local.cols), group, ranks));
     return w;
@@ -160,7 +158,7 @@ LayerStep& LayerTape::step_of(TapeNode& n, const TapeStep& how) {
     for (const Value v : n.weights) in.push_back(tensor(v));
     for (const Value v : n.out) out.push_back(tensor(v));
     LayerStep& s = emit(LayerPass::forward, how.op, block_, how.what, std::move(in), std::move(out));
-    for (const LayerKernel& k : kernels_) {
+    for (const LayerKernel& k : parts_.kernels) {
         if (k.what != how.what || k.part != part_) continue;
         if (s.work.what == What::none) s.work = {k.what, k.part, KernelPass::forward, k.rate};
         if (k.rate == LayerRate::scan) s.work.rate = k.rate;
@@ -209,7 +207,7 @@ std::vector<Value> LayerTape::product(What what, What back, Value x, const std::
 }
 
 const LayerCall* LayerTape::call_of(What what, LayerPass pass, LayerPart part) const {
-    for (const LayerCall& c : calls_)
+    for (const LayerCall& c : parts_.calls)
         if (c.what == what && c.pass == pass && c.part == part) return &c;
     return nullptr;
 }
@@ -241,7 +239,6 @@ Value LayerTape::leave(Value y, Value like, What what, What back) {
     if (call->collective == Collective::reduce_scatter)
         for (std::size_t i = 0; i < sum.dims.size(); ++i)
             if (is_tokens(sum.dims[i])) sum.dims[i] = tensor(like).dims[i];
-    if (sum.name.ends_with("_part")) sum.name.resize(sum.name.size() - 5);
     return collective(TapeKind::leave, what, back, {y}, {std::move(sum)})[0];
 }
 
@@ -258,8 +255,8 @@ std::vector<Value> LayerTape::collective(TapeKind kind, What what, What back, st
 // ---- what is kept ---------------------------------------------------------------------------------------
 
 TapeSaved* LayerTape::save_extra(TensorId id, Value beside) {
-    const auto* const at = std::ranges::find(kept_, id, &Activation::id);
-    if (at == kept_.end()) return nullptr;
+    const auto* const at = std::ranges::find(parts_.kept, id, &Activation::id);
+    if (at == parts_.kept.end()) return nullptr;
     TapeSaved& s = nodes_.back().saves.emplace_back();
     s.value = beside, s.activation = *at;
     s.bytes = bytes_of(*at, tokens_);
@@ -283,7 +280,7 @@ void LayerTape::save(Value needed, TensorId id) {
 
 LayerList LayerTape::run() {
     weights_in(false);
-    LayerTensor x = hidden_tensor("x", true, static_cast<double>(m_.hidden), "h");
+    LayerTensor x = hidden_tensor("x", true, static_cast<double>(m_.hidden), DimName::hidden);
     x.value = ++made_;
     forward(put(std::move(x)));
     weights_behind(false);

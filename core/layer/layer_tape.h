@@ -76,13 +76,14 @@ class LayerTape {
     Value other_mixer(Value x, TensorModule module);
     Value core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index = {});
     void exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values);
-    Value mlp(Value u, TensorModule module);
+    Value mlp(Value u);
+    Value mlp_products(Value x, TensorModule module);
     Value experts(Value u);
+    Value shared_experts(Value u);
     Value router(Value u);
     Value permuted(std::vector<Value> in, LayerTensor out, bool back);
     Value exchanged_experts(Value x, Value logits, double copies, double h);
     Value gathered_experts(Value x, Value logits, double own, double copies, double h);
-    Value expert_products(Value x);
     // Returns the tokens that this rank sends to the experts, of those that all tensor-parallel ranks hold.
     Value own_part(Value x);
     Value all_parts(Value y, Value like);
@@ -130,11 +131,11 @@ class LayerTape {
     // ---- tensors ----
     [[nodiscard]] LayerDim tokens_dim(bool between) const;
     [[nodiscard]] LayerTensor hidden_tensor(std::string name, bool between, double width,
-                                            std::string_view symbol) const;
-    [[nodiscard]] LayerTensor weight_of(TensorId id, std::string_view rows, std::string_view cols) const;
+                                            DimName width_name) const;
+    [[nodiscard]] LayerTensor weight_of(TensorId id, DimName rows, DimName cols) const;
     [[nodiscard]] std::string weight_name(TensorId id) const;
     [[nodiscard]] bool has_weight(TensorId id) const;
-    [[nodiscard]] static LayerDim cut_dim(std::string_view symbol, double size, double local, GroupKind group,
+    [[nodiscard]] static LayerDim cut_dim(DimName name, double size, double local, GroupKind group,
                                           i64 ranks);
     [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind group);
     [[nodiscard]] static bool width_cut(const LayerTensor& t, GroupKind group);
@@ -200,9 +201,7 @@ class LayerTape {
     const SoftwareFacts& facts_;
     TokenCounts tokens_;
     std::vector<Tensor> weights_;  // of this type
-    CallList calls_;
-    KernelList kernels_;
-    KeptList kept_;
+    LayerParts parts_;
     LayerBlock block_ = LayerBlock::weights;
     LayerPart part_ = LayerPart::mixer;
     int x_count_ = 0;  // additions to the residual stream so far

@@ -35,7 +35,7 @@ LayerTensor LayerTape::flat(std::string name, const Shards& s, bool cut, double 
     t.name = std::move(name);
     t.weight = true;
     t.bytes_per_number = bytes;
-    LayerDim d{"p", s.numbers, s.numbers, {}};
+    LayerDim d{DimName::numbers, s.numbers, s.numbers, {}};
     if (cut) {
         d.local = std::ceil(s.numbers / static_cast<double>(s.shards));
         d.cuts.push_back({s.shard, s.shards});

@@ -28,7 +28,7 @@ std::string jax_text(const LayerTensor& t, bool dp) {
     std::vector<std::string> parts;
     for (const LayerDim& d : t.dims) {
         std::string p = upper(d.symbol);
-        if (d.cuts.empty() && d.symbol == "b" && dp) p += "_dp";
+        if (d.cuts.empty() && d.name == DimName::batch && dp) p += "_dp";
         for (const LayerCut& c : d.cuts) p += "_" + std::string(name_of(c.group));
         parts.push_back(std::move(p));
     }
@@ -73,7 +73,8 @@ std::string dtensor_placement(const LayerTensor& t, GroupKind group) {
 std::string dtensor_text(const LayerTensor& t, bool dp) {
     std::string out;
     for (std::size_t i = 0; dp && !t.weight && i < t.dims.size(); ++i)
-        if ((t.dims[i].symbol == "b" || t.dims[i].symbol == "t") && !t.cut_by(GroupKind::dp))
+        if ((t.dims[i].name == DimName::batch || t.dims[i].name == DimName::tokens)
+            && !t.cut_by(GroupKind::dp))
             out = "dp=Shard(" + std::to_string(i) + ")";
     for (const GroupKind group : axes_of(t))
         out += (out.empty() ? "" : ", ") + std::string(name_of(group)) + "=" + dtensor_placement(t, group);

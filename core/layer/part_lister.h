@@ -11,20 +11,22 @@ namespace pentamesh {
 
 class PartLister {
   public:
-    PartLister(const Plan& plan, const Degrees& degrees, const LayerType& type);
+    PartLister(const Plan& plan, const Degrees& degrees, const LayerType& type, LayerParts& out);
 
-    void calls(CallList& out);
-    void kernels(KernelList& out);
-    void kept(KeptList& out);
+    void list();
 
   private:
     using i64 = std::int64_t;
+
+    void calls();
+    void kernels();
+    void kept();
 
     // Calls over one rank, or without bytes, are left out.
     void call(GroupKind group, i64 ranks, LayerPass pass, Collective c, What what, double bytes, bool repeats,
               double calls) {
         if (ranks > 1 && bytes > 0 && calls > 0)
-            calls_->push_back({what, group, c, pass, part_, repeats, ranks, bytes, calls});
+            calls_.push_back({what, group, c, pass, part_, repeats, ranks, bytes, calls});
     }
     void forward(GroupKind group, i64 ranks, Collective c, What what, double bytes, bool repeats,
                  double calls = 1) {
@@ -50,9 +52,6 @@ class PartLister {
     void attention_over_cp();
     void ulysses(i64 ranks, bool repeats_in, bool repeats_out);
     void scan_over_cp();
-    [[nodiscard]] double kv_bytes() const;  // of keys and values of one layer on a rank
-    [[nodiscard]] double key_bytes() const;
-    [[nodiscard]] double query_bytes(bool output) const;  // of queries, or of attention's output
     // Returns how many times keys and values are sent where they have fewer heads than ranks to hand them to.
     [[nodiscard]] double repeated_kv(i64 ranks) const;
 
@@ -60,8 +59,7 @@ class PartLister {
     void expert_calls(const Moe& moe);
 
     LayerKernel& kernel(What what, LayerRate rate, RecomputeModules modules = {}) {
-        kernels_->push_back({.what = what, .part = part_, .rate = rate, .modules = modules});
-        return (*kernels_)[kernels_->size() - 1];
+        return kernels_.push_back({.what = what, .part = part_, .rate = rate, .modules = modules});
     }
     LayerKernel& product(What what, double m, double in, double out, RecomputeModules modules = {},
                          LayerRate rate = LayerRate::linear, double groups = 1) {
@@ -137,9 +135,9 @@ class PartLister {
     double hidden_;
     double hidden_bytes_;  // of these at the hidden width: S of the tensor-parallel collectives
     LayerPart part_ = LayerPart::mixer;
-    CallList* calls_ = nullptr;
-    KernelList* kernels_ = nullptr;
-    KeptList* kept_ = nullptr;
+    CallList& calls_;
+    KernelList& kernels_;
+    KeptList& kept_;
 };
 
 }  // namespace pentamesh

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh {
 
@@ -31,10 +32,6 @@ struct LayerCall {
     double calls = 1;  // a ring sends several messages
 };
 using CallList = ShortList<LayerCall, 48>;
-
-// Lists the calls of a layer of this type: those of the mixer, the dense MLP, the shared experts, the
-// experts. The calls of data parallelism are not among them.
-void list_calls(const Plan& plan, const Degrees& degrees, const LayerType& type, CallList& out);
 
 // Says at which rate a kernel computes; `none` only moves bytes.
 enum class LayerRate : std::uint8_t { none, linear, wide, grouped, core, scan };
@@ -56,7 +53,6 @@ struct LayerKernel {
     double bytes = 0, kernels = 0;  // of element-wise kernels
 };
 using KernelList = ShortList<LayerKernel, 48>;
-void list_kernels(const Plan& plan, const Degrees& degrees, const LayerType& type, KernelList& out);
 
 // Says whose tokens a tensor has. region is a tp region's, all of the cp part's. between is between tp
 // regions, a tp-th of them with sequence parallelism. dispatched are those sent to a rank's experts.
@@ -72,7 +68,7 @@ struct Activation {
     double bytes_per_number = 2;
     RecomputeModules made_by;  // recomputing any of these recomputes it
     bool layer_input = false;  // full recompute keeps it
-    std::string_view symbol;   // of width: "a d"
+    std::string_view symbol;   // of width, to be shown: "a d"; empty: one number a token
     bool of_kv_heads = false;  // tp cuts it by key-value heads, and copies it where it has more ranks
 };
 
@@ -115,7 +111,23 @@ struct ActivationWidths {
 }
 
 using KeptList = ShortList<Activation, 64>;
-// Lists them in the order of the forward.
-void list_kept(const Plan& plan, const Degrees& degrees, const LayerType& type, KeptList& out);
+
+// Holds the parts of one layer. Calls are those of the mixer, the dense MLP, the shared experts, the experts;
+// those of data parallelism are not among them. Kept tensors are in the order of the forward.
+struct LayerParts {
+    CallList calls;
+    KernelList kernels;
+    KeptList kept;
+};
+void list_parts(const Plan& plan, const Degrees& degrees, const LayerType& type, LayerParts& out);
+
+// Holds the parts of each type of layer (layer_types.h). They belong to the caller, are listed once in an
+// evaluation, and are no part of its result.
+struct PartsByType {
+    std::vector<LayerParts> type;
+    [[nodiscard]] const LayerParts& operator[](int t) const { return type[static_cast<std::size_t>(t)]; }
+    bool operator==(const PartsByType&) const { return true; }
+};
+void list_parts(const Plan& plan, const Degrees& degrees, const LayerTypes& types, PartsByType& out);
 
 }  // namespace pentamesh

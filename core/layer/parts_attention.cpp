@@ -56,30 +56,6 @@ void PartLister::latent_calls(const Mla& a) {
     if (cut) backward(tp, d_.tp, all_gather, What::gradients_after_attention, hidden_bytes_);
 }
 
-double PartLister::kv_bytes() const {
-    if (latent()) {
-        const Mla& a = *m_.mla;
-        const double width = static_cast<double>(a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim);
-        return tokens_ * static_cast<double>(type_.heads) / tp_ * width * wire_;
-    }
-    const double heads = std::max(static_cast<double>(type_.kv_heads) / tp_, 1.0);
-    return tokens_ * heads * static_cast<double>(type_.head_dim + type_.value_head_dim) * wire_;
-}
-
-double PartLister::key_bytes() const {
-    if (latent()) return query_bytes(false);
-    const double heads = std::max(static_cast<double>(type_.kv_heads) / tp_, 1.0);
-    return tokens_ * heads * static_cast<double>(type_.head_dim) * wire_;
-}
-
-double PartLister::query_bytes(bool output) const {
-    double width = static_cast<double>(output ? type_.value_head_dim : type_.head_dim);
-    if (latent())
-        width = static_cast<double>(output ? m_.mla->v_head_dim
-                                           : m_.mla->qk_nope_head_dim + m_.mla->qk_rope_head_dim);
-    return tokens_ * static_cast<double>(type_.heads) / tp_ * width * wire_;
-}
-
 double PartLister::repeated_kv(i64 ranks) const {
     if (latent()) return 1;
     const double heads = static_cast<double>(type_.kv_heads) / tp_;
@@ -96,7 +72,8 @@ void PartLister::attention_over_cp() {
     const bool repeats = recomputes(RecomputeModule::core_attn) && !by_name;
     // They are recomputed before they are handed out to heads.
     const bool repeats_in = repeats || by_name || (latent() && recomputes(RecomputeModule::mla_up_proj));
-    const double kv = kv_bytes();
+    const Widths w = widths();
+    const double width = tokens_ * wire_, kv = width * (w.key + w.value);
     switch (plan_.layout.cp_comm) {
     case CpComm::ring:  // Liu et al. 2023 (Ring Attention)
         forward(cp, d_.cp, send_recv, What::keys_and_values_rotated, kv, repeats, cp_ - 1);
@@ -105,7 +82,7 @@ void PartLister::attention_over_cp() {
         break;
     case CpComm::allgather:  // Llama Team 2024, section 3.3.2
         for (const bool values : {false, true}) {
-            const double own = (values ? kv - key_bytes() : key_bytes()) * cp_;
+            const double own = width * (values ? w.value : w.key) * cp_;
             const What what = values ? What::values : What::keys;
             forward(cp, d_.cp, all_gather, what, own, repeats);
             backward(cp, d_.cp, all_gather, what, own);
@@ -135,7 +112,9 @@ void PartLister::attention_over_cp() {
 void PartLister::ulysses(i64 ranks, bool repeats_in, bool repeats_out) {
     const GroupKind cp = GroupKind::cp;
     const Collective c = Collective::all_to_all;
-    const double in = query_bytes(false) + kv_bytes() * repeated_kv(ranks), out = query_bytes(true);
+    const Widths w = widths();
+    const double width = tokens_ * wire_, out = width * w.output;
+    const double in = width * (w.query + (w.key + w.value) * repeated_kv(ranks));
     forward(cp, ranks, c, What::queries_keys_and_values_to_heads, in, repeats_in);
     forward(cp, ranks, c, What::attention_output_to_tokens, out, repeats_out);
     backward(cp, ranks, c, What::gradients_of_the_output_to_heads, out);

@@ -7,17 +7,23 @@
 
 namespace pentamesh {
 
-PartLister::PartLister(const Plan& plan, const Degrees& degrees, const LayerType& type)
+PartLister::PartLister(const Plan& plan, const Degrees& degrees, const LayerType& type, LayerParts& out)
     : plan_(plan), m_(plan.model), t_(plan.training), d_(degrees), type_(type),
       software_(facts_of(plan.training.software)), tp_(static_cast<double>(degrees.tp)),
       cp_(static_cast<double>(degrees.cp)), wire_(wire_bytes(plan.training.compute)),
       product_bytes_(bytes_of(plan.training.compute)),
       tokens_(static_cast<double>(t_.micro_batch) * static_cast<double>(t_.sequence_length) / cp_),
       outer_(degrees.sequence_parallel ? tokens_ / tp_ : tokens_), hidden_(static_cast<double>(m_.hidden)),
-      hidden_bytes_(tokens_ * hidden_ * wire_) {}
+      hidden_bytes_(tokens_ * hidden_ * wire_), calls_(out.calls), kernels_(out.kernels), kept_(out.kept) {}
 
-void PartLister::calls(CallList& out) {
-    calls_ = &out;
+void PartLister::list() {
+    calls_.clear(), kernels_.clear(), kept_.clear();
+    calls();
+    kernels();
+    kept();
+}
+
+void PartLister::calls() {
     mixer_calls();
     mlp_calls();
     context_calls();
@@ -97,8 +103,7 @@ void PartLister::expert_calls(const Moe& e) {
     backward(etp, d_.etp, reduce_scatter, What::input_gradients_of_the_experts_shards, all);
 }
 
-void PartLister::kernels(KernelList& out) {
-    kernels_ = &out;
+void PartLister::kernels() {
     const RecomputeModules norms(RecomputeModule::layernorm);
     const bool moe = type_.is_moe() && m_.moe, beside = moe && m_.moe->beside_mlp;
     part_ = LayerPart::mixer;
@@ -191,8 +196,7 @@ void PartLister::expert_kernels(const Moe& e) {
                 RecomputeModules(RecomputeModule::moe, RecomputeModule::shared_experts));
 }
 
-void PartLister::kept(KeptList& out) {
-    kept_ = &out;
+void PartLister::kept() {
     const bool mixes = type_.mixer != MixerKind::none, moe = type_.is_moe() && m_.moe;
     // Recomputing norms takes those that are kernels of their own: MLA's and a MoE layer's. Elsewhere the
     // norm is fused into the product after it (Megatron-LM gpt_layer_specs.py, transformer_layer.py).
@@ -229,12 +233,12 @@ void PartLister::kept(KeptList& out) {
 
 void PartLister::keep_between(TensorId id, i64 width, double bytes, std::string_view symbol, bool input,
                               RecomputeModules recomputed_by) {
-    kept_->push_back({id, Tokens::between, width, width, bytes, recomputed_by, input, symbol});
+    kept_.push_back({id, Tokens::between, width, width, bytes, recomputed_by, input, symbol});
 }
 
 void PartLister::keep_region(TensorId id, i64 width, i64 local, double bytes, std::string_view symbol,
                              RecomputeModules recomputed_by, bool of_kv_heads) {
-    kept_->push_back({id, Tokens::region, width, local, bytes, recomputed_by, false, symbol, of_kv_heads});
+    kept_.push_back({id, Tokens::region, width, local, bytes, recomputed_by, false, symbol, of_kv_heads});
 }
 
 void PartLister::keep_product_input(TensorId id, RecomputeModules recomputed_by) {
@@ -249,7 +253,7 @@ void PartLister::mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 d
                           RecomputeModules activated) {
     const i64 local = divide_up(width, degree);
     const auto one = [&](TensorId id, double bytes, RecomputeModules by) {
-        kept_->push_back(Activation{id, tokens, width, local, bytes, by, false, symbol});
+        kept_.push_back(Activation{id, tokens, width, local, bytes, by, false, symbol});
     };
     if (gated()) one(ids.gate, wire_, recomputed_by);
     one(ids.up, wire_, recomputed_by);
@@ -268,8 +272,8 @@ void PartLister::experts_kept(const Moe& e) {
         keep_between(TensorId::experts_latent_in_input, m_.hidden, product_bytes_, "h", false, layer);
         keep_between(TensorId::experts_latent_out_input, e.latent, product_bytes_, "l", false, layer);
     }
-    kept_->push_back(Activation{TensorId::experts_input, Tokens::dispatched, width, width, product_bytes_,
-                                layer, false, e.latent > 0 ? "l" : "h"});
+    kept_.push_back(Activation{TensorId::experts_input, Tokens::dispatched, width, width, product_bytes_,
+                               layer, false, e.latent > 0 ? "l" : "h"});
     mlp_kept(mlp_tensors(TensorModule::experts), Tokens::dispatched, e.expert_ffn, d_.etp, "f_e", layer,
              RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act));
     const i64 shared = saturating_product(e.shared_experts, e.shared_expert_ffn);
@@ -278,16 +282,15 @@ void PartLister::experts_kept(const Moe& e) {
                  shared_recomputed_by, shared_recomputed_by);
 }
 
-void list_kept(const Plan& plan, const Degrees& degrees, const LayerType& type, KeptList& out) {
-    PartLister(plan, degrees, type).kept(out);
+void list_parts(const Plan& plan, const Degrees& degrees, const LayerType& type, LayerParts& out) {
+    PartLister(plan, degrees, type, out).list();
 }
 
-void list_kernels(const Plan& plan, const Degrees& degrees, const LayerType& type, KernelList& out) {
-    PartLister(plan, degrees, type).kernels(out);
-}
-
-void list_calls(const Plan& plan, const Degrees& degrees, const LayerType& type, CallList& out) {
-    PartLister(plan, degrees, type).calls(out);
+void list_parts(const Plan& plan, const Degrees& degrees, const LayerTypes& types, PartsByType& out) {
+    LayerParts none;  // resize by itself would fill its room with zeros
+    out.type.resize(static_cast<std::size_t>(types.size()), none);
+    for (int t = 0; t < types.size(); ++t)
+        list_parts(plan, degrees, types[t], out.type[static_cast<std::size_t>(t)]);
 }
 
 }  // namespace pentamesh

@@ -8,7 +8,7 @@ namespace {
 using i64 = std::int64_t;
 
 void list_embedding(const Plan& plan, KeptList& out) {
-    out.push_back({TensorId::embedding_tokens, Tokens::region, 1, 1, 8, {}, false, "1"});
+    out.push_back({TensorId::embedding_tokens, Tokens::region, 1, 1, 8, {}, false, ""});
     const i64 h = plan.model.hidden;
     if (plan.training.dropout)
         out.push_back({TensorId::embedding_dropout_mask, Tokens::between, h, h, 1, {}, false, "h"});
@@ -58,7 +58,9 @@ void list_kept(const Plan& plan, const Degrees& degrees, LayerKind kind, KeptLis
     case LayerKind::dense:
     case LayerKind::moe: {
         const LayerTypes types = layer_types(plan.model);
-        list_kept(plan, degrees, types[usual_type(plan.model, types, kind == LayerKind::moe)], out);
+        LayerParts parts;
+        list_parts(plan, degrees, types[usual_type(plan.model, types, kind == LayerKind::moe)], parts);
+        out = parts.kept;
         break;
     }
     case LayerKind::head: list_head(plan, degrees, widths.wide, out); break;
@@ -67,9 +69,7 @@ void list_kept(const Plan& plan, const Degrees& degrees, LayerKind kind, KeptLis
     }
 }
 
-LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const LayerType& type) {
-    KeptList kept;
-    list_kept(plan, degrees, type, kept);
+LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const KeptList& kept) {
     return sums_of(plan, degrees, plan.training.recompute, kept);
 }
 

@@ -22,7 +22,7 @@ struct LayerSums {
     double recomputed = 0;  // in addition, while that layer's backward runs
     double input = 0;       // of `all`: the layer's input
 };
-[[nodiscard]] LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const LayerType& type);
+[[nodiscard]] LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const KeptList& kept);
 // Sums a part that is no layer.
 [[nodiscard]] LayerSums layer_sums(const Plan& plan, const Degrees& degrees, LayerKind kind);
 

@@ -1,5 +1,6 @@
 #include "core/memory/memory.h"
 
+#include "core/layer/parts.h"
 #include "core/memory/memory_costs.h"
 #include "core/pipeline/one_stage.h"
 #include "core/pipeline/resolved_plan.h"
@@ -150,9 +151,9 @@ void compute_memory(const Plan& plan, const Degrees& degrees, const Stages& stag
     fill_stages(plan, memory_costs(plan, degrees), stages, in_flight, MemoryOf::every_stage, out);
 }
 
-void compute_memory(const ResolvedPlan& r, const Stages& stages, const HeldNumbers& held,
-                    const std::vector<double>& in_flight, MemoryOf of, Memory& out) {
-    fill_stages(r.plan, memory_costs(r.plan, r.degrees, r.types, held), stages, in_flight, of, out);
+void compute_memory(const ResolvedPlan& r, const PartsByType& parts, const Stages& stages,
+                    const HeldNumbers& held, const std::vector<double>& in_flight, MemoryOf of, Memory& out) {
+    fill_stages(r.plan, memory_costs(r.plan, r.degrees, r.types, held, parts), stages, in_flight, of, out);
 }
 
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out) {

@@ -18,6 +18,7 @@
 
 namespace pentamesh {
 
+struct PartsByType;
 struct ResolvedPlan;
 
 struct StageMemory {
@@ -90,8 +91,8 @@ struct Memory {
 // capacity. Known parts of the plan, `stages` and `held` (held_numbers), are worked out anew where they are
 // left out. `of` asks for every stage, or for the first of each run of equal stages that has most in flight.
 enum class MemoryOf : std::uint8_t { every_stage, fullest_stages };
-void compute_memory(const ResolvedPlan& resolved, const Stages& stages, const HeldNumbers& held,
-                    const std::vector<double>& in_flight, MemoryOf of, Memory& out);
+void compute_memory(const ResolvedPlan& resolved, const PartsByType& parts, const Stages& stages,
+                    const HeldNumbers& held, const std::vector<double>& in_flight, MemoryOf of, Memory& out);
 void compute_memory(const Plan& plan, const Mesh& mesh, const std::vector<double>& in_flight, Memory& out);
 
 enum class MemoryCategory : std::uint8_t { parameters, gradients, optimizer, activations, buffers };

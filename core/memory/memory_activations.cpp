@@ -10,7 +10,7 @@ std::string shape_of(const Activation& a, const Degrees& d) {
     const bool dispatched = a.tokens == Tokens::dispatched;
     std::string text = a.bytes_per_number == 0.5 ? "½" : general_text(a.bytes_per_number, 3);
     text += dispatched ? " · b s top_k · imbalance" : " · b s";
-    if (a.symbol != "1") text += " · " + std::string(a.symbol);
+    if (!a.symbol.empty()) text += " · " + std::string(a.symbol);
     std::string cuts;
     int count = 0;
     const auto by = [&](std::string_view axis, bool cut) {

@@ -17,15 +17,13 @@ MeasuredRange said_or(double bytes, const MeasuredRange& measured) {
 
 // Counts keys and values that context parallelism brings in: in a ring the next block's in addition to this
 // one's (Liu et al. 2023), the whole sequence's when gathered (Grattafiori et al. 2024), the heads exchanged.
-BufferRange context_parallel(const Plan& plan, const Degrees& d, const LayerTypes& types) {
+BufferRange context_parallel(const Plan& plan, const Degrees& d, const PartsByType& parts) {
     if (d.cp <= 1) return {};
     double local = 0;
     const TokenCounts tokens = token_counts(plan, d);
-    for (int t = 0; t < types.size(); ++t) {
+    for (const LayerParts& layer : parts.type) {
         double own = 0;
-        KeptList kept;
-        list_kept(plan, d, types[t], kept);
-        for (const Activation& a : kept)
+        for (const Activation& a : layer.kept)
             if (a.id == TensorId::attention_k || a.id == TensorId::attention_v) own += bytes_of(a, tokens);
         local = std::max(local, own);
     }
@@ -121,16 +119,19 @@ template <typename F>
 void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&& put) {
     const double wide = activation_widths(plan.training.compute).wide;
     const CutUnit gathered = cut_unit(c, s, c.shards.parameter);
-    const bool never = plan.layout.zero == 3 && reshard_of(plan) == Reshard::never;
+    const bool all_held = plan.layout.zero == 3 && holds_gathered(plan);
     const SoftwareFacts& software = *c.software;
     if (software.gradient_copy_bytes > 0) {
         const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
         if (const double copy = whole(gradient_copy_bytes(plan, n)); copy > 0)
             put(Buffer::gradient_copy, "beside their sum in fp32", BufferRange{copy, copy, copy});
     }
-    if (never) {
+    if (all_held) {
         const double all = whole(all_cut(c, plan, s, c.shards.parameter) * wide);
-        put(Buffer::gathered_layers, "ZeRO-3 that never lets go: the parameters of all layers, whole",
+        put(Buffer::gathered_layers,
+            reshard_of(plan) == Reshard::never
+                ? "ZeRO-3 that never lets go: the parameters of all layers, whole"
+                : "ZeRO-3 that lets nothing go after a backward: the parameters of all layers, whole",
             BufferRange{all, all, all});
     } else {
         put(Buffer::gathered_layers,
@@ -191,10 +192,10 @@ BufferRange communicator_bytes(const Plan& plan, int groups) {
     return scaled(said_or(plan.training.buffers.communicator_bytes, kCommunicatorBytes), groups);
 }
 
-SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types) {
+SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const PartsByType& parts) {
     const double working =
         whole(facts_of(plan.training.software).working_hidden * 2 * hidden_tokens(plan, degrees));
-    return {context_parallel(plan, degrees, types), dispatch(plan, degrees), {working, working, working}};
+    return {context_parallel(plan, degrees, parts), dispatch(plan, degrees), {working, working, working}};
 }
 
 FixedBuffers fixed_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage) {

@@ -98,11 +98,13 @@ StateShards shards_of(const Plan& plan, const Degrees& degrees) {
 
 MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees) {
     const LayerTypes types = layer_types(plan.model);
-    return memory_costs(plan, degrees, types, held_numbers(plan.model, types, degrees));
+    PartsByType parts;
+    list_parts(plan, degrees, types, parts);
+    return memory_costs(plan, degrees, types, held_numbers(plan.model, types, degrees), parts);
 }
 
 MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
-                         const HeldNumbers& held) {
+                         const HeldNumbers& held, const PartsByType& parts) {
     MemoryCosts c;
     c.degrees = degrees;
     c.types = types;
@@ -112,11 +114,11 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTy
     c.gradient = gradient_bytes(plan.training);
     c.optimizer = optimizer_bytes(plan.training);
     c.shards = shards_of(plan, degrees);
-    for (const LayerType& type : c.types.type) c.layer.push_back(layer_sums(plan, degrees, type));
+    for (int t = 0; t < types.size(); ++t) c.layer.push_back(layer_sums(plan, degrees, parts[t].kept));
     c.head = layer_sums(plan, degrees, LayerKind::head);
     c.embedding = layer_sums(plan, degrees, LayerKind::embedding);
     if (plan.model.mtp_layers > 0) c.mtp = layer_sums(plan, degrees, LayerKind::mtp);
-    c.shared = shared_buffers(plan, degrees, types);
+    c.shared = shared_buffers(plan, degrees, parts);
     return c;
 }
 

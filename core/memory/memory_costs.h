@@ -51,9 +51,9 @@ struct MemoryCosts {
     }
 };
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees);
-// `held` is held_numbers of that model and those degrees.
+// `held` is held_numbers of that model and those degrees, `parts` those of its layers.
 [[nodiscard]] MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
-                                       const HeldNumbers& held);
+                                       const HeldNumbers& held, const PartsByType& parts);
 
 // Counts numbers of the stage's largest layer, and of its embedding and head, that ZeRO has cut. Their
 // parameters have to be brought together; their gradients are not cut yet.
@@ -79,8 +79,8 @@ void list_buffers(const Plan& plan, const MemoryCosts& costs, const StageMemory&
 
 // Returns NCCL's buffers of so many process groups.
 [[nodiscard]] BufferRange communicator_bytes(const Plan& plan, int groups);
-// `types` are those of the plan's model.
-[[nodiscard]] SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees, const LayerTypes& types);
+[[nodiscard]] SharedBuffers shared_buffers(const Plan& plan, const Degrees& degrees,
+                                           const PartsByType& parts);
 // Holds the part that does not depend on micro-batches in flight: tensors that live at the peak in addition
 // to model state and activations, and the memory outside the allocator.
 struct FixedBuffers {

@@ -56,10 +56,21 @@ GradientReduction gradient_reduction_of(const Plan& plan) {
     return when == When::run && virtual_stages_of(l) == 1 ? When::step : when;
 }
 
+// torchtitan b5bcd76, distributed/fsdp.py:129-132 (get_fsdp_reshard_after_forward_policy): by default weights
+// are let go after a forward where there is no pipeline. Automodel: parallelizer.py:685.
 Reshard reshard_of(const Plan& plan) {
     if (plan.layout.reshard != Reshard::by_software) return plan.layout.reshard;
     return plan.layout.pp > 1 && on_pytorch_pipelines(plan.training.software) ? Reshard::never
                                                                               : Reshard::after_forward;
+}
+
+// PyTorch 0138610, pipelining/stage.py, backward_maybe_with_nosync: set_requires_gradient_sync(False) and
+// set_reshard_after_backward(False) until the last backward. Automodel resets both where each micro-batch
+// reduces (fsdp_mixin.py:282).
+bool holds_gathered(const Plan& plan) {
+    if (reshard_of(plan) == Reshard::never) return true;
+    return plan.layout.pp > 1 && on_pytorch_pipelines(plan.training.software)
+           && gradient_reduction_of(plan) != When::micro_batch;
 }
 
 bool can_reduce(GradientReduction when, const Layout& layout) {
@@ -121,9 +132,11 @@ StateRounds state_rounds(const Plan& plan) {
     case When::step: break;
     }
     if (replicas_every_time(plan.training.software)) out.replicas = out.reductions;
-    const bool kept = reshard_of(plan) == Reshard::never;
-    out.forward = kept && l.pp > 1 && out.reductions.each != When::micro_batch ? once : every;
-    out.backward = kept ? Rounds{When::step, 0} : every;
+    // Where a backward lets nothing go, the forward after it finds all weights: only the forwards before a
+    // stage's first backward gather, and each backward behind a forward, m + 1 times in 1F1B and GPipe.
+    const bool whole = l.pp > 1 && holds_gathered(plan) && out.reductions.each != When::micro_batch;
+    out.forward = whole ? once : every;
+    out.backward = reshard_of(plan) == Reshard::never ? Rounds{When::step, 0} : every;
     return out;
 }
 

@@ -15,6 +15,10 @@ namespace pentamesh {
 // step.
 [[nodiscard]] Reshard reshard_of(const Plan& plan);
 
+// Returns true if the weights that ZeRO-3 gathers lie whole on a GPU at its peak. Whoever never lets go holds
+// them; so do PyTorch's pipelines where gradients are summed, since they let nothing go after a backward.
+[[nodiscard]] bool holds_gathered(const Plan& plan);
+
 // Returns true if such a reduction is possible: ZeRO-1 reduces once a step; only gradients that are cut are
 // reduced after runs of micro-batches, and a V-shaped placement has no runs.
 [[nodiscard]] bool can_reduce(GradientReduction when, const Layout& layout);

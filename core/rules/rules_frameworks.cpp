@@ -80,8 +80,11 @@ Rule rule_of(Software software) {
 void lacking_software(Rules& r) {
     const Software software = r.plan.training.software;
     const Lacks lacks = lacks_of(r.plan, software);
+    // The rule of gradient_reduction names what Megatron lacks there first.
     const bool zero_is_told =
-        zero_support(software, r.plan.layout.zero, r.plan.layout.pp) != ReductionSupport::runs;
+        rule_of(software) == Rule::megatron
+            ? reduction_support(r.plan) != ReductionSupport::runs
+            : zero_support(software, r.plan.layout.zero, r.plan.layout.pp) != ReductionSupport::runs;
     for (const Lack l : all_of<Lack>()) {
         if (!lacks.has(l) || kind_of(l) == LackKind::warned || l == Lack::expert_width) continue;
         if (l == Lack::zero && zero_is_told) continue;

@@ -75,9 +75,16 @@ std::string stages_words(const Asked& a) {
     return sentence("stage_layers: ", a.runs.who, " balances its stages by its own cost of a block");
 }
 
+// Megatron-FSDP, which Megatron has for ZeRO-2 and 3, lays all ranks of the world out as dp_cp x ep x tp, and
+// ends with an error where a pipeline takes some of them (Megatron-LM d98e8a6,
+// core/distributed/fsdp/mcore_fsdp_adapter.py, _get_dp_tp_mesh, _get_hsdp_tp_mesh).
+bool has_pipeline_beside_shards(const Asked& a) {
+    return a.megatron() && a.zero() >= 2 && a.layout().pp > 1;
+}
+
 bool lacks_zero(const Asked& a) {
     const int zero = a.zero();
-    if ((a.runs.zero >> zero & 1U) == 0) return true;
+    if ((a.runs.zero >> zero & 1U) == 0 || has_pipeline_beside_shards(a)) return true;
     if (is_torchtitan(a.software) && a.layout().zero == 0 && a.layout().cp > 1) return true;
     return zero_support(a.software, zero, a.layout().pp) != ReductionSupport::runs;
 }
@@ -87,6 +94,9 @@ std::string zero_words(const Asked& a) {
         return zero == 0
                    ? sentence("zero 0 with cp ", a.layout().cp, ": torchtitan (FSDP) shards over cp always")
                    : sentence("zero ", zero, ": torchtitan (FSDP) shards the parameters too, which is 3");
+    if (has_pipeline_beside_shards(a))
+        return sentence("zero ", zero, " with pp ", a.layout().pp,
+                        ": Megatron-FSDP's mesh of ranks has no pipeline");
     if (a.software == Software::nanotron)
         return sentence("zero ", zero, ": nanotron shards optimizer states alone, which is 1");
     return sentence("zero ", zero, ": ", a.runs.who, " refuses it under a pipeline");

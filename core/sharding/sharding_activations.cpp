@@ -55,9 +55,9 @@ class ActivationPlacer {
         for (int t = 0; t < types_.size(); ++t) {
             if (!has(present, t)) continue;
             mask_ = LayerMask{1} << t;
-            KeptList kept;
-            list_kept(plan_, degrees_, types_[t], kept);
-            for (const Activation& a : kept) {
+            LayerParts parts;
+            list_parts(plan_, degrees_, types_[t], parts);
+            for (const Activation& a : parts.kept) {
                 const auto same = [&](const Placement& p) { return p.id == a.id && p.shape[2] == a.width; };
                 const auto at =
                     std::find_if(out_.begin() + static_cast<std::ptrdiff_t>(first), out_.end(), same);

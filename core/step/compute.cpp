@@ -113,11 +113,9 @@ PassTime KernelTimer::core(const LayerKernel& k) const {
 
 namespace {
 
-LayerTime time_layer(const Plan& plan, const Degrees& degrees, const LayerType& type,
+LayerTime time_layer(const Plan& plan, const LayerType& type, const KernelList& kernels,
                      const KernelTimer& timer) {
     LayerTime t;
-    KernelList kernels;
-    list_kernels(plan, degrees, type, kernels);
     for (const LayerKernel& k : kernels) {
         const PassTime own = timer.time(k);
         for (unsigned bits = k.modules.bits; bits != 0; bits &= bits - 1)
@@ -150,10 +148,12 @@ void time_ends(const Plan& plan, const Degrees& d, const KernelTimer& timer, Lay
 
 }  // namespace
 
-LayerTimes time_layers(const Plan& plan, const Degrees& degrees, const LayerTypes& types) {
+LayerTimes time_layers(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
+                       const PartsByType& parts) {
     LayerTimes t;
     const KernelTimer timer(plan);
-    for (const LayerType& type : types.type) t.layer.push_back(time_layer(plan, degrees, type, timer));
+    for (int k = 0; k < types.size(); ++k)
+        t.layer.push_back(time_layer(plan, types[k], parts[k].kernels, timer));
     time_ends(plan, degrees, timer, t);
     return t;
 }

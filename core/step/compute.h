@@ -43,7 +43,8 @@ struct LayerTimes {
 };
 inline constexpr double kBackwardLaunches = 2;
 // `types` are those of the plan's model.
-[[nodiscard]] LayerTimes time_layers(const Plan& plan, const Degrees& degrees, const LayerTypes& types);
+[[nodiscard]] LayerTimes time_layers(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
+                                     const PartsByType& parts);
 
 // Times kernels of a layer, forward and backward: with the plan's types and its software on its GPU.
 class KernelTimer {

@@ -21,7 +21,7 @@ class StepTimer {
     StepTimer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, const LayerList& list)
         : plan_(plan), mesh_(mesh), groups_(groups), timer_(plan) {
         const LayerTypes types = layer_types(plan.model);
-        list_kernels(plan, degrees_of(plan, mesh), types[list.type], kernels_);
+        list_parts(plan, degrees_of(plan, mesh), types[list.type], parts_);
     }
 
     void time(LayerStep& s) const {
@@ -32,7 +32,7 @@ class StepTimer {
         if (s.work.what == What::none) return;
         s.time_s = 0;
         if (s.work.rate != LayerRate::core) s.bytes_moved = 0;
-        for (const LayerKernel& k : kernels_) {
+        for (const LayerKernel& k : parts_.kernels) {
             const bool runs = k.what == s.work.what && k.part == s.work.part;
             if (!runs || (k.fused && !s.recomputed)) continue;
             s.time_s += of_pass(timer_.time(k), s.work.pass);
@@ -52,7 +52,7 @@ class StepTimer {
     const Mesh& mesh_;
     const GroupSummaries& groups_;
     KernelTimer timer_;
-    KernelList kernels_;
+    LayerParts parts_;
 };
 
 }  // namespace

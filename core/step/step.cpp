@@ -85,11 +85,12 @@ ChunkCost chunk_cost(const Plan& plan, const StepWork& work, const ChunkLayers& 
     return cost_of(plan, work, k, work_of(plan, work, k));
 }
 
-void compute_costs(const ResolvedPlan& r, Comm& comm, bool report, StepWork& work, TimelineCosts& out) {
+void compute_costs(const ResolvedPlan& r, const PartsByType& parts, Comm& comm, bool report, StepWork& work,
+                   TimelineCosts& out) {
     const Plan& plan = r.plan;
     work.clear();
     work.microbatches = static_cast<double>(r.microbatches);
-    work.times = time_layers(plan, r.degrees, r.types);
+    work.times = time_layers(plan, r.degrees, r.types, parts);
     work.layer.resize(work.times.layer.size());
     find_reduced(r, comm);
     CoveredTimes shared(work.times.layer.size());

@@ -265,6 +265,14 @@ class Decide(unittest.TestCase):
             self.assertEqual((status, out), (2, ""), share)
             self.assertIn("--headroom", err)
 
+    def test_search_says_what_the_plans_software_does_not_run_of_it(self):
+        why = "zero 2 with pp 16: Megatron-FSDP's mesh of ranks has no pipeline"
+        search = ("search", "llama-3.1-405b-16k", "--vary", "zero=1", "--hold", "recompute")
+        self.assertIn("fits. Megatron-LM does not run all of it: " + why, run(*search)[1])
+        self.assertIn({"code": "software-zero", "message": why}, run_json(*search, "--json")[1]["base"]["lacks"])
+        runs = (*search, "--set", "layout.zero=1", "--set", "layout.gradient_reduction=step")
+        self.assertEqual(run_json(*runs, "--json")[1]["base"]["lacks"], [])
+
     def test_search_says_what_would_fit_where_nothing_does(self):
         status, out, err = run_json("search", "llama-3.1-405b-8k", "--json", "--set", "cluster.gpus=8", "--set",
                                     "training.global_batch=8")

@@ -1,5 +1,6 @@
 #include "core/comm/comm.h"
 #include "core/comm/comm_count.h"
+#include "core/layer/parts.h"
 #include "core/layer/what.h"
 
 #include "plans.h"
@@ -25,7 +26,9 @@ Comm comm_of(const Plan& plan) {
     summarize(mesh, plan.cluster, groups);
     Comm comm;
     const ResolvedPlan resolved(plan, mesh, groups);
-    list_calls(resolved, comm);
+    PartsByType parts;
+    list_parts(plan, resolved.degrees, resolved.types, parts);
+    list_calls(resolved, parts, comm);
     count_calls(plan, comm.busiest_device, comm);
     sum_calls(resolved, comm);
     return comm;

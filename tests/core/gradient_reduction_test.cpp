@@ -154,6 +154,27 @@ TEST_CASE(
     CHECK(of(Software::automodel, 3, 1) == micro_batch);
 }
 
+TEST_CASE("PyTorch's pipelines hold gathered weights after a backward, whatever a forward does") {
+    const json l{{"tp", 1}, {"cp", 1}, {"pp", 2}, {"dp_shard", 4}, {"dp_replicate", 1}, {"zero", 3}};
+    const auto of = [&](const char* software, const char* reshard) {
+        const json c{{"model", "llama-3-8b"},
+                     {"training", {{"global_batch", 64}, {"recompute", "full"}, {"software", software}}}};
+        return plan_of(c, l, {{"reshard", reshard}});
+    };
+    const auto held = [](const Plan& p) { return evaluate(p).memory.peak(); };
+    for (const char* software : {"torchtitan", "fsdp", "automodel"}) {
+        CAPTURE(software);
+        const Plan again = of(software, "after_forward"), never = of(software, "never");
+        CHECK(held(again) == held(never));
+        const StateRounds rounds = state_rounds(again);  // 64 / 4 micro-batches
+        CHECK(rounds.forward.times + rounds.backward.times == 17);
+        CHECK(data_parallel_sent(evaluate(again)) > data_parallel_sent(evaluate(never)));
+    }
+    const Plan again = of("megatron", "after_forward");
+    CHECK(held(again) < 0.9 * held(of("torchtitan", "after_forward")));
+    CHECK(state_rounds(again).forward.times + state_rounds(again).backward.times == 32);
+}
+
 TEST_CASE("reductions that do not exist are errors, those that the software has not are problems") {
     const json c{{"model", "llama-3-8b"}, {"training", {{"global_batch", 64}, {"recompute", "full"}}}};
     const json l{{"tp", 1}, {"cp", 1}, {"pp", 2}, {"dp_shard", 4}, {"dp_replicate", 1}, {"zero", 2}};

@@ -271,41 +271,56 @@ TEST_CASE("checkpoints of further families count as they do") {
     const auto total = [](const char* text) {
         return count_parameters(model_from_hf(std::string_view(text), "config.json")).total;
     };
-    // Totals that the hub's interface, or the program that loaded the checkpoint, prints.
+    // Each total has where it was read, and how it follows from the sizes.
+    // Aya Expanse 8B, from a table of checkpoints' sizes:
+    // 32 (2 4096^2 + 2 4096 1024 + 3 4096 14336 + 4096) + 256000 4096 + 4096.
     CHECK(
         total(
             R"({"model_type": "cohere", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
         "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 256000})")
-        == 8028033024);  // Aya Expanse 8B
+        == 8028033024);
+    // GLM-4-9B-Chat, as foldl/chatllm.cpp prints when it loads it:
+    // 40 (2 4096^2 + 2 4096 256 + (4096 + 2 256) + 3 4096 13696 + 2 4096) + 2 151552 4096 + 4096.
     CHECK(
         total(
             R"({"model_type": "glm", "hidden_size": 4096, "num_hidden_layers": 40, "num_attention_heads": 32,
         "num_key_value_heads": 2, "head_dim": 128, "intermediate_size": 13696, "vocab_size": 151552,
         "attention_bias": true})")
-        == 9399951360);  // GLM-4-9B-Chat
+        == 9399951360);
+    // GLM-4-9B-0414, whose sizes GLM-4.6V-Flash's language model has: n_params of llama.cpp. It is GLM-4-9B's
+    // with two more norms a layer: 40 2 4096.
     CHECK(
         total(
             R"({"model_type": "glm4", "hidden_size": 4096, "num_hidden_layers": 40, "num_attention_heads": 32,
         "num_key_value_heads": 2, "head_dim": 128, "intermediate_size": 13696, "vocab_size": 151552,
         "attention_bias": true})")
-        == 9400279040);  // GLM-4-9B-0414
+        == 9400279040);
+    // ERNIE-4.5-0.3B-PT, from the loaded checkpoint:
+    // 18 (2 1024 2048 + 2 1024 256 + 3 1024 3072 + 2 1024) + 103424 1024 + 1024.
     CHECK(
         total(
             R"({"model_type": "ernie4_5", "hidden_size": 1024, "num_hidden_layers": 18, "num_attention_heads": 16,
         "num_key_value_heads": 2, "head_dim": 128, "intermediate_size": 3072, "vocab_size": 103424})")
-        == 360748032);  // ERNIE-4.5-0.3B
+        == 360748032);
+    // Granite 3.0 1B A400M (revision 0da7a48 of the Hub), from the loaded checkpoint:
+    // 24 (2 1024^2 + 2 1024 512 + 32 (3 1024 512 + 1024) + 2 1024) + 49155 1024 + 1024.
     CHECK(
         total(
             R"({"model_type": "granitemoe", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
         "num_key_value_heads": 8, "intermediate_size": 512, "num_local_experts": 32, "num_experts_per_tok": 8,
         "vocab_size": 49155, "tie_word_embeddings": true})")
-        == 1334628352);  // Granite 3 1B A400M
+        == 1334628352);
+    // Granite Guardian 3.2 3B A800M (revision 3de033d of the Hub), from its checkpoint:
+    // 32 (2 1536^2 + 2 1536 512 + 40 (3 1536 512 + 1536) + 2 1536) + 49155 1536 + 1536.
     CHECK(
         total(
             R"({"model_type": "granitemoe", "hidden_size": 1536, "num_hidden_layers": 32, "num_attention_heads": 24,
         "num_key_value_heads": 8, "intermediate_size": 512, "num_local_experts": 40, "num_experts_per_tok": 8,
         "vocab_size": 49155, "tie_word_embeddings": true})")
-        == 3298793472);  // Granite 3 3B A800M
+        == 3298793472);
+    // LFM2-8B-A1B, from the Hub's interface: BF16 8339929856, F32 704, the experts' biases of 22 layers.
+    // 6 (2 2048^2 + 2 2048 512 + 2 64) + 18 (4 2048^2 + 3 2048) + 24 2 2048 + 2 3 2048 7168
+    // + 22 (32 (3 2048 1792 + 2048) + 32) + 65536 2048 + 2048.
     CHECK(
         total(
             R"({"model_type": "lfm2_moe", "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 32,
@@ -314,7 +329,7 @@ TEST_CASE("checkpoints of further families count as they do") {
         ["conv", "conv", "full_attention", "conv", "conv", "conv", "full_attention", "conv", "conv", "conv",
         "full_attention", "conv", "conv", "conv", "full_attention", "conv", "conv", "conv", "full_attention", "conv",
         "conv", "full_attention", "conv", "conv"]})")
-        == 8339929856 + 704);  // LFM2-8B-A1B: in bf16, and the experts' biases in fp32
+        == 8339929856 + 704);
 }
 
 TEST_CASE("windows stand where a family's pattern has them, by a number or by letters") {

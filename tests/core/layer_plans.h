@@ -32,6 +32,8 @@ class LayerPlans {
         t.router_imbalance = pick({0, 1}) ? 1.0 : 1.5;
         constexpr Software kSoftware[] = {Software::megatron, Software::nanotron, Software::torchtitan};
         t.software = kSoftware[static_cast<std::size_t>(pick({0, 0, 0, 1, 2}))];
+        // nanotron has no latent attention.
+        if (t.software == Software::nanotron && p.model.mla) t.software = Software::megatron;
         return p;
     }
     std::int64_t pick(std::initializer_list<std::int64_t> of) {
@@ -75,6 +77,8 @@ class LayerPlans {
             {MixerKind::linear, ffn, 1}, {MixerKind::mamba, LayerFfn::none, 1}, {MixerKind::full, ffn, 1}};
         LayerRun window{MixerKind::window, LayerFfn::dense, 1};
         window.window = 32, window.ffn_width = 96, window.keys_as_values = pick({0, 1});
+        // Falcon-H1 has Mamba beside attention; beside latent attention nobody has it.
+        window.mamba_beside = m.attention != AttentionKind::mla && pick({0, 1}) == 1;
         m.pattern.push_back(window);
     }
     void make_layout(Plan& p) {

@@ -55,7 +55,7 @@ TEST_CASE("the first layers of a chunk that run again are counted by type as one
             const int type = type_of_layer(p.model, types, l);
             const bool repeated = l < 13 * s.stage + kLayers;
             if (repeated) ++again[type];
-            const LayerSums sums = layer_sums(p, degrees, types[type]);
+            const LayerSums sums = layer_sums(p, degrees, e.parts[type].kept);
             kept += repeated ? sums.kept : sums.all;
         }
         CHECK(s.recomputed == again);
@@ -71,9 +71,9 @@ TEST_CASE("recomputing the attention core leaves layers without attention as the
     const Evaluation e = evaluate(p);
     const LayerTypes types = layer_types(p.model);
     const Degrees degrees = degrees_of(p, e.mesh);
-    const LayerTimes times = time_layers(p, degrees, types);
+    const LayerTimes times = time_layers(p, degrees, types, e.parts);
     for (int t = 0; t < types.size(); ++t) {
-        const LayerSums sums = layer_sums(p, degrees, types[t]);
+        const LayerSums sums = layer_sums(p, degrees, e.parts[t].kept);
         CHECK((sums.kept < sums.all) == types[t].attends());
         CHECK((times.of(t).module[RecomputeModule::core_attn] > 0) == types[t].attends());
     }
@@ -81,7 +81,7 @@ TEST_CASE("recomputing the attention core leaves layers without attention as the
         const StageMemory &was = none.memory.stage[d], &is = e.memory.stage[d];
         double dropped = 0;
         for (int t = 0; t < is.types.size(); ++t)
-            dropped += is.types[t] * layer_sums(p, degrees, types[t]).recomputed;
+            dropped += is.types[t] * layer_sums(p, degrees, e.parts[t].kept).recomputed;
         CHECK(was.layer_activations - is.layer_activations == near(dropped * is.in_flight));
     }
     // The ring's calls of attention are repeated, a scan's exchange of heads is not.

@@ -31,7 +31,8 @@ void collect_fields(const nlohmann::json& form, const std::string& pointer, std:
         for (const auto& one : form["anyOf"])
             if (one.contains("properties") && !one["properties"].contains("preset")) s = one;
     if (!s.contains("properties")) {
-        if (pointer != "/format" && !pointer.ends_with("source") && !pointer.ends_with("/fast_domain"))
+        if (pointer != "/format" && !pointer.ends_with("source") && !pointer.ends_with("/efficiency_of")
+            && !pointer.ends_with("/fast_domain"))
             out.insert(pointer);
         return;
     }

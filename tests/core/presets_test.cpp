@@ -165,7 +165,9 @@ TEST_CASE("a GPU that a plan writes out is as efficient as it says, else as the 
     REQUIRE(of("tpu-v6e") != of("h100-sxm"));
     CHECK(gpu(presets().gpu("gb200").name, "") == of("gb200"));
     CHECK(gpu("TPU v5e", "") == of("tpu-v5e"));
-    CHECK(gpu("TPU of tomorrow", "") == of("tpu-v6e"));
+    CHECK(gpu("TPU of tomorrow", R"(, "efficiency_of": "tpu-v6e")") == of("tpu-v6e"));
+    CHECK(gpu("TPU of tomorrow", "") == of("h100-sxm"));
+    CHECK_THROWS(gpu("TPU of tomorrow", R"(, "efficiency_of": "tpu-v0")"));
     CHECK(gpu("Other", "") == of("h100-sxm"));
     Efficiency stated = of("h100-sxm");
     stated.gemm = 0.25;

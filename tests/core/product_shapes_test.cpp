@@ -56,7 +56,10 @@ TEST_CASE(
     p.layout.tp = 1, p.layout.cp = 1;
     const auto per_flop = [&](std::int64_t ffn) {
         p.model.ffn = ffn;
-        const LayerTimes t = time_layers(p, degrees_of(p, build_mesh(p)), layer_types(p.model));
+        const Degrees degrees = degrees_of(p, build_mesh(p));
+        PartsByType parts;
+        list_parts(p, degrees, layer_types(p.model), parts);
+        const LayerTimes t = time_layers(p, degrees, layer_types(p.model), parts);
         return t.layer[0].mlp.total() / static_cast<double>(ffn);
     };
     CHECK(per_flop(14336) == near(per_flop(28672), 0.02));

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 using namespace pentamesh;
 using pentamesh::test::near;
@@ -73,17 +74,26 @@ bool counts(const LayoutChoice& c, const Plan& plan) {
     return chunks_for(c.schedule, c.virtual_stages) == c.virtual_stages;
 }
 
-// Returns true for the first of those orders that differ only in the place of axes of one rank.
+// Returns true for the first of those orders that lay axes of more than one rank alike in both meshes.
 bool first_of_its_orders(const LayoutChoice& c, const Plan& plan, const SearchSpace& s) {
     const std::int64_t dp = c.dp_shard * c.dp_replicate;
     const auto standing = [&](const AxisOrder& order) {
-        std::vector<Axis> out;
+        std::pair<std::vector<Axis>, std::vector<Axis>> out;
         const bool moe = plan.model.moe.has_value();
-        for (const Axis a : order)
-            if ((a == Axis::tp && (c.tp > 1 || (moe && c.etp > 1))) || (a == Axis::cp && c.cp > 1)
-                || (a == Axis::pp && c.pp > 1) || (a == Axis::ep && moe && c.ep > 1)
-                || ((a == Axis::dp_shard || a == Axis::dp_replicate) && (dp > 1 || moe)))
-                out.push_back(a);
+        for (const Axis a : order) {
+            const bool data = a == Axis::dp_shard || a == Axis::dp_replicate;
+            if (a == Axis::tp   ? c.tp > 1
+                : a == Axis::cp ? c.cp > 1
+                : a == Axis::pp ? c.pp > 1
+                                : data && dp > 1)
+                out.first.push_back(a);
+            if (moe
+                && (a == Axis::tp   ? c.etp > 1
+                    : a == Axis::ep ? c.ep > 1
+                    : a == Axis::pp ? c.pp > 1
+                                    : data))
+                out.second.push_back(a);
+        }
         return out;
     };
     for (const AxisOrder& o : s.order) {

@@ -114,6 +114,19 @@ TEST_CASE("DeepEP takes only the numbers of ranks of its table, and Megatron's r
     CHECK_FALSE(lacks(Lack::replicas, p, Software::megatron));
 }
 
+TEST_CASE("Megatron shards gradients and parameters only without a pipeline") {
+    for (const Software software : {Software::megatron, Software::megatron_bridge}) {
+        Plan p = plan_for(software, "llama-3-8b", 8);
+        for (const int zero : {1, 2, 3})
+            for (const std::int64_t pp : {1, 2}) {
+                p.layout.zero = zero, p.layout.pp = pp, p.layout.dp_shard = 8 / pp;
+                CAPTURE(zero);
+                CAPTURE(pp);
+                CHECK(lacks(Lack::zero, p, software) == (zero > 1 && pp > 1));
+            }
+    }
+}
+
 TEST_CASE("a plan says what its software lacks, and only of its own software") {
     Plan p = plan_for(Software::megatron, "llama-3-8b", 8);
     p.layout.pp = 4, p.layout.dp_shard = 2;
@@ -154,29 +167,20 @@ TEST_CASE("the table says what each framework has not") {
         Change change;
         std::optional<Lack> lack;
     };
-    const Case cases[] = {{Software::megatron, zb_v, Lack::schedule},
-                          {Software::megatron, dualpipe, Lack::schedule},
-                          {Software::megatron, gpipe, Lack::schedule},
-                          {Software::megatron, interleaved, std::nullopt},
-                          {Software::megatron, zero(3), std::nullopt},
-                          {Software::megatron, modules, std::nullopt},
-                          {Software::megatron, odd_order, Lack::order},
-                          {Software::torchtitan, [](Plan&) {}, Lack::zero},  // the plan has ZeRO-1
-                          {Software::torchtitan, zero(3), std::nullopt},
-                          {Software::automodel, zb_v, std::nullopt},
-                          {Software::automodel, dualpipe, Lack::schedule},
-                          {Software::maxtext, zb_v, Lack::schedule},
-                          {Software::maxtext, gpipe, std::nullopt},
-                          {Software::deepspeed, [](Plan&) {}, std::nullopt},
-                          {Software::deepspeed, interleaved, Lack::schedule},
-                          {Software::deepspeed, zero(2), Lack::zero},
-                          {Software::deepspeed, ring, Lack::context},
-                          {Software::nanotron, gpipe, std::nullopt},
-                          {Software::nanotron, interleaved, Lack::schedule},
-                          {Software::nanotron, zero(2), Lack::zero},
-                          {Software::nanotron, selective, Lack::recompute},
-                          {Software::fsdp, dualpipe, std::nullopt},
-                          {Software::fsdp, odd_order, std::nullopt}};
+    const Case cases[] = {
+        {Software::megatron, zb_v, Lack::schedule},         {Software::megatron, dualpipe, Lack::schedule},
+        {Software::megatron, gpipe, Lack::schedule},        {Software::megatron, interleaved, std::nullopt},
+        {Software::megatron, zero(1), std::nullopt},        {Software::megatron, zero(3), Lack::zero},
+        {Software::megatron, modules, std::nullopt},        {Software::megatron, odd_order, Lack::order},
+        {Software::torchtitan, [](Plan&) {}, Lack::zero},  // the plan has ZeRO-1
+        {Software::torchtitan, zero(3), std::nullopt},      {Software::automodel, zb_v, std::nullopt},
+        {Software::automodel, dualpipe, Lack::schedule},    {Software::maxtext, zb_v, Lack::schedule},
+        {Software::maxtext, gpipe, std::nullopt},           {Software::deepspeed, [](Plan&) {}, std::nullopt},
+        {Software::deepspeed, interleaved, Lack::schedule}, {Software::deepspeed, zero(2), Lack::zero},
+        {Software::deepspeed, ring, Lack::context},         {Software::nanotron, gpipe, std::nullopt},
+        {Software::nanotron, interleaved, Lack::schedule},  {Software::nanotron, zero(2), Lack::zero},
+        {Software::nanotron, selective, Lack::recompute},   {Software::fsdp, dualpipe, std::nullopt},
+        {Software::fsdp, odd_order, std::nullopt}};
     for (const Case& c : cases) {
         Plan p = plan_for(c.software, "llama-3-8b", 8);
         p.layout.pp = 4, p.layout.dp_shard = 2;
