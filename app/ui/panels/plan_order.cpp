@@ -15,8 +15,8 @@ namespace {
 using Chips = std::array<Rect, kAxisCount>;
 constexpr float kRowStep = 30, kChipHeight = 24;
 
-// Chips flow over two or three rows. In a low window those that are off have no place beside
-// those in use.
+// Chips flow over two or three rows. In a low window those that are off have no place
+// next to those in use.
 Chips lay_chips(Ui& ui, Rect room, const Plan& plan) {
     const AxisOrder& order = plan.layout.order;
     Chips chips{};

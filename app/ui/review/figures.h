@@ -20,7 +20,7 @@ struct Reviewed {
 };
 
 // Draws every GPU in its node, coloured by its group of that kind; without a kind one rank's groups of every
-// axis are lit.
+// axis stand out.
 void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::optional<GroupKind> kind);
 // Draws the axis' name on its colour, its sentence below; returns the height. With `draw` false, it only
 // measures.

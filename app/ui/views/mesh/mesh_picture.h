@@ -21,8 +21,8 @@ struct MeshInBoxes {
 
 // Draws the GPUs that the layout leaves idle.
 void draw_idle_cells(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene);
-// Draws boxes, and cells by their groups of the chosen axis: in a large cluster one is lit and the rest is
-// quiet. `type` is the size of the pods' names.
+// Draws boxes, and cells by their groups of the chosen axis: in a large cluster one stands out and the rest
+// is quiet. `type` is the size of the pods' names.
 void draw_still_mesh(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene, float type);
 
 }  // namespace pentamesh::ui
