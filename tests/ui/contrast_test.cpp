@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <vector>
 
 using namespace pentamesh;
 using pentamesh::test::near;
@@ -83,6 +84,40 @@ TEST_CASE("the four colours of memory are far apart, on a screen and printed in 
     }
 }
 
+// Returns the distance of CIE 1976.
+double distance(Color a, Color b) {
+    const Lab p = lab_of(a), q = lab_of(b);
+    return std::hypot(p.l - q.l, p.a - q.a, p.b - q.b);
+}
+
+TEST_CASE("colours that stand beside each other are told apart, in every theme") {
+    CHECK(distance(rgb(0xffffff), rgb(0x000000)) == near(100, 1e-4));
+    for (int i = 0; i < kThemeCount; ++i) {
+        const Theme& t = theme_of(static_cast<ThemeId>(i));
+        CAPTURE(name_of(t.id));
+        std::vector<Color> axes(t.axis.begin(), t.axis.end());
+        axes.push_back(t.etp);
+        const std::array verdicts{t.good, t.amber, t.bad};
+        for (std::size_t a = 0; a < axes.size(); ++a) {
+            CAPTURE(a);
+            for (std::size_t b = 0; b < a; ++b) CHECK(distance(axes[a], axes[b]) >= 20);
+            for (const Color verdict : verdicts) CHECK(distance(axes[a], verdict) >= 20);
+            // Parts of a step and of its timeline.
+            for (const Color work : {t.forward, t.backward, t.weight_grad, t.secondary})
+                CHECK(distance(axes[a], work) >= 20);
+        }
+        CHECK(distance(t.good, t.amber) >= 20);
+        CHECK(distance(t.amber, t.bad) >= 20);
+        CHECK(distance(t.good, t.bad) >= 20);
+        for (const Color work : {t.forward, t.backward, t.weight_grad}) CHECK(distance(t.bad, work) >= 20);
+        for (std::size_t k = 0; k < t.memory.size(); ++k) {
+            CHECK(distance(t.memory[k], t.bad) >= 20);
+            if (k > 0) CHECK(distance(t.memory[k], t.memory[k - 1]) >= 20);
+            CHECK(contrast(t.memory[k], t.window) >= 2.8);  // an area, and with its figure in it
+        }
+    }
+}
+
 TEST_CASE("forward, backward and weight gradients are drawn in the colours that are told apart") {
     for (int i = 0; i < kThemeCount; ++i) {
         const Theme& t = theme_of(static_cast<ThemeId>(i));
@@ -100,7 +135,8 @@ TEST_CASE("what is to be read stands out from its ground by 4.5 to 1 in every th
         for (const Color ground : {t.window, t.panel, t.raised}) {
             CHECK(contrast(t.text, ground) >= 7);
             CHECK(contrast(t.secondary, ground) >= 4.5);
-            for (const Color said : {t.good, t.amber, t.bad, t.link}) CHECK(contrast(said, ground) >= 4.5);
+            for (const Color said : {t.good, t.amber, t.bad}) CHECK(contrast(said, ground) >= 4.5);
+            CHECK(contrast(t.faint, ground) >= 3.5);
         }
     }
 }

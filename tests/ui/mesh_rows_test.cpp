@@ -1,4 +1,5 @@
 #include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/mesh/mesh_picture.h"
 
 #include "core/io/presets.h"
 #include "core/mesh/places.h"
@@ -48,6 +49,31 @@ TEST_CASE("a row of the mesh is a period of the layout, and never the width of t
         CHECK(r.words.find("a node a stage") != std::string::npos);
     }
     CHECK(rows_of(plan, {890, 330}).words == "a row is a replica, a node a stage");
+}
+
+TEST_CASE(
+    "a small picture of a large mesh has the same rows as the view, and says what a cell is as it is seen") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan plan = presets.plan("deepseek-v3-2048");
+    const Evaluation e = evaluate(plan);
+    Selection selection;
+    selection.choose(GroupKind::dp_shard);
+    const Hover none;
+    Hover next;
+    const Scene scene{.plan = plan,
+                      .evaluation = e,
+                      .presets = presets,
+                      .selection = selection,
+                      .hover = none,
+                      .next_hover = next};
+    const MeshLayout small = lay_out_mesh(scene, {240, 70}, 1);
+    CHECK(small.row_nodes % 16 == 0);  // dp_shard 128 over 16 nodes: a row holds whole stages
+    CHECK(small.words.find("a cell is a node") != std::string::npos);
+    const MeshLayout large = lay_out_mesh(scene, {700, 400}, 1, 2);
+    CHECK(large.row_nodes % 16 == 0);
+    const bool nodes = std::min(large.grid.cell.x, large.grid.cell.y) * 2 < kLeastGpuCell;
+    CHECK((large.words.find("a cell is a node") != std::string::npos) == nodes);
+    CHECK(large.extent.x * 2 <= 700.5f);
 }
 
 TEST_CASE("with pp outermost a row is a stage, or holds whole stages") {

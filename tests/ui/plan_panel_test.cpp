@@ -429,3 +429,19 @@ TEST_CASE("the spread of GPUs' step times is typed, within the field's range") {
     CHECK(d.plan().training.straggler_cv == near(0.04));
     CHECK(window_says(d, "-3 %"));
 }
+
+TEST_CASE("in a low window the modifiers begin above the fold, and the order shows the axes in use") {
+    Driver d("llama-3.1-405b-16k", {1280, 720});  // tp, pp and dp_shard
+    constexpr float kStatus = 30;
+    for (const char* name : {"mod.sp", "mod.zero", "mod.schedule"}) {
+        CAPTURE(std::string(name));
+        const auto r = d.shell.ui_state().rect_of(name);
+        REQUIRE(r);
+        CHECK(r->bottom() <= 720 - kStatus);
+    }
+    for (const char* name : {"order.tp", "order.pp", "order.dp_shard"})
+        CHECK(d.shell.ui_state().rect_of(name).has_value());
+    CHECK_FALSE(d.shell.ui_state().rect_of("order.cp").has_value());
+    Driver high("llama-3.1-405b-16k");
+    CHECK(high.shell.ui_state().rect_of("order.cp").has_value());
+}

@@ -149,9 +149,9 @@ bool brush(Ui& ui, std::string_view name, const Plot& plot, std::optional<PlotRa
     if (range) {
         const float a = inside(plot.x.at(range->low)), b = inside(plot.x.at(range->high));
         const Rect picked{std::min(a, b), plot.area.y, std::abs(b - a), plot.area.h};
-        ui.canvas().rect(picked, ui.theme().link.alpha(0.16f));
-        ui.canvas().line(picked.min(), {picked.x, picked.bottom()}, ui.theme().link);
-        ui.canvas().line({picked.right(), picked.y}, picked.max(), ui.theme().link);
+        ui.canvas().rect(picked, ui.theme().text.alpha(0.16f));
+        ui.canvas().line(picked.min(), {picked.x, picked.bottom()}, ui.theme().text);
+        ui.canvas().line({picked.right(), picked.y}, picked.max(), ui.theme().text);
     }
     return !(range == before);
 }

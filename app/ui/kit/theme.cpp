@@ -15,8 +15,6 @@ std::string_view name_of(ThemeId id) {
 
 namespace {
 
-constexpr std::array<Color, 4> kMemoryRamp{rgb(0x4b4f96), rgb(0x6a6fbd), rgb(0x8d92de), rgb(0xb9bbf2)};
-
 constexpr Theme kDark{
     .id = ThemeId::dark,
     .window = rgb(0x0e1116),
@@ -25,14 +23,14 @@ constexpr Theme kDark{
     .hairline = rgb(0x262d38),
     .text = rgb(0xe4e8ee),
     .secondary = rgb(0x8a94a4),
-    .faint = rgb(0x566071),
-    .good = rgb(0x3fb68b),
-    .amber = rgb(0xe0a33a),
+    .faint = rgb(0x6a7588),
+    .good = rgb(0x6cbf5a),
+    .amber = rgb(0xf0bf5e),
     .bad = rgb(0xe5604d),
-    .link = rgb(0x56b4e9),
+    .beam = rgb(0x151a22),
     .axis = {rgb(0xe69f00), rgb(0x56b4e9), rgb(0xcc79a7), rgb(0xd55e00), rgb(0x3b82c4), rgb(0x12a37c)},
     .etp = rgb(0xe8d94a),
-    .memory = kMemoryRamp,
+    .memory = {rgb(0x4a56bf), rgb(0x7a7cce), rgb(0xa4a3dc), rgb(0xcdcce9)},
     .forward = rgb(0xb8c2d2),
     .backward = rgb(0x64728a),
     .weight_grad = rgb(0x475267),
@@ -46,14 +44,14 @@ constexpr Theme kLight{
     .hairline = rgb(0xdde1e7),
     .text = rgb(0x1a2029),
     .secondary = rgb(0x5d6776),
-    .faint = rgb(0x98a1ae),
-    .good = rgb(0x0a7a56),
+    .faint = rgb(0x768090),
+    .good = rgb(0x3d7a1f),
     .amber = rgb(0x965f00),
     .bad = rgb(0xc23a26),
-    .link = rgb(0x0b66ad),
+    .beam = rgb(0xeceff3),
     .axis = {rgb(0xc98500), rgb(0x2f95d0), rgb(0xb65a90), rgb(0xc25200), rgb(0x0b66ad), rgb(0x008a65)},
     .etp = rgb(0xb5a400),
-    .memory = kMemoryRamp,
+    .memory = {rgb(0x222244), rgb(0x3f417c), rgb(0x5f61b9), rgb(0x8c8dd4)},
     .forward = rgb(0x7f8ca3),
     .backward = rgb(0x4a5568),
     .weight_grad = rgb(0x2f3847),
@@ -69,9 +67,10 @@ constexpr Theme high_contrast() {
     t.secondary = rgb(0xe0e0e0);
     t.faint = rgb(0xb0b0b0);
     t.good = rgb(0x5fe0b0);
-    t.amber = rgb(0xffc14d);
+    t.amber = rgb(0xffcc66);
     t.bad = rgb(0xff8a78);
-    t.link = rgb(0x8fd0ff);
+    t.beam = rgb(0x1c1c1c);
+    t.memory = {rgb(0x6266c5), rgb(0x9092dd), rgb(0xc0bff3), rgb(0xf0efff)};
     t.forward = rgb(0xf0f4ff);
     t.backward = rgb(0x8fa0c0);
     t.weight_grad = rgb(0x5a6a8a);

@@ -17,7 +17,8 @@ struct Theme {
     ThemeId id = ThemeId::dark;
     Color window, panel, raised, hairline;
     Color text, secondary, faint;
-    Color good, amber, bad, link;
+    Color good, amber, bad;     // verdicts, and nothing else
+    Color beam;                 // joins what is enlarged to where it is
     std::array<Color, 6> axis;  // tp, cp, ep, dp_shard, dp_replicate, pp; which is whose: scene/colors.h
     Color etp;
     std::array<Color, 4> memory;  // parameters, gradients, optimizer, activations

@@ -169,7 +169,7 @@ float Ui::take_swipe(Rect r, float step) {
 }
 
 void Ui::focus_ring(Rect r, float radius) {
-    if (state_.focus_visible) canvas_.frame(r.inset(-2), theme_.link, 2, radius + 2);
+    if (state_.focus_visible) canvas_.frame(r.inset(-2), theme_.text, 2, radius + 2);
 }
 
 void Ui::tooltip(std::string text, Rect clear) {

@@ -17,7 +17,7 @@ TextFieldStyle text_style(const Theme& theme) {
     TextFieldStyle s;
     s.text = theme.text;
     s.hint = theme.faint;
-    s.selection = theme.link.alpha(0.35f);
+    s.selection = theme.secondary.alpha(0.35f);
     return s;
 }
 }  // namespace
@@ -45,7 +45,7 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
             swatch({r.x, r.center().y - 5}, *ground);
             r.cut_left(16);
         }
-        label(r, labels[static_cast<std::size_t>(selected)], style(13, Tone::text, Face::semibold));
+        label(r, labels[static_cast<std::size_t>(selected)], style(13, Tone::secondary));
         return selected;
     }
     canvas_.rect(r, theme_.raised, kControlRadius);
@@ -173,7 +173,7 @@ void Ui::swatch(Vec2 at, Color color, float size) {
 void Ui::begin_text(Id id, Rect r) {
     if (part_ != nullptr) part_->has_field = true;
     state_.areas.push_back({id, r, layer_, true, true});
-    canvas_.rect(r, theme_.raised, kControlRadius);
+    if (!state_.for_picture) canvas_.rect(r, theme_.raised, kControlRadius);
 }
 
 bool Ui::takes_keyboard(Id id, bool focus_now, bool enabled) {
@@ -186,7 +186,7 @@ bool Ui::takes_keyboard(Id id, bool focus_now, bool enabled) {
 }
 
 void Ui::end_text(std::string_view name, Id id, Rect r, bool active, bool acted) {
-    canvas_.frame(r, active ? theme_.link : theme_.hairline, 1, kControlRadius);
+    if (!state_.for_picture) canvas_.frame(r, active ? theme_.text : theme_.hairline, 1, kControlRadius);
     if (active)
         state_.edit = state_.focus = id;
     else if (state_.edit == id)

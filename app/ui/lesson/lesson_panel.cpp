@@ -419,7 +419,7 @@ void draw_highlights(Ui& ui, const LessonSession& session) {
     for (const std::string& name : step->scene.highlight) {
         const ControlName control = control_of(name);
         if (const auto r = ui.state().rect_of(control.name, control.index))
-            ui.canvas().frame(r->inset(-4), ui.theme().link, 2, 8);
+            ui.canvas().frame(r->inset(-4), ui.theme().text, 2, 8);
     }
 }
 

@@ -10,6 +10,12 @@ namespace pentamesh::ui {
 
 using MaybeEdit = std::optional<PlanEdit>;
 
+// In a low window what explains is on hover, and what is off is left out of the order.
+[[nodiscard]] inline bool is_low(const Ui& ui) {
+    constexpr float kLow = 760;
+    return ui.frame().size.y < kLow;
+}
+
 // Returns the factor in force, 1 where the layout leaves it out.
 [[nodiscard]] std::int64_t shown_factor(const Plan& plan, Axis axis);
 

@@ -14,7 +14,7 @@ constexpr std::uint64_t kPanelTerms = 100;  // tells the panel's terms from the 
 // Draws one labelled row; returns the room of its control. `id` is the label's entry in the glossary.
 Rect modifier_row(Ui& ui, Rect& room, std::string_view label, std::string_view id) {
     Rect row = room.cut_top(28);
-    room.cut_top(4);
+    if (!is_low(ui)) room.cut_top(4);
     term(ui, row.cut_left(88).inset(0, 3), id, label, ui.style(13, Tone::secondary), kPanelTerms);
     return row.inset(0, 2);
 }

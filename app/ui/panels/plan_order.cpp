@@ -2,6 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/plan_blocks.h"
 #include "core/plan/changes.h"
+#include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
 
@@ -14,11 +15,16 @@ namespace {
 using Chips = std::array<Rect, kAxisCount>;
 constexpr float kRowStep = 30, kChipHeight = 24;
 
-// Chips flow over two or three rows.
-Chips lay_chips(Ui& ui, Rect room, const AxisOrder& order) {
+// Chips flow over two or three rows. In a low window those that are off have no place
+// next to those in use.
+Chips lay_chips(Ui& ui, Rect room, const Plan& plan) {
+    const AxisOrder& order = plan.layout.order;
     Chips chips{};
+    const bool in_use = is_low(ui) && ranks_laid_out(plan) > 1;
     float x = room.x, y = room.y;
     for (std::size_t i = 0; i < order.size(); ++i) {
+        chips[i] = {x, y, 0, kChipHeight};
+        if (in_use && shown_factor(plan, order[i]) <= 1) continue;
         const float w = ui.canvas().text_width(name_of(order[i]), ui.style(12)) + 34;
         if (x + w > room.right() && x > room.x) x = room.x, y += kRowStep;
         chips[i] = {x, y, w, kChipHeight};
@@ -84,15 +90,16 @@ MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& st
     room.cut_top(6);
 
     MaybeEdit edit;
-    const Chips chips = lay_chips(ui, room, order);
+    const Chips chips = lay_chips(ui, room, scene.plan);
     for (std::size_t i = 0; i < order.size(); ++i) {
+        if (chips[i].w <= 0) continue;
         const Hit hit = ui.area("order." + std::string(name_of(order[i])), chips[i]);
         if (auto e = drag_chip(ui, scene, state, chips, i, hit)) edit = std::move(e);
         if (hit.focused)
             if (auto e = move_chip(ui, scene, i)) edit = std::move(e);
         draw_chip(ui, chips[i], scene.plan, order[i], hit, state.dragged_chip == static_cast<int>(order[i]));
     }
-    room.cut_top(chips.back().bottom() - room.y + 16);
+    room.cut_top(chips.back().bottom() - room.y + (is_low(ui) ? 10 : 16));
     return edit;
 }
 

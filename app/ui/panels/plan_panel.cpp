@@ -84,17 +84,13 @@ PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus) {
 
 // ---- model and cluster --------------------------------------------------------------------------------
 
-// Words under a preset. In a low window they are one line, and the tooltip has the rest: what can be changed
-// comes first.
-void draw_details(Ui& ui, Rect& room, const std::string& text) {
-    constexpr float kLow = 760;
-    if (ui.frame().size.y >= kLow) {
+// Words under a preset. In a low window they are its tooltip: what can be changed comes first.
+void draw_details(Ui& ui, Rect& room, Rect box, const std::string& text) {
+    if (!is_low(ui))
         room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
-        return;
-    }
-    const Rect line = room.cut_top(18);
-    ui.label(line, text, ui.small());
-    room.cut_top(4);
+    else if (ui.hovers(box))
+        ui.tooltip(text);
+    if (is_low(ui)) room.cut_top(4);
 }
 
 void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
@@ -117,7 +113,7 @@ void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) 
     else if (m.kv_heads != m.heads)
         text += ", " + thousands(m.kv_heads) + " kv";
     if (m.moe) text += " · " + thousands(m.moe->experts) + " experts, top " + thousands(m.moe->top_k);
-    draw_details(ui, room, text);
+    draw_details(ui, room, box, text);
 }
 
 // GPUs that come or go change shards or replicas, as the link next to the product of the factors says.
@@ -217,7 +213,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
         if (t.domain > 0) text += " to " + thousands(t.domain);
         if (t.oversubscription > 1) text += ", 1 : " + trimmed(t.oversubscription);
     }
-    draw_details(ui, room, text);
+    draw_details(ui, room, row, text);
     return edit;
 }
 
@@ -245,7 +241,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     Rect text = row;
     text.cut_left(22);
     TextStyle label = on ? ui.title() : ui.style();
-    if (!on) label.color = ui.theme().secondary.alpha(toggle.hovered ? 1.0f : 0.75f);
+    if (!on) label.color = toggle.hovered ? ui.theme().secondary : ui.theme().faint;
     text.cut_left(c.text_width(name, label) + 6);
     c.text_in({row.x + 22, row.y, row.w - 22, row.h}, name, label);
     TextStyle sub = ui.style(12, Tone::secondary);
@@ -324,7 +320,7 @@ void product_line(Ui& ui, Rect& room, const Plan& p, PlanPanelState& state) {
     const bool all = ranks == gpus;
     TextStyle verdict = ui.mono();
     verdict.color = all ? ui.theme().good : ui.theme().bad;
-    std::string text = "all GPUs";
+    std::string text = is_low(ui) ? "" : "all GPUs";
     if (all)
         x += c.text(row.min() + Vec2{x, 2}, thousands(ranks) + " ", ui.mono());
     else if (ranks == 0)
@@ -381,11 +377,11 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
     for (const Axis axis : kRows) {
         keep(axis_row(ui, room.cut_top(26), axis, scene, state));
         field_message(ui, room, name_of(axis), state);
-        room.cut_top(2);
+        if (!is_low(ui)) room.cut_top(2);
     }
     product_line(ui, room, scene.plan, state);
     name_line(ui, room, scene, state);
-    room.cut_top(10);
+    room.cut_top(is_low(ui) ? 6.0f : 10.0f);
     keep(order_block(ui, room, scene, state));
     keep(modifiers_block(ui, room, scene, state));
     if (edit) state.refused.clear();

@@ -7,6 +7,7 @@
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 
+#include <optional>
 #include <string_view>
 
 namespace pentamesh::ui {
@@ -18,8 +19,9 @@ struct Reviewed {
     const Presets& presets;
 };
 
-// Draws every GPU in its node, coloured by its group of that kind.
-void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKind kind);
+// Draws every GPU in its node, coloured by its group of that kind; without a kind one rank's groups of every
+// axis stand out.
+void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::optional<GroupKind> kind);
 // Draws the axis' name on its colour, its sentence below; returns the height. With `draw` false, it only
 // measures.
 float draw_axis_words(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKind kind, bool draw = true);

@@ -1,5 +1,6 @@
 #include "app/tables/groups.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/mesh/mesh_layout.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 
@@ -44,9 +45,10 @@ void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.words("One GPU does all: no axis cuts anything, nobody talks.");
         return;
     }
-    sheet.words("A square is a GPU, a frame a " + std::string(domain_name(of.plan.cluster))
-                    + ". GPUs of one shade are one group of the axis, which talk to each other; a dozen "
-                      "shades take turns.",
+    sheet.words(of.evaluation.mesh.world > kMostCards
+                    ? "Lit: the group of rank 0, whose GPUs talk to each other. The other groups are quiet."
+                    : "A square is a GPU, a frame a " + std::string(domain_name(of.plan.cluster))
+                          + ". GPUs of one shade are one group of the axis, which talk to each other.",
                 sheet.faint());
     sheet.gap(0.3f);
     draw_axes_grid(sheet, of, axes);

@@ -3,6 +3,7 @@
 #include "app/tables/review.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/compare/compare_shown.h"
+#include "app/ui/views/mesh/mesh_layout.h"
 #include "core/base/text.h"
 #include "core/explain/plan_line.h"
 #include "core/mesh/layout_name.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace pentamesh::ui {
 
@@ -26,24 +28,50 @@ std::string layout_words(const Reviewed& of) {
     return name.name + ": " + name.reason;
 }
 
-// Draws figures at the left, the mesh of the first axis in use at the right.
+// Draws what the axes in use are called, each on its colour; returns the height.
+float draw_axis_names(ReviewSheet& sheet, Rect room, const Reviewed& of, const std::vector<GroupKind>& axes,
+                      bool draw) {
+    const float line = sheet.paper().line(), mark = sheet.paper().body * 0.8f;
+    float x = 0, y = 0;
+    for (const GroupKind kind : axes) {
+        const std::string name = axis_label(kind) + " " + with_commas(of.evaluation.groups[kind].degree);
+        const float w = mark + 8 + sheet.canvas().text_width(name, sheet.strong()) + 2;
+        if (x > 0 && x + w > room.w) x = 0, y += line;
+        const Rect at{room.x + x, room.y + y, w, line};
+        if (draw) {
+            sheet.canvas().rect({at.x, at.center().y - mark / 2, mark, mark}, color_of(sheet.theme(), kind),
+                                3);
+            sheet.label({at.x + mark + 8, at.y, w - mark - 8, line}, name, sheet.strong());
+        }
+        x += w + sheet.paper().body;
+    }
+    return y + line;
+}
+
+// Draws figures at the left, the mesh at the right: one rank's groups of every axis, in a small cluster those
+// of the first axis.
 void figures_and_mesh(ReviewSheet& sheet, const Reviewed& of) {
     const Table figures = key_figures_table(of.plan, of.evaluation);
     const std::vector<GroupKind> axes = axes_in_use(of.evaluation);
+    const bool all = of.evaluation.mesh.world > kMostCards;
+    const auto draw_words = [&](Rect room, bool draw) {
+        return all ? draw_axis_names(sheet, room, of, axes, draw)
+                   : draw_axis_words(sheet, room, of, axes.front(), draw);
+    };
     const float gap = sheet.paper().body * 2;
     const float left = axes.empty() ? sheet.width() : sheet.width() * 0.58f;
     const float right = sheet.width() - left - gap;
     const float table = sheet.table_in({0, 0, left, 0}, figures, false);
     float words = 0;
-    if (!axes.empty()) words = draw_axis_words(sheet, {0, 0, right, 0}, of, axes.front(), false);
+    if (!axes.empty()) words = draw_words({0, 0, right, 0}, false);
     const float least = axes.empty() ? 0 : words + sheet.paper().line() * 5;
     const Rect room = sheet.take(std::min(std::max(table, least), sheet.whole()));
     sheet.table_in({room.x, room.y, left, table}, figures);
     if (axes.empty()) return;
     Rect mesh{room.x + left + gap, room.y, right, room.h};
-    draw_axis_words(sheet, mesh, of, axes.front());
+    draw_words(mesh, true);
     mesh.cut_top(words + sheet.paper().line() * 0.3f);
-    draw_mesh_figure(sheet, mesh, of, axes.front());
+    draw_mesh_figure(sheet, mesh, of, all ? std::nullopt : std::optional(axes.front()));
 }
 
 }  // namespace
@@ -84,7 +112,7 @@ void draw_problem_list(ReviewSheet& sheet, const Evaluation& e) {
         const std::string change = words_of(p.fix);
         const Color mark = p.severity == Severity::error     ? t.bad
                            : p.severity == Severity::warning ? t.amber
-                                                             : t.link;
+                                                             : t.secondary;
         draw_item(sheet, mark,
                   std::string(kWords[static_cast<std::size_t>(p.severity)]) + ": " + p.message
                       + (change.empty() ? "" : " Change: " + change + "."));

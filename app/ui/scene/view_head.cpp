@@ -15,12 +15,13 @@ Rect head_place(Rect& head_row, Rect& room, float width) {
     return place;
 }
 
-float segments_width(Ui& ui, std::span<const std::string_view> labels, float least) {
+float segments_width(Ui& ui, std::span<const std::string_view> labels, float least, int selected) {
     const bool words = ui.state().for_picture;
     float sum = 0, widest = 0;
-    for (const auto label : labels) {
-        const float w =
-            ui.canvas().text_width(label, ui.style(words ? 13 : 12, Tone::text, Face::semibold)) + 20;
+    const bool one = words && selected >= 0 && selected < static_cast<int>(labels.size());
+    for (const auto label : one ? labels.subspan(static_cast<std::size_t>(selected), 1) : labels) {
+        const float w = ui.canvas().text_width(label, ui.style(words ? 13 : 12, Tone::text, Face::semibold))
+                        + (one ? 2.0f : 20.0f);
         sum += w;
         widest = std::max(widest, w);
     }

@@ -13,8 +13,9 @@ namespace pentamesh::ui {
 // for that.
 [[nodiscard]] Rect head_place(Rect& head_row, Rect& room, float width);
 // Returns the width at which segments show all of their labels, at least `least`; in a picture, which has no
-// switches, that of the longest label.
-[[nodiscard]] float segments_width(Ui& ui, std::span<const std::string_view> labels, float least = 0);
+// switches, that of the selected label, of the longest where none is named.
+[[nodiscard]] float segments_width(Ui& ui, std::span<const std::string_view> labels, float least = 0,
+                                   int selected = -1);
 // Returns a row for words of this width: the rest of the head's row, or a row of its own where that is short.
 [[nodiscard]] Rect head_words(Rect head_row, Rect& room, float width);
 // Writes the sentence of a view: in the head's row, or as a paragraph cut off `room` where the row is too

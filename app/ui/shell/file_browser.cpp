@@ -35,7 +35,7 @@ std::int64_t minutes_since(fs::file_time_type time) {
 // A folder's tab, or a sheet with a folded corner.
 void draw_icon(Ui& ui, Vec2 at, bool folder) {
     Canvas& c = ui.canvas();
-    const Color ink = folder ? ui.theme().link : ui.theme().secondary;
+    const Color ink = ui.theme().secondary;
     if (folder) {
         c.rect({at.x, at.y + 1, 6, 3}, ink, 1);
         c.rect({at.x, at.y + 3, 13, 8}, ink, 1.5f);
@@ -137,7 +137,7 @@ struct Browsing {
         const bool matches = b.cursor < 0 && static_cast<int>(i) == first_match(b.list, leaf_of_typed(typed));
         if (chosen || matches || hit.hovered)
             c.rect(row, ui.theme().raised.alpha(chosen || matches ? 1 : 0.6f), 4);
-        if (chosen) c.frame(row, ui.theme().link, 1, 4);
+        if (chosen) c.frame(row, ui.theme().text, 1, 4);
         Rect text = row.inset(8, 0);
         if (!e.folder)
             c.text_in(text.cut_right(kSizeColumn - 8), size_text(e.bytes), ui.small(), Align::right);

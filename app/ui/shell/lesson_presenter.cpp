@@ -155,7 +155,7 @@ void LessonDesk::draw_presenter_cover(Ui& ui) {
         front.rect({0, at.y + y, std::max(0.0f, at.x - half), kStrip}, dark);
         front.rect({at.x + half, at.y + y, std::max(0.0f, size.x - at.x - half), kStrip}, dark);
     }
-    front.frame({at.x - kSpot, at.y - kSpot, 2 * kSpot, 2 * kSpot}, ui.theme().link, 2, kSpot);
+    front.frame({at.x - kSpot, at.y - kSpot, 2 * kSpot, 2 * kSpot}, ui.theme().text, 2, kSpot);
 }
 
 // The window fills the screen meanwhile, and is as it was afterwards. The clock goes on for one who leaves

@@ -26,7 +26,7 @@ constexpr float kSwitch = 200;  // of lesson, plan and view
 // A line between two panes that the mouse drags. Returns the pixels that it moves in this frame.
 float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
     const Hit hit = ui.area(name, r, 0, true, false);
-    const Color color = hit.hovered || hit.held ? ui.theme().link : ui.theme().hairline;
+    const Color color = hit.hovered || hit.held ? ui.theme().text : ui.theme().hairline;
     const Vec2 c = r.center();
     if (vertical)
         ui.canvas().line({c.x, r.y}, {c.x, r.bottom()}, color);

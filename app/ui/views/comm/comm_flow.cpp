@@ -357,8 +357,10 @@ void draw_link(Ui& ui, const Scene& scene, const Flow& f, std::size_t i) {
     const Rect at{bar.right() + 8, y, std::max(0.0f, room), 16};
     const float w = c.text_width(name, strong);
     if (w > at.w) return;
+    const bool two = !f.compact && n.h >= kTwoLines + 4;
+    if (inside) c.rect({at.x - 4, y, w + 8, two ? 32.0f : 16.0f}, ui.theme().window.alpha(0.7f), 3);
     c.text_in(at, name, strong);
-    if (!f.compact && n.h >= kTwoLines + 4)
+    if (two)
         c.text_in({at.x, y + 16, at.w, 14}, words_of(mark.dash), ui.small(Tone::text));
     else if (!f.compact && at.w > w + 60)
         c.text_in({at.x + w + 8, y, at.w - w - 8, 16}, words_of(mark.dash), ui.small(Tone::text));

@@ -102,7 +102,7 @@ void draw_selected(Ui& ui, Rect square, const Scene& scene, const TrafficMatrix&
     const float cell = square.w / static_cast<float>(m.blocks);
     const std::int64_t block = rank / m.block;
     const float at = static_cast<float>(block) * cell;
-    const Color mark = ui.theme().link;
+    const Color mark = ui.theme().text;
     ui.canvas().frame({square.x, square.y + at, square.w, std::max(cell, 2.0f)}, mark, 1);
     ui.canvas().frame({square.x + at, square.y, std::max(cell, 2.0f), square.h}, mark, 1);
 }

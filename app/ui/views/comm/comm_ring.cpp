@@ -240,7 +240,7 @@ void draw_nodes(Ui& ui, const Layout& layout, const Scene& scene, const Operatio
                                                                                         : color,
                    1);
         const bool own = m.rank[i] == scene.selection.rank;
-        c.frame(box, own ? ui.theme().link : ui.theme().secondary, own ? 2.0f : 1.0f, 4);
+        c.frame(box, own ? ui.theme().text : ui.theme().secondary, own ? 2.0f : 1.0f, 4);
         c.text_in({box.x, box.y, box.w, 19}, label, ui.style(12), Align::center);
     }
     if (phase.shape == Shape::switch_up || phase.shape == Shape::switch_down) {

@@ -74,7 +74,8 @@ void draw_picture(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::ui
 void draw_switches(Ui& ui, Rect& head_row, Rect& room, CommViewState& state) {
     static constexpr std::string_view kParts[] = {"where it goes", "who to whom", "one call"};
     static constexpr std::string_view kWidths[] = {"time", "bytes"};
-    const float parts = segments_width(ui, kParts), widths = segments_width(ui, kWidths);
+    const float parts = segments_width(ui, kParts, 0, state.part),
+                widths = segments_width(ui, kWidths, 0, static_cast<int>(state.width));
     const bool both = state.part == CommViewState::kCalls && head_row.w > parts + widths + 60;
     Rect place = head_place(head_row, room, parts + (both ? widths + 12 : 0.0f));
     if (both)

@@ -1,8 +1,8 @@
 // Draws the cells of two plans, coloured by the groups of the same axis.
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/compare/compare_parts.h"
-#include "app/ui/views/mesh/mesh_cells.h"
-#include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/mesh/mesh_axes.h"
+#include "app/ui/views/mesh/mesh_picture.h"
 #include "core/teach/captions.h"
 
 #include <algorithm>
@@ -41,16 +41,19 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     ui.label(head, words, ui.small());
     room.cut_top(2);
     if (room.h < 20 || room.w < 20 || e.mesh.world < 1) return;
-    const Cluster& cluster = plan.cluster;
-    const std::int64_t domain = cluster.tiers.empty() ? 8 : domain_of(cluster, 0);
-    const MeshLayout layout =
-        lay_out_mesh({room.w, room.h}, cluster.gpus, domain, 0, 1 / ui.canvas().scale());
-    CellGrid grid = seen(layout, {}, room);
-    grid.ground = ui.theme().window;
-    color_by_groups(ui.theme(), scene, grid);
-    merge_small_cells(layout, grid);
-    const auto clip = ui.canvas().clip(room);
-    ui.canvas().cells(grid);
+    constexpr float kLine = 16;
+    if (in_boxes(scene).pod > 0) room = room.inset(4, 0);  // its frame stands outside its cells
+    Rect foot;
+    if (room.h > 4 * kLine) foot = room.cut_bottom(kLine);
+    const MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, 1 / ui.canvas().scale());
+    const CellGrid grid = seen(layout, {}, room);
+    MeshPlace place{.layout = layout, .grid = grid, .area = room, .axes = axes_of(ui.theme(), scene)};
+    place.tile = tile_axis(place.axes, layout.tile.size);
+    draw_still_mesh(ui.canvas(), ui.theme(), place, scene, 11);
+    const TextStyle small = ui.style(11, Tone::secondary);
+    if (ui.canvas().text_width(layout.words, small) > foot.w) return;
+    foot.y = std::min(foot.y, room.y + layout.extent.y + 2);
+    ui.canvas().text_in(foot, layout.words, small);
 }
 
 }  // namespace
@@ -63,7 +66,13 @@ void draw_two_meshes(Ui& ui, Rect room, Scene& scene, const ComparedPair& pair) 
         return;
     }
     GroupKind kind = scene.selection.group;
-    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kind = kinds.front();
+    if (scene.selection.all_axes || std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+        // The axis that tells most: one that differs, else the first.
+        const auto differs = std::find_if(kinds.begin(), kinds.end(), [&](GroupKind k) {
+            return pair.ea.groups[k].degree != pair.eb.groups[k].degree;
+        });
+        kind = differs != kinds.end() ? *differs : kinds.front();
+    }
     std::vector<std::string> labels;
     std::vector<std::string_view> names;
     for (const GroupKind k : kinds) labels.push_back(axis_label(k));

@@ -200,19 +200,22 @@ void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
     c.circle({x, y}, 6, theme.text);
     if (hit.hovered) ui.tooltip("drag the head\nleft of the mark the forward, right of it the backward");
     Rect row = room.cut_top(24);
-    if (player_button(ui, "layer.back", row.cut_left(28), PlayerMark::back, "back one step  (,)"))
+    const bool player = !ui.state().for_picture;
+    if (player && player_button(ui, "layer.back", row.cut_left(28), PlayerMark::back, "back one step  (,)"))
         step_layer(state, -1);
-    if (player_button(ui, "layer.play", row.cut_left(28),
-                      state.playing ? PlayerMark::pause : PlayerMark::play,
-                      state.playing ? "pause  (Space)" : "play  (Space)"))
+    if (player
+        && player_button(ui, "layer.play", row.cut_left(28),
+                         state.playing ? PlayerMark::pause : PlayerMark::play,
+                         state.playing ? "pause  (Space)" : "play  (Space)"))
         play_or_pause(state);
-    if (player_button(ui, "layer.forward", row.cut_left(28), PlayerMark::forward, "on one step  (.)"))
+    if (player
+        && player_button(ui, "layer.forward", row.cut_left(28), PlayerMark::forward, "on one step  (.)"))
         step_layer(state, 1);
-    row.cut_left(12);
+    if (player) row.cut_left(12);
     const std::string words = std::to_string(static_cast<int>(at) + 1) + " of " + std::to_string(all.size())
                               + ": " + (is_collective(s.op) ? collective_words(s) + ", " : "")
                               + std::string(words_of(s.what));
-    const float keys = row.w > 520 ? 220.0f : 0;
+    const float keys = player && row.w > 520 ? 220.0f : 0;
     const Rect right = row.cut_right(keys);
     ui.label(row, words, ui.style(13));
     if (keys > 0)

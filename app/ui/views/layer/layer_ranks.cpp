@@ -297,7 +297,7 @@ class RankPainter {
                 {room_.x + 6, all.y, label_w_ - 10, all.h - 4}, thousands(group_.ranks[r]),
                 ui_.style(12, own ? Tone::text : Tone::secondary, own ? Face::semibold : Face::regular));
             if (own && group_.ranks.size() > 1)
-                c_.frame({room_.x, all.y - 3, room_.w, all.h + 3}, theme_.link, 1.5f, 4);
+                c_.frame({room_.x, all.y - 3, room_.w, all.h + 3}, theme_.text, 1.5f, 4);
         }
     }
 

@@ -20,7 +20,7 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, LayerViewState& state, bo
     LayerChoice& c = state.choice;
     const auto pick = [&](std::string_view name, std::span<const std::string_view> labels, int at,
                           std::uint32_t off = 0) {
-        return ui.segments(name, head_place(head_row, room, segments_width(ui, labels)), labels, at,
+        return ui.segments(name, head_place(head_row, room, segments_width(ui, labels, 0, at)), labels, at,
                            std::nullopt, off);
     };
     c.alone = pick("layer.whose", kWhose, c.alone ? 1 : 0) == 1;

@@ -82,7 +82,7 @@ void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewStat
         if (selected_row(scene, state) == k || hit.hovered)
             c.rect({chip.x - 5, chip.center().y - 12, chip.w + 10, 24}, ui.theme().raised, 4);
         if (hit.focused) ui.focus_ring({chip.x - 3, chip.center().y - 10, chip.w + 6, 20}, 4);
-        ui.swatch({chip.x, chip.center().y - 5}, color_of_row(ui.theme(), r.id));
+        ui.swatch({chip.x, chip.center().y - 5}, color_of_row(ui.theme(), r.id, state));
         chip.cut_left(kSwatch);
         c.text_in(chip.cut_left(name_w + 1), name, ui.title());
         if (with_bytes) c.text_in({chip.x + 5, chip.y, chip.w, chip.h}, bytes, ui.small());
@@ -110,7 +110,7 @@ void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const MapWords& w = words_of(r.id);
     const Canvas::Clip clip = c.clip(room.inset(-4));
     Rect head = room.cut_top(22);
-    ui.swatch({head.x, head.center().y - 6}, color_of_row(ui.theme(), r.id), 12);
+    ui.swatch({head.x, head.center().y - 6}, color_of_row(ui.theme(), r.id, state), 12);
     head.cut_left(20);
     std::string title(w.name);
     if (r.verdict != Verdict::off) title += ", " + r.setting;
@@ -267,10 +267,10 @@ void draw_map_comparison(Ui& ui, Rect& room, const MapViewState& state) {
     const auto [first, w, w_right] = comparison_columns(ui, room.w, state);
     Rect head = room.cut_top(18);
     ui.section(head.cut_left(first), "TWO WAYS");
-    ui.swatch({head.x, head.center().y - 5}, color_of_row(ui.theme(), MapRowId::pp));
+    ui.swatch({head.x, head.center().y - 5}, color_of_row(ui.theme(), MapRowId::pp, state));
     term(ui, {head.x + 16, head.y, w - 24, head.h}, "pp", "pipeline stages",
          ui.style(12, Tone::text, Face::semibold), 1);
-    ui.swatch({head.x + w, head.center().y - 5}, color_of_row(ui.theme(), MapRowId::zero));
+    ui.swatch({head.x + w, head.center().y - 5}, color_of_row(ui.theme(), MapRowId::zero, state));
     term(ui, {head.x + w + 16, head.y, w_right - 24, head.h}, "fsdp", "ZeRO-3 (FSDP)",
          ui.style(12, Tone::text, Face::semibold), 1);
     room.cut_top(4);

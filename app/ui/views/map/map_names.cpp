@@ -26,12 +26,12 @@ void chip(Ui& ui, Rect r, const GlossaryEntry& e, MapRowId axis, Scene& scene, M
     const Hit hit = ui.area("map.name." + e.id, r);
     c.rect(r, ui.theme().raised, 6);
     const Color edge = picked || hit.hovered ? ui.theme().text
-                       : used                ? color_of_row(ui.theme(), axis)
+                       : used                ? color_of_row(ui.theme(), axis, state)
                                              : ui.theme().hairline;
     c.frame(r, edge, used || picked ? 1.5f : 1.0f, 6);
     Rect text = r.inset(10, 0);
     if (used) {
-        c.circle({text.x + 3, text.center().y}, 3.5f, color_of_row(ui.theme(), axis));
+        c.circle({text.x + 3, text.center().y}, 3.5f, color_of_row(ui.theme(), axis, state));
         text.cut_left(13);
     }
     text.w += 4;
@@ -107,7 +107,7 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         if (h <= 0) continue;  // nothing of that axis was found
         c.line({room.x, y}, {room.right(), y}, ui.theme().hairline);
         const bool lit = selected >= 0 && state.figures->rows[selected].id == axis;
-        ui.swatch({room.x, y + 15}, color_of_row(ui.theme(), axis), 12);
+        ui.swatch({room.x, y + 15}, color_of_row(ui.theme(), axis, state), 12);
         const TextStyle s = ui.style(13, Tone::text, lit ? Face::semibold : Face::regular);
         c.text_in({room.x + 20, y + 8, label - 28, 26},
                   label > 100 ? words_of(axis).name : words_of(axis).key, s);

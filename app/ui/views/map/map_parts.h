@@ -15,7 +15,7 @@ inline constexpr float kMapRowLow = 37, kMapRowHigh = 54;
 [[nodiscard]] int selected_row(const Scene& scene, const MapViewState& state);
 void select_row(Scene& scene, MapViewState& state, int row);
 
-[[nodiscard]] Color color_of_row(const Theme& theme, MapRowId id);
+[[nodiscard]] Color color_of_row(const Theme& theme, MapRowId id, const MapViewState& state);
 // Draws "fine", "costly", "off" as a mark, so that colour is never the only sign.
 void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);  // centred there
 

@@ -88,7 +88,7 @@ std::string name_of_row(const MapRow& r, MapStyle style) {
 void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bool with_cuts) {
     Canvas& c = ui.canvas();
     const bool on = r.verdict != Verdict::off;
-    const Color color = color_of_row(ui.theme(), r.id);
+    const Color color = color_of_row(ui.theme(), r.id, state);
     if (r.modifier) cell.cut_left(16);
     // The parts that the axis cuts are written under its name, on as many lines as the row has.
     const std::string_view what = with_cuts ? words_of(r.id).cuts : std::string_view();
@@ -221,9 +221,9 @@ float map_table_height(Ui& ui, const MapViewState& state, float width, float row
     return h;
 }
 
-Color color_of_row(const Theme& theme, MapRowId id) {
+Color color_of_row(const Theme& theme, MapRowId id, const MapViewState& state) {
     switch (id) {
-    case MapRowId::dp: return color_of(theme, GroupKind::dp_replicate);
+    case MapRowId::dp: return color_of(theme, state.figures->data);
     case MapRowId::zero: return color_of(theme, GroupKind::dp_shard);
     case MapRowId::tp:
     case MapRowId::sp: return color_of(theme, GroupKind::tp);
@@ -309,7 +309,7 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         const Rect ground = row.inset(0, 2);
         if (static_cast<int>(i) == selected) {
             c.rect(ground, ui.theme().raised, 4);
-            c.rect({row.x, row.y + 6, 3, row.h - 12}, color_of_row(ui.theme(), r.id), 1);
+            c.rect({row.x, row.y + 6, 3, row.h - 12}, color_of_row(ui.theme(), r.id, state), 1);
         } else if (hit.hovered) {
             c.rect(ground, ui.theme().raised.alpha(0.5f), 4);
         }

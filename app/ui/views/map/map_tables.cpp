@@ -67,7 +67,7 @@ void reference_table(Ui& ui, Rect& room, std::string_view title, const std::arra
             if (state.figures->rows[k].id == id) select_row(scene, state, static_cast<int>(k));
         row = row.inset(0, kPadY);
         Rect name = row.cut_left(kName);
-        const Color color = color_of_row(ui.theme(), id);
+        const Color color = color_of_row(ui.theme(), id, state);
         const bool modifier = id == MapRowId::zero || id == MapRowId::sp || id == MapRowId::etp;
         if (modifier) name.cut_left(12);
         const Vec2 at{name.x + 6, name.y + (kLine - 11) / 2};

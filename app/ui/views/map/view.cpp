@@ -15,6 +15,10 @@ namespace {
 
 void keep(const Scene& scene, MapViewState& s, std::uint64_t revision) {
     s.figures.update({revision, s.style}, [&](MapFigures& f) {
+        const GroupSummaries& groups = scene.evaluation.groups;
+        const bool shards =
+            groups[GroupKind::dp_shard].degree > 1 && groups[GroupKind::dp_replicate].degree <= 1;
+        f.data = shards ? GroupKind::dp_shard : GroupKind::dp_replicate;
         f.rows = map_rows(scene.plan, scene.evaluation, s.style);
         f.levels = map_levels(scene.plan, f.rows);
         f.comparison = pipeline_or_sharding(scene.plan, scene.evaluation);
@@ -43,11 +47,11 @@ std::string whose_figures(const Scene& scene, MapPage page) {
 void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& state) {
     static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose", "tables"};
     const int before = static_cast<int>(state.page);
-    const Rect place = head_place(row, room, segments_width(ui, kPages, 236));
+    const Rect place = head_place(row, room, segments_width(ui, kPages, 236, before));
     const int page = ui.segments("map.page", place, kPages, before);
     if (page != before) state.page = static_cast<MapPage>(page), state.scroll = {};
     const auto style_in = [&](Rect& in) {
-        style_switch(ui, in.cut_left(ui.state().for_picture ? 150.0f : kStyleWidth), state);
+        style_switch(ui, in.cut_left(ui.state().for_picture ? 110.0f : kStyleWidth), state);
         in.cut_left(std::min(in.w, 16.0f));
     };
     const bool styles = state.page == MapPage::axes;

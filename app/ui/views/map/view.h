@@ -19,6 +19,7 @@ enum class MapPage : std::uint8_t { axes, names, wires, choose, tables };
 
 // The plan fills the map with these figures.
 struct MapFigures {
+    GroupKind data = GroupKind::dp_replicate;  // whose groups dp are: dp_shard's where nothing is replicated
     std::vector<MapRow> rows;
     std::vector<MapLevel> levels;
     std::vector<Comparison> comparison;

@@ -87,7 +87,7 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, con
     }
 }
 
-constexpr float kTotalsFrom = 72;  // of the plot's height: a row of totals stands over it
+constexpr float kTotalsFrom = 54;  // of the plot's height: a row of totals stands over it
 constexpr float kMarked = 14;      // width of a bar that has room for its range and its free room
 constexpr double kGib = 1024.0 * 1024 * 1024;
 constexpr double kOver = 0.05 * kGib, kClose = 0.5 * kGib;  // over the line, and close below it

@@ -31,6 +31,8 @@ void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
     if (hit.clicked) state.hidden ^= 1U << i;
 }
 
+constexpr float kLeastWithLegend = 90;
+
 // Draws the categories, right aligned in the head's row; where that is short, in rows of their own, from the
 // left.
 void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
@@ -39,8 +41,8 @@ void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
     if (row.w >= all) {
         row.cut_left(std::max(0.0f, std::floor(row.w - all + kLegendGap)));
     } else {
-        if (room.h < 110) return;  // a low pane's colours are on hover
-        row = room.cut_top(20);
+        if (room.h < kLeastWithLegend) return;  // a lower pane's colours are on hover
+        row = room.h < 110 ? room.cut_bottom(16) : room.cut_top(20);
     }
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
         const float w = legend_width(ui, i);
@@ -248,7 +250,7 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     }
     {
         static constexpr std::string_view kModes[] = {"stages", "saved"};
-        const Rect place = head_place(head_row, room, segments_width(ui, kModes, 128));
+        const Rect place = head_place(head_row, room, segments_width(ui, kModes, 128, state.saved ? 1 : 0));
         state.saved = ui.segments("memory.mode", place, kModes, state.saved ? 1 : 0) == 1;
     }
     if (state.saved) {

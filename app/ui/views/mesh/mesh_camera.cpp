@@ -1,14 +1,10 @@
 #include "app/ui/views/mesh/mesh_camera.h"
 
-#include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_axes.h"
-#include "app/ui/views/mesh/mesh_tiles.h"
-#include "core/mesh/places.h"
+#include "app/ui/views/mesh/mesh_picture.h"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <vector>
 
 namespace pentamesh::ui {
 
@@ -18,25 +14,12 @@ constexpr float kMaxZoom = 400;
 
 const MeshLayout& layout_for(MeshViewState& s, Rect cells, const Scene& scene, float scale) {
     const Vec2 room{cells.w, cells.h - kRowWords};
-    const Cluster& cluster = scene.plan.cluster;
-    const Mesh& mesh = scene.evaluation.mesh;
-    const std::int64_t domain = cluster.tiers.empty() ? 1 : domain_of(cluster, 0);
-    const std::int64_t pod = cluster.tiers.size() > 2 ? domain_of(cluster, 1) : 0;
-    const std::int64_t tile = tile_of(scene.plan, scene.evaluation, scene.selection.expert());
-    return s.layout.get({room, cluster.gpus, domain, pod, tile, scale, mesh}, [&] {
-        const std::vector<RowPeriod> periods = row_periods(mesh, domain, pod);
-        const auto lay_out = [&](float width) {
-            return lay_out_mesh({width, room.y}, cluster.gpus, domain, pod, 1 / scale, periods, tile);
-        };
-        MeshLayout out = lay_out(room.x);
+    const MeshInBoxes boxes = in_boxes(scene);
+    return s.layout.get({room, boxes, scale, scene.evaluation.mesh}, [&] {
+        MeshLayout out = lay_out_mesh(scene, room, 1 / scale);
         const float beside = room.x - 2 * kRowNames;
-        if (names_rows(axes_of({}, scene), out) != nullptr && beside > 2 * kRowNames) out = lay_out(beside);
-        const auto add = [&](const std::string& words) {
-            if (!words.empty()) out.words += (out.words.empty() ? "" : ", ") + words;
-        };
-        if (out.merged) add("a cell is a " + std::string(domain_name(cluster)));
-        add(row_words(mesh, domain, out.row_nodes));
-        if (out.has_pods) add("a box is a pod of " + thousands(pod));
+        if (names_rows(axes_of({}, scene), out) != nullptr && beside > 2 * kRowNames)
+            out = lay_out_mesh(scene, {beside, room.y}, 1 / scale);
         return out;
     });
 }

@@ -94,11 +94,6 @@ LitGroups lit_groups(const Theme& theme, const Scene& scene) {
     return out;
 }
 
-void draw_quiet_cells(Canvas& c, const LitGroups& lit, CellGrid grid) {
-    color_plainly(lit.quiet, grid);
-    c.cells(grid);
-}
-
 void draw_lit_cells(Canvas& c, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid) {
     for (std::size_t i = lit.axes.count; i-- > 0;)  // the innermost last: it is the smallest
         paint_group(c, mesh, lit.axes.axis[i].kind, lit.rank, grid, lit.axes.axis[i].color);

@@ -21,7 +21,6 @@ struct LitGroups {
     [[nodiscard]] Color color_of(std::int64_t other) const;
 };
 [[nodiscard]] LitGroups lit_groups(const Theme& theme, const Scene& scene);
-void draw_quiet_cells(Canvas& canvas, const LitGroups& lit, CellGrid grid);
 void draw_lit_cells(Canvas& canvas, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid);
 
 // Sets palette and digits of the chosen axis' groups; the group of the hovered or selected rank is

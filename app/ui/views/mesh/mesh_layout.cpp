@@ -11,8 +11,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kPodLabel = 18;
-constexpr float kFullRows = 1.2f;         // how much larger rows that are all full count
-constexpr float kWholePeriod = 1.5f;      // how much larger a row that ends with an axis counts
+constexpr float kWholePeriod = 1.5f;  // how much larger a row that ends with an axis, or fills all, counts
 constexpr std::int64_t kMostBeside = 48;  // pods in a row
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -117,10 +116,6 @@ Shape best_shape(Shape s, const Level& l, const Asked& a) {
         for (s.cols = 1; s.cols <= std::min(s.pods, kMostBeside); ++s.cols) {
             for (const RowPeriod& p : a.periods)
                 s.pod_cols = std::min(p.nodes, s.nodes), consider(p.whole ? kWholePeriod : 1);
-            if (a.periods.empty())
-                try_columns(s.nodes, [&](std::int64_t c) {
-                    s.pod_cols = c, consider(s.nodes % c == 0 ? kFullRows : 1);
-                });
         }
     };
     if (l.merged) {  // a node is one cell
@@ -221,6 +216,11 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     asked.nodes = out.has_pods ? ceil_div(pod, domain) : nodes;
     asked.pods = ceil_div(nodes, asked.nodes);
     const float label = out.has_pods ? kPodLabel : 0;
+    std::vector<RowPeriod> any;  // where the layout has no period
+    if (periods.empty()) {
+        try_columns(asked.nodes, [&](std::int64_t c) { any.push_back({c, asked.nodes % c == 0}); });
+        periods = any;
+    }
     Shape s;
     const Level* level = nullptr;
     for (const Level& l : kLevels) {  // the first with cells that are large enough, else the last

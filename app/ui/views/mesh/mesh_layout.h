@@ -54,8 +54,7 @@ struct RowPeriod {
 // make the cells largest. `tile` GPUs with neighbouring ranks stand in a box of their own inside their
 // domain, which is that box where it holds as many. Constant work in gpus.
 [[nodiscard]] MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::int64_t pod,
-                                      float pixel = 1, std::span<const RowPeriod> periods = {},
-                                      std::int64_t tile = 1);
+                                      float pixel, std::span<const RowPeriod> periods, std::int64_t tile = 1);
 
 // The same is seen through a zoom and a pan: screen = area.min + pan + position * zoom.
 struct MeshCamera {

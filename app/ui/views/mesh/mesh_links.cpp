@@ -229,7 +229,8 @@ void draw_links(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& 
     if (!quiet) name_crossing(ui, m, scene, axis, pairs, each);
 }
 
-void draw_lit_links(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_t rank) {
+void draw_lit_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, const MeshAxis& axis,
+                    std::int64_t rank) {
     const float gap = std::min(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom;
     if (m.merged() || gap < kLeastGap || axis.inside()) return;
     std::int64_t first = rank;
@@ -243,8 +244,8 @@ void draw_lit_links(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64
         Route r = straight(a, b, 1.5f * std::max(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom,
                            shift_of(m, axis));
         if (r.count == 0 && gap >= kRoomyGap) r = around(a, b, gap / 2);
-        draw_link(ui.canvas(), ui.theme().window, r.span(), axis.color, axis.mark.dash,
-                  gap < 12 ? 1.5f : 2.0f, gap >= kRoomyGap);
+        draw_link(canvas, theme.window, r.span(), axis.color, axis.mark.dash, gap < 12 ? 1.5f : 2.0f,
+                  gap >= kRoomyGap);
         from = to, ++drawn;
     }
 }

@@ -17,6 +17,7 @@ void draw_link(Canvas& canvas, Color ground, std::span<const Vec2> points, Color
 // `quiet`: thin, behind what is highlighted.
 void draw_links(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& axis, bool quiet);
 // Draws those of the group that holds `rank`.
-void draw_lit_links(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_t rank);
+void draw_lit_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, const MeshAxis& axis,
+                    std::int64_t rank);
 
 }  // namespace pentamesh::ui

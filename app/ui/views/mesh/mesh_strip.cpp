@@ -177,14 +177,11 @@ void draw_strip(Ui& ui, Rect room, float tile, const Scene& scene, const Period&
 }
 
 void draw_beam(Canvas& c, const Theme& theme, Rect large, Rect small) {
-    const Color beam = theme.id == ThemeId::light  ? rgb(0xeceff3)
-                       : theme.id == ThemeId::dark ? rgb(0x151a22)
-                                                   : rgb(0x1c1c1c);
-    c.rect(large, beam);
+    c.rect(large, theme.beam);
     const std::array<Vec2, 4> sides{Vec2{large.x, large.bottom()}, Vec2{large.right(), large.bottom()},
                                     Vec2{small.right(), small.y}, Vec2{small.x, small.y}};
-    c.polygon(sides, beam);
-    c.rect(small, beam);
+    c.polygon(sides, theme.beam);
+    c.rect(small, theme.beam);
 }
 
 }  // namespace pentamesh::ui

@@ -152,21 +152,21 @@ void name_rows(Ui& ui, const MeshPlace& m, const Scene& scene) {
     }
 }
 
-void draw_pods(Ui& ui, const MeshPlace& m, std::int64_t gpus) {
+void draw_pods(Canvas& c, const Theme& theme, const MeshPlace& m, std::int64_t gpus, float type) {
     if (!m.layout.has_pods) return;
-    Canvas& c = ui.canvas();
     const MeshLayout::Boxes& pod = m.layout.pod;
     const float margin = std::min(4.0f, m.layout.node_gap.x + 2);
     for (std::int64_t i = 0; i < pod.count; ++i) {
         Rect r = box_rect(pod, i, m.grid, m.zoom);
         const std::int64_t held = std::min(pod.size, gpus - i * pod.size);
-        c.frame(r.inset(-margin), ui.theme().hairline, 1, 2);
+        c.frame(r.inset(-margin), theme.hairline, 1, 2);
         std::string label = "pod " + std::to_string(i);
         if (held < pod.size) label += " (" + thousands(held) + " of " + thousands(pod.size) + ")";
-        const TextStyle style = ui.style(11, Tone::secondary);
+        const TextStyle style{Face::regular, type, theme.secondary, 0};
         if (c.text_width(label, style) > r.w) label = "pod " + std::to_string(i);
         if (c.text_width(label, style) > r.w) label = std::to_string(i);
-        if (c.text_width(label, style) <= r.w + 6) c.text({r.x - margin, r.y - margin - 16}, label, style);
+        if (c.text_width(label, style) <= r.w + 6)
+            c.text({r.x - margin, r.y - margin - type - 5}, label, style);
     }
 }
 

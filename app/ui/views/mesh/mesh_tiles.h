@@ -43,6 +43,6 @@ inline constexpr float kRowNames = 64;  // width left of the rows
 // Writes "stage 0", "stage 5" left of the rows, where they have room.
 void name_rows(Ui& ui, const MeshPlace& m, const Scene& scene);
 // Draws the pods and their names.
-void draw_pods(Ui& ui, const MeshPlace& m, std::int64_t gpus);
+void draw_pods(Canvas& c, const Theme& theme, const MeshPlace& m, std::int64_t gpus, float type);
 
 }  // namespace pentamesh::ui

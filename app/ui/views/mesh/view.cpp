@@ -119,9 +119,9 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
         ui.canvas().frame(Rect{at.x, at.y, grid.cell.x, grid.cell.y}.inset(-grow), color, 2, 3);
     };
     for (const std::int64_t rank : state.outlined) frame(rank, ui.theme().text, 1);
-    frame(state.asked, ui.theme().link, 1);
+    frame(state.asked, ui.theme().text, 1);
     // The second is inside the cell where it has room: outside it would cross the node's name.
-    frame(state.asked, ui.theme().link, grid.cell.x >= 24 ? -3.0f : 4.0f);
+    frame(state.asked, ui.theme().text, grid.cell.x >= 24 ? -3.0f : 4.0f);
 }
 
 // Says which parts of the mesh a frame draws.
@@ -165,13 +165,8 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     draw_boxes(c, theme, m, drawn.lit.shown || drawn.plain);
-    if (scene.evaluation.mesh.world < scene.plan.cluster.gpus) {  // GPUs that the layout leaves idle
-        CellGrid idle = m.grid;
-        merge_small_cells(m.layout, idle);
-        color_plainly(mix(theme.window, theme.hairline, 0.7f), idle);
-        c.cells(idle);
-    }
-    draw_pods(ui, m, scene.plan.cluster.gpus);
+    draw_idle_cells(c, theme, m, scene);
+    draw_pods(c, theme, m, scene.plan.cluster.gpus, 11);
     name_boxes(ui, m, scene);
     name_rows(ui, m, scene);
     if (!drawn.still()) return;
@@ -202,7 +197,7 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
         draw_failure(ui, scene, state.lost_node, m.layout.node.size, cells);
     if (state.show_links && !drawn.plain && !drawn.activity)
         for (const MeshAxis& axis : drawn.lit.axes.span()) {
-            if (drawn.lit.shown) draw_lit_links(ui, m, axis, drawn.lit.rank);
+            if (drawn.lit.shown) draw_lit_links(c, theme, m, axis, drawn.lit.rank);
             if (!drawn.still()) draw_links(ui, m, scene, axis, false);
         }
     if (state.camera.zoom == 1) c.frame(state.enlarged.inset(-2), theme.text, 1, 1);

@@ -7,17 +7,17 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/other_plan.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/mesh/mesh_picture.h"
 
 #include <string>
 #include <vector>
 
 namespace pentamesh::ui {
 
-// The places of the cells follow from these: GPUs in all, in a domain, in a pod (0 without pods), in a tile.
+// The places of the cells follow from these.
 struct MeshLayoutOf {
     Vec2 room;
-    std::int64_t gpus = 0, domain = 0, pod = 0, tile = 1;
+    MeshInBoxes boxes;
     float scale = 1;
     Mesh mesh;  // whose periods the rows have
     bool operator==(const MeshLayoutOf&) const = default;

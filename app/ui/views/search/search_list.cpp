@@ -96,15 +96,12 @@ struct Line {
 void draw_line(Ui& ui, Rect row, const Columns& columns, const Line& line, bool experts) {
     Canvas& c = ui.canvas();
     TextStyle plain = ui.style(12), bold = ui.style(12, Tone::text, Face::semibold);
-    if (line.own) plain.color = bold.color = ui.theme().link;
     const Rect mark = row.cut_right(kMark);
     if (line.pareto) c.circle({mark.right() - 6, mark.center().y}, 3.5f, ui.theme().good);
     c.text_in(row.cut_right(kMemory), line.memory, plain, Align::right);
     c.text_in(row.cut_right(kTokens), line.tokens, plain, Align::right);
     c.text_in(row.cut_right(kStep), line.step, bold, Align::right);
-    TextStyle number = ui.small();
-    if (line.own) number.color = ui.theme().link;
-    c.text_in(row.cut_left(kNumber), line.number, number);
+    c.text_in(row.cut_left(kNumber), line.number, ui.small(line.own ? Tone::text : Tone::secondary));
     if (columns.fields.empty()) {
         row.cut_right(8);
         c.text_in(row, words_of(line.choice, experts), plain);  // the card has all of it
@@ -152,7 +149,7 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
         const bool is_own = r.choice == own;
         own_listed = own_listed || is_own;
         if (hit.hovered || (lit && *lit == r.choice)) ui.canvas().rect(row, ui.theme().raised, 4);
-        if (is_own) ui.canvas().frame(row, ui.theme().link, 1, 4);
+        if (is_own) ui.canvas().frame(row, ui.theme().text, 1, 4);
         if (hit.focused) ui.focus_ring(row, 4);
         draw_line(ui, row.inset(6, 0), columns,
                   {std::to_string(i + 1), time_text(r.step_s),
@@ -168,7 +165,7 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
     const Evaluation& e = scene.evaluation;
     if (!own_listed && e.step && !e.memory.stage.empty()) {
         const Rect row = room.cut_top(kRow);
-        ui.canvas().frame(row, ui.theme().link, 1, 4);
+        ui.canvas().frame(row, ui.theme().text, 1, 4);
         draw_line(ui, row.inset(6, 0), columns,
                   {"", time_text(e.step->time_s), count_text(e.step->tokens_per_s), gib(e.memory.peak()), own,
                    false, true},

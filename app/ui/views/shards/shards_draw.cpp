@@ -393,7 +393,7 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
             c.rect(track, theme.window);
             c.rect({track.x, track.y, static_cast<float>(loads[e] / most) * track.w, track.h}, theme.text);
         }
-        if (e == shown) c.frame(box.inset(-1), theme.link, 1.5f);
+        if (e == shown) c.frame(box.inset(-1), theme.text, 2.5f);
         if (w >= 22 && text.h >= 11.5f) {
             TextStyle s = ui.style(11);
             s.color = ink_on(dealt ? fill : theme.window);

@@ -2,6 +2,7 @@
 
 #include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/views/memory/bars.h"
 #include "app/ui/views/shards/shards_draw.h"
 #include "app/ui/views/shards/shards_experts.h"
 #include "core/plan/names.h"
@@ -145,15 +146,22 @@ void controls(Ui& ui, Rect head_row, Rect& room, Scene& scene, ShardsViewState& 
     static constexpr std::array<std::string_view, 2> kMoments{"at rest", "computing"};
     static constexpr std::array<std::string_view, 2> kScopes{"this plan", "one axis alone"};
     static constexpr std::array<std::string_view, 2> kKinds{"MoE", "dense"};
+    const bool moe = shows_moe(scene.plan.model, s);
+    const std::array<std::string_view, kBlockCount> blocks{"layer", "attention", moe ? "experts" : "MLP",
+                                                           "ends"};
+    if (ui.state().for_picture) {  // a picture has no switches: they are a subtitle
+        std::string words =
+            std::string(name_of(s.state)) + " " + std::string(kMoments[static_cast<std::size_t>(s.moment)]);
+        words += ", " + std::string(s.alone ? kScopes[1] : blocks[static_cast<std::size_t>(s.block)]);
+        ui.label(head_row, words, ui.style(13, Tone::secondary));
+        return;
+    }
     const TensorState was = s.state;
     s.state = static_cast<TensorState>(choose(ui, rows, "shards.state", kStates, static_cast<int>(s.state)));
     if (s.state != was) scene.selection.tensor_state = s.state;  // the inspector follows
     s.moment = static_cast<Moment>(choose(ui, rows, "shards.moment", kMoments, static_cast<int>(s.moment)));
     s.alone = choose(ui, rows, "shards.scope", kScopes, s.alone ? 1 : 0) == 1;
     if (s.alone) return;
-    const bool moe = shows_moe(scene.plan.model, s);
-    const std::array<std::string_view, kBlockCount> blocks{"layer", "attention", moe ? "experts" : "MLP",
-                                                           "ends"};
     s.block = static_cast<Block>(choose(ui, rows, "shards.block", blocks, static_cast<int>(s.block)));
     if (both_kinds(scene.plan.model)) s.dense = choose(ui, rows, "shards.kind", kKinds, s.dense ? 1 : 0) == 1;
 }
@@ -264,7 +272,7 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
     const bool chosen = selected(scene, sheet);
     draw_sheet(c, ui.theme(), body, sheet, look);
     if (chosen || hit.hovered)
-        c.frame(body.inset(-2), chosen ? ui.theme().link : ui.theme().secondary, chosen ? 2.0f : 1.0f, 2);
+        c.frame(body.inset(-2), chosen ? ui.theme().text : ui.theme().secondary, chosen ? 2.0f : 1.0f, 2);
     if (hit.focused) ui.focus_ring(slot, 3);
     if (hit.hovered) {
         const Explanation e =
@@ -290,6 +298,45 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
     const std::string shape = shape_words(sheet.placement);
     if (x + c.text_width(shape, ui.small()) <= label.right())
         c.text_in({x, label.y, label.right() - x + 2, label.h - 2}, shape, ui.small());
+}
+
+// Returns the larger of the rooms that the tensors leave: right of them all, or below the last column.
+Rect free_beside(const std::vector<SheetPlace>& places, Rect room) {
+    constexpr float kAround = 24;
+    float right = 0, last = 0, bottom = 0;
+    for (const SheetPlace& p : places)
+        right = std::max(right, p.slot.right()), last = std::max(last, p.slot.x);
+    for (const SheetPlace& p : places)
+        if (p.slot.x == last) bottom = std::max(bottom, p.slot.bottom());
+    Rect beside = room, below = room;
+    beside.cut_left(std::min(room.w, right + kAround));
+    below.cut_left(std::min(room.w, last));
+    below.cut_top(std::min(room.h, bottom + kAround));
+    return beside.w * beside.h > below.w * below.h ? beside : below;
+}
+
+// Says next to the tensors what the rank holds in all, by category.
+void draw_held(Ui& ui, Rect room, const Scene& scene, const ShardsViewState& s) {
+    constexpr float kHeldRow = 34, kWidest = 420;
+    const Memory& m = scene.evaluation.memory;
+    const auto pp = static_cast<std::size_t>(Axis::pp);
+    const auto stage =
+        static_cast<std::size_t>(dense_coordinates(scene.evaluation.mesh, s.drawn->of.rank)[pp]);
+    if (stage >= m.stage.size() || room.w < 150 || room.h < 24 + kHeldRow * kMemoryCategoryCount) return;
+    room.w = std::min(room.w, kWidest);
+    const StageMemory& held = m.stage[stage];
+    ui.section(room.cut_top(24), "RANK " + thousands(s.drawn->of.rank) + " HOLDS", memory_text(held.total()));
+    for (int i = 0; i < kMemoryCategoryCount; ++i) {
+        const auto category = static_cast<MemoryCategory>(i);
+        const double bytes = bytes_of(held, category);
+        Rect row = room.cut_top(kHeldRow);
+        Rect words = row.cut_top(18);
+        const bool shown = name_of(category) == name_of(s.state);
+        ui.canvas().text_in(words.cut_right(84), memory_text(bytes), ui.small(Tone::text), Align::right);
+        ui.label(words, name_of(category), ui.small(shown ? Tone::text : Tone::secondary));
+        const auto part = static_cast<float>(held.total() > 0 ? bytes / held.total() : 0);
+        swatch(ui, {row.x, row.y, row.w * part, 8}, static_cast<std::size_t>(i), 1);
+    }
 }
 
 std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
@@ -322,6 +369,7 @@ std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewSt
     }
     const Rect inner{room.x + 2, room.y + 2, room.w - 4, room.h - 4};
     for (std::size_t i = 0; i < places.size(); ++i) one_sheet(ui, places[i], inner, scene, s, i, look);
+    draw_held(ui, free_beside(places, inner), scene, s);
     return edit;
 }
 

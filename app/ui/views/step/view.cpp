@@ -213,8 +213,8 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
                Dash::dashed);
     if (n >= 1) {
         const Vec2 here = plot.at(std::min(static_cast<double>(n), most), exact);
-        c.line({here.x, plot.area.y}, {here.x, plot.area.bottom()}, ui.theme().link);
-        c.circle(here, 4, ui.theme().link);
+        c.line({here.x, plot.area.y}, {here.x, plot.area.bottom()}, ui.theme().text);
+        c.circle(here, 4, ui.theme().text);
     }
     return edit;
 }
@@ -237,7 +237,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         if (picked != below) state.part = picked;
     };
     if (!tall) {
-        const Rect place = head_place(head_row, room, segments_width(ui, kAll, 288));
+        const Rect place = head_place(head_row, room, segments_width(ui, kAll, 288, state.part));
         state.part = ui.segments("step.view", place, kAll, state.part);
     }
     if (scene.evaluation.valid && scene.evaluation.step) {

@@ -3,6 +3,7 @@
 #include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
+#include "app/ui/views/shards/shards_draw.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 
@@ -19,6 +20,23 @@ Table tensors_data(const Scene& scene, int part) {
 
 namespace {
 
+TensorRows rows_of(const Scene& scene) {
+    TensorRows out;
+    if (scene.evaluation.mesh.world > 0)
+        out.placements =
+            list_placements(scene.plan, scene.evaluation.mesh, TensorState::parameters, Moment::at_rest);
+    out.table = tensors_table(out.placements);
+    out.table.columns.back().shown = Shown::plain;
+    out.table.columns.push_back({"cut by"});
+    for (std::size_t i = 0; i < out.placements.size(); ++i) {
+        const double bytes = out.placements[i].bytes_per_rank;
+        out.most = std::max(out.most, bytes);
+        out.table.rows[i].back() = memory_text(bytes);
+        out.table.rows[i].emplace_back();
+    }
+    return out;
+}
+
 // Returns the rows' tones: faint where the picked GPU, or those of the stage, hold nothing of the tensor.
 std::vector<RowTone> tones_of(const Scene& scene, std::int64_t rank) {
     const Mesh& mesh = scene.evaluation.mesh;
@@ -33,17 +51,30 @@ std::vector<RowTone> tones_of(const Scene& scene, std::int64_t rank) {
 
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
                   std::uint64_t revision) {
-    const Table& t = state.rows.get(revision, [&] { return tensors_data(scene, 0); });
+    const TensorRows& rows = state.rows.get(revision, [&] { return rows_of(scene); });
     const std::int64_t rank = chosen_rank(scene);
     const auto& tones = state.tones.get({revision, rank}, [&] { return tones_of(scene, rank); });
-    std::string words = std::to_string(t.rows.size())
+    std::string words = std::to_string(rows.placements.size())
                         + " kinds of parameter tensors; bytes are of one layer on the GPU that holds most";
     if (std::find(tones.begin(), tones.end(), RowTone::faint) != tones.end())
         words += "; faint: none of it on " + chosen_name(scene);
     head_sentence(ui, head_row, room, words);
     const bool activation = scene.selection.activation >= 0;
-    const int row = draw_table(ui, "tensors.table", room, t, state.table,
-                               activation ? -1 : scene.selection.tensor, {.tone = tones});
+    const auto bar = static_cast<int>(rows.table.columns.size()) - 1;
+    // A square for each axis, solid where it cuts; behind them the bytes on one scale.
+    const auto paint = [&](Rect cell, std::size_t row, std::size_t column) {
+        if (static_cast<int>(column) != bar) return false;
+        const Placement& p = rows.placements[row];
+        constexpr float kMarks = 80, kBar = 8;
+        draw_marks(ui.canvas(), ui.theme(), {cell.x, cell.center().y - 5}, p);
+        cell.cut_left(std::min(cell.w, kMarks));
+        const auto part = static_cast<float>(rows.most > 0 ? p.bytes_per_rank / rows.most : 0);
+        ui.canvas().rect({cell.x, cell.center().y - kBar / 2, cell.w * part, kBar}, ui.theme().secondary, 1);
+        return true;
+    };
+    const int row = draw_table(ui, "tensors.table", room, rows.table, state.table,
+                               activation ? -1 : scene.selection.tensor,
+                               {.tone = tones, .paint = paint, .drawn_column = bar});
     if (row >= 0) {
         scene.selection.tensor = row;
         scene.selection.activation = -1;

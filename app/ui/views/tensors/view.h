@@ -5,15 +5,23 @@
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "core/sharding/sharding.h"
 
 #include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
 
+// The rows as they are drawn: bytes in words, a column for the bar at the end.
+struct TensorRows {
+    Table table;
+    std::vector<Placement> placements;
+    double most = 0;  // bytes of the largest
+};
+
 struct TensorsViewState {
     TableState table;
-    Kept<Table> rows;                                                          // by revision
+    Kept<TensorRows> rows;                                                     // by revision
     Kept<std::vector<RowTone>, std::pair<std::uint64_t, std::int64_t>> tones;  // by revision and rank
 };
 void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,

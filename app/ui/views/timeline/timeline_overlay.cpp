@@ -58,7 +58,7 @@ double tick_step(const TimeScale& scale) {
 
 void draw_arrows(Ui& ui, const Timeline& t, const TimelineCosts& costs, std::size_t op, const RowPlace& rows,
                  const TimeScale& scale) {
-    const Color strong = ui.theme().link, weak = mix(ui.theme().link, ui.theme().window, 0.35f);
+    const Color strong = ui.theme().text, weak = ui.theme().secondary;
     const std::ptrdiff_t last = waited_for(t, costs, op);
     for (const std::ptrdiff_t from : inputs_of(t, op))
         if (from >= 0)

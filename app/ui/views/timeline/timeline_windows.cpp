@@ -131,7 +131,7 @@ void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeli
         const std::array<Vec2, 4> beam{
             Vec2{scale.x(window.from_s), strip.bottom()}, Vec2{scale.x(window.to_s), strip.bottom()},
             Vec2{r.right(), strip.bottom() + kBeam}, Vec2{r.x, strip.bottom() + kBeam}};
-        c.polygon(beam, ui.theme().raised);
+        c.polygon(beam, ui.theme().beam);
     }
     draw_step_strip(ui, strip, w, t, shown, blocks);
     for (const TimeScale& window : w.window) {

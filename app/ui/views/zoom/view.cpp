@@ -308,7 +308,7 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
             NestPath path = state.path;
             path.push_back(state.cursor);
             const Rect r = on_screen(state.camera, room, box_of(*state.nest, path));
-            c.frame(r.inset(-2), ui.theme().link, 3, 6);
+            c.frame(r.inset(-2), ui.theme().text, 3, 6);
         }
     }
     if (hit.focused) ui.focus_ring(room.inset(2), 2);

@@ -12,6 +12,7 @@ namespace {
 
 // Children smaller than this are not drawn one by one but as lines, and those not either when still smaller.
 constexpr float kLeastBox = 10, kLeastGpu = 5, kLeastLine = 2.5f;
+constexpr float kLeastHead = 12.5f;              // of a box, for its name: else a tag has it
 constexpr float kGpuOpens = 56, kGpuOpen = 150;  // a GPU's fill fades while its layers come into sight,
 constexpr float kGpuLayers = 78;                 // which they do from here
 
@@ -128,8 +129,8 @@ void Drawing::label(Rect r) {
     }
     // The breadcrumbs name the boxes around the view.
     if (path.size() < state.path.size() && std::equal(path.begin(), path.end(), state.path.begin())) return;
-    if (h < 13) tag(r);
-    if (h < 13 || r.w < 30 || r.y + h * 0.75f < room.y) return;
+    if (h < kLeastHead) tag(r);
+    if (h < kLeastHead || r.w < 30 || r.y + h * 0.75f < room.y) return;
     const float size = h >= 24 ? 14.0f : h >= 18 ? 13.0f : 11.0f;
     std::string text = path.empty() ? scene.plan.cluster.name : step_label(nest, path);
     const bool of_mesh = path.size() <= nest.levels.size();
@@ -224,7 +225,7 @@ void Drawing::draw(const NestBox& box, bool matrix) {
                         step_label(nest, path));
         return;
     }
-    const bool around = std::exchange(under_tag, !path.empty() && nest_head(r.w, r.h, false) < 13);
+    const bool around = std::exchange(under_tag, !path.empty() && nest_head(r.w, r.h, false) < kLeastHead);
     children(box, r);
     under_tag = around;
     label(r);

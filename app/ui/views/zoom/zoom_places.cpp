@@ -10,7 +10,7 @@ namespace {
 // A slice is never so thin that it cannot be seen or met.
 constexpr double kLeastShare = 0.14;
 // Shares of the parent or the child: room above children for the parent's name, and around and between them.
-constexpr double kHead = 0.1, kClusterHead = 0.07, kPad = 0.02, kGap = 0.07;
+constexpr double kHead = 0.16, kClusterHead = 0.07, kPad = 0.02, kGap = 0.07;
 constexpr double kBestAspect = 1.5;
 
 }  // namespace

@@ -1,0 +1,63 @@
+#include "app/ui/views/mesh/mesh_picture.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/mesh/mesh_axes.h"
+#include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_links.h"
+#include "core/mesh/places.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pentamesh::ui {
+
+MeshInBoxes in_boxes(const Scene& scene) {
+    const Cluster& c = scene.plan.cluster;
+    return {.gpus = c.gpus,
+            .domain = c.tiers.empty() ? 1 : domain_of(c, 0),
+            .pod = c.tiers.size() > 2 ? domain_of(c, 1) : 0,
+            .tile = tile_of(scene.plan, scene.evaluation, scene.selection.expert())};
+}
+
+MeshLayout lay_out_mesh(const Scene& scene, Vec2 room, float pixel, float zoom) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const MeshInBoxes b = in_boxes(scene);
+    MeshLayout out = lay_out_mesh(room * (1 / zoom), b.gpus, b.domain, b.pod, pixel,
+                                  row_periods(mesh, b.domain, b.pod), b.tile);
+    const auto add = [&](const std::string& words) {
+        if (!words.empty()) out.words += (out.words.empty() ? "" : ", ") + words;
+    };
+    if (out.merged && std::min(out.grid.cell.x, out.grid.cell.y) * zoom < kLeastGpuCell)
+        add("a cell is a " + std::string(domain_name(scene.plan.cluster)));
+    add(row_words(mesh, b.domain, out.row_nodes));
+    if (out.has_pods) add("a box is a pod of " + thousands(b.pod));
+    return out;
+}
+
+void draw_idle_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene) {
+    if (scene.evaluation.mesh.world >= scene.plan.cluster.gpus) return;
+    CellGrid idle = m.grid;
+    merge_small_cells(m.layout, idle);
+    color_plainly(mix(theme.window, theme.hairline, 0.7f), idle);
+    c.cells(idle);
+}
+
+void draw_still_mesh(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene, float type) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const LitGroups lit = lit_groups(theme, scene);
+    draw_boxes(c, theme, m, lit.shown);
+    draw_idle_cells(c, theme, m, scene);
+    draw_pods(c, theme, m, scene.plan.cluster.gpus, type);
+    CellGrid cells = m.grid;
+    color_by_groups(theme, scene, cells);
+    if (lit.shown || scene.evaluation.groups[scene.selection.group].degree <= 1)
+        color_plainly(lit.shown ? lit.quiet : mix(theme.window, theme.secondary, 0.3f), cells);
+    merge_small_cells(m.layout, cells);
+    c.cells(cells);
+    if (!lit.shown) return;
+    draw_lit_tile(c, m, lit);
+    draw_lit_cells(c, mesh, lit, cells);
+    for (const MeshAxis& axis : lit.axes.span()) draw_lit_links(c, theme, m, axis, lit.rank);
+}
+
+}  // namespace pentamesh::ui
