@@ -1,4 +1,4 @@
-// Says what is known of a framework's settings beside those that the readers read: which change nothing that
+// Says what is known of a framework's settings that no reader reads: which change nothing that
 // a plan says, and which bear on memory or time and cannot be held. Each framework has a file of them,
 // presets/frameworks/NAME.json, with its source. A setting that stands nowhere is not known, and is said so.
 #pragma once

@@ -187,7 +187,7 @@ class LayoutReader {
         // NeMo's names of the distributed optimizer.
         const std::string nemo = s_.value_of("optim.name");
         if (distributed || nemo == "distributed_fused_adam" || nemo == "mcore_distributed_optim") zero = 1;
-        // Megatron-DeepSpeed: the stage stands beside the switch that hands the step to DeepSpeed.
+        // Megatron-DeepSpeed: the stage is another flag than the switch that hands the step to DeepSpeed.
         const auto stage = s_.integer("zero_stage", "/layout/zero", 0, 3);
         if (s_.flag("deepspeed", "/training/software").value_or(false)) {
             d_.training["software"] = pentamesh::name_of(Software::deepspeed);

@@ -132,7 +132,7 @@ StateRounds state_rounds(const Plan& plan) {
     case When::step: break;
     }
     if (replicas_every_time(plan.training.software)) out.replicas = out.reductions;
-    // Where a backward lets nothing go, the forward after it finds all weights: only the forwards before a
+    // A backward that lets nothing go leaves all weights to the forward after it: only the forwards before a
     // stage's first backward gather, and each backward behind a forward, m + 1 times in 1F1B and GPipe.
     const bool whole = l.pp > 1 && holds_gathered(plan) && out.reductions.each != When::micro_batch;
     out.forward = whole ? once : every;

@@ -15,7 +15,7 @@ namespace pentamesh {
 // step.
 [[nodiscard]] Reshard reshard_of(const Plan& plan);
 
-// Returns true if the weights that ZeRO-3 gathers lie whole on a GPU at its peak. Whoever never lets go holds
+// Returns true if the weights that ZeRO-3 gathers lie whole on a GPU at its peak. A plan that never lets go holds
 // them; so do PyTorch's pipelines where gradients are summed, since they let nothing go after a backward.
 [[nodiscard]] bool holds_gathered(const Plan& plan);
 

@@ -77,7 +77,7 @@ class LayerPlans {
             {MixerKind::linear, ffn, 1}, {MixerKind::mamba, LayerFfn::none, 1}, {MixerKind::full, ffn, 1}};
         LayerRun window{MixerKind::window, LayerFfn::dense, 1};
         window.window = 32, window.ffn_width = 96, window.keys_as_values = pick({0, 1});
-        // Falcon-H1 has Mamba beside attention; beside latent attention nobody has it.
+        // Falcon-H1 has Mamba and attention in one layer; no model has it with latent attention.
         window.mamba_beside = m.attention != AttentionKind::mla && pick({0, 1}) == 1;
         m.pattern.push_back(window);
     }
