@@ -43,7 +43,7 @@ inline constexpr std::size_t kEnumCount<Varied> = 13;
 //   - the schedule can run that number of chunks (schedule.h, chunks_for),
 //   - without a pipeline it is 1F1B of one chunk,
 //   - `software`, where there is one, runs it (software_runs.h),
-//   - of two orders that lay axes of more than one rank alike, in both meshes, it has the first.
+//   - of two orders that lay axes of more than one rank in the same way in both meshes, it has the first.
 // Layouts that break any other rule are evaluated and counted.
 struct SearchSpace {
     std::vector<std::int64_t> tp, cp, pp, virtual_stages, ep, etp, dp_shard, dp_replicate, micro_batch;

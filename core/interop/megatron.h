@@ -22,8 +22,8 @@ void read_megatron_model(Sheet& sheet, Draft& draft, const MegatronDialect& dial
 void read_megatron_training(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
 // It needs draft.gpus. Adds an error where Megatron itself would refuse.
 void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
-// Adds an error for each flag that Megatron does not have and that is a letter or two, or a missing word, away from
-// one that is read.
+// Adds an error for each flag that Megatron does not have and that is a letter or two, or a missing word,
+// away from one that is read.
 void refuse_misspelt(Sheet& sheet, const KnownSettings& known);
 
 // Holds layers of each part of a --pipeline-model-parallel-layout; it is empty, with an error, where the text

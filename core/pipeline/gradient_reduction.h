@@ -15,8 +15,9 @@ namespace pentamesh {
 // step.
 [[nodiscard]] Reshard reshard_of(const Plan& plan);
 
-// Returns true if the weights that ZeRO-3 gathers lie whole on a GPU at its peak. A plan that never lets go holds
-// them; so do PyTorch's pipelines where gradients are summed, since they let nothing go after a backward.
+// Returns true if the weights that ZeRO-3 gathers lie whole on a GPU at its peak. A plan that never lets go
+// holds them; so do PyTorch's pipelines where gradients are summed, since they let nothing go after a
+// backward.
 [[nodiscard]] bool holds_gathered(const Plan& plan);
 
 // Returns true if such a reduction is possible: ZeRO-1 reduces once a step; only gradients that are cut are

@@ -133,7 +133,7 @@ constexpr std::array kCodes{
     CodeRow{software_stages, "software-stages", "The software lacks these stages",
             "have uneven stages, which the software does not build"},
     CodeRow{software_zero, "software-zero", "The software lacks this ZeRO stage",
-            "have a stage of ZeRO that the software lacks"},
+            "have ZeRO that the software lacks"},
     CodeRow{stage_layers, "stage-layers", "The stages' layers do not add up",
             "have stages whose layers do not add up"},
     CodeRow{stages_uneven, "stages-uneven", "The stages are uneven"},
@@ -163,7 +163,7 @@ constexpr std::array kCodes{
     CodeRow{world_differs_from_gpus, "world-differs-from-gpus", "The factors do not fill the GPUs",
             "do not fill the cluster"},
     CodeRow{zero_out_of_range, "zero-out-of-range", "ZeRO has stages 0 to 3",
-            "have a stage of ZeRO that there is not"},
+            "have a ZeRO stage that there is not"},
     CodeRow{zero_refused, "zero-refused", "The software refuses this ZeRO stage"},
 };
 }  // namespace code_table

@@ -74,7 +74,7 @@ bool counts(const LayoutChoice& c, const Plan& plan) {
     return chunks_for(c.schedule, c.virtual_stages) == c.virtual_stages;
 }
 
-// Returns true for the first of those orders that lay axes of more than one rank in the same way in both meshes.
+// Returns true for the first of those orders that lay axes of more than one rank in the same way.
 bool first_of_its_orders(const LayoutChoice& c, const Plan& plan, const SearchSpace& s) {
     const std::int64_t dp = c.dp_shard * c.dp_replicate;
     const auto standing = [&](const AxisOrder& order) {

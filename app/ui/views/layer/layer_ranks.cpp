@@ -58,13 +58,24 @@ struct GroupSpread {
     std::string along;
 };
 
-std::string dim_words(std::string_view symbol) {
-    if (symbol == "s") return "sequence";
-    if (symbol == "b") return "batch";
-    if (symbol == "t") return "token";
-    if (symbol == "a" || symbol == "k" || symbol == "ad" || symbol == "kd") return "head";
-    if (symbol == "e") return "expert";
-    if (symbol == "p") return "number";
+std::string_view dim_words(DimName name) {
+    switch (name) {
+    case DimName::sequence: return "sequence";
+    case DimName::batch: return "batch";
+    case DimName::tokens: return "token";
+    case DimName::heads:
+    case DimName::kv_heads:
+    case DimName::queries:
+    case DimName::keys: return "head";
+    case DimName::experts: return "expert";
+    case DimName::numbers: return "number";
+    case DimName::hidden:
+    case DimName::head:
+    case DimName::inner:
+    case DimName::latent:
+    case DimName::ffn:
+    case DimName::experts_latent: break;
+    }
     return "width";
 }
 
@@ -82,7 +93,8 @@ GroupSpread spread_of(const LayerTensor& t, const Group& g, Notation notation) {
     for (std::size_t i = 0; i < t.dims.size(); ++i)
         for (const LayerCut& c : t.dims[i].cuts)
             if (c.group == g.axis)
-                return {GroupSpread::cut, c.parts, is_lying(t, i, notation), dim_words(t.dims[i].symbol)};
+                return {GroupSpread::cut, c.parts, is_lying(t, i, notation),
+                        std::string(dim_words(t.dims[i].name))};
     // Replicas have a micro-batch each, and so have the ranks that deal experts.
     constexpr std::array kData{GroupKind::dp,   GroupKind::dp_shard, GroupKind::dp_replicate,
                                GroupKind::fsdp, GroupKind::ep,       GroupKind::edp};
@@ -98,7 +110,7 @@ std::string group_words(const LayerTensor& t, const GroupSpread& s, LayerOp op) 
     if (s.how == GroupSpread::own) return "each has its own tokens";
     if (s.how == GroupSpread::whole) return shape_text(t);
     for (const LayerDim& d : t.dims)
-        if (dim_words(d.symbol) == s.along && d.local < d.size)
+        if (dim_words(d.name) == s.along && d.local < d.size)
             return "cut by " + s.along + ": " + thousands(std::llround(d.local)) + " of "
                    + thousands(std::llround(d.size));
     return "cut by " + s.along;
