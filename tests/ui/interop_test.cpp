@@ -38,7 +38,8 @@ torchrun --nproc_per_node $GPUS_PER_NODE --nnodes 4 pretrain_gpt.py \
     --global-batch-size 256 \
     --rampup-batch-size 32 32 10000 \
     --lr 3e-4 \
-    --log-interval 1
+    --log-interval 1 \
+    --ring-shard-size 4
 )";
 constexpr const char* kDeepSpeed = R"({
   "train_batch_size": 64,
@@ -74,6 +75,18 @@ TEST_CASE("a pasted launch script is shown with what became of each line, and op
     REQUIRE(d.click("import.row.0", 0));  // its line comes into view
     CHECK(says(d, "--rampup-batch-size"));
     REQUIRE(d.click("import.row.2", 0));
+    REQUIRE(d.click("import.row.3", 0));
+    CHECK(says(d, " settings: "));
+    CHECK(says(d, "NOT KNOWN"));
+    // The sign of each list stands in its heading and at the line of the text.
+    d.surface.record_text(true);
+    d.frame();
+    for (const std::string_view sign : {"!", "?"}) {
+        CAPTURE(std::string(sign));
+        const auto& runs = d.surface.text_runs();
+        CHECK(std::count_if(runs.begin(), runs.end(), [&](const TextRun& r) { return r.text == sign; }) == 2);
+    }
+    d.surface.record_text(false);
     REQUIRE(d.click("import.open"));
     CHECK_FALSE(d.drawn("import.open"));
     CHECK(d.plan().layout.tp == 8);

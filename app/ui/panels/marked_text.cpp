@@ -22,9 +22,8 @@ std::string shown_line(std::string_view line) {
 }
 
 void draw_line_marks(Ui& ui, Rect box, std::uint8_t marks) {
-    for (int m = 0; m < kLineMarkCount; ++m) {
-        if (((marks >> m) & 1) == 0) continue;
-        const auto mark = static_cast<LineMark>(m);
+    for (const LineMark mark : all_of<LineMark>()) {
+        if (((marks >> static_cast<unsigned>(mark)) & 1) == 0) continue;
         TextStyle s = ui.mono();
         s.color = color_of(ui.theme(), mark);
         ui.canvas().text_in(box.cut_left(16), sign_of(mark), s, Align::center);
@@ -34,8 +33,8 @@ void draw_line_marks(Ui& ui, Rect box, std::uint8_t marks) {
 }  // namespace
 
 std::string_view sign_of(LineMark mark) {
-    static constexpr std::array<std::string_view, kLineMarkCount> kSigns{"→", "·", "!", "?"};
-    return kSigns[static_cast<std::size_t>(mark)];
+    static constexpr EnumArray<LineMark, std::string_view> kSigns{"→", "·", "!", "?"};
+    return kSigns[mark];
 }
 
 Color color_of(const Theme& theme, LineMark mark) {
@@ -43,9 +42,9 @@ Color color_of(const Theme& theme, LineMark mark) {
 }
 
 std::string_view words_of(LineMark mark) {
-    static constexpr std::array<std::string_view, kLineMarkCount> kWords{"mapped", "ignored", "cannot hold",
-                                                                         "not known"};
-    return kWords[static_cast<std::size_t>(mark)];
+    static constexpr EnumArray<LineMark, std::string_view> kWords{"mapped", "ignored", "cannot hold",
+                                                                  "not known"};
+    return kWords[mark];
 }
 
 void MarkedText::set_text(std::string_view text) {

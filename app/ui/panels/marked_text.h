@@ -4,6 +4,7 @@
 
 #include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
+#include "core/base/enum_array.h"
 
 #include <cstdint>
 #include <string>
@@ -13,7 +14,14 @@
 namespace pentamesh::ui {
 
 enum class LineMark : std::uint8_t { mapped, ignored, cannot_hold, not_known };
-inline constexpr int kLineMarkCount = 4;
+
+}  // namespace pentamesh::ui
+
+template <>
+inline constexpr std::size_t pentamesh::kEnumCount<pentamesh::ui::LineMark> = 4;
+
+namespace pentamesh::ui {
+
 // Returns "->", "·", "!", "?", so that colour is never the only mark.
 [[nodiscard]] std::string_view sign_of(LineMark mark);
 [[nodiscard]] Color color_of(const Theme& theme, LineMark mark);
