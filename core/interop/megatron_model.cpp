@@ -220,7 +220,10 @@ class ModelReader {
         if (s_.has("moe_router_num_groups"))
             s_.map("moe_router_num_groups", "/model/moe/max_nodes_per_token");
         if (!has) {
-            s_.ignore("moe_layer_freq");
+            // Without experts, in this text or in the model that it names, these say nothing.
+            if (!m_.contains("moe"))
+                for (const char* key : {"moe_layer_freq", "moe_latent_size", "moe_shared_expert_gate"})
+                    s_.ignore(key);
             return;
         }
         e["top_k"] = top.value_or(2);

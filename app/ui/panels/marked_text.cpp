@@ -8,7 +8,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kTextRow = 18;
+constexpr float kTextRow = 18, kMarkWidth = 16;
 
 // Returns the line with tabs as four blanks: a tab has no width of its own.
 std::string shown_line(std::string_view line) {
@@ -26,7 +26,7 @@ void draw_line_marks(Ui& ui, Rect box, std::uint8_t marks) {
         if (((marks >> static_cast<unsigned>(mark)) & 1) == 0) continue;
         TextStyle s = ui.mono();
         s.color = color_of(ui.theme(), mark);
-        ui.canvas().text_in(box.cut_left(16), sign_of(mark), s, Align::center);
+        ui.canvas().text_in(box.cut_left(kMarkWidth), sign_of(mark), s, Align::center);
     }
 }
 
@@ -92,7 +92,7 @@ void draw_marked_text(Ui& ui, std::string_view name, Rect room, const MarkedText
         if (hovered || state.lit == static_cast<int>(i) + 1)
             c.rect({row.x - 4, row.y, row.w + 8, row.h}, ui.theme().raised, 3);
         c.text_in(row.cut_left(numbers), std::to_string(i + 1), ui.mono(Tone::faint));
-        if (marked) draw_line_marks(ui, row.cut_left(50), text.marks[i]);
+        if (marked) draw_line_marks(ui, row.cut_left(kMarkWidth * kEnumCount<LineMark> + 2), text.marks[i]);
         const bool plain = marked && text.marks[i] == 0;
         ui.label(row, shown_line(text.lines[i]), ui.mono(plain ? Tone::secondary : Tone::text));
     }
