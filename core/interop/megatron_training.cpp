@@ -160,16 +160,17 @@ void read_recompute(Sheet& s, Draft& d) {
     if (!method) method = s.text("activations_checkpoint_method", "/training/recompute");
     auto layers = s.integer("recompute_num_layers", "/training/recompute");
     if (!layers) layers = s.integer("activations_checkpoint_num_layers", "/training/recompute");
-    // Megatron of 2021 and 2022, and Megatron-DeepSpeed: whole layers.
+    // Megatron of 2021 and 2022, and Megatron-DeepSpeed, whose own switch of the same sound only says whose
+    // code recomputes (megatron/model/gpt_model.py, GPTModelPipe).
+    if (!layers) layers = s.integer("checkpoint_num_layers", "/training/recompute");
     bool whole = s.has("activations_checkpoint_method") && method && !granularity;
-    for (const char* key : {"checkpoint_activations", "deepspeed_activation_checkpointing"})
-        whole = s.flag(key, "/training/recompute").value_or(false) || whole;
+    whole = s.flag("checkpoint_activations", "/training/recompute").value_or(false) || whole;
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
     if (word == "full" && s.has("recompute_method") && method && !layers)
         s.error("recompute-num-layers",
                 "Megatron refuses " + s.written("recompute_method") + " without " + "--recompute-num-layers");
-    if (word == "full" && method && layers) read_method(d, *method, *layers);
+    if (word == "full" && layers && (method || whole)) read_method(d, method.value_or("uniform"), *layers);
     const auto modules = s.text("recompute_modules", "/training/recompute");
     if (modules && word == "selective") read_modules(s, d, *modules);
 }

@@ -178,11 +178,15 @@ TEST_CASE("Megatron's latent experts, gates, windows and Megatron-DeepSpeed's st
     CHECK(experts.plan->model.sliding_window == 129);
     CHECK(experts.settings.not_known.empty());
 
-    const Import deepspeed = import_line("--deepspeed --zero-stage 2 --deepspeed-activation-checkpointing");
+    const Import deepspeed = import_line(
+        "--deepspeed --zero-stage 2 --deepspeed-activation-checkpointing --checkpoint-activations");
     REQUIRE(deepspeed.plan);
     CHECK(deepspeed.plan->layout.zero == 2);
     CHECK(deepspeed.plan->training.software == Software::deepspeed);
     CHECK(deepspeed.plan->training.recompute.kind == Recompute::full);
+    const Import whose = import_line("--deepspeed --zero-stage 2 --deepspeed-activation-checkpointing");
+    REQUIRE(whose.plan);
+    CHECK(whose.plan->training.recompute.kind == Recompute::none);
 
     const Import empty = import_line("--pipeline-model-parallel-size 4 --num-layers 8 --noop-layers 6,7");
     REQUIRE(empty.plan);
