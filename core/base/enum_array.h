@@ -25,6 +25,7 @@ struct EnumArray : std::array<T, kEnumCount<E>> {
 // Returns every enumerator in order: for (const Axis a : all_of<Axis>()).
 template <typename E>
 [[nodiscard]] constexpr std::array<E, kEnumCount<E>> all_of() {
+    static_assert(kEnumCount<E> > 0, "kEnumCount of this enum is not stated");
     std::array<E, kEnumCount<E>> all{};
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<E>(i);
     return all;
