@@ -26,6 +26,45 @@ bool has_error(const std::vector<Problem>& problems) {
     return false;
 }
 
+// Returns true if weights and their states are cut as the plan says although this rule is broken: it is one
+// of the batch, the sequence, the number of GPUs, or of calls.
+bool spares_states(ProblemCode code) {
+    switch (code) {
+    case ProblemCode::batch_does_not_divide:
+    case ProblemCode::too_many_microbatches:
+    case ProblemCode::world_differs_from_gpus:
+    case ProblemCode::sequence_does_not_divide:
+    case ProblemCode::sequence_exceeds_positions:
+    case ProblemCode::ulysses_heads:
+    case ProblemCode::scan_context_parallel:
+    case ProblemCode::window_context_parallel:
+    case ProblemCode::megatron_moe_needs_sp:
+    case ProblemCode::megatron_positions:
+    case ProblemCode::megatron_p2p_overlap:
+    case ProblemCode::megatron_tp_overlap:
+    case ProblemCode::megatron_ep_overlap:
+    case ProblemCode::deepep_domain:
+    case ProblemCode::deepep_ranks: return true;
+    default: return false;
+    }
+}
+
+// Fills what still holds of the memory of an impossible plan.
+void find_states(const Plan& plan, const Mesh& mesh, const std::vector<Problem>& problems, Memory& out) {
+    for (const Problem& p : problems)
+        if (p.severity == Severity::error && !spares_states(p.code)) return;
+    compute_memory(plan, mesh,
+                   std::vector<double>(static_cast<std::size_t>(std::max<std::int64_t>(0, plan.layout.pp))),
+                   out);
+    out.peak_stage = 0;
+    for (StageMemory& s : out.stage) {
+        s.activations = s.layer_activations = s.activations_per_layer = s.in_flight = 0;
+        s.buffers_low = s.buffers = s.buffers_high = 0;
+        s.allocated = s.reserved = s.parameters + s.gradients + s.optimizer;
+        if (s.total() > out.peak()) out.peak_stage = s.stage;
+    }
+}
+
 // Finds the micro-batches that each device holds at its peak, by the replay or by the schedule's closed form.
 void find_in_flight(const ScheduleShape& shape, const Timeline& timeline, std::vector<double>& out) {
     out.resize(static_cast<std::size_t>(shape.devices));
@@ -46,8 +85,10 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
         summarize(out.mesh, plan.cluster, out.groups);
     else
         out.groups = {};
+    out.states.clear();
     if (!out.valid) {
         clear_figures(out);
+        if (options.report) find_states(plan, out.mesh, out.problems, out.states);
         return;
     }
 

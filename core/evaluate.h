@@ -34,6 +34,10 @@ struct Evaluation {
     TimelineCosts costs;
     Timeline timeline;         // empty where not asked for, or too long to replay
     std::optional<Step> step;  // absent where it cannot be computed
+    // Holds what still is true of the memory of an impossible plan: parameters, gradients and optimizer
+    // states by stage, the other categories 0. It is empty where an error bears on them, for a plan that is
+    // valid, and without EvaluateOptions::report.
+    Memory states;
     // Are kept from one evaluation to the next, no part of the result.
     PartsByType parts;
     ErrorRangeWork range_work;
@@ -46,7 +50,7 @@ struct EvaluateOptions {
     // false gives only the figures by which layouts are compared. Left out are `parameters`, in `comm` the
     // totals of the calls of layers on a device (`busiest`, counts, bytes, times) and all sums, in `memory`
     // all stages but the fullest of each run of equal ones, in `step` FLOPs, MFU and the range of error, and
-    // for an impossible plan `groups`. The rest is the same to the last bit.
+    // for an impossible plan `groups` and `states`. The rest is the same to the last bit.
     bool report = true;
 };
 

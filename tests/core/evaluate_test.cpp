@@ -208,3 +208,37 @@ TEST_CASE("an impossible plan has no figures") {
         CHECK_FALSE(e.step);
     }
 }
+
+TEST_CASE(
+    "an impossible plan still says what its ranks hold of the states, where no broken rule bears on them") {
+    const Presets presets(SOURCE_DIR "/presets");
+    int spared = 0;
+    for (const Presets::Entry& entry : presets.list(PresetKind::plan)) {
+        CAPTURE(entry.id);
+        const Plan whole = presets.plan(entry.id);
+        const Evaluation valid = evaluate(whole);
+        if (!valid.valid) continue;
+        CHECK(valid.states.stage.empty());
+        Plan p = whole;
+        p.training.micro_batch = 3;
+        p.training.global_batch = 1024;
+        const Evaluation e = evaluate(p);
+        REQUIRE_FALSE(e.valid);
+        CHECK(evaluate(p, {.report = false}).states.stage.empty());
+        // A schedule that this batch does not allow may reduce gradients at other times.
+        if (e.states.stage.empty()) continue;
+        ++spared;
+        REQUIRE(e.states.stage.size() == valid.memory.stage.size());
+        for (std::size_t i = 0; i < e.states.stage.size(); ++i) {
+            CHECK(e.states.stage[i].parameters == valid.memory.stage[i].parameters);
+            CHECK(e.states.stage[i].gradients == valid.memory.stage[i].gradients);
+            CHECK(e.states.stage[i].optimizer == valid.memory.stage[i].optimizer);
+            CHECK(e.states.stage[i].activations == 0);
+            CHECK(e.states.stage[i].most() == e.states.stage[i].least());
+        }
+        CHECK(e.states.peak() > 0);
+        p.layout.pp = p.model.layers + 1;  // this bears on the states
+        CHECK(evaluate(p).states.stage.empty());
+    }
+    CHECK(spared >= 8);
+}

@@ -1,4 +1,5 @@
 // Tests the one table of views: the window, pictures, lessons and the key sheet walk it.
+#include "app/ui/kit/format.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/views/table.h"
 #include "tests/ui/driver.h"
@@ -102,6 +103,28 @@ TEST_CASE("an impossible plan shows no figures in any view, table, dashboard or 
             }
             CHECK(reason);
         }
+}
+
+TEST_CASE("a batch that does not divide leaves what the GPUs hold of the states, and the reason beside it") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    Plan plan = presets.plan("llama-3-70b-3d");
+    plan.training.global_batch = 7;
+    const Evaluation e = evaluate(plan);
+    REQUIRE_FALSE(e.valid);
+    PictureRequest r;
+    r.view = view_of(ViewId::memory).name;
+    r.size = {1280, 720};
+    std::vector<TextRun> runs;
+    r.text_runs = &runs;
+    (void)make_picture(presets, plan, r, "png", fonts());
+    const auto shows = [&](const std::string& words) {
+        return std::any_of(runs.begin(), runs.end(),
+                           [&](const TextRun& run) { return run.text.find(words) != std::string::npos; });
+    };
+    const StageMemory& s = e.states.stage.front();
+    CHECK(shows(memory_text(s.optimizer)));
+    CHECK(shows(memory_text(s.parameters)));
+    CHECK(shows(e.problems.front().message.substr(0, 12)));
 }
 
 TEST_CASE("no two commands share an id, and none is made of a title") {

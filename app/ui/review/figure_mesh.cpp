@@ -70,8 +70,12 @@ void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::op
         layout.words.empty() ? 0 : sheet.canvas().paragraph_height(room.w, layout.words, style, line) + small;
     if (words > 0 && room.h > 2 * words) layout = lay_out(room.h - words);
     const CellGrid grid = seen(layout, {.zoom = zoom, .pan = {}}, room);
-    MeshPlace place{
-        .layout = layout, .grid = grid, .zoom = zoom, .area = room, .axes = axes_of(sheet.theme(), scene)};
+    MeshPlace place{.layout = layout,
+                    .grid = grid,
+                    .zoom = zoom,
+                    .area = room,
+                    .ranks = scene.evaluation.mesh.world,
+                    .axes = axes_of(sheet.theme(), scene)};
     place.tile = tile_axis(place.axes, layout.tile.size);
     draw_still_mesh(sheet.canvas(), sheet.theme(), place, scene, small);
     name_nodes(sheet, place, cluster);

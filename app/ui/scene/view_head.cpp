@@ -1,7 +1,12 @@
 #include "app/ui/scene/view_head.h"
 
+#include "app/ui/scene/scene.h"
+#include "core/plan/edit_words.h"
+#include "core/plan/problem.h"
+
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -42,6 +47,26 @@ void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, fl
         room.cut_top(c.paragraph(room, words, style, 18) + 6);
     else
         ui.label(head_row, words, style);
+}
+
+void draw_void(Ui& ui, Rect room, const Scene& scene) {
+    Canvas& c = ui.canvas();
+    const auto& problems = scene.evaluation.problems;
+    const auto wrong = std::find_if(problems.begin(), problems.end(),
+                                    [](const Problem& p) { return p.severity == Severity::error; });
+    if (wrong == problems.end()) return;
+    std::string why = wrong->message + "\nNo figures until this is mended";
+    why += wrong->fix.empty() ? "." : ": " + words_of(wrong->fix) + ".";
+    constexpr float kInset = 16;
+    const float w =
+        std::min({room.w - 2 * kInset, 640.0f, c.text_width(wrong->message, ui.style(13)) + 2 * kInset});
+    const float h = c.paragraph_height(w, why, ui.style(13), 20) + 24;
+    Rect box{room.center().x - w / 2, std::max(room.y, room.center().y - h / 2), w, h};
+    const Canvas::Clip clip = c.clip(room);
+    c.pattern(room, Pattern::hatched, ui.theme().bad.alpha(0.5f));
+    c.rect(box.inset(-kInset), ui.theme().window, 6);
+    c.text_in(box.cut_top(24), title_of(wrong->code), ui.title());
+    c.paragraph(box, why, ui.style(13, Tone::secondary), 20);
 }
 
 }  // namespace pentamesh::ui

@@ -8,6 +8,8 @@
 
 namespace pentamesh::ui {
 
+struct Scene;
+
 // Returns the place for a view's own control of this width: in the head's row, or, where that is short, in a
 // row of its own cut off `room`, which is the head's row then. It is squeezed only where `room` is too low
 // for that.
@@ -21,5 +23,9 @@ namespace pentamesh::ui {
 // Writes the sentence of a view: in the head's row, or as a paragraph cut off `room` where the row is too
 // short and the room higher than `least_height`; else cut, with a tooltip.
 void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, float least_height = 150);
+
+// Hatches the place of figures that a plan with errors does not have, and says which rule fails and what
+// mends it.
+void draw_void(Ui& ui, Rect room, const Scene& scene);
 
 }  // namespace pentamesh::ui

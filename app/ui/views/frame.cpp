@@ -1,8 +1,6 @@
 #include "app/ui/views/frame.h"
 
 #include "app/ui/scene/view_head.h"
-#include "core/plan/edit_words.h"
-#include "core/plan/problem.h"
 #include "core/rules/first_error.h"
 
 #include <algorithm>
@@ -88,31 +86,6 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data) {
     head.row = row;
     return head;
 }
-
-namespace {
-
-// A plan with errors has no figures: hatches their place, and says which rule fails and what mends it.
-void draw_void(Ui& ui, Rect room, const Scene& scene) {
-    Canvas& c = ui.canvas();
-    const auto& problems = scene.evaluation.problems;
-    const auto wrong = std::find_if(problems.begin(), problems.end(),
-                                    [](const Problem& p) { return p.severity == Severity::error; });
-    if (wrong == problems.end()) return;
-    std::string why = wrong->message + "\nNo figures until this is mended";
-    why += wrong->fix.empty() ? "." : ": " + words_of(wrong->fix) + ".";
-    constexpr float kInset = 16;
-    const float w =
-        std::min({room.w - 2 * kInset, 640.0f, c.text_width(wrong->message, ui.style(13)) + 2 * kInset});
-    const float h = c.paragraph_height(w, why, ui.style(13), 20) + 24;
-    Rect box{room.center().x - w / 2, std::max(room.y, room.center().y - h / 2), w, h};
-    const Canvas::Clip clip = c.clip(room);
-    c.pattern(room, Pattern::hatched, ui.theme().bad.alpha(0.5f));
-    c.rect(box.inset(-kInset), ui.theme().window, 6);
-    c.text_in(box.cut_top(24), title_of(wrong->code), ui.title());
-    c.paragraph(box, why, ui.style(13, Tone::secondary), 20);
-}
-
-}  // namespace
 
 Table data_of(const Scene& scene, ViewId view, const ViewStates& states) {
     if (scene.evaluation.valid || view_of(view).data_void)

@@ -117,6 +117,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data = [](const Scene& scene, const ViewStates&, int part) { return memory_data(scene, part); },
      .data_parts = kMemoryTables,
      .data_follows_plan = true,
+     .draws_void = true,
      .pages = {2, [](const ViewStates& s) { return s.memory.saved ? 1 : 0; },
                [](ViewStates& s, int page) { s.memory.saved = page == 1; }},
      .lit_by = lit_stage},

@@ -47,7 +47,11 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     if (room.h > 4 * kLine) foot = room.cut_bottom(kLine);
     const MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, 1 / ui.canvas().scale());
     const CellGrid grid = seen(layout, {}, room);
-    MeshPlace place{.layout = layout, .grid = grid, .area = room, .axes = axes_of(ui.theme(), scene)};
+    MeshPlace place{.layout = layout,
+                    .grid = grid,
+                    .area = room,
+                    .ranks = scene.evaluation.mesh.world,
+                    .axes = axes_of(ui.theme(), scene)};
     place.tile = tile_axis(place.axes, layout.tile.size);
     draw_still_mesh(ui.canvas(), ui.theme(), place, scene, 11);
     const TextStyle small = ui.style(11, Tone::secondary);

@@ -31,20 +31,22 @@ std::string stage_tooltip(const Memory& m, const StageMemory& s) {
     std::string t = (m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : std::string("each GPU")) + ": "
                     + memory_text(s.total()) + " of " + capacity_text(m.hbm);
     t += "\n" + plural(s.layers, "layer", "layers") + ", "
-         + count_text(static_cast<double>(s.parameters_held)) + " parameters, " + significant(s.in_flight)
-         + " micro-batches in flight";
-    for (std::size_t i = 0; i < kCategoryCount; ++i)
+         + count_text(static_cast<double>(s.parameters_held)) + " parameters";
+    if (s.in_flight > 0) t += ", " + significant(s.in_flight) + " micro-batches in flight";
+    const std::size_t known = s.in_flight > 0 ? kCategoryCount : kStates;
+    for (std::size_t i = 0; i < known; ++i)
         t += "\n" + std::string(category_name(i)) + "  " + memory_text(bytes_at(s, i)) + "  ("
              + thousands(static_cast<std::int64_t>(std::llround(bytes_at(s, i)))) + " bytes)";
-    t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
+    if (s.in_flight > 0)
+        t += "\nbuffers range " + memory_text(s.buffers_low) + " – " + memory_text(s.buffers_high);
     return t;
 }
 
 // Explains how the part under the mouse came about; empty: no part is under it.
 std::string explained(const Scene& scene, int stage, std::size_t category) {
     if (category >= kCategoryCount) return {};
-    const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, scene.evaluation.memory, stage,
-                                         static_cast<MemoryCategory>(category));
+    const Explanation e = explain_memory(scene.plan, scene.evaluation.mesh, shown_memory(scene.evaluation),
+                                         stage, static_cast<MemoryCategory>(category));
     return "\n" + std::string(category_name(category)) + " = " + e.formula + "\n= " + e.substituted;
 }
 
@@ -164,7 +166,7 @@ void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, cons
 }  // namespace
 
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state) {
-    const Memory& m = scene.evaluation.memory;
+    const Memory& m = shown_memory(scene.evaluation);
     const StageMemory& s = m.stage.front();
     Canvas& c = ui.canvas();
     const double most = std::max(m.hbm, state.hidden == 0 ? s.most() : shown_total(s, state.hidden)) * 1.02;
@@ -204,7 +206,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
 }
 
 StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state) {
-    const Memory& m = scene.evaluation.memory;
+    const Memory& m = shown_memory(scene.evaluation);
     Canvas& c = ui.canvas();
     double top = m.hbm;
     for (const auto& s : m.stage)

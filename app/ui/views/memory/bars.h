@@ -8,6 +8,9 @@
 namespace pentamesh::ui {
 
 inline constexpr std::size_t kCategoryCount = kMemoryCategoryCount;
+// The first categories are parameters, gradients and optimizer states: what is known of an impossible plan
+// too.
+inline constexpr std::size_t kStates = static_cast<std::size_t>(MemoryCategory::activations);
 inline constexpr std::size_t kBuffers = static_cast<std::size_t>(MemoryCategory::buffers);
 
 [[nodiscard]] inline std::string_view category_name(std::size_t i) {
@@ -18,6 +21,11 @@ inline constexpr std::size_t kBuffers = static_cast<std::size_t>(MemoryCategory:
 }
 // A category's colour, or the hatching of buffers.
 void swatch(Ui& ui, Rect box, std::size_t category, float alpha);
+
+// Returns what is drawn: the figures, or, of an impossible plan, what still holds of them.
+[[nodiscard]] inline const Memory& shown_memory(const Evaluation& e) {
+    return e.valid ? e.memory : e.states;
+}
 
 struct StageBars {
     Rect plot, labels;  // the bars, and the names of the stages below them

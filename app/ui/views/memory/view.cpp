@@ -33,18 +33,18 @@ void legend_item(Ui& ui, Rect item, std::size_t i, MemoryViewState& state) {
 
 constexpr float kLeastWithLegend = 90;
 
-// Draws the categories, right aligned in the head's row; where that is short, in rows of their own, from the
-// left.
-void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state) {
+// Draws the first categories, right aligned in the head's row; where that is short, in rows of their own,
+// from the left.
+void legend(Ui& ui, Rect row, Rect& room, MemoryViewState& state, std::size_t categories = kCategoryCount) {
     float all = 0;
-    for (std::size_t i = 0; i < kCategoryCount; ++i) all += legend_width(ui, i) + kLegendGap;
+    for (std::size_t i = 0; i < categories; ++i) all += legend_width(ui, i) + kLegendGap;
     if (row.w >= all) {
         row.cut_left(std::max(0.0f, std::floor(row.w - all + kLegendGap)));
     } else {
         if (room.h < kLeastWithLegend) return;  // a lower pane's colours are on hover
         row = room.h < 110 ? room.cut_bottom(16) : room.cut_top(20);
     }
-    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+    for (std::size_t i = 0; i < categories; ++i) {
         const float w = legend_width(ui, i);
         if (row.w + 1 < w) row = room.cut_top(20);
         legend_item(ui, row.cut_left(std::min(w, row.w)), i, state);
@@ -238,16 +238,31 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     legend(ui, text, room, state);
 }
 
+// Draws of an impossible plan what each GPU holds whatever the broken rule, and hatches the place of the
+// rest.
+void draw_states(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
+    const Memory& m = scene.evaluation.states;
+    if (m.stage.empty() || room.w < 480) return draw_void(ui, room, scene);
+    const std::string words =
+        "what still holds: the states, " + memory_text(m.peak()) + " of " + memory_text(m.hbm);
+    head_sentence(ui, head_row, room, words);
+    head_row.cut_left(std::min(head_row.w, ui.canvas().text_width(words, ui.style(13)) + 24));
+    legend(ui, head_row, room, state, kStates);
+    const Rect rest = room.cut_right(std::max(room.w * 0.45f, std::min(560.0f, room.w - 240)));
+    room.cut_right(24);
+    draw_void(ui, rest, scene);
+    const float step = std::min(120.0f, room.w / static_cast<float>(m.stage.size()));
+    const StageBars bars = draw_stage_bars(ui, room, step, scene, state);
+    ui.canvas().line({room.x, bars.line_y}, {room.right(), bars.line_y}, ui.theme().bad, 1, Dash::dashed);
+}
+
 }  // namespace
 
 void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
                  std::uint64_t revision) {
     const Memory& m = scene.evaluation.memory;
     Canvas& c = ui.canvas();
-    if (m.stage.empty()) {
-        c.text_in(room, "No memory figures for this layout: see the problems.", ui.small(), Align::center);
-        return;
-    }
+    if (!scene.evaluation.valid) return draw_states(ui, head_row, room, scene, state);
     {
         static constexpr std::string_view kModes[] = {"stages", "saved"};
         const Rect place = head_place(head_row, room, segments_width(ui, kModes, 128, state.saved ? 1 : 0));

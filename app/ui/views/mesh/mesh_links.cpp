@@ -98,7 +98,8 @@ void between_nodes(Ui& ui, const MeshPlace& m, const MeshAxis& axis, bool quiet)
         return;
     const Color ground = ui.theme().window;
     const Color color = quiet ? mix(ground, axis.color, 0.5f) : axis.color;
-    for (std::int64_t n = 0; n < m.layout.node.count; ++n)
+    const std::int64_t used = m.used(m.layout.node);
+    for (std::int64_t n = 0; n < used; ++n)
         for (const Factor& f : axis.factors.span()) {
             const std::int64_t to = next_node(m, f, n);
             if (to < 0) continue;

@@ -13,7 +13,7 @@ namespace pentamesh::ui {
 
 MeshInBoxes in_boxes(const Scene& scene) {
     const Cluster& c = scene.plan.cluster;
-    return {.gpus = c.gpus,
+    return {.gpus = shows_groups(scene) ? std::max(c.gpus, scene.evaluation.mesh.world) : c.gpus,
             .domain = c.tiers.empty() ? 1 : domain_of(c, 0),
             .pod = c.tiers.size() > 2 ? domain_of(c, 1) : 0,
             .tile = tile_of(scene.plan, scene.evaluation, scene.selection.expert())};
@@ -30,8 +30,27 @@ MeshLayout lay_out_mesh(const Scene& scene, Vec2 room, float pixel, float zoom) 
     if (out.merged && std::min(out.grid.cell.x, out.grid.cell.y) * zoom < kLeastGpuCell)
         add("a cell is a " + std::string(domain_name(scene.plan.cluster)));
     add(row_words(mesh, b.domain, out.row_nodes));
+    if (shows_groups(scene) && mesh.world != scene.plan.cluster.gpus)
+        add(mesh.world > scene.plan.cluster.gpus ? "red: ranks without a GPU" : "grey: GPUs without a rank");
     if (out.has_pods) add("a box is a pod of " + thousands(b.pod));
     return out;
+}
+
+bool shows_groups(const Scene& scene) {
+    constexpr std::int64_t kMostTimes = 4;
+    const std::int64_t world = scene.evaluation.mesh.world;
+    return scene.evaluation.valid || (world > 0 && world / kMostTimes <= scene.plan.cluster.gpus);
+}
+
+void draw_missing_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene) {
+    const std::int64_t gpus = scene.plan.cluster.gpus, world = scene.evaluation.mesh.world;
+    if (world <= gpus || !shows_groups(scene)) return;
+    CellGrid missing = m.grid;
+    missing.count = static_cast<std::int32_t>(world - gpus);
+    merge_small_cells(m.layout, missing);
+    missing.first = static_cast<std::int32_t>(gpus / missing.step * missing.step);
+    color_plainly(mix(theme.window, theme.bad, 0.3f), missing);
+    c.cells(missing);
 }
 
 void draw_idle_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene) {
@@ -47,13 +66,14 @@ void draw_still_mesh(Canvas& c, const Theme& theme, const MeshPlace& m, const Sc
     const LitGroups lit = lit_groups(theme, scene);
     draw_boxes(c, theme, m, lit.shown);
     draw_idle_cells(c, theme, m, scene);
-    draw_pods(c, theme, m, scene.plan.cluster.gpus, type);
+    draw_pods(c, theme, m, in_boxes(scene).gpus, type);
     CellGrid cells = m.grid;
     color_by_groups(theme, scene, cells);
     if (lit.shown || scene.evaluation.groups[scene.selection.group].degree <= 1)
         color_plainly(lit.shown ? lit.quiet : mix(theme.window, theme.secondary, 0.3f), cells);
     merge_small_cells(m.layout, cells);
     c.cells(cells);
+    draw_missing_cells(c, theme, m, scene);
     if (!lit.shown) return;
     draw_lit_tile(c, m, lit);
     draw_lit_cells(c, mesh, lit, cells);

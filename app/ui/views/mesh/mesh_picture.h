@@ -20,6 +20,11 @@ struct MeshInBoxes {
 [[nodiscard]] MeshLayout lay_out_mesh(const Scene& scene, Vec2 room, float pixel, float zoom = 1);
 
 // Draws the GPUs that the layout leaves idle.
+// Returns true if groups can be drawn. Those of an impossible plan can, up to four times as many ranks as the
+// cluster has GPUs.
+[[nodiscard]] bool shows_groups(const Scene& scene);
+// Draws the ranks that have no GPU: the layout asks for more than the cluster has.
+void draw_missing_cells(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene);
 void draw_idle_cells(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene);
 // Draws boxes, and cells by their groups of the chosen axis: in a large cluster one stands out and the rest
 // is quiet. `type` is the size of the pods' names.

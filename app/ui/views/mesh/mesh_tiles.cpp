@@ -22,10 +22,11 @@ struct BoxPaint {
 };
 
 // Draws every box of a level in two draws, for any number of boxes.
-void draw_small_boxes(Canvas& c, const MeshPlace& m, const MeshLayout::Boxes& boxes, const BoxPaint& paint) {
+void draw_small_boxes(Canvas& c, const MeshPlace& m, const MeshLayout::Boxes& boxes, std::int64_t count,
+                      const BoxPaint& paint) {
     CellGrid all = m.grid;
     all.step = static_cast<std::int32_t>(boxes.size);
-    all.count = static_cast<std::int32_t>(boxes.count);
+    all.count = static_cast<std::int32_t>(std::min(count, boxes.count));
     all.digits = 0, all.palette_size = 1, all.lit_id = -1;
     const auto draw = [&](float inset, Color color) {
         all.origin = m.grid.origin - boxes.padding * m.zoom + Vec2{inset, inset};
@@ -60,19 +61,23 @@ void draw_boxes(Canvas& c, const Theme& theme, const MeshPlace& m, bool quiet) {
     const float width = m.layout.node.full.x * m.zoom;
     if (m.merged() || width < kLeastBox) return;
     const bool node_is_tile = m.tile != nullptr && m.layout.tile.size == m.layout.node.size;
-    BoxPaint node{theme.hairline, mix(theme.window, theme.panel, 0.7f), 1}, tile;
+    const BoxPaint idle{theme.hairline, mix(theme.window, theme.panel, 0.7f), 1};
+    BoxPaint node = idle, tile;
     if (m.tile != nullptr) tile = tile_paint(theme, *m.tile, quiet ? 0.5f : 1.0f, quiet ? 0.06f : 0.1f);
     if (node_is_tile) node = tile;
     const bool tiles = m.tile != nullptr && !node_is_tile;
     if (width < kLeastRounded) {
-        draw_small_boxes(c, m, m.layout.node, node);
-        if (tiles) draw_small_boxes(c, m, m.layout.tile, tile);
+        if (node_is_tile) draw_small_boxes(c, m, m.layout.node, m.layout.node.count, idle);
+        draw_small_boxes(c, m, m.layout.node, node_is_tile ? m.used(m.layout.node) : m.layout.node.count,
+                         node);
+        if (tiles) draw_small_boxes(c, m, m.layout.tile, m.used(m.layout.tile), tile);
         return;
     }
     const std::int64_t in_node = m.layout.node.size / m.layout.tile.size;
     for_each_seen_node(m.layout, m.grid, m.zoom, m.area, [&](std::int64_t i) {
-        draw_box(c, m.node(i), node, radius_of(m, m.layout.node));
-        for (std::int64_t t = i * in_node; tiles && t < std::min((i + 1) * in_node, m.layout.tile.count); ++t)
+        draw_box(c, m.node(i), i < m.used(m.layout.node) ? node : idle, radius_of(m, m.layout.node));
+        for (std::int64_t t = i * in_node; tiles && t < std::min((i + 1) * in_node, m.used(m.layout.tile));
+             ++t)
             draw_box(c, box_rect(m.layout.tile, t, m.grid, m.zoom), tile, radius_of(m, m.layout.tile));
     });
 }

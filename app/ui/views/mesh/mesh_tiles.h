@@ -16,6 +16,7 @@ struct MeshPlace {
     const CellGrid& grid;  // as seen, of single GPUs
     float zoom = 1;
     Rect area{};
+    std::int64_t ranks = 0;  // of the mesh
     MeshAxes axes{};
     const MeshAxis* tile = nullptr;  // of `axes`: the one whose groups are tiles
     [[nodiscard]] Rect cell(std::int64_t rank) const {
@@ -27,6 +28,10 @@ struct MeshPlace {
     [[nodiscard]] Rect tile_at(std::int64_t rank) const {
         const auto& boxes = layout.tile.size == layout.node.size ? layout.node : layout.tile;
         return box_rect(boxes, rank / boxes.size, grid, zoom);
+    }
+    // Returns how many boxes hold ranks: those behind them hold idle GPUs.
+    [[nodiscard]] std::int64_t used(const MeshLayout::Boxes& boxes) const {
+        return std::min(boxes.count, (ranks + boxes.size - 1) / boxes.size);
     }
     [[nodiscard]] bool merged() const;  // a cell is a node, as it is seen
 };

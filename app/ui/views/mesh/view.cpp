@@ -41,12 +41,6 @@ std::optional<std::int64_t> parse_rank(std::string text) {
     return rank;
 }
 
-// The groups of an impossible plan are drawn too, where they fit the cluster.
-bool shows_groups(const Scene& scene) {
-    return scene.evaluation.valid
-           || (scene.evaluation.mesh.world > 0 && scene.evaluation.mesh.world <= scene.plan.cluster.gpus);
-}
-
 MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
     if (!scene.evaluation.valid)
         return {shows_groups(scene) ? mesh_caption(scene).bold : "No groups: the plan has errors.",
@@ -166,7 +160,7 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     const Theme& theme = ui.theme();
     draw_boxes(c, theme, m, drawn.lit.shown || drawn.plain);
     draw_idle_cells(c, theme, m, scene);
-    draw_pods(c, theme, m, scene.plan.cluster.gpus, 11);
+    draw_pods(c, theme, m, in_boxes(scene).gpus, 11);
     name_boxes(ui, m, scene);
     name_rows(ui, m, scene);
     if (!drawn.still()) return;
@@ -174,6 +168,7 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     CellGrid cells = grid;
     merge_small_cells(m.layout, cells);
     c.cells(cells);
+    draw_missing_cells(c, theme, m, scene);
     for (const MeshAxis& axis : m.axes.span())
         if (state.show_links) draw_links(ui, m, scene, axis, drawn.lit.shown);
     draw_cards(ui, m, scene, grid, Cards::all);
@@ -187,7 +182,10 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
     const CellGrid grid = colored(theme, m, scene, drawn);
     CellGrid cells = grid;
     merge_small_cells(m.layout, cells);
-    if (!drawn.still()) c.cells(cells);
+    if (!drawn.still()) {
+        c.cells(cells);
+        if (!drawn.plain) draw_missing_cells(c, theme, m, scene);
+    }
     if (drawn.lit.shown) {
         draw_lit_tile(c, m, drawn.lit);
         draw_lit_cells(c, scene.evaluation.mesh, drawn.lit, cells);
@@ -219,7 +217,11 @@ template <typename Draw>
 void in_place(Ui& ui, Rect area, const MeshLayout& layout, const MeshCamera& camera, const Scene& scene,
               const Drawn& drawn, Draw&& draw) {
     const CellGrid grid = seen(layout, camera, area);
-    MeshPlace place{.layout = layout, .grid = grid, .zoom = camera.zoom, .area = area};
+    MeshPlace place{.layout = layout,
+                    .grid = grid,
+                    .zoom = camera.zoom,
+                    .area = area,
+                    .ranks = scene.evaluation.mesh.world};
     if (!drawn.plain) place.axes = axes_of(ui.theme(), scene);
     place.tile = tile_axis(place.axes, layout.tile.size);
     const Canvas::Clip clip = ui.canvas().clip(area);
