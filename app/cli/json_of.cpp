@@ -6,7 +6,7 @@
 #include "app/tables/timeline.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
-#include "core/step/causal_mfu.h"
+#include "core/step/step.h"
 #include "core/step/cost.h"
 #include "core/step/error_range.h"
 

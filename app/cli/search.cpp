@@ -11,9 +11,9 @@
 #include "core/plan/names.h"
 #include "core/plan/software.h"
 #include "core/plan/title.h"
-#include "core/rules/first_error.h"
+#include "core/plan/problem.h"
 #include "core/rules/software_runs.h"
-#include "core/step/causal_mfu.h"
+#include "core/step/step.h"
 
 #include <algorithm>
 #include <chrono>

@@ -8,11 +8,11 @@
 #include "app/tables/step.h"
 #include "app/tables/timeline.h"
 #include "core/base/text.h"
-#include "core/explain/plan_line.h"
+#include "core/explain/verdict.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/names.h"
-#include "core/rules/first_error.h"
-#include "core/step/causal_mfu.h"
+#include "core/plan/problem.h"
+#include "core/step/step.h"
 
 #include <cmath>
 

@@ -18,7 +18,6 @@
 #include <utility>
 
 namespace pentamesh {
-
 namespace {
 
 constexpr int kSettle = 4;  // a text field has the keyboard three frames after it asked for it
@@ -239,6 +238,13 @@ bool WindowRun::rests() const {
 
 void WindowRun::closed() {
     impl_->shell->closed();
+}
+
+void run_window(const Presets& presets, const WindowArgs& args) {
+    WindowRun window(presets, args);
+    while (window.turn()) {
+    }
+    window.closed();
 }
 
 }  // namespace pentamesh

@@ -133,7 +133,7 @@ class Dialogs {
     void try_in_dialog(const std::function<void()>& act);
     void take_focus(std::string_view button);
 
-    // dialog_files.cpp
+    // files
     void begin_file();
     void begin_browsing();
     bool draw_file(Ui& ui, Rect room, Rect buttons);

@@ -3,7 +3,6 @@
 
 #include "app/ui/scene/host_names.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/shell/dialog_kind.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/shell/host.h"
 #include "app/ui/shell/screen.h"
@@ -11,6 +10,7 @@
 #include "app/ui/shell/settings.h"
 #include "app/ui/views/table.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -19,6 +19,31 @@
 #include <vector>
 
 namespace pentamesh::ui {
+
+// The dialogs of the window.
+enum class DialogKind : std::uint8_t {
+    none,
+    open,
+    save,
+    picture,       // its size, theme and file
+    picture_file,  // the file to write
+    table,
+    review,         // its pages and paper
+    review_file,    // the file to write
+    review_second,  // the plan to compare with
+    written,        // says where something was written
+    handout,        // of the open lesson
+    results,        // a picture of the tasks that are done
+    runs,           // measured runs, to calibrate from
+    settings,
+    close,
+    recover,
+    about,
+    missing,
+    preset,
+    presets
+};
+inline constexpr int kDialogKinds = static_cast<int>(DialogKind::presets) + 1;
 
 // A task for the time between this frame and the next. `what` names it in an error message.
 struct Queued {

@@ -3,7 +3,6 @@
 #include "app/ui/scene/view_head.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/problem.h"
-#include "core/rules/first_error.h"
 
 #include <algorithm>
 #include <string>
