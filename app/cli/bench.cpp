@@ -3,13 +3,14 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/platform/platform.h"
-#include "app/ui/kit/format.h"
+#include "app/tables/table_json.h"
 #include "core/base/text.h"
 #include "core/decide/search.h"
 
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <variant>
 
 namespace pentamesh::cli {
 namespace {
@@ -75,7 +76,37 @@ Json bench_search(const Context& context, Section& section) {
             {"per_s", evaluated}};
 }
 
-int bench(const Context& context) {
+Table table_of(const std::vector<ui::FrameCost>& frames) {
+    Table t{{{"GPUs", Shown::count, "gpus"},
+             {"ms", Shown::figure, "cpu_ms"},
+             {"demo ms", Shown::figure, "demo_cpu_ms"},
+             {"all anew ms", Shown::figure, "anew_cpu_ms"},
+             {"vertices", Shown::count}},
+            {}};
+    for (const ui::FrameCost& f : frames)
+        t.rows.push_back({cell(f.gpus), cell(f.cpu_ms), cell(f.demo_cpu_ms), cell(f.anew_cpu_ms),
+                          std::to_string(f.vertices)});
+    return t;
+}
+
+Table table_of(const std::vector<ui::TimelineFrameCost>& frames) {
+    Table t{{{"stages", Shown::count},
+             {"micro-batches", Shown::count, "microbatches"},
+             {"chunks", Shown::count},
+             {"ops", Shown::count},
+             {"replay ms", Shown::figure, "replay_ms"},
+             {"frame ms", Shown::figure, "cpu_ms"},
+             {"worst ms", Shown::figure, "worst_ms"},
+             {"vertices", Shown::count}},
+            {}};
+    for (const ui::TimelineFrameCost& f : frames)
+        t.rows.push_back({std::to_string(f.stages), std::to_string(f.microbatches), std::to_string(f.chunks),
+                          std::to_string(f.ops), cell(f.replay_ms), cell(f.cpu_ms), cell(f.worst_ms),
+                          std::to_string(f.vertices)});
+    return t;
+}
+
+int bench(const Context& context, const std::monostate& /*no options*/) {
     Json with = Json::array(), without = Json::array(), reported = Json::array();
     Section section{"Evaluations per CPU second of one thread",
                     {},
@@ -106,54 +137,14 @@ int bench(const Context& context) {
     try {
         const ui::FrameBench frames = ui::measure_frames(context.presets, find_fonts(context.data_folder));
         out["first_frame_ms"] = frames.first_frame_ms;
-        Section table{"A frame of the window, built and submitted, beside Dear ImGui's demo window",
-                      {},
-                      {{{"GPUs", Shown::count},
-                        {"ms", Shown::figure},
-                        {"demo ms", Shown::figure},
-                        {"all anew ms", Shown::figure},
-                        {"vertices", Shown::count}},
-                       {}}};
-        Json list = Json::array();
-        for (const ui::FrameCost& f : frames.frames) {
-            list.push_back({{"gpus", f.gpus},
-                            {"cpu_ms", f.cpu_ms},
-                            {"demo_cpu_ms", f.demo_cpu_ms},
-                            {"anew_cpu_ms", f.anew_cpu_ms},
-                            {"vertices", f.vertices}});
-            table.table.rows.push_back({with_commas(f.gpus), ui::significant(f.cpu_ms),
-                                        ui::significant(f.demo_cpu_ms), ui::significant(f.anew_cpu_ms),
-                                        with_commas(f.vertices)});
-        }
-        out["frame"] = std::move(list);
-        sections.push_back(std::move(table));
-        Section depth{"The timeline in the whole window, panned and zoomed",
-                      {},
-                      {{{"stages", Shown::count},
-                        {"micro-batches", Shown::count},
-                        {"chunks", Shown::count},
-                        {"ops", Shown::count},
-                        {"replay ms", Shown::figure},
-                        {"frame ms", Shown::figure},
-                        {"worst ms", Shown::figure}},
-                       {}}};
-        Json timelines = Json::array();
-        for (const ui::TimelineFrameCost& t : frames.timelines) {
-            timelines.push_back({{"stages", t.stages},
-                                 {"microbatches", t.microbatches},
-                                 {"chunks", t.chunks},
-                                 {"ops", t.ops},
-                                 {"replay_ms", t.replay_ms},
-                                 {"cpu_ms", t.cpu_ms},
-                                 {"worst_ms", t.worst_ms},
-                                 {"vertices", t.vertices}});
-            depth.table.rows.push_back({with_commas(t.stages), with_commas(t.microbatches),
-                                        with_commas(t.chunks), with_commas(static_cast<std::int64_t>(t.ops)),
-                                        ui::significant(t.replay_ms), ui::significant(t.cpu_ms),
-                                        ui::significant(t.worst_ms)});
-        }
-        out["timeline_frame"] = std::move(timelines);
-        sections.push_back(std::move(depth));
+        const auto add = [&](const char* key, const char* title, Table table) {
+            out[key] = json_rows(table);
+            sections.push_back({title, {}, std::move(table)});
+        };
+        add("frame", "A frame of the window, built and submitted, beside Dear ImGui's demo window",
+            table_of(frames.frames));
+        add("timeline_frame", "The timeline in the whole window, panned and zoomed",
+            table_of(frames.timelines));
     } catch (const Error& e) {
         std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
     }
@@ -165,7 +156,7 @@ int bench(const Context& context) {
 
 void add_bench(Options& app, Context& context) {
     add_json_flag(app, context);
-    app.callback([&context] { context.run = [&context] { return bench(context); }; });
+    static_cast<void>(run_with(app, context, bench));
 }
 
 }  // namespace pentamesh::cli
