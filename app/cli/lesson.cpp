@@ -2,7 +2,7 @@
 // with it.
 #include "app/cli/plan_argument.h"
 #include "app/ui/lesson/lesson_session.h"
-#include "app/ui/shell/lesson_handout.h"
+#include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/views/table.h"
 #include "core/base/error.h"
 #include "core/base/files.h"

@@ -2,7 +2,7 @@
 
 #include "app/platform/hand_over.h"
 #include "app/platform/native_dialog.h"
-#include "app/ui/shell/lesson_handout.h"
+#include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"

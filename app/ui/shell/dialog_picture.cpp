@@ -1,6 +1,5 @@
 // Export > Picture of this view: how it is to look, with a preview, and where it goes; its copy for another
 // program; and what is said of a file that was written.
-#include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/dialogs.h"
 #include "app/ui/views/frame.h"
 #include "core/base/files.h"

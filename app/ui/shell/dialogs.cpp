@@ -1,7 +1,6 @@
 #include "app/ui/shell/dialogs.h"
 
 #include "app/ui/panels/preset_menu.h"
-#include "app/ui/shell/dialog_parts.h"
 #include "core/base/error.h"
 #include "render/page.h"
 
