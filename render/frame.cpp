@@ -4,7 +4,6 @@
 #include "render/fonts.h"
 #include "render/gl.h"
 #include "render/imgui_compat.h"
-#include "render/opengl_library.h"
 #include "render/text_edit.h"
 
 #include <backends/imgui_impl_opengl3.h>
@@ -19,7 +18,6 @@ SurfaceState& surface_state() {
 
 FrameContext::FrameContext(FontFiles fonts, float scale)
     : fonts_(std::move(fonts)), context_(ImGui::CreateContext()), state_(fonts_) {
-    hold_opengl_library();
     make_current();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;

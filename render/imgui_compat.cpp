@@ -98,9 +98,7 @@ bool some_key_down() {
 bool some_key_down() {
     for (int k = ImGuiKey_NamedKey_BEGIN; k < ImGuiKey_NamedKey_END; ++k) {
         const auto key = static_cast<ImGuiKey>(k);
-#if IMGUI_VERSION_NUM >= 18900  // from here on the mouse's buttons are keys too
-        if (key >= ImGuiKey_MouseLeft && key <= ImGuiKey_MouseWheelY) continue;
-#endif
+        if (key >= ImGuiKey_MouseLeft && key <= ImGuiKey_MouseWheelY) continue;  // they are keys too
         if (ImGui::IsKeyDown(key)) return true;
     }
     return false;
@@ -158,12 +156,6 @@ bool key_down(Key key) {
 
 void leave_text_field() {
     ImGui::ClearActiveID();
-}
-
-bool takes_keyboard(const char* label) {
-    const ImGuiContext& g = *ImGui::GetCurrentContext();
-    const ImGuiID id = ImGui::GetID(label);
-    return g.NavActivateId == id && g.ActiveId != id;
 }
 
 bool text_field_active() {
@@ -327,36 +319,13 @@ std::string chord_text(Chord c) {
 
 void begin_fonts(ImFontAtlas& atlas) {
     atlas.Clear();
-#if IMGUI_VERSION_NUM < 19200
     atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
     atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-#else
-    atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
-    atlas.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
-#endif
 }
 
 void refresh_font_texture() {
-#if IMGUI_VERSION_NUM < 19200  // later versions do so without this call
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
-#endif
-}
-
-float height_of(const ImFont& font) {
-#if IMGUI_VERSION_NUM < 19200
-    return font.FontSize;
-#else
-    return font.LegacySize;
-#endif
-}
-
-void push_font(ImFont& font) {
-#if IMGUI_VERSION_NUM < 19200
-    ImGui::PushFont(&font);
-#else
-    ImGui::PushFont(&font, font.LegacySize);
-#endif
 }
 
 void push_texture(ImDrawList& list, unsigned name) {
@@ -373,12 +342,7 @@ void use_own_texture(ImDrawList& list) {
     ImDrawListSharedData& shared = *ImGui::GetDrawListSharedData();
     shared.TexUvWhitePixel = {cache.white().x, cache.white().y};
     shared.TexUvLines = cache.line_rows().data();
-#if IMGUI_VERSION_NUM < 19200
     const ImTextureID current = list._CmdHeader.TextureId;
-#else
-    const ImTextureRef& texture = list._CmdHeader.TexRef;
-    const ImTextureID current = texture._TexData == nullptr ? texture._TexID : ImTextureID_Invalid;
-#endif
     if ((intptr_t)current != static_cast<intptr_t>(cache.texture(0))) push_texture(list, cache.texture(0));
 }
 
@@ -392,7 +356,7 @@ void draw_lists(std::span<ImDrawList* const> lists) {
     const ImGuiIO& io = ImGui::GetIO();
     ImDrawData data;
     for (ImDrawList* list : lists) list->_PopUnusedDrawCmd();
-#if IMGUI_VERSION_NUM < 18980
+#if IMGUI_VERSION_NUM < 18700
     std::vector<ImDrawList*> own(lists.begin(), lists.end());
     data.CmdLists = own.data();
 #else

@@ -1,4 +1,5 @@
-// This is the one place that knows how Dear ImGui changed between 1.86 and 1.92.
+// This is the one place that knows the two releases of Dear ImGui that the program is built with: 1.86, which
+// Debian 12 has, and the pinned 1.91.9b.
 #pragma once
 
 #include "render/input.h"
@@ -7,7 +8,6 @@
 #include <span>
 
 struct ImDrawList;
-struct ImFont;
 struct ImFontAtlas;
 
 namespace pentamesh {
@@ -18,8 +18,6 @@ void feed_input(const SyntheticInput& input, Vec2 size, float scale, double seco
 // has started.
 void prepare_synthetic_keys();
 
-// Returns true if the field of that label in the current window gets the keyboard when it is drawn next.
-[[nodiscard]] bool takes_keyboard(const char* label);
 // Returns true if Enter went down, for any receiver.
 [[nodiscard]] bool enter_went_down();
 // Comes before NewFrame: a key that went down and up again since the last frame is down for this one, with
@@ -34,10 +32,6 @@ void hold_quick_keys();
 void begin_fonts(ImFontAtlas& atlas);
 // The texture follows after fonts were added in a context whose renderer has drawn before.
 void refresh_font_texture();
-[[nodiscard]] float height_of(const ImFont& font);  // pixels, as it was added
-// Until ImGui::PopFont, the list of the current window draws with Dear ImGui's own texture: afterwards call
-// use_own_texture.
-void push_font(ImFont& font);
 
 // From here on the list draws with GlyphCache's first page, in this frame.
 void use_own_texture(ImDrawList& list);

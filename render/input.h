@@ -1,4 +1,4 @@
-// Keys and mouse are the same for a window, a test and every Dear ImGui from 1.86 to 1.92. Positions are
+// Keys and mouse are the same for a window, a test and both releases of Dear ImGui. Positions are
 // logical pixels.
 #pragma once
 

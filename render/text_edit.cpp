@@ -63,8 +63,8 @@ TextFieldResult text_field(std::string_view id, Rect box, float scale, std::stri
                            std::string_view hint, const TextFieldStyle& style, bool focus_now, bool enabled,
                            const TextCompletion* complete) {
     ImFont& font = *font_at(style.face, style.size);
-    const float height = height_of(font);
-    push_font(font);
+    const float height = font.FontSize;
+    ImGui::PushFont(&font);
     ImGui::SetCursorScreenPos({std::round(box.x * scale), std::round((box.center().y * scale) - height / 2)});
     ImGui::PushItemWidth(box.w * scale);
     const Color clear{0, 0, 0, 0};
@@ -80,9 +80,7 @@ TextFieldResult text_field(std::string_view id, Rect box, float scale, std::stri
     Completion completion{complete};
     if (complete != nullptr) flags |= ImGuiInputTextFlags_CallbackCompletion;
     TextFieldResult result;
-    // Dear ImGui 1.92.2 keeps no text of a field that gets the keyboard while it is read-only, and looks for
-    // it once it is not: such a field waits for this frame.
-    if (enabled || !takes_keyboard(label.c_str())) {
+    {
         const KeepTyped typed(label.c_str(), focus_now && enabled);
         result.entered = ImGui::InputTextWithHint(label.c_str(), shown_hint.c_str(), &utf8, flags,
                                                   complete != nullptr ? complete_text : nullptr, &completion);
@@ -209,7 +207,7 @@ int edit_box(ImGuiInputTextCallbackData* data) {
 
 TextFieldResult text_box(std::string_view id, Rect box, float scale, std::string& utf8, std::string& known,
                          const TextFieldStyle& style, bool focus_now, bool enabled) {
-    push_font(*font_at(style.face, style.size));
+    ImGui::PushFont(font_at(style.face, style.size));
     ImGui::SetCursorScreenPos({std::round(box.x * scale), std::round(box.y * scale)});
     const Color clear{0, 0, 0, 0};
     for (const ImGuiCol c : {ImGuiCol_FrameBg, ImGuiCol_NavHighlight, ImGuiCol_ScrollbarBg})
@@ -230,7 +228,7 @@ TextFieldResult text_box(std::string_view id, Rect box, float scale, std::string
                                 | ImGuiInputTextFlags_NoHorizontalScroll;
     if (!enabled) flags |= ImGuiInputTextFlags_ReadOnly;
     TextFieldResult result;
-    if (enabled || !takes_keyboard(label.c_str())) {  // as in text_field
+    {
         const KeepTyped typed(label.c_str(), focus_now && enabled);
         ImGui::InputTextMultiline(label.c_str(), &shown, {box.w * scale, box.h * scale}, flags, edit_box,
                                   &edit);

@@ -1,10 +1,13 @@
-# Dear ImGui 1.86 to 1.92 with its GLFW and OpenGL 3 backends and the FreeType rasteriser. Headers are included by
+# Dear ImGui 1.86 to 1.91 with its GLFW and OpenGL 3 backends and the FreeType rasteriser. Headers are included by
 # their bare names: <imgui.h>, <imgui_impl_glfw.h>, <imgui_impl_opengl3.h>, <imgui_freetype.h>, <imgui_stdlib.h>.
 add_library(pentamesh_imgui INTERFACE)
 add_library(pentamesh::imgui ALIAS pentamesh_imgui)
 pentamesh_look_in_system(imgui look)
 if(look AND PKG_CONFIG_FOUND)
     pkg_check_modules(imgui QUIET IMPORTED_TARGET GLOBAL imgui>=1.86)
+    if(imgui_VERSION VERSION_GREATER_EQUAL 1.92)  # textures and fonts are others from there on
+        set(imgui_FOUND FALSE)
+    endif()
 endif()
 if(look AND imgui_FOUND)
     message(STATUS "Dear ImGui: ${imgui_VERSION} from the system")

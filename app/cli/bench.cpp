@@ -1,15 +1,195 @@
 #include "app/cli/document.h"
-#include "app/cli/frame_bench.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/platform/platform.h"
-#include "app/ui/kit/format.h"
+#include "app/tables/table_json.h"
+#include "app/ui/shell/shell.h"
 #include "core/base/text.h"
 #include "core/decide/search.h"
+#include "core/io/presets.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "render/surface.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <iostream>
+#include <thread>
+#include <variant>
+#include <vector>
+
+namespace pentamesh::ui {
+namespace {
+
+// Measures the cost of a frame of the whole window, and that of Dear ImGui's own demo window in the same
+// process.
+struct FrameCost {
+    std::int64_t gpus = 0;
+    // Each time is for building and submitting a frame, a median, each after a pause as between two refreshes
+    // of a monitor. The mouse moves over the mesh; Dear ImGui's demo is in the same surface; `anew` draws all
+    // parts of the window again, as after an edit.
+    double cpu_ms = 0, demo_cpu_ms = 0, anew_cpu_ms = 0;
+    int vertices = 0;  // most of a frame of the first
+};
+// The timeline fills the window, panned and zoomed through all of its depths.
+struct TimelineFrameCost {
+    int stages = 0, microbatches = 0, chunks = 1;
+    std::size_t ops = 0;
+    double replay_ms = 0;  // of the schedule only
+    double cpu_ms = 0;     // a frame, median over the way in and along
+    double worst_ms = 0;
+    int vertices = 0;  // most of a frame
+};
+struct FrameBench {
+    double first_frame_ms = 0;  // wall clock, from nothing but the presets to the first frame drawn
+    std::vector<FrameCost> frames;
+    std::vector<TimelineFrameCost> timelines;  // 8 x 32 and 64 x 512 x 8
+};
+
+constexpr int kFrames = 30;
+
+double median(std::vector<double> v) {
+    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+    return v[v.size() / 2];
+}
+
+// Waits as a window does between two frames: the last one is on the screen, and there is time until the next.
+// Frames without a pause would measure how far a software renderer's threads are behind.
+void wait_for_refresh(const Offscreen& surface) {
+    surface.finish();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+// The largest cluster is the 16,384-GPU plan with eight times the data parallelism.
+Plan plan_of(const Presets& presets, std::int64_t gpus) {
+    if (gpus == 8) return presets.plan("mesh-8");
+    if (gpus == 1024) return presets.plan("zoom-1024");
+    Plan p = presets.plan("llama-3.1-405b-16k");
+    const std::int64_t k = gpus / p.cluster.gpus;
+    p.cluster.gpus = gpus;
+    p.layout.dp_shard *= k;
+    p.training.global_batch *= k;
+    return p;
+}
+
+FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus) {
+    Shell shell(presets, plan_of(presets, gpus), {});
+    SyntheticInput input;
+    std::vector<double> own, demo, anew;
+    FrameCost out{.gpus = gpus};
+    double time_s = 0;
+    const auto frame = [&](std::vector<double>& cost) {
+        input.mouse.x += 1;  // moving over the mesh, as a person does
+        wait_for_refresh(surface);
+        surface.frame(input, time_s += 1.0 / 60, [&](const FrameInfo& info) { shell.frame(info); });
+        cost.push_back((surface.last_cost().build_s + surface.last_cost().submit_s) * 1e3);
+    };
+    input.mouse = {700, 220};
+    for (int i = 0; i < 5; ++i) frame(own);
+    own.clear();
+    for (int i = 0; i < kFrames; ++i) {
+        frame(own);
+        out.vertices = std::max(out.vertices, surface.last_cost().vertices);
+    }
+    for (int i = 0; i < kFrames; ++i) {
+        wait_for_refresh(surface);
+        const Offscreen::Cost d = draw_demo(surface, time_s += 1.0 / 60);
+        demo.push_back((d.build_s + d.submit_s) * 1e3);
+    }
+    for (int i = 0; i < kFrames; ++i) {
+        shell.ui_state().redraw_all = true;
+        frame(anew);
+    }
+    out.cpu_ms = median(own), out.demo_cpu_ms = median(demo), out.anew_cpu_ms = median(anew);
+    return out;
+}
+
+// Returns a pipeline of p stages, m micro-batches and v chunks: the 1,024-GPU plan's model with a layer a
+// chunk.
+Plan timeline_plan(const Presets& presets, int p, int m, int v) {
+    Plan plan = presets.plan("zoom-1024");
+    plan.model.layers = std::int64_t{p} * v;
+    Layout& l = plan.layout;
+    l.pp = p, l.virtual_stages = v;
+    l.stage_layers.clear();
+    l.schedule = usual_schedule(v);
+    l.cp = l.ep = l.dp_shard = 1;
+    l.dp_replicate = 1;
+    plan.cluster.gpus = l.tp * p;
+    plan.training.global_batch = std::int64_t{m} * plan.training.micro_batch;
+    return plan;
+}
+
+TimelineFrameCost cost_of_timeline(Offscreen& surface, const Presets& presets, int p, int m, int v) {
+    Shell shell(presets, timeline_plan(presets, p, m, v), {});
+    shell.show_full(ViewId::timeline);
+    TimelineFrameCost out{p, m, v, shell.evaluation().timeline.order.ops.size()};
+    SyntheticInput input;
+    std::vector<double> cost;
+    double time_s = 0;
+    const auto frame = [&](bool counted) {
+        wait_for_refresh(surface);
+        surface.frame(input, time_s += 1.0 / 60, [&](const FrameInfo& info) { shell.frame(info); });
+        input.wheel = 0;
+        if (!counted) return;
+        cost.push_back(surface.last_cost().build_s + surface.last_cost().submit_s);
+        out.vertices = std::max(out.vertices, surface.last_cost().vertices);
+    };
+    input.mouse = {700, 400};
+    for (int i = 0; i < 5; ++i) frame(false);
+    const auto plot = shell.ui_state().rect_of("timeline.plot");
+    if (!plot) return out;
+    input.mouse = plot->center();
+    for (int depth = 0; depth < 12; ++depth) {  // in by two notches, then along by a drag, and so on
+        input.wheel = depth == 0 ? 0.0f : 2.0f;
+        frame(true);
+        input.down[0] = true;
+        frame(false);
+        for (int i = 0; i < 6; ++i) {
+            input.mouse.x -= 9;
+            frame(true);
+        }
+        input.down[0] = false;
+        frame(false);
+        input.mouse = plot->center();
+        frame(false);
+    }
+    out.cpu_ms = median(cost) * 1e3;
+    out.worst_ms = *std::max_element(cost.begin(), cost.end()) * 1e3;
+    std::vector<double> replays;
+    Timeline t;
+    for (int i = 0; i < 7; ++i) {
+        const auto begun = std::chrono::steady_clock::now();
+        run_timeline(shell.evaluation().timeline.shape, shell.evaluation().costs, t);
+        replays.push_back(
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count());
+    }
+    out.replay_ms = *std::min_element(replays.begin(), replays.end());
+    return out;
+}
+
+// Measures plans of 8, 1,024, 16,384 and 131,072 GPUs at 1600 x 900, and the timelines. Throws Error of kind
+// io without EGL.
+FrameBench measure_frames(const Presets& presets, const FontFiles& fonts) {
+    FrameBench out;
+    const auto begun = std::chrono::steady_clock::now();
+    Offscreen surface({1600, 900}, 1, fonts);
+    {
+        Shell shell(presets, presets.plan("llama-3.1-405b-16k"), {});
+        surface.frame({}, 0, [&](const FrameInfo& info) { shell.frame(info); });
+    }
+    out.first_frame_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
+    for (const std::int64_t gpus : {8, 1024, 16384, 131072})
+        out.frames.push_back(cost_of(surface, presets, gpus));
+    out.timelines.push_back(cost_of_timeline(surface, presets, 8, 32, 1));
+    out.timelines.push_back(cost_of_timeline(surface, presets, 64, 512, 8));
+    return out;
+}
+
+}  // namespace
+}  // namespace pentamesh::ui
 
 namespace pentamesh::cli {
 namespace {
@@ -75,7 +255,37 @@ Json bench_search(const Context& context, Section& section) {
             {"per_s", evaluated}};
 }
 
-int bench(const Context& context) {
+Table table_of(const std::vector<ui::FrameCost>& frames) {
+    Table t{{{"GPUs", Shown::count, "gpus"},
+             {"ms", Shown::figure, "cpu_ms"},
+             {"demo ms", Shown::figure, "demo_cpu_ms"},
+             {"all anew ms", Shown::figure, "anew_cpu_ms"},
+             {"vertices", Shown::count}},
+            {}};
+    for (const ui::FrameCost& f : frames)
+        t.rows.push_back({cell(f.gpus), cell(f.cpu_ms), cell(f.demo_cpu_ms), cell(f.anew_cpu_ms),
+                          std::to_string(f.vertices)});
+    return t;
+}
+
+Table table_of(const std::vector<ui::TimelineFrameCost>& frames) {
+    Table t{{{"stages", Shown::count},
+             {"micro-batches", Shown::count, "microbatches"},
+             {"chunks", Shown::count},
+             {"ops", Shown::count},
+             {"replay ms", Shown::figure, "replay_ms"},
+             {"frame ms", Shown::figure, "cpu_ms"},
+             {"worst ms", Shown::figure, "worst_ms"},
+             {"vertices", Shown::count}},
+            {}};
+    for (const ui::TimelineFrameCost& f : frames)
+        t.rows.push_back({std::to_string(f.stages), std::to_string(f.microbatches), std::to_string(f.chunks),
+                          std::to_string(f.ops), cell(f.replay_ms), cell(f.cpu_ms), cell(f.worst_ms),
+                          std::to_string(f.vertices)});
+    return t;
+}
+
+int bench(const Context& context, const std::monostate& /*no options*/) {
     Json with = Json::array(), without = Json::array(), reported = Json::array();
     Section section{"Evaluations per CPU second of one thread",
                     {},
@@ -106,54 +316,14 @@ int bench(const Context& context) {
     try {
         const ui::FrameBench frames = ui::measure_frames(context.presets, find_fonts(context.data_folder));
         out["first_frame_ms"] = frames.first_frame_ms;
-        Section table{"A frame of the window, built and submitted, beside Dear ImGui's demo window",
-                      {},
-                      {{{"GPUs", Shown::count},
-                        {"ms", Shown::figure},
-                        {"demo ms", Shown::figure},
-                        {"all anew ms", Shown::figure},
-                        {"vertices", Shown::count}},
-                       {}}};
-        Json list = Json::array();
-        for (const ui::FrameCost& f : frames.frames) {
-            list.push_back({{"gpus", f.gpus},
-                            {"cpu_ms", f.cpu_ms},
-                            {"demo_cpu_ms", f.demo_cpu_ms},
-                            {"anew_cpu_ms", f.anew_cpu_ms},
-                            {"vertices", f.vertices}});
-            table.table.rows.push_back({with_commas(f.gpus), ui::significant(f.cpu_ms),
-                                        ui::significant(f.demo_cpu_ms), ui::significant(f.anew_cpu_ms),
-                                        with_commas(f.vertices)});
-        }
-        out["frame"] = std::move(list);
-        sections.push_back(std::move(table));
-        Section depth{"The timeline in the whole window, panned and zoomed",
-                      {},
-                      {{{"stages", Shown::count},
-                        {"micro-batches", Shown::count},
-                        {"chunks", Shown::count},
-                        {"ops", Shown::count},
-                        {"replay ms", Shown::figure},
-                        {"frame ms", Shown::figure},
-                        {"worst ms", Shown::figure}},
-                       {}}};
-        Json timelines = Json::array();
-        for (const ui::TimelineFrameCost& t : frames.timelines) {
-            timelines.push_back({{"stages", t.stages},
-                                 {"microbatches", t.microbatches},
-                                 {"chunks", t.chunks},
-                                 {"ops", t.ops},
-                                 {"replay_ms", t.replay_ms},
-                                 {"cpu_ms", t.cpu_ms},
-                                 {"worst_ms", t.worst_ms},
-                                 {"vertices", t.vertices}});
-            depth.table.rows.push_back({with_commas(t.stages), with_commas(t.microbatches),
-                                        with_commas(t.chunks), with_commas(static_cast<std::int64_t>(t.ops)),
-                                        ui::significant(t.replay_ms), ui::significant(t.cpu_ms),
-                                        ui::significant(t.worst_ms)});
-        }
-        out["timeline_frame"] = std::move(timelines);
-        sections.push_back(std::move(depth));
+        const auto add = [&](const char* key, const char* title, Table table) {
+            out[key] = json_rows(table);
+            sections.push_back({title, {}, std::move(table)});
+        };
+        add("frame", "A frame of the window, built and submitted, beside Dear ImGui's demo window",
+            table_of(frames.frames));
+        add("timeline_frame", "The timeline in the whole window, panned and zoomed",
+            table_of(frames.timelines));
     } catch (const Error& e) {
         std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
     }
@@ -165,7 +335,7 @@ int bench(const Context& context) {
 
 void add_bench(Options& app, Context& context) {
     add_json_flag(app, context);
-    app.callback([&context] { context.run = [&context] { return bench(context); }; });
+    static_cast<void>(run_with(app, context, bench));
 }
 
 }  // namespace pentamesh::cli

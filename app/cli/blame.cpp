@@ -45,20 +45,13 @@ Json json_of_group(const Plan& plan, const Evaluation& e, const Blame& b, const 
 Json json_of_shared(const Plan& plan, const Evaluation& e, const Blame& b) {
     Json dense = Json::object(), out = Json::object();
     for (const Axis axis : all_of<Axis>())
-        if (b.same_dense[axis]) dense[std::string(name_of(axis))] = b.dense[axis];
+        if (b.same_dense[axis]) dense[key_of(axis)] = b.dense[axis];
     out["coordinates"] = {{"dense", std::move(dense)}};
-    if (e.mesh.has_experts) {
-        static constexpr std::array<std::pair<Axis, const char*>, 5> kNames{
-            {{Axis::tp, "etp"},
-             {Axis::ep, "ep"},
-             {Axis::pp, "pp"},
-             {Axis::dp_shard, "edp_shard"},
-             {Axis::dp_replicate, "edp_replicate"}}};
-        Json expert = Json::object();
-        for (const auto& [axis, name] : kNames)
-            if (b.same_expert[axis]) expert[name] = b.expert[axis];
-        out["coordinates"]["expert"] = std::move(expert);
-    }
+    if (e.mesh.has_experts)
+        out["coordinates"]["expert"] = json_of_expert_axes([&](Axis axis) -> std::optional<std::int64_t> {
+            if (!b.same_expert[axis]) return std::nullopt;
+            return b.expert[axis];
+        });
     if (b.stage) out["stage"] = *b.stage;
     if (!b.domains.empty() && b.domains.front() >= 0) out["node"] = b.domains.front();
     if (b.seat) out["gpu_in_node"] = *b.seat;
@@ -128,19 +121,13 @@ int show_blame(const Context& context, const BlameOptions& options) {
     std::string list;
     for (const std::string& r : options.ranks) list += r + " ";
     if (e.mesh.world == 0 || !e.valid) {
-        if (context.json) {
-            Json out = Json::object();
-            add_validity(out, e);
-            print(pretty(out));
-        }
+        if (context.json) print_json(Json::object(), e);
         return status_of(e);
     }
     const Blame b = blame(plan, e, parse_rank_list(list, e.mesh.world));
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
     if (context.json) {
-        Json out = json_of_blame(plan, e, b, hosts);
-        add_validity(out, e);
-        print(pretty(out));
+        print_json(json_of_blame(plan, e, b, hosts), e);
     } else {
         print(to_text(document_of(plan, e, b, hosts)));
     }
@@ -150,13 +137,11 @@ int show_blame(const Context& context, const BlameOptions& options) {
 }  // namespace
 
 void add_blame(Options& app, Context& context) {
-    auto options = std::make_shared<BlameOptions>();
-    add_plan_argument(app, options->plan);
-    app.add_option("RANK", options->ranks, "ranks and ranges of them: 0-7 12 99").required();
-    add_hosts(app, options->hosts);
+    auto& options = run_with(app, context, show_blame);
+    add_plan_argument(app, options.plan);
+    app.add_option("RANK", options.ranks, "ranks and ranges of them: 0-7 12 99").required();
+    add_hosts(app, options.hosts);
     add_json_flag(app, context);
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return show_blame(context, *options); }; });
 }
 
 }  // namespace pentamesh::cli

@@ -89,20 +89,19 @@ int calibrate_files(const Context& context, const CalibrateOptions& options) {
 }  // namespace
 
 void add_calibrate(Options& app, Context& context) {
-    auto o = std::make_shared<CalibrateOptions>();
+    auto& o = run_with(app, context, calibrate_files);
     app.add_option(
-           "FILE", o->files,
+           "FILE", o.files,
            "a table of plans and what was measured (JSON), a log of Megatron or torchtitan, a table of "
            "nccl-tests; - for standard input")
         .required();
-    app.add_option("--plan", o->plan.name, "the plan of logs that do not say their own settings")
+    app.add_option("--plan", o.plan.name, "the plan of logs that do not say their own settings")
         .type_name("PLAN");
-    app.add_option("--cluster", o->cluster,
+    app.add_option("--cluster", o.cluster,
                    "a cluster preset's id: what is calibrated; the first run's where it is left out");
-    app.add_option("-o,--output", o->out, "write the constants to a file, which --constants takes");
-    app.add_option("--save", o->save, "keep it under this name among your own clusters").type_name("NAME");
+    app.add_option("-o,--output", o.out, "write the constants to a file, which --constants takes");
+    app.add_option("--save", o.save, "keep it under this name among your own clusters").type_name("NAME");
     add_json_flag(app, context);
-    app.callback([&context, o] { context.run = [&context, o] { return calibrate_files(context, *o); }; });
 }
 
 }  // namespace pentamesh::cli

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -25,6 +26,15 @@ struct Command {
     void (*add)(Options& app, Context& context);
 };
 [[nodiscard]] std::span<const Command> commands();
+
+// Says which function runs a command. Returns the values of its options, which the caller declares.
+template <typename T>
+[[nodiscard]] T& run_with(Options& app, Context& context, int (*act)(const Context&, const T&)) {
+    const auto values = std::make_shared<T>();
+    app.callback(
+        [&context, values, act] { context.run = [&context, values, act] { return act(context, *values); }; });
+    return *values;
+}
 
 void add_report(Options& app, Context& context);
 void add_groups(Options& app, Context& context);

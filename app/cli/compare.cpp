@@ -123,20 +123,17 @@ int compare_plans(const Context& context, const CompareOptions& options) {
 }  // namespace
 
 void add_compare(Options& app, Context& context) {
-    auto options = std::make_shared<CompareOptions>();
-    app.add_option("PLAN", options->plans, "plan files or plan presets; the first is the base")
+    auto& options = run_with(app, context, compare_plans);
+    app.add_option("PLAN", options.plans, "plan files or plan presets; the first is the base")
         .required()
         .count(2, static_cast<int>(kMostCompared));
-    add_sets(app, options->sets);
+    add_sets(app, options.sets);
     const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option csv = app.add_flag("--csv", options->csv, "write all tables as one CSV").excludes(json);
-    app.add_flag("--markdown", options->markdown, "write Markdown").excludes(json).excludes(csv);
-    app.add_option("-o,--output", options->file,
+    const Option csv = app.add_flag("--csv", options.csv, "write all tables as one CSV").excludes(json);
+    app.add_flag("--markdown", options.markdown, "write Markdown").excludes(json).excludes(csv);
+    app.add_option("-o,--output", options.file,
                    "a picture of the view Compare instead: NAME.png, .svg or .pdf");
-    app.add_flag("--light", options->light, "the picture on white, for print");
-    app.callback([&context, options] {
-        context.run = [&context, options] { return compare_plans(context, *options); };
-    });
+    app.add_flag("--light", options.light, "the picture on white, for print");
 }
 
 }  // namespace pentamesh::cli

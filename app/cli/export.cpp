@@ -37,14 +37,13 @@ int export_to(const Context& context, const ExportArguments& a) {
 }  // namespace
 
 void add_export(Options& app, Context& context) {
-    auto a = std::make_shared<ExportArguments>();
-    add_plan_argument(app, a->plan);
+    auto& a = run_with(app, context, export_to);
+    add_plan_argument(app, a.plan);
     std::vector<std::string> names(interop::kTargetNames.begin(), interop::kTargetNames.end());
     names.emplace_back("devicemesh");
-    app.add_option("--to", a->to, "whose settings").required().one_of(names);
-    app.add_option("-o,--output", a->out, "write to a file");
-    app.add_flag("--lossy", a->lossy, "write though something of the plan is lost; what, stands at the head");
-    app.callback([&context, a] { context.run = [&context, a] { return export_to(context, *a); }; });
+    app.add_option("--to", a.to, "whose settings").required().one_of(names);
+    app.add_option("-o,--output", a.out, "write to a file");
+    app.add_flag("--lossy", a.lossy, "write though something of the plan is lost; what, stands at the head");
 }
 
 }  // namespace pentamesh::cli

@@ -21,8 +21,7 @@ struct GroupsOptions {
 
 GroupKind kind_named(const std::string& name) {
     std::vector<std::string_view> known;
-    for (int i = 0; i < kGroupKindCount; ++i) {
-        const auto kind = static_cast<GroupKind>(i);
+    for (const GroupKind kind : all_of<GroupKind>()) {
         if (name_of(kind) == name) return kind;
         known.push_back(name_of(kind));
     }
@@ -139,17 +138,15 @@ int groups(const Context& context, const GroupsOptions& options) {
 }  // namespace
 
 void add_groups(Options& app, Context& context) {
-    auto options = std::make_shared<GroupsOptions>();
-    add_plan_argument(app, options->plan);
-    app.add_option("--axis", options->axes, "these axes alone, as tp, dp_cp or edp")
+    auto& options = run_with(app, context, groups);
+    add_plan_argument(app, options.plan);
+    app.add_option("--axis", options.axes, "these axes alone, as tp, dp_cp or edp")
         .count(1, kGroupKindCount)
         .type_name("AXIS");
-    add_hosts(app, options->hosts);
-    app.add_flag("--summary", options->summary, "without the ranks");
+    add_hosts(app, options.hosts);
+    app.add_flag("--summary", options.summary, "without the ranks");
     add_json_flag(app, context);
-    app.add_flag("--csv", options->csv, "write a row an axis as CSV").excludes("--json");
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return groups(context, *options); }; });
+    app.add_flag("--csv", options.csv, "write a row an axis as CSV").excludes("--json");
 }
 
 }  // namespace pentamesh::cli

@@ -197,23 +197,22 @@ int import(const Context& context, const Arguments& a) {
 }  // namespace
 
 void add_import(Options& app, Context& context) {
-    auto a = std::make_shared<Arguments>();
-    app.add_option("FILE", a->file, "a launch script, a configuration file or a log; - for standard input")
+    auto& a = run_with(app, context, import);
+    app.add_option("FILE", a.file, "a launch script, a configuration file or a log; - for standard input")
         .required();
     std::vector<std::string> names(interop::kFrameworkNames.begin(), interop::kFrameworkNames.end());
     for (const interop::FabricTool tool : kTools) names.emplace_back(interop::name_of(tool));
-    app.add_option("--from", a->from, "whose settings; guessed from the content where it is left out")
+    app.add_option("--from", a.from, "whose settings; guessed from the content where it is left out")
         .one_of(names);
-    app.add_option("--on", a->on,
+    app.add_option("--on", a.on,
                    "the plan whose tier a table of nccl-tests measures, or nvidia-smi topo -m shows")
         .type_name("PLAN");
-    app.add_option("--gpus", a->gpus, "GPUs of the job, where the text does not say them").range(1, 1 << 20);
-    app.add_option("--model", a->model, "a model preset's id or a file, where the text does not say it");
-    app.add_option("--cluster", a->cluster, "a cluster preset's id; h100-sxm-ib where it is left out");
-    add_sets(app, a->sets);
-    app.add_option("-o,--output", a->out, "write the plan to a file");
+    app.add_option("--gpus", a.gpus, "GPUs of the job, where the text does not say them").range(1, 1 << 20);
+    app.add_option("--model", a.model, "a model preset's id or a file, where the text does not say it");
+    app.add_option("--cluster", a.cluster, "a cluster preset's id; h100-sxm-ib where it is left out");
+    add_sets(app, a.sets);
+    app.add_option("-o,--output", a.out, "write the plan to a file");
     add_json_flag(app, context);
-    app.callback([&context, a] { context.run = [&context, a] { return import(context, *a); }; });
 }
 
 }  // namespace pentamesh::cli

@@ -1,14 +1,15 @@
 #include "app/cli/json_of.h"
 
+#include "app/cli/plan_argument.h"
 #include "app/tables/comm.h"
 #include "app/tables/memory.h"
 #include "app/tables/table_json.h"
 #include "app/tables/timeline.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
-#include "core/step/causal_mfu.h"
 #include "core/step/cost.h"
 #include "core/step/error_range.h"
+#include "core/step/step.h"
 
 #include <array>
 #include <cmath>
@@ -84,7 +85,7 @@ void put_fit(Json& out, std::optional<MemoryFit> fit) {
     out["may_fit"] = fit ? Json(fit != MemoryFit::no) : Json(nullptr);
 }
 
-Json json_of_memory(const Evaluation& e) {
+Json json_of_memory(const Plan&, const Evaluation& e) {
     Json out{{"unit", "bytes"},
              {"hbm", whole(e.memory.hbm)},
              {"stages", json_rows(memory_table(e.memory))},
@@ -99,16 +100,13 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
     for (std::size_t i = 0; i < operations.size(); ++i)
         operations[i]["elsewhere"] = e.comm.operations[i].on_other_stage;
     Json by_axis = Json::object();
-    for (int i = 0; i < kGroupKindCount; ++i) {
-        const AxisTraffic& t = e.comm.by_axis[i];
-        if (t.count > 0)
-            by_axis[std::string(name_of(static_cast<GroupKind>(i)))] = {
-                {"count", whole(t.count)},
-                {"sent_bytes_per_rank", whole(t.sent_bytes_per_rank)},
-                {"payload_bytes", whole(t.payload_bytes)},
-                {"time_s", t.time_s},
-                {"exposed_s", t.exposed_s}};
-    }
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (const AxisTraffic& t = e.comm.by_axis[kind]; t.count > 0)
+            by_axis[key_of(kind)] = {{"count", whole(t.count)},
+                                     {"sent_bytes_per_rank", whole(t.sent_bytes_per_rank)},
+                                     {"payload_bytes", whole(t.payload_bytes)},
+                                     {"time_s", t.time_s},
+                                     {"exposed_s", t.exposed_s}};
     return {{"operations", std::move(operations)},
             {"by_axis", std::move(by_axis)},
             {"sync_points_per_microbatch", whole(e.comm.sync_points_per_microbatch)}};
@@ -136,9 +134,8 @@ Json json_of_step(const Evaluation& e) {
     if (!e.step) return nullptr;
     const Step& s = *e.step;
     Json exposed = Json::object();
-    for (int i = 0; i < kGroupKindCount; ++i)
-        if (e.comm.by_axis[i].count > 0)
-            exposed[std::string(name_of(static_cast<GroupKind>(i)))] = s.exposed_comm_s[i];
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (e.comm.by_axis[kind].count > 0) exposed[key_of(kind)] = s.exposed_comm_s[kind];
     return {{"time_s", s.time_s},
             {"compute_s", s.compute_s},
             {"ideal_s", s.ideal_s},
@@ -182,8 +179,7 @@ Json json_of_cost(const Plan& plan, const Evaluation& e) {
 
 Json json_of_parameters(const std::string& name, const ParameterCounts& counts) {
     Json by_kind = Json::object();
-    for (int i = 0; i < kTensorKindCount; ++i)
-        by_kind[std::string(name_of(static_cast<TensorKind>(i)))] = counts.by_kind[i];
+    for (const TensorKind kind : all_of<TensorKind>()) by_kind[key_of(kind)] = counts.by_kind[kind];
     return {{"model", name},           {"total", counts.total},
             {"active", counts.active}, {"active_without_embedding", counts.active_without_embedding},
             {"mtp", counts.mtp},       {"by_kind", std::move(by_kind)}};
@@ -199,6 +195,11 @@ void void_figures(Json& out) {
 void add_validity(Json& out, const Evaluation& e) {
     out["valid"] = e.valid;
     out["problems"] = json_of_problems(e.problems);
+}
+
+void print_json(Json out, const Evaluation& e) {
+    add_validity(out, e);
+    print(pretty(out));
 }
 
 }  // namespace pentamesh::cli

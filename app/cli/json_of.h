@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace pentamesh::cli {
 
@@ -23,7 +25,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
 // Sets "fits" and "may_fit"; both are null where there are no memory figures.
 void put_fit(Json& out, std::optional<MemoryFit> fit);
-[[nodiscard]] Json json_of_memory(const Evaluation& e);
+[[nodiscard]] Json json_of_memory(const Plan&, const Evaluation& e);
 [[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);
 [[nodiscard]] Json json_of_step(const Evaluation& e);
@@ -35,5 +37,25 @@ void put_fit(Json& out, std::optional<MemoryFit> fit);
 void void_figures(Json& out);
 // Adds "valid" and "problems".
 void add_validity(Json& out, const Evaluation& e);
+// Does the same and writes it to standard output.
+void print_json(Json out, const Evaluation& e);
+// Returns an enumerator's name as a key.
+template <typename E>
+[[nodiscard]] std::string key_of(E e) {
+    return std::string(name_of(e));
+}
+// Returns the axes of the expert mesh by their own names: those that `value` has something for.
+template <typename F>
+[[nodiscard]] Json json_of_expert_axes(F&& value) {
+    static constexpr std::pair<Axis, const char*> kNames[] = {{Axis::tp, "etp"},
+                                                              {Axis::ep, "ep"},
+                                                              {Axis::pp, "pp"},
+                                                              {Axis::dp_shard, "edp_shard"},
+                                                              {Axis::dp_replicate, "edp_replicate"}};
+    Json out = Json::object();
+    for (const auto& [axis, name] : kNames)
+        if (const std::optional<std::int64_t> v = value(axis)) out[name] = *v;
+    return out;
+}
 
 }  // namespace pentamesh::cli

@@ -159,11 +159,7 @@ int show_layer(const Context& context, const LayerOptions& options) {
     const Notation notation = notation_of(options.notation);
     const Evaluation e = assess(plan);
     if (!e.valid || e.mesh.world == 0) {
-        if (context.json) {
-            Json out{{"kind", nullptr}, {"steps", Json::array()}, {"totals", nullptr}};
-            add_validity(out, e);
-            print(pretty(out));
-        }
+        if (context.json) print_json({{"kind", nullptr}, {"steps", Json::array()}, {"totals", nullptr}}, e);
         return status_of(e);
     }
     if (options.rank < 0 || options.rank >= e.mesh.world)
@@ -178,8 +174,7 @@ int show_layer(const Context& context, const LayerOptions& options) {
         Json out{{"kind", moe ? "moe" : "dense"},   {"notation", name_of(notation)},
                  {"micro_batch", list.micro_batch}, {"rank", list.rank},
                  {"steps", std::move(steps)},       {"totals", json_of_layer_totals(list.totals)}};
-        add_validity(out, e);
-        print(pretty(out));
+        print_json(std::move(out), e);
     } else if (options.csv) {
         print(write_table(layer_table(list, notation, dp), TableFormat::csv));
     } else {
@@ -192,16 +187,14 @@ int show_layer(const Context& context, const LayerOptions& options) {
 }  // namespace
 
 void add_layer(Options& app, Context& context) {
-    auto options = std::make_shared<LayerOptions>();
-    add_plan_argument(app, options->plan);
-    app.add_option("--kind", options->kind, "dense or moe; left out: the MoE layer where the model has one");
-    app.add_option("--rank", options->rank, "whose groups the collectives name; default 0");
-    app.add_option("--notation", options->notation, "megatron, dtensor or jax; default jax");
+    auto& options = run_with(app, context, show_layer);
+    add_plan_argument(app, options.plan);
+    app.add_option("--kind", options.kind, "dense or moe; left out: the MoE layer where the model has one");
+    app.add_option("--rank", options.rank, "whose groups the collectives name; default 0");
+    app.add_option("--notation", options.notation, "megatron, dtensor or jax; default jax");
     const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option csv = app.add_flag("--csv", options->csv, "write CSV").excludes(json);
-    app.add_flag("--markdown", options->markdown, "write Markdown").excludes(json).excludes(csv);
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return show_layer(context, *options); }; });
+    const Option csv = app.add_flag("--csv", options.csv, "write CSV").excludes(json);
+    app.add_flag("--markdown", options.markdown, "write Markdown").excludes(json).excludes(csv);
 }
 
 }  // namespace pentamesh::cli

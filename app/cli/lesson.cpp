@@ -1,17 +1,57 @@
 // Writes a lesson as text, or as a self-contained page with pictures of its scenes, or says what is wrong
 // with it.
-#include "app/cli/lesson_web.h"
 #include "app/cli/plan_argument.h"
 #include "app/ui/lesson/lesson_session.h"
-#include "app/ui/shell/lesson_handout.h"
+#include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/views/table.h"
+#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 
+#include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 namespace pentamesh::cli {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStart = R"(<script type="application/json" id="start">{}</script>)";
+
+// Returns the page as scripts/web builds it, or as an installed tree has it.
+fs::path page_file(const fs::path& data_folder) {
+    std::error_code ignored;
+    for (const fs::path& file :
+         {data_folder / "web" / "pentamesh.html", data_folder / "build" / "web" / "pentamesh.html"})
+        if (fs::is_regular_file(file, ignored)) return file;
+    throw Error(ErrorKind::io, (data_folder / "build" / "web" / "pentamesh.html").string(), "",
+                "is not there; scripts/web builds the page");
+}
+
+// In a page "<" could end the element that the text stands in.
+std::string in_page(const nlohmann::json& value) {
+    std::string out;
+    for (const char c : value.dump()) c == '<' ? out += "\\u003c" : out += c;
+    return out;
+}
+
+// Makes the page with a course inside: one file that a teacher mails.
+fs::path write_course_page(const fs::path& data_folder, const fs::path& course, const fs::path& folder) {
+    std::string page = read_file(page_file(data_folder));
+    const std::size_t at = page.find(kStart);
+    if (at == std::string::npos)
+        throw Error(ErrorKind::invalid, page_file(data_folder).string(), "", "is no page of this version");
+    const nlohmann::json start{
+        {"course", {{"name", course.filename().string()}, {"text", read_file(course)}}}};
+    const std::size_t hole = at + kStart.find("{}");
+    page.replace(hole, 2, in_page(start));
+    std::error_code error;
+    fs::create_directories(folder, error);
+    fs::path file = folder / (course.stem().string() + ".html");
+    write_file(file, page);
+    return file;
+}
 
 struct LessonOptions {
     std::string file, course, output, web, plan = "llama-3.1-405b-16k";
@@ -87,20 +127,18 @@ int lesson(const Context& context, const LessonOptions& options) {
 }  // namespace
 
 void add_lesson(Options& app, Context& context) {
-    auto options = std::make_shared<LessonOptions>();
-    app.add_option("FILE", options->file, "a lesson's file, or the id of one that ships; none: lists them");
-    app.add_option("--course", options->course,
+    auto& options = run_with(app, context, lesson);
+    app.add_option("FILE", options.file, "a lesson's file, or the id of one that ships; none: lists them");
+    app.add_option("--course", options.course,
                    "a course's file, or the id of one that ships, instead of FILE")
         .excludes("FILE");
-    app.add_flag("--html", options->html, "one page with pictures of the scenes, the answers at its end");
-    app.add_flag("--pdf", options->pdf, "the same as slides in a PDF, with -o").excludes("--html");
-    app.add_option("--web", options->web,
+    app.add_flag("--html", options.html, "one page with pictures of the scenes, the answers at its end");
+    app.add_flag("--pdf", options.pdf, "the same as slides in a PDF, with -o").excludes("--html");
+    app.add_option("--web", options.web,
                    "a folder for the page (pentamesh.html) with the lesson or course opened in it");
-    app.add_flag("--queries", options->queries, "what a lesson may ask of a plan");
-    app.add_option("-o,--output", options->output, "where to write; standard output by default");
-    app.add_option("--plan", options->plan, "the plan of steps that open none").show_default();
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return lesson(context, *options); }; });
+    app.add_flag("--queries", options.queries, "what a lesson may ask of a plan");
+    app.add_option("-o,--output", options.output, "where to write; standard output by default");
+    app.add_option("--plan", options.plan, "the plan of steps that open none").show_default();
 }
 
 }  // namespace pentamesh::cli

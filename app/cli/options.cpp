@@ -1,6 +1,7 @@
 #include "app/cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <iostream>
 #include <utility>
 
@@ -51,26 +52,15 @@ const Option& Option::excludes(const std::string& name) const {
     return *this;
 }
 
-Option Options::add_option(const std::string& names, std::string& value, const std::string& help) {
+template <typename T>
+Option Options::add_option(const std::string& names, T& value, const std::string& help) {
     return Option(app_->add_option(names, value, help));
 }
-
-Option Options::add_option(const std::string& names, std::vector<std::string>& value,
-                           const std::string& help) {
-    return Option(app_->add_option(names, value, help));
-}
-
-Option Options::add_option(const std::string& names, int& value, const std::string& help) {
-    return Option(app_->add_option(names, value, help));
-}
-
-Option Options::add_option(const std::string& names, std::int64_t& value, const std::string& help) {
-    return Option(app_->add_option(names, value, help));
-}
-
-Option Options::add_option(const std::string& names, double& value, const std::string& help) {
-    return Option(app_->add_option(names, value, help));
-}
+template Option Options::add_option(const std::string&, std::string&, const std::string&);
+template Option Options::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option Options::add_option(const std::string&, int&, const std::string&);
+template Option Options::add_option(const std::string&, std::int64_t&, const std::string&);
+template Option Options::add_option(const std::string&, double&, const std::string&);
 
 Option Options::add_flag(const std::string& names, bool& value, const std::string& help) {
     return Option(app_->add_flag(names, value, help));

@@ -2,7 +2,6 @@
 // whose header takes longer to compile than a command.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,12 +43,10 @@ class Option {
 class Options {
   public:
     explicit Options(CLI::App* app) : app_(app) {}
-    // `names` is a positional's name in capitals, or "-o,--output".
-    Option add_option(const std::string& names, std::string& value, const std::string& help);
-    Option add_option(const std::string& names, std::vector<std::string>& value, const std::string& help);
-    Option add_option(const std::string& names, int& value, const std::string& help);
-    Option add_option(const std::string& names, std::int64_t& value, const std::string& help);
-    Option add_option(const std::string& names, double& value, const std::string& help);
+    // `names` is a positional's name in capitals, or "-o,--output". The value is a text, texts, a whole
+    // number or a number.
+    template <typename T>
+    Option add_option(const std::string& names, T& value, const std::string& help);
     Option add_flag(const std::string& names, bool& value, const std::string& help);
     // `called` runs when the command line names this command.
     void callback(std::function<void()> called);

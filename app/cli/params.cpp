@@ -37,12 +37,11 @@ int params(const Context& context, const std::string& name) {
 }  // namespace
 
 void add_params(Options& app, Context& context) {
-    auto name = std::make_shared<std::string>();
-    app.add_option("MODEL", *name,
+    auto& name = run_with(app, context, params);
+    app.add_option("MODEL", name,
                    "a model preset's id, a Hugging Face config.json, a plan's model object in a file, or -")
         .required();
     add_json_flag(app, context);
-    app.callback([&context, name] { context.run = [&context, name] { return params(context, *name); }; });
 }
 
 }  // namespace pentamesh::cli

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <utility>
+#include <variant>
 
 namespace pentamesh::cli {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::array<std::pair<const char*, PresetKind>, 4> kLists{{{"models", P
                                                                     {"clusters", PresetKind::cluster},
                                                                     {"plans", PresetKind::plan}}};
 
-int presets(const Context& context) {
+int presets(const Context& context, const std::monostate& /*no options*/) {
     Json out = Json::object();
     Document document;
     for (const auto& [title, kind] : kLists) {
@@ -40,22 +41,20 @@ int presets(const Context& context) {
     return 0;
 }
 
+int schema(const Context& /*context*/, const std::string& /*what*/) {
+    print(plan_schema());
+    return 0;
+}
+
 }  // namespace
 
 void add_presets(Options& app, Context& context) {
     add_json_flag(app, context);
-    app.callback([&context] { context.run = [&context] { return presets(context); }; });
+    static_cast<void>(run_with(app, context, presets));
 }
 
 void add_schema(Options& app, Context& context) {
-    auto what = std::make_shared<std::string>();
-    app.add_option("WHAT", *what, "plan").required().one_of({"plan"});
-    app.callback([&context, what] {
-        context.run = [] {
-            print(plan_schema());
-            return 0;
-        };
-    });
+    app.add_option("WHAT", run_with(app, context, schema), "plan").required().one_of({"plan"});
 }
 
 }  // namespace pentamesh::cli

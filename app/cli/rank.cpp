@@ -27,7 +27,7 @@ Json json_of(const std::vector<Range>& ranges) {
 
 Json json_of(const Coordinates& c) {
     Json out = Json::object();
-    for (std::size_t a = 0; a < kAxisCount; ++a) out[std::string(name_of(static_cast<Axis>(a)))] = c[a];
+    for (const Axis a : all_of<Axis>()) out[key_of(a)] = c[a];
     return out;
 }
 
@@ -42,12 +42,7 @@ Json json_of_coordinates(const Evaluation& e, std::int64_t rank) {
     Json out{{"dense", std::move(dense)}};
     if (!e.mesh.has_experts) return out;
     const Coordinates c = expert_coordinates(e.mesh, rank);
-    const auto at = [&](Axis a) { return c[a]; };
-    out["expert"] = {{"etp", at(Axis::tp)},
-                     {"ep", at(Axis::ep)},
-                     {"pp", at(Axis::pp)},
-                     {"edp_shard", at(Axis::dp_shard)},
-                     {"edp_replicate", at(Axis::dp_replicate)}};
+    out["expert"] = json_of_expert_axes([&](Axis a) { return std::optional<std::int64_t>(c[a]); });
     return out;
 }
 
@@ -84,7 +79,7 @@ Json json_of_contents(const Plan& plan, const Evaluation& e, const RankContents&
         out["expert_ffn"] = json_of(c.expert_ffn);
     }
     const auto stage = static_cast<std::size_t>(c.stage);
-    if (stage < e.memory.stage.size()) out["memory"] = json_of_memory(e)["stages"][stage];
+    if (stage < e.memory.stage.size()) out["memory"] = json_of_memory(plan, e)["stages"][stage];
     return out;
 }
 
@@ -164,11 +159,7 @@ int show_rank(const Context& context, const RankOptions& options) {
     const Evaluation e = assess(plan);
     const std::int64_t rank = number_of(options.rank);
     if (e.mesh.world == 0 || !e.valid) {
-        if (context.json) {
-            Json out{{"rank", rank}};
-            add_validity(out, e);
-            print(pretty(out));
-        }
+        if (context.json) print_json({{"rank", rank}}, e);
         return status_of(e);
     }
     if (rank < 0 || rank >= e.mesh.world)
@@ -184,8 +175,7 @@ int show_rank(const Context& context, const RankOptions& options) {
                  {"groups", json_of_rank_groups(plan, e, rank)},
                  {"holds", json_of_contents(plan, e, contents)}};
         if (!hosts.names.empty()) out["host"] = hosts.of(rank);
-        add_validity(out, e);
-        print(pretty(out));
+        print_json(std::move(out), e);
     } else {
         print(to_text({"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world)
                            + (hosts.names.empty() ? "" : " on " + hosts.of(rank)),
@@ -197,13 +187,11 @@ int show_rank(const Context& context, const RankOptions& options) {
 }  // namespace
 
 void add_rank(Options& app, Context& context) {
-    auto options = std::make_shared<RankOptions>();
-    add_plan_argument(app, options->plan);
-    app.add_option("RANK", options->rank, "which GPU, from 0").required();
-    add_hosts(app, options->hosts);
+    auto& options = run_with(app, context, show_rank);
+    add_plan_argument(app, options.plan);
+    app.add_option("RANK", options.rank, "which GPU, from 0").required();
+    add_hosts(app, options.hosts);
     add_json_flag(app, context);
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return show_rank(context, *options); }; });
 }
 
 }  // namespace pentamesh::cli

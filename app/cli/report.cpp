@@ -4,13 +4,14 @@
 #include "app/tables/groups.h"
 #include "app/ui/review/report_pictures.h"
 #include "core/advice/advice.h"
+#include "core/explain/verdict.h"
 #include "core/plan/title.h"
 
 namespace pentamesh::cli {
 namespace {
 
 Document document_of(const Plan& plan, const Evaluation& e, bool explained) {
-    Document document{title_of(plan), {{"", {summary_line(plan, e)}, {}}}};
+    Document document{title_of(plan), {{"", {asked_line(plan, e.microbatches)}, {}}}};
     if (!plan.notes.empty()) document.sections.front().lines.push_back(plan.notes);
     document.sections.push_back(problems_section(e));
     document.sections.push_back(step_section(e));
@@ -38,7 +39,7 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     out["plan"] = plan_to_json(plan);
     out["parameters"] = json_of_parameters(plan.model.name, e.parameters);
     out["groups"] = json_of_groups(plan, e, kinds_of(e));
-    out["memory"] = json_of_memory(e);
+    out["memory"] = json_of_memory(plan, e);
     out["comm"] = json_of_comm(plan, e);
     out["timeline"] = json_of_timeline(e.timeline, false);
     out["step"] = json_of_step(e);
@@ -75,14 +76,12 @@ int report(const Context& context, const ReportOptions& options) {
 }  // namespace
 
 void add_report(Options& app, Context& context) {
-    auto options = std::make_shared<ReportOptions>();
-    add_plan_argument(app, options->plan);
+    auto& options = run_with(app, context, report);
+    add_plan_argument(app, options.plan);
     const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option markdown = app.add_flag("--markdown", options->markdown, "write Markdown").excludes(json);
-    app.add_flag("--html", options->html, "write one HTML file").excludes(json).excludes(markdown);
-    app.add_option("-o,--output", options->file, "write to this file");
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return report(context, *options); }; });
+    const Option markdown = app.add_flag("--markdown", options.markdown, "write Markdown").excludes(json);
+    app.add_flag("--html", options.html, "write one HTML file").excludes(json).excludes(markdown);
+    app.add_option("-o,--output", options.file, "write to this file");
 }
 
 }  // namespace pentamesh::cli

@@ -67,31 +67,29 @@ int review(const Context& context, const ReviewOptions& options) {
 }  // namespace
 
 void add_review(Options& app, Context& context) {
-    auto options = std::make_shared<ReviewOptions>();
-    add_plan_argument(app, options->plan);
-    app.add_option("PLAN_B", options->second.name, "another plan, which the first is compared with");
+    auto& options = run_with(app, context, review);
+    add_plan_argument(app, options.plan);
+    app.add_option("PLAN_B", options.second.name, "another plan, which the first is compared with");
     app.add_option(
-           "--set-b", options->second.sets,
+           "--set-b", options.second.sets,
            "change a field of the second plan, as layout.tp=4; without PLAN_B: of a copy of PLAN. --set "
            "changes PLAN alone")
         .type_name("POINTER=VALUE")
         .repeatable();
-    app.add_option("-o,--output", options->file,
+    app.add_option("-o,--output", options.file,
                    "NAME.pdf, NAME.html, or a folder for an SVG and a PNG file a page")
         .required();
-    app.add_option("--paper", options->paper, "16:9, a4 or letter").show_default();
-    app.add_option("--theme", options->theme, "light or dark").show_default();
-    app.add_option("--pages", options->pages,
+    app.add_option("--paper", options.paper, "16:9, a4 or letter").show_default();
+    app.add_option("--theme", options.theme, "light or dark").show_default();
+    app.add_option("--pages", options.pages,
                    "as 1,3-5 or summary,memory: summary, placement, memory, time, communication, "
                    "assumptions, comparison");
-    app.add_option("--title", options->request.title, "in the place of the plan's own title");
-    app.add_option("--author", options->request.author, "stands on the first page");
-    app.add_option("--date", options->request.date, "stands on the first page, as it is written here");
-    app.add_flag("--one-a-page", options->request.one_a_page,
+    app.add_option("--title", options.request.title, "in the place of the plan's own title");
+    app.add_option("--author", options.request.author, "stands on the first page");
+    app.add_option("--date", options.request.date, "stands on the first page, as it is written here");
+    app.add_flag("--one-a-page", options.request.one_a_page,
                  "each figure and each table on a page of its own, for a talk");
-    app.add_flag("--outlines", options->request.outlines, "SVG: text as shapes, not as <text>");
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return review(context, *options); }; });
+    app.add_flag("--outlines", options.request.outlines, "SVG: text as shapes, not as <text>");
 }
 
 }  // namespace pentamesh::cli

@@ -42,8 +42,8 @@ ui::ThemeId parse_theme(const std::string& text) {
 }
 
 GroupKind parse_axis(const std::string& text) {
-    for (int i = 0; i < kGroupKindCount; ++i)
-        if (name_of(static_cast<GroupKind>(i)) == text) return static_cast<GroupKind>(i);
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (name_of(kind) == text) return kind;
     refuse("--axis " + shown_text(text) + ": there is no such axis");
 }
 
@@ -97,29 +97,27 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
 }  // namespace
 
 void add_screenshot(Options& app, Context& context) {
-    auto options = std::make_shared<ScreenshotOptions>();
+    auto& options = run_with(app, context, screenshot);
     std::string views;
     for (const std::string_view v : ui::picture_views())
         views += (views.empty() ? "" : ", ") + std::string(v);
-    add_plan_argument(app, options->plan);
-    app.add_option("-o,--output", options->file, "the picture: NAME.png, .svg or .pdf").required();
-    app.add_option("--view", options->view, views + "; default: the scene's, else dashboard");
-    app.add_option("--size", options->size,
+    add_plan_argument(app, options.plan);
+    app.add_option("-o,--output", options.file, "the picture: NAME.png, .svg or .pdf").required();
+    app.add_option("--view", options.view, views + "; default: the scene's, else dashboard");
+    app.add_option("--size", options.size,
                    "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
         .show_default();
-    app.add_option("--scale", options->scale, "pixels of a PNG per logical pixel").show_default();
-    app.add_option("--theme", options->theme, "dark, light or high-contrast").show_default();
-    app.add_option("--rank", options->rank, "show this rank as selected");
-    app.add_option("--axis", options->axis, "the axis whose groups are lit; default: all");
-    app.add_flag("--outlines", options->outlines, "SVG: text as shapes, not as <text>");
-    app.add_flag("--no-title", options->no_title, "a view without the plan's title over it");
-    app.add_flag("--no-caption", options->no_caption, "without the line of model, cluster and layout");
-    app.add_option("--scene", options->scene,
+    app.add_option("--scale", options.scale, "pixels of a PNG per logical pixel").show_default();
+    app.add_option("--theme", options.theme, "dark, light or high-contrast").show_default();
+    app.add_option("--rank", options.rank, "show this rank as selected");
+    app.add_option("--axis", options.axis, "the axis whose groups are lit; default: all");
+    app.add_flag("--outlines", options.outlines, "SVG: text as shapes, not as <text>");
+    app.add_flag("--no-title", options.no_title, "a view without the plan's title over it");
+    app.add_flag("--no-caption", options.no_caption, "without the line of model, cluster and layout");
+    app.add_option("--scene", options.scene,
                    "a plan file or a picture of ours: its view, page, selection and cursor");
-    app.add_option("--select", options->select,
+    app.add_option("--select", options.select,
                    "what is selected: \"rank 5\", \"memory activations, stage 2\"");
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return screenshot(context, *options); }; });
 }
 
 }  // namespace pentamesh::cli

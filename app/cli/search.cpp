@@ -9,11 +9,11 @@
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
+#include "core/plan/problem.h"
 #include "core/plan/software.h"
 #include "core/plan/title.h"
-#include "core/rules/first_error.h"
 #include "core/rules/software_runs.h"
-#include "core/step/causal_mfu.h"
+#include "core/step/step.h"
 
 #include <algorithm>
 #include <chrono>
@@ -248,30 +248,29 @@ int run_search(const Context& context, const SearchArguments& arguments) {
 }  // namespace
 
 void add_search(Options& app, Context& context) {
-    auto a = std::make_shared<SearchArguments>();
-    app.add_option("PLAN", a->plan.name,
+    auto& a = run_with(app, context, run_search);
+    app.add_option("PLAN", a.plan.name,
                    "a plan file or preset: its model, cluster, sequence, batch and precision");
-    add_sets(app, a->plan.sets);
-    app.add_option("--model", a->model, "a model preset or a file, instead of a PLAN");
-    app.add_option("--cluster", a->cluster, "a cluster preset");
-    app.add_option("--gpus", a->gpus, "how many of its GPUs");
-    app.add_option("--vary", a->space.vary, "the values of a field, as tp=1,2,4; may be repeated")
+    add_sets(app, a.plan.sets);
+    app.add_option("--model", a.model, "a model preset or a file, instead of a PLAN");
+    app.add_option("--cluster", a.cluster, "a cluster preset");
+    app.add_option("--gpus", a.gpus, "how many of its GPUs");
+    app.add_option("--vary", a.space.vary, "the values of a field, as tp=1,2,4; may be repeated")
         .type_name("NAME[=V,V]")
         .repeatable();
-    app.add_option("--hold", a->space.hold, "keep the plan's value of a field; may be repeated")
+    app.add_option("--hold", a.space.hold, "keep the plan's value of a field; may be repeated")
         .type_name("NAME")
         .repeatable();
-    app.add_option("--for", a->software, "layouts that this software runs (the plan's), or any")
+    app.add_option("--for", a.software, "layouts that this software runs (the plan's), or any")
         .type_name("SOFTWARE|any");
-    app.add_option("--goal", a->goal, "tokens (default), memory or cost");
-    app.add_option("--headroom", a->options.headroom, "share of the memory that stays free (0.05)");
-    app.add_option("--top", a->options.top, "how many layouts to list besides the Pareto line (10)")
+    app.add_option("--goal", a.goal, "tokens (default), memory or cost");
+    app.add_option("--headroom", a.options.headroom, "share of the memory that stays free (0.05)");
+    app.add_option("--top", a.options.top, "how many layouts to list besides the Pareto line (10)")
         .range(1, 10000);
-    app.add_option("--threads", a->options.threads, "threads (one a core)").range(1, 1024);
+    app.add_option("--threads", a.options.threads, "threads (one a core)").range(1, 1024);
     const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option csv = app.add_flag("--csv", a->csv, "write the results as CSV").excludes(json);
-    app.add_flag("--markdown", a->markdown, "write Markdown").excludes(json).excludes(csv);
-    app.callback([&context, a] { context.run = [&context, a] { return run_search(context, *a); }; });
+    const Option csv = app.add_flag("--csv", a.csv, "write the results as CSV").excludes(json);
+    app.add_flag("--markdown", a.markdown, "write Markdown").excludes(json).excludes(csv);
 }
 
 }  // namespace pentamesh::cli

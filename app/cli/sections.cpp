@@ -8,11 +8,10 @@
 #include "app/tables/step.h"
 #include "app/tables/timeline.h"
 #include "core/base/text.h"
-#include "core/explain/plan_line.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/names.h"
-#include "core/rules/first_error.h"
-#include "core/step/causal_mfu.h"
+#include "core/plan/problem.h"
+#include "core/step/step.h"
 
 #include <cmath>
 
@@ -29,10 +28,6 @@ bool say_void(const Evaluation& e, Section& s) {
 
 }  // namespace
 
-std::string summary_line(const Plan& plan, const Evaluation& e) {
-    return asked_line(plan, e.microbatches);
-}
-
 Section problems_section(const Evaluation& e) {
     Section s{"Problems and advice", {}, {}};
     for (const Problem& p : e.problems) {
@@ -46,10 +41,9 @@ Section problems_section(const Evaluation& e) {
 
 Section parameters_section(const ParameterCounts& c) {
     Section s{"Parameters", {}, {{{"kind"}, {"numbers", Shown::count}}, {}}};
-    for (int i = 0; i < kTensorKindCount; ++i) {
-        const std::int64_t n = c.by_kind[i];
-        if (n > 0) s.table.rows.push_back({std::string(name_of(static_cast<TensorKind>(i))), cell(n)});
-    }
+    for (const TensorKind kind : all_of<TensorKind>())
+        if (const std::int64_t n = c.by_kind[kind]; n > 0)
+            s.table.rows.push_back({std::string(name_of(kind)), cell(n)});
     s.table.rows.push_back({"total", cell(c.total)});
     if (c.active != c.total)
         s.table.rows.push_back({"used by one token, the whole embedding counted", cell(c.active)});

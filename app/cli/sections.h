@@ -19,7 +19,5 @@ namespace pentamesh::cli {
 [[nodiscard]] Section step_section(const Evaluation& e);
 // Says what the whole training takes; it has no lines where the plan gives no part of it.
 [[nodiscard]] Section cost_section(const Plan& plan, const Evaluation& e);
-// Returns one line that repeats the question: model, GPUs, layout, batch.
-[[nodiscard]] std::string summary_line(const Plan& plan, const Evaluation& e);
 
 }  // namespace pentamesh::cli

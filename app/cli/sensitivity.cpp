@@ -58,8 +58,7 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
     if (context.json) {
         Json out = json_of_sensitivity(plan, s, fit);
         if (!e.valid) void_figures(out);
-        add_validity(out, e);
-        print(pretty(out));
+        print_json(std::move(out), e);
         return status_of(e);
     }
     if (options.csv) {
@@ -85,14 +84,11 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
 }  // namespace
 
 void add_sensitivity(Options& app, Context& context) {
-    auto options = std::make_shared<SensitivityOptions>();
-    add_plan_argument(app, options->plan);
+    auto& options = run_with(app, context, sensitivity);
+    add_plan_argument(app, options.plan);
     const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option csv = app.add_flag("--csv", options->csv, "write CSV").excludes(json);
-    app.add_flag("--markdown", options->markdown, "write Markdown").excludes(json).excludes(csv);
-    app.callback([&context, options] {
-        context.run = [&context, options] { return sensitivity(context, *options); };
-    });
+    const Option csv = app.add_flag("--csv", options.csv, "write CSV").excludes(json);
+    app.add_flag("--markdown", options.markdown, "write Markdown").excludes(json).excludes(csv);
 }
 
 }  // namespace pentamesh::cli

@@ -28,7 +28,7 @@ Json json_of_tensor(const Placement& p) {
     for (const Dim d : p.dims)
         if (d != Dim::none) dims.push_back(name_of(d));
     Json axes = Json::object();
-    for (std::size_t a = 0; a < kAxisCount; ++a) {
+    for (const Axis a : all_of<Axis>()) {
         const AxisPlacement& on = p.axis[a];
         if (on.size <= 1) continue;
         Json axis{{"placement", name_of(on.spread)}};
@@ -36,8 +36,7 @@ Json json_of_tensor(const Placement& p) {
             axis["along"] = name_of(on.dim);
             axis["parts"] = on.parts;
         }
-        const bool etp = p.expert && static_cast<Axis>(a) == Axis::tp;
-        axes[etp ? "etp" : std::string(name_of(static_cast<Axis>(a)))] = std::move(axis);
+        axes[p.expert && a == Axis::tp ? "etp" : key_of(a)] = std::move(axis);
     }
     return {{"name", name_of(p.id)},
             {"kind", name_of(p.kind)},
@@ -62,8 +61,13 @@ Table table_of_all(const std::vector<Placement>& kept) {
     return t;
 }
 
-int tensors(const Context& context, const PlanArgument& argument, bool csv) {
-    const Plan plan = load_plan(context, argument);
+struct TensorsOptions {
+    PlanArgument plan;
+    bool csv = false;
+};
+
+int tensors(const Context& context, const TensorsOptions& options) {
+    const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
     Json list = Json::array();
     Document document;
@@ -78,10 +82,8 @@ int tensors(const Context& context, const PlanArgument& argument, bool csv) {
                     document.sections.push_back({std::string(name_of(state)), {}, tensors_table(placements)});
             }
     if (context.json) {
-        Json out{{"tensors", std::move(list)}};
-        add_validity(out, e);
-        print(pretty(out));
-    } else if (csv) {
+        print_json({{"tensors", std::move(list)}}, e);
+    } else if (options.csv) {
         print(write_table(table_of_all(kept), TableFormat::csv));
     } else {
         print(to_text(document));
@@ -92,14 +94,10 @@ int tensors(const Context& context, const PlanArgument& argument, bool csv) {
 }  // namespace
 
 void add_tensors(Options& app, Context& context) {
-    auto argument = std::make_shared<PlanArgument>();
-    add_plan_argument(app, *argument);
+    auto& options = run_with(app, context, tensors);
+    add_plan_argument(app, options.plan);
     add_json_flag(app, context);
-    auto csv = std::make_shared<bool>(false);
-    app.add_flag("--csv", *csv, "write what is kept at rest as CSV").excludes("--json");
-    app.callback([&context, argument, csv] {
-        context.run = [&context, argument, csv] { return tensors(context, *argument, *csv); };
-    });
+    app.add_flag("--csv", options.csv, "write what is kept at rest as CSV").excludes("--json");
 }
 
 }  // namespace pentamesh::cli

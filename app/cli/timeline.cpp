@@ -156,8 +156,7 @@ int timeline(const Context& context, const TimelineOptions& options) {
         Json out = json_of_timeline(e.timeline, true);
         if (!e.timeline.empty()) out["bubble"] = json_of_bubble(bubble_of(e));
         if (!e.valid) void_figures(out);
-        add_validity(out, e);
-        print(pretty(out));
+        print_json(std::move(out), e);
     } else {
         Section section = timeline_section(e);
         if (e.valid && e.timeline.shape.devices > 1 && !e.timeline.empty())
@@ -170,19 +169,17 @@ int timeline(const Context& context, const TimelineOptions& options) {
 }  // namespace
 
 void add_timeline(Options& app, Context& context) {
-    auto options = std::make_shared<TimelineOptions>();
-    add_plan_argument(app, options->plan);
-    app.add_option("--costs", options->costs,
+    auto& options = run_with(app, context, timeline);
+    add_plan_argument(app, options.plan);
+    app.add_option("--costs", options.costs,
                    "costs of a whole stage instead of the model's: F=1,I=1,W=1,comm=0[,FB=3]");
     const Option json = app.add_flag("--json", context.json, "write JSON");
     const Option trace =
-        app.add_option("--trace", options->trace, "write a Chrome trace to this file, which Perfetto opens")
+        app.add_option("--trace", options.trace, "write a Chrome trace to this file, which Perfetto opens")
             .excludes(json);
-    app.add_flag("--csv", options->csv, "write every operation as CSV: device, op, micro-batch, start, end")
+    app.add_flag("--csv", options.csv, "write every operation as CSV: device, op, micro-batch, start, end")
         .excludes(json)
         .excludes(trace);
-    app.callback(
-        [&context, options] { context.run = [&context, options] { return timeline(context, *options); }; });
 }
 
 }  // namespace pentamesh::cli

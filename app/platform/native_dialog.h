@@ -2,7 +2,7 @@
 // on.
 #pragma once
 
-#include "app/ui/shell/file_question.h"
+#include "app/ui/shell/host.h"
 
 #include <memory>
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "app/platform/hand_over.h"
 #include "app/platform/native_dialog.h"
-#include "app/ui/shell/lesson_handout.h"
+#include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/error.h"
@@ -18,7 +18,6 @@
 #include <utility>
 
 namespace pentamesh {
-
 namespace {
 
 constexpr int kSettle = 4;  // a text field has the keyboard three frames after it asked for it
@@ -239,6 +238,13 @@ bool WindowRun::rests() const {
 
 void WindowRun::closed() {
     impl_->shell->closed();
+}
+
+void run_window(const Presets& presets, const WindowArgs& args) {
+    WindowRun window(presets, args);
+    while (window.turn()) {
+    }
+    window.closed();
 }
 
 }  // namespace pentamesh

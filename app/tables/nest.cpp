@@ -1,6 +1,6 @@
 #include "app/tables/nest.h"
 
-#include "core/sharding/nesting_words.h"
+#include "core/sharding/nesting.h"
 #include "core/teach/captions.h"
 
 namespace pentamesh {

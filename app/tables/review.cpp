@@ -4,8 +4,8 @@
 #include "core/explain/explain_step.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
-#include "core/step/causal_mfu.h"
 #include "core/step/cost.h"
+#include "core/step/step.h"
 
 #include <cmath>
 #include <utility>

@@ -4,7 +4,7 @@
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
 #include "core/plan/problem.h"
-#include "core/step/causal_mfu.h"
+#include "core/step/step.h"
 
 namespace pentamesh {
 namespace {

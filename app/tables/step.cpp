@@ -1,7 +1,7 @@
 #include "app/tables/step.h"
 
 #include "core/plan/names.h"
-#include "core/step/causal_mfu.h"
+#include "core/step/step.h"
 
 namespace pentamesh {
 

@@ -102,7 +102,7 @@ void offer_or_withdraw(Advice& advice, Advised& problem, const Candidate& candid
 void say_price(Advice& a, Advised& problem);
 
 // Each is in its own file.
-void advise_experts(Advice& a);    // advice_experts.cpp
+void advise_experts(Advice& a);    // advice_stages.cpp
 void advise_placement(Advice& a);  // advice_placement.cpp
 void advise_sharding(Advice& a);   // advice_sharding.cpp
 void advise_memory(Advice& a);     // advice_memory.cpp

@@ -8,7 +8,7 @@
 #include "core/mesh/collective.h"
 #include "core/mesh/mesh.h"
 #include "core/pipeline/resolved_plan.h"
-#include "core/pipeline/stage_numbers.h"
+#include "core/pipeline/stages.h"
 #include "core/plan/plan.h"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ struct Comm {
     Stages stages;
     HeldNumbers held;
     // Counts numbers whose gradients are reduced: of one device once times are known
-    // (core/step/state_stage.h).
+    // (core/step/step.cpp).
     StageNumbers reduced;
     std::vector<StageNumbers> reducing;  // the devices that can be this one (find_reduced)
     int embedding_copies = 0;            // devices that hold the word embedding once more

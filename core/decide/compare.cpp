@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "core/decide/units.h"
 #include "core/plan/title.h"
-#include "core/step/causal_mfu.h"
+#include "core/step/step.h"
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 #include "core/base/threads.h"
 #include "core/decide/lift.h"
 #include "core/decide/search_worker.h"
-#include "core/rules/first_error.h"
-#include "core/step/causal_mfu.h"
+#include "core/plan/problem.h"
+#include "core/step/step.h"
 
 #include <algorithm>
 #include <exception>

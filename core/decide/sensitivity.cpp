@@ -8,8 +8,8 @@
 #include "core/plan/factors.h"
 #include "core/plan/field_list.h"
 #include "core/plan/order_presets.h"
+#include "core/plan/problem.h"
 #include "core/plan/ranges.h"
-#include "core/rules/first_error.h"
 #include "core/rules/software_runs.h"
 #include "core/step/constants.h"
 

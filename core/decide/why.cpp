@@ -5,7 +5,7 @@
 #include "core/mesh/places.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
-#include "core/step/causal_mfu.h"
+#include "core/step/step.h"
 
 #include <algorithm>
 #include <cmath>

@@ -112,8 +112,7 @@ Blame blame(const Plan& plan, const Evaluation& e, std::vector<std::int64_t> ran
     Blame b;
     b.ranks = std::move(ranks);
     find_place(plan, mesh, b);
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto kind = static_cast<GroupKind>(k);
+    for (const GroupKind kind : all_of<GroupKind>()) {
         if (is_expert(kind) && !mesh.has_experts) continue;
         const std::int64_t degree = degree_in(mesh, kind);
         if (degree == 1) continue;
@@ -158,8 +157,7 @@ std::string shared_place_text(const Plan& plan, const Evaluation& e, const Blame
         add("GPU " + std::to_string(*b.seat) + " of each " + std::string(domain_name(plan.cluster))
             + " (its rail)");
     if (b.stage) add("pipeline stage " + with_commas(*b.stage));
-    for (std::size_t a = 0; a < kAxisCount; ++a) {
-        const auto axis = static_cast<Axis>(a);
+    for (const Axis axis : all_of<Axis>()) {
         if (axis != Axis::pp && b.same_dense[axis])
             add(std::string(name_of(axis)) + " " + with_commas(b.dense[axis]));
     }

@@ -11,6 +11,7 @@ namespace pentamesh {
 namespace {
 
 using hf::Family;
+using hf::Fields;
 
 // Describes a config with several parts: where the language model's part lies, and its type where the part
 // does not name it.
@@ -92,7 +93,7 @@ const Family* find_family(std::string_view type) {
     return nullptr;
 }
 
-[[noreturn]] void refuse_type(const HfFields& f, const std::string& type) {
+[[noreturn]] void refuse_type(const Fields& f, const std::string& type) {
     for (const Refused& r : kRefused)
         if (r.type == type)
             f.fail("model_type", "\"" + type + "\" is a family that a plan cannot state: it has no field for "
@@ -112,7 +113,7 @@ const Family* find_family(std::string_view type) {
     f.fail("model_type", text);
 }
 
-std::string name_for(const HfFields& f, const std::string& type) {
+std::string name_for(const Fields& f, const std::string& type) {
     const nlohmann::json* given = f.find("_name_or_path");
     if (given && given->is_string() && !given->get<std::string>().empty()) return given->get<std::string>();
     const std::filesystem::path file(f.path());
@@ -126,7 +127,7 @@ struct Part {
     nlohmann::json object;
     std::string prefix, type;
 };
-Part language_part(const HfFields& top, const std::string& type) {
+Part language_part(const Fields& top, const std::string& type) {
     Part part{top.object(), "", type};
     for (const Wrapper& w : kWrappers) {
         if (w.type != type) continue;
@@ -142,7 +143,7 @@ Part language_part(const HfFields& top, const std::string& type) {
         } else {
             part.object = *inner;
         }
-        const HfFields own(part.object, top, part.prefix);
+        const Fields own(part.object, top, part.prefix);
         part.type = own.text("model_type", w.inner);
         // The switch that ties head and table may be outside the part.
         const nlohmann::json* tied = top.find("tie_word_embeddings");
@@ -176,15 +177,15 @@ Model model_from_hf(const nlohmann::json& config, const std::string& path, std::
     if (!config.is_object())
         throw Error(ErrorKind::invalid, path, "",
                     "found " + shown_json(config) + ", a Hugging Face config.json must be an object");
-    const HfFields top(config, path, "", read);
+    const Fields top(config, path, "", read);
     const std::string type = top.text("model_type", "");
     if (type.empty())
         top.fail("model_type", "is missing: it says which architecture the other fields describe");
     const Part part = language_part(top, type);
-    const HfFields fields(part.object, top, part.prefix);
+    const Fields fields(part.object, top, part.prefix);
     const Family* family = find_family(part.type);
     if (!family) refuse_type(part.prefix.empty() ? top : fields, part.type);
-    Model model = family->read(fields);
+    Model model = hf::read_family(*family, fields);
     if (!counts_all(count_parameters(model)))
         throw Error(ErrorKind::invalid, path, fields.prefix(), uncounted_text(model));
     model.name = name_for(top, type);

@@ -6,115 +6,38 @@
 namespace pentamesh::hf {
 namespace {
 
-void no_window_unless_used(const Fields& f, Model& m) {
-    if (!f.flag("use_sliding_window", false)) m.sliding_window = 0;
+bool is_on(const Fields& f, const Flag& flag) {
+    return flag.name.empty() ? flag.otherwise : f.flag(flag.name, flag.otherwise);
 }
 
-// Sets layers by layer_types where the file lists them, else gives all but each `every`-th a window; 0 leaves
-// the layers as they are.
-void slide(const Fields& f, Model& m, std::int64_t every) {
+void read_window(const Fields& f, const Traits& t, Model& m) {
+    if (t.window == Window::none || (t.window == Window::if_used && !f.flag("use_sliding_window", false)))
+        m.sliding_window = 0;
+    if (t.window_size > 0) m.sliding_window = f.or_else("sliding_window", t.window_size);
+}
+
+void read_layers(const Fields& f, const Traits& t, Model& m) {
     Layers layers = plain_layers(m);
+    const std::int64_t every = t.full_every_name.empty()
+                                   ? *t.full_every
+                                   : f.or_else(t.full_every_name, *t.full_every, 1, Fields::kMostLayers);
     if (!read_layer_types(f, layers) && every > 0 && m.sliding_window > 0) slide_all_but(layers, every);
     set_layers(f, m, layers);
 }
 
-Model llama(const Fields& f) {
-    return llama_decoder(f);
-}
+// ---- what no row says -----------------------------------------------------------------------------------
 
-// Layers without rotary positions have as many numbers.
-Model smollm3(const Fields& f) {
-    Model m = gated_decoder(f, {.tied = true});
-    m.attention_bias = f.flag("attention_bias", false);
-    m.mlp_bias = f.flag("mlp_bias", false);
-    no_window_unless_used(f, m);
-    slide(f, m, 0);
-    return m;
-}
-
-Model mistral(const Fields& f) {
-    return gated_decoder(f);
-}
-
-Model phi3(const Fields& f) {
-    return gated_decoder(f);
-}
-
-Model ministral3(const Fields& f) {
-    Model m = gated_decoder(f, {.tied = true});
-    if (f.find("layer_types")) slide(f, m, 0);
-    return m;
-}
-
-Model qwen2(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.qkv_bias = true;
-    no_window_unless_used(f, m);
-    return m;
-}
-
-// Xiaomi 2025: it is Qwen 2 with a flag for the biases and prediction layers.
-Model mimo(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.qkv_bias = f.flag("attention_bias", true);
-    no_window_unless_used(f, m);
-    m.mtp_layers = prediction_layers(f);
-    return m;
-}
-
-Model qwen3(const Fields& f) {
-    Model m = gated_decoder(f, {.head_dim = 128});
-    m.attention_bias = f.flag("attention_bias", false);
-    m.qk_norm = QkNorm::head;
-    no_window_unless_used(f, m);
-    return m;
+void ministral3(const Fields& f, Model& m) {
+    if (f.find("layer_types")) read_layers(f, {.full_every = 0}, m);
 }
 
 // Gemma computes with the tanh form of GELU for any hidden_act (configuration_gemma.py).
-Model gemma(const Fields& f) {
-    Model m = decoder(f, {.head_dim = 256, .tied = true});
-    m.ffn_kind = FfnKind::geglu;
-    m.attention_bias = f.flag("attention_bias", false);
-    return m;
+FfnKind geglu(const Fields& /*f*/, std::string_view /*name*/, std::string_view /*otherwise*/) {
+    return FfnKind::geglu;
 }
 
-constexpr Defaults kGemma{
-    .head_dim = 256, .tied = true, .activation_name = "hidden_activation", .activation = "gelu_pytorch_tanh"};
-
-Model gemma2(const Fields& f) {
-    Model m = gated_decoder(f, kGemma);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.post_norms = true;
-    m.sliding_window = f.or_else("sliding_window", 4096);
-    slide(f, m, 2);
-    return m;
-}
-
-Model vaultgemma(const Fields& f) {
-    Model m = gemma2(f);
-    m.post_norms = false;
-    return m;
-}
-
-Model gemma3(const Fields& f) {
-    Defaults d = kGemma;
-    d.heads = 8, d.kv_heads = 4, d.vocab = 262208;
-    Model m = gated_decoder(f, d);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.post_norms = true;
-    m.qk_norm = QkNorm::head;
-    m.sliding_window = f.or_else("sliding_window", 4096);
-    slide(f, m, f.or_else("sliding_window_pattern", 6, 1, Fields::kMostLayers));
-    return m;
-}
-
-Model phi(const Fields& f) {
+void phi(const Fields& f, Model& /*m*/) {
     if (f.flag("qk_layernorm", false)) f.fail("qk_layernorm", "true is not supported: its norms have biases");
-    Model m = decoder(f);
-    m.ffn_kind = plain(f, "hidden_act", "gelu_new");
-    m.norm = NormKind::layernorm;
-    m.attention_bias = m.mlp_bias = m.head_bias = m.shared_norm = true;
-    return m;
 }
 
 Model gpt2(const Fields& f) {
@@ -134,115 +57,14 @@ Model gpt2(const Fields& f) {
     return m;
 }
 
-Model gpt_neox(const Fields& f) {
-    Model m = decoder(f);
-    m.ffn_kind = plain(f, "hidden_act", "gelu");
-    m.norm = NormKind::layernorm;
-    m.attention_bias = f.flag("attention_bias", true);
-    m.mlp_bias = true;
-    return m;
-}
-
-Model olmo(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.norm = NormKind::unweighted;
-    return m;
-}
-
-// Its two norms of a layer come after attention and MLP instead of before: as many numbers.
-Model olmo2(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.qk_norm = QkNorm::full;
-    m.sliding_window = 0;
-    return m;
-}
-
-Model olmo3(const Fields& f) {
-    Model m = olmo2(f);
-    m.sliding_window = f.or_else("sliding_window", 4096);
-    slide(f, m, 4);
-    return m;
-}
-
-Model nemotron(const Fields& f) {
-    Model m = decoder(f);
-    m.ffn_kind = plain(f, "hidden_act", "relu2");
-    m.norm = NormKind::layernorm;
-    m.attention_bias = f.flag("attention_bias", false);
-    m.mlp_bias = f.flag("mlp_bias", false);
-    return m;
-}
-
-// Arcee AI 2025 (AFM): it is Llama with an MLP without gate.
-Model arcee(const Fields& f) {
-    Model m = decoder(f);
-    m.ffn_kind = plain(f, "hidden_act", "relu2");
-    m.attention_bias = f.flag("attention_bias", false);
-    m.mlp_bias = f.flag("mlp_bias", false);
-    m.sliding_window = 0;
-    return m;
-}
-
-Model apertus(const Fields& f) {
-    Model m = decoder(f);
-    m.ffn_kind = plain(f, "hidden_act", "xielu");
-    m.attention_bias = f.flag("attention_bias", false);
-    m.mlp_bias = f.flag("mlp_bias", false);
-    if (f.flag("qk_norm", true)) m.qk_norm = QkNorm::head;
-    m.sliding_window = 0;
-    return m;
-}
-
-Model seed_oss(const Fields& f) {
-    Model m = gated_decoder(f, {.head_dim = 128});
+void seed_oss(const Fields& f, Model& m) {
     const bool in = f.flag("attention_bias", true), out = f.flag("attention_out_bias", false);
     if (out && !in) f.fail("attention_out_bias", "true without attention_bias cannot be stated");
     m.qkv_bias = in && !out;
     m.attention_bias = out;
-    m.mlp_bias = f.flag("mlp_bias", false);
-    m.sliding_window = 0;
-    return m;
 }
 
-Model glm(const Fields& f) {
-    Model m = gated_decoder(f, {.head_dim = 128});
-    m.qkv_bias = f.flag("attention_bias", true);  // the output has none
-    m.sliding_window = 0;
-    return m;
-}
-
-// GLM-4-0414 has norms after attention and MLP as well as before.
-Model glm4(const Fields& f) {
-    Model m = glm(f);
-    m.qkv_bias = f.flag("attention_bias", false);
-    m.post_norms = true;
-    return m;
-}
-
-// ERNIE 4.5 has one switch for the biases of all products but the router's and the head's.
-Model ernie4_5(const Fields& f) {
-    Model m = gated_decoder(f, {.head_dim = 128, .tied = true});
-    m.attention_bias = m.mlp_bias = f.flag("use_bias", false);
-    m.sliding_window = 0;
-    m.mtp_layers = prediction_layers(f);
-    return m;
-}
-
-Model hunyuan_dense(const Fields& f) {
-    Model m = gated_decoder(f);
-    if (!f.find("head_dim")) m.head_dim = f.or_else("attention_head_dim", m.head_dim);
-    m.attention_bias = f.flag("attention_bias", false);
-    if (f.flag("use_qk_norm", true)) m.qk_norm = QkNorm::head;
-    m.sliding_window = 0;
-    return m;
-}
-
-// Two norms a layer come after attention and MLP: as many numbers as before them.
-Model exaone4(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.qk_norm = QkNorm::head;
+void exaone4(const Fields& f, Model& m) {
     Layers layers = plain_layers(m);
     const nlohmann::json* pattern = f.find("sliding_window_pattern");
     if (!read_layer_types(f, layers) && pattern && m.sliding_window > 0) {
@@ -260,103 +82,188 @@ Model exaone4(const Fields& f) {
                                      : MixerKind::full;
     }
     set_layers(f, m, layers);
-    return m;
 }
 
+void latent(const Fields& f, Model& m) {
+    m.kv_heads = m.heads;
+    latent_attention(f, m);
+}
+
+// ---- rows -----------------------------------------------------------------------------------------------
+
+constexpr Traits kLlama{.attention_bias = kAttentionBias, .mlp_bias = kMlpBias};
+constexpr Traits kMistral{.window = Window::as_written};
+constexpr Traits kNemotron{.defaults = {.activation = "relu2"},
+                           .mlp = plain,
+                           .attention_bias = kAttentionBias,
+                           .mlp_bias = kMlpBias,
+                           .norm = NormKind::layernorm,
+                           .window = Window::as_written};
+constexpr Traits kGemma2{.defaults = {.head_dim = 256,
+                                      .tied = true,
+                                      .activation_name = "hidden_activation",
+                                      .activation = "gelu_pytorch_tanh"},
+                         .attention_bias = kAttentionBias,
+                         .post_norms = true,
+                         .window_size = 4096,
+                         .full_every = 2};
+constexpr Traits kVaultGemma = [] {
+    Traits t = kGemma2;
+    t.post_norms = false;
+    return t;
+}();
+constexpr Traits kGemma3 = [] {
+    Traits t = kGemma2;
+    t.defaults.heads = 8, t.defaults.kv_heads = 4, t.defaults.vocab = 262208;
+    t.qk_norm = QkNorm::head;
+    t.full_every = 6, t.full_every_name = "sliding_window_pattern";
+    return t;
+}();
+// Two norms of a layer come after attention and MLP instead of before: as many numbers.
+constexpr Traits kOlmo2{.attention_bias = kAttentionBias, .qk_norm = QkNorm::full};
+constexpr Traits kOlmo3 = [] {
+    Traits t = kOlmo2;
+    t.window_size = 4096, t.full_every = 4;
+    return t;
+}();
+// GLM-4-0414 has norms after attention and MLP as well as before; the attention's output has no bias.
+constexpr Traits kGlm{.defaults = {.head_dim = 128}, .qkv_bias = {"attention_bias", true}};
+constexpr Traits kGlm4{.defaults = {.head_dim = 128}, .qkv_bias = kAttentionBias, .post_norms = true};
 // Cohere has attention and MLP side by side after one layer norm without bias, which has as many numbers as
 // an RMS norm; norms of queries and keys have a weight for each head.
-Model cohere(const Fields& f) {
-    Model m = gated_decoder(f, {.tied = true});
-    m.attention_bias = f.flag("attention_bias", false);
-    m.shared_norm = true;
-    if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::full;
-    m.sliding_window = 0;
-    return m;
-}
-Model cohere2(const Fields& f) {
-    Model m = cohere(f);
-    m.sliding_window = f.or_else("sliding_window", 4096);
-    slide(f, m, f.or_else("sliding_window_pattern", 4, 1, Fields::kMostLayers));
-    return m;
-}
+constexpr Traits kCohere{.defaults = {.tied = true},
+                         .attention_bias = kAttentionBias,
+                         .shared_norm = true,
+                         .qk_norm = QkNorm::full,
+                         .has_qk_norm = {"use_qk_norm"}};
+constexpr Traits kCohere2 = [] {
+    Traits t = kCohere;
+    t.window_size = 4096;
+    t.full_every = 4, t.full_every_name = "sliding_window_pattern";
+    return t;
+}();
 
-Model granite(const Fields& f) {
-    return llama(f);
-}
-
-Model helium(const Fields& f) {
-    Model m = gated_decoder(f, {.head_dim = 128});
-    m.qkv_bias = f.flag("attention_bias", false);
-    m.mlp_bias = f.flag("mlp_bias", false);
-    m.sliding_window = 0;
-    return m;
-}
-
-Model starcoder2(const Fields& f) {
-    Model m = decoder(f, {.tied = true});
-    m.ffn_kind = plain(f, "hidden_act", "gelu_pytorch_tanh");
-    m.norm = NormKind::layernorm;
-    m.attention_bias = m.mlp_bias = f.flag("use_bias", true);
-    return m;
-}
-
-// Meta 2025 (Code World Model): it is Llama with windows.
-Model cwm(const Fields& f) {
-    Model m = gated_decoder(f, {.head_dim = 128});
-    m.sliding_window = f.or_else("sliding_window", 8192);
-    slide(f, m, 0);
-    return m;
-}
-
-// Youtu-LLM is a dense model with latent attention.
-Model latent_dense(const Fields& f) {
-    Model m = gated_decoder(f, {.tied = true});
-    m.attention_bias = f.flag("attention_bias", false);
-    m.kv_heads = m.heads;
-    m.sliding_window = 0;
-    latent_attention(f, m);
-    return m;
-}
-
-constexpr std::array<Family, 37> kDenseFamilies{{{"apertus", apertus},
-                                                 {"arcee", arcee},
-                                                 {"cohere", cohere},
-                                                 {"cohere2", cohere2},
-                                                 {"cwm", cwm},
-                                                 {"ernie4_5", ernie4_5},
-                                                 {"exaone4", exaone4},
-                                                 {"gemma", gemma},
-                                                 {"gemma2", gemma2},
-                                                 {"gemma3", gemma3},
-                                                 {"gemma3_text", gemma3},
-                                                 {"glm", glm},
-                                                 {"glm4", glm4},
-                                                 {"glm4v_text", glm4},
-                                                 {"gpt2", gpt2},
-                                                 {"gpt_neox", gpt_neox},
-                                                 {"granite", granite},
-                                                 {"helium", helium},
-                                                 {"hunyuan_v1_dense", hunyuan_dense},
-                                                 {"llama", llama},
-                                                 {"mimo", mimo},
-                                                 {"ministral3", ministral3},
-                                                 {"minitron", nemotron},
-                                                 {"mistral", mistral},
-                                                 {"nemotron", nemotron},
-                                                 {"olmo", olmo},
-                                                 {"olmo2", olmo2},
-                                                 {"olmo3", olmo3},
-                                                 {"phi", phi},
-                                                 {"phi3", phi3},
-                                                 {"qwen2", qwen2},
-                                                 {"qwen3", qwen3},
-                                                 {"seed_oss", seed_oss},
-                                                 {"smollm3", smollm3},
-                                                 {"starcoder2", starcoder2},
-                                                 {"vaultgemma", vaultgemma},
-                                                 {"youtu_llm", latent_dense}}};
+constexpr std::array<Family, 37> kDenseFamilies{{
+    {"apertus",
+     {.defaults = {.activation = "xielu"},
+      .mlp = plain,
+      .attention_bias = kAttentionBias,
+      .mlp_bias = kMlpBias,
+      .qk_norm = QkNorm::head,
+      .has_qk_norm = {"qk_norm", true}}},
+    // Arcee AI 2025 (AFM): it is Llama with an MLP without gate.
+    {"arcee",
+     {.defaults = {.activation = "relu2"},
+      .mlp = plain,
+      .attention_bias = kAttentionBias,
+      .mlp_bias = kMlpBias}},
+    {"cohere", kCohere},
+    {"cohere2", kCohere2},
+    // Meta 2025 (Code World Model): it is Llama with windows.
+    {"cwm", {.defaults = {.head_dim = 128}, .window_size = 8192, .full_every = 0}},
+    // ERNIE 4.5 has one switch for the biases of all products but the router's and the head's.
+    {"ernie4_5",
+     {.defaults = {.head_dim = 128, .tied = true},
+      .attention_bias = {"use_bias"},
+      .mlp_bias = {"use_bias"},
+      .predicts = true}},
+    // Two norms a layer come after attention and MLP: as many numbers as before them.
+    {"exaone4", {.qk_norm = QkNorm::head, .window = Window::as_written, .rest = exaone4}},
+    {"gemma",
+     {.defaults = {.head_dim = 256, .tied = true},
+      .mlp = geglu,
+      .attention_bias = kAttentionBias,
+      .window = Window::as_written}},
+    {"gemma2", kGemma2},
+    {"gemma3", kGemma3},
+    {"gemma3_text", kGemma3},
+    {"glm", kGlm},
+    {"glm4", kGlm4},
+    {"glm4v_text", kGlm4},
+    {"gpt2", gpt2},
+    {"gpt_neox",
+     {.defaults = {.activation = "gelu"},
+      .mlp = plain,
+      .attention_bias = {"attention_bias", true},
+      .mlp_bias = kAlways,
+      .norm = NormKind::layernorm,
+      .window = Window::as_written}},
+    {"granite", kLlama},
+    {"helium", {.defaults = {.head_dim = 128}, .qkv_bias = kAttentionBias, .mlp_bias = kMlpBias}},
+    {"hunyuan_v1_dense",
+     {.attention_bias = kAttentionBias,
+      .qk_norm = QkNorm::head,
+      .has_qk_norm = {"use_qk_norm", true},
+      .rest = hunyuan_head_dim}},
+    {"llama", kLlama},
+    // Xiaomi 2025: it is Qwen 2 with a flag for the biases and prediction layers.
+    {"mimo", {.qkv_bias = {"attention_bias", true}, .window = Window::if_used, .predicts = true}},
+    {"ministral3", {.defaults = {.tied = true}, .window = Window::as_written, .rest = ministral3}},
+    {"minitron", kNemotron},
+    {"mistral", kMistral},
+    {"nemotron", kNemotron},
+    {"olmo", {.attention_bias = kAttentionBias, .norm = NormKind::unweighted, .window = Window::as_written}},
+    {"olmo2", kOlmo2},
+    {"olmo3", kOlmo3},
+    {"phi",
+     {.defaults = {.activation = "gelu_new"},
+      .mlp = plain,
+      .attention_bias = kAlways,
+      .mlp_bias = kAlways,
+      .head_bias = kAlways,
+      .norm = NormKind::layernorm,
+      .shared_norm = true,
+      .window = Window::as_written,
+      .rest = phi}},
+    {"phi3", kMistral},
+    {"qwen2", {.qkv_bias = kAlways, .window = Window::if_used}},
+    {"qwen3",
+     {.defaults = {.head_dim = 128},
+      .attention_bias = kAttentionBias,
+      .qk_norm = QkNorm::head,
+      .window = Window::if_used}},
+    {"seed_oss", {.defaults = {.head_dim = 128}, .mlp_bias = kMlpBias, .rest = seed_oss}},
+    // Layers without rotary positions have as many numbers.
+    {"smollm3",
+     {.defaults = {.tied = true},
+      .attention_bias = kAttentionBias,
+      .mlp_bias = kMlpBias,
+      .window = Window::if_used,
+      .full_every = 0}},
+    {"starcoder2",
+     {.defaults = {.tied = true, .activation = "gelu_pytorch_tanh"},
+      .mlp = plain,
+      .attention_bias = {"use_bias", true},
+      .mlp_bias = {"use_bias", true},
+      .norm = NormKind::layernorm,
+      .window = Window::as_written}},
+    {"vaultgemma", kVaultGemma},
+    // Youtu-LLM is a dense model with latent attention.
+    {"youtu_llm", {.defaults = {.tied = true}, .attention_bias = kAttentionBias, .rest = latent}},
+}};
 
 }  // namespace
+
+Model read_family(const Family& family, const Fields& f) {
+    if (family.read) return family.read(f);
+    const Traits& t = family.traits;
+    Model m = decoder(f, t.defaults);
+    m.ffn_kind = t.mlp(f, t.defaults.activation_name, t.defaults.activation);
+    m.attention_bias = is_on(f, t.attention_bias);
+    m.qkv_bias = is_on(f, t.qkv_bias);
+    m.mlp_bias = is_on(f, t.mlp_bias);
+    m.head_bias = is_on(f, t.head_bias);
+    m.norm = t.norm;
+    m.post_norms = t.post_norms;
+    m.shared_norm = t.shared_norm;
+    if (t.qk_norm != QkNorm::none && is_on(f, t.has_qk_norm)) m.qk_norm = t.qk_norm;
+    read_window(f, t, m);
+    if (!t.experts.empty()) m.moe = experts(f, t.experts, t.expert_ffn);
+    if (t.rest) t.rest(f, m);
+    if (t.full_every) read_layers(f, t, m);
+    if (t.predicts) m.mtp_layers = prediction_layers(f);
+    return m;
+}
 
 std::span<const Family> dense_families() {
     return kDenseFamilies;

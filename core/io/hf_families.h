@@ -2,9 +2,13 @@
 // models/*/configuration_*.py; for families that are not there, those of the code next to the checkpoint.
 #pragma once
 
-#include "core/io/hf_fields.h"
+#include "core/base/error.h"
+#include "core/base/json_reader.h"
 #include "core/plan/plan.h"
 
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,17 +16,76 @@
 
 namespace pentamesh::hf {
 
-using Fields = HfFields;
+class Fields {
+  public:
+    // The ranges are as wide as the plan file's own.
+    static constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+    static constexpr std::int64_t kMostLayers = std::int64_t{1} << 16;
+    static constexpr std::int64_t kMostExperts = std::int64_t{1} << 20;
 
-struct Family {
-    std::string_view type;  // model_type
-    Model (*read)(const Fields&);
+    // `read`, where given, collects the pointers of the fields that are looked for.
+    Fields(const nlohmann::json& object, std::string path, std::string prefix,
+           std::set<std::string>* read = nullptr)
+        : object_(object), path_(std::move(path)), prefix_(std::move(prefix)), read_(read) {}
+    // Reads an object of the file that `from` reads.
+    Fields(const nlohmann::json& object, const Fields& from, std::string prefix)
+        : Fields(object, from.path_, std::move(prefix), from.read_) {}
+
+    [[nodiscard]] const nlohmann::json* find(std::string_view name) const {
+        if (read_) read_->insert(prefix_ + "/" + std::string(name));
+        const auto it = object_.find(std::string(name));
+        return it == object_.end() || it->is_null() ? nullptr : &*it;
+    }
+
+    [[noreturn]] void fail(std::string_view name, const std::string& message) const {
+        throw Error(ErrorKind::invalid, path_, prefix_ + "/" + std::string(name), message);
+    }
+
+    // Absent and null are the same: transformers writes null for "as the default".
+    [[nodiscard]] std::optional<std::int64_t> maybe(std::string_view name, std::int64_t least = 1,
+                                                    std::int64_t most = kLargest) const {
+        const nlohmann::json* v = find(name);
+        if (!v) return std::nullopt;
+        const bool integer =
+            v->is_number_integer()
+            && !(v->is_number_unsigned() && v->get<std::uint64_t>() > std::uint64_t{kLargest});
+        if (!integer || v->get<std::int64_t>() < least || v->get<std::int64_t>() > most)
+            fail(name, "found " + shown_json(*v) + ", must be " + allowed(least, most));
+        return v->get<std::int64_t>();
+    }
+    [[nodiscard]] std::int64_t or_else(std::string_view name, std::int64_t otherwise, std::int64_t least = 1,
+                                       std::int64_t most = kLargest) const {
+        return maybe(name, least, most).value_or(otherwise);
+    }
+    [[nodiscard]] std::int64_t need(std::string_view name, std::int64_t most = kLargest) const {
+        const auto v = maybe(name, 1, most);
+        if (!v) fail(name, "is missing, must be " + allowed(1, most));
+        return *v;
+    }
+    [[nodiscard]] bool flag(std::string_view name, bool otherwise) const {
+        const nlohmann::json* v = find(name);
+        if (v && !v->is_boolean()) fail(name, "found " + shown_json(*v) + ", must be true or false");
+        return v ? v->get<bool>() : otherwise;
+    }
+    [[nodiscard]] std::string text(std::string_view name, std::string_view otherwise) const {
+        const nlohmann::json* v = find(name);
+        if (v && !v->is_string()) fail(name, "found " + shown_json(*v) + ", must be a text");
+        return v ? v->get<std::string>() : std::string(otherwise);
+    }
+
+    [[nodiscard]] const nlohmann::json& object() const { return object_; }
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] const std::string& prefix() const { return prefix_; }
+
+  private:
+    static std::string allowed(std::int64_t least, std::int64_t most) {
+        return "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+    }
+
+    const nlohmann::json& object_;
+    std::string path_, prefix_;
+    std::set<std::string>* read_;
 };
-[[nodiscard]] std::span<const Family> dense_families();
-[[nodiscard]] std::span<const Family> moe_families();
-[[nodiscard]] std::span<const Family> linear_families();
-[[nodiscard]] std::span<const Family> mamba_families();
-[[nodiscard]] std::span<const Family> uneven_families();
 
 // ---- parts that families share (hf_parts.cpp) -----------------------------------------------------------
 
@@ -48,10 +111,14 @@ struct Defaults {
                           std::string_view used_name = "num_experts_per_tok");
 // Adds `count` experts that every token uses, each as wide as `width`.
 void share_experts(Moe& e, std::int64_t count, std::int64_t width);
+// Adds as many as a field says, each as wide as a routed one.
+void share_experts(const Fields& f, Moe& e, std::string_view count_name);
 // Reads n_group and topk_group: groups of experts, and how many of them a token's experts may lie in.
 void limit_groups(const Fields& f, Moe& e);
 // Reads MLA's ranks and widths, and DeepSeek-V3.2's indexer if there is one.
 void latent_attention(const Fields& f, Model& m);
+// Reads the width of a head as Hunyuan's files name it.
+void hunyuan_head_dim(const Fields& f, Model& m);
 // Returns multi-token-prediction layers, as DeepSeek-V3 names them.
 [[nodiscard]] std::int64_t prediction_layers(const Fields& f);
 
@@ -59,7 +126,53 @@ void latent_attention(const Fields& f, Model& m);
 [[nodiscard]] std::int64_t same_in_all(const Fields& f, std::string_view name, std::int64_t otherwise,
                                        std::int64_t least = 1);
 
-// ---- layers that differ (hf_layers.cpp) -----------------------------------------------------------------
+// ---- families (hf_dense.cpp reads a row) -----------------------------------------------------------------
+
+// A switch of the file. Without a name it is always `otherwise`.
+struct Flag {
+    std::string_view name{};
+    bool otherwise = false;
+};
+inline constexpr Flag kAlways{{}, true}, kAttentionBias{"attention_bias"}, kMlpBias{"mlp_bias"};
+
+// `none` leaves a window of the file out; `if_used` too, unless use_sliding_window is true.
+enum class Window : std::uint8_t { none, as_written, if_used };
+
+// Says what a family has and how its fields are called. Most families are such a row.
+struct Traits {
+    Defaults defaults{};
+    FfnKind (*mlp)(const Fields& f, std::string_view name, std::string_view otherwise) = gated;
+    Flag attention_bias{}, qkv_bias{}, mlp_bias{}, head_bias{};
+    NormKind norm = NormKind::rmsnorm;
+    bool post_norms = false, shared_norm = false;
+    QkNorm qk_norm = QkNorm::none;
+    Flag has_qk_norm = kAlways;
+    Window window = Window::none;
+    std::int64_t window_size = 0;  // where the file does not say it; 0: no window
+    // Layers have a window as layer_types lists them, else all but each `full_every`-th; 0: no layer. The
+    // field `full_every_name` may say another number. Without a value all layers are the same.
+    std::optional<std::int64_t> full_every{};
+    std::string_view full_every_name{};
+    std::string_view experts{}, expert_ffn = "moe_intermediate_size";  // fields; empty: a dense model
+    bool predicts = false;                                             // has prediction layers
+    void (*rest)(const Fields& f, Model& m) = nullptr;                 // reads what no row says
+};
+
+struct Family {
+    std::string_view type;  // model_type
+    Traits traits{};
+    Model (*read)(const Fields&) = nullptr;  // reads a family that is no row
+    constexpr Family(std::string_view t, const Traits& of) : type(t), traits(of) {}
+    constexpr Family(std::string_view t, Model (*own)(const Fields&)) : type(t), read(own) {}
+};
+[[nodiscard]] Model read_family(const Family& family, const Fields& f);
+[[nodiscard]] std::span<const Family> dense_families();
+[[nodiscard]] std::span<const Family> moe_families();
+[[nodiscard]] std::span<const Family> linear_families();
+[[nodiscard]] std::span<const Family> mamba_families();
+[[nodiscard]] std::span<const Family> uneven_families();
+
+// ---- layers that differ (hf_parts.cpp) -----------------------------------------------------------------
 
 // Has one element for each layer, in order.
 using Layers = std::vector<LayerRun>;

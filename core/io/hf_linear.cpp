@@ -70,7 +70,7 @@ Model kimi_linear(const Fields& f) {
         m.moe = experts(f, "num_experts", "moe_intermediate_size",
                         token ? "num_experts_per_token" : "num_experts_per_tok");
         m.moe->router_bias = true;
-        share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+        share_experts(f, *m.moe, "num_shared_experts");
         deepseek_sparse_layers(f, m);
     }
     Layers layers = plain_layers(m);

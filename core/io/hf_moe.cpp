@@ -6,67 +6,15 @@
 namespace pentamesh::hf {
 namespace {
 
-void windows_by_words(const Fields& f, Model& m, std::int64_t every) {
-    Layers layers = plain_layers(m);
-    if (!read_layer_types(f, layers) && every > 0 && m.sliding_window > 0) slide_all_but(layers, every);
-    set_layers(f, m, layers);
-}
-
-Model mixtral(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.moe = experts(f, "num_local_experts", "intermediate_size");
-    return m;
-}
-
-Model phimoe(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.norm = NormKind::layernorm;
-    m.attention_bias = f.flag("attention_bias", false);
-    m.head_bias = f.flag("lm_head_bias", false);
-    m.moe = experts(f, "num_local_experts", "intermediate_size");
-    return m;
-}
-
-Model qwen2_moe(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.qkv_bias = f.flag("qkv_bias", true);
-    if (!f.flag("use_sliding_window", false)) m.sliding_window = 0;
-    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+void qwen2_moe(const Fields& f, Model& m) {
     share_experts(*m.moe, 1, f.need("shared_expert_intermediate_size"));
     m.moe->shared_expert_gate = true;
     qwen_sparse_layers(f, m);
-    return m;
 }
 
-Model qwen3_moe(const Fields& f) {
-    // Without head_dim transformers takes hidden / heads here, unlike in Qwen 3's dense models.
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.qk_norm = QkNorm::head;
-    if (!f.flag("use_sliding_window", false)) m.sliding_window = 0;
-    m.moe = experts(f, "num_experts", "moe_intermediate_size");
-    qwen_sparse_layers(f, m);
-    return m;
-}
-
-Model olmoe(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.qk_norm = QkNorm::full;
-    m.sliding_window = 0;
-    m.moe = experts(f, "num_experts", "intermediate_size");
-    return m;
-}
-
-Model gpt_oss(const Fields& f) {
-    Model m = gated_decoder(f, {.head_dim = 64});
-    m.attention_bias = f.flag("attention_bias", true);
-    m.attention_sinks = m.mlp_bias = true;
-    m.moe = experts(f, "num_local_experts", "intermediate_size");
+void gpt_oss(const Fields& /*f*/, Model& m) {
+    m.attention_sinks = true;
     m.moe->router_bias = true;
-    m.sliding_window = f.or_else("sliding_window", 128);
-    windows_by_words(f, m, 2);
-    return m;
 }
 
 // Reads DeepSeek V2 and V3 and families with the same config. `bias` is V3's balancing bias of the router.
@@ -83,7 +31,7 @@ Model deepseek(const Fields& f, bool bias) {
     latent_attention(f, m);
     if (f.find("n_routed_experts") || f.find("num_experts_per_tok") || f.find("moe_intermediate_size")) {
         m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
-        share_experts(*m.moe, f.or_else("n_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+        share_experts(f, *m.moe, "n_shared_experts");
         deepseek_sparse_layers(f, m);
         m.moe->router_bias = bias;
         limit_groups(f, *m.moe);
@@ -114,31 +62,16 @@ Model glm_latent(const Fields& f) {
 void deepseek_experts(const Fields& f, Model& m) {
     m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
     m.moe->router_bias = true;
-    share_experts(*m.moe, f.or_else("n_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    share_experts(f, *m.moe, "n_shared_experts");
     deepseek_sparse_layers(f, m);
     limit_groups(f, *m.moe);
 }
 
-// GLM-4.5 and later have biases only of queries, keys and values.
-Model glm4_moe(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.qkv_bias = f.flag("attention_bias", false);
-    if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
-    m.sliding_window = 0;
-    deepseek_experts(f, m);
-    m.mtp_layers = prediction_layers(f);
-    return m;
-}
-
-Model dots1(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.qk_norm = QkNorm::head;
+void dots1(const Fields& f, Model& m) {
     deepseek_experts(f, m);
     Layers layers = plain_layers(m);
     if (!read_layer_types(f, layers)) m.sliding_window = 0;
     set_layers(f, m, layers);
-    return m;
 }
 
 // Its expert bias is in the checkpoint unless the file says otherwise; the prediction layers are dense.
@@ -154,7 +87,7 @@ Model ernie4_5_moe(const Fields& f) {
     m.moe = experts(f, f.find("moe_num_experts") ? "moe_num_experts" : "num_experts",
                     same_width ? "intermediate_size" : "moe_intermediate_size",
                     f.find("moe_k") ? "moe_k" : "num_experts_per_tok");
-    share_experts(*m.moe, f.or_else("moe_num_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    share_experts(f, *m.moe, "moe_num_shared_experts");
     m.moe->router_bias = f.flag("moe_use_aux_free", true);
     const std::int64_t step = f.or_else("moe_layer_interval", 1, 1, Fields::kMostLayers);
     const std::int64_t first = f.or_else("moe_layer_start_index", 1, 0);
@@ -176,7 +109,7 @@ Model ernie4_5_moe(const Fields& f) {
 // uses the keys and values of the one before (Brandon et al. 2024).
 Model hunyuan_moe(const Fields& f) {
     Model m = gated_decoder(f);
-    if (!f.find("head_dim")) m.head_dim = f.or_else("attention_head_dim", m.head_dim);
+    hunyuan_head_dim(f, m);
     m.attention_bias = f.flag("attention_bias", false);
     if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
@@ -208,31 +141,19 @@ void ling_experts(const Fields& f, Model& m) {
     limit_groups(f, *m.moe);
 }
 
-Model bailing_moe(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = m.mlp_bias = f.flag("use_bias", false);
+void bailing_moe(const Fields& f, Model& m) {
     m.qkv_bias = f.flag("use_qkv_bias", false) && !m.attention_bias;
     if (f.flag("use_bias", false) && !f.flag("use_qkv_bias", false))
         f.fail("use_bias", "true without use_qkv_bias cannot be stated");
-    if (f.flag("use_qk_norm", false)) m.qk_norm = QkNorm::head;
-    m.sliding_window = 0;
     ling_experts(f, m);
-    m.mtp_layers = prediction_layers(f);
-    return m;
 }
 
 // Norms of queries and keys are over all heads; its prediction modules are in no checkpoint.
-Model minimax_m2(const Fields& f) {
-    Model m = gated_decoder(f);
-    if (f.flag("use_qk_norm", true)) {
-        const std::string type = f.text("qk_norm_type", "per_layer");
-        m.qk_norm = type == "per_layer" ? QkNorm::full : QkNorm::head;
-    }
-    m.sliding_window = 0;
-    m.moe = experts(f, "num_local_experts", "intermediate_size");
+void minimax_m2(const Fields& f, Model& m) {
+    if (f.flag("use_qk_norm", true))
+        m.qk_norm = f.text("qk_norm_type", "per_layer") == "per_layer" ? QkNorm::full : QkNorm::head;
     m.moe->router_bias = f.flag("use_routing_bias", true);
     m.ffn = 0;
-    return m;
 }
 
 // In Llama 4 three of four layers meet chunks of attention_chunk_size keys; its norms of queries and keys
@@ -263,22 +184,14 @@ Model llama4(const Fields& f) {
     return m;
 }
 
-Model granitemoe(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.attention_bias = f.flag("attention_bias", false);
-    m.sliding_window = 0;
-    m.moe = experts(f, "num_local_experts", "intermediate_size");
+void granitemoe(const Fields& f, Model& m) {
     share_experts(*m.moe, 1, f.or_else("shared_intermediate_size", 0, 0));
-    return m;
 }
 
 // The family is from LG AI Research 2026 (K-EXAONE).
-Model exaone_moe(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.qk_norm = QkNorm::head;
-    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+void exaone_moe(const Fields& f, Model& m) {
     m.moe->router_bias = true;
-    share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    share_experts(f, *m.moe, "num_shared_experts");
     limit_groups(f, *m.moe);
     const auto sparse = per_layer(f, "is_moe_layer", m.layers);
     if (sparse.empty()) dense_before(f, "first_k_dense_replace", m, 0);
@@ -290,23 +203,15 @@ Model exaone_moe(const Fields& f) {
         });
     if (!read_layer_types(f, layers)) m.sliding_window = 0;
     set_layers(f, m, layers);
-    m.mtp_layers = prediction_layers(f);
-    return m;
 }
 
 // Arcee AI 2025 (Trinity): it has a gate on attention's output, four norms a layer.
-Model afmoe(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.qk_norm = QkNorm::head;
+void afmoe(const Fields& f, Model& m) {
     m.attention_gate = AttentionGate::full;
-    m.post_norms = true;
-    m.moe = experts(f, "num_experts", "moe_intermediate_size");
     m.moe->router_bias = true;
-    share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    share_experts(f, *m.moe, "num_shared_experts");
     dense_before(f, "num_dense_layers", m, 0);
     limit_groups(f, *m.moe);
-    windows_by_words(f, m, f.or_else("global_attn_every_n_layers", 4, 1, Fields::kMostLayers));
-    return m;
 }
 
 // Xiaomi 2025 (MiMo-V2-Flash): it has windows with heads of their own and sinks, values narrower than keys.
@@ -316,7 +221,7 @@ Model mimo_v2(const Fields& f) {
     m.attention_bias = f.flag("attention_bias", false);
     m.moe = experts(f, "n_routed_experts", "moe_intermediate_size");
     m.moe->router_bias = true;
-    share_experts(*m.moe, f.or_else("n_shared_experts", 0, 0, Fields::kMostExperts), m.moe->expert_ffn);
+    share_experts(f, *m.moe, "n_shared_experts");
     limit_groups(f, *m.moe);
     m.sliding_window = f.or_else("sliding_window_size", f.or_else("sliding_window", 128));
     const std::int64_t value = f.or_else("swa_v_head_dim", m.value_head_dim);
@@ -376,45 +281,102 @@ Model step3p5(const Fields& f) {
     return m;
 }
 
-// JetBrains 2026 (Mellum 2): it has Qwen 3's layers with windows in some.
-Model mellum(const Fields& f) {
-    Model m = gated_decoder(f);
-    m.qk_norm = QkNorm::head;
-    m.moe = experts(f, "num_experts", "moe_intermediate_size");
-    windows_by_words(f, m, 0);
-    return m;
-}
+// GLM-4.5 and later have biases only of queries, keys and values.
+constexpr Traits kGlm4Moe{.qkv_bias = kAttentionBias,
+                          .qk_norm = QkNorm::head,
+                          .has_qk_norm = {"use_qk_norm"},
+                          .predicts = true,
+                          .rest = deepseek_experts};
+constexpr Traits kBailing{.attention_bias = {"use_bias"},
+                          .mlp_bias = {"use_bias"},
+                          .qk_norm = QkNorm::head,
+                          .has_qk_norm = {"use_qk_norm"},
+                          .predicts = true,
+                          .rest = bailing_moe};
+constexpr Traits kGranite{.attention_bias = kAttentionBias,
+                          .experts = "num_local_experts",
+                          .expert_ffn = "intermediate_size",
+                          .rest = granitemoe};
 
-constexpr std::array<Family, 30> kMoeFamilies{{{"afmoe", afmoe},
-                                               {"bailing_moe", bailing_moe},
-                                               {"bailing_moe_v2", bailing_moe},
-                                               {"deepseek_v2", deepseek_v2},
-                                               {"deepseek_v3", deepseek_v3},
-                                               {"deepseek_v32", deepseek_v3},
-                                               {"dots1", dots1},
-                                               {"ernie4_5_moe", ernie4_5_moe},
-                                               {"exaone_moe", exaone_moe},
-                                               {"glm4_moe", glm4_moe},
-                                               {"glm4_moe_lite", glm_latent},
-                                               {"glm4v_moe_text", glm4_moe},
-                                               {"glm_moe_dsa", glm_latent},
-                                               {"gpt_oss", gpt_oss},
-                                               {"granitemoe", granitemoe},
-                                               {"granitemoeshared", granitemoe},
-                                               {"hunyuan", hunyuan_moe},
-                                               {"hunyuan_v1_moe", hunyuan_moe},
-                                               {"kimi_k2", deepseek_v3},
-                                               {"llama4_text", llama4},
-                                               {"mellum", mellum},
-                                               {"mimo_v2_flash", mimo_v2},
-                                               {"minimax_m2", minimax_m2},
-                                               {"mixtral", mixtral},
-                                               {"olmoe", olmoe},
-                                               {"phimoe", phimoe},
-                                               {"qwen2_moe", qwen2_moe},
-                                               {"qwen3_moe", qwen3_moe},
-                                               {"solar_open", glm4_moe},
-                                               {"step3p5", step3p5}}};
+constexpr std::array<Family, 30> kMoeFamilies{{
+    {"afmoe",
+     {.post_norms = true,
+      .qk_norm = QkNorm::head,
+      .window = Window::as_written,
+      .full_every = 4,
+      .full_every_name = "global_attn_every_n_layers",
+      .experts = "num_experts",
+      .rest = afmoe}},
+    {"bailing_moe", kBailing},
+    {"bailing_moe_v2", kBailing},
+    {"deepseek_v2", deepseek_v2},
+    {"deepseek_v3", deepseek_v3},
+    {"deepseek_v32", deepseek_v3},
+    {"dots1",
+     {.attention_bias = kAttentionBias,
+      .qk_norm = QkNorm::head,
+      .window = Window::as_written,
+      .rest = dots1}},
+    {"ernie4_5_moe", ernie4_5_moe},
+    {"exaone_moe",
+     {.qk_norm = QkNorm::head,
+      .window = Window::as_written,
+      .experts = "num_experts",
+      .predicts = true,
+      .rest = exaone_moe}},
+    {"glm4_moe", kGlm4Moe},
+    {"glm4_moe_lite", glm_latent},
+    {"glm4v_moe_text", kGlm4Moe},
+    {"glm_moe_dsa", glm_latent},
+    {"gpt_oss",
+     {.defaults = {.head_dim = 64},
+      .attention_bias = {"attention_bias", true},
+      .mlp_bias = kAlways,
+      .window_size = 128,
+      .full_every = 2,
+      .experts = "num_local_experts",
+      .expert_ffn = "intermediate_size",
+      .rest = gpt_oss}},
+    {"granitemoe", kGranite},
+    {"granitemoeshared", kGranite},
+    {"hunyuan", hunyuan_moe},
+    {"hunyuan_v1_moe", hunyuan_moe},
+    {"kimi_k2", deepseek_v3},
+    {"llama4_text", llama4},
+    // JetBrains 2026 (Mellum 2): it has Qwen 3's layers with windows in some.
+    {"mellum",
+     {.qk_norm = QkNorm::head, .window = Window::as_written, .full_every = 0, .experts = "num_experts"}},
+    {"mimo_v2_flash", mimo_v2},
+    {"minimax_m2", {.experts = "num_local_experts", .expert_ffn = "intermediate_size", .rest = minimax_m2}},
+    {"mixtral",
+     {.window = Window::as_written, .experts = "num_local_experts", .expert_ffn = "intermediate_size"}},
+    {"olmoe",
+     {.attention_bias = kAttentionBias,
+      .qk_norm = QkNorm::full,
+      .experts = "num_experts",
+      .expert_ffn = "intermediate_size"}},
+    {"phimoe",
+     {.attention_bias = kAttentionBias,
+      .head_bias = {"lm_head_bias"},
+      .norm = NormKind::layernorm,
+      .window = Window::as_written,
+      .experts = "num_local_experts",
+      .expert_ffn = "intermediate_size"}},
+    {"qwen2_moe",
+     {.qkv_bias = {"qkv_bias", true},
+      .window = Window::if_used,
+      .experts = "num_experts",
+      .rest = qwen2_moe}},
+    // Without head_dim transformers takes hidden / heads here, unlike in Qwen 3's dense models.
+    {"qwen3_moe",
+     {.attention_bias = kAttentionBias,
+      .qk_norm = QkNorm::head,
+      .window = Window::if_used,
+      .experts = "num_experts",
+      .rest = qwen_sparse_layers}},
+    {"solar_open", kGlm4Moe},
+    {"step3p5", step3p5},
+}};
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include "core/base/explain.h"
 #include "core/mesh/mesh.h"
 #include "core/model/model.h"
-#include "core/pipeline/stage_numbers.h"
+#include "core/pipeline/stages.h"
 #include "core/plan/names.h"
 #include "core/plan/plan.h"
 #include "core/plan/tensor_id.h"

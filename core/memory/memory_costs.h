@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/memory/memory_parts.h"
-#include "core/pipeline/stage_numbers.h"
+#include "core/pipeline/stages.h"
 
 namespace pentamesh {
 

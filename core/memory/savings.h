@@ -25,7 +25,6 @@ struct SavingStep {
 // `in_flight` that the plan's Memory was computed with, the last step is its peak, to the byte.
 [[nodiscard]] std::vector<SavingStep> savings(const Plan& plan, const std::vector<double>& in_flight);
 
-// saving_words.cpp has these in words.
 [[nodiscard]] std::string label_of(const SavingStep& step);        // "tp 8", "ZeRO-1 over 128"
 [[nodiscard]] std::string_view reason_of(const SavingStep& step);  // its cut, a sentence without its end
 

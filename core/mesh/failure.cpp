@@ -43,8 +43,7 @@ Failure lose_node(const Plan& plan, const Mesh& mesh, std::int64_t node) {
     f.first_rank = begin;
     f.lost = end - begin;
     std::vector<std::int64_t> scratch;
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto kind = static_cast<GroupKind>(k);
+    for (const GroupKind kind : all_of<GroupKind>()) {
         if (is_expert(kind) && !mesh.has_experts) continue;
         std::int64_t degree = 1;
         const GroupFactors factors = group_factors(mesh, kind);

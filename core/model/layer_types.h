@@ -2,7 +2,7 @@
 // layers are equal and for those with a pattern.
 #pragma once
 
-#include "core/model/per_type.h"
+#include "core/base/short_list.h"
 #include "core/plan/plan.h"
 
 #include <bit>
@@ -10,6 +10,12 @@
 #include <string>
 
 namespace pentamesh {
+
+inline constexpr int kMostLayerTypes = 24;
+
+// A model has one or two types as a rule.
+template <typename T>
+using PerType = ShortList<T, kMostLayerTypes>;
 
 using LayerMask = std::uint32_t;  // bit t: of type t
 using LayerCounts = PerType<std::uint32_t>;

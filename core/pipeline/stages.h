@@ -3,6 +3,7 @@
 
 #include "core/mesh/mesh.h"
 #include "core/model/layer_types.h"
+#include "core/model/local_shard.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/plan.h"
 
@@ -102,5 +103,17 @@ void lay_stages(const Plan& plan, const ScheduleShape& shape, Stages& out);
 [[nodiscard]] inline std::int64_t moe_of_mtp(const Model& model, std::int64_t mtp_layers) {
     return model.moe && !model.mtp_dense ? mtp_layers : 0;
 }
+
+// These are after tp, etp, ep and pp, and before ZeRO. Experts are separate: their gradients reduce over edp.
+struct StageNumbers {
+    Numbers dense, experts;
+    bool operator==(const StageNumbers&) const = default;
+};
+[[nodiscard]] StageNumbers numbers_of(const Model& model, const HeldNumbers& held,
+                                      const StageContents& contents);
+
+// Returns true if the device holds a copy of the word embedding in addition to the one on the first stage. A
+// tied head is the embedding, and a multi-token-prediction layer embeds tokens (Megatron-LM embedding group).
+[[nodiscard]] bool copies_embedding(const Model& model, const StageContents& contents);
 
 }  // namespace pentamesh

@@ -169,4 +169,11 @@ struct Problem {
     bool operator==(const Problem&) const = default;
 };
 
+// Returns the sentence of the first error, or "".
+[[nodiscard]] inline std::string first_error(const std::vector<Problem>& problems) {
+    for (const Problem& p : problems)
+        if (p.severity == Severity::error) return p.message;
+    return {};
+}
+
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-#include "core/plan/recompute.h"
+#include "core/plan/training.h"
 
 #include "core/base/text.h"
 #include "core/plan/names.h"

@@ -20,7 +20,7 @@ namespace pentamesh {
 // costs no allocation.
 void find_errors(const ResolvedPlan& resolved, bool messages, std::vector<Problem>& out);
 
-// Errors of figures that no type holds, of a plan without other errors: appends them (rules_limits.cpp).
+// Errors of figures that no type holds, of a plan without other errors: appends them.
 void find_uncounted(const ResolvedPlan& resolved, const Memory& memory, bool messages,
                     std::vector<Problem>& out);
 

@@ -1,6 +1,6 @@
 // Finds which part of a tensor, which layers, experts and tokens one rank holds.
 #include "core/pipeline/schedules/schedule.h"
-#include "core/pipeline/stage_numbers.h"
+#include "core/pipeline/stages.h"
 #include "core/plan/software.h"
 #include "core/sharding/sharding.h"
 #include "core/sharding/sharding_rules.h"

@@ -1,6 +1,7 @@
 // Finds the parts of a timeline's blocks other than compute, and the part of a step after the pipeline.
 #pragma once
 
+#include "core/comm/comm.h"
 #include "core/step/step.h"
 
 #include <array>
@@ -28,5 +29,18 @@ struct StepTail {
     }
 };
 [[nodiscard]] StepTail step_tail(const Step& step, const Comm& comm);
+
+// Communication goes on behind the blocks, where nothing waits for it: the rest of a call's time.
+// Holds seconds by axis; those of the backward include the calls that a recomputed forward repeats.
+struct HiddenComm {
+    EnumArray<GroupKind, double> forward{}, backward{};
+    [[nodiscard]] double all(GroupKind axis) const { return forward[axis] + backward[axis]; }
+};
+// Finds those of one micro-batch on each chunk, [device * chunks + c], as TimelineCosts.chunk. Sends are not
+// among them: the timeline draws those between the stages. Reuses out's capacity.
+void hidden_in_chunks(const Comm& comm, std::vector<HiddenComm>& out);
+// Returns those of once a step, of the device that holds most: gradients behind the last backward blocks,
+// parameters behind the first forward ones.
+[[nodiscard]] HiddenComm hidden_in_step(const Comm& comm);
 
 }  // namespace pentamesh

@@ -4,7 +4,7 @@
 
 #include "core/layer/parts.h"
 #include "core/memory/memory_parts.h"
-#include "core/pipeline/stage_numbers.h"
+#include "core/pipeline/stages.h"
 #include "core/plan/plan.h"
 #include "core/step/rates.h"
 

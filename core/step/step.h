@@ -161,4 +161,15 @@ struct Band {
 // Returns the days of 86,400 s to train on so many tokens; 0 where nothing moves.
 [[nodiscard]] double days_for(const Step& step, double tokens);
 
+// Returns MFU without the attention that a causal mask leaves out.
+[[nodiscard]] inline double mfu_causal(const Step& s) {
+    return s.time_s > 0 ? s.ideal_s / s.time_s : 0;
+}
+// Returns true if attention under a mask, half of which no kernel computes, is above a fifth of the model's
+// FLOPs: MFU (causal) is then shown next to MFU.
+[[nodiscard]] inline bool shows_causal_mfu(const Step& s) {
+    constexpr double kShown = 0.2;
+    return mfu_causal(s) < (1 - kShown / 2) * s.mfu;
+}
+
 }  // namespace pentamesh

@@ -33,8 +33,7 @@ std::vector<StepSlice> waterfall(const Step& s) {
     add(StepPart::recompute, s.recompute_s);
     add(StepPart::bubble, schedule_bubble_s(s));
     add(StepPart::uneven, s.uneven_s);
-    for (int k = 0; k < kGroupKindCount; ++k)
-        add(StepPart::exposed, s.exposed_comm_s[k], static_cast<GroupKind>(k));
+    for (const GroupKind kind : all_of<GroupKind>()) add(StepPart::exposed, s.exposed_comm_s[kind], kind);
     add(StepPart::optimizer, s.optimizer_s);
     add(StepPart::straggler, s.straggler_s);
     return out;

@@ -4,7 +4,7 @@
 #include "core/memory/memory_parts.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
-#include "core/rules/first_error.h"
+#include "core/plan/problem.h"
 #include "core/teach/captions.h"
 #include "core/teach/glossary.h"
 
@@ -261,8 +261,8 @@ struct Name {
 
 // Returns true if the plan's pipeline runs a schedule of this term; nullopt where no schedule has it.
 std::optional<bool> runs(const OpenPlan& h, std::string_view term) {
-    for (int i = 0; i < kScheduleCount; ++i)
-        if (traits_of(static_cast<Schedule>(i)).term == term)
+    for (const Schedule s : all_of<Schedule>())
+        if (traits_of(s).term == term)
             return h.on(GroupKind::pp) && traits_of(h.p.layout.schedule).term == term;
     return std::nullopt;
 }
@@ -325,8 +325,8 @@ std::vector<std::string_view> computed_terms() {
     std::vector<std::string_view> out;
     for (const Row& r : kRows) out.push_back(r.id);
     for (const Name& n : kNamesUsed) out.push_back(n.id);
-    for (int i = 0; i < kScheduleCount; ++i) {
-        const std::string_view term = traits_of(static_cast<Schedule>(i)).term;
+    for (const Schedule schedule : all_of<Schedule>()) {
+        const std::string_view term = traits_of(schedule).term;
         if (std::find(out.begin(), out.end(), term) == out.end()) out.push_back(term);
     }
     return out;

@@ -37,9 +37,9 @@ std::optional<MapRowId> row_named(std::string_view word) {
 
 bool take_argument(std::string_view pattern, std::string_view word, QueryArguments& arg) {
     if (pattern == "AXIS") {
-        for (int k = 0; k < kGroupKindCount; ++k)
-            if (name_of(static_cast<GroupKind>(k)) == word) {
-                arg.group = static_cast<GroupKind>(k);
+        for (const GroupKind kind : all_of<GroupKind>())
+            if (name_of(kind) == word) {
+                arg.group = kind;
                 return true;
             }
         return false;

@@ -2,12 +2,14 @@
 // axis.
 #include "core/teach/lesson_queries.h"
 
+#include "core/base/characters.h"
 #include "core/base/text.h"
 #include "core/mesh/layout_name.h"
 #include "core/mesh/places.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/teach/captions.h"
+#include "core/teach/lesson.h"
 #include "core/teach/lesson_query_parts.h"
 
 #include <algorithm>
@@ -215,6 +217,30 @@ const std::vector<Query>& query_table() {
         return all;
     }();
     return table;
+}
+
+LessonPlan plan_of_step(const Lesson& lesson, std::size_t i) {
+    LessonPlan out;
+    for (std::size_t k = 0; k <= i && k < lesson.steps.size(); ++k) {
+        const LessonScene& s = lesson.steps[k].scene;
+        if (!s.open.empty()) {
+            out.open = s.open;
+            out.sets.clear();
+        }
+        out.sets.insert(out.sets.end(), s.sets.begin(), s.sets.end());
+    }
+    return out;
+}
+
+std::vector<Placeholder> placeholders(std::string_view text) {
+    std::vector<Placeholder> out;
+    for (std::size_t at = text.find("{{"); at != std::string_view::npos;) {
+        const std::size_t end = text.find("}}", at + 2);
+        if (end == std::string_view::npos) break;
+        out.push_back({at, end + 2, std::string(trimmed(text.substr(at + 2, end - at - 2)))});
+        at = text.find("{{", end + 2);
+    }
+    return out;
 }
 
 }  // namespace pentamesh

@@ -190,19 +190,13 @@ Answer bubble_fraction(const QueryInput& in) {
         in.e.timeline.bubble_fraction(),
         sentence("idle share of the pipeline's makespan, mean over ", in.plan.layout.pp, " stages"));
 }
-Answer bubble_formula(const QueryInput& in) {
-    const double p = static_cast<double>(in.plan.layout.pp),
-                 m = static_cast<double>(in.e.microbatches * in.plan.layout.virtual_stages);
-    if (m <= 0) return none("the batch does not divide");
-    return percent((p - 1) / (m + p - 1), sentence("(p - 1) / (v m + p - 1), p ", in.plan.layout.pp, ", v m ",
-                                                   static_cast<std::int64_t>(m), ": a share of the step"));
-}
-Answer bubble_overhead(const QueryInput& in) {
-    const double p = static_cast<double>(in.plan.layout.pp),
-                 m = static_cast<double>(in.e.microbatches * in.plan.layout.virtual_stages);
-    if (m <= 0) return none("the batch does not divide");
-    return percent((p - 1) / m, sentence("(p - 1) / (v m), p ", in.plan.layout.pp, ", v m ",
-                                         static_cast<std::int64_t>(m), ": against the work, not the step"));
+// Returns the schedule's bubble by its closed form: against the step, or against the work.
+Answer bubble_of(const QueryInput& in, bool of_step) {
+    const std::int64_t p = in.plan.layout.pp, vm = in.e.microbatches * in.plan.layout.virtual_stages;
+    if (vm <= 0) return none("the batch does not divide");
+    return percent(static_cast<double>(p - 1) / static_cast<double>(of_step ? vm + p - 1 : vm),
+                   sentence(of_step ? "(p - 1) / (v m + p - 1), p " : "(p - 1) / (v m), p ", p, ", v m ", vm,
+                            of_step ? ": a share of the step" : ": against the work, not the step"));
 }
 Answer step_time(const QueryInput& in) {
     if (!in.e.step) return none("no step time");
@@ -256,22 +250,10 @@ Answer parameters(const QueryInput& in) {
 Answer active(const QueryInput& in) {
     return measure(static_cast<double>(in.e.parameters.active) / 1e9, "B", "what one token uses");
 }
-Answer layers(const QueryInput& in) {
-    return count(in.plan.model.layers, "the model's layers");
-}
-Answer hidden(const QueryInput& in) {
-    return count(in.plan.model.hidden, "the model's hidden size");
-}
-Answer heads(const QueryInput& in) {
-    return count(in.plan.model.heads, "the model's attention heads");
-}
 Answer heads_here(const QueryInput& in) {
     const std::int64_t tp = std::max<std::int64_t>(1, in.plan.layout.tp);
     return measure(static_cast<double>(in.plan.model.heads) / static_cast<double>(tp), "",
                    sentence(in.plan.model.heads, " heads / tp ", tp));
-}
-Answer kv_heads(const QueryInput& in) {
-    return count(in.plan.model.kv_heads, "heads of keys and values");
 }
 Answer experts(const QueryInput& in) {
     if (!in.plan.model.moe) return none("the model has no experts");
@@ -283,16 +265,10 @@ Answer experts_here(const QueryInput& in) {
     return measure(static_cast<double>(in.plan.model.moe->experts) / static_cast<double>(ep), "",
                    sentence(in.plan.model.moe->experts, " experts / ep ", ep));
 }
-Answer sequence(const QueryInput& in) {
-    return count(in.plan.training.sequence_length, "tokens of a sequence");
-}
 Answer tokens_here(const QueryInput& in) {
     const std::int64_t cp = std::max<std::int64_t>(1, in.plan.layout.cp);
     return count(in.plan.training.sequence_length / cp,
                  sentence(in.plan.training.sequence_length, " tokens / cp ", cp));
-}
-Answer batch(const QueryInput& in) {
-    return count(in.plan.training.global_batch, "sequences of a step");
 }
 Answer samples_here(const QueryInput& in) {
     const std::int64_t dp = in.e.groups[GroupKind::dp].degree;
@@ -333,8 +309,9 @@ constexpr Query kStepQueries[] = {
     {"sync per micro-batch", "times the layers wait for tensor or expert peers", sync_microbatch},
     {"sync per step", "the same times the micro-batches", sync_step},
     {"bubble fraction", "of the timeline as replayed, %", bubble_fraction},
-    {"bubble formula", "(p - 1) / (v m + p - 1), %", bubble_formula},
-    {"bubble overhead", "(p - 1) / (v m), %", bubble_overhead},
+    {"bubble formula", "(p - 1) / (v m + p - 1), %",
+     [](const QueryInput& in) { return bubble_of(in, true); }},
+    {"bubble overhead", "(p - 1) / (v m), %", [](const QueryInput& in) { return bubble_of(in, false); }},
     {"bubble share", "of the whole step, %", bubble_share},
     {"step time", "seconds", step_time},
     {"mfu", "model FLOPs utilisation, %", mfu},
@@ -344,16 +321,22 @@ constexpr Query kStepQueries[] = {
     {"straggler bound", "the textbook bound on it, %", straggler_bound},
     {"parameters", "of the model, in billions", parameters},
     {"active parameters", "that one token uses, in billions", active},
-    {"layers", "of the model", layers},
-    {"hidden", "size of the model", hidden},
-    {"heads", "of attention", heads},
+    {"layers", "of the model",
+     [](const QueryInput& in) { return count(in.plan.model.layers, "the model's layers"); }},
+    {"hidden", "size of the model",
+     [](const QueryInput& in) { return count(in.plan.model.hidden, "the model's hidden size"); }},
+    {"heads", "of attention",
+     [](const QueryInput& in) { return count(in.plan.model.heads, "the model's attention heads"); }},
     {"heads per gpu", "attention heads that a GPU computes", heads_here},
-    {"kv heads", "of keys and values", kv_heads},
+    {"kv heads", "of keys and values",
+     [](const QueryInput& in) { return count(in.plan.model.kv_heads, "heads of keys and values"); }},
     {"experts", "of a layer", experts},
     {"experts per gpu", "routed experts of a layer that a GPU keeps", experts_here},
-    {"sequence", "tokens of a sequence", sequence},
+    {"sequence", "tokens of a sequence",
+     [](const QueryInput& in) { return count(in.plan.training.sequence_length, "tokens of a sequence"); }},
     {"tokens per gpu", "of a sequence, after cp", tokens_here},
-    {"batch", "sequences of a step", batch},
+    {"batch", "sequences of a step",
+     [](const QueryInput& in) { return count(in.plan.training.global_batch, "sequences of a step"); }},
     {"samples per replica", "sequences of a step that one replica takes", samples_here},
     {"microbatches", "of one replica and step", microbatches},
     {"valid", "yes where nothing forbids the plan", valid},

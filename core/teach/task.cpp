@@ -52,8 +52,8 @@ GoalQuery query_of_goal(std::string_view field) {
     for (const GoalField& f : kGoalFields) {
         if (f.field == field) return {std::string(f.query), std::string(f.name), ""};
         if (f.field.find(kAxisWord) == std::string_view::npos) continue;
-        for (int k = 0; k < kGroupKindCount; ++k) {
-            const std::string_view axis = name_of(static_cast<GroupKind>(k));
+        for (const GroupKind kind : all_of<GroupKind>()) {
+            const std::string_view axis = name_of(kind);
             if (with_axis(f.field, axis) == field)
                 return {with_axis(f.query, axis), with_axis(f.name, axis), ""};
         }

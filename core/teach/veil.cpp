@@ -1,5 +1,6 @@
 #include "core/teach/veil.h"
 
+#include "core/base/characters.h"
 #include "core/base/number.h"
 #include "core/mesh/places.h"
 #include "core/teach/captions.h"
@@ -12,9 +13,6 @@
 namespace pentamesh {
 namespace {
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }

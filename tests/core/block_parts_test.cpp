@@ -1,7 +1,6 @@
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 #include "core/pipeline/stage_names.h"
-#include "core/step/block_hidden.h"
 #include "core/step/block_parts.h"
 #include "plans.h"
 #include "tests/near.h"

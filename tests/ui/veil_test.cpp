@@ -1,6 +1,5 @@
 // No answer is shown next to its question: every question of every lesson is opened, and its answer is looked
 // for in all that can be read on the page.
-#include "app/ui/shell/lesson_handout.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "core/base/files.h"
 #include "core/plan/title.h"

@@ -1,5 +1,5 @@
 // Tests tasks, courses and handouts by the window's own controls.
-#include "app/ui/shell/lesson_handout.h"
+#include "app/ui/shell/lesson_sheet.h"
 #include "core/base/files.h"
 #include "tests/folder.h"
 #include "tests/ui/press.h"

@@ -140,10 +140,9 @@ void draw_tiers(Pen& p, const LessonQuestion& q) {
     Canvas& c = p.ui.canvas();
     c.rect(chip, p.ui.theme().raised, 6);
     c.frame(chip, drag.hovered || drag.held ? p.ui.theme().text : p.ui.theme().secondary, 1, 6);
-    for (int k = 0; k < kGroupKindCount; ++k)
-        if (name_of(static_cast<GroupKind>(k)) == axis)
-            p.ui.swatch({chip.x + 10, chip.center().y - 5},
-                        color_of(p.ui.theme(), static_cast<GroupKind>(k)));
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (name_of(kind) == axis)
+            p.ui.swatch({chip.x + 10, chip.center().y - 5}, color_of(p.ui.theme(), kind));
     c.text_in({chip.x + 28, chip.y, chip.w - 30, chip.h}, axis, p.ui.style(p.size));
 }
 
@@ -421,6 +420,20 @@ void draw_highlights(Ui& ui, const LessonSession& session) {
         if (const auto r = ui.state().rect_of(control.name, control.index))
             ui.canvas().frame(r->inset(-4), ui.theme().text, 2, 8);
     }
+}
+
+void draw_cover(Ui& ui, Rect room) {
+    Canvas& c = ui.canvas();
+    const float w = std::min(420.0f, room.w - 32), h = 96;
+    if (w < 120) return;
+    const Rect plate{room.center().x - w / 2, room.center().y - h / 2, w, h};
+    c.rect(plate, ui.theme().panel, 8);
+    c.frame(plate, ui.theme().hairline, 1, 8, Dash::dashed);
+    Rect text = plate.inset(20, 18);
+    c.text_in(text.cut_top(24), "The picture is the answer", ui.title(), Align::center);
+    text.cut_top(4);
+    c.text_in(text.cut_top(20), "It is drawn as soon as you have said what you think.",
+              ui.style(13, Tone::secondary), Align::center);
 }
 
 }  // namespace pentamesh::ui

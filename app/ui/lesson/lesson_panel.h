@@ -45,4 +45,7 @@ struct ControlName {
 };
 [[nodiscard]] ControlName control_of(const std::string& text);
 
+// Draws over the place of a picture that would be the answer.
+void draw_cover(Ui& ui, Rect room);
+
 }  // namespace pentamesh::ui

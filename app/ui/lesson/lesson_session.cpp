@@ -10,7 +10,6 @@
 #include <utility>
 
 namespace pentamesh::ui {
-
 namespace {
 
 constexpr double kLookEvery_s = 1;
@@ -270,6 +269,11 @@ bool judge(LessonSession& s) {
     state.right = right;
     state.remark.clear();
     return true;
+}
+
+Rewording words_under(const Veil& veil, Veil::Place place) {
+    if (!veil.hides()) return {};
+    return [veil, place](std::string_view text) { return veil.words(text, place); };
 }
 
 }  // namespace pentamesh::ui

@@ -2,11 +2,13 @@
 // happens here.
 #pragma once
 
+#include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/teach/lesson.h"
 #include "core/teach/lesson_answers.h"
 #include "core/teach/task.h"
 #include "core/teach/veil.h"
+#include "render/reworded.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -128,5 +130,8 @@ void make_texts(LessonSession& session, const Plan& plan, const Evaluation& eval
 // Judges the answer given so far: an option, a typed number, picked ranks. Returns false if nothing was given
 // that can be judged, or it is wrong and a second try is left; the remark says which.
 bool judge(LessonSession& session);
+
+// Returns the rewording that hides the answer in a place; empty where nothing is hidden.
+[[nodiscard]] Rewording words_under(const Veil& veil, Veil::Place place);
 
 }  // namespace pentamesh::ui

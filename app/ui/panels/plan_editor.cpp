@@ -9,7 +9,7 @@
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
-#include "core/rules/first_error.h"
+#include "core/plan/problem.h"
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/signs.h"
 #include "app/ui/scene/difference.h"
-#include "core/rules/first_error.h"
-#include "core/step/causal_mfu.h"
+#include "core/plan/problem.h"
+#include "core/step/step.h"
 
 #include <algorithm>
 #include <array>

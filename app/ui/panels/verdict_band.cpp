@@ -4,7 +4,7 @@
 #include "app/ui/panels/signs.h"
 #include "app/ui/scene/difference.h"
 #include "core/explain/verdict.h"
-#include "core/step/causal_mfu.h"
+#include "core/step/step.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "app/tables/compare.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/compare/compare_shown.h"
-#include "core/rules/first_error.h"
+#include "core/plan/problem.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include "app/ui/views/compare/compare_shown.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "core/base/text.h"
-#include "core/explain/plan_line.h"
+#include "core/explain/verdict.h"
 #include "core/mesh/layout_name.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/title.h"

@@ -8,8 +8,8 @@
 #include "core/base/sha256.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
+#include "core/plan/problem.h"
 #include "core/plan/title.h"
-#include "core/rules/first_error.h"
 
 #include <algorithm>
 #include <array>

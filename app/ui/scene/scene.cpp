@@ -48,8 +48,8 @@ std::string axis_label(GroupKind kind) {
 }
 
 std::optional<GroupKind> axis_named(std::string_view name) {
-    for (int k = 0; k < kGroupKindCount; ++k)
-        if (name_of(static_cast<GroupKind>(k)) == name) return static_cast<GroupKind>(k);
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (name_of(kind) == name) return kind;
     return std::nullopt;
 }
 

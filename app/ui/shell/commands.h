@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -24,6 +25,16 @@ struct Command {
     [[nodiscard]] bool can_run() const { return !enabled || enabled(); }
     [[nodiscard]] std::string text() const { return label ? label() : title; }
 };
+
+// Returns a command of a menu that can always run.
+[[nodiscard]] inline Command in_menu(std::string menu, std::string id, std::string title, Chord chord,
+                                     std::function<void()> run) {
+    return {.id = std::move(id),
+            .title = std::move(title),
+            .menu = std::move(menu),
+            .chord = chord,
+            .run = std::move(run)};
+}
 
 [[nodiscard]] constexpr Chord ctrl(Key key, bool shift = false) {
     return {.key = key, .ctrl = true, .shift = shift};

@@ -1,5 +1,6 @@
 // The commands of the bar's menus, in their order; those about views are in commands_views.cpp, those about
 // lessons where lessons are.
+#include "app/ui/shell/commands.h"
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/frame.h"
 #include "core/base/files.h"
@@ -31,23 +32,14 @@ void Shell::make_commands() {
 }
 
 void Shell::make_file_commands() {
-    add({.id = "file.new", .title = "New: one GPU", .menu = "File", .chord = ctrl(Key::n), .run = [this] {
-             open_plan(window_.presets.plan("single-gpu"));
-         }});
-    add({.id = "file.open", .title = "Open…", .menu = "File", .chord = ctrl(Key::o), .run = [this] {
-             window_.ask(DialogKind::open, "", nullptr);
-         }});
-    add({.id = "file.preset", .title = "Open a preset…", .menu = "File", .run = [this] {
-             menus_.search("Open preset");
-         }});
-    add({.id = "file.save", .title = "Save", .menu = "File", .chord = ctrl(Key::s), .run = [this] {
-             files_.save_or_ask();
-         }});
-    add({.id = "file.save_as",
-         .title = "Save as…",
-         .menu = "File",
-         .chord = ctrl(Key::s, true),
-         .run = [this] { window_.ask(DialogKind::save, window_.proposed_file(), nullptr); }});
+    add(in_menu("File", "file.new", "New: one GPU", ctrl(Key::n),
+                [this] { open_plan(window_.presets.plan("single-gpu")); }));
+    add(in_menu("File", "file.open", "Open…", ctrl(Key::o),
+                [this] { window_.ask(DialogKind::open, "", nullptr); }));
+    add(in_menu("File", "file.preset", "Open a preset…", {}, [this] { menus_.search("Open preset"); }));
+    add(in_menu("File", "file.save", "Save", ctrl(Key::s), [this] { files_.save_or_ask(); }));
+    add(in_menu("File", "file.save_as", "Save as…", ctrl(Key::s, true),
+                [this] { window_.ask(DialogKind::save, window_.proposed_file(), nullptr); }));
     const auto add_review = [this](const char* id, const char* title, const char* menu, bool separator) {
         add({.id = id,
              .title = title,
@@ -120,29 +112,19 @@ void Shell::make_edit_commands() {
          .chord = ctrl(Key::e, true),
          .separator = true,
          .run = [this] { sheets_.open_fields(EditorSection::size); }});
-    add({.id = "edit.model", .title = "Edit the model…", .menu = "Edit", .run = [this] {
-             sheets_.open_fields(EditorSection::size);
-         }});
-    add({.id = "edit.new_model", .title = "New model…", .menu = "Edit", .run = [this] {
-             sheets_.begin_new_model();
-         }});
-    add({.id = "edit.cluster", .title = "Edit the cluster…", .menu = "Edit", .run = [this] {
-             sheets_.open_fields(EditorSection::fabric);
-         }});
-    add({.id = "edit.presets", .title = "Presets of your own…", .menu = "Edit", .run = [this] {
-             dialogs_.ask_own_presets();
-         }});
+    add(in_menu("Edit", "edit.model", "Edit the model…", {},
+                [this] { sheets_.open_fields(EditorSection::size); }));
+    add(in_menu("Edit", "edit.new_model", "New model…", {}, [this] { sheets_.begin_new_model(); }));
+    add(in_menu("Edit", "edit.cluster", "Edit the cluster…", {},
+                [this] { sheets_.open_fields(EditorSection::fabric); }));
+    add(in_menu("Edit", "edit.presets", "Presets of your own…", {}, [this] { dialogs_.ask_own_presets(); }));
     add({.id = "edit.stages",
          .title = "Layers of each stage…",
          .menu = "Edit",
          .run = [this] { sheets_.open_stages(); },
          .enabled = [this] { return window_.document.plan().layout.pp > 1; }});
-    add({.id = "edit.title", .title = "Rename the plan…", .menu = "Edit", .run = [this] {
-             menus_.edit_title();
-         }});
-    add({.id = "edit.notes", .title = "Notes of the plan…", .menu = "Edit", .run = [this] {
-             sheets_.open_notes();
-         }});
+    add(in_menu("Edit", "edit.title", "Rename the plan…", {}, [this] { menus_.edit_title(); }));
+    add(in_menu("Edit", "edit.notes", "Notes of the plan…", {}, [this] { sheets_.open_notes(); }));
     decider_.add_commands(commands_);
     add({.id = "edit.copy",
          .title = "Copy the plan",
@@ -269,30 +251,25 @@ void Shell::make_export_commands() {
 }
 
 void Shell::make_help_commands() {
-    add({.id = "help.keys", .title = "Keys", .menu = "Help", .chord = {.key = Key::f1}, .run = [this] {
-             menus_.switch_keys();
-         }});
-    add({.id = "help.glossary", .title = "Glossary", .menu = "Help", .chord = ctrl(Key::g), .run = [this] {
-             glossary_state_.open = glossary_state_.fresh = true;
-             glossary_state_.search.clear();
-         }});
-    add({.id = "help.menus",
-         .title = "To the menus",
-         .menu = "Help",
-         .chord = {.key = Key::f10},
-         .run = [this] {
-             window_.state.focus = id_of("menu.File");
-             window_.state.focus_visible = true;
-         }});
-    add({.id = "help.palette",
-         .title = "Search commands",
-         .menu = "Help",
-         .chord = ctrl(Key::p),
-         .run = [this] { menus_.search(""); }});
-    add({.id = "help.welcome", .title = "Welcome", .menu = "Help", .run = [this] { welcome_ = true; }});
-    add({.id = "help.about", .title = "About Pentamesh", .menu = "Help", .run = [this] {
-             window_.ask(DialogKind::about, "", nullptr);
-         }});
+    add(in_menu("Help", "help.keys", "Keys", {Key::f1}, [this] { menus_.switch_keys(); }));
+    add(in_menu("Help", "help.glossary", "Glossary", ctrl(Key::g), [this] {
+        glossary_state_.open = glossary_state_.fresh = true;
+        glossary_state_.search.clear();
+    }));
+    add(in_menu("Help", "help.menus", "To the menus", {Key::f10}, [this] {
+        window_.state.focus = id_of("menu.File");
+        window_.state.focus_visible = true;
+    }));
+    add(in_menu("Help", "help.palette", "Search commands", ctrl(Key::p), [this] { menus_.search(""); }));
+    add(in_menu("Help", "help.welcome", "Welcome", {}, [this] { welcome_ = true; }));
+    add(in_menu("Help", "help.about", "About Pentamesh", {},
+                [this] { window_.ask(DialogKind::about, "", nullptr); }));
+}
+
+const Command* pressed_command(const std::vector<Command>& commands) {
+    for (const Command& c : commands)
+        if (c.chord.key != Key::none && c.can_run() && pressed(c.chord, c.repeats)) return &c;
+    return nullptr;
 }
 
 }  // namespace pentamesh::ui

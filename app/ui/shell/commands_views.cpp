@@ -142,12 +142,10 @@ void Shell::make_look_commands() {
          .chord = ctrl(Key::equal),
          .separator = true,
          .run = [this] { own_scale() = std::min(4.0f, own_scale() * 1.125f); }});
-    add({.id = "view.smaller", .title = "Smaller", .menu = "View", .chord = ctrl(Key::minus), .run = [this] {
-             own_scale() = std::max(0.5f, own_scale() / 1.125f);
-         }});
-    add({.id = "view.normal", .title = "Normal size", .menu = "View", .chord = ctrl(Key::n0), .run = [this] {
-             own_scale() = desk_.presenter().on ? kPresentScale : 1;
-         }});
+    add(in_menu("View", "view.smaller", "Smaller", ctrl(Key::minus),
+                [this] { own_scale() = std::max(0.5f, own_scale() / 1.125f); }));
+    add(in_menu("View", "view.normal", "Normal size", ctrl(Key::n0),
+                [this] { own_scale() = desk_.presenter().on ? kPresentScale : 1; }));
     add({.id = "view.fullscreen",
          .title = "Full screen",
          .menu = "View",

@@ -1,6 +1,5 @@
 // Export > Picture of this view: how it is to look, with a preview, and where it goes; its copy for another
 // program; and what is said of a file that was written.
-#include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/dialogs.h"
 #include "app/ui/views/frame.h"
 #include "core/base/files.h"
@@ -33,6 +32,26 @@ std::string pixels_words(const PictureChoice& c) {
     return (c.size.y > 0 ? side(c.size.x) + " × " + side(c.size.y) + " pixels."
                          : side(c.size.x) + " pixels wide.")
            + " The plan is inside: the picture opens by a drop.";
+}
+
+// Draws the size that was chosen, or the field of one's own. Returns false if that is no size.
+bool draw_size(Ui& ui, Rect line, PictureDialog& picture) {
+    if (picture.size != kOwnSize) {
+        picture.choice.size = kSizes[static_cast<std::size_t>(picture.size)];
+        ui.canvas().text_in(line, picture_size_words(picture.choice.size), ui.small());
+        return true;
+    }
+    (void)ui.text_field("picture.own", line.cut_left(124), picture.own, "1600x900 or 1600xauto");
+    const auto size = picture_size_named(picture.own);
+    if (size) {
+        picture.choice.size = *size;
+        return true;
+    }
+    line.cut_left(10);
+    TextStyle bad = ui.small();
+    bad.color = ui.theme().bad;
+    ui.label(line, picture_limits_words(), bad);
+    return false;
 }
 
 }  // namespace
@@ -99,23 +118,7 @@ bool Dialogs::draw_picture(Ui& ui, Rect room, Rect buttons) {
     };
     const bool whole = pictured_view() == kDashboardName;
     picture_.size = ui.segments("picture.size", row("Size"), kSizeWords, picture_.size);
-    Rect line = row("");
-    bool sized = true;
-    if (picture_.size == kOwnSize) {
-        (void)ui.text_field("picture.own", line.cut_left(124), picture_.own, "1600x900 or 1600xauto");
-        const auto size = picture_size_named(picture_.own);
-        sized = size.has_value();
-        if (size) choice.size = *size;
-        line.cut_left(10);
-        if (!sized) {
-            TextStyle bad = ui.small();
-            bad.color = ui.theme().bad;
-            ui.label(line, picture_limits_words(), bad);
-        }
-    } else {
-        choice.size = kSizes[static_cast<std::size_t>(picture_.size)];
-        ui.canvas().text_in(line, picture_size_words(choice.size), ui.small());
-    }
+    const bool sized = draw_size(ui, row(""), picture_);
     static constexpr std::string_view kThemes[] = {"the window's", "dark", "light", "contrast"},
                                       kOver[] = {"with title", "without"},
                                       kUnder[] = {"with caption", "without"},
@@ -124,7 +127,7 @@ bool Dialogs::draw_picture(Ui& ui, Rect room, Rect buttons) {
                                   choice.theme ? 1 + static_cast<int>(*choice.theme) : 0);
     choice.theme.reset();
     if (theme > 0) choice.theme = static_cast<ThemeId>(theme - 1);
-    line = row("Words");
+    Rect line = row("Words");
     const std::uint32_t fixed = whole ? 3U : 0U;  // the whole window has its own
     const float half = (line.w - 8) / 2;
     choice.title =

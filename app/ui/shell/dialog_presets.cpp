@@ -1,7 +1,6 @@
 // Presets of one's own in the window: a part of the plan is kept under a name, the list of them, taking one
 // away.
 #include "app/ui/panels/preset_menu.h"
-#include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/dialogs.h"
 #include "core/base/error.h"
 #include "core/io/own_presets.h"

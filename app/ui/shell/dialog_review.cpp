@@ -1,6 +1,5 @@
 // File > Export review: what it is to look like, then where it goes.
 #include "app/ui/review/preview.h"
-#include "app/ui/shell/dialog_parts.h"
 #include "app/ui/shell/dialogs.h"
 #include "core/base/error.h"
 #include "core/base/files.h"

@@ -5,6 +5,7 @@
 #include "app/ui/kit/beside.h"
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/scroll.h"
+#include "app/ui/kit/ui.h"
 #include "app/ui/review/preview.h"
 #include "app/ui/review/review.h"
 #include "app/ui/shell/commands.h"
@@ -26,6 +27,16 @@
 #include <vector>
 
 namespace pentamesh::ui {
+
+// All dialogs share these: their measures, the buttons of their last row, the text of an error.
+inline constexpr float kDialogButton = 104, kDialogGap = 8, kDialogField = 30;
+inline constexpr Vec2 kDialogPad{24, 20};
+inline constexpr float kDialogHead = 28, kAboveButtons = 14, kButtonHeight = 30;
+
+// Draws a button of a dialog's last row, from the right. Returns true if it was clicked.
+[[nodiscard]] bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label,
+                                 bool enabled = true, float width = kDialogButton);
+void dialog_error_text(Ui& ui, Rect room, const std::string& error);
 
 // File > Export review.
 struct ReviewChoice {
@@ -133,7 +144,7 @@ class Dialogs {
     void try_in_dialog(const std::function<void()>& act);
     void take_focus(std::string_view button);
 
-    // dialog_files.cpp
+    // files
     void begin_file();
     void begin_browsing();
     bool draw_file(Ui& ui, Rect room, Rect buttons);

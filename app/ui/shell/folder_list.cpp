@@ -1,4 +1,4 @@
-#include "app/ui/shell/folder_list.h"
+#include "app/ui/shell/file_browser.h"
 
 #include <algorithm>
 #include <system_error>

@@ -1,7 +1,6 @@
 // A lesson as slides in a PDF.
 #include "app/ui/review/paper.h"
 #include "app/ui/review/sheet.h"
-#include "app/ui/shell/lesson_handout.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "core/base/error.h"
 #include "render/page.h"

@@ -260,6 +260,18 @@ void LessonDesk::act(const LessonAction& action) {
         window_.side = SidePane::lesson;  // another step's words are wanted
     window_.state.tooltips_rest_at =
         window_.state.mouse;  // a new picture came under a mouse that did not move
+    do_action(action);
+    keep_answers();
+    // A new question is the next thing that Tab comes to.
+    const LessonStep* now = lesson_.current();
+    if (turns && window_.state.edit == id_of("lesson.entry"))
+        leave_text_field();  // it holds the last step's guess
+    if (turns && now != nullptr && now->question && !lesson_.state().shown()) window_.state.focus = 0;
+    if (action.kind == Kind::judged || action.kind == Kind::reveal) show_answered();
+}
+
+void LessonDesk::do_action(const LessonAction& action) {
+    using Kind = LessonAction::Kind;
     switch (action.kind) {
     case Kind::next:
         if (lesson_.step + 1 >= lesson_.lesson.steps.size())
@@ -307,27 +319,20 @@ void LessonDesk::act(const LessonAction& action) {
     case Kind::judged:
     case Kind::none: break;
     }
-    keep_answers();
-    // A new question is the next thing that Tab comes to.
-    const LessonStep* now = lesson_.current();
-    if (turns && window_.state.edit == id_of("lesson.entry"))
-        leave_text_field();  // it holds the last step's guess
-    if (turns && now != nullptr && now->question && !lesson_.state().shown()) window_.state.focus = 0;
-    if (action.kind == Kind::judged || action.kind == Kind::reveal) {
-        lesson_.follow = true;
-        // The control that was used is gone: the keyboard goes on from where the lesson does.
-        if (window_.state.focus_visible) window_.state.focus = id_of("lesson.next");
-    }
-    // The mesh shows what was asked about it: the axis' colours and the rank's links.
+}
+
+// The mesh shows what was asked about it: the axis' colours and the rank's links.
+void LessonDesk::show_answered() {
+    lesson_.follow = true;
+    // The control that was used is gone: the keyboard goes on from where the lesson does.
+    if (window_.state.focus_visible) window_.state.focus = id_of("lesson.next");
     const LessonStep* step = lesson_.current();
-    if ((action.kind == Kind::judged || action.kind == Kind::reveal) && step != nullptr && step->question
-        && step->question->kind == QuestionKind::ranks) {
-        const std::string& query = step->question->query;
-        const std::size_t first = query.find(' ') + 1;
-        if (const auto kind = axis_named(query.substr(first, query.find(' ', first) - first)))
-            window_.selection.choose(*kind);
-        window_.selection.rank = lesson_.asked_rank();
-    }
+    if (step == nullptr || !step->question || step->question->kind != QuestionKind::ranks) return;
+    const std::string& query = step->question->query;
+    const std::size_t first = query.find(' ') + 1;
+    if (const auto kind = axis_named(query.substr(first, query.find(' ', first) - first)))
+        window_.selection.choose(*kind);
+    window_.selection.rank = lesson_.asked_rank();
 }
 
 namespace {
@@ -365,66 +370,43 @@ void LessonDesk::add_opening_commands(std::vector<Command>& commands) {
 }
 
 void LessonDesk::add_commands(std::vector<Command>& commands) {
+    const auto add = [&](std::string id, std::string title, std::function<void()> run,
+                         std::function<bool()> enabled = nullptr, Chord chord = {}) -> Command& {
+        return commands.emplace_back(Command{.id = std::move(id),
+                                             .title = std::move(title),
+                                             .menu = "Learn",
+                                             .chord = chord,
+                                             .run = std::move(run),
+                                             .enabled = std::move(enabled)});
+    };
     const auto open = [this] { return lesson_.open; };
-    const auto step = [this](LessonAction::Kind kind) { act({kind, 0}); };
-    commands.push_back({.id = "present",
-                        .title = "Present",
-                        .menu = "Learn",
-                        .chord = {.key = Key::f5},
-                        .run = [this] { set_presenting(!presenter_.on); },
-                        .checked = [this] { return presenter_.on; }});
-    commands.push_back(
-        {.id = "lesson.results", .title = "Results of the tasks…", .menu = "Learn", .run = [this] {
-             results_ = true;
-         }});
-    commands.push_back(
-        {.id = "lesson.handout",
-         .title = "Save the handout…",
-         .menu = "Learn",
-         .run =
-             [this] {
-                 window_.ask(DialogKind::handout,
-                             window_.proposed_file(lesson_.file.stem().string() + ".html"), nullptr);
-             },
-         .enabled = [this] { return lesson_.open && static_cast<bool>(window_.host.save_handout); }});
+    const auto step = [this](LessonAction::Kind kind) { return [this, kind] { act({kind, 0}); }; };
+    add("present", "Present", [this] { set_presenting(!presenter_.on); }, nullptr, {Key::f5}).checked =
+        [this] { return presenter_.on; };
+    add("lesson.results", "Results of the tasks…", [this] { results_ = true; });
+    add(
+        "lesson.handout", "Save the handout…",
+        [this] {
+            window_.ask(DialogKind::handout, window_.proposed_file(lesson_.file.stem().string() + ".html"));
+        },
+        [this] { return lesson_.open && static_cast<bool>(window_.host.save_handout); });
     add_opening_commands(commands);
-    commands.push_back({.id = "lesson.forward",
-                        .title = "Next step",
-                        .menu = "Learn",
-                        .chord = {.key = Key::page_down},
-                        .separator = true,
-                        .run = [step] { step(LessonAction::Kind::next); },
-                        .enabled = open});
-    commands.push_back({.id = "lesson.backward",
-                        .title = "Step before",
-                        .menu = "Learn",
-                        .chord = {.key = Key::page_up},
-                        .run = [step] { step(LessonAction::Kind::back); },
-                        .enabled = open});
-    commands.push_back({.id = "lesson.after",
-                        .title = "Next lesson",
-                        .menu = "Learn",
-                        .run = [step] { step(LessonAction::Kind::next_lesson); },
-                        .enabled = [this] { return lesson_.open && after(lesson_.file) != nullptr; }});
-    commands.push_back({.id = "lesson.question",
-                        .title = "Go to the question",
-                        .menu = "Learn",
-                        .chord = {.key = Key::q},
-                        .run =
-                            [this] {
-                                const LessonStep* now = lesson_.current();
-                                if (now == nullptr || !now->question) return;
-                                window_.state.focus = lesson_.state().shown()
-                                                          ? id_of("lesson.retry")
-                                                          : first_of_question(now->question->kind);
-                                window_.state.focus_visible = true;
-                            },
-                        .enabled = open});
-    commands.push_back({.id = "lesson.close",
-                        .title = "Leave the lesson",
-                        .menu = "Learn",
-                        .run = [this] { leave(); },
-                        .enabled = open});
+    add("lesson.forward", "Next step", step(LessonAction::Kind::next), open, {Key::page_down}).separator =
+        true;
+    add("lesson.backward", "Step before", step(LessonAction::Kind::back), open, {Key::page_up});
+    add("lesson.after", "Next lesson", step(LessonAction::Kind::next_lesson),
+        [this] { return lesson_.open && after(lesson_.file) != nullptr; });
+    add("lesson.question", "Go to the question",
+        [this] {
+            const LessonStep* now = lesson_.current();
+            if (now == nullptr || !now->question) return;
+            window_.state.focus =
+                lesson_.state().shown() ? id_of("lesson.retry") : first_of_question(now->question->kind);
+            window_.state.focus_visible = true;
+        },
+        open, {Key::q});
+    add(
+        "lesson.close", "Leave the lesson", [this] { leave(); }, open);
 }
 
 }  // namespace pentamesh::ui

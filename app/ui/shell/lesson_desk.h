@@ -89,6 +89,8 @@ class LessonDesk {
     std::string next_of_;  // what the page's next step was made of
 
     void act(const LessonAction& action);
+    void do_action(const LessonAction& action);
+    void show_answered();
     void apply_scene();
     void show_plan(Plan plan);
     void pin(const std::vector<std::string>& sets);

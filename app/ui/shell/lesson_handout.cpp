@@ -1,4 +1,3 @@
-#include "app/ui/shell/lesson_handout.h"
 
 #include "app/ui/shell/lesson_sheet.h"
 

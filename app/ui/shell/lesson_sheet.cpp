@@ -89,9 +89,8 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     request.uncolored = asks;
     if (s.against) request.compared = {*s.against};
     if (!asks && s.step.scene.rank < s.evaluation.mesh.world) request.rank = s.step.scene.rank;
-    for (int k = 0; k < kGroupKindCount; ++k)
-        if (!asks && name_of(static_cast<GroupKind>(k)) == s.step.scene.axis)
-            request.group = static_cast<GroupKind>(k);
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (!asks && name_of(kind) == s.step.scene.axis) request.group = kind;
     return request;
 }
 

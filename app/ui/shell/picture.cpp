@@ -3,6 +3,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/slices.h"
+#include "app/ui/lesson/lesson_panel.h"
 #include "app/ui/review/review.h"
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/views/frame.h"
@@ -10,7 +11,7 @@
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
-#include "core/explain/plan_line.h"
+#include "core/explain/verdict.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
 #include "core/plan/title.h"

@@ -1,7 +1,11 @@
 // Frameworks' own settings in and out of the window, and which framework's flags the plan's fields show.
 #include "app/ui/shell/sheets.h"
+
 #include "app/ui/panels/plan_panel.h"
 #include "core/base/files.h"
+#include "core/calibrate/calibrate.h"
+#include "core/io/own_presets.h"
+#include "core/plan/changes.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +13,6 @@
 #include <utility>
 
 namespace pentamesh::ui {
-
 namespace {
 
 // Settings::flags is one of these or a framework's name.
@@ -119,6 +122,141 @@ void Sheets::add_flags_commands(std::vector<Command>& commands) {
                             .title = "Show on hover the flags: " + flags_label(choice),
                             .run = [this, choice] { window_.settings.flags = choice; },
                             .checked = [this, choice] { return window_.settings.flags == choice; }});
+}
+
+// ---- measured runs --------------------------------------------------------------------------------------
+void Sheets::add_runs(const std::filesystem::path& path) {
+    calibrate_.add(path.string(), read_file(path));
+    window_.dirty = true;
+}
+
+void Sheets::draw_calibrate(Ui& ui) {
+    if (!calibrate_.open) return;
+    read_calibrate_files(calibrate_, window_.document.plan(), window_.presets);
+    switch (draw_calibrate_sheet(ui, calibrate_)) {
+    case CalibrateAction::none: break;
+    case CalibrateAction::add_file:
+        window_.later("", [this] { window_.ask(DialogKind::runs, "", nullptr); });
+        break;
+    case CalibrateAction::save: window_.later("", [this] { use_calibrated(true); }); break;
+    case CalibrateAction::use: window_.later("", [this] { use_calibrated(false); }); break;
+    }
+}
+
+void Sheets::update() {
+    const bool wanted = calibrate_.has_work();
+    if (!fit_ && wanted) fit_ = std::make_unique<Fit>(window_.host.wake);
+    if (!fit_) return;
+    const auto work = [this]() -> Fit::Work {
+        return [own = calibrate_.own, on = calibrate_.on](const std::atomic<bool>&) {
+            return pentamesh::calibrate(own.runs, own.links, on, own.from);
+        };
+    };
+    if (fit_->tend(wanted, calibrate_.version, calibrate_.made, work)) window_.dirty = true;
+}
+
+// Keeps the cluster among the user's own, and chooses it for the plan if that has the same GPU. `save` false:
+// only the plan gets the constants.
+void Sheets::use_calibrated(bool save) {
+    window_.dirty = true;
+    try {
+        const Calibrated& made = calibrate_.made.value;
+        if (!save) {
+            window_.edit_plan(with_constants_of(window_.document.plan(), made.cluster, window_.presets),
+                              "calibrated constants");
+            window_.say("The plan's constants are calibrated now; Ctrl+Z takes that back");
+            calibrate_ = {};
+            return;
+        }
+        const std::filesystem::path file = save_calibrated(made, calibrate_.name, window_.presets);
+        window_.own_presets_changed();
+        const std::string id = preset_id_of(calibrate_.name);
+        const Cluster kept = window_.presets.cluster(id);
+        if (kept.gpu.flops == window_.document.plan().cluster.gpu.flops) {
+            window_.edit_plan(with_cluster(window_.document.plan(), kept, id), "the cluster " + kept.name);
+            window_.say("Saved and chosen: " + kept.name + ". The list of clusters has it");
+        } else {
+            window_.say("Saved " + file.string()
+                        + ". The list of clusters has it; this plan has another GPU");
+        }
+        calibrate_ = {};
+    } catch (const Error& e) {
+        calibrate_.error = e.message();
+    }
+}
+
+void Sheets::add_calibrate_command(std::vector<Command>& commands) {
+    commands.push_back(
+        {.id = "calibrate", .title = "Calibrate from measured runs…", .menu = "File", .run = [this] {
+             calibrate_ = {};
+             calibrate_.open = true;
+         }});
+}
+
+// ---- notes ----------------------------------------------------------------------------------------------
+namespace {
+constexpr double kPause_s = 0.9, kLongest_s = 1;
+constexpr const char* kTyping = "notes";  // merge key: one step of undo while it lasts
+}  // namespace
+
+// Returns the edit of notes that were typed and are not in the plan yet.
+std::optional<PlanEdit> Sheets::typed_notes() {
+    if (!notes_ || notes_->changed_s < 0) return std::nullopt;
+    notes_->changed_s = -1;
+    if (notes_->text == window_.document.plan().notes) return std::nullopt;
+    PlanEdit edit{window_.document.plan(), "Notes", kTyping};
+    edit.plan.notes = notes_->text;
+    return edit;
+}
+
+// Returns true if there was no pause since the last letter.
+bool Sheets::types_notes() const {
+    return notes_ && window_.now_s < notes_->letter_s + kPause_s;
+}
+
+std::optional<PlanEdit> Sheets::draw_notes(Ui& ui) {
+    if (!notes_) return std::nullopt;
+    const Vec2 size = ui.frame().size;
+    const float w = std::min(640.0f, size.x - 32), h = std::min(420.0f, size.y - 32);
+    const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
+    const auto layer = ui.open_layer("notes", box, true);
+    Rect room = box.inset(20, 16);
+    Rect head = room.cut_top(28);
+    bool close = ui.button("notes.close", head.cut_right(72), "Close") || (!layer.stays() && !notes_->fresh);
+    ui.canvas().text_in(head, "Notes of the plan", {Face::semibold, 14, ui.theme().text, 0});
+    room.cut_top(8);
+    const Rect foot = room.cut_bottom(20);
+    room.cut_bottom(6);
+    ui.label(foot, "Saved with the plan, shown in its reports.", ui.small());
+    // Undo, or another plan, brings other notes.
+    if (notes_->changed_s < 0) notes_->text = window_.document.plan().notes;
+    if (ui.text_box("edit.notes", room, notes_->text, notes_->known, "Why this layout? What was tried?",
+                    notes_->fresh)) {
+        notes_->letter_s = window_.now_s;
+        if (notes_->changed_s < 0) notes_->changed_s = window_.now_s;
+    }
+    if (ui.state().edit == ui.id("edit.notes")) notes_->fresh = false;
+    const bool undo = key_down(Key::z) && ui.frame().ctrl && !ui.frame().alt;
+    const bool wants_undo = undo && !std::exchange(notes_->undo_held, undo);
+    notes_->undo_held = undo;
+    if (notes_->changed_s >= 0 || types_notes()) ui.state().wants_frame = true;
+    std::optional<PlanEdit> edit;
+    const bool due = !types_notes() || window_.now_s >= notes_->changed_s + kLongest_s;
+    if (close || wants_undo || (notes_->changed_s >= 0 && due)) edit = typed_notes();
+    if (wants_undo)
+        window_.later("Notes", [this, redo = ui.frame().shift] {
+            redo ? window_.document.redo() : window_.document.undo();
+        });
+    if (close) {
+        notes_.reset();
+        window_.dirty = true;
+    }
+    return edit;
+}
+
+void Sheets::open_notes() {
+    notes_ = NotesEdit{.text = window_.document.plan().notes};
+    window_.dirty = true;
 }
 
 }  // namespace pentamesh::ui

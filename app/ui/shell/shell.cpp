@@ -1,6 +1,6 @@
 #include "app/ui/shell/shell.h"
 
-#include "app/ui/lesson/lesson_cover.h"
+#include "app/ui/lesson/lesson_session.h"
 #include "app/ui/views/frame.h"
 #include "core/base/error.h"
 #include "core/base/files.h"

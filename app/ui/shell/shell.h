@@ -2,7 +2,7 @@
 // a real window, a test and a picture all call frame().
 #pragma once
 
-#include "app/ui/lesson/lesson_cover.h"
+#include "app/ui/lesson/lesson_session.h"
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_panel.h"

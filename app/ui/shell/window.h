@@ -3,14 +3,14 @@
 
 #include "app/ui/scene/host_names.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/shell/dialog_kind.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/shell/host.h"
-#include "app/ui/shell/screen.h"
 #include "app/ui/shell/selected_things.h"
 #include "app/ui/shell/settings.h"
 #include "app/ui/views/table.h"
+#include "core/teach/veil.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -19,6 +19,45 @@
 #include <vector>
 
 namespace pentamesh::ui {
+
+// The dialogs of the window.
+enum class DialogKind : std::uint8_t {
+    none,
+    open,
+    save,
+    picture,       // its size, theme and file
+    picture_file,  // the file to write
+    table,
+    review,         // its pages and paper
+    review_file,    // the file to write
+    review_second,  // the plan to compare with
+    written,        // says where something was written
+    handout,        // of the open lesson
+    results,        // a picture of the tasks that are done
+    runs,           // measured runs, to calibrate from
+    settings,
+    close,
+    recover,
+    about,
+    missing,
+    preset,
+    presets
+};
+inline constexpr int kDialogKinds = static_cast<int>(DialogKind::presets) + 1;
+
+// While a lesson is open in a narrow window, this is next to the view: the lesson, the plan, or nothing.
+enum class SidePane : std::uint8_t { lesson, plan, view };
+
+// A screen holds all that the window shows, except the plan.
+struct Screen {
+    ViewStates views;
+    Selection selection;
+    Settings settings;
+    std::optional<ViewId> full;
+    std::uint64_t revision = 0;        // of the plan that `views` keeps things of
+    Veil veil{};                       // of a question that is open
+    std::optional<LessonTask> task{};  // that is open
+};
 
 // A task for the time between this frame and the next. `what` names it in an error message.
 struct Queued {

@@ -1,7 +1,7 @@
 #include "app/ui/views/frame.h"
 
 #include "app/ui/scene/view_head.h"
-#include "core/rules/first_error.h"
+#include "core/plan/problem.h"
 
 #include <algorithm>
 #include <string>

@@ -9,7 +9,7 @@
 
 namespace pentamesh {
 
-// Each schedule has a table, in the file of its name.
+// Each schedule has a table, in the file of its name; twins share a file.
 extern const ScheduleRules kGpipeRules, kOneFOneBRules, kInterleavedRules, kZbH1Rules, kZbH2Rules, kZbVRules,
     kDualpipeRules, kDualpipevRules, kLoopedBfsRules;
 
@@ -123,8 +123,7 @@ std::string with_chunks(Schedule schedule, std::int64_t chunks) {
 }
 
 std::optional<Schedule> schedule_called(std::string_view ScheduleTraits::*framework, std::string_view name) {
-    for (int i = 0; i < kScheduleCount; ++i) {
-        const auto s = static_cast<Schedule>(i);
+    for (const Schedule s : all_of<Schedule>()) {
         const std::string_view own = traits_of(s).*framework;
         if (!own.empty() && same_letters(own, name)) return s;
     }

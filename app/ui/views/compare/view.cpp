@@ -5,7 +5,7 @@
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/compare/compare_parts.h"
-#include "core/explain/plan_line.h"
+#include "core/explain/verdict.h"
 #include "core/plan/title.h"
 
 #include <algorithm>

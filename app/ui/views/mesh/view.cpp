@@ -15,7 +15,7 @@
 #include "app/ui/views/mesh/mesh_tiles.h"
 #include "core/mesh/places.h"
 #include "core/plan/order_presets.h"
-#include "core/rules/first_error.h"
+#include "core/plan/problem.h"
 
 #include <algorithm>
 #include <charconv>

@@ -2,8 +2,8 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
+#include "core/plan/problem.h"
 #include "core/plan/software.h"
-#include "core/rules/first_error.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/views/search/search_controls.h"
 #include "app/ui/views/search/search_list.h"
-#include "core/step/causal_mfu.h"
 #include "core/step/step.h"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 #include "app/ui/scene/view_head.h"
 #include "core/base/quantity.h"
 #include "core/plan/names.h"
-#include "core/step/causal_mfu.h"
 #include "core/step/cost.h"
+#include "core/step/step.h"
 
 #include <algorithm>
 #include <optional>

@@ -12,8 +12,8 @@
 #include "core/base/number.h"
 #include "core/base/quantity.h"
 #include "core/plan/names.h"
+#include "core/plan/problem.h"
 #include "core/plan/ranges.h"
-#include "core/rules/first_error.h"
 #include "core/step/straggler.h"
 
 #include <algorithm>

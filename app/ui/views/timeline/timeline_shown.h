@@ -6,7 +6,6 @@
 #include "core/evaluate.h"
 #include "core/pipeline/stage_names.h"
 #include "core/pipeline/timeline_blocks.h"
-#include "core/step/block_hidden.h"
 #include "core/step/block_parts.h"
 #include "core/step/bubble.h"
 

@@ -3,7 +3,7 @@
 #include "app/tables/nest.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
-#include "core/sharding/nesting_words.h"
+#include "core/sharding/nesting.h"
 
 #include <algorithm>
 #include <cmath>

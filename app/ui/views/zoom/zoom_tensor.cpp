@@ -2,7 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
 #include "core/plan/names.h"
-#include "core/sharding/nesting_words.h"
+#include "core/sharding/nesting.h"
 
 #include <algorithm>
 #include <cmath>
