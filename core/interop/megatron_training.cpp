@@ -168,8 +168,8 @@ void read_recompute(Sheet& s, Draft& d) {
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
     if (word == "full" && s.has("recompute_method") && method && !layers)
-        s.error("recompute-num-layers",
-                "Megatron refuses " + s.written("recompute_method") + " without " + "--recompute-num-layers");
+        s.refusal("recompute-num-layers", "Megatron refuses " + s.written("recompute_method") + " without "
+                                              + "--recompute-num-layers");
     if (word == "full" && layers && (method || whole)) read_method(d, method.value_or("uniform"), *layers);
     const auto modules = s.text("recompute_modules", "/training/recompute");
     if (modules && word == "selective") read_modules(s, d, *modules);
