@@ -10,7 +10,7 @@ interop::OtherFile files_beside(const std::filesystem::path& file) {
     return [folder](const std::string& name) -> std::optional<std::string> {
         constexpr int kMostLevels = 12;
         const bool here = name.starts_with("./") || name.starts_with("/");
-        // The folder "perf_recipes" may stand alone, without the packages around it.
+        // The folder "perf_recipes" may stand without the packages around it.
         for (std::string part = name, outside;;) {
             std::filesystem::path at = folder;
             for (int level = 0; level < (here ? 1 : kMostLevels); ++level, at = at.parent_path()) {

@@ -7,7 +7,7 @@
 
 namespace pentamesh::cli {
 
-// Looks from the folder of `file` upwards, as Python looks for a package, and beside it for the name alone.
+// Looks in the folder of `file` and in those around it, as Python looks for a package.
 [[nodiscard]] interop::OtherFile files_beside(const std::filesystem::path& file);
 
 }  // namespace pentamesh::cli

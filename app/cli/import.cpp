@@ -4,6 +4,7 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "core/base/files.h"
+#include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/interop/nccl_tests.h"
 #include "core/io/plan_json.h"
@@ -191,6 +192,9 @@ int import(const Context& context, const Arguments& a) {
     request.cluster = a.cluster;
     request.sets = a.sets;
     request.recipe = a.recipe;
+    for (const std::string& v : a.variables)
+        if (v.find('=') == std::string::npos)
+            throw Error(ErrorKind::usage, "", "", "--var " + shown_text(v) + " is no NAME=VALUE");
     request.variables = a.variables;
     request.arguments = a.arguments;
     if (a.file != "-") request.other = files_beside(a.file);

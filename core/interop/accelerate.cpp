@@ -104,7 +104,7 @@ void read_accelerate(Sheet& s, Draft& d) {
     const auto processes = s.integer("num_processes", "/cluster/gpus");
     if (kind == "MULTI_CPU")
         return s.error("no-gpus", "distributed_type: MULTI_CPU trains on processors: a plan is of GPUs");
-    // launch.py starts one process where the type is NO, whatever num_processes says.
+    // launch.py starts one process where the type is NO; num_processes is not read then.
     if (d.gpus == 0) d.gpus = s.has("distributed_type") && kind == "NO" ? 1 : processes.value_or(0);
     const Sizes z = read_sizes(s);
     if (s.failed()) return;

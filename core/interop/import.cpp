@@ -246,7 +246,7 @@ class Importer {
     }
 
     void read_functions() {
-        // Recipes that others start from; a checkout beside the text has the newer ones.
+        // Recipes that others start from. Those of a checkout around the text come first.
         const bool bridge = out_.framework == Framework::bridge;
         const auto known =
             bridge ? try_read_file(presets_.root() / "frameworks" / "bridge_recipes.py") : std::nullopt;

@@ -46,7 +46,7 @@ struct ImportRequest {
     std::string recipe{};             // which configuration of a text that has several; empty: the only one
     std::vector<std::string> variables{};  // "TP=4": of a script, where it does not say them
     std::string arguments{};               // of a script: its $1, $2 …
-    OtherFile other{};                     // files beside the text; empty: there are none
+    OtherFile other{};                     // other files that it names; empty: there are none
 };
 
 struct Import {

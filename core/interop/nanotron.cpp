@@ -162,7 +162,8 @@ void read_picotron(Sheet& s, Draft& d, const Presets& presets) {
     nlohmann::json& t = d.training;
     t["compute"] = t["parameters"] =
         nanotron_dtype(s.text("dtype", "/training/compute").value_or("bfloat16"));
-    if (!s.flag("use_flash_attention", "/training/attention").value_or(true)) t["attention"] = "math";
+    // train.py hands it to the model by the environment; no line of it reads model.use_flash_attention.
+    if (!s.flag("FLASH_ATTEN", "/training/attention").value_or(true)) t["attention"] = "math";
     if (const auto n = s.integer("seq_length", "/training/sequence_length")) t["sequence_length"] = *n;
     const std::int64_t micro = s.integer("micro_batch_size", "/training/micro_batch").value_or(1);
     const std::int64_t calls = s.integer("gradient_accumulation_steps", "/training/global_batch").value_or(1);

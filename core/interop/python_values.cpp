@@ -13,7 +13,7 @@ namespace {
 using Kind = PythonValue::Kind;
 
 constexpr int kMostExpressionLevels = 60;
-constexpr std::size_t kMostItems = 5'000;
+constexpr std::size_t kMostListItems = 5'000;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 50;
 
 PythonValue number(std::int64_t n) {
@@ -137,7 +137,7 @@ class Expression {
             if (!plus && !take("-")) return v;
             const PythonValue w = product();
             if (plus && v.kind == Kind::list && w.kind == Kind::list
-                && v.items.size() + w.items.size() < kMostItems)
+                && v.items.size() + w.items.size() < kMostListItems)
                 v.items.insert(v.items.end(), w.items.begin(), w.items.end());
             else
                 v = counts(v) && counts(w) ? number(plus ? v.number + w.number : v.number - w.number)
@@ -154,7 +154,7 @@ class Expression {
             const PythonValue w = unary();
             const std::int64_t x = v.number, y = w.number;
             if (times && v.kind == Kind::list && v.text.empty() && counts(w) && y >= 0
-                && static_cast<std::size_t>(y) * v.items.size() < kMostItems) {
+                && static_cast<std::size_t>(y) * v.items.size() < kMostListItems) {
                 const std::vector<PythonValue> once = std::exchange(v.items, {});
                 for (std::int64_t i = 0; i < y; ++i) v.items.insert(v.items.end(), once.begin(), once.end());
                 continue;

@@ -275,7 +275,7 @@ class PythonReader {
                                       module, name);
         }
     }
-    // "a.b" is "a/b.py"; ".b" stands beside the text, "..b" above it.
+    // "a.b" is "a/b.py"; ".b" stands in the folder of the text, "..b" above it.
     static std::string file_of(std::string_view module) {
         std::string path = module.starts_with(".") ? "./" : "";
         for (module.remove_prefix(path.empty() ? 0 : 1); module.starts_with("."); module.remove_prefix(1))
@@ -686,7 +686,7 @@ class PythonReader {
         std::swap(locals, locals_);
         std::swap(objects, objects_);
         returned_ = {};
-        // What another text sets stands at the line that calls for it.
+        // Settings of another text get the line that calls for it.
         const int outer = outer_line_;
         if (!f->module.empty() && outer_line_ == 0) outer_line_ = line_;
         calls_.insert(f);

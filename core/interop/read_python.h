@@ -11,7 +11,8 @@
 
 namespace pentamesh::interop {
 
-// Returns the text of a file that another one names, "../common.sh", "a/b/c.py"; nullopt where there is none.
+// Returns the text of a file that another one names, "../common.sh", "a/b/c.py"; nullopt where no such file
+// stands.
 using OtherFile = std::function<std::optional<std::string>(const std::string& name)>;
 
 struct PythonSettings {

@@ -68,6 +68,8 @@ class Expander {
     int depth_ = 0;
 };
 
+// Reads #SBATCH --nodes=4, -N 4: a batch system sets these in the script's environment.
+void read_sbatch(std::string_view text, Expander& x);
 [[nodiscard]] std::string line_mark(int line);
 [[nodiscard]] std::string without_line_marks(std::string_view text);
 // Matches Bash patterns: * ? [a-z]. The time is bounded.
