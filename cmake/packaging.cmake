@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 set(data ${CMAKE_INSTALL_DATADIR}/pentamesh)
 
 install(TARGETS pentamesh RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY presets DESTINATION ${data} FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY presets DESTINATION ${data} FILES_MATCHING PATTERN "*.json" PATTERN "*.py")
 install(DIRECTORY assets DESTINATION ${data}
         PATTERN icons EXCLUDE PATTERN "*.desktop" EXCLUDE PATTERN "pentamesh-mime.xml" EXCLUDE)
 

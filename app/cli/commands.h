@@ -52,6 +52,7 @@ void add_compare(Options& app, Context& context);
 void add_sensitivity(Options& app, Context& context);
 void add_export(Options& app, Context& context);
 void add_import(Options& app, Context& context);
+void add_check(Options& app, Context& context);
 void add_calibrate(Options& app, Context& context);
 void add_blame(Options& app, Context& context);
 void add_presets(Options& app, Context& context);

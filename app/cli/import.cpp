@@ -1,8 +1,10 @@
 // `import` turns a framework's settings into a plan, and says what became of each of them.
 #include "core/interop/import.h"
+#include "app/cli/beside.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "core/base/files.h"
+#include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/interop/nccl_tests.h"
 #include "core/io/plan_json.h"
@@ -17,9 +19,9 @@ using interop::Import;
 using interop::Listed;
 
 struct Arguments {
-    std::string file, from, model, cluster, out, on;
+    std::string file, from, model, cluster, out, on, recipe, arguments;
     std::int64_t gpus = 0;
-    std::vector<std::string> sets;
+    std::vector<std::string> sets, variables;
 };
 
 Json json_of_fix(const std::vector<Edit>& fix) {
@@ -69,6 +71,8 @@ Json json_of_import(const Import& made) {
                 {"not_known", json_of_list(made.settings.not_known, false, false)},
                 {"problems", json_of_import_problems(made.problems)}};
     if (!made.hosts.empty()) out["hosts"] = made.hosts;  // --hosts takes it
+    if (!made.recipes.empty()) out["recipes"] = made.recipes;
+    if (!made.recipe.empty()) out["recipe"] = made.recipe;
     return out;
 }
 
@@ -83,14 +87,25 @@ void add_rows(std::string& out, const char* title, const std::vector<Listed>& ro
     }
 }
 
+// Returns a value as --set takes it.
+std::string set_text(const EditValue& value) {
+    if (const auto* x = std::get_if<double>(&value)) return exact_text(*x);
+    if (const auto* n = std::get_if<std::int64_t>(&value)) return std::to_string(*n);
+    return std::get<std::string>(value);
+}
+
 void add_problems(std::string& out, const std::vector<interop::ImportProblem>& problems) {
     if (!problems.empty()) out += "\nProblems\n";
-    for (const interop::ImportProblem& p : problems)
+    for (const interop::ImportProblem& p : problems) {
         out += "  " + std::string(name_of(p.severity)) + ": " + p.message + "\n";
+        for (const Edit& e : p.fix)
+            if (p.opens) out += "    --set " + e.path + "=" + set_text(e.value) + "\n";
+    }
 }
 
 std::string text_of(const Import& made) {
-    std::string out = "Read as " + std::string(interop::name_of(made.framework)) + "\n";
+    std::string out = "Read as " + std::string(interop::name_of(made.framework))
+                      + (made.recipe.empty() ? "" : ", the recipe " + made.recipe) + "\n";
     if (made.plan) {
         const Layout& l = made.plan->layout;
         const auto n = [](std::int64_t x) { return std::to_string(x); };
@@ -116,13 +131,6 @@ std::optional<interop::FabricTool> tool_of(const std::string& from, std::string_
     for (const interop::FabricTool tool : kTools)
         if (from == interop::name_of(tool)) return tool;
     return std::nullopt;
-}
-
-// Returns a value as --set takes it.
-std::string set_text(const EditValue& value) {
-    if (const auto* x = std::get_if<double>(&value)) return exact_text(*x);
-    if (const auto* n = std::get_if<std::int64_t>(&value)) return std::to_string(*n);
-    return std::get<std::string>(value);
 }
 
 // Applies a measured tier to the plan of --on, or prints it as fields to set.
@@ -183,6 +191,13 @@ int import(const Context& context, const Arguments& a) {
         a.model.empty() || context.presets.has(PresetKind::model, a.model) ? a.model : read_input(a.model);
     request.cluster = a.cluster;
     request.sets = a.sets;
+    request.recipe = a.recipe;
+    for (const std::string& v : a.variables)
+        if (v.find('=') == std::string::npos)
+            throw Error(ErrorKind::usage, "", "", "--var " + shown_text(v) + " is no NAME=VALUE");
+    request.variables = a.variables;
+    request.arguments = a.arguments;
+    if (a.file != "-") request.other = files_beside(a.file);
     const Import made = interop::import_settings(request, context.presets);
     if (made.plan && !a.out.empty()) write_file(a.out, write_plan(*made.plan));
     if (context.json)
@@ -191,7 +206,9 @@ int import(const Context& context, const Arguments& a) {
         print(text_of(made));
     for (const interop::ImportProblem& p : made.problems)
         if (p.severity == Severity::error) std::cerr << "pentamesh: " << p.message << "\n";
-    return made.failed() ? 1 : 0;
+    const bool unnamed = std::any_of(made.problems.begin(), made.problems.end(),
+                                     [](const auto& p) { return p.asks == interop::Asked::recipe; });
+    return unnamed ? 2 : made.failed() ? 1 : 0;
 }
 
 }  // namespace
@@ -207,6 +224,15 @@ void add_import(Options& app, Context& context) {
     app.add_option("--on", a.on,
                    "the plan whose tier a table of nccl-tests measures, or nvidia-smi topo -m shows")
         .type_name("PLAN");
+    app.add_option("--recipe", a.recipe,
+                   "which configuration of a Python file that has several; without it they are listed")
+        .type_name("NAME");
+    app.add_option("--var", a.variables, "a value that a script does not say, TP=4; may be repeated")
+        .type_name("NAME=VALUE")
+        .repeatable();
+    app.add_option("--args", a.arguments,
+                   "the arguments that a script is started with: its $1, $2 and so on")
+        .type_name("WORDS");
     app.add_option("--gpus", a.gpus, "GPUs of the job, where the text does not say them").range(1, 1 << 20);
     app.add_option("--model", a.model, "a model preset's id or a file, where the text does not say it");
     app.add_option("--cluster", a.cluster, "a cluster preset's id; h100-sxm-ib where it is left out");

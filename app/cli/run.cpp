@@ -35,6 +35,8 @@ constexpr std::array kCommands{
     Command{"sensitivity", "what each choice and constant is worth", add_sensitivity},
     Command{"export", "a framework's settings for a plan", add_export},
     Command{"import", "a plan out of a framework's settings", add_import},
+    Command{"check", "a folder of recipes, scripts and plans: a line each, exit 1 where one cannot run",
+            add_check},
     Command{"calibrate", "constants of your cluster out of your own runs", add_calibrate},
     Command{"blame", "which groups, links, stages and nodes some ranks share, and who waits", add_blame},
     Command{"presets", "models, GPUs, clusters and plans: those that ship, and your own", add_presets},

@@ -123,12 +123,36 @@ class Builder {
     std::optional<Error> error_;
 };
 
+// Python's json writes Infinity and NaN, which are no JSON, into a config.json of Hugging Face: they read as
+// null.
+std::string without_infinities(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) quoted = !quoted;
+        const std::string_view rest = text.substr(i);
+        std::size_t n = 0;
+        for (const std::string_view word : {"-Infinity", "Infinity", "NaN"})
+            if (!quoted && n == 0 && rest.starts_with(word)) n = word.size();
+        if (n > 0)
+            out += "null";
+        else
+            out.push_back(text[i]);
+        i += n > 0 ? n - 1 : 0;
+    }
+    return out;
+}
+
 // Returns an error where the text is refused; else its value is in `out`.
 std::optional<Error> read_json(std::string_view text, const std::string& path, json& out) {
     if (text.size() > kMostFileBytes)
         return Error(ErrorKind::invalid, path, "",
                      "is larger than " + std::to_string(kMostFileBytes >> 20)
                          + " MiB, the most that is read");
+    std::string plain;
+    const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+    if (has("\"model_type\"") && (has("Infinity") || has("NaN"))) text = plain = without_infinities(text);
     Builder builder(text, path);
     json::sax_parse(text.begin(), text.end(), &builder);
     if (!builder.error()) out = builder.take();

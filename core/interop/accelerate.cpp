@@ -102,27 +102,26 @@ void read_accelerate(Sheet& s, Draft& d) {
     const std::string kind = s.text("distributed_type", "/layout").value_or("NO");
     const std::int64_t machines = s.integer("num_machines", "/cluster/gpus").value_or(1);
     const auto processes = s.integer("num_processes", "/cluster/gpus");
-    if (d.gpus == 0) d.gpus = processes.value_or(0);
+    if (kind == "MULTI_CPU")
+        return s.error("no-gpus", "distributed_type: MULTI_CPU trains on processors: a plan is of GPUs");
+    // launch.py starts one process where the type is NO; num_processes is not read then.
+    if (d.gpus == 0) d.gpus = s.has("distributed_type") && kind == "NO" ? 1 : processes.value_or(0);
     const Sizes z = read_sizes(s);
     if (s.failed()) return;
-    if (z.cp > 1 && z.sp > 1) {
-        s.error("cp-and-sp",
-                "accelerate refuses cp and sp together: " + s.written("parallelism_config_cp_size") + " and "
-                    + s.written("parallelism_config_sp_size") + " exclude each other");
-        return;
-    }
+    if (z.cp > 1 && z.sp > 1)
+        s.refusal("cp-and-sp",
+                  "accelerate refuses cp and sp together: " + s.written("parallelism_config_cp_size")
+                      + " and " + s.written("parallelism_config_sp_size") + " exclude each other");
     const std::int64_t cp = z.cp * z.sp;
     ask_for_gpus(s, d,
                  z.tp * cp * std::max<std::int64_t>(z.shard, 1) * std::max<std::int64_t>(z.replicate, 1));
-    const std::int64_t dp = d.gpus / (z.tp * cp);
+    const std::int64_t dp = std::max<std::int64_t>(1, d.gpus / (z.tp * cp));
     const bool said = z.replicate > 0 || z.shard > 0;
     if (d.gpus % (z.tp * cp) != 0
-        || (said && std::max<std::int64_t>(z.replicate, 1) * std::max<std::int64_t>(z.shard, 1) != dp)) {
-        s.error("world-not-divisible",
-                "accelerate refuses: dp_replicate x dp_shard x tp x cp x sp is not the "
-                    + std::to_string(d.gpus) + " processes (num_processes)");
-        return;
-    }
+        || (said && std::max<std::int64_t>(z.replicate, 1) * std::max<std::int64_t>(z.shard, 1) != dp))
+        s.refusal("world-not-divisible",
+                  "accelerate refuses: dp_replicate x dp_shard x tp x cp x sp is not the "
+                      + std::to_string(d.gpus) + " processes (num_processes)");
     d.layout = {{"tp", z.tp},
                 {"cp", cp},
                 {"pp", 1},
@@ -142,7 +141,8 @@ void read_accelerate(Sheet& s, Draft& d) {
     }
     const std::string precision = lower(s.text("mixed_precision", "/training/compute").value_or("no"));
     d.training["compute"] = precision == "no" ? "fp32" : precision;
-    ask_for_batch(s, d, 1, dp);
+    const auto calls = s.integer("gradient_accumulation_steps", "/training/global_batch");
+    ask_for_batch(s, d, 1, dp * calls.value_or(1));
 }
 
 }  // namespace pentamesh::interop

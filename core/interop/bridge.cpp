@@ -8,7 +8,7 @@ namespace pentamesh::interop {
 namespace {
 
 // Returns the recipe or model that a text names: a preset's id, or empty.
-std::string named_model(const Sheet& sheet, const Presets& presets) {
+std::string named_model(Sheet& sheet, const Presets& presets) {
     for (const char* key :
          {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()", "hf_model_id"}) {
         std::string value = sheet.value_of(key);
@@ -19,7 +19,10 @@ std::string named_model(const Sheet& sheet, const Presets& presets) {
             if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;
             value = value.substr(begin + 1, end - begin - 1);
         }
-        if (std::string id = preset_for(presets, value); !id.empty()) return id;
+        if (std::string id = preset_for(presets, value); !id.empty()) {
+            sheet.map(key, "/model");
+            return id;
+        }
     }
     return "";
 }
@@ -48,6 +51,7 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
     const bool own_model = s.has("num_layers") && s.has("hidden_size");
     dialect.model_named = !own_model;
     if (!own_model && d.model_preset.empty()) d.model_preset = named_model(s, presets);
+    if (!own_model && d.model_preset.empty()) d.model_preset = d.named_model;
     const bool nemo1 = s.has("optim.name");
     if (!nemo1) {
         dialect.overlap_default = true;

@@ -48,10 +48,10 @@ void read_sharding(Sheet& s, Draft& d, std::int64_t dp) {
     if (stage > 0 && mics > 0) {
         shard = mics;
         if (dp % mics != 0) {
-            s.error("mics-shard-size", "DeepSpeed refuses: mics_shard_size " + std::to_string(mics)
-                                           + " does not divide " + std::to_string(dp)
-                                           + " data-parallel ranks");
-            return;
+            s.refusal("mics-shard-size", "DeepSpeed refuses: mics_shard_size " + std::to_string(mics)
+                                             + " does not divide " + std::to_string(dp)
+                                             + " data-parallel ranks");
+            shard = dp;
         }
     }
     d.layout["zero"] = stage;
@@ -76,20 +76,18 @@ void read_batch(Sheet& s, Draft& d, std::int64_t dp) {
     auto calls = count(s, "gradient_accumulation_steps", "/training/global_batch");
     if (s.failed()) return;
     const auto refuse = [&] {
-        s.error("batch-not-divisible",
-                "DeepSpeed refuses: train_batch_size is not micro-batch x accumulation x "
-                    + std::to_string(dp) + " data-parallel ranks");
+        s.refusal("batch-not-divisible",
+                  "DeepSpeed refuses: train_batch_size is not micro-batch x accumulation x "
+                      + std::to_string(dp) + " data-parallel ranks");
     };
     if (total && micro && calls) {
-        if (*total != *micro * *calls * dp) return refuse();
+        if (*total != *micro * *calls * dp) refuse();
     } else if (total && micro) {
-        if (*total % (*micro * dp) != 0) return refuse();
-    } else if (total && calls) {
-        if (*total % (*calls * dp) != 0) return refuse();
-        micro = *total / (*calls * dp);
+        if (*total % (*micro * dp) != 0) refuse();
     } else if (total) {
-        if (*total % dp != 0) return refuse();
-        micro = *total / dp;
+        const std::int64_t rows = calls.value_or(1) * dp;
+        if (*total % rows != 0) refuse();
+        micro = std::max<std::int64_t>(1, *total / rows);
     } else if (micro) {
         if (!calls && is_auto(s, "gradient_accumulation_steps")) return ask_for_batch(s, d, *micro, dp);
         total = *micro * calls.value_or(1) * dp;
@@ -125,23 +123,21 @@ void read_precision(Sheet& s, Draft& d) {
 
 void read_deepspeed(Sheet& s, Draft& d, const std::vector<std::string>& duplicates) {
     for (const std::string& key : duplicates)
-        s.error("key-twice", "DeepSpeed refuses a key that stands twice: " + key);
+        s.refusal("key-twice", "DeepSpeed refuses a key that stands twice: " + key);
     const std::int64_t tp = count(s, "tensor_parallel.autotp_size", "/layout/tp").value_or(1);
     const std::int64_t sp = count(s, "sequence_parallel_size", "/layout/cp").value_or(1);
     const std::int64_t pp = count(s, "pipeline.stages", "/layout/pp").value_or(1);
     const std::int64_t ep = count(s, "expert_parallel.autoep_size", "/layout/ep").value_or(1);
     if (s.failed()) return;
     ask_for_gpus(s, d, tp * sp * pp);
-    if (d.gpus % (tp * sp * pp) != 0) {
-        s.error("world-not-divisible", "DeepSpeed refuses: " + std::to_string(d.gpus)
-                                           + " GPUs are not a multiple of " + std::to_string(tp * sp * pp));
-        return;
-    }
+    if (d.gpus % (tp * sp * pp) != 0)
+        s.refusal("world-not-divisible", "DeepSpeed refuses: " + std::to_string(d.gpus)
+                                             + " GPUs are not a multiple of " + std::to_string(tp * sp * pp));
     d.layout = {
         {"tp", tp}, {"cp", sp}, {"pp", pp}, {"order", "tp-cp-ep-dp-pp"}, {"sequence_parallel", false}};
     if (sp > 1) d.layout["cp_comm"] = "ulysses";
     if (ep > 1) d.layout["ep"] = ep, d.layout["etp"] = 1;
-    const std::int64_t dp = d.gpus / (tp * sp * pp);
+    const std::int64_t dp = std::max<std::int64_t>(1, d.gpus / (tp * sp * pp));
     read_sharding(s, d, dp);
     read_batch(s, d, dp);
     read_precision(s, d);

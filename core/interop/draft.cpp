@@ -43,6 +43,29 @@ std::string preset_for(const Presets& presets, std::string_view name) {
     return found;
 }
 
+RecipeName read_recipe_name(std::string_view name, const Presets& presets) {
+    RecipeName out;
+    std::string model;
+    for (std::size_t at = 0; at < name.size();) {
+        const std::size_t end = std::min(name.find('_', at), name.size());
+        const std::string word(name.substr(at, end - at));
+        at = end + 1;
+        const std::size_t digits = word.find_first_not_of("0123456789");
+        if (digits > 0 && digits != std::string::npos && word.substr(digits).starts_with("gpu"))
+            out.gpus = parse_integer(word.substr(0, digits)).value_or(0);
+        model += (model.empty() ? "" : " ") + word;
+        if (std::string id = preset_for(presets, model); !id.empty()) out.model = std::move(id);
+        const auto begins = [&](const Presets::Entry& e) { return !e.own && e.id.starts_with(word + "-"); };
+        const auto &gpus = presets.list(PresetKind::gpu), &clusters = presets.list(PresetKind::cluster);
+        const auto cluster = std::find_if(clusters.begin(), clusters.end(), begins);
+        if (out.cluster.empty() && cluster != clusters.end()
+            && std::any_of(gpus.begin(), gpus.end(),
+                           [&](const auto& e) { return begins(e) || e.id == word; }))
+            out.cluster = cluster->id;
+    }
+    return out;
+}
+
 std::int64_t degree(const Draft& draft, const char* axis) {
     const auto it = draft.layout.find(axis);
     return it == draft.layout.end() || !it->is_number_integer() ? 1 : it->get<std::int64_t>();

@@ -17,7 +17,15 @@ struct Draft {
     std::int64_t gpus = 0;  // 0: the text does not say
     std::int64_t gpus_per_node = 0;
     std::string name;
+    std::string named_model;  // a preset's id, by the recipe's name: where the text says no model
 };
+
+// Holds what the name of a recipe says: "llama3_70b_pretrain_64gpu_gb200_bf16_config".
+struct RecipeName {
+    std::string model, cluster;  // presets' ids; empty: it says none
+    std::int64_t gpus = 0;
+};
+[[nodiscard]] RecipeName read_recipe_name(std::string_view name, const Presets& presets);
 
 // Returns the preset for a framework's or the hub's name of a model: "meta-llama/Llama-2-7b-hf", "llama3 8B",
 // "llama3_70b". It is empty where no preset is meant.

@@ -145,6 +145,13 @@ void export_nanotron(Page& page) {
     page.say("optimizer.learning_rate_scheduler.lr_warmup_steps", std::int64_t{10});
     page.say("optimizer.optimizer_factory.name",
              std::string(t.optimizer == Optimizer::sgd_momentum ? "sgd" : "adamW"));
+    // Without these fields the first kind of the union is taken, SGD (src/nanotron/config/config.py).
+    if (t.optimizer != Optimizer::sgd_momentum) {
+        page.say("optimizer.optimizer_factory.adam_eps", 1e-8);
+        page.say("optimizer.optimizer_factory.adam_beta1", 0.9);
+        page.say("optimizer.optimizer_factory.adam_beta2", 0.95);
+        page.say("optimizer.optimizer_factory.torch_adam_is_fused", true);
+    }
     page.say("tokenizer.tokenizer_name_or_path", hub_name(page));
     page.say("checkpoints.checkpoints_path", std::string("checkpoints"));
     page.say("checkpoints.checkpoint_interval", std::int64_t{1000});
@@ -190,18 +197,25 @@ void export_picotron(Page& page) {
     page.put("/model/heads", p.model.heads);
     page.put("/model/kv_heads", p.model.kv_heads);
     page.put("/training/compute", torch_name(t.compute));
-    page.say("model.use_flash_attention", t.attention == AttentionImpl::flash);
     page.say("model.use_fused_adam", t.optimizer == Optimizer::adamw);
     page.put("/training/sequence_length", t.sequence_length);
     page.put("/training/micro_batch", t.micro_batch);
     page.put("/training/global_batch", microbatches_of(p));
     page.say("training.learning_rate", 0.0003);
     page.say("training.total_train_steps", std::int64_t{100});
+    page.say("training.max_tokens", static_cast<std::int64_t>(100 * tokens_per_step(t)));
     page.say("training.seed", std::int64_t{42});
     page.say("checkpoint.save_dir", std::string("checkpoints"));
     page.say("checkpoint.save_frequency", std::int64_t{1000});
     page.say("checkpoint.load_path", std::string());
     page.say("logging.use_wandb", false);
+    page.say("dataset.name", std::string("roneneldan/TinyStories"));
+    page.say("dataset.num_workers", std::int64_t{0});
+    page.say("dataset.num_proc", std::int64_t{4});
+    // train.py reads these three before anything else, as texts.
+    page.say("environment.OMP_NUM_THREADS", std::string("1"));
+    page.say("environment.TOKENIZERS_PARALLELISM", std::string("false"));
+    page.say("environment.FLASH_ATTEN", std::string(t.attention == AttentionImpl::flash ? "1" : "0"));
     page.note("data, learning rate, steps: yours to set");
     note_training(page, true);
     page.out.text = json_text(page.said, head_lines(page));

@@ -1,16 +1,19 @@
 #include "core/interop/import.h"
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/interop/known_settings.h"
 #include "core/interop/megatron.h"
-#include "core/interop/read_python.h"
 #include "core/interop/readers.h"
 #include "core/io/hf_config.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
+#include "core/rules/rules.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <sstream>
 
 namespace pentamesh::interop {
 namespace {
@@ -160,9 +163,13 @@ class Importer {
     Import run() {
         out_.framework = r_.framework ? *r_.framework : guess();
         known_.emplace(out_.framework, presets_);
+        for (const std::string& v : r_.variables)
+            given_[v.substr(0, v.find('='))] = v.substr(std::min(v.find('='), v.size() - 1) + 1);
         draft_.gpus = r_.gpus;
         take_model();
         read();
+        if (!r_.recipe.empty() && out_.recipe.empty())
+            throw Error(ErrorKind::usage, r_.path, "", "it is no Python file of several configurations");
         return std::move(out_);
     }
 
@@ -215,20 +222,53 @@ class Importer {
         }
         if (script && is_argument_log(r_.text)) return with(read_argument_log(r_.text), nullptr);
         if (is_toml()) return with(flatten(read_toml(r_.text, r_.path)), nullptr);
-        if (is_python()) return with(read_python(r_.text, r_.path), nullptr);
+        if (is_python()) return read_functions();
         if (is_yaml()) {
             const Node root = read_yaml(r_.text, r_.path);
             return with(out_.framework == Framework::megatron ? read_argument_yaml(root, *known_)
-                                                              : resolved(flatten(root)),
+                                                              : flatten(root),
                         nullptr);
         }
-        Launch launch = read_launch(r_.text, r_.path, [&](std::string_view key) {
-            return out_.framework == Framework::megatron && known_->is_switch(key);
-        });
+        shell::Given given{given_, {}, r_.other};
+        for (std::istringstream words(r_.arguments); words;)
+            if (std::string w; words >> w) given.arguments.push_back(w);
+        Launch launch = read_launch(
+            r_.text, r_.path,
+            [&](std::string_view key) {
+                return out_.framework == Framework::megatron && known_->is_switch(key);
+            },
+            given);
+        unread_ = launch.unread;
         std::vector<Setting> all = launch.flags;
         all.insert(all.end(), launch.words.begin(), launch.words.end());
         out_.hosts = launch.hosts;
         with(std::move(all), &launch);
+    }
+
+    void read_functions() {
+        // Recipes that others start from. Those of a checkout around the text come first.
+        const bool bridge = out_.framework == Framework::bridge;
+        const auto known =
+            bridge ? try_read_file(presets_.root() / "frameworks" / "bridge_recipes.py") : std::nullopt;
+        PythonSettings made = read_python(r_.text, r_.path, r_.recipe, r_.other, known ? *known : "");
+        out_.recipes = std::move(made.recipes);
+        out_.recipe = made.recipe;
+        unread_ = std::move(made.unread);
+        if (out_.recipe.empty() && out_.recipes.size() > 1) {
+            std::string names;
+            for (const std::string& n : out_.recipes) names += (names.empty() ? "" : ", ") + n;
+            out_.problems.push_back(
+                {Severity::error,
+                 "recipe-missing",
+                 "The text has " + std::to_string(out_.recipes.size())
+                     + " configurations: name one (--recipe on the command line): " + names,
+                 {},
+                 Asked::recipe});
+            return;
+        }
+        name_ = read_recipe_name(out_.recipe, presets_);
+        if (draft_.gpus == 0) draft_.gpus = name_.gpus;
+        with(std::move(made.settings), nullptr);
     }
 
     [[nodiscard]] bool is_toml() const {
@@ -247,17 +287,46 @@ class Importer {
                || has_line(r_.text, "trainer:");
     }
 
-    // Resolves OmegaConf's references inside a document: ${.key} of the same map, ${a.b} from the root.
-    static std::vector<Setting> resolved(std::vector<Setting> settings) {
+    // Resolves references inside a document: OmegaConf's ${.key} of the same map, ${a.b} from the root and
+    // ${multiply:4, ${.a}}; and ${NAME:otherwise} of the environment.
+    void resolve(std::vector<Setting>& settings) const {
+        std::map<std::string, std::string> plain;
+        for (const Setting& s : settings)
+            if (s.value.find("${") == std::string::npos) plain[s.name] = s.value;
         for (Setting& s : settings) {
-            if (!s.value.starts_with("${") || !s.value.ends_with("}")) continue;
-            std::string name = s.value.substr(2, s.value.size() - 3);
-            if (name.starts_with(".")) name = s.name.substr(0, s.name.rfind('.')) + name;
-            const auto it = std::find_if(settings.begin(), settings.end(),
-                                         [&](const Setting& o) { return o.name == name; });
-            if (it != settings.end() && !it->value.starts_with("${")) s.value = it->value;
+            for (std::size_t at = 0; (at = s.value.rfind("${")) != std::string::npos;) {
+                const std::size_t end = s.value.find('}', at);
+                if (end == std::string::npos) break;
+                const std::string inside = s.value.substr(at + 2, end - at - 2);
+                const std::optional<std::string> value = value_of_reference(inside, s.name, plain);
+                if (!value) s.unknown = inside;
+                if (!value) break;
+                s.value.replace(at, end + 1 - at, *value);
+                if (s.value.size() > 4096) break;
+            }
         }
-        return settings;
+    }
+    [[nodiscard]] std::optional<std::string>
+    value_of_reference(const std::string& inside, const std::string& of,
+                       const std::map<std::string, std::string>& plain) const {
+        const std::size_t colon = inside.find(':');
+        std::string name = inside.substr(0, colon);
+        if (name == "multiply") {
+            const std::size_t comma = inside.find(',');
+            if (comma == std::string::npos) return std::nullopt;
+            const auto number = [](std::string text) {
+                std::erase(text, ' ');
+                return parse_integer(text).value_or(0);
+            };
+            const std::int64_t a = number(inside.substr(colon + 1, comma - colon - 1)),
+                               b = number(inside.substr(comma + 1));
+            if (a <= 0 || b <= 0 || a > (1 << 25) || b > (1 << 25)) return std::nullopt;
+            return std::to_string(a * b);
+        }
+        if (name.starts_with(".")) name = of.substr(0, of.rfind('.')) + name;
+        if (const auto it = given_.find(name); it != given_.end()) return it->second;
+        if (const auto it = plain.find(name); it != plain.end()) return it->second;
+        return colon == std::string::npos ? std::nullopt : std::optional(inside.substr(colon + 1));
     }
 
     void read_tree() {
@@ -301,6 +370,7 @@ class Importer {
         if (settings.empty()) fail("it holds no settings");
         if (settings.size() > kMostSettings)
             fail("it holds " + std::to_string(settings.size()) + " settings; at most 200,000 are read");
+        if (!launch) resolve(settings);
         const bool flags_only = launch != nullptr || out_.framework == Framework::megatron;
         const bool whole_names = out_.framework == Framework::deepspeed;
         if (launch && out_.framework == Framework::bridge)
@@ -315,7 +385,16 @@ class Importer {
         });
         // A log has all that Megatron knows; some of its names are no flags.
         sheet.printed = out_.framework == Framework::megatron && is_argument_log(r_.text);
+        sheet.unread = unread_;
+        if (!unread_.empty())
+            sheet.problem(Severity::warning, "not-read",
+                          unread_ + " is not in the text: what it sets is not known here.");
+        if (launch && launch->other_jobs > 0)
+            sheet.problem(Severity::warning, "several-jobs",
+                          "The script starts " + std::to_string(launch->other_jobs + 1)
+                              + " jobs of different arguments: the first is read.");
         if (launch && draft_.gpus == 0 && out_.framework == Framework::torchtitan) draft_.gpus = launch->gpus;
+        draft_.named_model = name_.model;
         if (own_model_) draft_.model["layers"] = own_model_->layers;
         switch (out_.framework) {
         case Framework::megatron: read_megatron(sheet, draft_, launch, *known_); break;
@@ -349,11 +428,17 @@ class Importer {
             {"format", "pentamesh.plan/1"}, {"layout", draft_.layout}, {"training", draft_.training}};
         if (const std::string_view software = software_named(draft_, out_.framework); !software.empty())
             plan["training"]["software"] = software;
-        const std::string cluster = r_.cluster.empty() ? std::string(kAssumedCluster) : r_.cluster;
-        if (r_.cluster.empty())
-            sheet.ask(Asked::cluster, Severity::info, "cluster-assumed",
-                      "The text does not say the cluster: H100 with InfiniBand stand in for it; "
-                      "choose another (--cluster on the command line).");
+        // fp4 needs a GPU that has it.
+        const bool fp4 = draft_.training.value("compute", "") == "fp4";
+        const std::string assumed(fp4 ? "b200-ib" : kAssumedCluster);
+        const std::string cluster = !r_.cluster.empty()      ? r_.cluster
+                                    : !name_.cluster.empty() ? name_.cluster
+                                                             : assumed;
+        if (r_.cluster.empty() && name_.cluster.empty())
+            sheet.ask(
+                Asked::cluster, Severity::info, "cluster-assumed",
+                std::string("The text does not say the cluster: ") + (fp4 ? "B200" : "H100")
+                    + " with InfiniBand stand in for it; choose another (--cluster on the command line).");
         plan["cluster"] = {{"preset", cluster}, {"gpus", draft_.gpus}};
         if (!draft_.model_preset.empty()) {
             plan["model"] = draft_.model;
@@ -369,7 +454,26 @@ class Importer {
         try {
             out_.plan = parse_plan(plan.dump(), r_.path, presets_, r_.sets);
         } catch (const Error& e) {
-            sheet.error("plan-not-valid", e.pointer() + ": " + e.message());
+            return sheet.error("plan-not-valid", e.pointer() + ": " + e.message());
+        }
+        check(sheet);
+    }
+
+    // Adds what the plan itself refuses, with its fixes. Fields that were set may have mended what the text's
+    // own layout was refused for.
+    void check(Sheet& sheet) {
+        std::vector<Problem> found;
+        const Mesh mesh = build_mesh(*out_.plan);
+        const GroupSummaries groups{};
+        find_errors(ResolvedPlan(*out_.plan, mesh, groups), true, found);
+        if (found.empty() && !r_.sets.empty())
+            std::erase_if(sheet.problems, [](const ImportProblem& p) {
+                return p.opens && p.code.ends_with("not-divisible");
+            });
+        for (const Problem& p : found) {
+            sheet.problem(sheet.unread.empty() ? Severity::error : Severity::warning,
+                          std::string(name_of(p.code)), p.message, p.fix);
+            sheet.problems.back().opens = true;
         }
     }
 
@@ -385,10 +489,19 @@ class Importer {
     Draft draft_;
     std::optional<Model> own_model_;
     std::optional<KnownSettings> known_;  // once the framework is
+    std::string unread_;                  // a function or a file that sets more, and that is not there
+    std::map<std::string, std::string, std::less<>> given_;  // r_.variables by name
+    RecipeName name_;
     Import out_;
 };
 
 }  // namespace
+
+bool Import::failed() const {
+    return !plan || std::any_of(problems.begin(), problems.end(), [](const ImportProblem& p) {
+        return p.severity == Severity::error;
+    });
+}
 
 std::optional<Framework> framework_of(Software software) {
     for (const auto& [framework, own] : kSoftwareOf)

@@ -2,6 +2,7 @@
 // of the framework itself is an error. docs/frameworks.md lists the settings.
 #pragma once
 
+#include "core/interop/read_python.h"
 #include "core/interop/sheet.h"
 #include "core/io/presets.h"
 
@@ -42,15 +43,22 @@ struct ImportRequest {
     std::string model{};    // a preset's id, or the text of a model or config.json; empty: the text says
     std::string cluster{};  // a preset's id; empty: kAssumedCluster
     std::vector<std::string> sets{};  // "layout.tp=4", after all
+    std::string recipe{};             // which configuration of a text that has several; empty: the only one
+    std::vector<std::string> variables{};  // "TP=4": of a script, where it does not say them
+    std::string arguments{};               // of a script: its $1, $2 …
+    OtherFile other{};                     // other files that it names; empty: there are none
 };
 
 struct Import {
     Framework framework = Framework::megatron;
-    std::optional<Plan> plan;  // none where an error stands among the problems
+    std::optional<Plan> plan;  // may be one that cannot be run: the problems say why, and how to mend it
     SettingLists settings;
     std::string hosts;  // the job's node list of SLURM; empty: it names none
     std::vector<ImportProblem> problems;
-    [[nodiscard]] bool failed() const { return !plan; }
+    std::vector<std::string> recipes;  // configurations that the text has, in its order
+    std::string recipe;                // the one that was read; empty: none, or it has to be named
+    // Returns true where there is no plan, or one that cannot be run.
+    [[nodiscard]] bool failed() const;
 };
 
 // Returns frameworks whose text this may be, the likeliest first; empty where no framework is recognized.

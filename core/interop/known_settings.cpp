@@ -65,7 +65,12 @@ std::string words_of(const CannotHold& setting) {
 
 void sort_rest(Sheet& sheet, const KnownSettings& known) {
     for (const std::string& key : sheet.open_keys()) {
-        const std::string value = sheet.value_of(key);
+        const std::string value = sheet.value_of(key), made = value.substr(value.rfind('.') + 1);
+        // An object of a class, whose fields are settings of their own.
+        if (key.ends_with("()") && !made.empty() && made[0] >= 'A' && made[0] <= 'Z') {
+            sheet.ignore(key);
+            continue;
+        }
         if (const CannotHold* row = known.cannot_hold(key)) {
             const bool same = std::find(row->same.begin(), row->same.end(), value) != row->same.end();
             const Setting* s = sheet.last(key);

@@ -126,7 +126,7 @@ class Frame {
                 value = i_.words[k + 1].text;
             if (const shell::Unknown* u = shell::unknown_in(script_, value)) {
                 out_.gpus_unknown = std::string(name) + " is set from " + u->what + " (line "
-                                    + std::to_string(i_.words[k].line) + ")";
+                                    + std::to_string(own_line(script_, i_.words[k].line)) + ")";
                 continue;
             }
             const std::size_t colon = value.find(':');  // an elastic job, MIN:MAX
@@ -165,7 +165,7 @@ Setting setting_of(const Script& script, std::string name, const Argument* value
     Setting s;
     s.name = std::move(name);
     s.value = shell::shown(script, text);
-    s.line = line;
+    s.line = own_line(script, line);
     s.stated = value != nullptr;
     if (const shell::Unknown* u = shell::unknown_in(script, text)) s.unknown = u->what;
     return s;
@@ -213,9 +213,10 @@ std::string flag_key(std::string_view name) {
 }
 
 Launch read_launch(std::string_view text, const std::string& path,
-                   const std::function<bool(std::string_view)>& is_switch) {
-    const Script script = shell::read_script(text, path);
+                   const std::function<bool(std::string_view)>& is_switch, const shell::Given& given) {
+    const Script script = shell::read_script(text, path, given);
     Launch out;
+    out.unread = script.unread;
     // These are bare flags, a line or a file of them: every line is a part of one command.
     const auto bare = [](const Invocation& i) { return is_flag(i.words.front().text); };
     if (!script.invocations.empty()
@@ -230,6 +231,13 @@ Launch read_launch(std::string_view text, const std::string& path,
             best = n;
             job = &i;
         }
+    const auto words_of = [](const Invocation& i) {
+        std::string all;
+        for (const Argument& w : i.words) all += w.text + " ";
+        return all;
+    };
+    for (const Invocation& i : script.invocations)
+        if (job && score(i) == best && words_of(i) != words_of(*job)) ++out.other_jobs;
     if (!job) throw Error(ErrorKind::invalid, path, "", "no command in it starts a training job");
     if (const auto list = script.sbatch.find("nodelist"); list != script.sbatch.end())
         out.hosts = list->second;

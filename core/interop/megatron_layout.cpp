@@ -20,7 +20,7 @@ class LayoutReader {
     void read() {
         degrees();
         if (s_.failed()) return;
-        if (!world()) return;
+        world();
         sharding();
         dispatcher();
         stages();
@@ -46,6 +46,9 @@ class LayoutReader {
         l_["sequence_parallel"] = sp && tp_ > 1;
         const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
         l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
+        if (outside && ep_ > 1)
+            s_.refusal("order-with-experts", "Megatron refuses: " + s_.written("use_tp_pp_dp_mapping")
+                                                 + " with an expert-parallel degree above 1");
         const auto kind = s_.text("cp_comm_type", "/layout/cp_comm");
         if (kind && (*kind == "p2p" || *kind == "[p2p]"))
             l_["cp_comm"] = "ring";
@@ -83,9 +86,9 @@ class LayoutReader {
         else if (used && levels.size() != 2)
             s_.cannot_hold("hierarchical_context_parallel_sizes", "the plan has two levels");
         else if (used)
-            s_.error("context-levels",
-                     "Megatron refuses: " + s_.written("hierarchical_context_parallel_sizes") + " " + *sizes
-                         + " do not multiply to cp = " + text_of(cp_));
+            s_.refusal("context-levels",
+                       "Megatron refuses: " + s_.written("hierarchical_context_parallel_sizes") + " " + *sizes
+                           + " do not multiply to cp = " + text_of(cp_));
     }
 
     // MindSpeed's own name of the ways (mindspeed/arguments.py, context_parallel_algo).
@@ -136,8 +139,8 @@ class LayoutReader {
         const auto all = s_.integer("tensor_parallel_num_weight_shards", "/layout/weight_shards");
         if (!all) return;
         if (*all % tp_ != 0)
-            s_.error("weight-shards", "Megatron refuses: " + text_of(*all)
-                                          + " weight shards are not a multiple of tp = " + text_of(tp_));
+            s_.refusal("weight-shards", "Megatron refuses: " + text_of(*all)
+                                            + " weight shards are not a multiple of tp = " + text_of(tp_));
         else if (*all > tp_)
             l_["weight_shards"] = *all / tp_;
     }
@@ -161,23 +164,18 @@ class LayoutReader {
     }
 
     // From arguments.py: world size over tp * pp * cp; parallel_state.py: over etp * ep * pp.
-    bool world() {
+    void world() {
         ask_for_gpus(s_, d_, std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_));
         const std::int64_t model = tp_ * pp_ * cp_;
-        if (d_.gpus % model != 0) {
-            s_.error("world-not-divisible",
-                     "Megatron refuses: " + text_of(d_.gpus)
-                         + " GPUs are not a multiple of tp x pp x cp = " + text_of(model));
-            return false;
-        }
-        if (etp_ * ep_ > 1 && d_.model.contains("moe") && d_.gpus % (etp_ * ep_ * pp_) != 0) {
-            s_.error("expert-world-not-divisible",
-                     "Megatron refuses: " + text_of(d_.gpus)
-                         + " GPUs are not a multiple of etp x ep x pp = " + text_of(etp_ * ep_ * pp_));
-            return false;
-        }
-        dp_ = d_.gpus / model;
-        return true;
+        if (d_.gpus % model != 0)
+            s_.refusal("world-not-divisible",
+                       "Megatron refuses: " + text_of(d_.gpus)
+                           + " GPUs are not a multiple of tp x pp x cp = " + text_of(model));
+        if (etp_ * ep_ > 1 && d_.model.contains("moe") && d_.gpus % (etp_ * ep_ * pp_) != 0)
+            s_.refusal("expert-world-not-divisible",
+                       "Megatron refuses: " + text_of(d_.gpus)
+                           + " GPUs are not a multiple of etp x ep x pp = " + text_of(etp_ * ep_ * pp_));
+        dp_ = std::max<std::int64_t>(1, d_.gpus / model);
     }
 
     void sharding() {
@@ -204,13 +202,13 @@ class LayoutReader {
         if (s_.flag("use_torch_fsdp2", "/layout/zero").value_or(false)) zero = 3;
         if (s_.flag("torch_fsdp2_no_reshard_after_forward", "/layout/zero").value_or(false))
             l_["reshard"] = "never", s_.map("torch_fsdp2_no_reshard_after_forward", "/layout/reshard");
-        const std::int64_t instances =
+        std::int64_t instances =
             s_.integer("num_distributed_optimizer_instances", "/layout/dp_replicate").value_or(1);
         if (dp_ % instances != 0) {
-            s_.error("optimizer-instances", "Megatron refuses: " + text_of(instances)
-                                                + " instances of the optimizer do not divide " + text_of(dp_)
-                                                + " data-parallel ranks");
-            return;
+            s_.refusal("optimizer-instances", "Megatron refuses: " + text_of(instances)
+                                                  + " instances of the optimizer do not divide "
+                                                  + text_of(dp_) + " data-parallel ranks");
+            instances = 1;
         }
         l_["zero"] = zero;
         l_["dp_shard"] = zero > 0 ? dp_ / instances : 1;
@@ -223,14 +221,14 @@ class LayoutReader {
         if (!t.contains("global_batch")) t["global_batch"] = micro * dp_;
         const std::int64_t global = t["global_batch"].get<std::int64_t>();
         if (global % (micro * dp_) != 0)
-            s_.error("batch-not-divisible", "Megatron refuses: the global batch of " + text_of(global)
-                                                + " is not a multiple of micro-batch " + text_of(micro)
-                                                + " x " + text_of(dp_) + " data-parallel ranks");
+            s_.refusal("batch-not-divisible", "Megatron refuses: the global batch of " + text_of(global)
+                                                  + " is not a multiple of micro-batch " + text_of(micro)
+                                                  + " x " + text_of(dp_) + " data-parallel ranks");
         for (const char* key : {"rampup_batch_size", "step_batch_size_schedule"})
             s_.cannot_hold(key, "the plan has one batch: the final one stands");
         if (s_.has("step_batch_size_schedule") && s_.has("global_batch_size") && dialect_.command_line)
-            s_.error("two-batches",
-                     "Megatron refuses --step-batch-size-schedule together with --global-batch-size");
+            s_.refusal("two-batches",
+                       "Megatron refuses --step-batch-size-schedule together with --global-batch-size");
     }
 
     // ---- stages ---------------------------------------------------------------------------------------
@@ -245,8 +243,8 @@ class LayoutReader {
             for (const char* key : {"num_layers_per_virtual_pipeline_stage",
                                     "num_virtual_stages_per_pipeline_rank", "pipeline_model_parallel_layout"})
                 if (s_.has(key)) named += (named.empty() ? "" : " and ") + s_.written(key);
-            s_.error("two-virtual-stages",
-                     "Megatron refuses " + named + " together: one says the virtual stages");
+            s_.refusal("two-virtual-stages",
+                       "Megatron refuses " + named + " together: one says the virtual stages");
             return;
         }
         if (const auto n =
@@ -263,9 +261,9 @@ class LayoutReader {
         std::int64_t v = chunks.value_or(1);
         if (per_chunk && layers > 0) {
             if (counted % (pp_ * *per_chunk) != 0) {
-                s_.error("layers-not-divisible",
-                         "Megatron refuses: " + text_of(counted) + " layers are not a multiple of pp "
-                             + text_of(pp_) + " x " + text_of(*per_chunk) + " layers a virtual stage");
+                s_.refusal("layers-not-divisible",
+                           "Megatron refuses: " + text_of(counted) + " layers are not a multiple of pp "
+                               + text_of(pp_) + " x " + text_of(*per_chunk) + " layers a virtual stage");
                 return;
             }
             v = counted / pp_ / *per_chunk;
@@ -292,9 +290,9 @@ class LayoutReader {
         std::int64_t sum = 0;
         for (const std::int64_t x : parts.layers) sum += x;
         if (n % pp_ != 0 || (layers > 0 && sum != layers)) {
-            s_.error("pipeline-layout", name + ": Megatron refuses: " + text_of(n) + " stages with "
-                                            + text_of(sum) + " layers, where pp is " + text_of(pp_)
-                                            + " and the model has " + text_of(layers) + " layers");
+            s_.refusal("pipeline-layout", name + ": Megatron refuses: " + text_of(n) + " stages with "
+                                              + text_of(sum) + " layers, where pp is " + text_of(pp_)
+                                              + " and the model has " + text_of(layers) + " layers");
             return 0;
         }
         l_["stage_layers"] = parts.layers;
@@ -310,8 +308,9 @@ class LayoutReader {
         if (!first) first = s_.integer("num_layers_in_first_pipeline_stage", "/layout/stage_layers");
         if (!last) last = s_.integer("num_layers_in_last_pipeline_stage", "/layout/stage_layers");
         if ((first || last) && (embedding || loss) && older) {
-            s_.error("two-splits", "Megatron refuses --num-layers-in-first/last-pipeline-stage together with "
-                                   "--account-for-embedding/loss-in-pipeline-split");
+            s_.refusal("two-splits",
+                       "Megatron refuses --num-layers-in-first/last-pipeline-stage together with "
+                       "--account-for-embedding/loss-in-pipeline-split");
             return;
         }
         if (layers <= 0) return;
@@ -341,8 +340,8 @@ class LayoutReader {
     }
 
     void refuse_split(std::int64_t layers, std::int64_t stages, const char* what) {
-        s_.error("layers-not-divisible", "Megatron refuses: " + text_of(layers) + " " + what
-                                             + " do not divide over " + text_of(stages) + " stages");
+        s_.refusal("layers-not-divisible", "Megatron refuses: " + text_of(layers) + " " + what
+                                               + " do not divide over " + text_of(stages) + " stages");
     }
 
     // Checks the sizes that a degree must divide; a model from a preset is checked with the plan.
@@ -355,23 +354,24 @@ class LayoutReader {
         };
         std::int64_t n = 0;
         if (has("heads", n) && n % tp_ != 0)
-            s_.error("heads-not-divisible",
-                     "Megatron refuses: " + text_of(n)
-                         + " attention heads are not a multiple of tp = " + text_of(tp_));
+            s_.refusal("heads-not-divisible",
+                       "Megatron refuses: " + text_of(n)
+                           + " attention heads are not a multiple of tp = " + text_of(tp_));
         const auto moe = d_.model.find("moe");
         if (moe == d_.model.end()) {
             if (ep_ > 1 && !dialect_.model_named)
-                s_.error("ep-without-experts", "Megatron refuses " + s_.written("expert_model_parallel_size")
-                                                   + " without --num-experts");
+                s_.refusal("ep-without-experts", "Megatron refuses "
+                                                     + s_.written("expert_model_parallel_size")
+                                                     + " without --num-experts");
             return;
         }
         const std::int64_t experts = moe->value("experts", std::int64_t{0});
         if (experts > 0 && experts % ep_ != 0)
-            s_.error("experts-not-divisible", "Megatron refuses: " + text_of(experts)
-                                                  + " experts are not a multiple of ep = " + text_of(ep_));
+            s_.refusal("experts-not-divisible", "Megatron refuses: " + text_of(experts)
+                                                    + " experts are not a multiple of ep = " + text_of(ep_));
         if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line)
-            s_.error("moe-without-sequence-parallel",
-                     "Megatron refuses experts with tp " + text_of(tp_) + " without --sequence-parallel");
+            s_.refusal("moe-without-sequence-parallel",
+                       "Megatron refuses experts with tp " + text_of(tp_) + " without --sequence-parallel");
     }
 
     Sheet& s_;

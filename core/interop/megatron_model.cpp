@@ -46,6 +46,15 @@ class ModelReader {
     }
 
     void sizes() {
+        for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})
+            if (require_ && s_.has(key)) {
+                s_.error("layers-of-kinds",
+                         s_.written(key)
+                             + ": the import does not read a pattern of Mamba, attention and MLP layers; "
+                               "/model/pattern of a plan says the same, so does the model's config.json "
+                               "(--model)");
+                require_ = false;
+            }
         need("num_layers", "layers");
         need("hidden_size", "hidden");
         need("num_attention_heads", "heads");

@@ -112,6 +112,24 @@ std::string written_out(std::string_view text, int level) {
     return out;
 }
 
+// Returns "Et|tL" of [["embedding", "decoder"], ["decoder", "loss"]], Megatron-Core's other notation.
+std::string letters_of_lists(std::string_view text) {
+    std::string out, word;
+    int depth = 0;
+    for (const char c : text) {
+        if ((c >= 'a' && c <= 'z') || c == '_') {
+            word.push_back(c);
+            continue;
+        }
+        if (!word.empty())
+            out += word == "embedding" ? "E" : word == "decoder" ? "t" : word == "mtp" ? "m" : "L";
+        word.clear();
+        if (c == '[' && ++depth == 2 && !out.empty()) out += '|';
+        if (c == ']') --depth;
+    }
+    return out;
+}
+
 }  // namespace
 
 std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
@@ -122,7 +140,8 @@ std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
 // prediction layer, L loss, | the end of a stage.
 PipelineParts parse_pipeline_layout(std::string_view text) {
     PipelineParts out;
-    const std::string letters = written_out(text, 0);
+    std::string letters = written_out(text, 0);
+    if (text.starts_with("[[")) letters = letters_of_lists(text);
     if (letters.empty()) {
         out.error = "it is no layout of stages such as Et*3|(tt|)*29,m|L";
         return out;

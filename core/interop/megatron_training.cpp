@@ -46,7 +46,10 @@ void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     const bool bf16 = s.flag("bf16", "/training/compute").value_or(false);
     const bool fp16 = s.flag("fp16", "/training/compute").value_or(false);
     if (bf16 && fp16) s.error("two-precisions", "--bf16 and --fp16 are both set: Megatron takes one");
-    std::string base = bf16 ? "bf16" : fp16 ? "fp16" : dialect.command_line ? "fp32" : "bf16";
+    std::string base = bf16                                            ? "bf16"
+                       : fp16                                          ? "fp16"
+                       : dialect.command_line && !dialect.bf16_default ? "fp32"
+                                                                       : "bf16";
     if (const auto word = s.text("precision", "/training/compute")) {  // a trainer's or a recipe's own
         const bool half = *word == "16" || *word == "16-mixed" || word->find("fp16") != std::string::npos;
         base = half ? "fp16" : *word == "32" ? "fp32" : "bf16";
@@ -159,7 +162,8 @@ void read_recompute(Sheet& s, Draft& d) {
     auto method = s.text("recompute_method", "/training/recompute");
     if (!method) method = s.text("activations_checkpoint_method", "/training/recompute");
     auto layers = s.integer("recompute_num_layers", "/training/recompute");
-    if (!layers) layers = s.integer("activations_checkpoint_num_layers", "/training/recompute");
+    if (!layers) layers = s.integer("activations_checkpoint_num_layers", "/training/recompute", 0);
+    if (layers && *layers == 0) layers.reset();  // NeMo 1 writes 0 where nothing is recomputed
     // Megatron of 2021 and 2022, and Megatron-DeepSpeed, whose own switch of the same sound only says whose
     // code recomputes (megatron/model/gpt_model.py, GPTModelPipe).
     if (!layers) layers = s.integer("checkpoint_num_layers", "/training/recompute");
@@ -168,8 +172,8 @@ void read_recompute(Sheet& s, Draft& d) {
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
     if (word == "full" && s.has("recompute_method") && method && !layers)
-        s.error("recompute-num-layers",
-                "Megatron refuses " + s.written("recompute_method") + " without " + "--recompute-num-layers");
+        s.refusal("recompute-num-layers", "Megatron refuses " + s.written("recompute_method") + " without "
+                                              + "--recompute-num-layers");
     if (word == "full" && layers && (method || whole)) read_method(d, method.value_or("uniform"), *layers);
     const auto modules = s.text("recompute_modules", "/training/recompute");
     if (modules && word == "selective") read_modules(s, d, *modules);
@@ -213,7 +217,8 @@ void read_megatron_training(Sheet& s, Draft& d, const MegatronDialect& dialect) 
     read_recompute(s, d);
     read_offload(s, d);
     read_overlap(s, d, dialect);
-    for (const char* key : {"seq_length", "encoder_seq_length"})
+    for (const char* key :
+         {"seq_length", "encoder_seq_length", "decoder_seq_length"})  // the last: behind an encoder
         if (const auto n = s.integer(key, "/training/sequence_length")) t["sequence_length"] = *n;
     if (const auto n = s.integer("micro_batch_size", "/training/micro_batch"))
         t["micro_batch"] = *n;

@@ -69,20 +69,19 @@ void read_nanotron(Sheet& s, Draft& d) {
     const std::int64_t ep = degree_of("expert_parallel_size", "/layout/ep");
     if (s.failed()) return;
     if (ep > 1)
-        s.error("expert-parallel", "nanotron refuses expert_parallel_size " + std::to_string(ep)
-                                       + ": its process groups cannot be built with more than 1");
+        s.refusal("expert-parallel", "nanotron refuses expert_parallel_size " + std::to_string(ep)
+                                         + ": its process groups cannot be built with more than 1");
     const std::int64_t kv = d.model.value("kv_heads", std::int64_t{0});
     if (kv > 0 && kv < tp)
         s.problem(Severity::warning, "kv-heads-below-tp",
                   "nanotron refuses this: num_key_value_heads (" + std::to_string(kv)
                       + ") must be at least tp (" + std::to_string(tp) + ")");
     const std::int64_t world = dp * pp * tp * cp;
-    if (d.gpus > 0 && d.gpus != world) {
-        s.error("world-not-divisible", "nanotron refuses: dp x pp x tp x cp is " + std::to_string(world)
-                                           + ", the job has " + std::to_string(d.gpus) + " GPUs");
-        return;
-    }
-    d.gpus = world;
+    if (d.gpus > 0 && d.gpus != world)
+        s.refusal("world-not-divisible", "nanotron refuses: dp x pp x tp x cp is " + std::to_string(world)
+                                             + ", the job has " + std::to_string(d.gpus) + " GPUs");
+    else
+        d.gpus = world;
     const std::int64_t stage = s.integer("zero_stage", "/layout/zero", 0, 3).value_or(0);
     if (stage > 1)
         s.problem(Severity::warning, "zero-stage",
@@ -137,12 +136,11 @@ void read_picotron(Sheet& s, Draft& d, const Presets& presets) {
         if (const auto n = s.integer(key, std::string("/model/") + field)) d.model[field] = *n;
     if (s.failed()) return;
     const std::int64_t world = tp * cp * pp * dp;
-    if (d.gpus > 0 && d.gpus != world) {
-        s.error("world-not-divisible", "picotron refuses: tp x cp x pp x dp is " + std::to_string(world)
-                                           + ", the job has " + std::to_string(d.gpus) + " GPUs");
-        return;
-    }
-    d.gpus = world;
+    if (d.gpus > 0 && d.gpus != world)
+        s.refusal("world-not-divisible", "picotron refuses: tp x cp x pp x dp is " + std::to_string(world)
+                                             + ", the job has " + std::to_string(d.gpus) + " GPUs");
+    else
+        d.gpus = world;
     const std::string engine = s.text("pp_engine", "/layout/schedule").value_or("1f1b");
     d.layout = {{"tp", tp},
                 {"cp", cp},
@@ -164,7 +162,8 @@ void read_picotron(Sheet& s, Draft& d, const Presets& presets) {
     nlohmann::json& t = d.training;
     t["compute"] = t["parameters"] =
         nanotron_dtype(s.text("dtype", "/training/compute").value_or("bfloat16"));
-    if (!s.flag("use_flash_attention", "/training/attention").value_or(true)) t["attention"] = "math";
+    // train.py hands it to the model by the environment; no line of it reads model.use_flash_attention.
+    if (!s.flag("FLASH_ATTEN", "/training/attention").value_or(true)) t["attention"] = "math";
     if (const auto n = s.integer("seq_length", "/training/sequence_length")) t["sequence_length"] = *n;
     const std::int64_t micro = s.integer("micro_batch_size", "/training/micro_batch").value_or(1);
     const std::int64_t calls = s.integer("gradient_accumulation_steps", "/training/global_batch").value_or(1);

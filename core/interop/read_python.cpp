@@ -1,31 +1,93 @@
 #include "core/interop/read_python.h"
 
 #include "core/base/error.h"
+#include "core/base/nearest.h"
+#include "core/interop/python_values.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
 
 namespace pentamesh::interop {
 namespace {
 
-constexpr int kMostPythonLevels = 60;
+constexpr int kMostPythonLevels = 60, kMostNested = 150;
+constexpr std::size_t kMostSpent = std::size_t{64} << 20, kMostExpression = 16'384;
+constexpr const char* kKnown = "(known)";  // the module of the recipes that are known
+constexpr int kMostInlined = 2'000;        // calls of functions that are read in place
+constexpr std::size_t kMostSettingsRead = 250'000;
 
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
+bool any_in(std::string_view text, std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view p) { return text.find(p) != std::string_view::npos; });
+}
+std::string trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n"), end = text.find_last_not_of(" \t\r\n");
+    return begin == std::string_view::npos ? std::string() : std::string(text.substr(begin, end + 1 - begin));
+}
 
-// Reads statements a line at a time: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`. It passes over
-// everything else: Python is not run.
+struct Parameter {
+    std::string name, value;  // its default; empty: it has to be given
+};
+struct Function {
+    std::string_view text;  // of the module
+    std::string module;
+    std::size_t begin = 0, end = 0;
+    int line = 0;
+    std::vector<Parameter> parameters;
+    std::string returns;
+};
+
+// Reads statements a line at a time: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`, `if`. It passes
+// over everything else.
 class PythonReader {
   public:
-    PythonReader(std::string_view text, const std::string& path) : s_(text), path_(path) {}
+    PythonReader(std::string_view text, const std::string& path, const OtherFile& other)
+        : s_(text), path_(path), other_(other) {}
 
-    std::vector<Setting> all() {
-        while (at_ < s_.size()) statement();
+    PythonSettings all(const std::string& recipe, std::string_view known_recipes) {
+        scan(s_, "");
+        if (!known_recipes.empty()) scan(texts_.emplace_back(known_recipes), kKnown);
+        const auto own = in_order_;
+        std::vector<std::string>& known = out_.recipes;
+        for (const std::string& name : own)
+            if (is_recipe(name, functions_.at(":" + name))) known.push_back(name);
+        if (!recipe.empty() && std::find(known.begin(), known.end(), recipe) == known.end()) {
+            const std::vector<std::string_view> names(known.begin(), known.end());
+            throw Error(
+                ErrorKind::usage, path_, "",
+                "it has no configuration " + recipe
+                    + (names.empty() ? "" : "; the closest is " + std::string(nearest(recipe, names))));
+        }
+        quiet_ = !recipe.empty();  // what the module does with others is not asked for
+        run(s_, "", 0, s_.size(), 1);
+        if (quiet_) read_.clear(), chosen_ = {recipe};
+        quiet_ = false;
+        if (chosen_.empty() && known.size() == 1) chosen_ = {known[0]};
+        if (known.size() > 1 && chosen_.size() != 1) {
+            out_.settings.clear();
+            return std::move(out_);
+        }
+        if (!chosen_.empty()) out_.recipe = *chosen_.begin();
+        if (known.empty())
+            for (const std::string& name : own)
+                if (!read_.contains(name)) inline_call(name, {});
+        if (!out_.recipe.empty() && !read_.contains(out_.recipe)) inline_call(out_.recipe, {});
+        std::erase_if(out_.settings, [](const Setting& s) { return s.name.empty(); });
         return std::move(out_);
     }
 
   private:
+    // ---- characters ---------------------------------------------------------------------------------------
+
     void newline() {
         if (s_[at_] == '\n') ++line_;
         ++at_;
@@ -49,9 +111,13 @@ class PythonReader {
         while (at_ < s_.size() && s_[at_] != '\n') {
             if (s_[at_] == '"' || s_[at_] == '\'')
                 (void)quoted();
-            else if (s_[at_] == '#')
+            else if (s_[at_] == '(' || s_[at_] == '[' || s_[at_] == '{')
+                brackets();
+            else if (s_[at_] == '#' || s_[at_] == '\\') {
+                const std::size_t before = at_;
                 blanks(false);
-            else
+                if (at_ == before) ++at_;
+            } else
                 ++at_;
         }
         if (at_ < s_.size()) newline();
@@ -76,27 +142,291 @@ class PythonReader {
         at_ = std::min(at_ + end.size(), s_.size());
         return text;
     }
+    // Moves past a bracket and its partner.
+    void brackets() {
+        int depth = 0;
+        do {
+            const char c = s_[at_];
+            if (c == '"' || c == '\'') {
+                (void)quoted();
+                continue;
+            }
+            if (c == '#') {
+                blanks(true);
+                continue;
+            }
+            if (c == '(' || c == '[' || c == '{') ++depth;
+            if (c == ')' || c == ']' || c == '}') --depth;
+            newline();
+        } while (at_ < s_.size() && depth > 0);
+    }
+    // Returns the text up to the character outside brackets and texts, which is passed; or to the line's end.
+    std::string until(char stop) {
+        const std::size_t begin = at_;
+        while (at_ < s_.size() && s_[at_] != stop && s_[at_] != '\n') {
+            if (s_[at_] == '"' || s_[at_] == '\'')
+                (void)quoted();
+            else if (s_[at_] == '(' || s_[at_] == '[' || s_[at_] == '{')
+                brackets();
+            else
+                ++at_;
+        }
+        std::string text = trimmed(s_.substr(begin, at_ - begin));
+        if (at_ < s_.size() && s_[at_] == stop) newline();
+        return text;
+    }
+    [[nodiscard]] int column() const {
+        const std::size_t begin = at_ == 0 ? 0 : s_.rfind('\n', at_ - 1) + 1;
+        return static_cast<int>(at_ - begin);
+    }
+
+    // ---- functions ----------------------------------------------------------------------------------------
+
+    // Collects the functions of a module, and which names it imports from where.
+    void scan(std::string_view text, const std::string& module) {
+        const auto kept = std::make_tuple(s_, at_, line_, module_);
+        s_ = text, at_ = 0, line_ = 1, module_ = module;
+        while (at_ < s_.size()) {
+            blanks(true);
+            if (at_ >= s_.size()) break;
+            const bool top = column() == 0;
+            const int line = line_;
+            const std::string word = dotted();
+            blanks(false);
+            if (top && word == "def")
+                header(line);
+            else if (top && word == "from")
+                imports();
+            else if (top && word == "async")
+                continue;
+            else if (top && !word.empty() && at_ < s_.size() && (s_[at_] == '=' || s_[at_] == ':')) {
+                const std::string row = until('\n');
+                const std::size_t equals = row.find('='), begin = std::min(equals, row.size() - 1) + 1;
+                if (equals != std::string::npos)
+                    constants_[module_ + ":" + word] =
+                        worked_out(std::string_view(row).substr(begin, row.find('#') - begin));
+            } else
+                rest_of_line();
+        }
+        std::tie(s_, at_, line_, module_) = kept;
+    }
+    void header(int line) {
+        const std::string name = dotted();
+        Function f{s_, module_, 0, 0, line, {}, {}};
+        blanks(false);
+        const std::size_t open = at_;
+        if (at_ >= s_.size() || s_[at_] != '(') return rest_of_line();
+        brackets();
+        const std::string_view inside = s_.substr(open + 1, at_ - open - 2);
+        const std::string rest = until(':');
+        f.returns = rest.starts_with("->") ? trimmed(rest.substr(2)) : rest;
+        f.begin = at_;
+        f.line = line_;
+        f.parameters = parameters(inside);
+        skip_suite(0);
+        f.end = at_;
+        if (module_ == kKnown)
+            known_.try_emplace(name, std::move(f));
+        else if (functions_.try_emplace(module_ + ":" + name, std::move(f)).second && module_.empty())
+            in_order_.push_back(name);
+    }
+    static std::vector<Parameter> parameters(std::string_view text) {
+        std::vector<Parameter> out;
+        int depth = 0;
+        std::string part;
+        for (const char c : std::string(text) + ",") {
+            depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+            if (c != ',' || depth > 0) {
+                part.push_back(c);
+                continue;
+            }
+            const std::size_t equals = part.find('='), name_end = std::min(part.find(':'), equals);
+            Parameter p{trimmed(part.substr(0, name_end)), ""};
+            if (equals != std::string::npos) p.value = trimmed(part.substr(equals + 1));
+            part.clear();
+            if (!p.name.empty() && p.name[0] != '*' && p.name[0] != '/' && p.name[0] != '#')
+                out.push_back(std::move(p));
+        }
+        return out;
+    }
+    // `from a.b import (c, d as e)`: a function of that name may be read from there.
+    void imports() {
+        const std::string module = dotted();
+        blanks(false);
+        if (dotted() != "import") return rest_of_line();
+        blanks(false);
+        const std::size_t begin = at_;
+        rest_of_line();
+        std::string list;
+        bool comment = false;
+        for (const char c : s_.substr(begin, at_ - begin)) {
+            comment = c == '#' || (comment && c != '\n');
+            list.push_back(comment || c == '(' || c == ')' || c == '\\' ? ' ' : c);
+        }
+        for (std::size_t at = 0; at < list.size();) {
+            const std::size_t end = std::min(list.find(',', at), list.size());
+            const std::string part = trimmed(std::string_view(list).substr(at, end - at));
+            at = end + 1;
+            const std::size_t as = part.find(" as ");
+            const std::string name = trimmed(std::string_view(part).substr(0, as));
+            if (!name.empty() && imported_.size() < 10'000)
+                imported_.try_emplace(module_ + ":"
+                                          + (as == std::string::npos ? name : trimmed(part.substr(as + 4))),
+                                      module, name);
+        }
+    }
+    // "a.b" is "a/b.py"; ".b" stands in the folder of the text, "..b" above it.
+    static std::string file_of(std::string_view module) {
+        std::string path = module.starts_with(".") ? "./" : "";
+        for (module.remove_prefix(path.empty() ? 0 : 1); module.starts_with("."); module.remove_prefix(1))
+            path += "../";
+        path += module;
+        std::replace(path.begin() + static_cast<std::ptrdiff_t>(path.size() - module.size()), path.end(), '.',
+                     '/');
+        return path + ".py";
+    }
+    // Looks for a function in the module that it is imported from; a name there may come from a third one.
+    // What no module has may be one of the recipes that are known.
+    const Function* function_called(const std::string& name) {
+        std::string module = module_, wanted = name;
+        for (int hops = 0; hops < kMostPythonLevels; ++hops) {
+            if (const auto it = functions_.find(module + ":" + wanted); it != functions_.end())
+                return &it->second;
+            const auto from = imported_.find(module + ":" + wanted);
+            if (from == imported_.end() || wanted == "model_registry") break;
+            std::tie(module, wanted) = from->second;
+            if (other_ && modules_.size() < 100 && modules_.insert(module).second)
+                if (const auto text = other_(file_of(module))) scan(texts_.emplace_back(*text), module);
+        }
+        const auto it = known_.find(wanted);
+        return it == known_.end() ? nullptr : &it->second;
+    }
+    [[nodiscard]] static bool is_recipe(const std::string& name, const Function& f) {
+        if (name.starts_with("_") || name.starts_with("test") || name == "main") return false;
+        for (const Parameter& p : f.parameters)
+            if (p.value.empty()) return false;
+        const std::string_view body = f.text.substr(f.begin, f.end - f.begin);
+        if (body.find("return ") == std::string_view::npos) return false;
+        if (!f.returns.empty())
+            return f.returns.ends_with("Config")
+                   || any_in(f.returns, {"ConfigContainer", "Partial", "Recipe"});
+        return any_in(body, {"parallel", "batch_size", "recipe", "_config("});
+    }
+
+    // ---- statements ---------------------------------------------------------------------------------------
+
+    void run(std::string_view text, const std::string& module, std::size_t begin, std::size_t end, int line) {
+        const auto kept = std::make_tuple(s_, at_, line_, end_, module_);
+        s_ = text, at_ = begin, line_ = line, end_ = end, module_ = module;
+        const bool left = std::exchange(left_, (spent_ += end - begin) > kMostSpent);
+        block(-1);
+        left_ = left;
+        std::tie(s_, at_, line_, end_, module_) = kept;
+    }
+    // Reads statements that stand further right than `outside`.
+    void block(int outside) {
+        while (!left_) {
+            blanks(true);
+            if (at_ >= end_ || column() <= outside) return;
+            statement();
+        }
+    }
+    // Moves past the lines that stand further right than `outside`; the rest of this one, too.
+    void skip_suite(int outside) {
+        rest_of_line();
+        while (at_ < s_.size()) {
+            blanks(true);
+            if (at_ >= s_.size() || column() <= outside) return;
+            if (s_[at_] == '"' || s_[at_] == '\'') (void)quoted();
+            rest_of_line();
+        }
+    }
+    void suite(int outside) {
+        if (++depth_ > kMostPythonLevels) fail_deep();
+        blanks(false);
+        if (at_ < s_.size() && s_[at_] != '\n')
+            statement();
+        else
+            block(outside);
+        --depth_;
+    }
+    [[noreturn]] void fail_deep() const {
+        throw Error(ErrorKind::invalid, path_, "",
+                    "line " + std::to_string(line_) + ": values are nested too deep");
+    }
+    // Reads a block that may be run or not: its settings carry why.
+    void guarded(const std::string& why, int outside) {
+        const std::string before = guard_;
+        guard_ = guard_.empty() ? why : guard_;
+        suite(outside);
+        guard_ = before;
+        left_ = false;
+    }
+    void choice(int outside) {
+        bool open = true, in_doubt = false;
+        for (std::string word = "if"; true;) {
+            const std::string condition = word == "else" ? "" : until(':');
+            const PythonTruth t = !open ? PythonTruth::no
+                                  : word == "else" || condition.find("__name__") != std::string::npos
+                                      ? PythonTruth::yes
+                                      : truth_of(worked_out(condition));
+            if (word == "else") (void)until(':');
+            if (t == PythonTruth::no) {
+                skip_suite(outside);
+            } else if (t == PythonTruth::yes && !in_doubt) {
+                suite(outside);
+                open = false;
+            } else {
+                guarded(word == "else" ? "else" : "if " + condition, outside);
+                in_doubt = true;
+            }
+            if (left_) break;
+            blanks(true);
+            const std::size_t before = at_;
+            const int line = line_;
+            if (at_ >= end_ || column() != outside) break;
+            word = dotted();
+            if (word == "elif" || word == "else") continue;
+            at_ = before;
+            line_ = line;
+            break;
+        }
+    }
 
     void statement() {
-        blanks(true);
-        if (at_ >= s_.size()) return;
-        const int line = line_;
+        const int line = line_, outside = column();
         if (s_[at_] == '"' || s_[at_] == '\'') {
             (void)quoted();
             return;
         }
+        if (s_[at_] == '@') return rest_of_line();
         std::string target = dotted();
+        blanks(false);
         if (target == "return") {
-            blanks(false);
-            value("", line, 0);
+            returns_ = true;
+            PythonValue v = value("", line, 0);
+            returns_ = false;
             rest_of_line();
+            if (guard_.empty()) returned_ = std::move(v);
+            left_ = guard_.empty();
             return;
         }
-        blanks(false);
-        if (target == "def" || target == "class" || target == "import" || target == "from"
-            || target.empty()) {
-            if (target.empty() && at_ < s_.size() && s_[at_] != '\n') ++at_;
-            if (!target.empty()) header();
+        if (target == "if") return choice(outside);
+        if (target == "def" || target == "except") return skip_suite(outside);
+        if (target == "for" || target == "while") {
+            const std::string head = until(':');
+            return guarded(target + " " + head, outside);
+        }
+        if (target == "class" || target == "with" || target == "try" || target == "finally"
+            || target == "else") {
+            (void)until(':');
+            return suite(outside);
+        }
+        if (target == "raise") left_ = guard_.empty();
+        if (target == "import" || target == "from" || target == "raise" || target == "assert")
+            return rest_of_line();
+        if (target.empty()) {
+            if (at_ < s_.size() && s_[at_] != '\n') brackets();
             return;
         }
         if (at_ < s_.size() && s_[at_] == ':'
@@ -108,48 +438,79 @@ class PythonReader {
             blanks(false);
             value(target, line, 0);
         } else if (at_ < s_.size() && s_[at_] == '(') {
-            call(target, "", line, 0);
+            PythonValue none;
+            call(target, "", line, 0, none);
         }
         rest_of_line();
     }
 
-    // Skips the header of a def or an import: its brackets hold no settings.
-    void header() {
-        int depth = 0;
-        while (at_ < s_.size() && (s_[at_] != '\n' || depth > 0)) {
-            if (s_[at_] == '(') ++depth;
-            if (s_[at_] == ')') --depth;
-            newline();
+    // ---- values -------------------------------------------------------------------------------------------
+
+    static std::string_view after_first(std::string_view name) {
+        return name.substr(std::min(name.find('.'), name.size() - 1) + 1);
+    }
+    static std::string_view leaf_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+    PythonValue look_up(const std::string& name) const {
+        if (name.find('.') == std::string::npos) {
+            for (const auto* names : {&locals_, &globals_})
+                if (const auto it = names->find(name); it != names->end()) return it->second;
+            const auto from = imported_.find(module_ + ":" + name);
+            const auto it =
+                constants_.find(from == imported_.end() ? module_ + ":" + name
+                                                        : from->second.first + ":" + from->second.second);
+            return it == constants_.end() ? PythonValue() : it->second;
         }
+        for (const std::string_view key : {after_first(name), leaf_of(name)})
+            if (const auto it = latest_.find(std::string(key)); it != latest_.end()) {
+                const Setting& s = out_.settings[it->second];
+                if (s.name.empty() || !s.unknown.empty()) return {};
+                if (s.quoted) return {PythonValue::Kind::text, 0, s.value, {}};
+                return python_value(s.value, [](const std::string&) { return PythonValue(); });
+            }
+        return {};
+    }
+
+    [[nodiscard]] PythonValue worked_out(std::string_view text) const {
+        if (text.size() > kMostExpression) return {};
+        return python_value(text, [&](const std::string& n) { return look_up(n); });
     }
 
     void put(const std::string& name, std::string text, bool quoted, int line) {
-        if (name.empty()) return;
+        if (name.empty() || quiet_ || out_.settings.size() > kMostSettingsRead) return;
         Setting s;
-        s.name = name;
+        s.name = guard_.empty() ? name : name + " (" + guard_ + ")";
         s.value = std::move(text);
         s.quoted = quoted;
-        s.line = line;
-        out_.push_back(std::move(s));
+        s.line = outer_line_ > 0 ? outer_line_ : line;
+        if (guard_.empty())
+            for (const std::string_view key : {after_first(name), leaf_of(name)})
+                latest_[std::string(key)] = out_.settings.size();
+        out_.settings.push_back(std::move(s));
     }
 
     // Reads a value that ends at a comma, a closing bracket or the line's end. Calls give their keywords as
     // settings of their own, named CALL.keyword; the value of the name itself is then the call's name.
-    void value(const std::string& name, int line, int level) {
-        if (level > kMostPythonLevels)
-            throw Error(ErrorKind::invalid, path_, "",
-                        "line " + std::to_string(line_) + ": values are nested too deep");
+    PythonValue value(const std::string& name, int line, int level) {
+        if (level > kMostPythonLevels || nested_ > kMostNested) fail_deep();
+        ++nested_;
+        PythonValue v = read_value(name, line, level);
+        --nested_;
+        return v;
+    }
+    PythonValue read_value(const std::string& name, int line, int level) {
         blanks(level > 0);
+        const std::size_t whole = at_;
         std::string text;
-        bool is_text = false, called = false;
+        PythonValue v;
+        bool is_text = false, called = false, own = false;
         while (at_ < s_.size()) {
             const char c = s_[at_];
             if (c == '"' || c == '\'') {
                 is_text = text.empty();
                 text += quoted();
-            } else if (c == '(' && !text.empty() && is_word(text.back())) {
-                const std::string path = callee(text);
-                call(path, name, line_, level);
+            } else if (c == '(' && !text.empty() && is_word(text.back()) && !is_builtin(callee(text))) {
+                own = text == callee(text) && call(text, name, line_, level, v);
+                if (!own && text != callee(text)) call(callee(text), name, line_, level, v);
                 called = true;
             } else if (c == '(' || c == '[' || c == '{') {
                 const std::size_t begin = at_;
@@ -161,48 +522,79 @@ class PythonReader {
                 if (level == 0) break;
                 blanks(true);
             } else {
+                own = own && (c == ' ' || c == '\r');  // more than the call
                 text.push_back(c);
                 ++at_;
             }
         }
-        while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
-            text.pop_back();
-        if (!called || !text.empty()) put(name, text, is_text, line);
+        text = trimmed(text);
+        if (!own) v = called ? PythonValue() : worked_out(s_.substr(whole, at_ - whole));
+        const bool local = level == 0 && name.find('.') == std::string::npos;
+        if (local && !name.empty()) {
+            (calls_.empty() ? globals_ : locals_)[name] = guard_.empty() ? v : PythonValue();
+            if (called || !calls_.empty()) objects_.insert(name);
+            if (!calls_.empty() && !called) return v;  // a variable of a function is no setting
+        }
+        if (is_whole(v)) {
+            if (!own || !local) put(name, v.written(), v.kind == PythonValue::Kind::text, line);
+            return v;
+        }
+        if (own || (called && std::isupper(static_cast<unsigned char>(leaf_of(text + ".")[0])) != 0))
+            return v;
+        // A name that nothing here gives a value: of the same setting elsewhere it says nothing.
+        const bool plain =
+            !called && !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0
+            && std::all_of(text.begin(), text.end(), [](char c) { return is_word(c) || c == '.'; });
+        const bool of_object = plain && objects_.contains(text.substr(0, text.find('.')));
+        if (of_object && leaf_of(text) == leaf_of(name)) return v;
+        const bool constant =
+            plain && std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+        if (constant && imported_.contains(module_ + ":" + text)) {  // of another file
+            put(name + " (" + text + ")", text, false, line);
+            return v;
+        }
+        put(name, text, is_text, line);
+        if (of_object && !quiet_ && !name.empty()) out_.settings.back().unknown = text;
+        return v;
+    }
+    static bool is_whole(const PythonValue& v) {
+        if (v.kind == PythonValue::Kind::list && !v.text.empty()) return false;  // {a: b}
+        return v.known() && std::all_of(v.items.begin(), v.items.end(), is_whole);
     }
 
+    // Calls that are worked out as values are.
+    static bool is_builtin(std::string_view name) {
+        static constexpr std::array<std::string_view, 10> kBuiltin{
+            "getattr", "list", "int", "float", "str", "bool", "min", "max", "len", "tuple"};
+        return std::find(kBuiltin.begin(), kBuiltin.end(), name) != kBuiltin.end();
+    }
     static std::string callee(const std::string& text) {
         std::size_t begin = text.size();
         while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
         return text.substr(begin);
     }
 
-    // Moves past a bracket and its partner.
-    void brackets() {
-        int depth = 0;
-        do {
-            const char c = s_[at_];
-            if (c == '"' || c == '\'') {
-                (void)quoted();
-                continue;
-            }
-            if (c == '(' || c == '[' || c == '{') ++depth;
-            if (c == ')' || c == ']' || c == '}') --depth;
-            newline();
-        } while (at_ < s_.size() && depth > 0);
-    }
-
     // Reads Callee(positional, keyword=value, ...): keywords become CALLEE.keyword; the first positional text
-    // becomes CALLEE().
-    void call(const std::string& callee_name, const std::string& target, int line, int level) {
+    // becomes CALLEE(). A function that the text has is read instead, with its arguments.
+    // Returns true where it does, with what the function returns.
+    bool call(const std::string& callee_name, const std::string& target, int line, int level,
+              PythonValue& made) {
         ++at_;
+        const Function* own = function_called(callee_name);
+        std::map<std::string, PythonValue> given;
         int position = 0;
-        put(target.empty() ? callee_name + "()" : target + "()", callee_name, false, line);
+        // Does it make or change the configuration itself?
+        bool hands_on = returns_ || (!target.empty() && target.find_first_of(".(") == std::string::npos);
+        if (!own) {
+            forget_earlier(callee_name, target);
+            put(target.empty() ? callee_name + "()" : target + "()", callee_name, false, line);
+        }
         while (at_ < s_.size()) {
             blanks(true);
-            if (at_ >= s_.size()) return;
+            if (at_ >= s_.size()) break;
             if (s_[at_] == ')') {
                 ++at_;
-                return;
+                break;
             }
             if (s_[at_] == ',') {
                 ++at_;
@@ -210,31 +602,127 @@ class PythonReader {
             }
             const std::size_t before = at_;
             const int key_line = line_;
-            const std::string key = dotted();
+            std::string key = dotted();
             blanks(true);
-            if (!key.empty() && at_ < s_.size() && s_[at_] == '=' && s_.substr(at_, 2) != "==") {
+            const bool keyword =
+                !key.empty() && at_ < s_.size() && s_[at_] == '=' && s_.substr(at_, 2) != "==";
+            if (keyword) {
                 ++at_;
-                value(callee_name + "." + key, key_line, level + 1);
             } else {
+                hands_on =
+                    hands_on
+                    || (target.empty() && level == 0 && objects_.contains(key.substr(0, key.find('.'))));
                 at_ = before;
                 line_ = key_line;
-                value(callee_name + "(" + std::to_string(position++) + ")", key_line, level + 1);
+                key.clear();
+                if (own && static_cast<std::size_t>(position) < own->parameters.size())
+                    key = own->parameters[static_cast<std::size_t>(position)].name;
+                ++position;
             }
+            PythonValue v = value(own       ? std::string()
+                                  : keyword ? callee_name + "." + key
+                                            : callee_name + "(" + std::to_string(position - 1) + ")",
+                                  key_line, level + 1);
+            if (own && !key.empty()) given[key] = std::move(v);
             if (at_ == before) ++at_;
         }
+        if (own) {
+            inline_call(callee_name, given);
+            made = std::exchange(returned_, {});
+            return true;
+        }
+        const char first = leaf_of(callee_name).empty() ? '.' : leaf_of(callee_name)[0];
+        static constexpr std::array<std::string_view, 14> kEnd{
+            "print", "len",     "pretrain", "finetune", "run",  "main",           "isinstance",
+            "dict",  "hasattr", "setattr",  "super",    "list", "model_registry", "get_args"};
+        hands_on =
+            hands_on
+            && (callee_name.find('.') == std::string::npos || any_in(callee_name, {"recipe", "config"}));
+        if (hands_on && out_.unread.empty() && first >= '_' && first <= 'z'
+            && callee_name.find("from_") == std::string::npos && !quiet_
+            && std::find(kEnd.begin(), kEnd.end(), leaf_of(callee_name)) == kEnd.end())
+            out_.unread = callee_name + " (line " + std::to_string(line) + ")";
+        return false;
+    }
+
+    // A second `x = Call(...)` stands in the place of the first.
+    void forget_earlier(const std::string& callee_name, const std::string& target) {
+        if (!guard_.empty() || target.empty()) return;
+        const auto [it, fresh] =
+            began_.try_emplace(callee_name + "=" + std::string(leaf_of(target)), out_.settings.size());
+        if (fresh) return;
+        for (std::size_t i = it->second; i < out_.settings.size(); ++i) {
+            std::string& name = out_.settings[i].name;
+            if (name.starts_with(callee_name) && name.size() > callee_name.size()
+                && (name[callee_name.size()] == '.' || name[callee_name.size()] == '('))
+                name.clear();
+        }
+        it->second = out_.settings.size();
+    }
+
+    void inline_call(const std::string& name, const std::map<std::string, PythonValue>& given) {
+        const Function* f = function_called(name);
+        if (!f || calls_.contains(f) || ++inlined_ > kMostInlined
+            || calls_.size() > static_cast<std::size_t>(kMostPythonLevels))
+            return;
+        const auto is_known = [&](const Function* of) {
+            return of->module.empty()
+                   && std::any_of(out_.recipes.begin(), out_.recipes.end(),
+                                  [&](const std::string& n) { return &functions_.at(":" + n) == of; });
+        };
+        if (f->module.empty()) read_.insert(name);
+        if (is_known(f) && std::none_of(calls_.begin(), calls_.end(), is_known)) chosen_.insert(name);
+        std::map<std::string, PythonValue> locals;
+        std::set<std::string> objects;
+        for (const Parameter& p : f->parameters) {
+            const auto it = given.find(p.name);
+            locals[p.name] =
+                it != given.end() ? it->second : python_value(p.value, [&](const std::string& n) {
+                    const auto g = globals_.find(n);
+                    return g == globals_.end() ? PythonValue() : g->second;
+                });
+            objects.insert(p.name);
+        }
+        std::swap(locals, locals_);
+        std::swap(objects, objects_);
+        returned_ = {};
+        // Settings of another text get the line that calls for it.
+        const int outer = outer_line_;
+        if (!f->module.empty() && outer_line_ == 0) outer_line_ = line_;
+        calls_.insert(f);
+        run(f->text, f->module, f->begin, f->end, f->line);
+        calls_.erase(f);
+        outer_line_ = outer;
+        std::swap(objects, objects_);
+        std::swap(locals, locals_);
     }
 
     std::string_view s_;
     const std::string& path_;
-    std::size_t at_ = 0;
-    int line_ = 1;
-    std::vector<Setting> out_;
+    const OtherFile& other_;
+    std::size_t at_ = 0, end_ = 0;
+    int line_ = 1, outer_line_ = 0, depth_ = 0, inlined_ = 0, nested_ = 0;
+    std::size_t spent_ = 0;  // characters that were read
+    bool quiet_ = false, left_ = false, returns_ = false;
+    std::string guard_;
+    std::deque<std::string> texts_;  // of modules
+    std::string module_;
+    std::map<std::string, Function> functions_, known_;
+    std::vector<std::string> in_order_;  // functions of the text itself
+    std::map<std::string, std::pair<std::string, std::string>> imported_;
+    std::set<const Function*> calls_;
+    std::set<std::string> modules_, read_, chosen_, objects_;
+    std::map<std::string, PythonValue> locals_, globals_, constants_;  // constants of modules: "a.b:NAME"
+    std::unordered_map<std::string, std::size_t> latest_, began_;
+    PythonValue returned_;  // by the function that was read last
+    PythonSettings out_;
 };
 
 }  // namespace
 
-std::vector<Setting> read_python(std::string_view text, const std::string& path) {
-    return PythonReader(text, path).all();
+PythonSettings read_python(std::string_view text, const std::string& path, const std::string& recipe,
+                           const OtherFile& other, std::string_view known) {
+    return PythonReader(text, path, other).all(recipe, known);
 }
 
 }  // namespace pentamesh::interop

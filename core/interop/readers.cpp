@@ -40,6 +40,14 @@ void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t 
 void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch, const KnownSettings& known) {
     MegatronDialect dialect;
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
+    // slime (slime/utils/arguments.py): the trainer's GPUs, without those of the rollouts; it trains in bf16
+    // with the distributed optimizer.
+    if (sheet.has("actor_num_gpus_per_node") || sheet.has("actor_num_nodes")) {
+        const auto nodes = sheet.integer("actor_num_nodes", "/cluster/gpus"),
+                   each = sheet.integer("actor_num_gpus_per_node", "/cluster/gpus");
+        if (draft.gpus == 0) draft.gpus = nodes.value_or(1) * each.value_or(8);
+        dialect.bf16_default = dialect.distributed_optimizer_default = true;
+    }
     if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
     if (const auto n = sheet.integer("world_size", "/cluster/gpus"); n && draft.gpus == 0) draft.gpus = *n;
     if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())

@@ -82,9 +82,11 @@ const Setting* Sheet::read(std::string_view key, std::string_view path) {
     if (!s) return nullptr;
     mark(key, State::mapped, path, {});
     if (!s->unknown.empty()) {
-        error("unknown-value", s->name + " is set from " + s->unknown
-                                   + ", which the text does not say: give it a value (line "
-                                   + std::to_string(s->line) + ")");
+        ask(Asked::value, Severity::error, "unknown-value",
+            s->name + " is set from " + s->unknown
+                + ", which the text does not say: give it a value (--var or --args on the command line; line "
+                + std::to_string(s->line) + ")");
+        problems.back().name = s->unknown;
         return nullptr;
     }
     return says_nothing(s->value) && !s->quoted && s->stated ? nullptr : s;
@@ -127,9 +129,17 @@ std::optional<std::string> Sheet::text(std::string_view key, std::string_view pa
     return s ? std::optional(s->value) : std::nullopt;
 }
 
+void Sheet::refusal(std::string code, std::string message) {
+    if (const std::size_t at = message.find("refuses"); !unread.empty() && at != std::string::npos)
+        message = unread + ", which the text does not have, may change this"
+                  + (message[at + 7] == ':' ? "" : ":") + message.substr(at + 7);
+    problem(unread.empty() ? Severity::error : Severity::warning, std::move(code), std::move(message));
+    problems.back().opens = true;
+}
+
 bool Sheet::failed() const {
     return std::any_of(problems.begin(), problems.end(),
-                       [](const ImportProblem& p) { return p.severity == Severity::error; });
+                       [](const ImportProblem& p) { return p.severity == Severity::error && !p.opens; });
 }
 
 std::vector<std::string> Sheet::open_keys() const {

@@ -42,7 +42,7 @@ struct SettingLists {
 [[nodiscard]] std::string summary_of(const SettingLists& lists);
 
 // Names a value that the text does not have, and that the user can give.
-enum class Asked : std::uint8_t { nothing, gpus, model, cluster, batch };
+enum class Asked : std::uint8_t { nothing, gpus, model, cluster, batch, recipe, value };
 
 struct ImportProblem {
     Severity severity = Severity::error;
@@ -50,6 +50,8 @@ struct ImportProblem {
     std::string message;
     std::vector<Edit> fix;
     Asked asks = Asked::nothing;
+    bool opens = false;  // an error that the plan shows again: it is made all the same
+    std::string name{};  // of the value that is asked for, "TP", or of the setting
 };
 
 class Sheet {
@@ -90,7 +92,10 @@ class Sheet {
     void error(std::string code, std::string message) {
         problem(Severity::error, std::move(code), std::move(message));
     }
-    [[nodiscard]] bool failed() const;
+    // Adds that the framework refuses the layout, whose plan opens all the same. Where a function is called
+    // that no text has (`unread`) nobody knows whether it does.
+    void refusal(std::string code, std::string message);
+    [[nodiscard]] bool failed() const;  // no plan can be made
 
     // Returns keys that nothing has read yet.
     [[nodiscard]] std::vector<std::string> open_keys() const;
@@ -98,6 +103,7 @@ class Sheet {
     void lists(SettingLists& to) const;
 
     std::vector<ImportProblem> problems;
+    std::string unread;
     bool printed = false;  // by the framework itself: no name in it is misspelled
 
   private:

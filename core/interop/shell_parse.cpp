@@ -243,7 +243,7 @@ class Parser {
         auto c = make(CommandKind::simple, line);
         while (true) {
             read_.skip_blanks();
-            if (read_.skip_redirections(&c->documents)) continue;
+            if (read_.skip_redirections(&c->documents, &c->strings)) continue;
             Assignment a;
             if (c->words.empty() && read_.assignment(a)) {
                 c->assignments.push_back(std::move(a));

@@ -1,6 +1,7 @@
 #include "core/interop/shell_script.h"
 
 #include "core/base/error.h"
+#include "core/interop/shell_branches.h"
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
 
@@ -18,152 +19,30 @@ namespace {
 
 constexpr int kMostSteps = 20'000;
 constexpr int kMostCalls = 40;
-constexpr std::size_t kMostInvocations = 4'000;
-
-// Reads #SBATCH --nodes=4, -N 4: a batch system sets these in the script's environment.
-void read_sbatch(std::string_view text, Expander& x) {
-    static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
-        {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}, {"w", "nodelist"}};
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::string_view row = text.substr(at, end - at);
-        at = end + 1;
-        if (!row.starts_with("#SBATCH")) continue;
-        row.remove_prefix(7);
-        row = row.substr(0, row.find(" #"));
-        std::vector<std::string> words;
-        for (std::size_t i = 0; i < row.size();) {
-            while (i < row.size() && (row[i] == ' ' || row[i] == '\t' || row[i] == '=' || row[i] == '\r'))
-                ++i;
-            std::size_t j = i;
-            while (j < row.size() && row[j] != ' ' && row[j] != '\t' && row[j] != '=' && row[j] != '\r') ++j;
-            if (j > i) words.emplace_back(row.substr(i, j - i));
-            i = j;
-        }
-        for (std::size_t i = 0; i < words.size(); ++i) {
-            std::string_view w = words[i];
-            const std::string value =
-                i + 1 < words.size() && !words[i + 1].starts_with("-") ? words[i + 1] : "";
-            if (w.starts_with("--")) {
-                x.script.sbatch.insert_or_assign(std::string(w.substr(2)), value);
-            } else if (w.size() >= 2 && w[0] == '-') {
-                for (const auto& [letter, name] : kShort)
-                    if (w.substr(1, 1) == letter)
-                        x.script.sbatch.insert_or_assign(std::string(name),
-                                                         w.size() > 2 ? std::string(w.substr(2)) : value);
-            }
-        }
-    }
-    const auto set = [&](std::string_view option, std::initializer_list<const char*> variables) {
-        const auto it = x.script.sbatch.find(option);
-        if (it == x.script.sbatch.end() || it->second.empty()) return;
-        for (const char* v : variables) x.state.variables[v] = {{it->second}, false};
-    };
-    set("nodes", {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
-    set("nodelist", {"SLURM_JOB_NODELIST", "SLURM_NODELIST"});
-    set("ntasks-per-node", {"SLURM_NTASKS_PER_NODE"});
-    set("ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"});
-    set("gpus-per-node", {"SLURM_GPUS_PER_NODE"});
-    set("cpus-per-task", {"SLURM_CPUS_PER_TASK"});
-}
-
-bool is_flag(std::string_view word) {
-    return word.starts_with("--") && word.size() > 2;
-}
-
-// Adds words that a command may get or not: a flag keeps its name, with an unknown value.
-void put_open(Expander& x, const std::string& name, int line, const std::vector<std::string>& words,
-              std::size_t from, std::vector<std::string>& out) {
-    const std::string open = x.unknown(name, line, false);
-    for (std::size_t i = from; i < words.size(); ++i) {
-        const std::size_t mark = words[i].find_last_of(kLineEnd);  // of the line that a word was written in
-        const std::size_t begin = mark == std::string::npos ? 0 : mark + 1;
-        const std::string_view word = std::string_view(words[i]).substr(begin);
-        if (!is_flag(word)) continue;  // the value of the flag before
-        std::string made =
-            words[i].substr(0, begin) + std::string(word.substr(0, word.find('='))) + "=" + open;
-        if (std::find(out.begin(), out.end(), made) == out.end()) out.push_back(std::move(made));
-    }
-}
-
-std::vector<std::string> split_words(const std::string& text) {
-    std::vector<std::string> out;
-    std::istringstream in(text);
-    for (std::string word; in >> word;) out.push_back(word);
-    return out;
-}
-
-// Returns a word without the marks of the lines that it was written in.
-std::string bare(std::string_view word) {
-    std::string out;
-    for (std::size_t i = 0; i < word.size(); ++i)
-        if (word[i] == kLineBegin)
-            i = std::min(word.find(kLineEnd, i), word.size() - 1);
-        else
-            out.push_back(word[i]);
-    return out;
-}
-
-// Returns a variable after two branches of which either may be taken: a list of flags keeps the common
-// beginning of both, and the names of the others; any other value is unknown.
-Variable either_of(Expander& x, const std::string& name, int line, const Variable& a, const Variable& b) {
-    const bool text = !a.array && !b.array && a.elements.size() == 1 && b.elements.size() == 1;
-    const auto words_of = [&](const Variable& v) { return text ? split_words(v.elements[0]) : v.elements; };
-    const std::vector<std::string> left = words_of(a), right = words_of(b);
-    std::size_t same = 0;
-    while (same < left.size() && same < right.size() && bare(left[same]) == bare(right[same])) ++same;
-    std::vector<std::string> out(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(same));
-    put_open(x, name, line, left, same, out);
-    put_open(x, name, line, right, same, out);
-    if ((!text && !(a.array && b.array)) || (out.size() == same && left != right) || out.empty())
-        return {{x.unknown(name, line, false)}, false};
-    if (!text) return {std::move(out), true};
-    std::string joined;
-    for (const std::string& word : out) joined += (joined.empty() ? "" : " ") + word;
-    return {{std::move(joined)}, false};
-}
-
-// Adds the names in an arithmetic expression that sets any.
-void collect_set(std::string_view expression, std::set<std::string>& names) {
-    bool sets =
-        expression.find("++") != std::string_view::npos || expression.find("--") != std::string_view::npos;
-    for (std::size_t i = 0; i < expression.size(); ++i)
-        if (expression[i] == '=') {
-            const bool doubled = i + 1 < expression.size() && expression[i + 1] == '=';
-            sets = sets
-                   || (!doubled
-                       && (i == 0
-                           || std::string_view("=!<>").find(expression[i - 1]) == std::string_view::npos));
-        }
-    if (!sets) return;
-    for (std::size_t i = 0; i < expression.size();) {
-        std::size_t end = i;
-        while (end < expression.size() && is_name_char(expression[end])) ++end;
-        if (end > i && is_name_start(expression[i])) names.emplace(expression.substr(i, end - i));
-        i = std::max(end, i + 1);
-    }
-}
-
-void collect_assigned(const Command& c, std::set<std::string>& names) {
-    if (c.kind == CommandKind::subshell) return;
-    if (c.kind == CommandKind::arithmetic || c.kind == CommandKind::repeat) collect_set(c.name, names);
-    for (const Assignment& a : c.assignments) names.insert(a.name);
-    if (c.kind == CommandKind::loop) names.insert(c.name);
-    for (const CommandPtr& b : c.body) collect_assigned(*b, names);
-    for (const Case& k : c.cases) collect_assigned(*k.body, names);
-}
+constexpr std::size_t kMostInvocations = 4'000, kMostFiles = 100;
+constexpr int kLinesOfFile = 10'000'000;  // lines of the n-th file that is read in begin at n times this
 
 class Runner {
   public:
-    Runner(std::string_view text, const std::string& path) : path_(path) {
+    Runner(std::string_view text, const std::string& path, const Given& given) : path_(path), given_(given) {
         read_sbatch(text, x_);
+        x_.given = given.values;
+        for (const auto& [name, value] : given.values) x_.state.variables[name] = {{value}, false};
+        x_.state.arguments = given.arguments;
+        x_.state.in_function = !given.arguments.empty();
         run(*parse(text, path));
     }
     Script take() { return std::move(x_.script); }
 
   private:
-    enum class Flow : std::uint8_t { on, next_round, left_loop, left_function, ended };
+    enum class Flow : std::uint8_t {
+        on,
+        next_round,
+        left_loop,
+        left_function,
+        ended,
+        refused
+    };  // refused: an exit with an error
 
     bool stopped() const { return flow_ != Flow::on || steps_ > kMostSteps; }
 
@@ -193,6 +72,7 @@ class Runner {
             const Truth t = run(*c.body[0]);
             branch(
                 t, c.line, [&] { run(*c.body[1]); }, [&] { run(*c.body[2]); });
+            if (goes_on_after_refusal() && t == Truth::yes) run(*c.body[2]);
             return Truth::unknown;
         }
         case CommandKind::loop: return loop(c);
@@ -219,10 +99,21 @@ class Runner {
         return t;
     }
 
+    // A script that ends with an error under a condition wants something of its user. The job starts where it
+    // has it, so that the reading goes on.
+    bool goes_on_after_refusal() {
+        const bool refused = flow_ == Flow::refused;
+        if (refused) flow_ = Flow::on;
+        return refused;
+    }
+
     Truth chain(const Command& c, Truth goes_on) {
         const Truth t = run(*c.body[0]);
         if (stopped()) return t;
-        if (t == goes_on) return run(*c.body[1]);
+        if (t == goes_on) {
+            const Truth second = run(*c.body[1]);
+            return goes_on_after_refusal() ? Truth::unknown : second;
+        }
         if (t != Truth::unknown) return t;
         branch(
             t, c.line, [&] { run(*c.body[1]); }, [] {});
@@ -295,6 +186,7 @@ class Runner {
                                });
             if (!taken) continue;
             t = run(*k.body);
+            if (goes_on_after_refusal()) return t;
             if (k.end == CaseEnd::stop || stopped()) return t;
             falls = k.end == CaseEnd::next_body;
         }
@@ -404,14 +296,10 @@ class Runner {
             shift(words);
             return Truth::yes;
         }
-        if (program == "read") {
-            for (std::size_t i = 1; i < words.size(); ++i)
-                if (const auto n = x_.known(words[i].text); n && !n->starts_with("-"))
-                    x_.state.variables[*n] = {{x_.unknown(*n, c.line, false)}, false};
-            return Truth::unknown;
-        }
+        if (program == "read") return read_into(words, c), Truth::unknown;
+        if (program == "source" || program == ".") return read_file(words, c), Truth::unknown;
         if (program == "exit")
-            flow_ = Flow::ended;
+            flow_ = words.size() < 2 || x_.known(words[1].text) == "0" ? Flow::ended : Flow::refused;
         else if (program == "return")
             flow_ = Flow::left_function;
         else if (program == "break" || program == "continue")
@@ -423,6 +311,56 @@ class Runner {
         } else
             return std::nullopt;
         return Truth::unknown;
+    }
+
+    // Sets the names of a `read`: to the fields of <<< "text", else to unknowns.
+    void read_into(const std::vector<Argument>& words, const Command& c) {
+        std::vector<std::string> names;
+        bool array = false;
+        for (std::size_t i = 1; i < words.size(); ++i) {
+            const std::string n = x_.known(words[i].text).value_or("-");
+            if (n == "-a" || n == "-ra") array = true;
+            if (!n.starts_with("-")) names.push_back(n);
+        }
+        std::string apart = " \t\n";
+        for (const Assignment& a : c.assignments)
+            if (a.name == "IFS") apart = without_line_marks(x_.expand_joined(a.elements.front()));
+        std::vector<std::string> fields;
+        const std::string text = c.strings.empty() ? "" : without_line_marks(x_.expand_joined(c.strings[0]));
+        for (std::size_t at = text.find_first_not_of(' '); at < text.size();) {
+            const bool rest = !array && fields.size() + 1 == names.size();
+            const std::size_t end = rest ? text.size() : std::min(text.find_first_of(apart, at), text.size());
+            fields.push_back(text.substr(at, end - at));
+            at = end + 1;
+        }
+        if (array && !names.empty() && !c.strings.empty()) {
+            x_.state.variables[names[0]] = {std::move(fields), true};
+            return;
+        }
+        for (std::size_t i = 0; i < names.size(); ++i)
+            x_.state.variables[names[i]] = {{c.strings.empty()   ? x_.unknown(names[i], c.line, false)
+                                             : i < fields.size() ? fields[i]
+                                                                 : ""},
+                                            false};
+    }
+
+    // Reads the file of a `source`: the part of its path behind what only a running shell knows.
+    void read_file(const std::vector<Argument>& words, const Command& c) {
+        if (words.size() < 2) return;
+        const std::string written = without_line_marks(words[1].text);
+        std::string name = written.substr(written.rfind(kUnknownEnd) + 1);
+        while (name.starts_with("/") && name != written) name.erase(0, 1);
+        const auto text = given_.file && !name.empty() ? given_.file(name) : std::nullopt;
+        if (text && x_.script.sources.size() < kMostFiles) {
+            x_.script.sources.push_back(own_line(x_.script, c.line));
+            run_text(*text, static_cast<int>(x_.script.sources.size()) * kLinesOfFile + 1);
+        } else if (x_.script.unread.empty()) {
+            x_.script.unread = program_words(words, c.line);
+        }
+    }
+    std::string program_words(const std::vector<Argument>& words, int line) {
+        return "source " + shown(x_.script, without_line_marks(words[1].text)) + " (line "
+               + std::to_string(own_line(x_.script, line)) + ")";
     }
 
     // A function's own variables are the caller's again when it is left. One without a value is not set.
@@ -484,6 +422,7 @@ class Runner {
     }
 
     const std::string& path_;
+    const Given& given_;
     Expander x_;
     Flow flow_ = Flow::on;
     int steps_ = 0, calls_ = 0;
@@ -494,13 +433,18 @@ class Runner {
 
 }  // namespace
 
-Script read_script(std::string_view text, const std::string& path) {
+Script read_script(std::string_view text, const std::string& path, const Given& given) {
     // Marks of our own cannot come from a file.
     std::string clean;
     clean.reserve(text.size());
     for (const char c : text)
         if (!(c >= '\x01' && c <= '\x05') && c != '\0') clean.push_back(c);
-    return Runner(clean, path).take();
+    return Runner(clean, path, given).take();
+}
+
+int own_line(const Script& script, int line) {
+    const auto file = static_cast<std::size_t>(line / kLinesOfFile);
+    return file == 0 || file > script.sources.size() ? line : script.sources[file - 1];
 }
 
 const Unknown* unknown_in(const Script& script, std::string_view text) {

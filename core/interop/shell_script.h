@@ -3,6 +3,7 @@
 // that nothing sets. Each stays a named unknown in the argument that it reaches.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,11 +34,23 @@ struct Script {
         invocations;  // in the order of the run; of a branch whose condition is unknown, both sides
     std::vector<Unknown> unknowns;
     std::map<std::string, std::string, std::less<>> sbatch;  // "nodes" -> "256"
+    std::vector<int> sources;  // the lines of commands that read another file in
+    std::string unread;        // the first such file that is not there: "source a.sh (line 3)"
+};
+
+// Holds what a script does not say and its user does: "TP" or "$1" to a value.
+struct Given {
+    std::map<std::string, std::string, std::less<>> values{};
+    std::vector<std::string> arguments{};  // $1 …; empty: none are given
+    std::function<std::optional<std::string>(const std::string& name)> file{};  // what `source` reads
 };
 
 // Throws Error (invalid) with a line where the text is no shell script. It is bounded in time, depth and
 // size.
-[[nodiscard]] Script read_script(std::string_view text, const std::string& path);
+[[nodiscard]] Script read_script(std::string_view text, const std::string& path, const Given& given = {});
+
+// Returns the line of the script itself: of a file that it reads in, the one where it does.
+[[nodiscard]] int own_line(const Script& script, int line);
 
 // Returns the first unknown in an argument; null where its text is whole.
 [[nodiscard]] const Unknown* unknown_in(const Script& script, std::string_view text);

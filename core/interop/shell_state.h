@@ -33,6 +33,7 @@ class Expander {
   public:
     State state;
     Script script;
+    std::map<std::string, std::string, std::less<>> given;  // values of unknowns
 
     // Returns a mark that stands for an unknown value.
     [[nodiscard]] std::string unknown(std::string what, int line, bool unset);
@@ -67,9 +68,17 @@ class Expander {
     int depth_ = 0;
 };
 
+// Reads #SBATCH --nodes=4, -N 4: a batch system sets these in the script's environment.
+void read_sbatch(std::string_view text, Expander& x);
 [[nodiscard]] std::string line_mark(int line);
 [[nodiscard]] std::string without_line_marks(std::string_view text);
 // Matches Bash patterns: * ? [a-z]. The time is bounded.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
+// Takes away the shortest or longest part of `text` that the pattern matches at its beginning or end.
+[[nodiscard]] std::string trimmed(const std::string& text, const std::string& pattern, bool front,
+                                  bool longest);
+// Returns nullopt where it would take too long, or where Bash's versions differ.
+[[nodiscard]] std::optional<std::string> replaced(const std::string& text, std::string what,
+                                                  const std::string& with, bool all);
 
 }  // namespace pentamesh::shell

@@ -76,6 +76,7 @@ struct Command {
     std::vector<Assignment> assignments;  // of a simple command
     std::vector<Word> words;
     std::vector<std::string> documents;  // here-documents fed to it
+    std::vector<Word> strings;           // <<< fed to it
     std::vector<CommandPtr> body;
     std::vector<Case> cases;
 };

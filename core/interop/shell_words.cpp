@@ -130,7 +130,16 @@ bool WordReader::more_words() const {
     if (look.at_end()) return false;
     const char c = look.text_[look.at_];
     if (c == '(' || c == ')' || c == '\n' || c == ';' || c == '|') return false;
-    return c != '&' && c != '<' && c != '>';
+    return (c != '&' && c != '<' && c != '>') || look.placeholder() > 0;
+}
+
+std::size_t WordReader::placeholder() const {
+    if (at_ + 1 >= text_.size() || text_[at_] != '<' || !is_name_start(text_[at_ + 1])) return 0;
+    const std::size_t end = text_.find_first_of("<>\n\"';|&(", at_ + 1);
+    if (end == std::string_view::npos || text_[end] != '>' || is_blank(text_[end - 1])) return 0;
+    const char after = end + 1 < text_.size() ? text_[end + 1] : '\n';  // "<in >out" has a file's name here
+    return is_blank(after) || after == '\n' || after == '/' || after == '_' || after == ')' ? end + 1 - at_
+                                                                                            : 0;
 }
 
 std::string WordReader::name() {
@@ -156,9 +165,11 @@ Word WordReader::word() {
     skip_blanks();
     Word w;
     w.line = line_;
-    while (!at_end() && !ends_word(text_[at_])) {
+    while (!at_end() && (!ends_word(text_[at_]) || placeholder() > 0)) {
         const char c = text_[at_];
-        if (c == '\'') {
+        if (c == '<') {
+            for (std::size_t n = placeholder(); n > 0; --n) put_literal(w, text_[at_++], true);
+        } else if (c == '\'') {
             single_quotes(w);
         } else if (c == '"') {
             double_quotes(w);
@@ -234,7 +245,7 @@ bool WordReader::assignment(Assignment& out) {
             }
             a.elements.push_back(word());
         }
-    } else if (!at_end() && !ends_word(text_[at_])) {
+    } else if (!at_end() && (!ends_word(text_[at_]) || placeholder() > 0)) {
         a.elements = {word()};
     } else {
         a.elements = {Word{{}, line_}};
@@ -250,13 +261,14 @@ std::string WordReader::double_parentheses() {
     return inside;
 }
 
-bool WordReader::skip_redirections(std::vector<std::string>* documents) {
+bool WordReader::skip_redirections(std::vector<std::string>* documents, std::vector<Word>* strings) {
     bool any = false;
     while (true) {
         WordReader look = *this;
         look.skip_blanks();
         while (!look.at_end() && is_digit(look.text_[look.at_])) ++look.at_;
         const bool both = look.starts("&>");
+        if (look.placeholder() > 0) return any;
         if (!both && !look.starts(">") && !look.starts("<")) return any;
         if (look.starts("<(") || look.starts(">(")) {  // a process: its words say nothing
             look.at_ += 2;
@@ -265,14 +277,16 @@ bool WordReader::skip_redirections(std::vector<std::string>* documents) {
             any = true;
             continue;
         }
-        const bool here = look.starts("<<") && !look.starts("<<<");
+        const bool string = look.starts("<<<"), here = !string && look.starts("<<");
         look.at_ += both ? 2 : 0;
         while (!look.at_end() && (look.text_[look.at_] == '<' || look.text_[look.at_] == '>')) ++look.at_;
         const bool strip = here && look.take("-");
         if (!here) look.take("&") || look.take("|");
         look.skip_blanks();
         *this = look;
+        if (starts("<(") || starts(">(")) continue;  // > >(tee log)
         const Word target = word();
+        if (string && strings) strings->push_back(target);
         if (here) pending_.push_back({plain_text(target), strip, documents});
         any = true;
     }

@@ -44,8 +44,9 @@ class WordReader {
     bool assignment(Assignment& out);
     bool empty_parentheses();                        // of `name ()`
     [[nodiscard]] std::string double_parentheses();  // the text in (( ))
-    // Returns true if at least one redirection was passed. Texts of here-documents are added to `documents`.
-    bool skip_redirections(std::vector<std::string>* documents);
+    // Returns true if at least one redirection was passed. Texts of here-documents are added to `documents`,
+    // words behind <<< to `strings`.
+    bool skip_redirections(std::vector<std::string>* documents, std::vector<Word>* strings = nullptr);
     [[nodiscard]] bool skipped_something() const { return at_ > command_began_; }
     // Returns the parts of a text as between double quotes, to the end.
     [[nodiscard]] Word double_quoted_all();
@@ -56,6 +57,8 @@ class WordReader {
         bool strip_tabs = false;
         std::vector<std::string>* into = nullptr;
     };
+    // Returns the length of a "<path to the data>" that stands here: what a template leaves to its reader.
+    [[nodiscard]] std::size_t placeholder() const;
     void next_line();
     void read_here_documents();
     void put_literal(Word& w, char c, bool quoted) const;

@@ -7,6 +7,7 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace pentamesh::interop {
 namespace {
@@ -94,6 +95,7 @@ class ClassReader {
         }
         if (d_.model_preset.empty() && !name.empty())
             d_.model_preset = preset_for(presets_, name + " " + flavor);
+        if (d_.model_preset.empty() && name.empty()) d_.model_preset = d_.named_model;
         if (!d_.model_preset.empty() && presets_.has(PresetKind::model, d_.model_preset))
             layers_ = presets_.model(d_.model_preset).layers;
     }
@@ -125,15 +127,14 @@ class ClassReader {
             s_.integer("data_parallel_replicate_degree", "/layout/dp_replicate").value_or(1);
         std::int64_t shard = s_.integer("data_parallel_shard_degree", "/layout/dp_shard", -1).value_or(-1);
         const std::int64_t rest = tp * cp * pp_ * replicate;
-        if (shard < 1 && d_.gpus == 0) ask_for_gpus(s_, d_, rest);
+        // Experts are spread over all ranks but those of pp and of the replicas (parallel_dims.py).
+        if (shard < 1 && d_.gpus == 0) ask_for_gpus(s_, d_, rest * (ep / std::gcd(ep, cp * tp)));
         if (d_.gpus == 0) d_.gpus = rest * shard;
-        if (shard < 1) shard = d_.gpus / std::max<std::int64_t>(rest, 1);
-        if (rest * shard != d_.gpus) {
-            s_.error("world-not-divisible", "torchtitan refuses: dp_replicate x dp_shard x cp x tp x pp is "
-                                                + std::to_string(rest * shard) + ", the job has "
-                                                + std::to_string(d_.gpus) + " GPUs");
-            return;
-        }
+        if (shard < 1) shard = std::max<std::int64_t>(1, d_.gpus / std::max<std::int64_t>(rest, 1));
+        if (rest * shard != d_.gpus)
+            s_.refusal("world-not-divisible", "torchtitan refuses: dp_replicate x dp_shard x cp x tp x pp is "
+                                                  + std::to_string(rest * shard) + ", the job has "
+                                                  + std::to_string(d_.gpus) + " GPUs");
         l_["dp_shard"] = shard;
         l_["dp_replicate"] = replicate;
         l_["zero"] = shard > 1 || cp > 1 ? 3 : 0;
@@ -212,16 +213,15 @@ class ClassReader {
         if (per_stage && layers_ > 0)
             v = std::max<std::int64_t>(1, (layers_ + input + output + *per_stage - 1) / *per_stage / pp_);
         const auto parts = static_cast<std::int64_t>(listed.size());
-        if (parts > 0 && parts % pp_ != 0) {
-            s_.error("model-parts", "torchtitan refuses: module_fqns_per_model_part has "
-                                        + std::to_string(parts)
-                                        + " parts, no multiple of pp = " + std::to_string(pp_));
-            return;
-        }
-        if (parts > 0) v = parts / pp_;
+        const bool whole = parts % pp_ == 0;
+        if (!whole)
+            s_.refusal("model-parts", "torchtitan refuses: module_fqns_per_model_part has "
+                                          + std::to_string(parts)
+                                          + " parts, no multiple of pp = " + std::to_string(pp_));
+        if (parts > 0) v = std::max<std::int64_t>(1, parts / pp_);
         l_["virtual_stages"] = v;
         l_["schedule"] = std::string(pentamesh::name_of(*schedule));
-        if (parts > 0)
+        if (parts > 0 && whole)
             l_["stage_layers"] = listed;
         else
             stage_layers(pp_ * v, input, output);
@@ -287,9 +287,10 @@ class ClassReader {
         t["micro_batch"] = micro;
         t["global_batch"] = global && *global > 0 ? *global : *local * ranks_;
         if (t["global_batch"].get<std::int64_t>() % (micro * ranks_) != 0)
-            s_.error("batch-not-divisible", "torchtitan refuses: the global batch of "
-                                                + std::to_string(t["global_batch"].get<std::int64_t>())
-                                                + " is not a multiple of " + std::to_string(micro * ranks_));
+            s_.refusal("batch-not-divisible", "torchtitan refuses: the global batch of "
+                                                  + std::to_string(t["global_batch"].get<std::int64_t>())
+                                                  + " is not a multiple of "
+                                                  + std::to_string(micro * ranks_));
     }
 
     // Reads "64 * 32768": a product of whole numbers, as Python configurations write tokens.

@@ -30,6 +30,28 @@ PLAN = {
     "training": {"sequence_length": 8192, "micro_batch": 1, "global_batch": 64},
 }
 
+RECIPES = """from megatron.bridge.recipes.llama.llama3 import llama3_8b_pretrain_config
+
+
+def _wide(cfg, tp):
+    cfg.model.tensor_model_parallel_size = tp
+
+
+def llama3_8b_pretrain_8gpu_h100_config() -> ConfigContainer:
+    cfg = llama3_8b_pretrain_config()
+    cfg.train.global_batch_size = 64
+    return cfg
+
+
+def llama3_8b_pretrain_16gpu_h100_config() -> ConfigContainer:
+    cfg = llama3_8b_pretrain_8gpu_h100_config()
+    _wide(cfg, 4)
+    return cfg
+"""
+JOB = ("torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers $LAYERS --hidden-size 1024"
+       " --num-attention-heads 8 --seq-length 2048 --micro-batch-size 1 --max-position-embeddings 2048"
+       " --vocab-size 32000 --bf16 --tensor-model-parallel-size $TP\n")
+
 
 def run(*args, plan=None, folder=None):
     text = None if plan is None else plan if isinstance(plan, bytes) else json.dumps(plan).encode()
@@ -645,6 +667,69 @@ class Statuses(unittest.TestCase):
             self.assertEqual((status, out["kind"]), (0, "megatron"))
             layout = out["plan"]["layout"]
             self.assertEqual((layout["tp"], layout["pp"], layout["dp_shard"], layout["zero"]), (8, 4, 8, 1))
+
+    def test_a_file_of_several_recipes_is_listed_and_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "recipes.py")
+            with open(file, "w", encoding="utf-8") as f:
+                f.write(RECIPES)
+            status, out, err = run_json("import", file, "--json")
+            self.assertEqual((status, out["plan"]), (2, None))
+            self.assertEqual(out["recipes"], ["llama3_8b_pretrain_8gpu_h100_config", "llama3_8b_pretrain_16gpu_h100_config"])
+            self.assertIn("llama3_8b_pretrain_16gpu_h100_config", err)
+            status, out, _ = run_json("import", file, "--recipe", "llama3_8b_pretrain_16gpu_h100_config", "--json")
+            self.assertEqual((status, out["recipe"]), (0, "llama3_8b_pretrain_16gpu_h100_config"))
+            self.assertEqual((out["plan"]["cluster"]["gpus"], out["plan"]["layout"]["tp"]), (16, 4))
+            self.assertEqual(run("import", file, "--recipe", "llama3")[0], 2)
+
+    def test_a_script_takes_values_from_the_command_line_and_files_from_its_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "train.sh")
+            with open(file, "w", encoding="utf-8") as f:
+                f.write("source sizes.sh\nTP=$1\n" + JOB)
+            with open(os.path.join(folder, "sizes.sh"), "w", encoding="utf-8") as f:
+                f.write("LAYERS=8\n")
+            status, out, err = run_json("import", file, "--json")
+            self.assertEqual((status, out["plan"]), (1, None))
+            self.assertIn("--args", err)
+            status, out, _ = run_json("import", file, "--args", "4", "--json")
+            self.assertEqual((status, out["plan"]["layout"]["tp"]), (0, 4))
+            self.assertEqual(run("import", file, "--var", "TP")[0], 2)
+            # A layout that cannot be run opens with its fix; --set mends it.
+            status, out, _ = run_json("import", file, "--args", "3", "--json")
+            self.assertEqual((status, out["plan"]["layout"]["tp"]), (1, 3))
+            self.assertTrue(any(p["fix"] for p in out["problems"] if p["severity"] == "error"))
+            status, out, _ = run_json("import", file, "--args", "3", "--set", "layout.tp=8",
+                                      "--set", "layout.dp_replicate=2", "--set", "training.global_batch=16", "--json")
+            self.assertEqual((status, out["plan"]["layout"]["tp"]), (0, 8))
+
+    def test_check_says_of_a_folder_what_cannot_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def put(name, text):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                    f.write(text)
+            put("recipes.py", RECIPES)
+            put("notes.json", "{}")
+            put("mine.plan.json", json.dumps(PLAN))
+            status, out, err = run_json("check", folder, "--json")
+            rows = {(os.path.basename(r["file"]), r["recipe"]): r for r in out["checked"]}
+            self.assertEqual((status, err, len(rows)), (0, "", 3))
+            self.assertEqual({r["verdict"] for r in rows.values()}, {"ok"})
+            put("broken.sh", "LAYERS=8\nTP=3\n" + JOB)
+            xml = os.path.join(folder, "out.xml")
+            status, out, err = run_json("check", folder, "--json", "--junit", xml)
+            self.assertEqual((status, err), (1, ""))
+            row = next(r for r in out["checked"] if r["file"].endswith("broken.sh"))
+            self.assertEqual(row["verdict"], "refused")
+            self.assertTrue(any(p["fix"] for p in row["problems"]))
+            with open(xml, encoding="utf-8") as f:
+                self.assertIn('tests="4" failures="1"', f.read())
+            status, out, _ = run("check", os.path.join(folder, "broken.sh"), "--why")
+            self.assertEqual(status, 1)
+            self.assertIn("change: ", out)
+            self.assertIn("1 configuration: 0 ok, 1 refused", out)
+            self.assertEqual(run("check", os.path.join(folder, "none.sh"))[0], 3)
+            self.assertEqual(run("check")[0], 2)
 
     def test_blame_says_what_ranks_share_and_on_which_hosts(self):
         status, out, _ = run_json("blame", "mesh-8", "0-1", "--hosts", "node[01-02]", "--json")

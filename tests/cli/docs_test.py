@@ -46,7 +46,8 @@ def write_fixtures(folder):
     tps = step["tokens_per_s"] / json.loads(plan)["cluster"]["gpus"]
     titan = "".join(f"[titan] step: {i}  loss: 8.1  tps: {round(tps * 0.9):,}  tflops: 300.1  mfu: 30.3%\n"
                     for i in range(1, 8))
-    for name, text in (("runs.json", json.dumps(table)), ("train.log", cli_test.Calibration.megatron_log()),
+    os.mkdir(os.path.join(folder, "recipes"))
+    for name, text in (("recipes/llama.py", cli_test.RECIPES), ("runs.json", json.dumps(table)), ("train.log", cli_test.Calibration.megatron_log()),
                        ("all_reduce.txt", cli_test.Calibration.nccl_table(300e9)), ("job.plan.json", plan),
                        ("titan.log", titan)):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as f:

@@ -61,6 +61,24 @@ void pick_row(Driver& d, std::string_view menu, const std::string& filter) {
 
 }  // namespace
 
+TEST_CASE("of a pasted file with several recipes one is chosen from a list") {
+    Driver d("mesh-8");
+    std::string text = "from megatron.bridge.recipes.llama.llama3 import llama3_8b_pretrain_config\n\n\n";
+    for (const char* gpus : {"8", "16"})
+        text += std::string("def llama3_8b_pretrain_") + gpus
+                + "gpu_h100_config() -> ConfigContainer:\n    cfg = llama3_8b_pretrain_config()\n"
+                  "    cfg.train.global_batch_size = 64\n    return cfg\n\n\n";
+    paste_text(d, text);
+    CHECK(says(d, "Recipe: the text does not say it"));
+    CHECK(says(d, "The text has 2 configurations"));
+    REQUIRE(d.click("import.recipe"));
+    REQUIRE(d.click("menu.import", 1));
+    CHECK(says(d, "Llama 3 8B on 16 GPUs"));
+    REQUIRE(d.click("import.open"));
+    CHECK(d.plan().cluster.gpus == 16);
+    CHECK(d.plan().training.global_batch == 64);
+}
+
 TEST_CASE("a pasted launch script is shown with what became of each line, and opens as a step of undo") {
     Driver d("mesh-8");
     const Plan before = d.plan();

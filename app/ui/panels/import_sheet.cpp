@@ -51,6 +51,7 @@ interop::ImportRequest request_of(const Scene& scene, const ImportSheetState& s)
     r.framework = s.framework;
     r.model = s.own_model ? nlohmann::json::parse(write_plan(scene.plan)).at("model").dump() : s.model;
     r.cluster = s.cluster;
+    r.recipe = s.recipe;
     if (s.gpus.empty()) return r;
     const auto n = interop::parse_integer(s.gpus);
     if (!n || *n < 1 || *n > (1 << 20))
@@ -127,7 +128,9 @@ bool import_choice(Ui& ui, ImportSheetState& s, const std::string& which, Rect b
 void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
     Rect labels = room.cut_top(18), row = room.cut_top(kInput);
     room.cut_top(10);
-    const float gap = 10, w = (row.w - 3 * gap) / 4;
+    const bool several = s.made && s.made->recipes.size() > 1;
+    const int boxes = several ? 5 : 4;
+    const float gap = 10, w = (row.w - static_cast<float>(boxes - 1) * gap) / static_cast<float>(boxes);
     const auto next = [&](std::string_view label, bool asked) {
         input_label(ui, labels.cut_left(w), label, asked);
         labels.cut_left(gap);
@@ -153,12 +156,16 @@ void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
                                     : name_in(PresetKind::model, s.model));
     import_choice(ui, s, "cluster", next("Cluster", asked_for(s, interop::Asked::cluster)),
                   s.cluster.empty() ? "H100, InfiniBand" : name_in(PresetKind::cluster, s.cluster));
+    if (several)
+        import_choice(ui, s, "recipe", next("Recipe", asked_for(s, interop::Asked::recipe)),
+                      s.made->recipe.empty() ? "choose one" : s.made->recipe);
     s.fresh = false;
     s.stale = s.stale || changed;
 }
 
 // Draws the menu of the box that was clicked.
 void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
+    if (s.choosing == "recipe" && !s.made) s.choosing.clear();
     if (s.choosing.empty()) return;
     std::vector<MenuItem> items;
     std::size_t before = 1;
@@ -167,6 +174,9 @@ void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
         items.push_back({.label = "by its content", .checked = !s.framework});
         for (const std::string_view name : interop::kFrameworkNames)
             items.push_back({.label = std::string(name)});
+    } else if (s.choosing == "recipe") {
+        for (const std::string& name : s.made->recipes)
+            items.push_back({.label = name, .checked = name == s.made->recipe});
     } else {
         items.push_back({.label = s.choosing == "model" ? "as the text says" : "H100, InfiniBand"});
         if (s.choosing == "model")
@@ -182,6 +192,8 @@ void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
         };
         if (s.choosing == "from")
             s.framework = i == 0 ? std::nullopt : std::optional(static_cast<Framework>(i - 1));
+        else if (s.choosing == "recipe")
+            s.recipe = s.made->recipes[i];
         else if (s.choosing == "model")
             s.own_model = i == 1, s.model = preset();
         else

@@ -20,17 +20,17 @@ struct ImportSheetState {
     bool open = false;
     std::string origin{};  // "run.sh", "the clipboard"
     std::string text{};
-    std::optional<interop::Framework> framework{};  // empty: guessed
-    std::string gpus{}, model{}, cluster{};         // as typed and picked; empty: the text says
-    bool own_model = false;                         // the open plan's model stands in
-    bool stale = true;                              // to be read again
+    std::optional<interop::Framework> framework{};     // empty: guessed
+    std::string gpus{}, model{}, cluster{}, recipe{};  // as typed and picked; empty: the text says
+    bool own_model = false;                            // the open plan's model stands in
+    bool stale = true;                                 // to be read again
     std::optional<interop::Import> made{};  // none where it could not be read at all: `error` says why
     std::optional<interop::FabricReading> links{};
     std::string error{};
     MarkedText shown{};
     MarkedTextState lines{};
     ScrollState lists{};
-    std::string choosing{};  // the menu that is open: "from", "model", "cluster"
+    std::string choosing{};  // the menu that is open: "from", "model", "cluster", "recipe"
     Rect anchor{};
     MenuState menu{};
     bool fresh = true;

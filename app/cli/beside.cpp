@@ -1,0 +1,29 @@
+#include "app/cli/beside.h"
+
+#include "core/base/files.h"
+
+namespace pentamesh::cli {
+
+interop::OtherFile files_beside(const std::filesystem::path& file) {
+    std::error_code ignored;
+    const std::filesystem::path folder = std::filesystem::absolute(file, ignored).parent_path();
+    return [folder](const std::string& name) -> std::optional<std::string> {
+        constexpr int kMostLevels = 12;
+        const bool here = name.starts_with("./") || name.starts_with("/");
+        // The folder "perf_recipes" may stand without the packages around it.
+        for (std::string part = name, outside;;) {
+            std::filesystem::path at = folder;
+            for (int level = 0; level < (here ? 1 : kMostLevels); ++level, at = at.parent_path()) {
+                if (outside.empty() || at.filename() == outside)
+                    if (auto text = try_read_file(at / part)) return text;
+                if (at == at.parent_path()) break;
+            }
+            const std::size_t slash = part.find('/');
+            if (here || slash == std::string::npos || part.starts_with("..")) return std::nullopt;
+            outside = part.substr(0, slash);
+            part.erase(0, slash + 1);
+        }
+    };
+}
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,303 @@
+// `check` reads a folder of recipes, scripts and plans, and says of each in a line whether it can run: legal,
+// fits, which group leaves the fast domain, what is not known.
+#include "app/cli/beside.h"
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "core/base/files.h"
+#include "core/interop/import.h"
+#include "core/io/plan_json.h"
+#include "core/mesh/places.h"
+#include "core/plan/edit_words.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace pentamesh::cli {
+namespace {
+
+using interop::Import;
+using interop::ImportProblem;
+
+struct CheckArguments {
+    std::vector<std::string> files, variables;
+    std::string cluster, model, junit;
+    std::int64_t gpus = 0;
+    bool why = false;
+};
+
+enum class Verdict : std::uint8_t { ok, not_known, does_not_fit, refused };
+constexpr std::array<std::string_view, 4> kVerdicts{"ok", "not known", "does not fit", "refused"};
+
+struct Checked {
+    std::string file, recipe;
+    Verdict verdict = Verdict::ok;
+    std::string says;                    // the rest of its line
+    std::vector<ImportProblem> reasons;  // with their fixes
+    std::vector<std::string> leaves;     // groups that leave the fast domain: "ep 64 over InfiniBand"
+    std::size_t not_known = 0;           // settings
+    [[nodiscard]] bool bad() const { return verdict == Verdict::refused || verdict == Verdict::does_not_fit; }
+    [[nodiscard]] std::string name() const { return recipe.empty() ? file : file + ": " + recipe; }
+};
+
+std::string layout_words(const Plan& p) {
+    const Layout& l = p.layout;
+    std::string out =
+        p.model.name + ", " + std::to_string(p.cluster.gpus) + " GPUs, tp " + std::to_string(l.tp);
+    const auto add = [&](const char* name, std::int64_t n) {
+        if (n > 1) out += std::string(" ") + name + " " + std::to_string(n);
+    };
+    add("cp", l.cp);
+    add("pp", l.pp);
+    add("ep", l.ep);
+    return out;
+}
+
+// Says of the axes that talk in every layer which ones leave the fastest domain.
+void find_leaving(const Plan& plan, const Evaluation& e, Checked& row) {
+    for (const GroupKind kind : {GroupKind::tp, GroupKind::cp, GroupKind::etp, GroupKind::ep}) {
+        const GroupSummary& g = e.groups[kind];
+        if (g.degree > 1 && g.groups > 0 && g.slowest_tier > 0)
+            row.leaves.push_back(std::string(name_of(kind)) + " " + std::to_string(g.degree) + " over "
+                                 + std::string(tier_name(plan.cluster, g.slowest_tier)));
+    }
+}
+
+void judge(const Plan& plan, Checked& row) {
+    const Evaluation e = evaluate(plan, {.timeline = false, .report = false});
+    row.says = layout_words(plan);
+    if (!e.valid) {
+        if (row.verdict == Verdict::ok) row.verdict = Verdict::refused;
+        if (row.reasons.empty())
+            for (const Problem& p : e.problems)
+                row.reasons.push_back({p.severity, std::string(name_of(p.code)), p.message, p.fix});
+        return;
+    }
+    find_leaving(plan, e, row);
+    if (const auto fit = fit_of(e.memory)) {
+        row.says += std::string("; ") + std::string(name_of(*fit));
+        if (*fit == MemoryFit::no && row.verdict == Verdict::ok) row.verdict = Verdict::does_not_fit;
+    }
+    for (const std::string& words : row.leaves) row.says += "; " + words;
+}
+
+void judge_import(const Import& made, Checked& row) {
+    row.not_known = made.settings.not_known.size();
+    bool refused = false, asked = false;
+    for (const ImportProblem& p : made.problems) {
+        asked = asked || p.asks == interop::Asked::model || p.asks == interop::Asked::value
+                || p.code == "not-read" || (p.asks == interop::Asked::gpus && p.severity != Severity::info);
+        if (p.severity != Severity::error && p.code != "not-read" && !p.opens) continue;
+        refused = refused || (p.severity == Severity::error && p.asks == interop::Asked::nothing);
+        row.reasons.push_back(p);
+    }
+    row.verdict = refused ? Verdict::refused : asked ? Verdict::not_known : Verdict::ok;
+    if (made.plan) judge(*made.plan, row);
+    if (row.not_known > 0)
+        row.says += (row.says.empty() ? "" : "; ") + std::to_string(row.not_known)
+                    + (row.not_known == 1 ? " setting is" : " settings are") + " not known";
+}
+
+interop::ImportRequest request_of(const Context& context, const CheckArguments& a, const std::string& text,
+                                  const std::string& file) {
+    interop::ImportRequest r;
+    r.text = text;
+    r.path = file;
+    r.gpus = a.gpus;
+    r.model =
+        a.model.empty() || context.presets.has(PresetKind::model, a.model) ? a.model : read_input(a.model);
+    r.cluster = a.cluster;
+    r.variables = a.variables;
+    r.other = files_beside(file);
+    return r;
+}
+
+bool is_plan(const std::string& text) {
+    return text.find("\"pentamesh.plan/") != std::string::npos;
+}
+
+// Adds a row for each configuration of a file. A file of a folder that holds no settings has none.
+void check_file(const Context& context, const CheckArguments& a, const std::string& file, bool named,
+                std::vector<Checked>& rows) {
+    const std::string text = read_file(file);
+    if (is_plan(text)) {
+        Checked row{file, {}, Verdict::ok, {}, {}, {}, 0};
+        try {
+            judge(parse_plan(text, file, context.presets), row);
+        } catch (const Error& e) {
+            row.verdict = Verdict::refused;
+            row.reasons.push_back({Severity::error, "plan-not-valid", e.pointer() + ": " + e.message(), {}});
+        }
+        rows.push_back(std::move(row));
+        return;
+    }
+    const std::vector<interop::Framework> fits = interop::guess_framework(text);
+    if (!named && (fits.empty() || fits.front() == interop::Framework::hf)) return;
+    interop::ImportRequest request = request_of(context, a, text, file);
+    std::vector<std::string> recipes{""};
+    for (std::size_t i = 0; i < recipes.size(); ++i) {
+        request.recipe = recipes[i];
+        Checked row{file, recipes[i], Verdict::ok, {}, {}, {}, 0};
+        try {
+            const Import made = interop::import_settings(request, context.presets);
+            if (made.recipe.empty() && made.recipes.size() > 1 && !made.plan) {
+                recipes.insert(recipes.end(), made.recipes.begin(), made.recipes.end());
+                continue;
+            }
+            row.recipe = made.recipe;
+            judge_import(made, row);
+        } catch (const Error& e) {
+            if (!named) return;  // a module of helpers, a script that starts nothing
+            row.verdict = Verdict::not_known;
+            row.reasons.push_back({Severity::error, "not-read", e.message(), {}});
+        }
+        rows.push_back(std::move(row));
+    }
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+    static constexpr std::array<std::string_view, 9> kEndings{".py",   ".sh",    ".yaml",   ".yml", ".toml",
+                                                              ".json", ".slurm", ".sbatch", ".bash"};
+    namespace fs = std::filesystem;
+    std::vector<std::string> out;
+    std::error_code failed;
+    fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, failed);
+    if (failed) throw Error(ErrorKind::io, folder, "", "cannot be read: " + failed.message());
+    for (const fs::recursive_directory_iterator end; it != end; it.increment(failed)) {
+        const std::string name = it->path().filename().string();
+        if (name.starts_with(".")) {
+            it.disable_recursion_pending();
+            continue;
+        }
+        const bool fits =
+            std::find(kEndings.begin(), kEndings.end(), it->path().extension().string()) != kEndings.end();
+        if (fits && it->is_regular_file(failed)) out.push_back(it->path().string());
+        if (failed) break;
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+std::string text_of(const std::vector<Checked>& rows, bool why) {
+    std::array<int, kVerdicts.size()> count{};
+    std::string out;
+    for (const Checked& r : rows) {
+        const auto v = static_cast<std::size_t>(r.verdict);
+        ++count[v];
+        std::string verdict(kVerdicts[v]);
+        verdict.resize(std::max<std::size_t>(verdict.size(), 13), ' ');
+        const bool first = r.verdict != Verdict::ok && !r.reasons.empty();
+        out += verdict + r.name() + (r.says.empty() ? "" : ": " + r.says)
+               + (first && !why ? ": " + r.reasons.front().message : "") + "\n";
+        if (!why) continue;
+        for (const ImportProblem& p : r.reasons) {
+            out += "             " + p.message + "\n";
+            if (!p.fix.empty()) out += "             change: " + words_of(p.fix) + "\n";
+        }
+    }
+    out += std::to_string(rows.size()) + (rows.size() == 1 ? " configuration:" : " configurations:");
+    for (std::size_t i = 0; i < count.size(); ++i)
+        if (count[i] > 0 || i == 0)
+            out += (i == 0 ? " " : ", ") + std::to_string(count[i]) + " " + std::string(kVerdicts[i]);
+    return out + "\n";
+}
+
+Json json_of(const std::vector<Checked>& rows) {
+    Json out = Json::array();
+    for (const Checked& r : rows) {
+        Json problems = Json::array();
+        for (const ImportProblem& p : r.reasons) {
+            Problem whole;
+            whole.fix = p.fix;
+            problems.push_back({{"severity", name_of(p.severity)},
+                                {"code", p.code},
+                                {"message", p.message},
+                                {"fix", json_of_problems({whole}).at(0).at("fix")}});
+        }
+        out.push_back({{"file", r.file},
+                       {"recipe", r.recipe.empty() ? Json(nullptr) : Json(r.recipe)},
+                       {"verdict", kVerdicts[static_cast<std::size_t>(r.verdict)]},
+                       {"says", r.says},
+                       {"leaves_fast_domain", r.leaves},
+                       {"not_known", r.not_known},
+                       {"problems", std::move(problems)}});
+    }
+    return {{"checked", std::move(out)}};
+}
+
+std::string xml(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '&')
+            out += "&amp;";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '"')
+            out += "&quot;";
+        else if (static_cast<unsigned char>(c) >= ' ' || c == '\n')
+            out.push_back(c);
+    }
+    return out;
+}
+
+// Writes the form that CI systems read: a test case a configuration.
+std::string junit_of(const std::vector<Checked>& rows) {
+    const auto bad = std::count_if(rows.begin(), rows.end(), [](const Checked& r) { return r.bad(); });
+    const auto open = std::count_if(rows.begin(), rows.end(),
+                                    [](const Checked& r) { return r.verdict == Verdict::not_known; });
+    std::string out =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"pentamesh check\" tests=\""
+        + std::to_string(rows.size()) + "\" failures=\"" + std::to_string(bad) + "\" skipped=\""
+        + std::to_string(open) + "\">\n";
+    for (const Checked& r : rows) {
+        out += "  <testcase classname=\"" + xml(r.file) + "\" name=\""
+               + xml(r.recipe.empty() ? r.file : r.recipe) + "\"";
+        if (r.verdict == Verdict::ok) {
+            out += "/>\n";
+            continue;
+        }
+        std::string words;
+        for (const ImportProblem& p : r.reasons)
+            words += p.message + (p.fix.empty() ? "" : " change: " + words_of(p.fix)) + "\n";
+        const char* tag = r.bad() ? "failure" : "skipped";
+        out += std::string("><") + tag + " message=\""
+               + std::string(kVerdicts[static_cast<std::size_t>(r.verdict)]) + "\">" + xml(words) + "</" + tag
+               + "></testcase>\n";
+    }
+    return out + "</testsuite>\n";
+}
+
+int check(const Context& context, const CheckArguments& a) {
+    std::vector<Checked> rows;
+    for (const std::string& given : a.files) {
+        std::error_code ignored;
+        if (!std::filesystem::is_directory(given, ignored)) {
+            check_file(context, a, given, true, rows);
+            continue;
+        }
+        for (const std::string& file : files_in(given)) check_file(context, a, file, false, rows);
+    }
+    if (!a.junit.empty()) write_file(a.junit, junit_of(rows));
+    print(context.json ? json_of(rows).dump(2) + "\n" : text_of(rows, a.why));
+    return std::any_of(rows.begin(), rows.end(), [](const Checked& r) { return r.bad(); }) ? 1 : 0;
+}
+
+}  // namespace
+
+void add_check(Options& app, Context& context) {
+    auto& a = run_with(app, context, check);
+    app.add_option("FILE", a.files, "folders, and files of settings or plans").required();
+    app.add_flag("--why", a.why, "every reason, and the change that mends it");
+    app.add_option("--gpus", a.gpus, "GPUs of the jobs that do not say them").range(1, 1 << 20);
+    app.add_option("--model", a.model, "a model preset's id or a file, for those that do not say it");
+    app.add_option("--cluster", a.cluster,
+                   "a cluster preset's id, in the place of what a recipe's name says");
+    app.add_option("--var", a.variables, "a value that scripts do not say, TP=4; may be repeated")
+        .type_name("NAME=VALUE")
+        .repeatable();
+    app.add_option("--junit", a.junit, "write JUnit's XML to a file, which CI systems show")
+        .type_name("FILE");
+    add_json_flag(app, context);
+}
+
+}  // namespace pentamesh::cli
