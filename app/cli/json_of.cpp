@@ -2,8 +2,7 @@
 
 #include "app/tables/comm.h"
 #include "app/tables/memory.h"
-#include "app/tables/table_json.h"
-#include "app/tables/timeline.h"
+#include "app/tables/step.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
 #include "core/step/causal_mfu.h"
