@@ -2,7 +2,6 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/platform/platform.h"
-#include "app/tables/table_json.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/text.h"
 #include "core/decide/search.h"
@@ -263,8 +262,7 @@ Table table_of(const std::vector<ui::FrameCost>& frames) {
              {"vertices", Shown::count}},
             {}};
     for (const ui::FrameCost& f : frames)
-        t.rows.push_back({cell(f.gpus), cell(f.cpu_ms), cell(f.demo_cpu_ms), cell(f.anew_cpu_ms),
-                          std::to_string(f.vertices)});
+        t.rows.push_back({f.gpus, f.cpu_ms, f.demo_cpu_ms, f.anew_cpu_ms, f.vertices});
     return t;
 }
 
@@ -279,9 +277,8 @@ Table table_of(const std::vector<ui::TimelineFrameCost>& frames) {
              {"vertices", Shown::count}},
             {}};
     for (const ui::TimelineFrameCost& f : frames)
-        t.rows.push_back({std::to_string(f.stages), std::to_string(f.microbatches), std::to_string(f.chunks),
-                          std::to_string(f.ops), cell(f.replay_ms), cell(f.cpu_ms), cell(f.worst_ms),
-                          std::to_string(f.vertices)});
+        t.rows.push_back(
+            {f.stages, f.microbatches, f.chunks, f.ops, f.replay_ms, f.cpu_ms, f.worst_ms, f.vertices});
     return t;
 }
 
@@ -302,8 +299,7 @@ int bench(const Context& context, const std::monostate& /*no options*/) {
         with.push_back({{"plan", entry.id}, {"per_s", full}});
         without.push_back({{"plan", entry.id}, {"per_s", quick}});
         reported.push_back({{"plan", entry.id}, {"per_s", fast}});
-        section.table.rows.push_back({entry.id, with_commas(std::llround(full)),
-                                      with_commas(std::llround(fast)), with_commas(std::llround(quick))});
+        section.table.rows.push_back({entry.id, std::llround(full), std::llround(fast), std::llround(quick)});
     }
     // A search asks for "without timeline"; a report asks for the other one.
     Json out{{"evaluate", std::move(with)},

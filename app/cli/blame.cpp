@@ -1,8 +1,8 @@
 // `blame` says what the ranks that hang or fail have in common.
-#include "app/tables/blame.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
+#include "app/tables/comm.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"

@@ -1,8 +1,8 @@
 // `calibrate` fits the constants of one's own cluster to one's own runs.
-#include "app/tables/calibrate.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
+#include "app/tables/constants.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/calibrate/own_runs.h"

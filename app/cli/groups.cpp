@@ -1,7 +1,7 @@
-#include "app/tables/groups.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
+#include "app/tables/comm.h"
 #include "core/advice/advice.h"
 #include "core/base/nearest.h"
 #include "core/mesh/mesh_factors.h"

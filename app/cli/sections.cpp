@@ -1,12 +1,9 @@
 #include "app/cli/sections.h"
 
 #include "app/tables/comm.h"
-#include "app/tables/cost.h"
-#include "app/tables/groups.h"
 #include "app/tables/memory.h"
 #include "app/tables/review.h"
 #include "app/tables/step.h"
-#include "app/tables/timeline.h"
 #include "core/base/text.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/names.h"
@@ -42,15 +39,14 @@ Section problems_section(const Evaluation& e) {
 Section parameters_section(const ParameterCounts& c) {
     Section s{"Parameters", {}, {{{"kind"}, {"numbers", Shown::count}}, {}}};
     for (const TensorKind kind : all_of<TensorKind>())
-        if (const std::int64_t n = c.by_kind[kind]; n > 0)
-            s.table.rows.push_back({std::string(name_of(kind)), cell(n)});
-    s.table.rows.push_back({"total", cell(c.total)});
+        if (const std::int64_t n = c.by_kind[kind]; n > 0) s.table.rows.push_back({name_of(kind), n});
+    s.table.rows.push_back({"total", c.total});
     if (c.active != c.total)
-        s.table.rows.push_back({"used by one token, the whole embedding counted", cell(c.active)});
+        s.table.rows.push_back({"used by one token, the whole embedding counted", c.active});
     if (c.active_without_embedding != c.total)
         s.table.rows.push_back(
-            {"used by one token, without the embedding's table", cell(c.active_without_embedding)});
-    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", cell(c.mtp)});
+            {"used by one token, without the embedding's table", c.active_without_embedding});
+    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", c.mtp});
     return s;
 }
 

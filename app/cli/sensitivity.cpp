@@ -1,8 +1,8 @@
 // `sensitivity` says how much each choice and constant matters.
-#include "app/tables/sensitivity.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
+#include "app/tables/constants.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"
 #include "core/decide/units.h"

@@ -11,9 +11,9 @@ namespace {
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 // Returns the exact value, in the unit that the table names.
-std::string figure_cell(const FigureRow& row, std::size_t plan) {
-    if (!row.values[plan]) return "";
-    return cell(row.unit == FigureRow::Unit::bytes ? *row.values[plan] / kGiB : *row.values[plan]);
+Cell figure_cell(const FigureRow& row, std::size_t plan) {
+    if (!row.values[plan]) return {};
+    return row.unit == FigureRow::Unit::bytes ? *row.values[plan] / kGiB : *row.values[plan];
 }
 
 void add_plans(Table& t, const PlanComparison& c, Shown shown) {
@@ -74,7 +74,7 @@ Table fields_table(const PlanComparison& c) {
     t.columns = {{"field"}};
     add_plans(t, c, Shown::words);
     for (const FieldDifference& f : c.fields) {
-        std::vector<std::string>& row = t.rows.emplace_back();
+        Table::Row& row = t.rows.emplace_back();
         row.push_back(f.pointer);
         for (const std::string& v : f.values) row.push_back(value_cell(v));
     }
@@ -88,7 +88,7 @@ Table figures_table(const PlanComparison& c) {
     t.columns.push_back({"unit"});
     t.columns.push_back({"better"});
     for (const FigureRow& f : c.figures) {
-        std::vector<std::string>& row = t.rows.emplace_back();
+        Table::Row& row = t.rows.emplace_back();
         row.emplace_back(f.name);
         for (std::size_t i = 0; i < f.values.size(); ++i) row.push_back(figure_cell(f, i));
         row.push_back(unit_words(f));
@@ -103,7 +103,7 @@ Table worded_figures_table(const PlanComparison& c) {
     add_plans(t, c, Shown::words);
     t.columns.push_back({"better"});
     for (const FigureRow& f : c.figures) {
-        std::vector<std::string>& row = t.rows.emplace_back();
+        Table::Row& row = t.rows.emplace_back();
         row.emplace_back(f.name);
         for (std::size_t i = 0; i < f.values.size(); ++i)
             row.push_back(f.values[i] ? figure_words(f, i) : "");
@@ -123,10 +123,10 @@ Table why_table(const PlanComparison& c) {
     std::vector<double> steps(c.plans.size()), deltas(c.plans.size());
     const auto put = [&](const std::string& name, const std::vector<double>& values,
                          const std::vector<double>& delta, const std::string& why) {
-        std::vector<std::string>& row = t.rows.emplace_back();
+        Table::Row& row = t.rows.emplace_back();
         row.push_back(name);
-        for (const double v : values) row.push_back(cell(v));
-        for (std::size_t i = 1; i < delta.size(); ++i) row.push_back(cell(delta[i]));
+        for (const double v : values) row.emplace_back(v);
+        for (std::size_t i = 1; i < delta.size(); ++i) row.emplace_back(delta[i]);
         row.push_back(why);
     };
     for (const PartRow& p : c.why) {
@@ -149,8 +149,7 @@ Table path_table(const PlanComparison& c) {
                  {"fullest GPU", Shown::memory, "memory_bytes"},
                  {"fits"}};
     for (const PathEdit& e : c.path)
-        t.rows.push_back({e.edit, cell(e.step_s), cell(e.tokens_per_s), whole_cell(e.memory_bytes),
-                          std::string(fit_cell(e.fit))});
+        t.rows.push_back({e.edit, e.step_s, e.tokens_per_s, whole_cell(e.memory_bytes), fit_cell(e.fit)});
     return t;
 }
 
@@ -159,34 +158,33 @@ Table comparison_table(const PlanComparison& c) {
     t.columns = {{"table"}, {"row"}, {"unit"}};
     add_plans(t, c, Shown::plain);
     t.columns.push_back({"note"});
-    const auto put = [&](std::string table, std::string row, std::string unit,
-                         std::vector<std::string> values, std::string note) {
-        std::vector<std::string>& out = t.rows.emplace_back();
+    const auto put = [&](std::string table, std::string row, std::string unit, Table::Row values,
+                         std::string note) {
+        Table::Row& out = t.rows.emplace_back();
         out = {std::move(table), std::move(row), std::move(unit)};
         values.resize(c.plans.size());
-        for (std::string& v : values) out.push_back(std::move(v));
+        for (Cell& v : values) out.push_back(std::move(v));
         out.push_back(std::move(note));
     };
-    for (const FieldDifference& f : c.fields) put("fields", f.pointer, "", f.values, "");
+    for (const FieldDifference& f : c.fields)
+        put("fields", f.pointer, "", {f.values.begin(), f.values.end()}, "");
     for (const FigureRow& f : c.figures) {
-        std::vector<std::string> values;
+        Table::Row values;
         for (std::size_t i = 0; i < f.values.size(); ++i) values.push_back(figure_cell(f, i));
         const auto better = f.better();
         put("figures", std::string(f.key), unit_words(f), std::move(values),
             better ? plan_letter(*better) : "");
     }
-    std::vector<std::string> fit;
+    Table::Row fit;
     for (const std::optional<MemoryFit> f : c.fit) fit.emplace_back(f ? fit_cell(*f) : "");
     put("figures", "memory.fits", "", std::move(fit), "");
     for (const bool delta : {false, true})
         for (const PartRow& p : c.why) {
-            std::vector<std::string> values;
-            for (const double v : delta ? p.delta_s : p.values_s) values.push_back(cell(v));
-            put(delta ? "delta" : "why", p.part, "s", std::move(values), delta ? "" : p.because);
+            const std::vector<double>& values = delta ? p.delta_s : p.values_s;
+            put(delta ? "delta" : "why", p.part, "s", {values.begin(), values.end()}, delta ? "" : p.because);
         }
     for (const PathEdit& e : c.path)
-        put("path", e.edit, "s", {"", cell(e.step_s)},
-            e.fit == MemoryFit::yes ? "" : std::string(name_of(e.fit)));
+        put("path", e.edit, "s", {"", e.step_s}, e.fit == MemoryFit::yes ? "" : std::string(name_of(e.fit)));
     return t;
 }
 

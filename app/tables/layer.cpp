@@ -52,13 +52,12 @@ Table layer_table(const LayerList& list, Notation notation, bool dp) {
                  {"stash", Shown::memory, "stash_bytes"}};
     for (const LayerStep& s : list.steps) {
         const bool speaks = is_collective(s.op);
-        t.rows.push_back({cell(std::int64_t{s.n}), std::string(name_of(s.phase)), std::string(name_of(s.op)),
-                          std::string(words_of(s.what)), s.recomputed ? "yes" : "",
-                          speaks ? std::string(name_of(s.group)) : "", line_of(s, notation, dp),
-                          texts(s.in, notation, dp), texts(s.out, notation, dp), cell(s.flops),
-                          whole_cell(s.bytes_moved), speaks ? whole_cell(s.message_bytes) : "",
-                          speaks ? whole_cell(s.sent_bytes) : "", speaks ? cell(s.calls) : "", cell(s.time_s),
-                          kept_text(s.kept), kept_text(s.freed), whole_cell(s.stash_bytes)});
+        t.rows.push_back({s.n, name_of(s.phase), name_of(s.op), words_of(s.what), s.recomputed ? "yes" : "",
+                          speaks ? name_of(s.group) : "", line_of(s, notation, dp), texts(s.in, notation, dp),
+                          texts(s.out, notation, dp), s.flops, whole_cell(s.bytes_moved),
+                          speaks ? whole_cell(s.message_bytes) : Cell(),
+                          speaks ? whole_cell(s.sent_bytes) : Cell(), speaks ? Cell(s.calls) : Cell(),
+                          s.time_s, kept_text(s.kept), kept_text(s.freed), whole_cell(s.stash_bytes)});
     }
     return t;
 }
@@ -84,9 +83,9 @@ Table layer_calls_table(const LayerList& list, const Comm& comm) {
                  {"the plan's bytes", Shown::traffic, "plan_sent_bytes"}};
     for (const LayerCallSum& c : list.totals.calls) {
         const PlanCalls plan = plan_calls(comm, list.type, c.group, collective_of(c.op));
-        t.rows.push_back({std::string(name_of(c.group)), std::string(name_of(c.op)), cell(c.calls),
-                          whole_cell(c.sent_bytes), plan.calls < 0 ? "" : cell(plan.calls),
-                          plan.calls < 0 ? "" : whole_cell(plan.sent_bytes)});
+        t.rows.push_back({name_of(c.group), name_of(c.op), c.calls, whole_cell(c.sent_bytes),
+                          plan.calls < 0 ? Cell() : Cell(plan.calls),
+                          plan.calls < 0 ? Cell() : whole_cell(plan.sent_bytes)});
     }
     return t;
 }

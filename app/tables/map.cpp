@@ -21,11 +21,10 @@ Table map_table(const Plan& plan, std::span<const MapRow> rows) {
                  {"reach for it when", Shown::words, "reach"}};
     for (const MapRow& r : rows) {
         const MapWords& w = words_of(r.id);
-        t.rows.push_back({std::string(w.key), cell(r.degree), r.setting, std::string(w.cuts),
-                          r.collectives.empty() ? std::string(w.says) : collectives_text(r),
-                          whole_cell(r.calls), whole_cell(r.sent_bytes), cell(r.time_s), cell(r.exposed_s),
-                          tier_label(plan.cluster, r.tier), std::string(name_of(r.verdict)), r.reason,
-                          std::string(w.reach)});
+        t.rows.push_back({w.key, r.degree, r.setting, w.cuts,
+                          r.collectives.empty() ? Cell(w.says) : Cell(collectives_text(r)),
+                          whole_cell(r.calls), whole_cell(r.sent_bytes), r.time_s, r.exposed_s,
+                          tier_label(plan.cluster, r.tier), name_of(r.verdict), r.reason, w.reach});
     }
     return t;
 }
@@ -37,7 +36,7 @@ Table map_reference_table() {
     for (const MapWordsColumn& k : kMapMaster) t.columns.push_back({std::string(k.title)});
     for (int i = 0; i < kMapRowCount; ++i) {
         const MapWords& w = words_of(static_cast<MapRowId>(i));
-        std::vector<std::string>& row = t.rows.emplace_back();
+        Table::Row& row = t.rows.emplace_back();
         row.emplace_back(w.key);
         for (const MapWordsColumn& k : kMapScope) row.emplace_back(w.*k.words);
         for (const MapWordsColumn& k : kMapMaster) row.emplace_back(w.*k.words);

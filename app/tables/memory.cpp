@@ -1,5 +1,7 @@
 #include "app/tables/memory.h"
 
+#include "core/plan/names.h"
+
 namespace pentamesh {
 
 namespace {
@@ -22,7 +24,7 @@ std::vector<Table::Column> category_columns(Shown shown) {
             {"buffers", shown}};
 }
 
-std::vector<std::string> category_cells(const StageMemory& s) {
+Table::Row category_cells(const StageMemory& s) {
     return {whole_cell(s.parameters), whole_cell(s.gradients), whole_cell(s.optimizer),
             whole_cell(s.activations), whole_cell(s.buffers)};
 }
@@ -42,11 +44,11 @@ Table memory_table(const Memory& memory) {
          {"activations of a layer and micro-batch", Shown::memory, "activations_per_layer_microbatch"},
          {"activations of the layers", Shown::memory, "layer_activations"}});
     for (const StageMemory& s : memory.stage)
-        t.rows.push_back(joined<std::string>(
-            {cell(std::int64_t{s.stage}), cell(std::int64_t{s.layers})}, category_cells(s),
+        t.rows.push_back(joined<Cell>(
+            {s.stage, s.layers}, category_cells(s),
             {whole_cell(s.buffers_low), whole_cell(s.buffers_high), whole_cell(s.total()),
              whole_cell(s.allocated), whole_cell(s.reserved), whole_cell(s.total()), whole_cell(s.host),
-             cell(s.in_flight), whole_cell(s.activations_per_layer), whole_cell(s.layer_activations)}));
+             s.in_flight, whole_cell(s.activations_per_layer), whole_cell(s.layer_activations)}));
     return t;
 }
 
@@ -59,8 +61,40 @@ Table savings_table(const std::vector<SavingStep>& steps) {
     t.columns = joined<Table::Column>({{"after"}, {"saved", Shown::memory}}, category_columns(Shown::memory),
                                       {{"total", Shown::memory}, {"why"}});
     for (const SavingStep& s : steps)
-        t.rows.push_back(joined<std::string>({label_of(s), whole_cell(s.saved)}, category_cells(s.fullest),
-                                             {whole_cell(s.fullest.total()), std::string(reason_of(s))}));
+        t.rows.push_back(joined<Cell>({label_of(s), whole_cell(s.saved)}, category_cells(s.fullest),
+                                      {whole_cell(s.fullest.total()), reason_of(s)}));
+    return t;
+}
+
+Table strategies_table(const StrategyPrices& prices) {
+    Table t;
+    t.columns = {{"strategy"}, {"cuts"}};
+    for (Table::Column& c : category_columns(Shown::memory)) t.columns.push_back(std::move(c));
+    t.columns.push_back({"total", Shown::memory, "total_bytes"});
+    t.columns.push_back({"sent per step", Shown::traffic, "sent_bytes"});
+    t.columns.push_back({"calls per step", Shown::count, "calls"});
+    t.columns.push_back({"collectives"});
+    const auto row = [&](std::string_view name, std::string_view cuts, const StageMemory& m, double sent,
+                         double calls, const std::string& what) {
+        Table::Row& cells = t.rows.emplace_back();
+        cells = {name, cuts};
+        for (Cell& c : category_cells(m)) cells.push_back(std::move(c));
+        for (const double x : {m.total(), sent, calls}) cells.push_back(whole_cell(x));
+        cells.push_back(what);
+    };
+    row("one GPU", "", prices.single_gpu, 0, 0, "");
+    for (const StrategyPrice& p : prices.price) {
+        const StrategyFacts& facts = facts_of(p.strategy);
+        if (!p.possible) {
+            Table::Row& cells = t.rows.emplace_back(t.columns.size());
+            cells[0] = facts.name, cells[1] = p.why_not;
+            continue;
+        }
+        std::string what;
+        for (const StrategyTraffic& x : p.traffic)
+            what += (what.empty() ? "" : " + ") + std::string(name_of(x.collective));
+        row(facts.name, facts.splits, p.fullest, p.sent_bytes, p.count, what);
+    }
     return t;
 }
 

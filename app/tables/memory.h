@@ -1,17 +1,21 @@
-// Tables say what each GPU holds: stage by stage, and what each axis saved.
+// Tables say what each GPU holds: by stage, by what each axis saved, and with one strategy by itself.
 #pragma once
 
 #include "app/tables/table.h"
 #include "core/memory/savings.h"
+#include "core/teach/single_axis.h"
 
 namespace pentamesh {
 
 // Returns parameters, gradients, optimizer, activations and buffers of a stage, and their cells.
 [[nodiscard]] std::vector<Table::Column> category_columns(Shown shown);
-[[nodiscard]] std::vector<std::string> category_cells(const StageMemory& stage);
+[[nodiscard]] Table::Row category_cells(const StageMemory& stage);
 [[nodiscard]] Table memory_table(const Memory& memory);
 // Returns a cell of a column "fits": "yes", "no" or the words of what may fit.
 [[nodiscard]] std::string_view fit_cell(MemoryFit fit);
 [[nodiscard]] Table savings_table(const std::vector<SavingStep>& steps);
+
+// Returns a table with one GPU first, then a row for each strategy; it says why where one is impossible.
+[[nodiscard]] Table strategies_table(const StrategyPrices& prices);
 
 }  // namespace pentamesh

@@ -38,8 +38,8 @@ struct TrafficSum {
     double calls = 0, sent = 0, time_s = 0, exposed_s = 0;
 };
 
-void add_traffic(Table& t, const std::string& name, const TrafficSum& s) {
-    t.rows.push_back({name, whole_cell(s.calls), whole_cell(s.sent), cell(s.time_s), cell(s.exposed_s)});
+void add_traffic(Table& t, std::string_view name, const TrafficSum& s) {
+    t.rows.push_back({name, whole_cell(s.calls), whole_cell(s.sent), s.time_s, s.exposed_s});
 }
 
 Table traffic_columns(std::string_view first) {
@@ -100,9 +100,9 @@ Table headroom_table(const Memory& memory) {
                  {"share free", Shown::share, "free_share"},
                  {"free at the most", Shown::memory, "free_at_most"}};
     for (const StageMemory& s : memory.stage)
-        t.rows.push_back({cell(std::int64_t{s.stage}), whole_cell(s.least()), whole_cell(s.total()),
-                          whole_cell(s.most()), whole_cell(memory.hbm - s.total()),
-                          cell(memory.hbm > 0 ? (memory.hbm - s.total()) / memory.hbm : 0.0),
+        t.rows.push_back({s.stage, whole_cell(s.least()), whole_cell(s.total()), whole_cell(s.most()),
+                          whole_cell(memory.hbm - s.total()),
+                          memory.hbm > 0 ? (memory.hbm - s.total()) / memory.hbm : 0.0,
                           whole_cell(memory.hbm - s.most())});
     return t;
 }
@@ -114,7 +114,7 @@ Table axes_traffic_table(const Evaluation& e) {
         const auto kind = static_cast<GroupKind>(i);
         const AxisTraffic& a = e.comm.by_axis[kind];
         if (a.count <= 0) continue;
-        add_traffic(t, std::string(name_of(kind)), {a.count, a.sent_bytes_per_rank, a.time_s, a.exposed_s});
+        add_traffic(t, name_of(kind), {a.count, a.sent_bytes_per_rank, a.time_s, a.exposed_s});
         all.calls += a.count, all.sent += a.sent_bytes_per_rank;
         all.time_s += a.time_s, all.exposed_s += a.exposed_s;
     }
@@ -133,8 +133,7 @@ Table links_traffic_table(const Plan& plan, const Evaluation& e) {
         s.time_s += o.time_s, s.exposed_s += o.exposed_s;
     }
     for (std::size_t i = 0; i < tiers.size(); ++i)
-        if (tiers[i].calls > 0)
-            add_traffic(t, std::string(tier_name(plan.cluster, static_cast<int>(i))), tiers[i]);
+        if (tiers[i].calls > 0) add_traffic(t, tier_name(plan.cluster, static_cast<int>(i)), tiers[i]);
     return t;
 }
 

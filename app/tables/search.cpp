@@ -9,23 +9,23 @@
 namespace pentamesh {
 namespace {
 
-std::string value_cell(const LayoutChoice& c, Varied v) {
+Cell value_cell(const LayoutChoice& c, Varied v) {
     switch (v) {
-    case Varied::tp: return cell(c.tp);
-    case Varied::cp: return cell(c.cp);
-    case Varied::pp: return cell(c.pp);
-    case Varied::virtual_stages: return cell(c.virtual_stages);
-    case Varied::schedule: return std::string(name_of(c.schedule));
-    case Varied::ep: return cell(c.ep);
-    case Varied::etp: return cell(c.etp);
-    case Varied::dp_shard: return cell(c.dp_shard);
-    case Varied::dp_replicate: return cell(c.dp_replicate);
-    case Varied::zero: return cell(std::int64_t{c.zero});
-    case Varied::micro_batch: return cell(c.micro_batch);
+    case Varied::tp: return c.tp;
+    case Varied::cp: return c.cp;
+    case Varied::pp: return c.pp;
+    case Varied::virtual_stages: return c.virtual_stages;
+    case Varied::schedule: return name_of(c.schedule);
+    case Varied::ep: return c.ep;
+    case Varied::etp: return c.etp;
+    case Varied::dp_shard: return c.dp_shard;
+    case Varied::dp_replicate: return c.dp_replicate;
+    case Varied::zero: return c.zero;
+    case Varied::micro_batch: return c.micro_batch;
     case Varied::recompute: return words_of(c.recompute);
-    case Varied::order: return std::string(order_name(c.order));
+    case Varied::order: return order_name(c.order);
     }
-    return "";
+    return {};
 }
 
 bool is_words(Varied v) {
@@ -58,15 +58,12 @@ Table results_table(const SearchReport& r) {
     if (cost) t.columns.push_back({"cost a million tokens", Shown::figure, "cost_per_million_tokens"});
     t.columns.push_back({"pareto"});
     for (const SearchResult& x : r.results) {
-        std::vector<std::string>& row = t.rows.emplace_back();
+        Table::Row& row = t.rows.emplace_back();
         for (const Varied v : shown) row.push_back(value_cell(x.choice, v));
-        for (std::string text : {cell(x.step_s), cell(x.tokens_per_s), cell(x.mfu)})
-            row.push_back(std::move(text));
-        if (causal) row.push_back(cell(mfu_causal(x.step)));
-        for (std::string text :
-             {whole_cell(x.memory_bytes), cell(x.headroom), cell(x.bubble_s), cell(x.exposed_s)})
-            row.push_back(std::move(text));
-        if (cost) row.push_back(cell(x.cost_per_token * 1e6));
+        row.insert(row.end(), {x.step_s, x.tokens_per_s, x.mfu});
+        if (causal) row.emplace_back(mfu_causal(x.step));
+        row.insert(row.end(), {whole_cell(x.memory_bytes), x.headroom, x.bubble_s, x.exposed_s});
+        if (cost) row.emplace_back(x.cost_per_token * 1e6);
         row.emplace_back(x.pareto ? "yes" : "");
     }
     return t;
@@ -76,7 +73,7 @@ Table found_table(std::span<const FoundRow> rows) {
     Table t;
     t.columns = {
         {"layout"}, {"step", Shown::seconds, "step_s"}, {"fullest GPU", Shown::memory, "memory_bytes"}};
-    for (const FoundRow& r : rows) t.rows.push_back({r.layout, cell(r.step_s), whole_cell(r.memory_bytes)});
+    for (const FoundRow& r : rows) t.rows.push_back({r.layout, r.step_s, whole_cell(r.memory_bytes)});
     return t;
 }
 
@@ -94,8 +91,8 @@ Table rejected_table(const SearchReport& r) {
                  {"for example"},
                  {"message"}};
     for (const Rejection& x : r.rejected)
-        t.rows.push_back({std::string(reason_words(x.code)), cell(x.count),
-                          choice_words(x.example.layout, x.example.training), x.message});
+        t.rows.push_back(
+            {reason_words(x.code), x.count, choice_words(x.example.layout, x.example.training), x.message});
     return t;
 }
 

@@ -1,17 +1,16 @@
 #include "app/tables/table.h"
 
-#include "app/tables/table_json.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <nlohmann/json.hpp>
 
 namespace pentamesh {
 namespace {
 
-using Row = std::vector<std::string>;
+using Row = Table::Row;
 
 const std::string& key_of(const Table::Column& c) {
     return c.key.empty() ? c.title : c.key;
@@ -44,7 +43,7 @@ std::string as_csv(const Table& t) {
         out += (i ? "," : "") + csv_field(key_of(t.columns[i]));
     out += "\r\n";
     for (const Row& row : t.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + csv_field(row[i]);
+        for (std::size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + csv_field(row[i].text());
         out += "\r\n";
     }
     return out;
@@ -61,7 +60,7 @@ std::string as_markdown(const Table& t) {
     out += "\n";
     for (const Row& row : t.rows) {
         out += "|";
-        for (const auto& text : row) out += " " + field(text) + " |";
+        for (const Cell& cell : row) out += " " + field(cell.text()) + " |";
         out += "\n";
     }
     return out;
@@ -78,7 +77,7 @@ std::string as_html(const Table& t) {
     };
     line("th", [&](std::size_t i) { return t.columns[i].title; });
     for (const Row& row : t.rows)
-        line("td", [&](std::size_t i) { return i < row.size() ? row[i] : std::string(); });
+        line("td", [&](std::size_t i) { return i < row.size() ? row[i].text() : std::string(); });
     return out + "</table>\n";
 }
 
@@ -87,7 +86,7 @@ std::string as_text(const Table& t) {
     for (std::size_t i = 0; i < width.size(); ++i) {
         width[i] = letters(t.columns[i].title);
         for (const Row& row : t.rows)
-            if (i < row.size()) width[i] = std::max(width[i], letters(row[i]));
+            if (i < row.size()) width[i] = std::max(width[i], letters(row[i].text()));
     }
     std::string out;
     const auto line = [&](auto&& text_of) {
@@ -102,7 +101,7 @@ std::string as_text(const Table& t) {
     };
     line([&](std::size_t i) { return t.columns[i].title; });
     for (const Row& row : t.rows)
-        line([&](std::size_t i) { return i < row.size() ? row[i] : std::string(); });
+        line([&](std::size_t i) { return i < row.size() ? row[i].text() : std::string(); });
     return out;
 }
 
@@ -112,21 +111,36 @@ Table picked(const Table& table, const std::vector<std::size_t>& from) {
     for (const std::size_t i : from) out.columns.push_back(table.columns[i]);
     for (const Row& row : table.rows) {
         Row& to = out.rows.emplace_back();
-        for (const std::size_t i : from) to.push_back(i < row.size() ? row[i] : "");
+        for (const std::size_t i : from) to.push_back(i < row.size() ? row[i] : Cell());
     }
     return out;
 }
 
 }  // namespace
 
+Cell::Cell(double number) : value_(number) {
+    if (!std::isfinite(number))
+        value_ = exact_text(number);
+    else if (number == std::floor(number) && std::abs(number) < 1e15)
+        value_ = std::llround(number);
+}
+
+double Cell::number() const {
+    const double* x = std::get_if<double>(&value_);
+    return x ? *x : static_cast<double>(whole());
+}
+
+std::string Cell::text() const {
+    if (!is_number()) return std::get<std::string>(value_);
+    return is_whole() ? std::to_string(whole()) : exact_text(number());
+}
+
 nlohmann::ordered_json json_rows(const Table& t) {
-    const auto value_of = [](Shown shown, const std::string& exact) -> nlohmann::ordered_json {
-        const std::optional<double> x = shown == Shown::words ? std::nullopt : parse_double(exact);
-        if (!x) return exact;
-        const bool whole = exact.find_first_not_of("-0123456789") == std::string::npos && std::abs(*x) < 9e18;
+    const auto value_of = [](Shown shown, const Cell& exact) -> nlohmann::ordered_json {
+        if (shown == Shown::words || !exact.is_number()) return exact.text();
         const bool real = shown == Shown::seconds || shown == Shown::share || shown == Shown::figure;
-        if (whole && !real) return std::stoll(exact);
-        return *x;
+        if (exact.is_whole() && !real) return exact.whole();
+        return exact.number();
     };
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const Row& row : t.rows) {
@@ -153,21 +167,20 @@ std::string write_table(const Table& table, TableFormat format) {
     return as_text(table);
 }
 
-std::string cell_words(const Table::Column& column, const std::string& exact) {
-    if (column.shown == Shown::words || column.shown == Shown::plain) return exact;
-    const std::optional<double> x = parse_double(exact);
-    if (!x) return exact;
+std::string cell_words(const Table::Column& column, const Cell& exact) {
+    if (!exact.is_number()) return exact.text();
+    const double x = exact.number();
     switch (column.shown) {
-    case Shown::count: return std::abs(*x) < 9e18 ? whole_text(*x) : exact;
-    case Shown::memory: return memory_text(*x);
-    case Shown::traffic: return bytes_text(*x);
-    case Shown::seconds: return time_text(*x);
-    case Shown::share: return percent_text(*x);
-    case Shown::figure: return three_digits(*x);
+    case Shown::count: return std::abs(x) < 9e18 ? whole_text(x) : exact.text();
+    case Shown::memory: return memory_text(x);
+    case Shown::traffic: return bytes_text(x);
+    case Shown::seconds: return time_text(x);
+    case Shown::share: return percent_text(x);
+    case Shown::figure: return three_digits(x);
     case Shown::words:
     case Shown::plain: break;
     }
-    return exact;
+    return exact.text();
 }
 
 Table worded(Table table) {
@@ -192,16 +205,8 @@ Table without(const Table& table, std::initializer_list<std::string_view> keys) 
     return picked(table, from);
 }
 
-std::string cell(double value) {
-    return value == 0 ? "0" : exact_text(value);
-}
-
-std::string cell(std::int64_t value) {
-    return std::to_string(value);
-}
-
-std::string whole_cell(double value) {
-    return std::isfinite(value) && std::abs(value) < 9e18 ? std::to_string(std::llround(value)) : cell(value);
+Cell whole_cell(double value) {
+    return std::isfinite(value) && std::abs(value) < 9e18 ? Cell(std::llround(value)) : Cell(value);
 }
 
 }  // namespace pentamesh

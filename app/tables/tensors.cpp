@@ -2,7 +2,9 @@
 
 #include "core/base/text.h"
 #include "core/plan/names.h"
+#include "core/sharding/nesting.h"
 #include "core/sharding/placement_words.h"
+#include "core/teach/captions.h"
 
 namespace pentamesh {
 
@@ -36,8 +38,8 @@ Table tensors_table(std::span<const Placement> placements) {
                  {"on one GPU", Shown::words, "local_shape"},
                  {"there", Shown::traffic, "bytes_per_rank"}};
     for (const Placement& p : placements)
-        t.rows.push_back({std::string(name_of(p.id)), cell(p.layers), shape_text(p, p.shape),
-                          placement_text(p), shape_text(p, p.local), whole_cell(p.bytes_per_rank)});
+        t.rows.push_back({name_of(p.id), p.layers, shape_text(p, p.shape), placement_text(p),
+                          shape_text(p, p.local), whole_cell(p.bytes_per_rank)});
     return t;
 }
 
@@ -54,13 +56,42 @@ Table held_table(const Mesh& mesh, std::int64_t rank, std::span<const HeldTensor
     t.columns.push_back({"there", Shown::memory, "bytes_there"});
     t.columns.push_back({"whole", Shown::memory, "bytes_whole"});
     for (const auto& [placement, part] : tensors) {
-        std::vector<std::string>& row = t.rows.emplace_back();
-        row = {std::string(name_of(placement.id)), shape_words(placement)};
+        Table::Row& row = t.rows.emplace_back();
+        row = {name_of(placement.id), shape_words(placement)};
         for (const Axis a : used) row.push_back(spread_words(placement.on(a)));
         row.push_back(part_words(placement, part));
         row.push_back(whole_cell(part.bytes));
         row.push_back(whole_cell(placement.bytes_whole));
     }
+    return t;
+}
+
+Table nest_table(const Plan& plan, const Evaluation& evaluation, Fold fold, const NestPath& path) {
+    Table t;
+    t.columns = {{"level"},
+                 {"axis"},
+                 {"boxes in one box", Shown::count, "boxes_in_one"},
+                 {"boxes", Shown::count},
+                 {"GPUs in one", Shown::count, "gpus_in_one"},
+                 {"ranks apart", Shown::count, "stride"},
+                 {"here"},
+                 {"what they say to each other", Shown::words, "caption"}};
+    const Nest nest = nest_of(plan, evaluation.mesh, fold);
+    std::int64_t boxes = 1;
+    for (std::size_t k = 0; k < nest.levels.size(); ++k) {
+        const NestLevel& l = nest.levels[k];
+        boxes *= l.count;
+        t.rows.push_back({name_of(l.kind), name_of(l.group), l.count, boxes, l.gpus, l.stride,
+                          k < path.size() ? Cell(path[k]) : Cell(),
+                          caption_of(plan, evaluation, group_listed_under(evaluation, l.group)).text()});
+    }
+    const NestPath legal = legal_path(nest, path);
+    if (nest.mesh.world <= 0 || legal.size() < nest.levels.size()) return t;
+    const NestChildren inside = children_of(nest, legal);
+    for (const NestItem& item : inside.items)
+        t.rows.push_back({name_of(inside.kind), "", "", "", "", "", item.label, ""});
+    for (const std::string& cut : cut_sentences(nest, tensors_at(nest, legal), first_rank_of(nest, legal)))
+        t.rows.push_back({"cut", "", "", "", "", "", cut, ""});
     return t;
 }
 

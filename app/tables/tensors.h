@@ -1,7 +1,9 @@
-// Tables say what is cut and what is copied, for every tensor of a plan.
+// Tables say where tensors are: the placement of each, and the boxes in boxes from the cluster to a tensor.
 #pragma once
 
 #include "app/tables/table.h"
+#include "core/evaluate.h"
+#include "core/sharding/nesting.h"
 #include "core/sharding/sharding.h"
 
 #include <span>
@@ -21,5 +23,10 @@ struct HeldTensor {
     const Part& part;
 };
 [[nodiscard]] Table held_table(const Mesh& mesh, std::int64_t rank, std::span<const HeldTensor> tensors);
+
+// Returns a table with a row for each level; where the path ends inside a GPU, one for each thing there and
+// each tensor's cut.
+[[nodiscard]] Table nest_table(const Plan& plan, const Evaluation& evaluation, Fold fold,
+                               const NestPath& path);
 
 }  // namespace pentamesh

@@ -1,5 +1,5 @@
 // Tests pinning a plan, and the view Compare: its figures are core/decide's own.
-#include "app/tables/sensitivity.h"
+#include "app/tables/constants.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/shell/picture.h"
@@ -288,7 +288,7 @@ TEST_CASE("the tornado is a table of Step's data, and is copied as one") {
     REQUIRE(table.rows.size() > 10);
     run_command(d, "copy data as csv");
     CHECK(d.clipboard == write_table(table, TableFormat::csv));
-    CHECK(says(d, table.rows[0][2]));
+    CHECK(says(d, table.rows[0][2].text()));
     REQUIRE(d.click("data.part", 0));
 }
 

@@ -292,29 +292,6 @@ TEST_CASE("axes leave the plot the room that their labels do not need") {
     CHECK(with.at(100, 1000).y == near(with.area.y));
 }
 
-TEST_CASE("a drag along a plot picks a range of its values, a click clears it") {
-    Bench b;
-    std::optional<PlotRange> range;
-    int changes = 0;
-    const auto draw = [&](Ui& ui) {
-        const Plot plot{
-            {100, 0, 200, 100}, {0, 20, ScaleKind::linear, 100, 300}, {0, 1, ScaleKind::linear, 100, 0}};
-        changes += brush(ui, "plot", plot, range) ? 1 : 0;
-    };
-    b.frame(draw);
-    b.press_at({250, 50}, draw);
-    b.input.mouse = {150, 60};
-    b.frame(draw);
-    b.release(draw);
-    REQUIRE(range);
-    CHECK(range->low == near(5));
-    CHECK(range->high == near(15));
-    CHECK(changes == 1);
-    b.click({200, 50}, draw);
-    CHECK_FALSE(range.has_value());
-    CHECK(changes == 2);
-}
-
 TEST_CASE("a kept value is made once for a key") {
     Kept<std::string, std::pair<int, int>> kept;
     int made = 0;

@@ -1,5 +1,5 @@
 // Tests the inspector's text about one GPU.
-#include "app/ui/panels/rank_card.h"
+#include "app/ui/panels/selection_words.h"
 #include "core/sharding/copies.h"
 #include "tests/ui/press.h"
 

@@ -80,9 +80,9 @@ TEST_CASE("the pages of a review have every cell of the window's tables, and cut
                                columns_of(headroom_table(e.memory), {"free", "free_share"}),
                                axes_traffic_table(e), links_traffic_table(plan, e)})
             for (const auto& row : worded(t).rows)
-                for (const std::string& cell : row) {
-                    CAPTURE(cell);
-                    CHECK(has(text, cell));
+                for (const Cell& cell : row) {
+                    CAPTURE(cell.text());
+                    CHECK(has(text, cell.text()));
                 }
         for (const StepSlice& s : waterfall(*e.step))
             CHECK(has(text, time_text(s.time_s, Zeros::kept) + "  "

@@ -1,4 +1,4 @@
-#include "app/ui/panels/explain_selection.h"
+#include "app/ui/panels/selection_words.h"
 #include "app/ui/views/shards/shards_draw.h"
 #include "tests/near.h"
 #include "tests/ui/driver.h"

@@ -1,7 +1,7 @@
 // Tests the Step and Communication views, driven by the names of their widgets.
 #include "tests/ui/driver.h"
 
-#include "app/tables/software.h"
+#include "app/tables/constants.h"
 #include "core/io/plan_json.h"
 #include "core/plan/software.h"
 #include "tests/near.h"
@@ -114,10 +114,10 @@ TEST_CASE("the chosen software's figures are listed with their sources") {
     CHECK(d.drawn("step.software_figure", 0));
     const Table figures = software_table(d.plan().training.software);
     CHECK(figures.rows.size() == facts_of(d.plan().training.software).figures.size());
-    for (const std::vector<std::string>& row : figures.rows) {
-        CAPTURE(row[2]);
-        CHECK(row[0] != row[2]);  // each has words of its own
-        CHECK_FALSE(row[4].empty());
+    for (const Table::Row& row : figures.rows) {
+        CAPTURE(row[2].text());
+        CHECK_FALSE(row[0] == row[2]);  // each has words of its own
+        CHECK_FALSE(row[4].text().empty());
     }
 }
 

@@ -1,19 +1,14 @@
 // Tests tables that views show as data: rules that must hold between their columns, in every plan that ships.
 #include "app/tables/comm.h"
 #include "app/tables/constants.h"
-#include "app/tables/groups.h"
 #include "app/tables/map.h"
 #include "app/tables/memory.h"
-#include "app/tables/nest.h"
-#include "app/tables/sensitivity.h"
-#include "app/tables/strategies.h"
 #include "app/tables/tensors.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <doctest/doctest.h>
 #include <string>
 
@@ -26,12 +21,12 @@ const Presets& all_presets() {
     return presets;
 }
 
-double number_at(const Table& t, const std::vector<std::string>& row, std::string_view key) {
+double number_at(const Table& t, const Table::Row& row, std::string_view key) {
     const auto at = std::find_if(t.columns.begin(), t.columns.end(), [&](const Table::Column& c) {
         return (c.key.empty() ? c.title : c.key) == key;
     });
     REQUIRE(at != t.columns.end());
-    return std::strtod(row[static_cast<std::size_t>(at - t.columns.begin())].c_str(), nullptr);
+    return row[static_cast<std::size_t>(at - t.columns.begin())].number();
 }
 
 void check_widths(const Table& t) {
@@ -148,11 +143,12 @@ TEST_CASE("what the ranks of an axis share follows the stage of ZeRO in force") 
         REQUIRE(e.valid);
         const Table t = groups_table(p, e, kinds_of(e), false);
         int seen = 0;
-        for (const std::vector<std::string>& row : t.rows) {
+        for (const Table::Row& row : t.rows) {
             if (row.front() != "dp_shard" && row.front() != "fsdp") continue;
-            CAPTURE(row.back());
-            CHECK(has(row.back(), "ZeRO-" + std::to_string(zero)) == (zero > 0));
-            CHECK(has(row.back(), "FSDP") == (zero == 3));
+            const std::string_view means = row.back().words();
+            CAPTURE(means);
+            CHECK(has(means, "ZeRO-" + std::to_string(zero)) == (zero > 0));
+            CHECK(has(means, "FSDP") == (zero == 3));
             ++seen;
         }
         CHECK(seen == 2);
@@ -175,7 +171,7 @@ TEST_CASE("a column of what fits has three answers") {
     std::vector<std::string> said;
     for (std::size_t c = 0; c < t.columns.size(); ++c)
         if (t.columns[c].title == "fits")
-            for (const std::vector<std::string>& row : t.rows) said.push_back(row[c]);
+            for (const Table::Row& row : t.rows) said.push_back(row[c].text());
     CHECK(said == std::vector<std::string>{"yes", std::string(kFitsIfSmall), "no"});
 }
 

@@ -13,13 +13,12 @@ namespace {
 
 constexpr float kTableRow = 20;
 
-// Returns an exact value as a cell shows it: whole numbers with separators, others in six digits.
-std::string shown(const Table::Column& column, const std::string& exact) {
-    if (column.shown == Shown::words || column.shown == Shown::plain) return exact;
-    const std::optional<double> x = parse_double(exact);
-    if (!x) return exact;
-    if (exact.find_first_not_of("-0123456789") != std::string::npos) return general_text(*x, 6);
-    return std::abs(*x) < 9e15 ? thousands(std::llround(*x)) : exact;
+// Returns a cell as it is shown: whole numbers with separators, others in six digits.
+std::string shown(const Table::Column& column, const Cell& exact) {
+    if (column.shown == Shown::words || column.shown == Shown::plain || !exact.is_number())
+        return exact.text();
+    if (!exact.is_whole()) return general_text(exact.number(), 6);
+    return std::abs(exact.number()) < 9e15 ? thousands(exact.whole()) : exact.text();
 }
 
 // Bytes, seconds and shares are exact: the title names their unit.
@@ -64,14 +63,14 @@ float width_of_lines(Canvas& c, std::string_view text, const TextStyle& style) {
     }
 }
 
-float widest_word(Canvas& c, std::string_view text, const TextStyle& style) {
+// Returns the widest of a column's cells: figures of the visible rows, words of the first ones.
+template <typename Width>
+float widest_cell(const Table& table, std::size_t column, std::size_t first, std::size_t last, Width width) {
+    if (!is_number(table.columns[column])) first = 0, last = std::min(table.rows.size(), kMeasured);
     float w = 0;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-        w = std::max(w, c.text_width(text.substr(0, end), style));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return std::min(w, kWidestWord);
+    for (std::size_t r = first; r < last; ++r)
+        if (column < table.rows[r].size()) w = std::max(w, width(table.rows[r][column]));
+    return w;
 }
 
 struct Columns {
@@ -127,13 +126,10 @@ void squeeze(Canvas& c, const Table& table, const TextStyle& head, const TextSty
         const auto [upper, lower] = halves(c, title, head);
         least[i] = std::max(c.text_width(upper, head), c.text_width(lower, head));
         const bool number = is_number(table.columns[i]);
-        const std::size_t from = number ? first : 0,
-                          to = number ? last : std::min(table.rows.size(), kMeasured);
-        for (std::size_t r = from; r < to; ++r)
-            if (i < table.rows[r].size())
-                least[i] =
-                    std::max(least[i], number ? c.text_width(shown(table.columns[i], table.rows[r][i]), body)
-                                              : widest_word(c, table.rows[r][i], body));
+        least[i] = std::max(least[i], widest_cell(table, i, first, last, [&](const Cell& cell) {
+                                return number ? c.text_width(shown(table.columns[i], cell), body)
+                                              : std::min(longest_word(c, cell.text(), body), kWidestWord);
+                            }));
         if (!number) least[i] = std::max(least[i], kLeastWords);
         least[i] = std::min(least[i] + kTablePad - 4, out.width[i]);
         sum += least[i];
@@ -153,12 +149,9 @@ Columns columns_of(Canvas& c, const Table& table, const TextStyle& head, const T
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         float w = c.text_width(title_of(table.columns[i]), head);
         if (static_cast<int>(i) == drawn_column) w = std::max(w, kLeastDrawn);
-        const bool number = is_number(table.columns[i]);
-        const std::size_t from = number ? first : 0,
-                          to = number ? last : std::min(table.rows.size(), kMeasured);
-        for (std::size_t r = from; r < to; ++r)
-            if (i < table.rows[r].size())
-                w = std::max(w, width_of_lines(c, shown(table.columns[i], table.rows[r][i]), body));
+        w = std::max(w, widest_cell(table, i, first, last, [&](const Cell& cell) {
+                         return width_of_lines(c, shown(table.columns[i], cell), body);
+                     }));
         out.width.push_back(std::min(w, kWidest) + kTablePad);
         out.sum += out.width.back();
     }
@@ -174,7 +167,7 @@ Columns columns_of(Canvas& c, const Table& table, const TextStyle& head, const T
         if (is_number(table.columns[i])) continue;
         for (std::size_t r = 0; r < out.lines.size(); ++r) {
             if (i >= table.rows[r].size()) continue;
-            const std::string& text = table.rows[r][i];
+            const std::string text = table.rows[r][i].text();
             if (text.find('\n') == std::string::npos && c.text_width(text, body) <= w) continue;
             const int lines = static_cast<int>(std::lround(c.paragraph_height(w, text, body, kLine) / kLine));
             if (lines > kMostLines) continue;  // on hover
@@ -240,6 +233,16 @@ void mark_place(Ui& ui, Rect room, float rows, float last, float scroll) {
 }
 
 }  // namespace
+
+float longest_word(const Canvas& canvas, std::string_view text, const TextStyle& style) {
+    float most = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+        most = std::max(most, canvas.text_width(text.substr(0, end), style));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return most;
+}
 
 int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state, int selected,
                const RowLooks& looks) {

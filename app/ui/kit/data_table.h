@@ -12,6 +12,9 @@
 
 namespace pentamesh::ui {
 
+// Returns the width of the longest word: a column of words is not made narrower.
+[[nodiscard]] float longest_word(const Canvas& canvas, std::string_view text, const TextStyle& style);
+
 struct TableState {
     float scroll = 0;  // rows
     float across = 0;  // pixels, where the columns are wider than the room

@@ -69,6 +69,13 @@ std::string plural(std::int64_t n, const char* one, const char* many) {
     return thousands(n) + " " + (n == 1 ? one : many);
 }
 
+std::string in_capitals(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return out;
+}
+
 std::string with_arrows(std::string_view text) {
     constexpr std::string_view kFrom = " -> ", kTo = " → ";
     std::string out;

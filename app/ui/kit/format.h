@@ -36,6 +36,8 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
 
+// Returns the head of a section: "TWO WAYS".
+[[nodiscard]] std::string in_capitals(std::string_view text);
 // Returns "tp 8 → 4" for "tp 8 -> 4", which files and the command line write.
 [[nodiscard]] std::string with_arrows(std::string_view text);
 

@@ -7,7 +7,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kLabelHeight = 18, kLabelGap = 6, kLeastDrag = 3;
+constexpr float kLabelHeight = 18, kLabelGap = 6;
 
 std::vector<double> linear_ticks(double low, double high, int count) {
     const double rough = (high - low) / count;
@@ -133,27 +133,6 @@ std::optional<std::size_t> nearest_point(std::span<const Vec2> points, Vec2 to, 
         if (d <= least && (!best || d < least)) best = i, least = d;
     }
     return best;
-}
-
-bool brush(Ui& ui, std::string_view name, const Plot& plot, std::optional<PlotRange>& range) {
-    const std::optional<PlotRange> before = range;
-    const Hit hit = ui.area(name, plot.area, 0, true, false);
-    const auto inside = [&](float x) { return std::clamp(x, plot.area.x, plot.area.right()); };
-    if (hit.held && std::abs(hit.drag.x) >= kLeastDrag) {
-        const double a = plot.x.value(inside(ui.state().press.x)),
-                     b = plot.x.value(inside(ui.state().press.x + hit.drag.x));
-        range = PlotRange{std::min(a, b), std::max(a, b)};
-    } else if (hit.clicked && ui.frame().mouse == ui.state().press) {
-        range.reset();
-    }
-    if (range) {
-        const float a = inside(plot.x.at(range->low)), b = inside(plot.x.at(range->high));
-        const Rect picked{std::min(a, b), plot.area.y, std::abs(b - a), plot.area.h};
-        ui.canvas().rect(picked, ui.theme().text.alpha(0.16f));
-        ui.canvas().line(picked.min(), {picked.x, picked.bottom()}, ui.theme().text);
-        ui.canvas().line({picked.right(), picked.y}, picked.max(), ui.theme().text);
-    }
-    return !(range == before);
 }
 
 }  // namespace pentamesh::ui

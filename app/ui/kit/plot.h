@@ -1,4 +1,4 @@
-// Plots have scales, axes with round ticks, a grid, the nearest point, and a brush that picks a range.
+// Plots have scales, axes with round ticks, a grid, and the nearest point.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -49,13 +49,5 @@ struct Plot {
 // Returns the index of the point nearest to `to` and within `reach`, or nullopt.
 [[nodiscard]] std::optional<std::size_t> nearest_point(std::span<const Vec2> points, Vec2 to,
                                                        float reach = 24);
-
-struct PlotRange {
-    double low = 0, high = 0;
-    bool operator==(const PlotRange&) const = default;
-};
-// A drag along the plot picks a range of x; a click clears it. Draws the picked range. Returns true if it
-// changed.
-bool brush(Ui& ui, std::string_view name, const Plot& plot, std::optional<PlotRange>& range);
 
 }  // namespace pentamesh::ui

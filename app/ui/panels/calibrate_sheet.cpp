@@ -1,7 +1,8 @@
 #include "app/ui/panels/calibrate_sheet.h"
 
-#include "app/tables/calibrate.h"
+#include "app/tables/constants.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "core/base/error.h"
 
 #include <algorithm>
@@ -51,11 +52,9 @@ void draw_files(Ui& ui, Rect room, CalibrateSheetState& s, CalibrateAction& acti
 }
 
 void draw_made(Ui& ui, Rect room, CalibrateSheetState& s) {
-    Canvas& c = ui.canvas();
     const Calibrated& made = s.made.value;
-    for (const std::string& line : calibrated_lines(made))
-        room.cut_top(c.paragraph(room, line, ui.style(13), 19) + 4);
-    for (const std::string& line : made.links) room.cut_top(c.paragraph(room, line, ui.style(13), 19) + 4);
+    for (const std::string& line : calibrated_lines(made)) put_paragraph(ui, room, line, ui.style(13), 19, 4);
+    for (const std::string& line : made.links) put_paragraph(ui, room, line, ui.style(13), 19, 4);
     room.cut_top(8);
     if (!made.runs.empty()) {
         Rect runs = room.cut_top(std::max(90.0f, room.h * 0.55f));
@@ -112,13 +111,12 @@ void read_calibrate_files(CalibrateSheetState& s, const Plan& plan, const Preset
 CalibrateAction draw_calibrate_sheet(Ui& ui, CalibrateSheetState& s) {
     CalibrateAction action = CalibrateAction::none;
     if (!s.open) return action;
-    const Vec2 screen = ui.frame().size;
-    const float w = std::min(1180.0f, screen.x - 32), h = std::min(780.0f, screen.y - 32);
-    const Rect box{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+    const Rect box = dialog_box(ui, {1180, 780});
     const auto layer = ui.open_layer("calibrate", box, true);
     bool close = !layer.stays();
     Rect room = box.inset(24, 18);
-    Rect buttons = room.cut_bottom(kButtons);
+    const auto [error_at, name_at, save_at, use_at, close_at] =
+        columns(room.cut_bottom(kButtons), {share(), px(280), px(150), px(150), px(90)}, 8);
     room.cut_bottom(12);
     ui.canvas().text_in(room.cut_top(28),
                         s.has_work() ? "Calibrate the constants of " + s.on.name
@@ -136,21 +134,15 @@ CalibrateAction draw_calibrate_sheet(Ui& ui, CalibrateSheetState& s) {
                               : !s.made.error.empty() ? s.made.error
                                                       : "Fitting the constants to the runs …",
                               ui.style(13, Tone::secondary), 20);
-    close = ui.button("calibrate.close", buttons.cut_right(90), "Close") || close;
-    buttons.cut_right(8);
-    if (ui.button("calibrate.use", buttons.cut_right(150), "Use in this plan", 0, done))
-        action = CalibrateAction::use;
-    buttons.cut_right(8);
-    const bool save =
-        ui.button("calibrate.save", buttons.cut_right(150), "Save as a cluster", 0, done && !s.name.empty());
-    buttons.cut_right(8);
-    const bool entered = ui.text_field("calibrate.name", buttons.cut_right(std::min(280.0f, buttons.w)),
-                                       s.name, "a name for the cluster");
+    close = ui.button("calibrate.close", close_at, "Close") || close;
+    if (ui.button("calibrate.use", use_at, "Use in this plan", 0, done)) action = CalibrateAction::use;
+    const bool save = ui.button("calibrate.save", save_at, "Save as a cluster", 0, done && !s.name.empty());
+    const bool entered = ui.text_field("calibrate.name", name_at, s.name, "a name for the cluster");
     if ((save || entered) && done && !s.name.empty()) action = CalibrateAction::save;
     if (!s.error.empty()) {
         TextStyle style = ui.small();
         style.color = ui.theme().bad;
-        ui.label(buttons, s.error, style);
+        ui.label(error_at, s.error, style);
     }
     if (close) s.open = false;
     return action;

@@ -1,6 +1,7 @@
 #include "app/ui/panels/constants_panel.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "core/base/quantity.h"
 
 #include <algorithm>
@@ -189,8 +190,7 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
         } else if (rows[i].kind == Line::Kind::head) {
             const Constant& k = (*state.list)[first];
             Rect head = row;
-            const std::string title = heading_of(k.section, scene.plan.cluster);
-            c.text_in(head.cut_left(c.text_width(title, ui.title()) + 12), title, ui.title());
+            write_left(ui, head, heading_of(k.section, scene.plan.cluster), ui.title(), 12);
             if (!k.source.empty()) {
                 c.text_in(head, k.source, ui.small());
                 if (ui.area("constants.source", head, first, true, false).hovered)

@@ -1,4 +1,4 @@
-#include "app/ui/panels/explain_selection.h"
+#include "app/ui/panels/selection_words.h"
 
 #include "core/comm/comm.h"
 #include "core/explain/explain_step.h"

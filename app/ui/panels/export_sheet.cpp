@@ -1,6 +1,7 @@
 #include "app/ui/panels/export_sheet.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "core/interop/flags.h"
 
 #include <algorithm>
@@ -27,11 +28,10 @@ constexpr std::array<TargetWords, interop::kTargetNames.size()> kTargetWords{
 
 void said_part(Ui& ui, Rect& room, std::string_view head, const std::vector<std::string>& lines, bool bad) {
     if (lines.empty()) return;
-    ui.section(room.cut_top(18), head, std::to_string(lines.size()));
-    room.cut_top(4);
+    put_head(ui, room, 4, head, std::to_string(lines.size()));
     TextStyle s = ui.style(12);
     if (bad) s.color = ui.theme().bad;
-    for (const std::string& line : lines) room.cut_top(ui.canvas().paragraph(room, line, s, 18) + 6);
+    for (const std::string& line : lines) put_paragraph(ui, room, line, s, 18, 6);
     room.cut_top(10);
 }
 
@@ -87,14 +87,14 @@ ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& sta
         state.lines = {};
         state.lists = {};
     }
-    const Vec2 screen = ui.frame().size;
-    const float w = std::min(1100.0f, screen.x - 32), h = std::min(820.0f, screen.y - 32);
     ExportAction action = ExportAction::none;
-    const Rect box{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+    const Rect box = dialog_box(ui, {1100, 820});
     const auto layer = ui.open_layer("export", box, true);
     bool close = !layer.stays() && !state.choosing;
     Rect room = box.inset(24, 18);
-    Rect buttons = room.cut_bottom(30), head = room.cut_top(30);
+    const auto [note, close_at, copy_at, save_at] =
+        columns(room.cut_bottom(30), {share(), px(104), px(104), px(104)}, 8);
+    Rect head = room.cut_top(30);
     room.cut_bottom(12);
     room.cut_top(12);
     const float title = ui.canvas().text_width("Export as", ui.title()) + 12;
@@ -110,15 +110,13 @@ ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& sta
     draw_marked_text(ui, "export.text", room, state.shown, state.lines);
     draw_said(ui, right, state.made, state.lists);
     const bool text = !state.made.text.empty();
-    if (ui.button("export.save", buttons.cut_right(104), "Save…", 0, text)) action = ExportAction::save;
-    buttons.cut_right(8);
-    if (ui.button("export.copy", buttons.cut_right(104), "Copy", 0, text)) action = ExportAction::copy;
-    buttons.cut_right(8);
-    close = ui.button("export.close", buttons.cut_right(104), "Close") || close;
+    if (ui.button("export.save", save_at, "Save…", 0, text)) action = ExportAction::save;
+    if (ui.button("export.copy", copy_at, "Copy", 0, text)) action = ExportAction::copy;
+    close = ui.button("export.close", close_at, "Close") || close;
     if (!state.made.refused.empty() || !state.made.lost.empty()) {
         TextStyle s = ui.small();
         s.color = ui.theme().amber;
-        ui.canvas().text_in(buttons, "This text is another run than the plan.", s);
+        ui.canvas().text_in(note, "This text is another run than the plan.", s);
     }
     if (state.choosing) {
         std::vector<MenuItem> items;

@@ -1,6 +1,7 @@
 #include "app/ui/panels/glossary_card.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -84,10 +85,7 @@ void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown
         if (!area.sees(row)) continue;
         const GlossaryEntry& e = *shown[k];
         const Hit hit = ui.area("glossary.entry." + e.id, row, 0, true, false);
-        if (k == i)
-            c.rect(row, ui.theme().raised, 4);
-        else if (hit.hovered)
-            c.rect(row, ui.theme().raised.alpha(0.5f), 4);
+        row_ground(ui, row, hit, k == i);
         row = row.inset(8, 0);
         if (!e.axis.empty()) c.rect({row.x, row.center().y - 4, 8, 8}, color_of_entry(ui.theme(), e), 2);
         row.cut_left(16);
@@ -97,9 +95,7 @@ void draw_list(Ui& ui, Rect room, const std::vector<const GlossaryEntry*>& shown
 }
 
 void draw_sheet(Ui& ui, Scene& scene, GlossaryState& state) {
-    const Vec2 screen = ui.frame().size;
-    const float w = std::min(760.0f, screen.x - 24), h = std::min(520.0f, screen.y - 24);
-    const Rect box{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+    const Rect box = dialog_box(ui, {760, 520}, 24);
     const auto layer = ui.open_layer("glossary", box, true);
     const bool open = layer.stays();
     Rect room = box.inset(20, 16);

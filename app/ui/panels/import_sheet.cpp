@@ -1,6 +1,7 @@
 #include "app/ui/panels/import_sheet.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "core/base/error.h"
 #include "core/io/plan_json.h"
 
@@ -104,7 +105,7 @@ void draw_outcome(Ui& ui, Rect& room, const ImportSheetState& s) {
     TextStyle style = ui.style(13, Tone::text, Face::semibold);
     if (!good) style.color = ui.theme().bad;
     const std::string shown = words.empty() ? "No plan comes out yet: the problems say why." : words;
-    room.cut_top(ui.canvas().paragraph(room, shown, style, 20) + 8);
+    put_paragraph(ui, room, shown, style, 20, 8);
 }
 
 // ---- what the text does not say -----------------------------------------------------------------------
@@ -126,16 +127,15 @@ bool import_choice(Ui& ui, ImportSheetState& s, const std::string& which, Rect b
 }
 
 void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
-    Rect labels = room.cut_top(18), row = room.cut_top(kInput);
-    room.cut_top(10);
     const bool several = s.made && s.made->recipes.size() > 1;
-    const int boxes = several ? 5 : 4;
-    const float gap = 10, w = (row.w - static_cast<float>(boxes - 1) * gap) / static_cast<float>(boxes);
+    const Size recipe = several ? share() : px(0);
+    const std::array<Rect, 5> cells =
+        columns(room.cut_top(18 + kInput), {share(), share(), share(), share(), recipe}, 10);
+    room.cut_top(10);
+    std::size_t input = 0;
     const auto next = [&](std::string_view label, bool asked) {
-        input_label(ui, labels.cut_left(w), label, asked);
-        labels.cut_left(gap);
-        const Rect box = row.cut_left(w);
-        row.cut_left(gap);
+        const auto [words, box] = rows(cells[input++], {px(18), px(kInput)});
+        input_label(ui, words, label, asked);
         return box;
     };
     const auto name_in = [&](PresetKind kind, const std::string& id) {
@@ -207,15 +207,14 @@ void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
 
 void draw_import_problems(Ui& ui, Rect& room, const std::vector<interop::ImportProblem>& problems) {
     if (problems.empty()) return;
-    ui.section(room.cut_top(18), "PROBLEMS", std::to_string(problems.size()));
-    room.cut_top(4);
+    put_head(ui, room, 4, "PROBLEMS", std::to_string(problems.size()));
     for (const interop::ImportProblem& p : problems) {
         TextStyle s = ui.style(12);
         const std::string_view word = p.severity == Severity::error     ? "Error: "
                                       : p.severity == Severity::warning ? "Warning: "
                                                                         : "Note: ";
         if (p.severity == Severity::error) s.color = ui.theme().bad;
-        room.cut_top(ui.canvas().paragraph(room, std::string(word) + p.message, s, 18) + 6);
+        put_paragraph(ui, room, std::string(word) + p.message, s, 18, 6);
     }
     room.cut_top(8);
 }
@@ -223,32 +222,27 @@ void draw_import_problems(Ui& ui, Rect& room, const std::vector<interop::ImportP
 void draw_listed(Ui& ui, Rect& room, const ScrollArea& area, LineMark mark, const std::vector<Listed>& rows,
                  ImportSheetState& state) {
     Canvas& c = ui.canvas();
-    std::string head(words_of(mark));
-    std::transform(head.begin(), head.end(), head.begin(),
-                   [](char ch) { return ch >= 'a' && ch <= 'z' ? static_cast<char>(ch - 32) : ch; });
     Rect title = room.cut_top(18);
     TextStyle sign = ui.mono();
     sign.color = color_of(ui.theme(), mark);
     c.text_in(title.cut_left(18), sign_of(mark), sign, Align::center);
-    ui.section(title, head, std::to_string(rows.size()));
+    ui.section(title, in_capitals(words_of(mark)), std::to_string(rows.size()));
     room.cut_top(2);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Listed& r = rows[i];
         std::string text = r.setting + (r.value.empty() ? "" : " = " + r.value);
         if (!r.path.empty()) text += "  →  " + r.path;
         if (!r.why.empty()) text += "  (" + r.why + ")";
-        Rect row = room.cut_top(kListRow);
+        const Rect row = room.cut_top(kListRow);
         if (!area.sees(row)) continue;
         const Hit hit = ui.area("import.row." + std::to_string(static_cast<int>(mark)), row, i, true, false);
         const bool lit = r.line > 0 && (hit.hovered || r.line == state.lines.hovered);
         if (lit) c.rect(row, ui.theme().raised, 3);
         if (hit.hovered) state.lines.lit = r.line;
         if (hit.clicked && r.line > 0) state.lines.show = r.line;
-        row = row.inset(4, 0);
         const std::string line = r.line > 0 ? std::to_string(r.line) : "";
-        c.text_in(row.cut_left(34), line, ui.mono(Tone::secondary), Align::right);
-        row.cut_left(8);
-        if (c.text_in(row, text, ui.style(12)) && hit.hovered) ui.tooltip(text);
+        text_row(ui, row.inset(4, 0),
+                 {{line, px(34), ui.mono(Tone::secondary), Align::right}, {text, share(), ui.style(12)}}, 8);
     }
     room.cut_top(12);
 }
@@ -263,7 +257,7 @@ void draw_lists(Ui& ui, Rect room, ImportSheetState& s) {
                                   : std::vector<interop::ImportProblem>());
     const interop::SettingLists* lists = lists_of(s);
     if (!lists) return;
-    if (s.made) area.room.cut_top(ui.canvas().paragraph(area.room, summary_of(*lists), ui.style(12), 18) + 8);
+    if (s.made) put_paragraph(ui, area.room, summary_of(*lists), ui.style(12), 18, 8);
     for (const LineMark m : {LineMark::not_known, LineMark::cannot_hold, LineMark::mapped, LineMark::ignored})
         if (const std::vector<Listed>& rows = rows_of(*lists, m); !rows.empty())
             draw_listed(ui, area.room, area, m, rows, s);
@@ -290,15 +284,13 @@ bool is_settings_text(const std::string& text) {
 std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state) {
     if (!state.open) return std::nullopt;
     if (state.stale) read_again(scene, state);
-    const Vec2 screen = ui.frame().size;
-    const float w = std::min(1240.0f, screen.x - 32), h = std::min(860.0f, screen.y - 32);
     std::optional<Imported> out;
     {
-        const Rect box{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+        const Rect box = dialog_box(ui, {1240, 860});
         const auto layer = ui.open_layer("import", box, true);
         bool close = !layer.stays() && state.choosing.empty();
         Rect room = box.inset(24, 18);
-        Rect buttons = room.cut_bottom(30);
+        const auto [note, cancel, open] = columns(room.cut_bottom(30), {share(), px(104), px(128)}, 8);
         room.cut_bottom(12);
         ui.canvas().text_in(room.cut_top(22), "Import " + state.origin,
                             {Face::semibold, 14, ui.theme().text, 0});
@@ -310,11 +302,10 @@ std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportShee
         draw_lists(ui, right, state);
         draw_marked_text(ui, "import.text", room, state.shown, state.lines);
         const bool ready = state.links ? !state.links->edits.empty() : state.made && state.made->plan;
-        const bool ok = ui.button("import.open", buttons.cut_right(128),
-                                  state.links ? "Set the links" : "Open the plan", 0, ready && !state.stale);
-        buttons.cut_right(8);
-        close = ui.button("import.cancel", buttons.cut_right(104), "Cancel") || close;
-        ui.canvas().text_in(buttons,
+        const bool ok = ui.button("import.open", open, state.links ? "Set the links" : "Open the plan", 0,
+                                  ready && !state.stale);
+        close = ui.button("import.cancel", cancel, "Cancel") || close;
+        ui.canvas().text_in(note,
                             state.links ? "The open plan's tier gets these figures; Ctrl+Z takes them back."
                                         : "The open plan comes back with Ctrl+Z.",
                             ui.small());

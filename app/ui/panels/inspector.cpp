@@ -2,10 +2,9 @@
 // advice with their fixes; where the step's time goes.
 #include "app/ui/panels/inspector.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/panels/blame_panel.h"
-#include "app/ui/panels/block_card.h"
-#include "app/ui/panels/explain_selection.h"
-#include "app/ui/panels/rank_card.h"
+#include "app/ui/panels/selection_words.h"
 #include "app/ui/panels/signs.h"
 #include "core/io/plan_json.h"
 #include "core/plan/edit_words.h"
@@ -28,16 +27,11 @@ void field(Ui& ui, Rect& room, std::string_view name, const std::string& value) 
     c.paragraph({row.x + label_w, row.y + 1, row.w - label_w, row.h}, value, ui.style(12), 18);
 }
 
-void section(Ui& ui, Rect& room, std::string_view head, std::string_view right = {}) {
-    ui.section(room.cut_top(18), head, right);
-    room.cut_top(6);
-}
-
 // ---- the selection ------------------------------------------------------------------------------------
 
 void rank_block(Ui& ui, Rect& room, const Scene& scene) {
     const std::int64_t rank = scene.selection.rank;
-    section(ui, room, "GPU", "RANK " + thousands(rank));
+    put_head(ui, room, 6, "GPU", "RANK " + thousands(rank));
     if (const std::string host = host_of(scene, rank); !host.empty()) field(ui, room, "host", host);
     for (const CardLine& line : rank_lines(scene.plan, scene.evaluation, rank))
         field(ui, room, line.name, line.value);
@@ -48,7 +42,7 @@ void stage_block(Ui& ui, Rect& room, const Scene& scene) {
     const auto i = static_cast<std::size_t>(scene.selection.stage);
     if (i >= scene.evaluation.memory.stage.size()) return;
     const StageMemory& s = scene.evaluation.memory.stage[i];
-    section(ui, room, "STAGE", std::to_string(s.stage));
+    put_head(ui, room, 6, "STAGE", std::to_string(s.stage));
     field(ui, room, "layers", thousands(s.layers));
     field(ui, room, "computes with", count_text(static_cast<double>(s.parameters_held)) + " parameters");
     if (s.parameters_kept < s.parameters_held)
@@ -69,7 +63,7 @@ void operation_block(Ui& ui, Rect& room, const Scene& scene) {
     const auto i = static_cast<std::size_t>(scene.selection.operation);
     if (i >= ops.size()) return;
     const Operation& op = ops[i];
-    section(ui, room, "COLLECTIVE", axis_label(op.group));
+    put_head(ui, room, 6, "COLLECTIVE", axis_label(op.group));
     field(ui, room, "what", std::string(words_of(op.what)));
     field(ui, room, "kind", std::string(name_of(op.collective)) + " over " + thousands(op.group_size));
     field(ui, room, "when", std::string(name_of(op.phase)) + ", per " + std::string(op.per));
@@ -93,7 +87,7 @@ void op_block(Ui& ui, Rect& room, const Scene& scene) {
     const auto i = static_cast<std::size_t>(scene.selection.op);
     if (scene.selection.op < 0 || i >= t.order.ops.size()) return;
     const Op& op = t.order.ops[i];
-    section(ui, room, "BLOCK", "STAGE " + std::to_string(scene.selection.stage));
+    put_head(ui, room, 6, "BLOCK", "STAGE " + std::to_string(scene.selection.stage));
     field(ui, room, "does", std::string(name_of(op.kind)));
     field(ui, room, "micro-batch", std::to_string(op.microbatch));
     if (chunks_of(t.shape) > 1) field(ui, room, "chunk", std::to_string(op.chunk));
@@ -111,7 +105,7 @@ void tensor_block(Ui& ui, Rect& room, const Scene& scene) {
     const Mesh& mesh = scene.evaluation.mesh;
     const Placement& p = *found;
     const std::int64_t rank = std::max<std::int64_t>(scene.selection.rank, 0);
-    section(ui, room, "TENSOR", name_of(p.id));
+    put_head(ui, room, 6, "TENSOR", name_of(p.id));
     field(ui, room, "whole",
           shape_words(p) + ", " + memory_text(p.bytes_whole) + " of " + std::string(name_of(p.state)));
     for (const Axis a : {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp})
@@ -132,9 +126,7 @@ void explanation_block(Ui& ui, Rect& room, const Scene& scene) {
     const Explanation e = explain_selection(scene);
     if (e.empty()) return;
     Canvas& c = ui.canvas();
-    std::string head = "EXPLAIN: ";
-    for (const char ch : e.title) head += static_cast<char>(ch >= 'a' && ch <= 'z' ? ch - 32 : ch);
-    section(ui, room, head);
+    put_head(ui, room, 6, "EXPLAIN: " + in_capitals(e.title));
     const float w = room.w - 24;
     const auto height = [&](const std::string& s) {
         return s.empty() ? 0 : c.paragraph_height(w, s, ui.mono(), 16);
@@ -148,7 +140,7 @@ void explanation_block(Ui& ui, Rect& room, const Scene& scene) {
                                      {&e.substituted, Tone::secondary},
                                      {&e.result, Tone::text},
                                      {&e.source, Tone::secondary}})
-        if (!line->empty()) text.cut_top(c.paragraph(text, *line, ui.mono(tone), 16));
+        if (!line->empty()) put_paragraph(ui, text, *line, ui.mono(tone), 16);
     room.cut_top(16);
 }
 
@@ -212,8 +204,8 @@ std::optional<PlanEdit> better_row(Ui& ui, Rect& room, const BetterLayout& bette
     room.x += 22, room.w -= 22;
     c.text_in(room.cut_top(18), better.gain, ui.style(13, Tone::text, Face::semibold));
     room.cut_top(1);
-    room.cut_top(c.paragraph(room, better.changes, ui.style(12), 17));
-    room.cut_top(c.paragraph(room, better.reason, ui.style(12, Tone::secondary), 17));
+    put_paragraph(ui, room, better.changes, ui.style(12), 17);
+    put_paragraph(ui, room, better.reason, ui.style(12, Tone::secondary), 17);
     if (ui.link("problem.better", room.min(), "open that layout", i)) edit = better.edit;
     room.x -= 22, room.w += 22;
     room.cut_top(28);
@@ -224,8 +216,8 @@ std::optional<PlanEdit> better_row(Ui& ui, Rect& room, const BetterLayout& bette
 std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene, InspectorState& state) {
     std::optional<PlanEdit> edit;
     const auto& problems = scene.evaluation.problems;
-    section(ui, room, scene.evaluation.valid ? "WHAT WOULD HELP" : "WHAT IS WRONG",
-            std::to_string(problems.size() + scene.better.size()));
+    put_head(ui, room, 6, scene.evaluation.valid ? "WHAT WOULD HELP" : "WHAT IS WRONG",
+             std::to_string(problems.size() + scene.better.size()));
     Canvas& c = ui.canvas();
     std::size_t errors = 0;
     while (errors < problems.size() && problems[errors].severity == Severity::error) ++errors;
@@ -255,7 +247,7 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     if (!scene.evaluation.step) return;
     const Step& s = *scene.evaluation.step;
     if (s.time_s <= 0) return;
-    section(ui, room, "WHERE THE STEP GOES", time_text(s.time_s));
+    put_head(ui, room, 6, "WHERE THE STEP GOES", time_text(s.time_s));
     const std::vector<StepSlice> slices = waterfall(s);
     // The whole step in one bar: what a perfect GPU would need, and what there is to win back.
     Canvas& c = ui.canvas();
@@ -274,18 +266,18 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
               ui.style(11, Tone::secondary), Align::right);
     room.cut_top(6);
     for (const StepSlice& slice : slices) {
-        const double share = slice.time_s / s.time_s;
-        const bool large = share >= kLargePart;
-        Rect row = room.cut_top(25);
+        const double part = slice.time_s / s.time_s;
+        const bool large = part >= kLargePart;
+        const Rect row = room.cut_top(25);
         const std::string name = name_of_slice(slice);
         const auto id = static_cast<std::uint64_t>(slice.part) * 64 + static_cast<std::uint64_t>(slice.group);
         const Hit hit = ui.area("step.part", row, id);
-        Rect words{row.x, row.y, row.w, 18};
         const TextStyle figure =
             ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
-        c.text_in(words.cut_right(58), time_text(slice.time_s), ui.style(12, Tone::secondary), Align::right);
-        c.text_in(words.cut_right(52), percent(share), figure, Align::right);
-        c.text_in(words, name, figure);
+        text_row(ui, {row.x, row.y, row.w, 18},
+                 {{name, share(), figure},
+                  {percent(part), px(52), figure, Align::right},
+                  {time_text(slice.time_s), px(58), ui.style(12, Tone::secondary), Align::right}});
         c.rect({at_x(slice.from_s), row.y + 19, std::max(1.0f, at_x(slice.time_s) - all.x), 4},
                color_of_part(ui.theme(), slice));
         if (hit.hovered)

@@ -1,6 +1,7 @@
 #include "app/ui/panels/plan_editor.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/panels/export_sheet.h"
 #include "app/ui/panels/model_line.h"
 #include "app/ui/panels/preset_menu.h"
@@ -204,7 +205,7 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     if (state.refused == f.pointer) {
         TextStyle bad = ui.small();
         bad.color = ui.theme().bad;
-        room.cut_top(c.paragraph(room, state.refusal, bad, 16) + kFieldGap);
+        put_paragraph(ui, room, state.refusal, bad, 16, kFieldGap);
     }
     return edit;
 }
@@ -316,9 +317,8 @@ void draw_sections(Ui& ui, Rect room, PlanEditorState& state) {
         const Rect row = room.cut_top(28);
         const Hit hit = ui.area("editor.section", row, static_cast<std::uint64_t>(i));
         const bool current = section == state.section;
-        if (current || hit.hovered) c.rect(row, ui.theme().raised.alpha(current ? 1.0f : 0.5f), 5);
+        row_ground(ui, row, hit, current);
         c.text_in(row.inset(8, 0), name_of(section), ui.style(13, current ? Tone::text : Tone::secondary));
-        if (hit.focused) ui.focus_ring(row, 5);
         if (!hit.clicked) continue;
         state.section = section;
         state.scroll = {};
@@ -353,7 +353,6 @@ bool is_model(EditorSection s) {
 // fields keep their place with or without a reason.
 void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state, std::uint64_t revision) {
     constexpr float kLine = 16;
-    Canvas& c = ui.canvas();
     Rect said = room;
     const bool model = is_model(state.section);
     if (model) {
@@ -363,13 +362,13 @@ void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state,
                 return state.editing.empty() ? std::nullopt
                                              : plan_as_typed(scene.plan, state.editing, typed, scene.presets);
             });
-        said.cut_top(c.paragraph(said, model_line(tried ? *tried : scene.plan), ui.small(), kLine));
+        put_paragraph(ui, said, model_line(tried ? *tried : scene.plan), ui.small(), kLine);
     }
     if (!scene.evaluation.valid) {
         TextStyle bad = ui.small();
         bad.color = ui.theme().bad;
         const std::string why = "No other figures: " + first_error(scene.evaluation.problems);
-        said.cut_top(c.paragraph(said, why, bad, kLine));
+        put_paragraph(ui, said, why, bad, kLine);
     }
     room.cut_top(std::max((model ? 3 : 2) * kLine, said.y - room.y) + 8);
 }
@@ -399,9 +398,7 @@ EditorSection section_of(std::string_view pointer) {
 std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state,
                                          std::uint64_t revision) {
     if (!state.open) return std::nullopt;
-    const Vec2 screen = ui.frame().size;
-    const float w = std::min(880.0f, screen.x - 24), h = std::min(640.0f, screen.y - 24);
-    const Rect sheet{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+    const Rect sheet = dialog_box(ui, {880, 640}, 24);
     std::optional<PlanEdit> edit;
     const std::vector<PlanField>& fields =
         state.fields.get(revision, [&] { return list_plan_fields(scene.plan, scene.presets); });

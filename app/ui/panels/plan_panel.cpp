@@ -1,6 +1,7 @@
 // Draws the plan, to be changed: model, cluster, a row per axis, the order's chips, modifiers.
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/panels/plan_blocks.h"
 #include "core/base/quantity.h"
 #include "core/mesh/layout_name.h"
@@ -67,7 +68,7 @@ void field_message(Ui& ui, Rect& room, std::string_view key, const PlanPanelStat
     TextStyle bad = ui.small();
     bad.color = ui.theme().bad;
     room.cut_top(2);
-    room.cut_top(ui.canvas().paragraph(room, state.refusal, bad, 16) + 2);
+    put_paragraph(ui, room, state.refusal, bad, 16, 2);
 }
 
 void open_menu(PlanPanelState& state, std::string_view name, Rect anchor) {
@@ -87,15 +88,14 @@ PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus) {
 // Words under a preset. In a low window they are its tooltip: what can be changed comes first.
 void draw_details(Ui& ui, Rect& room, Rect box, const std::string& text) {
     if (!is_low(ui))
-        room.cut_top(ui.canvas().paragraph(room, text, ui.small(), 18) + 8);
+        put_paragraph(ui, room, text, ui.small(), 18, 8);
     else if (ui.hovers(box))
         ui.tooltip(text);
     if (is_low(ui)) room.cut_top(4);
 }
 
 void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
-    ui.section(room.cut_top(18), "MODEL");
-    room.cut_top(6);
+    put_head(ui, room, 6, "MODEL");
     const Rect box = room.cut_top(28);
     if (ui.dropdown("plan.model", box, scene.plan.model.name.empty() ? "unnamed" : scene.plan.model.name))
         open_menu(state, "model", box);
@@ -184,8 +184,7 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
 
 MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     MaybeEdit edit;
-    ui.section(room.cut_top(18), "CLUSTER", "GPUS");
-    room.cut_top(6);
+    put_head(ui, room, 6, "CLUSTER", "GPUS");
     Rect row = room.cut_top(28);
     const Rect count = row.cut_right(96);
     row.cut_right(8);
@@ -242,8 +241,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     text.cut_left(22);
     TextStyle label = on ? ui.title() : ui.style();
     if (!on) label.color = toggle.hovered ? ui.theme().secondary : ui.theme().faint;
-    text.cut_left(c.text_width(name, label) + 6);
-    c.text_in({row.x + 22, row.y, row.w - 22, row.h}, name, label);
+    write_left(ui, text, name, label);
     TextStyle sub = ui.style(12, Tone::secondary);
     if (!on) sub.color = sub.color.alpha(0.6f);
     if (text.w > 30) c.text_in(text, long_name(axis), sub);
@@ -337,7 +335,7 @@ void product_line(Ui& ui, Rect& room, const Plan& p, PlanPanelState& state) {
         why = thousands(gpus - ranks) + " GPUs get no rank.";
     TextStyle reason = ui.small();
     reason.color = ui.theme().bad;
-    room.cut_top(c.paragraph(room, why, reason, 18));
+    put_paragraph(ui, room, why, reason, 18);
 }
 
 // Writes the usual name of this layout; the reason appears on hover.
@@ -372,8 +370,7 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
     };
     model_block(ui, room, scene, state);
     keep(cluster_block(ui, room, scene, state));
-    ui.section(room.cut_top(18), "LAYOUT", "FACTOR, SLOWEST LINK");
-    room.cut_top(4);
+    put_head(ui, room, 4, "LAYOUT", "FACTOR, SLOWEST LINK");
     for (const Axis axis : kRows) {
         keep(axis_row(ui, room.cut_top(26), axis, scene, state));
         field_message(ui, room, name_of(axis), state);

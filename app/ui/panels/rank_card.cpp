@@ -1,4 +1,4 @@
-#include "app/ui/panels/rank_card.h"
+#include "app/ui/panels/selection_words.h"
 
 #include "app/ui/kit/format.h"
 #include "core/mesh/places.h"

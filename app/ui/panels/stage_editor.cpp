@@ -1,6 +1,7 @@
 #include "app/ui/panels/stage_editor.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "core/base/quantity.h"
 #include "core/plan/changes.h"
 
@@ -15,7 +16,8 @@ namespace pentamesh::ui {
 namespace {
 
 using Layers = std::vector<std::int64_t>;
-constexpr float kRowHeight = 28, kName = 126, kCount = 84, kFigure = 84;
+constexpr float kRowHeight = 28;
+constexpr Size kName = em(10.5f), kCount = em(7), kFigure = em(7);
 constexpr double kQuickBalance = 4e6;  // chunks × layers²: no wait for a person
 
 StageFigures figures_of(const Scene& scene) {
@@ -81,6 +83,14 @@ std::optional<PlanEdit> set_chunk(const Scene& scene, StageEditorState& state, c
 }
 
 // ---- rows -----------------------------------------------------------------------------------------------
+
+// Returns the row's pieces: name, count, bar, time of several chunks, time, memory.
+std::array<Rect, 6> pieces_of(Rect row, bool several, bool timed) {
+    const auto [name, count, gap, bar, gap_too, own, time, memory] =
+        columns(row, {kName, kCount, px(12), share(), px(12), several && timed ? kFigure : px(0),
+                      timed ? kFigure : px(0), kFigure});
+    return {name, count, bar, own, time, memory};
+}
 
 struct Row {
     std::size_t chunk = 0;
@@ -176,24 +186,22 @@ std::optional<PlanEdit> draw_row(Ui& ui, Rect r, const Scene& scene, StageEditor
     std::string name = "stage " + std::to_string(stage);
     if (row.numbered) name += ", chunk " + std::to_string(f.chunk[row.chunk]);
     const bool lit = is_lit(scene, stage);
-    c.text_in(r.cut_left(kName), name, ui.style(13, lit ? Tone::text : Tone::secondary));
+    const auto [name_at, count_at, bar_at, own_at, time_at, memory_at] =
+        pieces_of(r, row.several, !busy.empty());
+    c.text_in(name_at, name, ui.style(13, lit ? Tone::text : Tone::secondary));
     std::optional<PlanEdit> edit;
-    const Rect count = r.cut_left(kCount).inset(0, 2);
-    if (const auto to = count_of_row(ui, count, state, row.chunk, scene.plan.model.layers))
+    if (const auto to = count_of_row(ui, count_at.inset(0, 2), state, row.chunk, scene.plan.model.layers))
         edit = set_chunk(scene, state, f, state.draft, row.chunk, *to);
-    r.cut_left(12);
     const StageMemory* memory = nullptr;
     const auto& stages = scene.evaluation.memory.stage;
     if (state.draft == f.now && static_cast<std::size_t>(stage) < stages.size()) memory = &stages[stage];
-    c.text_in(r.cut_right(kFigure), memory ? memory_text(memory->total()) : "—", ui.style(13), Align::right);
+    c.text_in(memory_at, memory ? memory_text(memory->total()) : "—", ui.style(13), Align::right);
     if (!busy.empty()) {
         const double own = chunk_seconds(f.load, row.chunk, row.begin, row.begin + layers);
-        c.text_in(r.cut_right(kFigure), time_text(busy[f.load.device[row.chunk]]), ui.style(13),
-                  Align::right);
-        if (row.several) c.text_in(r.cut_right(kFigure), time_text(own), ui.small(), Align::right);
+        c.text_in(time_at, time_text(busy[f.load.device[row.chunk]]), ui.style(13), Align::right);
+        if (row.several) c.text_in(own_at, time_text(own), ui.small(), Align::right);
     }
-    r.cut_right(12);
-    const Rect bar = r.inset(0, 6);
+    const Rect bar = bar_at.inset(0, 6);
     const Hit hit = ui.area("stages.bar", bar.inset(0, -4));
     c.rect(bar, ui.theme().raised, 2);
     draw_bar_of(ui, bar, f, row, layers, lit || hit.hovered);
@@ -268,14 +276,14 @@ std::string status_of(const Scene& scene, const StageEditorState& state, const S
 
 void draw_heads(Ui& ui, Rect r, bool several, bool timed) {
     Canvas& c = ui.canvas();
-    c.text_in(r.cut_left(kName), "in model order", ui.small());
-    c.text_in(r.cut_left(kCount), "layers", ui.small(), Align::center);
-    r.cut_left(12);
-    c.text_in(r.cut_right(kFigure), "memory", ui.small(), Align::right);
-    if (timed) c.text_in(r.cut_right(kFigure), several ? "whole GPU" : "time", ui.small(), Align::right);
-    if (timed && several) c.text_in(r.cut_right(kFigure), "time", ui.small(), Align::right);
-    r.cut_right(12);
-    if (timed) c.text_in(r, "hatched: embedding, head", ui.small());
+    const auto [name, count, bar, own, time, memory] = pieces_of(r, several, timed);
+    c.text_in(name, "in model order", ui.small());
+    c.text_in(count, "layers", ui.small(), Align::center);
+    c.text_in(memory, "memory", ui.small(), Align::right);
+    if (!timed) return;
+    c.text_in(bar, "hatched: embedding, head", ui.small());
+    c.text_in(time, several ? "whole GPU" : "time", ui.small(), Align::right);
+    if (several) c.text_in(own, "time", ui.small(), Align::right);
 }
 
 std::optional<PlanEdit> draw_rows(Ui& ui, Rect room, const Scene& scene, StageEditorState& state,
@@ -293,11 +301,7 @@ std::optional<PlanEdit> draw_rows(Ui& ui, Rect room, const Scene& scene, StageEd
     Rect heads = room.cut_top(20);
     heads.cut_right(8);
     draw_heads(ui, heads, row.several, !busy.empty());
-    const float bars = std::max(20.0f, room.w - 8 - kName - kCount - 24
-                                           - kFigure
-                                                 * (busy.empty()  ? 1.0f
-                                                    : row.several ? 3.0f
-                                                                  : 2.0f));
+    const float bars = std::max(20.0f, pieces_of(heads, row.several, !busy.empty())[2].w);
     double longest = 0;
     for (std::size_t c = 0; c < n; ++c)
         longest = std::max(longest, static_cast<double>(state.draft[c]) * row.layer_s
@@ -330,10 +334,8 @@ std::optional<PlanEdit> draw_stage_editor(Ui& ui, const Scene& scene, StageEdito
     const StageFigures& f = state.figures.get(revision, [&] { return figures_of(scene); });
     if (state.draft_of != revision || state.draft.size() != f.now.size())
         state.draft = f.now, state.draft_of = revision;
-    const Vec2 screen = ui.frame().size;
-    const float rows = static_cast<float>(std::min<std::size_t>(f.now.size(), 64)) * kRowHeight;
-    const float w = std::min(820.0f, screen.x - 24), h = std::min(162 + rows, screen.y - 24);
-    const Rect sheet{(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+    const float high = 162 + static_cast<float>(std::min<std::size_t>(f.now.size(), 64)) * kRowHeight;
+    const Rect sheet = dialog_box(ui, {820, high}, 24);
     const auto layer = ui.open_layer("stages", sheet, true);
     if (!layer.stays() && state.editing < 0 && !state.fresh) state.open = false;
     state.fresh = false;

@@ -1,6 +1,7 @@
 #include "app/ui/panels/status_line.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/panels/signs.h"
 #include "app/ui/scene/difference.h"
 #include "core/plan/problem.h"
@@ -72,12 +73,10 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
                         + c.text_width(after, ui.small());
         if (w > row.w - timing_w - 16) return;
         Rect r = row.cut_left(w + 22);
-        c.text_in(r, name, ui.small());
-        r.cut_left(c.text_width(name, ui.small()) + (name.empty() ? 0 : 6));
+        write_left(ui, r, name, ui.small(), name.empty() ? 0 : 6);
         TextStyle s = ui.style(12, Tone::text, Face::semibold);
         if (color) s.color = *color;
-        c.text_in(r, value, s);
-        r.cut_left(c.text_width(value, s) + 4);
+        write_left(ui, r, value, s, 4);
         c.text_in(r, after, ui.small());
     };
     // If a plan is pinned, the difference to A follows the figure.

@@ -115,7 +115,7 @@ void draw_formulas(ReviewSheet& sheet, const Reviewed& of, SourceList& sources) 
 // Lists the runs, with their sources in the list at the end.
 Table runs_of(const Table& runs, SourceList& sources) {
     Table t = runs;
-    for (std::vector<std::string>& row : t.rows) row.back() = sources.mark(row.back());
+    for (Table::Row& row : t.rows) row.back() = sources.mark(row.back().text());
     return t;
 }
 

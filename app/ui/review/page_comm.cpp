@@ -38,7 +38,7 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     bool elsewhere = false;
     for (std::size_t i = 0; i < e.comm.operations.size(); ++i)
         if (e.comm.operations[i].on_other_stage) {
-            all.rows[i][1] += "*";
+            all.rows[i][1] = all.rows[i][1].text() + "*";
             elsewhere = true;
         }
     sheet.head("Every collective", sheet.table_start(all));

@@ -34,9 +34,9 @@ std::optional<GroupKind> telling_axis(const ReviewContent& content) {
 // Returns the fields without their group, as a reader names them.
 Table shown_fields(const PlanComparison& c) {
     Table t = fields_table(c);
-    for (std::vector<std::string>& row : t.rows) {
-        row[0] = field_name(row[0]);
-        for (std::size_t i = 1; i < row.size(); ++i) row[i] = field_value(row[i]);
+    for (Table::Row& row : t.rows) {
+        row[0] = field_name(row[0].text());
+        for (std::size_t i = 1; i < row.size(); ++i) row[i] = field_value(row[i].text());
     }
     return t;
 }

@@ -1,4 +1,4 @@
-#include "app/tables/groups.h"
+#include "app/tables/comm.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "core/base/text.h"

@@ -1,5 +1,5 @@
+#include "app/tables/comm.h"
 #include "app/tables/compare.h"
-#include "app/tables/groups.h"
 #include "app/tables/review.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/compare/compare_shown.h"

@@ -1,5 +1,4 @@
 #include "app/tables/step.h"
-#include "app/tables/timeline.h"
 #include "app/ui/review/pages.h"
 #include "core/base/text.h"
 #include "core/plan/names.h"

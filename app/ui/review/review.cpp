@@ -5,6 +5,7 @@
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 #include "core/base/sha256.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
@@ -156,14 +157,14 @@ std::string html_head(const Printer& p) {
         }
         return out;
     };
-    const std::string w = cell(static_cast<double>(p.paper.size.x) / 96),
-                      h = cell(static_cast<double>(p.paper.size.y) / 96);
+    const std::string w = exact_text(static_cast<double>(p.paper.size.x) / 96),
+                      h = exact_text(static_cast<double>(p.paper.size.y) / 96);
     return "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"generator\" "
            "content=\"Pentamesh " PENTAMESH_VERSION "\">\n<meta name=\"viewport\" "
            "content=\"width=device-width\">\n<title>"
            + html_text(p.title) + "</title>\n<style>\n@page{size:" + w + "in " + h
            + "in;margin:0}\nbody{margin:0;background:" + hex(t.window)
-           + "}\nsection{margin:24px auto;max-width:" + cell(static_cast<double>(p.paper.size.x))
+           + "}\nsection{margin:24px auto;max-width:" + exact_text(static_cast<double>(p.paper.size.x))
            + "px;box-shadow:0 0 0 1px " + hex(t.hairline)
            + "}\nsection>svg{display:block;width:100%;height:auto}\n@media print{section{margin:0;max-width:"
              "none;box-shadow:none;break-after:page;-webkit-print-color-adjust:exact;print-color-adjust:"

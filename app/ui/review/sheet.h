@@ -104,8 +104,7 @@ class ReviewSheet {
     void next_column();
     [[nodiscard]] std::vector<Part> parts_of(const Table& t, float width) const;
     [[nodiscard]] std::vector<Part> parts_with(const Table& t, float width, float size, float gap) const;
-    [[nodiscard]] Lines lines_of(const Part& part, const std::vector<std::string>& cells,
-                                 const TextStyle& style) const;
+    [[nodiscard]] Lines lines_of(const Part& part, const Table::Row& cells, const TextStyle& style) const;
     [[nodiscard]] float height_of(std::size_t lines) const;
     [[nodiscard]] float table_head(const Table& t, const Part& part, Rect room, bool draw);
     void draw_cells(const Table& t, const Part& part, Rect row, const Lines& lines, const TextStyle& style,

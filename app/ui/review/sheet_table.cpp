@@ -1,5 +1,6 @@
 // Writes tables on pages: columns are as wide as their words need, cells are wrapped, the head is on every
 // page.
+#include "app/ui/kit/data_table.h"
 #include "app/ui/review/sheet.h"
 
 #include <algorithm>
@@ -20,16 +21,6 @@ TextStyle cell_style(const ReviewSheet& sheet, float size) {
 std::size_t most_lines(const std::vector<std::vector<std::string_view>>& lines) {
     std::size_t most = 1;
     for (const auto& cell : lines) most = std::max(most, cell.size());
-    return most;
-}
-
-float longest_word(const Canvas& c, std::string_view text, const TextStyle& style) {
-    float most = 0;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-        most = std::max(most, c.text_width(text.substr(0, end), style));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
     return most;
 }
 
@@ -70,11 +61,11 @@ std::vector<float> shared_widths(const std::vector<ColumnWidths>& columns, float
 
 }  // namespace
 
-ReviewSheet::Lines ReviewSheet::lines_of(const Part& part, const std::vector<std::string>& cells,
+ReviewSheet::Lines ReviewSheet::lines_of(const Part& part, const Table::Row& cells,
                                          const TextStyle& style) const {
     Lines out;
     for (std::size_t i = 0; i < part.column.size(); ++i)
-        out.push_back(canvas_.wrapped(part.w[i] + 0.5f, cells[part.column[i]], style));
+        out.push_back(canvas_.wrapped(part.w[i] + 0.5f, cells[part.column[i]].words(), style));
     return out;
 }
 
@@ -92,8 +83,8 @@ std::vector<ReviewSheet::Part> ReviewSheet::parts_with(const Table& t, float wid
         ColumnWidths c;
         const bool words = t.columns[i].shown == Shown::words;
         for (const auto& row : t.rows) {
-            c.natural = std::max(c.natural, canvas_.text_width(row[i], cell));
-            if (words) c.least = std::max(c.least, longest_word(canvas_, row[i], cell));
+            c.natural = std::max(c.natural, canvas_.text_width(row[i].words(), cell));
+            if (words) c.least = std::max(c.least, longest_word(canvas_, row[i].words(), cell));
         }
         // A figure is not broken, unless it is a sentence.
         if (!words) c.least = c.natural;
@@ -156,8 +147,8 @@ void ReviewSheet::draw_cells(const Table& t, const Part& part, Rect row, const L
 }
 
 float ReviewSheet::table_head(const Table& t, const Part& part, Rect room, bool draw) {
-    std::vector<std::string> titles;
-    for (const Table::Column& c : t.columns) titles.push_back(c.title);
+    Table::Row titles;
+    for (const Table::Column& c : t.columns) titles.emplace_back(c.title);
     const TextStyle style{Face::semibold, part.size, theme_.secondary, 0};
     const Lines lines = lines_of(part, titles, style);
     const std::size_t n = most_lines(lines);
@@ -175,7 +166,7 @@ float ReviewSheet::table_head(const Table& t, const Part& part, Rect room, bool 
 }
 
 void ReviewSheet::draw_part(const Table& t, const Part& part) {
-    const auto height = [&](const std::vector<std::string>& cells) {
+    const auto height = [&](const Table::Row& cells) {
         return height_of(most_lines(lines_of(part, cells, cell_style(*this, part.size))));
     };
     const float head_h = table_head(t, part, room_, false);
@@ -209,8 +200,8 @@ float ReviewSheet::table_start(const Table& exact) const {
     const Table t = worded(exact);
     if (t.rows.empty()) return 0;
     const Part part = parts_of(t, room_.w).front();
-    std::vector<std::string> titles;
-    for (const Table::Column& c : t.columns) titles.push_back(c.title);
+    Table::Row titles;
+    for (const Table::Column& c : t.columns) titles.emplace_back(c.title);
     float h = height_of(most_lines(lines_of(part, titles, {Face::semibold, part.size, {}, 0})));
     const std::size_t rows = t.rows.size() <= kShortTable ? t.rows.size() : 2;
     for (std::size_t r = 0; r < rows; ++r)
@@ -233,7 +224,7 @@ float ReviewSheet::table_in(Rect room, const Table& exact, bool draw) {
     const float top = room.y;
     for (const Part& part : parts_of(t, room.w)) {
         room.cut_top(table_head(t, part, room, draw));
-        for (const std::vector<std::string>& cells : t.rows) {
+        for (const Table::Row& cells : t.rows) {
             const Lines lines = lines_of(part, cells, cell_style(*this, part.size));
             const std::size_t n = most_lines(lines);
             const Rect row = room.cut_top(height_of(n));

@@ -1,7 +1,6 @@
-#include "app/ui/views/comm/comm_ring.h"
+#include "app/ui/views/comm/comm_parts.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/views/comm/comm_heat.h"
 #include "core/teach/ring_pieces.h"
 
 #include <algorithm>

@@ -3,10 +3,7 @@
 
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/comm/comm_calls.h"
-#include "app/ui/views/comm/comm_flow.h"
-#include "app/ui/views/comm/comm_heat.h"
-#include "app/ui/views/comm/comm_ring.h"
+#include "app/ui/views/comm/comm_parts.h"
 
 namespace pentamesh::ui {
 

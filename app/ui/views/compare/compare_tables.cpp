@@ -1,5 +1,6 @@
 // Writes as rows why B differs, the differences, and the way from A to B.
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/views/compare/compare_parts.h"
 
@@ -25,10 +26,10 @@ void more_rows(Ui& ui, Rect& room, std::size_t more) {
         ui.canvas().text_in(room.cut_top(kRow), "… and " + std::to_string(more) + " more", ui.small());
 }
 
-void differ_in(Ui& ui, Rect cell, double by, std::string (*text)(double), bool bold) {
+Words difference_cell(Ui& ui, float width, double by, bool bold) {
     TextStyle s = ui.style(12, Tone::text, bold ? Face::semibold : Face::regular);
     if (by != 0) s.color = by < 0 ? ui.theme().good : ui.theme().bad;
-    ui.canvas().text_in(cell, by == 0 ? "0" : difference_text(by, text), s, Align::right);
+    return {by == 0 ? "0" : difference_text(by, time_text), px(width), s, Align::right};
 }
 
 float value_width(Ui& ui, const std::vector<FieldDifference>& fields, std::size_t plan) {
@@ -59,30 +60,30 @@ float why_height(Ui& ui, float width, const PlanComparison& shown, bool whole) {
 
 void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison& shown, bool whole) {
     Canvas& c = ui.canvas();
-    Rect head = room.cut_top(20);
+    const Rect head = room.cut_top(20);
     constexpr float name = kPartName;
     const bool narrow = room.w < name + 3 * kFigure + 60;
-    const auto cells = [&](Rect row, std::array<Rect, 3>& out) {
-        Rect figures = narrow ? row : Rect{row.x, row.y, name + 3 * kFigure, row.h};
-        for (std::size_t i = 3; i-- > 0;) out[i] = figures.cut_right(kFigure);
-        return figures;
-    };
-    std::array<Rect, 3> cell{};
-    ui.section(cells(head, cell), "WHY");
-    c.text_in(cell[0], "A", ui.small(), Align::right);
-    c.text_in(cell[1], "B", ui.small(), Align::right);
-    c.text_in(cell[2], "B − A", ui.small(), Align::right);
+    const Size name_size = narrow ? share() : px(name), rest_size = narrow ? px(0) : share();
+    ui.section(columns(head, {name_size, px(3 * kFigure), rest_size})[0], "WHY");
+    text_row(ui, head,
+             {{{}, name_size},
+              {"A", px(kFigure), ui.small(), Align::right},
+              {"B", px(kFigure), ui.small(), Align::right},
+              {"B − A", px(kFigure), ui.small(), Align::right},
+              {{}, rest_size}});
     const auto line = [&](std::string_view part, double a, double b, double by, const std::string& because,
                           bool bold) {
         const Rect all = room.cut_top(why_row(ui, room.w, because, whole));
         const Rect row{all.x, all.y, all.w, kRow};
-        const Rect left = cells(row, cell);
         const TextStyle s = ui.style(12, Tone::text, bold ? Face::semibold : Face::regular);
-        ui.label(left, part, s);
-        c.text_in(cell[0], time_text(a), ui.style(12, Tone::secondary), Align::right);
-        c.text_in(cell[1], time_text(b), s, Align::right);
-        differ_in(ui, cell[2], by, time_text, bold);
-        const Rect rest{cell[2].right() + 14, row.y, row.right() - cell[2].right() - 14, row.h};
+        text_row(ui, row,
+                 {{std::string(part), name_size, s},
+                  {time_text(a), px(kFigure), ui.style(12, Tone::secondary), Align::right},
+                  {time_text(b), px(kFigure), s, Align::right},
+                  difference_cell(ui, kFigure, by, bold),
+                  {{}, rest_size}});
+        Rect rest = columns(row, {name_size, px(3 * kFigure), rest_size})[2];
+        rest.cut_left(14);
         if (!narrow && !because.empty() && all.h > kRow)
             c.paragraph({rest.x, rest.y + 2, rest.w, all.h}, because, ui.small(), 16);
         else if (!narrow && !because.empty())
@@ -102,26 +103,27 @@ float fields_height(const PlanComparison& shown) {
 }
 
 void draw_fields(Ui& ui, Rect& room, const PlanComparison& shown) {
-    Canvas& c = ui.canvas();
     std::vector<FieldDifference> fields;
     for (const FieldDifference& f : shown.fields)
         if (f.values.size() > 1 && f.values[0] != f.values[1]) fields.push_back(f);
-    Rect head = room.cut_top(20);
+    const Rect head = room.cut_top(20);
     const float wa = value_width(ui, fields, 0), wb = value_width(ui, fields, 1);
-    c.text_in(head.cut_right(wb), "B", ui.small(), Align::right);
-    head.cut_right(14);
-    c.text_in(head.cut_right(wa), "A", ui.small(), Align::right);
-    ui.section(head, "WHAT DIFFERS");
+    ui.section(columns(head, {share(), px(14 + wa + wb)})[0], "WHAT DIFFERS");
+    text_row(ui, head,
+             {{{}, share()},
+              {"A", px(wa), ui.small(), Align::right},
+              space(14),
+              {"B", px(wb), ui.small(), Align::right}});
     if (fields.empty()) ui.label(room.cut_top(kRow), "Nothing: B is A. Change the plan.", ui.small());
     const std::size_t shown_rows = rows_in(room, fields.size());
     for (const FieldDifference& f : std::span(fields).first(shown_rows)) {
-        Rect row = room.cut_top(kRow);
-        ui.label(row.cut_right(wb), field_value(f.values[1]), ui.style(12, Tone::text, Face::semibold),
-                 Align::right);
-        row.cut_right(14);
-        ui.label(row.cut_right(wa), field_value(f.values[0]), ui.style(12, Tone::secondary), Align::right);
-        row.cut_right(8);
-        ui.label(row, field_name(f.pointer), ui.style(12));
+        text_row(
+            ui, room.cut_top(kRow),
+            {{field_name(f.pointer), share(), ui.style(12)},
+             space(8),
+             {field_value(f.values[0]), px(wa), ui.style(12, Tone::secondary), Align::right},
+             space(14),
+             {field_value(f.values[1]), px(wb), ui.style(12, Tone::text, Face::semibold), Align::right}});
     }
     more_rows(ui, room, fields.size() - shown_rows);
     room.cut_top(12);
@@ -132,12 +134,14 @@ float path_height(const ComparePath& path) {
 }
 
 void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& pair) {
-    Canvas& c = ui.canvas();
-    Rect head = room.cut_top(20);
+    const Rect head = room.cut_top(20);
     const float figure = 66;
-    c.text_in(head.cut_right(figure), "change", ui.small(), Align::right);
-    c.text_in(head.cut_right(figure), "step", ui.small(), Align::right);
-    ui.section(head, "FROM A TO B, EACH TIME THE EDIT THAT GAINS MOST");
+    ui.section(columns(head, {share(), px(2 * figure)})[0],
+               "FROM A TO B, EACH TIME THE EDIT THAT GAINS MOST");
+    text_row(ui, head,
+             {{{}, share()},
+              {"step", px(figure), ui.small(), Align::right},
+              {"change", px(figure), ui.small(), Align::right}});
     if (path.value.empty()) {
         const bool alike = pair.a == pair.b;
         ui.label(room.cut_top(kRow),
@@ -151,18 +155,17 @@ void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& 
     if (room.h < kRow) return;
     const std::size_t shown = rows_in(room, path.value.size());
     for (const PathEdit& e : std::span(path.value).first(shown)) {
-        Rect row = room.cut_top(kRow);
-        differ_in(ui, row.cut_right(figure), difference(e.step_s, before), time_text, false);
-        c.text_in(row.cut_right(figure), time_text(e.step_s), ui.style(12), Align::right);
-        row.cut_right(8);
-        if (e.fit != MemoryFit::yes) {
-            TextStyle bad = ui.style(12);
-            bad.color = e.fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber;
-            const std::string text = memory_text(e.memory_bytes) + ": " + std::string(name_of(e.fit));
-            c.text_in(row.cut_right(c.text_width(text, bad)), text, bad);
-            row.cut_right(8);
-        }
-        ui.label(row, with_arrows(e.edit), ui.style(12));
+        TextStyle bad = ui.style(12);
+        bad.color = e.fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber;
+        const std::string fit =
+            e.fit == MemoryFit::yes ? "" : memory_text(e.memory_bytes) + ": " + std::string(name_of(e.fit));
+        const float fit_w = fit.empty() ? 0 : ui.canvas().text_width(fit, bad) + 8;
+        text_row(ui, room.cut_top(kRow),
+                 {{with_arrows(e.edit), share(), ui.style(12)},
+                  space(8),
+                  {fit, px(fit_w), bad},
+                  {time_text(e.step_s), px(figure), ui.style(12), Align::right},
+                  difference_cell(ui, figure, difference(e.step_s, before), false)});
         before = e.step_s;
     }
     more_rows(ui, room, path.value.size() - shown);

@@ -1,6 +1,7 @@
 // Draws the side of the picture: the program with the current line, the tensors kept for the backward, the
 // communication so far.
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/views/layer/layer_parts.h"
 
 #include <algorithm>
@@ -96,8 +97,9 @@ void draw_kept(Ui& ui, Rect room, const LayerViewState& state) {
         Rect row = place(i);
         c.rect({row.x, row.center().y - 5, 10, 10}, theme.memory[i % theme.memory.size()], 2);
         row.cut_left(16);
-        c.text_in(row.cut_right(72), memory_text(stash[i].bytes), ui.small(), Align::right);
-        ui.label(row, stash[i].name, ui.small(Tone::text));
+        text_row(ui, row,
+                 {{stash[i].name, share(), ui.small(Tone::text)},
+                  {memory_text(stash[i].bytes), px(72), ui.small(), Align::right}});
     }
     if (listed < stash.size())
         c.text_in(place(listed), sentence(static_cast<std::int64_t>(stash.size() - listed), " more"),
@@ -116,8 +118,7 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     const ShownLayer& shown = *state.shown;
-    ui.section(room.cut_top(18), "SAID SO FAR, THIS LAYER AND MICRO-BATCH");
-    room.cut_top(2);
+    put_head(ui, room, 2, "SAID SO FAR, THIS LAYER AND MICRO-BATCH");
     const std::vector<Tally> tally = tally_at(shown.list, state.at);
     if (tally.empty()) {
         c.text_in(room.cut_top(kLine), "Nothing: a layer of this layout needs nobody else.", ui.small());
@@ -161,7 +162,7 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
     if (again)
         apart = "Over tp without what is gathered again: " + traffic_text(sent_over_tp_once(shown.list))
                 + ", as many bytes as all-reduces send with sequence parallelism off.";
-    room.cut_top(c.paragraph(room, words, verdict, kLine));
+    put_paragraph(ui, room, words, verdict, kLine);
     if (!apart.empty() && lines > 2) c.paragraph(room, apart, ui.small(), kLine);
 }
 

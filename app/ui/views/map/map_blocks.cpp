@@ -1,6 +1,7 @@
 // Draws the blocks under the map's table: the card of the selected axis, the wires, and the tables of how one
 // chooses.
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/views/map/map_parts.h"
 
@@ -145,8 +146,7 @@ void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
-    ui.section(room.cut_top(18), "WIRES, AND WHO SITS ON THEM", room.w < 430 ? "" : "per GPU, one direction");
-    room.cut_top(6);
+    put_head(ui, room, 6, "WIRES, AND WHO SITS ON THEM", room.w < 430 ? "" : "per GPU, one direction");
     const Rect foot = room.cut_bottom(18);
     const auto n = static_cast<float>(state.figures->levels.size());
     const float h = std::min(64.0f, room.h / n);
@@ -203,14 +203,12 @@ void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
-    ui.section(room.cut_top(18), "THE USUAL WAY", "this plan");
-    room.cut_top(4);
+    put_head(ui, room, 4, "THE USUAL WAY", "this plan");
     for (std::size_t i = 0; i < state.figures->recipe.size(); ++i) {
         const RecipeStep& s = state.figures->recipe[i];
         Rect row = room.cut_top(room.w < 520 ? 42.0f : 30.0f);
         const Hit hit = ui.area("map.recipe", row, i);
-        if (hit.hovered) c.rect(row, ui.theme().raised.alpha(0.5f), 4);
-        if (hit.focused) ui.focus_ring(row, 4);
+        row_ground(ui, row, hit);
         if (hit.clicked)
             for (std::size_t k = 0; k < state.figures->rows.size(); ++k)
                 if (state.figures->rows[k].id == s.row) select_row(scene, state, static_cast<int>(k));
@@ -226,9 +224,9 @@ void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state) {
             continue;
         }
         const float here_w = std::min(c.text_width(s.here, here) + 2, row.w * 0.48f);
-        if (c.text_in(row.cut_right(here_w), s.here, here, Align::right) && hit.hovered) ui.tooltip(s.here);
-        row.cut_right(12);
-        c.text_in(row, s.rule, ui.style(12));
+        text_row(ui, row,
+                 {{std::string(s.rule), share(), ui.style(12)}, {s.here, px(here_w), here, Align::right}},
+                 12);
     }
 }
 
@@ -290,18 +288,17 @@ void draw_map_comparison(Ui& ui, Rect& room, const MapViewState& state) {
 
 void draw_map_combinations(Ui& ui, Rect& room, const MapViewState& state) {
     Canvas& c = ui.canvas();
-    ui.section(room.cut_top(18), "WHAT IS COMBINED, AND WHEN");
-    room.cut_top(4);
+    put_head(ui, room, 4, "WHAT IS COMBINED, AND WHEN");
     for (const Combination& x : state.figures->combinations) {
         Rect row = room.cut_top(24);
         c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         if (x.here) c.rect(row.inset(0, 1), ui.theme().raised, 3);
         row = row.inset(4, 0);
         TextStyle s = ui.style(12, Tone::text, x.here ? Face::semibold : Face::regular);
-        c.text_in(row.cut_left(std::min(160.0f, row.w * 0.34f)), x.what, s);
-        if (x.here)
-            c.text_in(row.cut_right(62), "this plan", ui.style(12, Tone::text, Face::semibold), Align::right);
-        c.text_in(row, x.when, x.here ? ui.small(Tone::text) : ui.small());
+        text_row(ui, row,
+                 {{std::string(x.what), px(std::min(160.0f, row.w * 0.34f)), s},
+                  {std::string(x.when), share(), ui.small(x.here ? Tone::text : Tone::secondary)},
+                  {x.here ? "this plan" : "", px(x.here ? 62 : 0), s, Align::right}});
     }
 }
 

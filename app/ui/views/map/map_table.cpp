@@ -1,5 +1,6 @@
 // Draws the map's table: a row for each axis and modifier.
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/views/map/map_parts.h"
 
 #include <algorithm>
@@ -306,17 +307,12 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         top += high;
         if (!r.modifier) c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
-        const Rect ground = row.inset(0, 2);
-        if (static_cast<int>(i) == selected) {
-            c.rect(ground, ui.theme().raised, 4);
-            c.rect({row.x, row.y + 6, 3, row.h - 12}, color_of_row(ui.theme(), r.id, state), 1);
-        } else if (hit.hovered) {
-            c.rect(ground, ui.theme().raised.alpha(0.5f), 4);
-        }
+        const bool picked = static_cast<int>(i) == selected;
+        row_ground(ui, row.inset(0, 2), hit, picked);
+        if (picked) c.rect({row.x, row.y + 6, 3, row.h - 12}, color_of_row(ui.theme(), r.id, state), 1);
         if (hit.hovered) scene.next_hover.group = r.kind, ui.tooltip(row_tooltip(r, state));
         if (hit.clicked) select_row(scene, state, static_cast<int>(i));
         if (hit.focused) {
-            ui.focus_ring(row.inset(2, 2), 4);
             const int by = pressed({Key::down}, true) ? 1 : pressed({Key::up}, true) ? -1 : 0;
             const auto to = static_cast<std::size_t>(static_cast<int>(i) + by);
             if (by != 0 && to < state.figures->rows.size())

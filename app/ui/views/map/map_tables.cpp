@@ -1,12 +1,13 @@
 // Draws the map's reference tables: what each axis works on and needs of the model, what it saves and costs.
 // They are the same in any plan; the axes that this one uses stand out.
 #include "app/tables/map.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/views/map/map_parts.h"
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace pentamesh::ui {
 
@@ -14,16 +15,9 @@ namespace {
 
 constexpr float kLine = 17, kCellGap = 16, kPadY = 5, kName = 84;
 
-// These are shares of the width.
-constexpr std::array<float, kMapScope.size()> kScopeShares{1.0f, 1.3f, 1.1f, 1.2f};
-constexpr std::array<float, kMapMaster.size()> kMasterShares{1.1f, 1.2f, 1.3f, 1.3f, 1.2f};
-
-std::string in_capitals(std::string_view text) {
-    std::string out(text);
-    for (char& ch : out)
-        if (ch >= 'a' && ch <= 'z') ch = static_cast<char>(ch - 'a' + 'A');
-    return out;
-}
+// The first column is the axis.
+constexpr std::array kScopeSizes{px(kName), share(1.0f), share(1.3f), share(1.1f), share(1.2f)};
+constexpr std::array kMasterSizes{px(kName), share(1.1f), share(1.2f), share(1.3f), share(1.3f), share(1.2f)};
 
 bool used(const MapViewState& state, MapRowId id) {
     const auto row = std::find_if(state.figures->rows.begin(), state.figures->rows.end(),
@@ -33,20 +27,13 @@ bool used(const MapViewState& state, MapRowId id) {
 
 // Draws at the top of `room` and takes its height off it. `first` is the index of its rows' names.
 template <std::size_t N>
-void reference_table(Ui& ui, Rect& room, std::string_view title, const std::array<MapWordsColumn, N>& columns,
-                     const std::array<float, N>& shares, Scene& scene, MapViewState& state,
+void reference_table(Ui& ui, Rect& room, std::string_view title, const std::array<MapWordsColumn, N>& words,
+                     const std::array<Size, N + 1>& sizes, Scene& scene, MapViewState& state,
                      std::uint64_t first) {
     Canvas& c = ui.canvas();
     ui.section(room.cut_top(20), title);
-    const float all = std::accumulate(shares.begin(), shares.end(), 0.0f);
-    const float spare = std::max(60.0f, room.w - kName - kCellGap * static_cast<float>(N));
-    const auto width = [&](std::size_t k) { return spare * shares[k] / all; };
-    Rect head = room.cut_top(20);
-    head.cut_left(kName);
-    for (std::size_t k = 0; k < N; ++k) {
-        head.cut_left(kCellGap);
-        ui.section(head.cut_left(width(k)), in_capitals(columns[k].title));
-    }
+    const std::array<Rect, N + 1> head = columns(room.cut_top(20), sizes, kCellGap);
+    for (std::size_t k = 0; k < N; ++k) ui.section(head[k + 1], in_capitals(words[k].title));
     const int selected = selected_row(scene, state);
     for (int i = 0; i < kMapRowCount; ++i) {
         const auto id = static_cast<MapRowId>(i);
@@ -55,18 +42,16 @@ void reference_table(Ui& ui, Rect& room, std::string_view title, const std::arra
         const TextStyle style = ui.small(on ? Tone::text : Tone::secondary);
         float h = kLine;
         for (std::size_t k = 0; k < N; ++k)
-            h = std::max(h, c.paragraph_height(width(k), w.*columns[k].words, style, kLine));
-        Rect row = room.cut_top(h + 2 * kPadY);
+            h = std::max(h, c.paragraph_height(head[k + 1].w, w.*words[k].words, style, kLine));
+        const Rect row = room.cut_top(h + 2 * kPadY);
         const Hit hit = ui.area("map.reference", row, first + static_cast<std::uint64_t>(i));
         const bool lit = selected >= 0 && state.figures->rows[static_cast<std::size_t>(selected)].id == id;
         c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
-        if (lit || hit.hovered)
-            c.rect(row.inset(0, 1), lit ? ui.theme().raised : ui.theme().raised.alpha(0.5f), 4);
-        if (hit.focused) ui.focus_ring(row.inset(2, 2), 4);
+        row_ground(ui, row.inset(0, 1), hit, lit);
         for (std::size_t k = 0; hit.clicked && k < state.figures->rows.size(); ++k)
             if (state.figures->rows[k].id == id) select_row(scene, state, static_cast<int>(k));
-        row = row.inset(0, kPadY);
-        Rect name = row.cut_left(kName);
+        const std::array<Rect, N + 1> cells = columns(row.inset(0, kPadY), sizes, kCellGap);
+        Rect name = cells[0];
         const Color color = color_of_row(ui.theme(), id, state);
         const bool modifier = id == MapRowId::zero || id == MapRowId::sp || id == MapRowId::etp;
         if (modifier) name.cut_left(12);
@@ -78,10 +63,7 @@ void reference_table(Ui& ui, Rect& room, std::string_view title, const std::arra
         name.cut_left(24);
         name.h = kLine;
         c.text_in(name, w.key, on ? ui.title() : ui.style(13, Tone::secondary));
-        for (std::size_t k = 0; k < N; ++k) {
-            row.cut_left(kCellGap);
-            c.paragraph(row.cut_left(width(k)), w.*columns[k].words, style, kLine);
-        }
+        for (std::size_t k = 0; k < N; ++k) c.paragraph(cells[k + 1], w.*words[k].words, style, kLine);
     }
 }
 
@@ -92,10 +74,10 @@ void draw_map_tables(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     room = area.room;
     room.cut_right(10);  // the scroll bar's
     const float top = room.y;
-    reference_table(ui, room, "SCOPE: WHERE EACH WORKS, AND WHAT IT MUST KNOW", kMapScope, kScopeShares,
-                    scene, state, 0);
+    reference_table(ui, room, "SCOPE: WHERE EACH WORKS, AND WHAT IT MUST KNOW", kMapScope, kScopeSizes, scene,
+                    state, 0);
     room.cut_top(20);
-    reference_table(ui, room, "MASTER TABLE: WHAT EACH CUTS, SAVES AND COSTS", kMapMaster, kMasterShares,
+    reference_table(ui, room, "MASTER TABLE: WHAT EACH CUTS, SAVES AND COSTS", kMapMaster, kMasterSizes,
                     scene, state, 100);
     area.room.cut_top(room.y - top);
 }

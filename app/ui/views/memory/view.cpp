@@ -2,6 +2,7 @@
 #include "app/ui/views/memory/view.h"
 #include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/memory/bars.h"
@@ -89,16 +90,14 @@ void draw_figures(Ui& ui, Rect room, const Memory& m, const StageMemory& s, cons
     Rect list{room.x, room.bottom() - 8 * kRow, width, 8 * kRow};
     const auto line = [&](std::string_view name, const std::string& figure, const std::string& beside,
                           Tone tone, double by = 0) {
-        Rect row = list.cut_top(kRow);
-        row.cut_left(20);
-        c.text_in(row.cut_left(96), name, ui.style(13, tone));
-        c.text_in(row.cut_left(80), figure, ui.style(13, Tone::text), Align::right);
-        row.cut_left(12);
-        c.text_in(row, beside, ui.small());
+        const auto [swatch_at, name_at, figure_at, gap, rest] =
+            columns(list.cut_top(kRow), {px(20), px(96), px(80), px(12), share()});
+        c.text_in(name_at, name, ui.style(13, tone));
+        c.text_in(figure_at, figure, ui.style(13, Tone::text), Align::right);
+        c.text_in(rest, beside, ui.small());
         const std::string against = difference_text(by, memory_text);
         const float used = c.text_width(beside, ui.small()) + c.text_width(against, ui.small()) + 8;
-        if (against.empty() || used > row.w) return;
-        c.text_in(row, against, colored(ui, by), Align::right);
+        if (!against.empty() && used <= rest.w) c.text_in(rest, against, colored(ui, by), Align::right);
     };
     const auto by = [&](double now, double before) { return was == nullptr ? 0 : difference(now, before); };
     line(m.stage.size() > 1 ? "stage " + std::to_string(s.stage) : "each GPU", "", "", Tone::text);

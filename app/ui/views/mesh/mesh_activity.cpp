@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_activity.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "core/pipeline/timeline_walk.h"

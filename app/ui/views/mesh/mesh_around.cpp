@@ -1,8 +1,7 @@
-#include "app/ui/views/mesh/mesh_around.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/views/mesh/mesh_camera.h"
 #include "app/ui/views/mesh/mesh_fold.h"
-#include "app/ui/views/mesh/mesh_legend.h"
 #include "app/ui/views/mesh/mesh_strip.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_cards.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_cells.h"

@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_switch.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "app/ui/views/search/search_controls.h"
+#include "app/ui/views/search/search_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"

@@ -1,6 +1,7 @@
-#include "app/ui/views/search/search_list.h"
+#include "app/ui/views/search/search_parts.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "core/plan/factors.h"
 #include "core/plan/problem.h"
 
@@ -37,7 +38,7 @@ std::vector<Varied> differing(const std::vector<SearchRow>& rows, const LayoutCh
 
 struct Columns {
     std::vector<Varied> fields;  // empty: the layout is one text
-    std::vector<float> width;
+    std::vector<Size> size;
     std::string same;  // values shared by all results, in no column: "schedule zb-v, micro-batch 1"
 };
 
@@ -49,8 +50,8 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
         float w = std::max(ui.canvas().text_width(column_name(v), ui.small()),
                            ui.canvas().text_width(value_text(own, v), s));
         for (const SearchRow& r : rows) w = std::max(w, ui.canvas().text_width(value_text(r.choice, v), s));
-        out.width.push_back(w + kGap);
-        all += out.width.back();
+        out.size.push_back(px(w + kGap));
+        all += w + kGap;
     }
     // If that is too wide, fields that the results share go into a line below.
     for (std::size_t i = out.fields.size(); i-- > 0 && all > room && !rows.empty();) {
@@ -63,54 +64,55 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
         out.same = std::string(chip_name(v)) + " " + value
                    + (own_value == value ? "" : " (this plan: " + own_value + ")")
                    + (out.same.empty() ? "" : ", ") + out.same;
-        all -= out.width[i];
+        all -= out.size[i].px;
         out.fields.erase(out.fields.begin() + static_cast<std::ptrdiff_t>(i));
-        out.width.erase(out.width.begin() + static_cast<std::ptrdiff_t>(i));
+        out.size.erase(out.size.begin() + static_cast<std::ptrdiff_t>(i));
     }
     if (all > room) out = {};
     return out;
 }
 
-void draw_head(Ui& ui, Rect row, const Columns& columns) {
-    Canvas& c = ui.canvas();
-    c.line({row.x, row.bottom()}, {row.right(), row.bottom()}, ui.theme().hairline);
-    row.cut_right(kMark);
-    for (const auto& [name, w] :
-         {std::pair<std::string_view, float>{"GiB", kMemory}, {"tokens/s", kTokens}, {"step", kStep}})
-        c.text_in(row.cut_right(w), name, ui.small(), Align::right);
-    row.cut_left(kNumber);
-    if (columns.fields.empty()) c.text_in(row, "layout", ui.small());
-    for (std::size_t i = 0; i < columns.fields.size(); ++i) {
-        Rect cell = row.cut_left(columns.width[i]);
-        cell.cut_right(kGap);
-        c.text_in(cell, column_name(columns.fields[i]), ui.small());
-    }
+// Holds the texts of a line: a result's, or the titles.
+struct Line {
+    std::string number;
+    std::vector<std::string> fields;  // of the columns; one text where the layout is one
+    std::string step, tokens, memory;
+};
+
+void draw_line(Ui& ui, Rect row, const Columns& columns, const Line& line, const TextStyle& number,
+               const TextStyle& plain, const TextStyle& step) {
+    std::vector<Words> cells{{line.number, px(kNumber), number}};
+    for (std::size_t i = 0; i < line.fields.size(); ++i)
+        cells.push_back({line.fields[i], columns.fields.empty() ? share() : columns.size[i], plain});
+    cells.push_back({{}, columns.fields.empty() ? px(8) : share()});
+    cells.push_back({line.step, px(kStep), step, Align::right});
+    cells.push_back({line.tokens, px(kTokens), plain, Align::right});
+    cells.push_back({line.memory, px(kMemory), plain, Align::right});
+    cells.push_back(space(kMark));
+    text_row(ui, row, cells);
 }
 
-struct Line {
+void draw_head(Ui& ui, Rect row, const Columns& columns) {
+    ui.canvas().line({row.x, row.bottom()}, {row.right(), row.bottom()}, ui.theme().hairline);
+    Line titles{"", {}, "step", "tokens/s", "GiB"};
+    for (const Varied v : columns.fields) titles.fields.emplace_back(column_name(v));
+    if (columns.fields.empty()) titles.fields = {"layout"};
+    draw_line(ui, row, columns, titles, ui.small(), ui.small(), ui.small());
+}
+
+struct Result {
     std::string number, step, tokens, memory;
     LayoutChoice choice;
     bool pareto = false, own = false;
 };
 
-void draw_line(Ui& ui, Rect row, const Columns& columns, const Line& line, bool experts) {
-    Canvas& c = ui.canvas();
-    TextStyle plain = ui.style(12), bold = ui.style(12, Tone::text, Face::semibold);
-    const Rect mark = row.cut_right(kMark);
-    if (line.pareto) c.circle({mark.right() - 6, mark.center().y}, 3.5f, ui.theme().good);
-    c.text_in(row.cut_right(kMemory), line.memory, plain, Align::right);
-    c.text_in(row.cut_right(kTokens), line.tokens, plain, Align::right);
-    c.text_in(row.cut_right(kStep), line.step, bold, Align::right);
-    c.text_in(row.cut_left(kNumber), line.number, ui.small(line.own ? Tone::text : Tone::secondary));
-    if (columns.fields.empty()) {
-        row.cut_right(8);
-        c.text_in(row, words_of(line.choice, experts), plain);  // the card has all of it
-    }
-    for (std::size_t i = 0; i < columns.fields.size(); ++i) {
-        Rect cell = row.cut_left(columns.width[i]);
-        cell.cut_right(kGap);
-        c.text_in(cell, value_text(line.choice, columns.fields[i]), plain);
-    }
+void draw_result(Ui& ui, Rect row, const Columns& columns, const Result& r, bool experts) {
+    Line line{r.number, {}, r.step, r.tokens, r.memory};
+    for (const Varied v : columns.fields) line.fields.push_back(value_text(r.choice, v));
+    if (columns.fields.empty()) line.fields = {words_of(r.choice, experts)};  // the card has all of it
+    draw_line(ui, row, columns, line, ui.small(r.own ? Tone::text : Tone::secondary), ui.style(12),
+              ui.style(12, Tone::text, Face::semibold));
+    if (r.pareto) ui.canvas().circle({row.right() - 6, row.center().y}, 3.5f, ui.theme().good);
 }
 
 std::string_view words_of_goal(Goal goal) {
@@ -148,14 +150,13 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
         const Hit hit = ui.area("search.row", row, i);
         const bool is_own = r.choice == own;
         own_listed = own_listed || is_own;
-        if (hit.hovered || (lit && *lit == r.choice)) ui.canvas().rect(row, ui.theme().raised, 4);
+        row_ground(ui, row, hit, lit && *lit == r.choice);
         if (is_own) ui.canvas().frame(row, ui.theme().text, 1, 4);
-        if (hit.focused) ui.focus_ring(row, 4);
-        draw_line(ui, row.inset(6, 0), columns,
-                  {std::to_string(i + 1), time_text(r.step_s),
-                   count_text(r.step_s > 0 ? tokens / r.step_s : 0), gib(r.memory_bytes), r.choice, r.pareto,
-                   is_own},
-                  experts);
+        draw_result(ui, row.inset(6, 0), columns,
+                    {std::to_string(i + 1), time_text(r.step_s),
+                     count_text(r.step_s > 0 ? tokens / r.step_s : 0), gib(r.memory_bytes), r.choice,
+                     r.pareto, is_own},
+                    experts);
         const bool by_keys = hit.focused && ui.state().focus_visible && !pick.hovered;
         if (hit.hovered || by_keys) pick.hovered = r.choice, pick.row = r;
         if (hit.hovered) pick.at = ui.frame().mouse;
@@ -166,10 +167,10 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
     if (!own_listed && e.step && !e.memory.stage.empty()) {
         const Rect row = room.cut_top(kRow);
         ui.canvas().frame(row, ui.theme().text, 1, 4);
-        draw_line(ui, row.inset(6, 0), columns,
-                  {"", time_text(e.step->time_s), count_text(e.step->tokens_per_s), gib(e.memory.peak()), own,
-                   false, true},
-                  experts);
+        draw_result(ui, row.inset(6, 0), columns,
+                    {"", time_text(e.step->time_s), count_text(e.step->tokens_per_s), gib(e.memory.peak()),
+                     own, false, true},
+                    experts);
     }
     if (!columns.same.empty())
         ui.label(room.cut_top(20).inset(6, 0), "all that are listed: " + columns.same, ui.small());
@@ -226,12 +227,10 @@ void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pic
     Canvas& c = ui.canvas();
     for (std::size_t i = 0; i < reasons.size(); ++i) {
         const Reason& r = reasons[i];
-        const Rect whole = room.cut_top(kRow);
-        Rect row = whole;
-        const Hit hit = ui.area("search.reason", whole, i, r.example != nullptr);
-        if (hit.hovered) c.rect(whole, ui.theme().raised, 4);
-        if (hit.focused) ui.focus_ring(whole, 4);
-        if (ui.hovers(whole) && !r.about.empty())
+        const Rect row = room.cut_top(kRow);
+        const Hit hit = ui.area("search.reason", row, i, r.example != nullptr);
+        row_ground(ui, row, hit);
+        if (ui.hovers(row) && !r.about.empty())
             ui.tooltip(r.words + "\n"
                        + (r.example != nullptr
                               ? "for example "
@@ -239,14 +238,13 @@ void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pic
                                     + ":\n"
                               : "")
                        + r.about + (r.example != nullptr ? "\nclick: open that example" : ""));
-        c.text_in(row.cut_right(84), thousands(r.count), ui.small(), Align::right);
-        Rect bar = row.cut_right(std::min(220.0f, row.w * 0.4f));
-        bar = {bar.x, bar.center().y - 5, bar.w, 10};
-        const auto share = static_cast<float>(static_cast<double>(r.count) / static_cast<double>(most));
-        c.rect({bar.x, bar.y, std::max(1.0f, bar.w * share), bar.h},
+        const auto [words, bar, count] =
+            columns(row, {share(), px(std::min(220.0f, (row.w - 84) * 0.4f)), px(84)});
+        ui.label({words.x, words.y, words.w - 8, words.h}, r.words, ui.style(12));
+        const auto part = static_cast<float>(static_cast<double>(r.count) / static_cast<double>(most));
+        c.rect({bar.x, bar.center().y - 5, std::max(1.0f, bar.w * part), 10},
                r.bad ? ui.theme().bad : ui.theme().faint);
-        row.cut_right(8);
-        ui.label(row, r.words, ui.style(12));
+        c.text_in(count, thousands(r.count), ui.small(), Align::right);
         if (hit.clicked) pick.example = r.example;
     }
 }

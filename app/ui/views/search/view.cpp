@@ -2,8 +2,7 @@
 
 #include "app/tables/search.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/views/search/search_controls.h"
-#include "app/ui/views/search/search_list.h"
+#include "app/ui/views/search/search_parts.h"
 #include "core/step/step.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 #include "app/ui/views/shards/shards_picker.h"
 
-#include "app/tables/strategies.h"
+#include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/views/shards/shards_draw.h"
 #include "core/plan/names.h"
 
@@ -62,11 +63,6 @@ void refresh(const Scene& scene, PickerState& s, PickerShows shows, std::uint64_
     });
 }
 
-Rect indented(Rect r) {
-    r.cut_left(6);
-    return r;
-}
-
 // Draws a row for each strategy: memory and bytes sent as bars, both against the largest.
 void price_table(Ui& ui, Rect room, PickerState& s) {
     Canvas& c = ui.canvas();
@@ -75,40 +71,39 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
         sent = std::max(sent, p.sent_bytes);
         held = std::max(held, p.fullest.total());
     }
-    const float name_w = 118, bar_w = std::max(20.0f, (room.w - name_w - 2 * 66) / 2 - 4);
-    Rect head = room.cut_top(kRow);
-    head.cut_left(name_w);
-    c.text_in(head.cut_left(bar_w + 66), "fullest GPU", ui.small());
-    head.cut_left(8);
-    c.text_in(head, "sent per step", ui.small());
+    // Name, bar and figure of the memory, bar and figure of the bytes sent.
+    const auto cells = [](Rect row) {
+        return columns(row, {px(118), share(), px(6), em(5), px(8), share(), px(6), em(5)});
+    };
+    const auto head = cells(room.cut_top(kRow));
+    c.text_in(head[1], "fullest GPU", ui.small());
+    c.text_in(head[5], "sent per step", ui.small());
     const float row_h = std::clamp((room.h - kRow) / kStrategyCount, 16.0f, 26.0f);
-    const auto bar = [&](Rect& row, double value, double most, Color color) {
-        const Rect track = row.cut_left(bar_w).inset(0, (row_h - 10) / 2);
+    const auto bar = [&](Rect cell, double value, double most, Color color) {
+        const Rect track = cell.inset(0, (row_h - 10) / 2);
         c.rect(track, mix(ui.theme().window, ui.theme().hairline, 0.6f), 1);
         c.rect({track.x, track.y, static_cast<float>(most > 0 ? value / most : 0) * track.w, track.h}, color,
                1);
     };
     {  // the plan on one GPU, for comparison
-        Rect row = room.cut_top(row_h);
-        c.text_in(row.cut_left(name_w), "one GPU", ui.small());
-        bar(row, s.prices->single_gpu.total(), held, ui.theme().secondary);
-        c.text_in(indented(row.cut_left(66)), memory_text(s.prices->single_gpu.total()), ui.small());
-        row.cut_left(8);
-        c.text_in(row, "nothing", ui.small());
+        const auto cell = cells(room.cut_top(row_h));
+        c.text_in(cell[0], "one GPU", ui.small());
+        bar(cell[1], s.prices->single_gpu.total(), held, ui.theme().secondary);
+        c.text_in(cell[3], memory_text(s.prices->single_gpu.total()), ui.small());
+        c.text_in(cell[5], "nothing", ui.small());
     }
     for (std::size_t i = 0; i < s.prices->price.size(); ++i) {
         if (room.h < row_h - 4) break;
         const StrategyPrice& p = s.prices->price[i];
-        Rect row = room.cut_top(row_h);
+        const Rect row = room.cut_top(row_h);
         const bool on = s.strategy == p.strategy;
         const Hit hit = ui.area("shards.strategy", row, i);
-        if (on || hit.hovered)
-            c.rect(row.inset(-4, 1), on ? ui.theme().raised : ui.theme().raised.alpha(0.5f), 3);
-        if (hit.focused) ui.focus_ring(row, 3);
+        row_ground(ui, row.inset(-4, 1), hit, on);
         if (hit.clicked) s.strategy = p.strategy;
         const StrategyFacts& facts = facts_of(p.strategy);
         const Color color = ui.theme().axis[static_cast<std::size_t>(facts.axis)];
-        Rect name = row.cut_left(name_w);
+        const auto cell = cells(row);
+        Rect name = cell[0];
         ui.swatch({name.x, name.center().y - 5}, p.possible ? color : color.alpha(0.45f));
         name.cut_left(16);
         c.text_in(name, facts.name,
@@ -119,14 +114,13 @@ void price_table(Ui& ui, Rect room, PickerState& s) {
                        + (p.possible ? state_sentence(*s.prices, p) + "\n" : "")
                        + price_sentence(*s.prices, p));
         if (!p.possible) {
-            c.text_in(row, p.why_not, ui.small());
+            c.text_in({cell[1].x, row.y, row.right() - cell[1].x, row.h}, p.why_not, ui.small());
             continue;
         }
-        bar(row, p.fullest.total(), held, ui.theme().memory[1]);
-        c.text_in(indented(row.cut_left(66)), memory_text(p.fullest.total()), ui.small(Tone::text));
-        row.cut_left(8);
-        bar(row, p.sent_bytes, sent, color);
-        c.text_in(indented(row), traffic_text(p.sent_bytes), ui.small(Tone::text));
+        bar(cell[1], p.fullest.total(), held, ui.theme().memory[1]);
+        c.text_in(cell[3], memory_text(p.fullest.total()), ui.small(Tone::text));
+        bar(cell[5], p.sent_bytes, sent, color);
+        c.text_in(cell[7], traffic_text(p.sent_bytes), ui.small(Tone::text));
     }
 }
 
@@ -252,8 +246,7 @@ void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& s, PickerShows sh
     s.eight = ui.segments("shards.gpus", line.cut_right(124).inset(0, 1), kCounts, s.eight ? 1 : 0) == 1;
     line.cut_right(12);
     const std::string bold = std::string(facts.name) + " alone cuts " + std::string(facts.splits) + ".";
-    c.text_in(line, bold, ui.title());
-    line.cut_left(std::min(line.w, c.text_width(bold, ui.title()) + 6));
+    write_left(ui, line, bold, ui.title());
     const std::string layers =
         thousands(s.prices->single.model.layers) + " layers of " + scene.plan.model.name;
     if (line.w > 60)

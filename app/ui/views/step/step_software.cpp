@@ -1,6 +1,6 @@
-#include "app/ui/views/step/step_software.h"
+#include "app/ui/views/step/step_parts.h"
 
-#include "app/tables/software.h"
+#include "app/tables/constants.h"
 #include "core/plan/software.h"
 
 namespace pentamesh::ui {

@@ -1,6 +1,6 @@
-#include "app/ui/views/step/step_tornado.h"
+#include "app/ui/views/step/step_parts.h"
 
-#include "app/tables/sensitivity.h"
+#include "app/tables/constants.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
 

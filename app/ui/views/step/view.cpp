@@ -1,11 +1,11 @@
 #include "app/ui/views/step/view.h"
 #include "app/tables/constants.h"
 #include "app/tables/review.h"
-#include "app/tables/software.h"
 #include "app/tables/step.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/error.h"
@@ -50,8 +50,7 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
         const Selection& sel = scene.selection;
         const bool selected = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
                               && (s.part != StepPart::exposed || sel.group == s.group);
-        if (selected || hit.hovered) c.rect(row, ui.theme().raised.alpha(selected ? 1 : 0.5f), 3);
-        if (hit.focused) ui.focus_ring(row, 3);
+        row_ground(ui, row, hit, selected);
         c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
                   ui.style(12, selected ? Tone::text : Tone::secondary));
         const float x = x_of(s.from_s), len = std::max(1.5f, x_of(s.from_s + s.time_s) - x);
@@ -68,9 +67,7 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
         if (hit.clicked) {
             scene.selection.topic = Selection::Topic::step;
             scene.selection.step_part = static_cast<int>(s.part);
-            if (s.part == StepPart::exposed) {
-                scene.selection.choose(s.group);
-            }
+            if (s.part == StepPart::exposed) scene.selection.choose(s.group);
         }
     }
     const Rect last = row_of(slices.size());
@@ -118,7 +115,7 @@ void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std:
         + (scene.evaluation.step ? near_runs_words(*scene.evaluation.step) : distance_words());
     Canvas& c = ui.canvas();
     const float h = c.paragraph_height(room.w, words, ui.small(), 18);
-    if (h + 90 < room.h) room.cut_top(c.paragraph(room, words, ui.small(), 18) + 6);
+    if (h + 90 < room.h) put_paragraph(ui, room, words, ui.small(), 18, 6);
     if (ui.hovers(room)) ui.area("step.runs", room, 0, true, false);
     draw_table(ui, "step.run", room, near, state.runs_table);
 }
@@ -176,7 +173,7 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
     if (!state.sigma_refusal.empty()) {
         TextStyle bad = ui.small();
         bad.color = ui.theme().bad;
-        left.cut_top(c.paragraph(left, state.sigma_refusal, bad, 16) + 4);
+        put_paragraph(ui, left, state.sigma_refusal, bad, 16, 4);
     }
     const double exact = expected_maximum(n), bound = expected_maximum_bound(n);
     const TextStyle strong = ui.style(13, Tone::text, Face::semibold);

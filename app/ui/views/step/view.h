@@ -7,9 +7,7 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/panels/constants_panel.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/step/step_figures.h"
-#include "app/ui/views/step/step_software.h"
-#include "app/ui/views/step/step_tornado.h"
+#include "app/ui/views/step/step_parts.h"
 #include "core/explain/published.h"
 
 #include <optional>

@@ -1,6 +1,7 @@
 #include "app/ui/views/timeline/timeline_windows.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/views/timeline/timeline_overlay.h"
 
 #include <algorithm>
@@ -150,10 +151,8 @@ void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeli
     for (std::size_t i = 0; i < w.window.size(); ++i) {
         const Rect r = w.window[i].plot;
         const auto [name, words] = window_words(w, i, t);
-        const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
         Rect row{r.x, room.y, r.w, 18};
-        c.text_in(row, name, bold);
-        row.cut_left(std::min(row.w, c.text_width(name, bold) + 8));
+        write_left(ui, row, name, ui.style(12, Tone::text, Face::semibold), 8);
         if (c.text_width(words, ui.small()) <= row.w) c.text_in(row, words, ui.small());
     }
 }

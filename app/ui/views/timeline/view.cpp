@@ -1,15 +1,13 @@
 // The view Timeline draws devices downwards, time to the right; work below a pixel is merged before it is
 // drawn.
 #include "app/ui/views/timeline/view.h"
-#include "app/tables/timeline.h"
+#include "app/tables/step.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/timeline/timeline_controls.h"
-#include "app/ui/views/timeline/timeline_labels.h"
-#include "app/ui/views/timeline/timeline_memory.h"
 #include "app/ui/views/timeline/timeline_overlay.h"
+#include "app/ui/views/timeline/timeline_parts.h"
 #include "app/ui/views/timeline/timeline_rows.h"
-#include "app/ui/views/timeline/timeline_words.h"
 #include "core/pipeline/timeline_walk.h"
 #include "core/plan/names.h"
 

@@ -1,6 +1,6 @@
 #include "app/ui/views/zoom/view.h"
 
-#include "app/tables/nest.h"
+#include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
 #include "core/sharding/nesting.h"

@@ -1,5 +1,6 @@
 // Shows the place in the zoom: breadcrumbs, a sentence, and the ladder of its levels.
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/views/zoom/zoom_parts.h"
 #include "core/sharding/nesting.h"
 #include "core/teach/captions.h"
@@ -62,8 +63,7 @@ void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) 
             plain = "what it holds of " + step_label(*s.nest, s.path) + ", in proportion";
     }
     bold += ".";
-    c.text_in(row, bold, ui.title());
-    row.cut_left(std::min(row.w, c.text_width(bold, ui.title()) + 8));
+    write_left(ui, row, bold, ui.title(), 8);
     if (row.w > 40 && c.text_in(row, plain, ui.style(13, Tone::secondary)) && ui.hovers(row))
         ui.tooltip(bold + "\n" + plain);
 }
@@ -84,11 +84,7 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
         if (side.h < -1) break;
         const Hit hit = ui.area("zoom.level", row, k);
         const bool here = k == place;
-        if (here)
-            c.rect(row.inset(0, 1), ui.theme().raised, 4);
-        else if (hit.hovered)
-            c.rect(row.inset(0, 1), ui.theme().raised.alpha(0.5f), 4);
-        if (hit.focused) ui.focus_ring(row.inset(2), 4);
+        row_ground(ui, row.inset(0, 1), hit, here);
         row = row.inset(8, 0);
         const bool mesh = k > 0 && k <= levels;
         if (mesh) ui.swatch({row.x, row.center().y - 6}, color_of_level(ui.theme(), *s.nest, k - 1), 12);

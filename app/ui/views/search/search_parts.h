@@ -1,14 +1,25 @@
-// Draws the results of a search as rows, and why the other layouts are not among them.
+// The search view is put together from these parts: goal, headroom and chips; the results as rows, and why
+// the other layouts are not among them.
 #pragma once
 
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/search/search_found.h"
+#include "app/ui/views/search/view.h"
 
 #include <optional>
 #include <vector>
 
 namespace pentamesh::ui {
+
+void draw_search_head(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, SearchViewState& state);
+// Cuts its rows off `room`.
+void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state);
+// Says how far the search is, and what it found.
+struct SearchWords {
+    std::string bold, plain;
+};
+[[nodiscard]] SearchWords search_words(const Scene& scene, const SearchViewState& state);
 
 // Says what the user did to a row, or to an example, whose plan is `example`.
 struct SearchPick {

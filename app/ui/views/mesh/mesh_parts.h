@@ -1,0 +1,54 @@
+// The mesh view draws these parts around its cells and into them: the switch of axes, the legend, what each
+// GPU is, and what it does now.
+#pragma once
+
+#include "app/ui/kit/ui.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_axes.h"
+#include "app/ui/views/mesh/mesh_tiles.h"
+#include "app/ui/views/mesh/view.h"
+
+#include <cstdint>
+#include <string>
+
+namespace pentamesh::ui {
+
+// Returns true if a cursor is set, and the stages are few enough for a colour each (CellGrid's palette).
+[[nodiscard]] bool shows_activity(const Scene& scene);
+// Colours by stage, in one draw for any number of GPUs.
+void color_by_activity(const Theme& theme, const Scene& scene, CellGrid& grid);
+// Writes "At 3.21 s 224 of 256 GPUs work: 96 forward, 128 backward, 32 idle.", each with its colour.
+void activity_caption(Ui& ui, Rect row, const Scene& scene);
+// Returns "now: backward of micro-batch 12", "now: idle"; empty where no cursor is set.
+[[nodiscard]] std::string activity_text(const Scene& scene, std::int64_t rank);
+
+// Makes the stage under the mouse in another view stand out: the cells of all others are dimmed.
+void veil_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid);
+
+// Draws what `room` has place for, and returns the rest of it, which is for the cells.
+[[nodiscard]] Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state);
+
+// In every cell, in those of highlighted groups, or only ranks. Cells too small for a rank stay empty.
+enum class Cards : std::uint8_t { all, lit, ranks };
+void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& colored, Cards which);
+
+// As many rows as the entries need, one row of shorter ones, or a line each without figures in it but the
+// share.
+enum class Legend : std::uint8_t { rows, row, lines };
+inline constexpr float kLegendEntry = 48, kLegendLine = 20;  // their heights
+
+// Returns the height that the entries take in this width; 0 where there is no axis. `one_row`: they stand
+// side by side however short they are.
+[[nodiscard]] float legend_height(Ui& ui, float width, const Scene& scene, Legend form);
+void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form);
+// Draws one entry: of an axis, its bar on the scale of `most_s` seconds.
+void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& axis, double most_s);
+
+// Draws the switch in `row`. `both`: the dense mesh and the experts' are drawn one above the other.
+void axis_switch(Ui& ui, Rect row, Scene& scene, bool& both);
+// Returns the width of axis_switch.
+[[nodiscard]] float switch_width(Ui& ui, const Scene& scene);
+// Chooses the next or the previous axis where the brackets are pressed.
+void next_axis(Scene& scene);
+
+}  // namespace pentamesh::ui

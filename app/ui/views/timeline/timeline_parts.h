@@ -1,0 +1,29 @@
+// The timeline is put together from these parts: the names of its rows, the curve of what a stage holds,
+// and what is said of a block.
+#pragma once
+
+#include "app/ui/views/timeline/timeline_overlay.h"
+#include "app/ui/views/timeline/timeline_scale.h"
+#include "app/ui/views/timeline/timeline_shown.h"
+#include "app/ui/views/timeline/view.h"
+
+#include <cstddef>
+#include <string>
+
+namespace pentamesh::ui {
+
+// Writes stages by number, and by layers and nodes where the rows are high enough; a click selects the stage,
+// and moves the slow one here where there is one.
+void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, TimelineViewState& state);
+// Returns the width that the labels take in this room.
+[[nodiscard]] float labels_width(Ui& ui, Rect room, bool tall, const ShownTimeline& shown);
+
+// Draws one device of the shown timeline; the value at the cursor is marked. `labelled`: what the curve
+// is, and the values, are written above it.
+void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,
+                       TimelineViewState& state, bool labelled);
+
+[[nodiscard]] std::string op_tooltip(const Timeline& t, const ShownTimeline& shown, std::size_t i);
+[[nodiscard]] std::string run_tooltip(const Block& b);
+
+}  // namespace pentamesh::ui
