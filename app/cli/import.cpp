@@ -230,8 +230,7 @@ void add_import(Options& app, Context& context) {
     app.add_option("--var", a.variables, "a value that a script does not say, TP=4; may be repeated")
         .type_name("NAME=VALUE")
         .repeatable();
-    app.add_option("--args", a.arguments,
-                   "the arguments that a script is started with: its $1, $2 and so on")
+    app.add_option("--args", a.arguments, "the arguments that a script is started with: its $1, $2 and so on")
         .type_name("WORDS");
     app.add_option("--gpus", a.gpus, "GPUs of the job, where the text does not say them").range(1, 1 << 20);
     app.add_option("--model", a.model, "a model preset's id or a file, where the text does not say it");

@@ -237,7 +237,7 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     legend(ui, text, room, state);
 }
 
-// Draws of an impossible plan what each GPU holds whatever the broken rule, and hatches the place of the
+// Draws of an impossible plan what each GPU holds that the broken rule does not bear on, and hatches the place of the
 // rest.
 void draw_states(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
     const Memory& m = scene.evaluation.states;
