@@ -198,7 +198,7 @@ GalleryPicture draw_gallery(ThemeId theme) {
           {{At::rested,
             [](Ui& ui, Rect r) {
                 if (ui.area("t", r).hovered)
-                    ui.tooltip("Headroom\nthe share of the memory that stays free", r);
+                    ui.tooltip("Headroom\nthe share of the memory that stays free", {r.x, r.y, r.w, 16});
             }},
            {At::rested, [](Ui& ui, Rect r) {
                 ui.label({r.x, r.y, 90, 20}, "a label that has no room", ui.style(13));
