@@ -9,6 +9,7 @@
 #include "render/page.h"
 #include "render/png.h"
 #include "tests/ui/driver.h"
+#include "tests/ui/gallery.h"
 #include "tests/ui/golden_compare.h"
 
 #include <cstdlib>
@@ -103,6 +104,15 @@ TEST_CASE("views look as they did and say what they said when they were last loo
         request.text_runs = &runs;
         const Image image = decode_png(make_picture(presets, presets.plan(g.plan), request, "png", fonts));
         compare(g.name, {image, text_lines(runs)});
+    }
+}
+
+TEST_CASE("every widget in every state looks as it did when it was last looked at") {
+    for (const auto& [name, theme] :
+         {std::pair{"gallery-dark", ThemeId::dark}, {"gallery-light", ThemeId::light}}) {
+        CAPTURE(name);
+        const GalleryPicture drawn = draw_gallery(theme);
+        compare(name, {drawn.image, text_lines(drawn.runs)});
     }
 }
 
