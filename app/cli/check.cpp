@@ -63,7 +63,8 @@ void find_leaving(const Plan& plan, const Evaluation& e, Checked& row) {
     }
 }
 
-void judge(const Plan& plan, Checked& row) {
+// `sure`: the plan says all that bears on memory.
+void judge(const Plan& plan, Checked& row, bool sure) {
     const Evaluation e = evaluate(plan, {.timeline = false, .report = false});
     row.says = layout_words(plan);
     if (!e.valid) {
@@ -75,8 +76,10 @@ void judge(const Plan& plan, Checked& row) {
     }
     find_leaving(plan, e, row);
     if (const auto fit = fit_of(e.memory)) {
-        row.says += std::string("; ") + std::string(name_of(*fit));
-        if (*fit == MemoryFit::no && row.verdict == Verdict::ok) row.verdict = Verdict::does_not_fit;
+        const bool no = *fit == MemoryFit::no;
+        row.says +=
+            "; " + std::string(no && !sure ? "by what is known it " : "") + std::string(name_of(*fit));
+        if (no && row.verdict == Verdict::ok) row.verdict = sure ? Verdict::does_not_fit : Verdict::not_known;
     }
     for (const std::string& words : row.leaves) row.says += "; " + words;
 }
@@ -92,7 +95,12 @@ void judge_import(const Import& made, Checked& row) {
         row.reasons.push_back(p);
     }
     row.verdict = refused ? Verdict::refused : asked ? Verdict::not_known : Verdict::ok;
-    if (made.plan) judge(*made.plan, row);
+    // A cluster that stands in for another, weights that are not trained: the memory is not this job's then.
+    const bool sure = made.settings.unmapped.empty() && row.not_known == 0
+                      && std::none_of(made.problems.begin(), made.problems.end(), [](const ImportProblem& p) {
+                             return p.asks == interop::Asked::cluster || p.asks == interop::Asked::batch;
+                         });
+    if (made.plan) judge(*made.plan, row, sure);
     if (row.not_known > 0)
         row.says += (row.says.empty() ? "" : "; ") + std::to_string(row.not_known)
                     + (row.not_known == 1 ? " setting is" : " settings are") + " not known";
@@ -123,7 +131,7 @@ void check_file(const Context& context, const CheckArguments& a, const std::stri
     if (is_plan(text)) {
         Checked row{file, {}, Verdict::ok, {}, {}, {}, 0};
         try {
-            judge(parse_plan(text, file, context.presets), row);
+            judge(parse_plan(text, file, context.presets), row, true);
         } catch (const Error& e) {
             row.verdict = Verdict::refused;
             row.reasons.push_back({Severity::error, "plan-not-valid", e.pointer() + ": " + e.message(), {}});

@@ -456,6 +456,15 @@ class Importer {
         } catch (const Error& e) {
             return sheet.error("plan-not-valid", e.pointer() + ": " + e.message());
         }
+        // A text without a sequence length means one that the model has positions for.
+        Plan& p = *out_.plan;
+        const bool said = draft_.training.contains("sequence_length")
+                          || std::any_of(r_.sets.begin(), r_.sets.end(), [](const std::string& s) {
+                                 return s.find("sequence_length") != std::string::npos;
+                             });
+        if (!said && p.model.positions == Positions::learned
+            && p.model.max_positions < p.training.sequence_length)
+            p.training.sequence_length = p.model.max_positions;
         check(sheet);
     }
 
