@@ -122,8 +122,8 @@ TEST_CASE("a batch that does not divide leaves what the GPUs hold of the states,
                            [&](const TextRun& run) { return run.text.find(words) != std::string::npos; });
     };
     const StageMemory& s = e.states.stage.front();
-    CHECK(shows(memory_text(s.optimizer)));
-    CHECK(shows(memory_text(s.parameters)));
+    CHECK(shows(ui::memory_text(s.optimizer)));
+    CHECK(shows(ui::memory_text(s.parameters)));
     CHECK(shows(e.problems.front().message.substr(0, 12)));
 }
 

@@ -237,8 +237,8 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, const Scene& scene, const Stag
     legend(ui, text, room, state);
 }
 
-// Draws of an impossible plan what each GPU holds that the broken rule does not bear on, and hatches the place of the
-// rest.
+// Draws of an impossible plan what each GPU holds that the broken rule does not bear on, and hatches the
+// place of the rest.
 void draw_states(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
     const Memory& m = scene.evaluation.states;
     if (m.stage.empty() || room.w < 480) return draw_void(ui, room, scene);
