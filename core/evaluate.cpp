@@ -49,11 +49,13 @@ bool spares_states(ProblemCode code) {
     }
 }
 
-// Fills what still holds of the memory of an impossible plan.
-void find_states(const Plan& plan, const Mesh& mesh, const std::vector<Problem>& problems, Memory& out) {
-    for (const Problem& p : problems)
+// Fills what still holds of the memory of an impossible plan. Under ZeRO-2 and 3 the number of micro-batches
+// says when gradients are reduced, and so which are held: without it nothing is known.
+void find_states(const Plan& plan, const Evaluation& e, Memory& out) {
+    if (e.microbatches < 1 && plan.layout.zero >= 2) return;
+    for (const Problem& p : e.problems)
         if (p.severity == Severity::error && !spares_states(p.code)) return;
-    compute_memory(plan, mesh,
+    compute_memory(plan, e.mesh,
                    std::vector<double>(static_cast<std::size_t>(std::max<std::int64_t>(0, plan.layout.pp))),
                    out);
     out.peak_stage = 0;
@@ -88,7 +90,7 @@ void evaluate(const Plan& plan, Evaluation& out, const EvaluateOptions& options)
     out.states.clear();
     if (!out.valid) {
         clear_figures(out);
-        if (options.report) find_states(plan, out.mesh, out.problems, out.states);
+        if (options.report) find_states(plan, out, out.states);
         return;
     }
 

@@ -225,7 +225,7 @@ TEST_CASE(
         const Evaluation e = evaluate(p);
         REQUIRE_FALSE(e.valid);
         CHECK(evaluate(p, {.report = false}).states.stage.empty());
-        // A schedule that this batch does not allow may reduce gradients at other times.
+        // Under ZeRO-2 and 3 gradients depend on the batch.
         if (e.states.stage.empty()) continue;
         ++spared;
         REQUIRE(e.states.stage.size() == valid.memory.stage.size());
