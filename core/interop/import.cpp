@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/interop/flags.h"
 #include "core/interop/known_settings.h"
 #include "core/interop/megatron.h"
 #include "core/interop/readers.h"
@@ -409,6 +410,15 @@ class Importer {
         finish(sheet);
     }
 
+    // An error ends the reading: the settings behind it are known, and were not looked at.
+    void leave_unread(Sheet& sheet) const {
+        const std::vector<std::string> open = sheet.open_keys();
+        for (const SpelledField& f : flags_of(out_.framework))
+            if (const std::string key = flag_or_leaf(std::string(f.name));
+                std::find(open.begin(), open.end(), key) != open.end())
+                sheet.cannot_hold(key, "it was not read: the errors come first");
+    }
+
     void finish(Sheet& sheet) {
         const bool named = own_model_ || !draft_.model_preset.empty();
         if (!named && !draft_.model.contains("hidden"))
@@ -417,6 +427,7 @@ class Importer {
         if (draft_.gpus > 0 && draft_.gpus > (1 << 20))
             sheet.error("gpus-not-allowed",
                         "found " + std::to_string(draft_.gpus) + " GPUs, at most 1,048,576 are read");
+        if (sheet.failed()) leave_unread(sheet);
         sort_rest(sheet, *known_);
         if (!sheet.failed()) build(sheet);
         sheet.lists(out_.settings);

@@ -150,6 +150,7 @@ std::vector<std::string> Sheet::open_keys() const {
 }
 
 std::string summary_of(const SettingLists& l) {
+    if (l.size() == 0) return "No setting was read.";
     std::string out = std::to_string(l.size()) + (l.size() == 1 ? " setting: " : " settings: ");
     const auto part = [&](std::size_t n, std::string_view one, std::string_view many) {
         if (n == 0) return;

@@ -266,3 +266,16 @@ TEST_CASE("Python's values are worked out as Python does, and no others") {
     CHECK(value("torch.bfloat16").known() == false);
     CHECK(value("(1").known() == false);
 }
+
+TEST_CASE("a setting behind an error is said to be unread, not to be unknown") {
+    ImportRequest request;
+    request.text =
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size $TP --num-layers 32 "
+        "--hidden-size 4096 --num-attention-heads 32 --use-distributed-optimizer --some-new-thing 3\n";
+    const Import made = import_settings(request, test::presets());
+    REQUIRE(made.failed());
+    REQUIRE(made.settings.not_known.size() == 1);
+    CHECK(made.settings.not_known.front().setting == "--some-new-thing");
+    REQUIRE(made.settings.unmapped.size() == 1);
+    CHECK(made.settings.unmapped.front().setting == "--use-distributed-optimizer");
+}
