@@ -539,8 +539,7 @@ class PythonReader {
             if (!own || !local) put(name, v.written(), v.kind == PythonValue::Kind::text, line);
             return v;
         }
-        if (own || (called && std::isupper(static_cast<unsigned char>(leaf_of(text + ".")[0])) != 0))
-            return v;
+        if (own) return v;
         // A name that nothing here gives a value: of the same setting elsewhere it says nothing.
         const bool plain =
             !called && !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0
