@@ -1,5 +1,6 @@
 #include "core/interop/python_values.h"
 
+#include "core/base/characters.h"
 #include "core/interop/sheet.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ PythonTruth truth(bool b) {
     return b ? PythonTruth::yes : PythonTruth::no;
 }
 bool is_part(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    return is_name_char(c) || c == '.';
 }
 bool counts(const PythonValue& v) {
     return v.kind == Kind::number || v.kind == Kind::flag;
@@ -312,6 +313,12 @@ class Expression {
 };
 
 }  // namespace
+
+bool PythonValue::is_whole() const {
+    if (kind == Kind::list && !text.empty()) return false;
+    return known()
+           && std::all_of(items.begin(), items.end(), [](const PythonValue& v) { return v.is_whole(); });
+}
 
 std::string PythonValue::written() const {
     switch (kind) {

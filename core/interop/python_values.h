@@ -18,6 +18,7 @@ struct PythonValue {
     std::vector<PythonValue> items;
     bool operator==(const PythonValue&) const = default;
     [[nodiscard]] bool known() const { return kind != Kind::unknown; }
+    [[nodiscard]] bool is_whole() const;        // known with all items, and no {a: b}
     [[nodiscard]] std::string written() const;  // "8", "True", "None", the text, "[a, b]"
 };
 

@@ -1,13 +1,13 @@
 #include "core/interop/read_python.h"
 
+#include "core/base/characters.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
-#include "core/interop/python_values.h"
+#include "core/interop/python_modules.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <deque>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -16,49 +16,23 @@
 namespace pentamesh::interop {
 namespace {
 
-constexpr int kMostPythonLevels = 60, kMostNested = 150;
+constexpr int kMostNested = 150;
 constexpr std::size_t kMostSpent = std::size_t{64} << 20, kMostExpression = 16'384;
-constexpr const char* kKnown = "(known)";  // the module of the recipes that are known
-constexpr int kMostInlined = 2'000;        // calls of functions that are read in place
+constexpr int kMostInlined = 2'000;  // calls of functions that are read in place
 constexpr std::size_t kMostSettingsRead = 250'000;
-
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-bool any_in(std::string_view text, std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view p) { return text.find(p) != std::string_view::npos; });
-}
-std::string trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n"), end = text.find_last_not_of(" \t\r\n");
-    return begin == std::string_view::npos ? std::string() : std::string(text.substr(begin, end + 1 - begin));
-}
-
-struct Parameter {
-    std::string name, value;  // its default; empty: it has to be given
-};
-struct Function {
-    std::string_view text;  // of the module
-    std::string module;
-    std::size_t begin = 0, end = 0;
-    int line = 0;
-    std::vector<Parameter> parameters;
-    std::string returns;
-};
 
 // Reads statements a line at a time: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`, `if`. It passes
 // over everything else.
-class PythonReader {
+class PythonReader final : PythonModules {
   public:
     PythonReader(std::string_view text, const std::string& path, const OtherFile& other)
-        : s_(text), path_(path), other_(other) {}
+        : PythonModules(text, other), path_(path) {}
 
     PythonSettings all(const std::string& recipe, std::string_view known_recipes) {
         scan(s_, "");
         if (!known_recipes.empty()) scan(texts_.emplace_back(known_recipes), kKnown);
-        const auto own = in_order_;
         std::vector<std::string>& known = out_.recipes;
-        for (const std::string& name : own)
+        for (const std::string& name : in_order_)
             if (is_recipe(name, functions_.at(":" + name))) known.push_back(name);
         if (!recipe.empty() && std::find(known.begin(), known.end(), recipe) == known.end()) {
             const std::vector<std::string_view> names(known.begin(), known.end());
@@ -78,7 +52,7 @@ class PythonReader {
         }
         if (!chosen_.empty()) out_.recipe = *chosen_.begin();
         if (known.empty())
-            for (const std::string& name : own)
+            for (const std::string& name : in_order_)
                 if (!read_.contains(name)) inline_call(name, {});
         if (!out_.recipe.empty() && !read_.contains(out_.recipe)) inline_call(out_.recipe, {});
         std::erase_if(out_.settings, [](const Setting& s) { return s.name.empty(); });
@@ -86,233 +60,6 @@ class PythonReader {
     }
 
   private:
-    // ---- characters ---------------------------------------------------------------------------------------
-
-    void newline() {
-        if (s_[at_] == '\n') ++line_;
-        ++at_;
-    }
-    // Skips blanks; inside brackets newlines and comments too.
-    void blanks(bool inside) {
-        while (at_ < s_.size()) {
-            const char c = s_[at_];
-            if (c == '#')
-                while (at_ < s_.size() && s_[at_] != '\n') ++at_;
-            else if (c == ' ' || c == '\t' || c == '\r' || (inside && c == '\n'))
-                newline();
-            else if (c == '\\' && at_ + 1 < s_.size() && s_[at_ + 1] == '\n') {
-                ++at_;
-                newline();
-            } else
-                return;
-        }
-    }
-    void rest_of_line() {
-        while (at_ < s_.size() && s_[at_] != '\n') {
-            if (s_[at_] == '"' || s_[at_] == '\'')
-                (void)quoted();
-            else if (s_[at_] == '(' || s_[at_] == '[' || s_[at_] == '{')
-                brackets();
-            else if (s_[at_] == '#' || s_[at_] == '\\') {
-                const std::size_t before = at_;
-                blanks(false);
-                if (at_ == before) ++at_;
-            } else
-                ++at_;
-        }
-        if (at_ < s_.size()) newline();
-    }
-    std::string dotted() {
-        const std::size_t begin = at_;
-        while (at_ < s_.size() && (is_word(s_[at_]) || s_[at_] == '.')) ++at_;
-        return std::string(s_.substr(begin, at_ - begin));
-    }
-    std::string quoted() {
-        const char q = s_[at_];
-        const bool triple = s_.substr(at_).starts_with(std::string(3, q));
-        const std::string end(triple ? 3 : 1, q);
-        at_ += end.size();
-        std::string text;
-        while (at_ < s_.size() && !s_.substr(at_).starts_with(end)) {
-            if (!triple && s_[at_] == '\n') break;
-            if (s_[at_] == '\\' && at_ + 1 < s_.size()) ++at_;
-            text.push_back(s_[at_]);
-            newline();
-        }
-        at_ = std::min(at_ + end.size(), s_.size());
-        return text;
-    }
-    // Moves past a bracket and its partner.
-    void brackets() {
-        int depth = 0;
-        do {
-            const char c = s_[at_];
-            if (c == '"' || c == '\'') {
-                (void)quoted();
-                continue;
-            }
-            if (c == '#') {
-                blanks(true);
-                continue;
-            }
-            if (c == '(' || c == '[' || c == '{') ++depth;
-            if (c == ')' || c == ']' || c == '}') --depth;
-            newline();
-        } while (at_ < s_.size() && depth > 0);
-    }
-    // Returns the text up to the character outside brackets and texts, which is passed; or to the line's end.
-    std::string until(char stop) {
-        const std::size_t begin = at_;
-        while (at_ < s_.size() && s_[at_] != stop && s_[at_] != '\n') {
-            if (s_[at_] == '"' || s_[at_] == '\'')
-                (void)quoted();
-            else if (s_[at_] == '(' || s_[at_] == '[' || s_[at_] == '{')
-                brackets();
-            else
-                ++at_;
-        }
-        std::string text = trimmed(s_.substr(begin, at_ - begin));
-        if (at_ < s_.size() && s_[at_] == stop) newline();
-        return text;
-    }
-    [[nodiscard]] int column() const {
-        const std::size_t begin = at_ == 0 ? 0 : s_.rfind('\n', at_ - 1) + 1;
-        return static_cast<int>(at_ - begin);
-    }
-
-    // ---- functions ----------------------------------------------------------------------------------------
-
-    // Collects the functions of a module, and which names it imports from where.
-    void scan(std::string_view text, const std::string& module) {
-        const auto kept = std::make_tuple(s_, at_, line_, module_);
-        s_ = text, at_ = 0, line_ = 1, module_ = module;
-        while (at_ < s_.size()) {
-            blanks(true);
-            if (at_ >= s_.size()) break;
-            const bool top = column() == 0;
-            const int line = line_;
-            const std::string word = dotted();
-            blanks(false);
-            if (top && word == "def")
-                header(line);
-            else if (top && word == "from")
-                imports();
-            else if (top && word == "async")
-                continue;
-            else if (top && !word.empty() && at_ < s_.size() && (s_[at_] == '=' || s_[at_] == ':')) {
-                const std::string row = until('\n');
-                const std::size_t equals = row.find('='), begin = std::min(equals, row.size() - 1) + 1;
-                if (equals != std::string::npos)
-                    constants_[module_ + ":" + word] =
-                        worked_out(std::string_view(row).substr(begin, row.find('#') - begin));
-            } else
-                rest_of_line();
-        }
-        std::tie(s_, at_, line_, module_) = kept;
-    }
-    void header(int line) {
-        const std::string name = dotted();
-        Function f{s_, module_, 0, 0, line, {}, {}};
-        blanks(false);
-        const std::size_t open = at_;
-        if (at_ >= s_.size() || s_[at_] != '(') return rest_of_line();
-        brackets();
-        const std::string_view inside = s_.substr(open + 1, at_ - open - 2);
-        const std::string rest = until(':');
-        f.returns = rest.starts_with("->") ? trimmed(rest.substr(2)) : rest;
-        f.begin = at_;
-        f.line = line_;
-        f.parameters = parameters(inside);
-        skip_suite(0);
-        f.end = at_;
-        if (module_ == kKnown)
-            known_.try_emplace(name, std::move(f));
-        else if (functions_.try_emplace(module_ + ":" + name, std::move(f)).second && module_.empty())
-            in_order_.push_back(name);
-    }
-    static std::vector<Parameter> parameters(std::string_view text) {
-        std::vector<Parameter> out;
-        int depth = 0;
-        std::string part;
-        for (const char c : std::string(text) + ",") {
-            depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
-            if (c != ',' || depth > 0) {
-                part.push_back(c);
-                continue;
-            }
-            const std::size_t equals = part.find('='), name_end = std::min(part.find(':'), equals);
-            Parameter p{trimmed(part.substr(0, name_end)), ""};
-            if (equals != std::string::npos) p.value = trimmed(part.substr(equals + 1));
-            part.clear();
-            if (!p.name.empty() && p.name[0] != '*' && p.name[0] != '/' && p.name[0] != '#')
-                out.push_back(std::move(p));
-        }
-        return out;
-    }
-    // `from a.b import (c, d as e)`: a function of that name may be read from there.
-    void imports() {
-        const std::string module = dotted();
-        blanks(false);
-        if (dotted() != "import") return rest_of_line();
-        blanks(false);
-        const std::size_t begin = at_;
-        rest_of_line();
-        std::string list;
-        bool comment = false;
-        for (const char c : s_.substr(begin, at_ - begin)) {
-            comment = c == '#' || (comment && c != '\n');
-            list.push_back(comment || c == '(' || c == ')' || c == '\\' ? ' ' : c);
-        }
-        for (std::size_t at = 0; at < list.size();) {
-            const std::size_t end = std::min(list.find(',', at), list.size());
-            const std::string part = trimmed(std::string_view(list).substr(at, end - at));
-            at = end + 1;
-            const std::size_t as = part.find(" as ");
-            const std::string name = trimmed(std::string_view(part).substr(0, as));
-            if (!name.empty() && imported_.size() < 10'000)
-                imported_.try_emplace(module_ + ":"
-                                          + (as == std::string::npos ? name : trimmed(part.substr(as + 4))),
-                                      module, name);
-        }
-    }
-    // "a.b" is "a/b.py"; ".b" stands in the folder of the text, "..b" above it.
-    static std::string file_of(std::string_view module) {
-        std::string path = module.starts_with(".") ? "./" : "";
-        for (module.remove_prefix(path.empty() ? 0 : 1); module.starts_with("."); module.remove_prefix(1))
-            path += "../";
-        path += module;
-        std::replace(path.begin() + static_cast<std::ptrdiff_t>(path.size() - module.size()), path.end(), '.',
-                     '/');
-        return path + ".py";
-    }
-    // Looks for a function in the module that it is imported from; a name there may come from a third one.
-    // What no module has may be one of the recipes that are known.
-    const Function* function_called(const std::string& name) {
-        std::string module = module_, wanted = name;
-        for (int hops = 0; hops < kMostPythonLevels; ++hops) {
-            if (const auto it = functions_.find(module + ":" + wanted); it != functions_.end())
-                return &it->second;
-            const auto from = imported_.find(module + ":" + wanted);
-            if (from == imported_.end() || wanted == "model_registry") break;
-            std::tie(module, wanted) = from->second;
-            if (other_ && modules_.size() < 100 && modules_.insert(module).second)
-                if (const auto text = other_(file_of(module))) scan(texts_.emplace_back(*text), module);
-        }
-        const auto it = known_.find(wanted);
-        return it == known_.end() ? nullptr : &it->second;
-    }
-    [[nodiscard]] static bool is_recipe(const std::string& name, const Function& f) {
-        if (name.starts_with("_") || name.starts_with("test") || name == "main") return false;
-        for (const Parameter& p : f.parameters)
-            if (p.value.empty()) return false;
-        const std::string_view body = f.text.substr(f.begin, f.end - f.begin);
-        if (body.find("return ") == std::string_view::npos) return false;
-        if (!f.returns.empty())
-            return f.returns.ends_with("Config")
-                   || any_in(f.returns, {"ConfigContainer", "Partial", "Recipe"});
-        return any_in(body, {"parallel", "batch_size", "recipe", "_config("});
-    }
-
     // ---- statements ---------------------------------------------------------------------------------------
 
     void run(std::string_view text, const std::string& module, std::size_t begin, std::size_t end, int line) {
@@ -329,16 +76,6 @@ class PythonReader {
             blanks(true);
             if (at_ >= end_ || column() <= outside) return;
             statement();
-        }
-    }
-    // Moves past the lines that stand further right than `outside`; the rest of this one, too.
-    void skip_suite(int outside) {
-        rest_of_line();
-        while (at_ < s_.size()) {
-            blanks(true);
-            if (at_ >= s_.size() || column() <= outside) return;
-            if (s_[at_] == '"' || s_[at_] == '\'') (void)quoted();
-            rest_of_line();
         }
     }
     void suite(int outside) {
@@ -446,10 +183,6 @@ class PythonReader {
 
     // ---- values -------------------------------------------------------------------------------------------
 
-    static std::string_view after_first(std::string_view name) {
-        return name.substr(std::min(name.find('.'), name.size() - 1) + 1);
-    }
-    static std::string_view leaf_of(std::string_view name) { return name.substr(name.rfind('.') + 1); }
     PythonValue look_up(const std::string& name) const {
         if (name.find('.') == std::string::npos) {
             for (const auto* names : {&locals_, &globals_})
@@ -470,7 +203,7 @@ class PythonReader {
         return {};
     }
 
-    [[nodiscard]] PythonValue worked_out(std::string_view text) const {
+    [[nodiscard]] PythonValue worked_out(std::string_view text) const override {
         if (text.size() > kMostExpression) return {};
         return python_value(text, [&](const std::string& n) { return look_up(n); });
     }
@@ -508,7 +241,7 @@ class PythonReader {
             if (c == '"' || c == '\'') {
                 is_text = text.empty();
                 text += quoted();
-            } else if (c == '(' && !text.empty() && is_word(text.back()) && !is_builtin(callee(text))) {
+            } else if (c == '(' && !text.empty() && is_name_char(text.back()) && !is_builtin(callee(text))) {
                 own = text == callee(text) && call(text, name, line_, level, v);
                 if (!own && text != callee(text)) call(callee(text), name, line_, level, v);
                 called = true;
@@ -527,7 +260,7 @@ class PythonReader {
                 ++at_;
             }
         }
-        text = trimmed(text);
+        text = python_trimmed(text);
         if (!own) v = called ? PythonValue() : worked_out(s_.substr(whole, at_ - whole));
         const bool local = level == 0 && name.find('.') == std::string::npos;
         if (local && !name.empty()) {
@@ -535,7 +268,7 @@ class PythonReader {
             if (called || !calls_.empty()) objects_.insert(name);
             if (!calls_.empty() && !called) return v;  // a variable of a function is no setting
         }
-        if (is_whole(v)) {
+        if (v.is_whole()) {
             if (!own || !local) put(name, v.written(), v.kind == PythonValue::Kind::text, line);
             return v;
         }
@@ -543,7 +276,7 @@ class PythonReader {
         // A name that nothing here gives a value: of the same setting elsewhere it says nothing.
         const bool plain =
             !called && !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0
-            && std::all_of(text.begin(), text.end(), [](char c) { return is_word(c) || c == '.'; });
+            && std::all_of(text.begin(), text.end(), [](char c) { return is_name_char(c) || c == '.'; });
         const bool of_object = plain && objects_.contains(text.substr(0, text.find('.')));
         if (of_object && leaf_of(text) == leaf_of(name)) return v;
         const bool constant =
@@ -556,10 +289,6 @@ class PythonReader {
         if (of_object && !quiet_ && !name.empty()) out_.settings.back().unknown = text;
         return v;
     }
-    static bool is_whole(const PythonValue& v) {
-        if (v.kind == PythonValue::Kind::list && !v.text.empty()) return false;  // {a: b}
-        return v.known() && std::all_of(v.items.begin(), v.items.end(), is_whole);
-    }
 
     // Calls that are worked out as values are.
     static bool is_builtin(std::string_view name) {
@@ -569,7 +298,7 @@ class PythonReader {
     }
     static std::string callee(const std::string& text) {
         std::size_t begin = text.size();
-        while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+        while (begin > 0 && (is_name_char(text[begin - 1]) || text[begin - 1] == '.')) --begin;
         return text.substr(begin);
     }
 
@@ -579,7 +308,7 @@ class PythonReader {
     bool call(const std::string& callee_name, const std::string& target, int line, int level,
               PythonValue& made) {
         ++at_;
-        const Function* own = function_called(callee_name);
+        const PythonFunction* own = function_called(callee_name);
         std::map<std::string, PythonValue> given;
         int position = 0;
         // Does it make or change the configuration itself?
@@ -660,11 +389,11 @@ class PythonReader {
     }
 
     void inline_call(const std::string& name, const std::map<std::string, PythonValue>& given) {
-        const Function* f = function_called(name);
+        const PythonFunction* f = function_called(name);
         if (!f || calls_.contains(f) || ++inlined_ > kMostInlined
             || calls_.size() > static_cast<std::size_t>(kMostPythonLevels))
             return;
-        const auto is_known = [&](const Function* of) {
+        const auto is_known = [&](const PythonFunction* of) {
             return of->module.empty()
                    && std::any_of(out_.recipes.begin(), out_.recipes.end(),
                                   [&](const std::string& n) { return &functions_.at(":" + n) == of; });
@@ -673,7 +402,7 @@ class PythonReader {
         if (is_known(f) && std::none_of(calls_.begin(), calls_.end(), is_known)) chosen_.insert(name);
         std::map<std::string, PythonValue> locals;
         std::set<std::string> objects;
-        for (const Parameter& p : f->parameters) {
+        for (const PythonParameter& p : f->parameters) {
             const auto it = given.find(p.name);
             locals[p.name] =
                 it != given.end() ? it->second : python_value(p.value, [&](const std::string& n) {
@@ -696,22 +425,15 @@ class PythonReader {
         std::swap(locals, locals_);
     }
 
-    std::string_view s_;
     const std::string& path_;
-    const OtherFile& other_;
-    std::size_t at_ = 0, end_ = 0;
-    int line_ = 1, outer_line_ = 0, depth_ = 0, inlined_ = 0, nested_ = 0;
+    std::size_t end_ = 0;
+    int outer_line_ = 0, depth_ = 0, inlined_ = 0, nested_ = 0;
     std::size_t spent_ = 0;  // characters that were read
     bool quiet_ = false, left_ = false, returns_ = false;
     std::string guard_;
-    std::deque<std::string> texts_;  // of modules
-    std::string module_;
-    std::map<std::string, Function> functions_, known_;
-    std::vector<std::string> in_order_;  // functions of the text itself
-    std::map<std::string, std::pair<std::string, std::string>> imported_;
-    std::set<const Function*> calls_;
-    std::set<std::string> modules_, read_, chosen_, objects_;
-    std::map<std::string, PythonValue> locals_, globals_, constants_;  // constants of modules: "a.b:NAME"
+    std::set<const PythonFunction*> calls_;
+    std::set<std::string> read_, chosen_, objects_;
+    std::map<std::string, PythonValue> locals_, globals_;
     std::unordered_map<std::string, std::size_t> latest_, began_;
     PythonValue returned_;  // by the function that was read last
     PythonSettings out_;

@@ -1,5 +1,6 @@
 // Evaluates $(( )): whole numbers with the operators of C. A number that is not known, overflows or is
 // divided by zero is unknown.
+#include "core/base/characters.h"
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
 

@@ -1,5 +1,6 @@
 #include "core/interop/shell_branches.h"
 
+#include "core/base/characters.h"
 #include "core/interop/shell_words.h"
 
 #include <algorithm>

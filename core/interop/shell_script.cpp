@@ -1,5 +1,6 @@
 #include "core/interop/shell_script.h"
 
+#include "core/base/characters.h"
 #include "core/base/error.h"
 #include "core/interop/shell_branches.h"
 #include "core/interop/shell_state.h"
@@ -20,7 +21,6 @@ namespace {
 constexpr int kMostSteps = 20'000;
 constexpr int kMostCalls = 40;
 constexpr std::size_t kMostInvocations = 4'000, kMostFiles = 100;
-constexpr int kLinesOfFile = 10'000'000;  // lines of the n-th file that is read in begin at n times this
 
 class Runner {
   public:
@@ -440,36 +440,6 @@ Script read_script(std::string_view text, const std::string& path, const Given& 
     for (const char c : text)
         if (!(c >= '\x01' && c <= '\x05') && c != '\0') clean.push_back(c);
     return Runner(clean, path, given).take();
-}
-
-int own_line(const Script& script, int line) {
-    const auto file = static_cast<std::size_t>(line / kLinesOfFile);
-    return file == 0 || file > script.sources.size() ? line : script.sources[file - 1];
-}
-
-const Unknown* unknown_in(const Script& script, std::string_view text) {
-    const std::size_t begin = text.find(kUnknownBegin);
-    if (begin == std::string_view::npos) return nullptr;
-    std::size_t index = 0;
-    const char* const end = text.data() + text.size();
-    std::from_chars(text.data() + begin + 1, end, index);
-    return index < script.unknowns.size() ? &script.unknowns[index] : nullptr;
-}
-
-std::string shown(const Script& script, std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != kUnknownBegin) {
-            out.push_back(text[i]);
-            continue;
-        }
-        const Unknown* u = unknown_in(script, text.substr(i));
-        if (u) out += u->what.starts_with("$") ? u->what : "${" + u->what + "}";
-        const std::size_t end = text.find(kUnknownEnd, i);
-        if (end == std::string_view::npos) break;
-        i = end;
-    }
-    return out;
 }
 
 }  // namespace pentamesh::shell

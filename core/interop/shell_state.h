@@ -68,6 +68,9 @@ class Expander {
     int depth_ = 0;
 };
 
+// Lines of the n-th file that a script reads in begin at n times this (own_line).
+inline constexpr int kLinesOfFile = 10'000'000;
+
 // Reads #SBATCH --nodes=4, -N 4: a batch system sets these in the script's environment.
 void read_sbatch(std::string_view text, Expander& x);
 [[nodiscard]] std::string line_mark(int line);

@@ -19,13 +19,6 @@ bool ends_word(char c) {
 
 }  // namespace
 
-bool is_name_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_name_char(char c) {
-    return is_name_start(c) || is_digit(c);
-}
-
 std::string plain_text(const Word& word) {
     std::string text;
     for (const Part& p : word.parts) {

@@ -12,8 +12,6 @@ inline constexpr char kLineBegin = '\x04', kLineEnd = '\x05';
 
 // Returns the word as written where it holds no expansion; empty otherwise.
 [[nodiscard]] std::string plain_text(const Word& word);
-[[nodiscard]] bool is_name_start(char c);
-[[nodiscard]] bool is_name_char(char c);
 
 class WordReader {
   public:

@@ -1,0 +1,143 @@
+#include "core/interop/python_modules.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace pentamesh::interop {
+namespace {
+
+std::vector<PythonParameter> parameters(std::string_view text) {
+    std::vector<PythonParameter> out;
+    int depth = 0;
+    std::string part;
+    for (const char c : std::string(text) + ",") {
+        depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+        if (c != ',' || depth > 0) {
+            part.push_back(c);
+            continue;
+        }
+        const std::size_t equals = part.find('='), name_end = std::min(part.find(':'), equals);
+        PythonParameter p{python_trimmed(part.substr(0, name_end)), ""};
+        if (equals != std::string::npos) p.value = python_trimmed(part.substr(equals + 1));
+        part.clear();
+        if (!p.name.empty() && p.name[0] != '*' && p.name[0] != '/' && p.name[0] != '#')
+            out.push_back(std::move(p));
+    }
+    return out;
+}
+
+// "a.b" is "a/b.py"; ".b" stands in the folder of the text, "..b" above it.
+std::string file_of(std::string_view module) {
+    std::string path = module.starts_with(".") ? "./" : "";
+    for (module.remove_prefix(path.empty() ? 0 : 1); module.starts_with("."); module.remove_prefix(1))
+        path += "../";
+    path += module;
+    std::replace(path.begin() + static_cast<std::ptrdiff_t>(path.size() - module.size()), path.end(), '.',
+                 '/');
+    return path + ".py";
+}
+
+}  // namespace
+
+void PythonModules::scan(std::string_view text, const std::string& module) {
+    const auto kept = std::make_tuple(s_, at_, line_, module_);
+    s_ = text, at_ = 0, line_ = 1, module_ = module;
+    while (at_ < s_.size()) {
+        blanks(true);
+        if (at_ >= s_.size()) break;
+        const bool top = column() == 0;
+        const std::string word = dotted();
+        blanks(false);
+        if (top && word == "def")
+            header();
+        else if (top && word == "from")
+            imports();
+        else if (top && word == "async")
+            continue;
+        else if (top && !word.empty() && at_ < s_.size() && (s_[at_] == '=' || s_[at_] == ':')) {
+            const std::string row = until('\n');
+            const std::size_t equals = row.find('='), begin = std::min(equals, row.size() - 1) + 1;
+            if (equals != std::string::npos)
+                constants_[module_ + ":" + word] =
+                    worked_out(std::string_view(row).substr(begin, row.find('#') - begin));
+        } else
+            rest_of_line();
+    }
+    std::tie(s_, at_, line_, module_) = kept;
+}
+
+void PythonModules::header() {
+    const std::string name = dotted();
+    PythonFunction f{s_, module_, 0, 0, 0, {}, {}};
+    blanks(false);
+    const std::size_t open = at_;
+    if (at_ >= s_.size() || s_[at_] != '(') return rest_of_line();
+    brackets();
+    const std::string_view inside = s_.substr(open + 1, at_ - open - 2);
+    const std::string rest = until(':');
+    f.returns = rest.starts_with("->") ? python_trimmed(rest.substr(2)) : rest;
+    f.begin = at_;
+    f.line = line_;
+    f.parameters = parameters(inside);
+    skip_suite(0);
+    f.end = at_;
+    if (module_ == kKnown)
+        known_.try_emplace(name, std::move(f));
+    else if (functions_.try_emplace(module_ + ":" + name, std::move(f)).second && module_.empty())
+        in_order_.push_back(name);
+}
+
+void PythonModules::imports() {
+    const std::string module = dotted();
+    blanks(false);
+    if (dotted() != "import") return rest_of_line();
+    blanks(false);
+    const std::size_t begin = at_;
+    rest_of_line();
+    std::string list;
+    bool comment = false;
+    for (const char c : s_.substr(begin, at_ - begin)) {
+        comment = c == '#' || (comment && c != '\n');
+        list.push_back(comment || c == '(' || c == ')' || c == '\\' ? ' ' : c);
+    }
+    for (std::size_t at = 0; at < list.size();) {
+        const std::size_t end = std::min(list.find(',', at), list.size());
+        const std::string part = python_trimmed(std::string_view(list).substr(at, end - at));
+        at = end + 1;
+        const std::size_t as = part.find(" as ");
+        const std::string name = python_trimmed(std::string_view(part).substr(0, as));
+        if (!name.empty() && imported_.size() < 10'000)
+            imported_.try_emplace(
+                module_ + ":" + (as == std::string::npos ? name : python_trimmed(part.substr(as + 4))),
+                module, name);
+    }
+}
+
+const PythonFunction* PythonModules::function_called(const std::string& name) {
+    std::string module = module_, wanted = name;
+    for (int hops = 0; hops < kMostPythonLevels; ++hops) {
+        if (const auto it = functions_.find(module + ":" + wanted); it != functions_.end())
+            return &it->second;
+        const auto from = imported_.find(module + ":" + wanted);
+        if (from == imported_.end() || wanted == "model_registry") break;
+        std::tie(module, wanted) = from->second;
+        if (other_ && modules_.size() < 100 && modules_.insert(module).second)
+            if (const auto text = other_(file_of(module))) scan(texts_.emplace_back(*text), module);
+    }
+    const auto it = known_.find(wanted);
+    return it == known_.end() ? nullptr : &it->second;
+}
+
+bool is_recipe(const std::string& name, const PythonFunction& f) {
+    if (name.starts_with("_") || name.starts_with("test") || name == "main") return false;
+    for (const PythonParameter& p : f.parameters)
+        if (p.value.empty()) return false;
+    const std::string_view body = f.text.substr(f.begin, f.end - f.begin);
+    if (body.find("return ") == std::string_view::npos) return false;
+    if (!f.returns.empty())
+        return f.returns.ends_with("Config") || any_in(f.returns, {"ConfigContainer", "Partial", "Recipe"});
+    return any_in(body, {"parallel", "batch_size", "recipe", "_config("});
+}
+
+}  // namespace pentamesh::interop

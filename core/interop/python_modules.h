@@ -1,0 +1,63 @@
+// Finds the functions of a Python text, of the files that it imports, and of the recipes that are known.
+#pragma once
+
+#include "core/interop/python_text.h"
+#include "core/interop/python_values.h"
+#include "core/interop/read_python.h"
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pentamesh::interop {
+
+inline constexpr int kMostPythonLevels = 60;
+inline constexpr const char* kKnown = "(known)";  // the module of the recipes that are known
+
+struct PythonParameter {
+    std::string name, value;  // its default; empty: it has to be given
+};
+struct PythonFunction {
+    std::string_view text;  // of the module
+    std::string module;     // "a.b"; empty: the text itself
+    std::size_t begin = 0, end = 0;
+    int line = 0;
+    std::vector<PythonParameter> parameters;
+    std::string returns;
+};
+// Returns true if the function makes a whole configuration, and needs nothing for it.
+[[nodiscard]] bool is_recipe(const std::string& name, const PythonFunction& f);
+
+class PythonModules : protected PythonText {
+  protected:
+    PythonModules(std::string_view text, const OtherFile& other) : PythonText(text), other_(other) {}
+    ~PythonModules() = default;
+
+    [[nodiscard]] virtual PythonValue worked_out(std::string_view text) const = 0;
+    // Collects the functions of a module, and which names it imports from where.
+    void scan(std::string_view text, const std::string& module);
+    // Looks for a function in the module that it is imported from; a name there may come from a third one. If
+    // no module has it, it may be one of the recipes that are known.
+    const PythonFunction* function_called(const std::string& name);
+
+    const OtherFile& other_;
+    std::deque<std::string> texts_;                            // of modules
+    std::string module_;                                       // that is read
+    std::map<std::string, PythonFunction> functions_, known_;  // "a.b:name"; "name"
+    std::vector<std::string> in_order_;                        // functions of the text itself
+    std::map<std::string, std::pair<std::string, std::string>> imported_;
+    std::map<std::string, PythonValue> constants_;  // "a.b:NAME"
+
+  private:
+    void header();
+    // Reads `from a.b import (c, d as e)`: a function of that name may be read from there.
+    void imports();
+
+    std::set<std::string> modules_;  // that were looked for
+};
+
+}  // namespace pentamesh::interop
