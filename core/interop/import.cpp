@@ -3,9 +3,11 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/interop/flags.h"
+#include "core/interop/guess.h"
 #include "core/interop/known_settings.h"
 #include "core/interop/megatron.h"
 #include "core/interop/readers.h"
+#include "core/interop/references.h"
 #include "core/io/hf_config.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
@@ -21,29 +23,6 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{10} << 20;
 constexpr std::size_t kMostSettings = 200'000;  // about a second; Megatron has 800
-
-bool has(std::string_view text, std::string_view what) {
-    return text.find(what) != std::string_view::npos;
-}
-
-// Returns true if a line of the text begins with `what`, after blanks only.
-bool has_line(std::string_view text, std::string_view what) {
-    for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) {
-        std::size_t begin = at;
-        while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
-        if (begin == 0 || text[begin - 1] == '\n') return true;
-    }
-    return false;
-}
-
-std::string_view without_blanks(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-    return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
-}
-
-bool is_argument_log(std::string_view text) {
-    return has(text, "- arguments -") || has(text, "end of arguments");
-}
 
 // Reads "  tensor_model_parallel_size ............ 8": the block that Megatron prints into its log.
 std::vector<Setting> read_argument_log(std::string_view text) {
@@ -130,28 +109,6 @@ std::string_view software_named(const Draft& draft, Framework framework) {
                                                                   : pentamesh::name_of(*software);
 }
 
-// Settings that other tools share with those that are read: read as theirs, the plan would be wrong.
-struct Foreign {
-    std::string_view mark, name, remedy;
-};
-constexpr Foreign kForeign[] = {
-    {"pipe_parallel_size", "GPT-NeoX", "its model_parallel_size is tp, its pipe_parallel_size pp"},
-    {"pipe-parallel-size", "GPT-NeoX", "its model-parallel-size is tp, its pipe-parallel-size pp"},
-    {"actor_rollout_ref", "verl", "it holds several roles; state the trainer's degrees in a plan"}};
-
-// Returns true if `mark` stands in the text as a key: not as the end of a longer name.
-bool has_key(std::string_view text, std::string_view mark) {
-    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
-        const char before = at == 0 ? ' ' : text[at - 1];
-        const std::size_t end = at + mark.size();
-        const char after = end < text.size() ? text[end] : ' ';
-        const bool begins =
-            before == '"' || before == ' ' || before == '\n' || before == '{' || before == ',';
-        if (begins && (after == '"' || after == ':' || after == '.')) return true;
-    }
-    return false;
-}
-
 // Returns true for an object of a config.json that holds a whole language model.
 bool is_model_part(std::string_view pointer) {
     return pointer.ends_with("text_config") || pointer == "llm_config" || pointer == "thinker_config";
@@ -180,10 +137,7 @@ class Importer {
     }
 
     Framework guess() const {
-        for (const Foreign& f : kForeign)
-            if (has_key(r_.text, f.mark))
-                fail("these are settings of " + std::string(f.name) + ", which is not read: "
-                     + std::string(f.remedy) + "; --from reads them as another framework's all the same");
+        if (const std::string other = foreign_words(r_.text); !other.empty()) fail(other);
         const std::vector<Framework> fits = guess_framework(r_.text);
         if (fits.empty())
             fail("no framework's settings are known by this text; say which with --from megatron, bridge, "
@@ -207,10 +161,7 @@ class Importer {
     }
 
     void read() {
-        const bool script = out_.framework == Framework::megatron || out_.framework == Framework::bridge
-                            || out_.framework == Framework::torchtitan;
-        const std::string_view text = without_blanks(r_.text);
-        if (text.empty()) fail("the text is empty");
+        if (without_blanks(r_.text).empty()) fail("the text is empty");
         switch (out_.framework) {
         case Framework::hf: return read_config();
         case Framework::deepspeed:
@@ -221,15 +172,20 @@ class Importer {
         case Framework::bridge:
         case Framework::torchtitan: break;
         }
-        if (script && is_argument_log(r_.text)) return with(read_argument_log(r_.text), nullptr);
-        if (is_toml()) return with(flatten(read_toml(r_.text, r_.path)), nullptr);
-        if (is_python()) return read_functions();
-        if (is_yaml()) {
+        switch (form_of(r_.text, out_.framework)) {
+        case TextForm::argument_log: return with(read_argument_log(r_.text), nullptr);
+        case TextForm::toml: return with(flatten(read_toml(r_.text, r_.path)), nullptr);
+        case TextForm::python: return read_functions();
+        case TextForm::yaml: {
             const Node root = read_yaml(r_.text, r_.path);
-            return with(out_.framework == Framework::megatron ? read_argument_yaml(root, *known_)
-                                                              : flatten(root),
-                        nullptr);
+            const bool flags = out_.framework == Framework::megatron;
+            return with(flags ? read_argument_yaml(root, *known_) : flatten(root), nullptr);
         }
+        case TextForm::script: return read_script();
+        }
+    }
+
+    void read_script() {
         shell::Given given{given_, {}, r_.other};
         for (std::istringstream words(r_.arguments); words;)
             if (std::string w; words >> w) given.arguments.push_back(w);
@@ -270,64 +226,6 @@ class Importer {
         name_ = read_recipe_name(out_.recipe, presets_);
         if (draft_.gpus == 0) draft_.gpus = name_.gpus;
         with(std::move(made.settings), nullptr);
-    }
-
-    [[nodiscard]] bool is_toml() const {
-        return out_.framework == Framework::torchtitan
-               && (has_line(r_.text, "[parallelism]") || has_line(r_.text, "[training]")
-                   || has_line(r_.text, "[model]"));
-    }
-    [[nodiscard]] bool is_python() const {
-        if (out_.framework == Framework::megatron) return false;
-        return has_line(r_.text, "import ") || has_line(r_.text, "from ") || has_line(r_.text, "def ")
-               || has_line(r_.text, "cfg.") || has_line(r_.text, "recipe.")
-               || has(r_.text, "ParallelismConfig(");
-    }
-    [[nodiscard]] bool is_yaml() const {
-        return has_line(r_.text, "MODEL_ARGS:") || has_line(r_.text, "model:")
-               || has_line(r_.text, "trainer:");
-    }
-
-    // Resolves references inside a document: OmegaConf's ${.key} of the same map, ${a.b} from the root and
-    // ${multiply:4, ${.a}}; and ${NAME:otherwise} of the environment.
-    void resolve(std::vector<Setting>& settings) const {
-        std::map<std::string, std::string> plain;
-        for (const Setting& s : settings)
-            if (s.value.find("${") == std::string::npos) plain[s.name] = s.value;
-        for (Setting& s : settings) {
-            for (std::size_t at = 0; (at = s.value.rfind("${")) != std::string::npos;) {
-                const std::size_t end = s.value.find('}', at);
-                if (end == std::string::npos) break;
-                const std::string inside = s.value.substr(at + 2, end - at - 2);
-                const std::optional<std::string> value = value_of_reference(inside, s.name, plain);
-                if (!value) s.unknown = inside;
-                if (!value) break;
-                s.value.replace(at, end + 1 - at, *value);
-                if (s.value.size() > 4096) break;
-            }
-        }
-    }
-    [[nodiscard]] std::optional<std::string>
-    value_of_reference(const std::string& inside, const std::string& of,
-                       const std::map<std::string, std::string>& plain) const {
-        const std::size_t colon = inside.find(':');
-        std::string name = inside.substr(0, colon);
-        if (name == "multiply") {
-            const std::size_t comma = inside.find(',');
-            if (comma == std::string::npos) return std::nullopt;
-            const auto number = [](std::string text) {
-                std::erase(text, ' ');
-                return parse_integer(text).value_or(0);
-            };
-            const std::int64_t a = number(inside.substr(colon + 1, comma - colon - 1)),
-                               b = number(inside.substr(comma + 1));
-            if (a <= 0 || b <= 0 || a > (1 << 25) || b > (1 << 25)) return std::nullopt;
-            return std::to_string(a * b);
-        }
-        if (name.starts_with(".")) name = of.substr(0, of.rfind('.')) + name;
-        if (const auto it = given_.find(name); it != given_.end()) return it->second;
-        if (const auto it = plain.find(name); it != plain.end()) return it->second;
-        return colon == std::string::npos ? std::nullopt : std::optional(inside.substr(colon + 1));
     }
 
     void read_tree() {
@@ -371,7 +269,7 @@ class Importer {
         if (settings.empty()) fail("it holds no settings");
         if (settings.size() > kMostSettings)
             fail("it holds " + std::to_string(settings.size()) + " settings; at most 200,000 are read");
-        if (!launch) resolve(settings);
+        if (!launch) resolve_references(settings, given_);
         const bool flags_only = launch != nullptr || out_.framework == Framework::megatron;
         const bool whole_names = out_.framework == Framework::deepspeed;
         if (launch && out_.framework == Framework::bridge)
@@ -510,7 +408,7 @@ class Importer {
     std::optional<Model> own_model_;
     std::optional<KnownSettings> known_;  // once the framework is
     std::string unread_;                  // a function or a file that sets more, and that is not there
-    std::map<std::string, std::string, std::less<>> given_;  // r_.variables by name
+    GivenValues given_;                   // r_.variables by name
     RecipeName name_;
     Import out_;
 };
@@ -533,38 +431,6 @@ std::optional<Software> software_of(Framework framework) {
     for (const auto& [own, software] : kSoftwareOf)
         if (own == framework) return software;
     return std::nullopt;
-}
-
-std::vector<Framework> guess_framework(std::string_view text) {
-    const std::string_view body = without_blanks(text);
-    const bool json = body.starts_with("{");
-    if (json) {
-        if (has(body, "\"zero_optimization\"") || has(body, "\"train_batch_size\"")
-            || has(body, "\"train_micro_batch_size_per_gpu\""))
-            return {Framework::deepspeed};
-        if (has(body, "\"tp_size\"") || has(body, "\"distributed\"")) return {Framework::picotron};
-        if (has(body, "\"model_type\"")) return {Framework::hf};
-        return {};
-    }
-    std::vector<Framework> fits;
-    const auto add = [&](bool fit, Framework f) {
-        if (fit && std::find(fits.begin(), fits.end(), f) == fits.end()) fits.push_back(f);
-    };
-    add(has(body, "torchtitan") || has_line(body, "[parallelism]") || has(body, "--parallelism."),
-        Framework::torchtitan);
-    add(has_line(body, "distributed_type:"), Framework::accelerate);
-    add(has_line(body, "parallelism:") && has_line(body, "tokens:"), Framework::nanotron);
-    add(has(body, "megatron.bridge") || has(body, "run_recipe.py") || has(body, "setup_experiment.py")
-            || has(body, "trainer.strategy.") || has_line(body, "cfg.model.")
-            || (has_line(body, "model:") && has(body, "tensor_model_parallel_size:")
-                && !has_line(body, "MODEL_ARGS:")),
-        Framework::bridge);
-    if (!fits.empty()) return fits;
-    add(has(body, "--tensor-model-parallel-size") || has(body, "--tensor_model_parallel_size")
-            || has(body, "pretrain_gpt") || has_line(body, "MODEL_ARGS:") || is_argument_log(body)
-            || has(body, "--num-layers") || has(body, "--micro-batch-size"),
-        Framework::megatron);
-    return fits;
 }
 
 Import import_settings(const ImportRequest& request, const Presets& presets) {

@@ -1,0 +1,109 @@
+#include "core/interop/guess.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace pentamesh::interop {
+namespace {
+
+// Settings that other tools share with those that are read: read as theirs, the plan would be wrong.
+struct Foreign {
+    std::string_view mark, name, remedy;
+};
+constexpr Foreign kForeign[] = {
+    {"pipe_parallel_size", "GPT-NeoX", "its model_parallel_size is tp, its pipe_parallel_size pp"},
+    {"pipe-parallel-size", "GPT-NeoX", "its model-parallel-size is tp, its pipe-parallel-size pp"},
+    {"actor_rollout_ref", "verl", "it holds several roles; state the trainer's degrees in a plan"}};
+
+// Returns true if `mark` stands in the text as a key: not as the end of a longer name.
+bool has_key(std::string_view text, std::string_view mark) {
+    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
+        const char before = at == 0 ? ' ' : text[at - 1];
+        const std::size_t end = at + mark.size();
+        const char after = end < text.size() ? text[end] : ' ';
+        const bool begins =
+            before == '"' || before == ' ' || before == '\n' || before == '{' || before == ',';
+        if (begins && (after == '"' || after == ':' || after == '.')) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+bool has(std::string_view text, std::string_view what) {
+    return text.find(what) != std::string_view::npos;
+}
+
+bool has_line(std::string_view text, std::string_view what) {
+    for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) {
+        std::size_t begin = at;
+        while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
+        if (begin == 0 || text[begin - 1] == '\n') return true;
+    }
+    return false;
+}
+
+std::string_view without_blanks(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+    return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+
+bool is_argument_log(std::string_view text) {
+    return has(text, "- arguments -") || has(text, "end of arguments");
+}
+
+TextForm form_of(std::string_view text, Framework framework) {
+    const auto any_line = [&](std::initializer_list<std::string_view> begins) {
+        return std::any_of(begins.begin(), begins.end(),
+                           [&](std::string_view b) { return has_line(text, b); });
+    };
+    if (is_argument_log(text)) return TextForm::argument_log;
+    if (framework == Framework::torchtitan && any_line({"[parallelism]", "[training]", "[model]"}))
+        return TextForm::toml;
+    if (framework != Framework::megatron
+        && (any_line({"import ", "from ", "def ", "cfg.", "recipe."}) || has(text, "ParallelismConfig(")))
+        return TextForm::python;
+    return any_line({"MODEL_ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
+}
+
+std::string foreign_words(std::string_view text) {
+    for (const Foreign& f : kForeign)
+        if (has_key(text, f.mark))
+            return "these are settings of " + std::string(f.name) + ", which is not read: "
+                   + std::string(f.remedy) + "; --from reads them as another framework's all the same";
+    return {};
+}
+
+std::vector<Framework> guess_framework(std::string_view text) {
+    const std::string_view body = without_blanks(text);
+    const bool json = body.starts_with("{");
+    if (json) {
+        if (has(body, "\"zero_optimization\"") || has(body, "\"train_batch_size\"")
+            || has(body, "\"train_micro_batch_size_per_gpu\""))
+            return {Framework::deepspeed};
+        if (has(body, "\"tp_size\"") || has(body, "\"distributed\"")) return {Framework::picotron};
+        if (has(body, "\"model_type\"")) return {Framework::hf};
+        return {};
+    }
+    std::vector<Framework> fits;
+    const auto add = [&](bool fit, Framework f) {
+        if (fit && std::find(fits.begin(), fits.end(), f) == fits.end()) fits.push_back(f);
+    };
+    add(has(body, "torchtitan") || has_line(body, "[parallelism]") || has(body, "--parallelism."),
+        Framework::torchtitan);
+    add(has_line(body, "distributed_type:"), Framework::accelerate);
+    add(has_line(body, "parallelism:") && has_line(body, "tokens:"), Framework::nanotron);
+    add(has(body, "megatron.bridge") || has(body, "run_recipe.py") || has(body, "setup_experiment.py")
+            || has(body, "trainer.strategy.") || has_line(body, "cfg.model.")
+            || (has_line(body, "model:") && has(body, "tensor_model_parallel_size:")
+                && !has_line(body, "MODEL_ARGS:")),
+        Framework::bridge);
+    if (!fits.empty()) return fits;
+    add(has(body, "--tensor-model-parallel-size") || has(body, "--tensor_model_parallel_size")
+            || has(body, "pretrain_gpt") || has_line(body, "MODEL_ARGS:") || is_argument_log(body)
+            || has(body, "--num-layers") || has(body, "--micro-batch-size"),
+        Framework::megatron);
+    return fits;
+}
+
+}  // namespace pentamesh::interop
