@@ -1,8 +1,9 @@
 // `check` reads a folder of recipes, scripts and plans, and says of each in a line whether it can run: legal,
 // fits, which group leaves the fast domain, what is not known.
-#include "app/cli/beside.h"
+#include "app/cli/import_request.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
+#include "app/tables/table.h"
 #include "core/base/files.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
@@ -19,10 +20,9 @@ namespace {
 using interop::Import;
 using interop::ImportProblem;
 
-struct CheckArguments {
-    std::vector<std::string> files, variables;
-    std::string cluster, model, junit;
-    std::int64_t gpus = 0;
+struct CheckArguments : JobArguments {
+    std::vector<std::string> files;
+    std::string junit;
     bool why = false;
 };
 
@@ -30,12 +30,12 @@ enum class Verdict : std::uint8_t { ok, not_known, does_not_fit, refused };
 constexpr std::array<std::string_view, 4> kVerdicts{"ok", "not known", "does not fit", "refused"};
 
 struct Checked {
-    std::string file, recipe;
+    std::string file{}, recipe{};
     Verdict verdict = Verdict::ok;
-    std::string says;                    // the rest of its line
-    std::vector<ImportProblem> reasons;  // with their fixes
-    std::vector<std::string> leaves;     // groups that leave the fast domain: "ep 64 over InfiniBand"
-    std::size_t not_known = 0;           // settings
+    std::string says{};                    // the rest of its line
+    std::vector<ImportProblem> reasons{};  // with their fixes
+    std::vector<std::string> leaves{};     // groups that leave the fast domain: "ep 64 over InfiniBand"
+    std::size_t not_known = 0;             // settings
     [[nodiscard]] bool bad() const { return verdict == Verdict::refused || verdict == Verdict::does_not_fit; }
     [[nodiscard]] std::string name() const { return recipe.empty() ? file : file + ": " + recipe; }
 };
@@ -106,30 +106,16 @@ void judge_import(const Import& made, Checked& row) {
                     + (row.not_known == 1 ? " setting is" : " settings are") + " not known";
 }
 
-interop::ImportRequest request_of(const Context& context, const CheckArguments& a, const std::string& text,
-                                  const std::string& file) {
-    interop::ImportRequest r;
-    r.text = text;
-    r.path = file;
-    r.gpus = a.gpus;
-    r.model =
-        a.model.empty() || context.presets.has(PresetKind::model, a.model) ? a.model : read_input(a.model);
-    r.cluster = a.cluster;
-    r.variables = a.variables;
-    r.other = files_beside(file);
-    return r;
-}
-
 bool is_plan(const std::string& text) {
     return text.find("\"pentamesh.plan/") != std::string::npos;
 }
 
 // Adds a row for each configuration of a file. A file of a folder that holds no settings has none.
-void check_file(const Context& context, const CheckArguments& a, const std::string& file, bool named,
+void check_file(const Context& context, interop::ImportRequest request, const std::string& file, bool named,
                 std::vector<Checked>& rows) {
     const std::string text = read_file(file);
     if (is_plan(text)) {
-        Checked row{file, {}, Verdict::ok, {}, {}, {}, 0};
+        Checked row{.file = file};
         try {
             judge(parse_plan(text, file, context.presets), row, true);
         } catch (const Error& e) {
@@ -141,11 +127,11 @@ void check_file(const Context& context, const CheckArguments& a, const std::stri
     }
     const std::vector<interop::Framework> fits = interop::guess_framework(text);
     if (!named && (fits.empty() || fits.front() == interop::Framework::hf)) return;
-    interop::ImportRequest request = request_of(context, a, text, file);
+    put_file(request, file, text);
     std::vector<std::string> recipes{""};
     for (std::size_t i = 0; i < recipes.size(); ++i) {
         request.recipe = recipes[i];
-        Checked row{file, recipes[i], Verdict::ok, {}, {}, {}, 0};
+        Checked row{.file = file, .recipe = recipes[i]};
         try {
             const Import made = interop::import_settings(request, context.presets);
             if (made.recipe.empty() && made.recipes.size() > 1 && !made.plan) {
@@ -213,39 +199,21 @@ std::string text_of(const std::vector<Checked>& rows, bool why) {
 Json json_of(const std::vector<Checked>& rows) {
     Json out = Json::array();
     for (const Checked& r : rows) {
-        Json problems = Json::array();
-        for (const ImportProblem& p : r.reasons) {
-            Problem whole;
-            whole.fix = p.fix;
-            problems.push_back({{"severity", name_of(p.severity)},
-                                {"code", p.code},
-                                {"message", p.message},
-                                {"fix", json_of_problems({whole}).at(0).at("fix")}});
-        }
         out.push_back({{"file", r.file},
                        {"recipe", r.recipe.empty() ? Json(nullptr) : Json(r.recipe)},
                        {"verdict", kVerdicts[static_cast<std::size_t>(r.verdict)]},
                        {"says", r.says},
                        {"leaves_fast_domain", r.leaves},
                        {"not_known", r.not_known},
-                       {"problems", std::move(problems)}});
+                       {"problems", json_of_import_problems(r.reasons)}});
     }
     return {{"checked", std::move(out)}};
 }
 
-std::string xml(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '&')
-            out += "&amp;";
-        else if (c == '<')
-            out += "&lt;";
-        else if (c == '"')
-            out += "&quot;";
-        else if (static_cast<unsigned char>(c) >= ' ' || c == '\n')
-            out.push_back(c);
-    }
-    return out;
+// XML has no characters of control but the newline.
+std::string xml(std::string text) {
+    std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\n'; });
+    return html_attribute(text);
 }
 
 // Writes the form that CI systems read: a test case a configuration.
@@ -276,14 +244,15 @@ std::string junit_of(const std::vector<Checked>& rows) {
 }
 
 int check(const Context& context, const CheckArguments& a) {
+    const interop::ImportRequest request = request_of(context, a);
     std::vector<Checked> rows;
     for (const std::string& given : a.files) {
         std::error_code ignored;
         if (!std::filesystem::is_directory(given, ignored)) {
-            check_file(context, a, given, true, rows);
+            check_file(context, request, given, true, rows);
             continue;
         }
-        for (const std::string& file : files_in(given)) check_file(context, a, file, false, rows);
+        for (const std::string& file : files_in(given)) check_file(context, request, file, false, rows);
     }
     if (!a.junit.empty()) write_file(a.junit, junit_of(rows));
     print(context.json ? json_of(rows).dump(2) + "\n" : text_of(rows, a.why));

@@ -1,6 +1,6 @@
 // `import` turns a framework's settings into a plan, and says what became of each of them.
 #include "core/interop/import.h"
-#include "app/cli/beside.h"
+#include "app/cli/import_request.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "core/base/files.h"
@@ -18,17 +18,10 @@ namespace {
 using interop::Import;
 using interop::Listed;
 
-struct Arguments {
-    std::string file, from, model, cluster, out, on, recipe, arguments;
-    std::int64_t gpus = 0;
-    std::vector<std::string> sets, variables;
+struct Arguments : JobArguments {
+    std::string file, from, out, on, recipe, arguments;
+    std::vector<std::string> sets;
 };
-
-Json json_of_fix(const std::vector<Edit>& fix) {
-    Problem p;
-    p.fix = fix;
-    return json_of_problems({p}).at(0).at("fix");
-}
 
 Json json_of_list(const std::vector<Listed>& rows, bool paths, bool reasons) {
     Json out = Json::array();
@@ -50,16 +43,6 @@ Json json_of_unmapped(const interop::SettingLists& lists) {
         rows.push_back(std::move(row));
     }
     return json_of_list(rows, false, true);
-}
-
-Json json_of_import_problems(const std::vector<interop::ImportProblem>& made) {
-    Json problems = Json::array();
-    for (const interop::ImportProblem& p : made)
-        problems.push_back({{"severity", name_of(p.severity)},
-                            {"code", p.code},
-                            {"message", p.message},
-                            {"fix", json_of_fix(p.fix)}});
-    return problems;
 }
 
 Json json_of_import(const Import& made) {
@@ -173,31 +156,22 @@ int import_links(const Context& context, const Arguments& a, interop::FabricTool
 }
 
 int import(const Context& context, const Arguments& a) {
-    interop::ImportRequest request;
-    request.text = read_input(a.file);
-    if (const auto tool = tool_of(a.from, request.text)) return import_links(context, a, *tool, request.text);
+    const std::string text = read_input(a.file);
+    if (const auto tool = tool_of(a.from, text)) return import_links(context, a, *tool, text);
     if (!a.on.empty())
         throw Error(
             ErrorKind::usage, "", "",
             "--on PLAN is for what a tool says of the fabric: a table of nccl-tests, nvidia-smi topo -m");
-    request.path = a.file;
+    interop::ImportRequest request = request_of(context, a);
+    put_file(request, a.file, text);
     if (!a.from.empty()) {
         const auto& names = interop::kFrameworkNames;
         const auto it = std::find(names.begin(), names.end(), a.from);
         request.framework = static_cast<interop::Framework>(it - names.begin());
     }
-    request.gpus = a.gpus;
-    request.model =
-        a.model.empty() || context.presets.has(PresetKind::model, a.model) ? a.model : read_input(a.model);
-    request.cluster = a.cluster;
     request.sets = a.sets;
     request.recipe = a.recipe;
-    for (const std::string& v : a.variables)
-        if (v.find('=') == std::string::npos)
-            throw Error(ErrorKind::usage, "", "", "--var " + shown_text(v) + " is no NAME=VALUE");
-    request.variables = a.variables;
     request.arguments = a.arguments;
-    if (a.file != "-") request.other = files_beside(a.file);
     const Import made = interop::import_settings(request, context.presets);
     if (made.plan && !a.out.empty()) write_file(a.out, write_plan(*made.plan));
     if (context.json)

@@ -34,21 +34,38 @@ Json whole(double x) {
     return std::llround(x);
 }
 
+namespace {
+
+Json json_of_fix(const std::vector<Edit>& fix) {
+    Json out = Json::array();
+    for (const Edit& edit : fix)
+        out.push_back({{"op", "replace"},
+                       {"path", edit.path},
+                       {"value", std::visit([](const auto& v) { return Json(v); }, edit.value)}});
+    return out;
+}
+
+}  // namespace
+
+Json json_of_import_problems(const std::vector<interop::ImportProblem>& problems) {
+    Json out = Json::array();
+    for (const interop::ImportProblem& p : problems)
+        out.push_back({{"severity", name_of(p.severity)},
+                       {"code", p.code},
+                       {"message", p.message},
+                       {"fix", json_of_fix(p.fix)}});
+    return out;
+}
+
 Json json_of_problems(const std::vector<Problem>& problems) {
     Json out = Json::array();
-    for (const Problem& p : problems) {
-        Json fix = Json::array();
-        for (const Edit& edit : p.fix)
-            fix.push_back({{"op", "replace"},
-                           {"path", edit.path},
-                           {"value", std::visit([](const auto& v) { return Json(v); }, edit.value)}});
+    for (const Problem& p : problems)
         out.push_back({{"severity", name_of(p.severity)},
                        {"code", name_of(p.code)},
                        {"rule", name_of(p.rule)},
                        {"pointer", p.pointer},
                        {"message", p.message},
-                       {"fix", std::move(fix)}});
-    }
+                       {"fix", json_of_fix(p.fix)}});
     return out;
 }
 

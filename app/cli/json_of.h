@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/evaluate.h"
+#include "core/interop/sheet.h"
 #include "core/io/plan_document.h"
 
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json whole(double x);
 
 [[nodiscard]] Json json_of_problems(const std::vector<Problem>& problems);
+[[nodiscard]] Json json_of_import_problems(const std::vector<interop::ImportProblem>& problems);
 // Describes a plan that could not be read: it is invalid, with the one problem that stopped it.
 [[nodiscard]] Json json_of_error(const Error& error);
 // The groups come without their ranks.

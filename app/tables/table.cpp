@@ -155,6 +155,10 @@ std::string html_text(const std::string& text) {
     return replaced(replaced(replaced(text, '&', "&amp;"), '<', "&lt;"), '>', "&gt;");
 }
 
+std::string html_attribute(const std::string& text) {
+    return replaced(html_text(text), '"', "&quot;");
+}
+
 std::string write_table(const Table& table, TableFormat format) {
     switch (format) {
     case TableFormat::csv: return as_csv(table);

@@ -91,5 +91,7 @@ enum class TableFormat : std::uint8_t { text, csv, markdown, json, html };
 
 // Returns the text with "&", "<" and ">" as HTML says them.
 [[nodiscard]] std::string html_text(const std::string& text);
+// Does the same for a text between double quotes.
+[[nodiscard]] std::string html_attribute(const std::string& text);
 
 }  // namespace pentamesh

@@ -695,6 +695,7 @@ class Statuses(unittest.TestCase):
             status, out, _ = run_json("import", file, "--args", "4", "--json")
             self.assertEqual((status, out["plan"]["layout"]["tp"]), (0, 4))
             self.assertEqual(run("import", file, "--var", "TP")[0], 2)
+            self.assertEqual(run("check", file, "--var", "TP")[0], 2)
             # A layout that cannot be run opens with its fix; --set mends it.
             status, out, _ = run_json("import", file, "--args", "3", "--json")
             self.assertEqual((status, out["plan"]["layout"]["tp"]), (1, 3))

@@ -1,4 +1,4 @@
-
+#include "app/tables/table.h"
 #include "app/ui/shell/lesson_sheet.h"
 
 #include <algorithm>
@@ -8,29 +8,14 @@ namespace pentamesh::ui {
 
 namespace {
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '&')
-            out += "&amp;";
-        else if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (c == '"')
-            out += "&quot;";
-        else
-            out += c;
-    }
-    return out;
-}
-
 // Returns the HTML of one paragraph with **bold** and `code`.
 std::string inline_html(std::string_view text) {
     std::string out;
     bool bold = false, code = false;
     std::size_t plain = 0;
-    const auto flush = [&](std::size_t end) { out += escaped(text.substr(plain, end - plain)); };
+    const auto flush = [&](std::size_t end) {
+        out += html_attribute(std::string(text.substr(plain, end - plain)));
+    };
     for (std::size_t i = 0; i < text.size();) {
         if (text[i] == '`') {
             flush(i);
@@ -112,7 +97,7 @@ constexpr std::string_view kStyle =
 
 // `open`: the picture is next to the question and hides what would answer it.
 std::string picture_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts, bool open) {
-    return "<img alt=\"" + escaped(s.step.title) + "\" src=\"data:image/png;base64,"
+    return "<img alt=\"" + html_attribute(s.step.title) + "\" src=\"data:image/png;base64,"
            + base64(make_picture(presets, s.plan, picture_request_of(s, open), "png", fonts)) + "\">\n";
 }
 
@@ -161,27 +146,27 @@ std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& p
 std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& presets,
                         const FontFiles& fonts) {
     std::string out = "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>"
-                      + escaped(lesson.title) + "</title><style>" + std::string(kStyle)
-                      + "</style></head>\n<body>\n<h1>" + escaped(lesson.title) + "</h1>\n<p class=\"small\">"
-                      + escaped(lesson.summary) + "</p>\n";
+                      + html_attribute(lesson.title) + "</title><style>" + std::string(kStyle)
+                      + "</style></head>\n<body>\n<h1>" + html_attribute(lesson.title)
+                      + "</h1>\n<p class=\"small\">" + html_attribute(lesson.summary) + "</p>\n";
     std::string answers;
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const StepSheet s = sheet_of(lesson, i, base, presets);
         const std::string n = std::to_string(i + 1);
-        if (!s.step.part.empty()) out += "<h1>" + escaped(s.step.part) + "</h1>\n";
-        out += "<h2>" + n + ". " + escaped(s.step.title) + "</h2>\n";
+        if (!s.step.part.empty()) out += "<h1>" + html_attribute(s.step.part) + "</h1>\n";
+        out += "<h2>" + n + ". " + html_attribute(s.step.title) + "</h2>\n";
         const bool pictured = !s.step.scene.view.empty(), with_answer = pictured && picture_answers(s);
         if (pictured && !with_answer) out += picture_html(s, presets, fonts, true);
         out += words_html(s.asked);
         if (s.step.task) {
             out += task_html(s);
-            answers +=
-                "<p><b>" + n + ".</b> <code>" + escaped(solution_of(s)) + "</code></p>\n" + words_html(s.why);
+            answers += "<p><b>" + n + ".</b> <code>" + html_attribute(solution_of(s)) + "</code></p>\n"
+                       + words_html(s.why);
         }
         if (!s.step.question) continue;
         out += question_html(s);
         answers += "<p><b>" + n + ".</b> " + inline_html(answer_of(s)) + " <span class=\"small\">"
-                   + escaped(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
+                   + html_attribute(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
         if (with_answer) answers += picture_html(s, presets, fonts, false);
     }
     if (!answers.empty()) out += "<div class=\"answers\"><h2>Answers</h2>\n" + answers + "</div>\n";

@@ -1,8 +1,14 @@
-#include "app/cli/beside.h"
+#include "app/cli/import_request.h"
 
+#include "app/cli/plan_argument.h"
 #include "core/base/files.h"
+#include "core/base/nearest.h"
+
+#include <filesystem>
+#include <optional>
 
 namespace pentamesh::cli {
+namespace {
 
 interop::OtherFile files_beside(const std::filesystem::path& file) {
     std::error_code ignored;
@@ -24,6 +30,27 @@ interop::OtherFile files_beside(const std::filesystem::path& file) {
             part.erase(0, slash + 1);
         }
     };
+}
+
+}  // namespace
+
+interop::ImportRequest request_of(const Context& context, const JobArguments& job) {
+    for (const std::string& v : job.variables)
+        if (v.find('=') == std::string::npos)
+            throw Error(ErrorKind::usage, "", "", "--var " + shown_text(v) + " is no NAME=VALUE");
+    interop::ImportRequest r;
+    r.gpus = job.gpus;
+    const bool preset = job.model.empty() || context.presets.has(PresetKind::model, job.model);
+    r.model = preset ? job.model : read_input(job.model);
+    r.cluster = job.cluster;
+    r.variables = job.variables;
+    return r;
+}
+
+void put_file(interop::ImportRequest& request, const std::string& file, const std::string& text) {
+    request.text = text;
+    request.path = file;
+    if (file != "-") request.other = files_beside(file);
 }
 
 }  // namespace pentamesh::cli
