@@ -31,17 +31,23 @@ struct Size {
 // Cuts a length into pieces; returns the length of each. No piece is shorter than 0.
 void divide(float length, std::span<const Size> sizes, float gap, std::span<float> out);
 
+// Cuts a rectangle along a length into pieces, each by `cut` (Rect::cut_left, Rect::cut_top).
+template <std::size_t N>
+[[nodiscard]] std::array<Rect, N> pieces(Rect room, float length, Rect (Rect::*cut)(float),
+                                         const std::array<Size, N>& sizes, float gap) {
+    std::array<float, N> each{};
+    divide(length, sizes, gap, each);
+    std::array<Rect, N> out;
+    for (std::size_t i = 0; i < N; ++i) {
+        out[i] = (room.*cut)(each[i]);
+        (room.*cut)(gap);
+    }
+    return out;
+}
 // Cuts a rectangle into columns, from the left, with a gap between each two.
 template <std::size_t N>
 [[nodiscard]] std::array<Rect, N> columns(Rect room, const std::array<Size, N>& sizes, float gap = 0) {
-    std::array<float, N> width{};
-    divide(room.w, sizes, gap, width);
-    std::array<Rect, N> out;
-    for (std::size_t i = 0; i < N; ++i) {
-        out[i] = room.cut_left(width[i]);
-        room.cut_left(gap);
-    }
-    return out;
+    return pieces(room, room.w, &Rect::cut_left, sizes, gap);
 }
 template <std::size_t N>
 [[nodiscard]] std::array<Rect, N> columns(Rect room, const Size (&sizes)[N], float gap = 0) {
@@ -50,14 +56,7 @@ template <std::size_t N>
 // Cuts a rectangle into rows, from the top.
 template <std::size_t N>
 [[nodiscard]] std::array<Rect, N> rows(Rect room, const Size (&sizes)[N], float gap = 0) {
-    std::array<float, N> height{};
-    divide(room.h, sizes, gap, height);
-    std::array<Rect, N> out;
-    for (std::size_t i = 0; i < N; ++i) {
-        out[i] = room.cut_top(height[i]);
-        room.cut_top(gap);
-    }
-    return out;
+    return pieces(room, room.h, &Rect::cut_top, std::to_array(sizes), gap);
 }
 
 // Holds a cell of a row of text.
