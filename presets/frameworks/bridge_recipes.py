@@ -78,6 +78,27 @@ def clear_cuda_graph_modules(model):
     pass
 
 
+def _states_in_fp32():
+    cfg.use_precision_aware_optimizer = False
+    cfg.main_params_dtype = torch.float32
+    cfg.main_grads_dtype = torch.float32
+    cfg.exp_avg_dtype = torch.float32
+    cfg.exp_avg_sq_dtype = torch.float32
+
+
+def _mock_of_32_sequences():
+    cfg.global_batch_size = 32
+    cfg.micro_batch_size = 2
+    cfg.grad_reduce_in_fp32 = True
+    cfg.data_parallel_sharding_strategy = "optim_grads_params"
+    cfg.use_distributed_optimizer = True
+    cfg.virtual_pipeline_model_parallel_size = None
+    cfg.sequence_parallel = True
+    cfg.seq_length = 4096
+    cfg.overlap_grad_reduce = False
+    cfg.overlap_param_gather = False
+
+
 def deepseek_v3_pretrain_config():
     cfg.model = AutoBridge.from_hf_pretrained("deepseek-ai/DeepSeek-V3")
     cfg.tensor_model_parallel_size = 2
@@ -144,11 +165,7 @@ def gpt_oss_120b_pretrain_config():
     cfg.attention_backend = None
     cfg.recompute_granularity = None
     cfg.recompute_modules = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = True
     cfg.use_distributed_optimizer = True
@@ -181,11 +198,7 @@ def gpt_oss_20b_pretrain_config():
     cfg.attention_backend = None
     cfg.recompute_granularity = None
     cfg.recompute_modules = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = True
     cfg.use_distributed_optimizer = True
@@ -225,11 +238,7 @@ def kimi_k2_pretrain_config():
     cfg.overlap_moe_expert_parallel_comm = False
     cfg.use_distributed_optimizer = False
     cfg.overlap_param_gather = False
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.grad_reduce_in_fp32 = True
     cfg.overlap_grad_reduce = True
     cfg.use_megatron_fsdp = False
@@ -255,11 +264,7 @@ def llama31_405b_pretrain_config():
     cfg.attention_backend = None
     cfg.recompute_granularity = None
     cfg.recompute_modules = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = True
     cfg.use_distributed_optimizer = True
@@ -283,11 +288,7 @@ def llama3_70b_peft_config():
     cfg.sequence_parallel = False
     cfg.global_batch_size = 8
     cfg.micro_batch_size = 1
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.cuda_graph_impl = "none"
     cfg.cuda_graph_scope = "full"
     cfg.attention_backend = None
@@ -316,11 +317,7 @@ def llama3_70b_pretrain_config():
     cfg.attention_backend = None
     cfg.recompute_granularity = None
     cfg.recompute_modules = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = True
     cfg.use_distributed_optimizer = True
@@ -344,11 +341,7 @@ def llama3_70b_sft_config():
     cfg.sequence_parallel = False
     cfg.global_batch_size = 8
     cfg.micro_batch_size = 1
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.cuda_graph_impl = "none"
     cfg.cuda_graph_scope = "full"
     cfg.attention_backend = None
@@ -377,11 +370,7 @@ def llama3_8b_pretrain_config():
     cfg.attention_backend = None
     cfg.recompute_granularity = None
     cfg.recompute_modules = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = True
     cfg.use_distributed_optimizer = True
@@ -402,11 +391,7 @@ def llama3_8b_sft_config():
     cfg.sequence_parallel = False
     cfg.global_batch_size = 8
     cfg.micro_batch_size = 1
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.cuda_graph_impl = "none"
     cfg.cuda_graph_scope = "full"
     cfg.attention_backend = None
@@ -454,11 +439,7 @@ def nemotron_3_nano_pretrain_config():
     cfg.recompute_modules = ["moe", "layernorm"]
     cfg.recompute_method = None
     cfg.recompute_num_layers = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.tp_comm_overlap = True
     cfg.overlap_moe_expert_parallel_comm = False
     cfg.overlap_grad_reduce = True
@@ -588,11 +569,7 @@ def nemotronh_56b_pretrain_config():
     cfg.attention_backend = None
     cfg.recompute_granularity = None
     cfg.recompute_modules = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.tp_comm_overlap = True
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = False
@@ -602,20 +579,11 @@ def nemotronh_56b_pretrain_config():
 
 
 def qwen35_vl_122b_a10b_pretrain_mock_config():
-    cfg.global_batch_size = 32
-    cfg.micro_batch_size = 2
-    cfg.grad_reduce_in_fp32 = True
-    cfg.data_parallel_sharding_strategy = "optim_grads_params"
-    cfg.use_distributed_optimizer = True
+    _mock_of_32_sequences()
     cfg.tensor_model_parallel_size = 4
     cfg.pipeline_model_parallel_size = 8
-    cfg.virtual_pipeline_model_parallel_size = None
     cfg.context_parallel_size = 2
-    cfg.sequence_parallel = True
     cfg.expert_model_parallel_size = 8
-    cfg.seq_length = 4096
-    cfg.overlap_grad_reduce = False
-    cfg.overlap_param_gather = False
     return cfg
 
 
@@ -656,38 +624,20 @@ def qwen35_vl_35b_a3b_pretrain_16gpu_h100_bf16_functional_config():
 
 
 def qwen35_vl_35b_a3b_pretrain_mock_config():
-    cfg.global_batch_size = 32
-    cfg.micro_batch_size = 2
-    cfg.grad_reduce_in_fp32 = True
-    cfg.data_parallel_sharding_strategy = "optim_grads_params"
-    cfg.use_distributed_optimizer = True
+    _mock_of_32_sequences()
     cfg.tensor_model_parallel_size = 4
     cfg.pipeline_model_parallel_size = 2
-    cfg.virtual_pipeline_model_parallel_size = None
     cfg.context_parallel_size = 1
-    cfg.sequence_parallel = True
     cfg.expert_model_parallel_size = 4
-    cfg.seq_length = 4096
-    cfg.overlap_grad_reduce = False
-    cfg.overlap_param_gather = False
     return cfg
 
 
 def qwen35_vl_397b_a17b_pretrain_mock_config():
-    cfg.global_batch_size = 32
-    cfg.micro_batch_size = 2
-    cfg.grad_reduce_in_fp32 = True
-    cfg.data_parallel_sharding_strategy = "optim_grads_params"
-    cfg.use_distributed_optimizer = True
+    _mock_of_32_sequences()
     cfg.tensor_model_parallel_size = 4
     cfg.pipeline_model_parallel_size = 16
-    cfg.virtual_pipeline_model_parallel_size = None
     cfg.context_parallel_size = 2
-    cfg.sequence_parallel = True
     cfg.expert_model_parallel_size = 16
-    cfg.seq_length = 4096
-    cfg.overlap_grad_reduce = False
-    cfg.overlap_param_gather = False
     return cfg
 
 
@@ -713,11 +663,7 @@ def qwen3_235b_a22b_pretrain_config():
     cfg.attention_backend = None
     cfg.recompute_granularity = None
     cfg.recompute_modules = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = True
     cfg.use_distributed_optimizer = True
@@ -788,11 +734,7 @@ def qwen3_30b_a3b_pretrain_8gpu_h100_bf16_config():
     cfg.recompute_method = "uniform"
     cfg.recompute_num_layers = 1
     cfg.recompute_modules = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = True
     cfg.use_distributed_optimizer = True
@@ -825,11 +767,7 @@ def qwen3_next_80b_a3b_pretrain_config():
     cfg.recompute_modules = ["layernorm", "moe", "moe_act"]
     cfg.recompute_method = None
     cfg.recompute_num_layers = None
-    cfg.use_precision_aware_optimizer = False
-    cfg.main_grads_dtype = torch.float32
-    cfg.main_params_dtype = torch.float32
-    cfg.exp_avg_dtype = torch.float32
-    cfg.exp_avg_sq_dtype = torch.float32
+    _states_in_fp32()
     cfg.overlap_grad_reduce = True
     cfg.overlap_param_gather = True
     cfg.use_distributed_optimizer = True
@@ -840,36 +778,18 @@ def qwen3_next_80b_a3b_pretrain_config():
 
 
 def qwen3_vl_235b_a22b_pretrain_mock_config():
-    cfg.global_batch_size = 32
-    cfg.micro_batch_size = 2
-    cfg.grad_reduce_in_fp32 = True
-    cfg.data_parallel_sharding_strategy = "optim_grads_params"
-    cfg.use_distributed_optimizer = True
+    _mock_of_32_sequences()
     cfg.tensor_model_parallel_size = 4
     cfg.pipeline_model_parallel_size = 16
-    cfg.virtual_pipeline_model_parallel_size = None
     cfg.context_parallel_size = 2
-    cfg.sequence_parallel = True
     cfg.expert_model_parallel_size = 8
-    cfg.seq_length = 4096
-    cfg.overlap_grad_reduce = False
-    cfg.overlap_param_gather = False
     return cfg
 
 
 def qwen3_vl_30b_a3b_pretrain_mock_config():
-    cfg.global_batch_size = 32
-    cfg.micro_batch_size = 2
-    cfg.grad_reduce_in_fp32 = True
-    cfg.data_parallel_sharding_strategy = "optim_grads_params"
-    cfg.use_distributed_optimizer = True
+    _mock_of_32_sequences()
     cfg.tensor_model_parallel_size = 4
     cfg.pipeline_model_parallel_size = 2
-    cfg.virtual_pipeline_model_parallel_size = None
     cfg.context_parallel_size = 1
-    cfg.sequence_parallel = True
     cfg.expert_model_parallel_size = 4
-    cfg.seq_length = 4096
-    cfg.overlap_grad_reduce = False
-    cfg.overlap_param_gather = False
     return cfg
