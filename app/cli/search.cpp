@@ -104,7 +104,8 @@ Json json_of_result(const SearchResult& r) {
             {"bubble_s", r.bubble_s},
             {"exposed_s", r.exposed_s},
             {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
-            {"pareto", r.pareto}};
+            {"pareto", r.pareto},
+            {"alike", r.alike}};
 }
 
 Json json_of_search(const Plan& plan, const SearchReport& r, double seconds) {

@@ -41,10 +41,11 @@ Table results_table(const SearchReport& r) {
         if (r.space.values_of(v).size() > 1) shown.push_back(v);
     for (const Varied v : shown)
         t.columns.push_back({std::string(name_of(v)), is_words(v) ? Shown::words : Shown::plain});
-    bool cost = false, causal = false;
+    bool cost = false, causal = false, alike = false;
     for (const SearchResult& x : r.results) {
         cost = cost || x.cost_per_token > 0;
         causal = causal || shows_causal_mfu(x.step);
+        alike = alike || x.alike > 0;
     }
     t.columns.push_back({"step", Shown::seconds, "step_s"});
     t.columns.push_back({"tokens/s", Shown::count, "tokens_per_s"});
@@ -57,6 +58,7 @@ Table results_table(const SearchReport& r) {
     t.columns.insert(t.columns.end(), figures.begin(), figures.end());
     if (cost) t.columns.push_back({"cost a million tokens", Shown::figure, "cost_per_million_tokens"});
     t.columns.push_back({"pareto"});
+    if (alike) t.columns.push_back({"others alike", Shown::count, "alike"});
     for (const SearchResult& x : r.results) {
         Table::Row& row = t.rows.emplace_back();
         for (const Varied v : shown) row.push_back(value_cell(x.choice, v));
@@ -65,6 +67,7 @@ Table results_table(const SearchReport& r) {
         row.insert(row.end(), {whole_cell(x.memory_bytes), x.headroom, x.bubble_s, x.exposed_s});
         if (cost) row.emplace_back(x.cost_per_token * 1e6);
         row.emplace_back(x.pareto ? "yes" : "");
+        if (alike) row.emplace_back(x.alike);
     }
     return t;
 }

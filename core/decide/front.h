@@ -13,6 +13,7 @@ namespace pentamesh {
 struct FitLayout {
     double time_s = 0, memory = 0;
     std::uint64_t index = 0;
+    std::int64_t alike = 0;  // how many other layouts take the same time and memory, to the last digit
 };
 
 // For each point no other one is at least as good in both and better in one; of equal points only the first
@@ -51,7 +52,9 @@ class Front {
     std::vector<FitLayout> points_;
 };
 
-// Keeps the best few by time, then memory, or the other way round.
+// Keeps the best few by time, then memory, or the other way round. Of layouts with the same two figures the
+// first of the space stands for all, and counts the others: no bound skips one of them, as none takes more
+// than the last that is kept.
 class Best {
   public:
     Best(std::size_t count, bool by_memory)
@@ -63,7 +66,12 @@ class Best {
     }
     void add(const FitLayout& x) {
         const auto before = [this](const FitLayout& a, const FitLayout& b) { return less(a, b); };
-        const auto at = std::upper_bound(points_.begin(), points_.end(), x, before);
+        const auto at = std::lower_bound(points_.begin(), points_.end(), x, before);
+        if (at != points_.end() && at->time_s == x.time_s && at->memory == x.memory) {
+            at->alike += 1;
+            at->index = std::min(at->index, x.index);
+            return;
+        }
         if (static_cast<std::size_t>(at - points_.begin()) >= count_) return;
         points_.insert(at, x);
         if (points_.size() > count_) points_.pop_back();
@@ -72,8 +80,7 @@ class Best {
         const double a1 = by_memory_ ? a.memory : a.time_s, b1 = by_memory_ ? b.memory : b.time_s;
         const double a2 = by_memory_ ? a.time_s : a.memory, b2 = by_memory_ ? b.time_s : b.memory;
         if (a1 != b1) return a1 < b1;
-        if (a2 != b2) return a2 < b2;
-        return a.index < b.index;
+        return a2 < b2;
     }
     [[nodiscard]] const std::vector<FitLayout>& points() const { return points_; }
 

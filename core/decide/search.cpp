@@ -84,6 +84,7 @@ void list_results(const Plan& plan, const Shared& all, SearchReport& out) {
               [&](const FitLayout& a, const FitLayout& b) { return all.best.less(a, b); });
     for (const FitLayout& x : kept) {
         SearchResult& r = out.results.emplace_back(result_of(plan, all.nodes.choice(x.index)));
+        r.alike = x.alike;
         const auto& front = all.front.points();
         r.pareto = std::any_of(front.begin(), front.end(), [&](const auto& p) { return p.index == x.index; });
     }

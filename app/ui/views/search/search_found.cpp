@@ -71,7 +71,7 @@ std::vector<SearchRow> rows_of(const SearchFound& found) {
     std::vector<SearchRow> rows;
     if (found.report) {
         for (const SearchResult& r : found.report->results)
-            rows.push_back({r.choice, r.step_s, r.memory_bytes, r.pareto});
+            rows.push_back({r.choice, r.step_s, r.memory_bytes, r.pareto, r.alike});
         return rows;
     }
     for (const FoundLayout& x : found.front) rows.push_back({x.choice, x.step_s, x.memory_bytes, true});

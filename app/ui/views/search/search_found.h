@@ -52,6 +52,7 @@ struct SearchRow {
     LayoutChoice choice;
     double step_s = 0, memory_bytes = 0;
     bool pareto = false;
+    std::int64_t alike = 0;  // how many others have the same two figures
 };
 // Returns the best first, by the request's goal.
 [[nodiscard]] std::vector<SearchRow> rows_of(const SearchFound& found);

@@ -30,17 +30,20 @@ void draw_slices(Ui& ui, Rect bar, const Step& step) {
 
 // Draws the figures of a layout, next to `at`.
 void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoice& choice,
-               const Evaluation& e, bool of_row) {
+               const Evaluation& e, const std::optional<SearchRow>& row) {
     constexpr float kWidth = 340;
     if (!e.step || e.memory.stage.empty() || room.w < kWidth + 8) return;
     Canvas& c = ui.canvas();
     const std::string layout = words_of(choice, scene.plan.model.moe.has_value());
     const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
     const float head = c.paragraph_height(kWidth - 24, layout, bold, 17);
+    const std::string alike = row && row->alike > 0 ? plural(row->alike, "other layout", "other layouts")
+                                                          + " with the same two figures   "
+                                                    : "";
     const float height = head + 116;
     Rect box{std::clamp(at.x + 16, room.x, room.right() - kWidth), at.y + 16, kWidth, height};
     // The card stands left of the list, so that the other rows can still be read.
-    if (of_row && room.w >= kWide) box.x = room.right() - list_width(room.w) - kWidth - 12;
+    if (row && room.w >= kWide) box.x = room.right() - list_width(room.w) - kWidth - 12;
     if (box.bottom() > room.bottom()) box.y = std::max(room.y, at.y - height - 12);
     // A row with the focus may have been scrolled away.
     box.y = std::clamp(box.y, room.y, std::max(room.y, room.bottom() - height));
@@ -63,7 +66,7 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
                   + (s.uneven_s > 0 ? ", uneven stages " + percent(s.uneven_s / s.time_s) : "") + ", exposed "
                   + percent(exposed / s.time_s),
               ui.small());
-    c.text_in(in.cut_top(18), "click: open   Shift+click: compare", ui.small(Tone::faint));
+    c.text_in(in.cut_top(18), alike + "click: open   Shift+click: compare", ui.small(Tone::faint));
 }
 
 void draw_words(Ui& ui, Rect& room, const SearchWords& words) {
@@ -172,7 +175,7 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
         return state.hovered.get(plan, [&] { return std::make_shared<const Evaluation>(evaluate(plan)); });
     };
     if (pick.hovered)
-        draw_card(ui, whole, pick.at, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row.has_value());
+        draw_card(ui, whole, pick.at, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row);
     if (pick.example != nullptr) {
         Plan plan = *pick.example;
         plan.name = scene.plan.name, plan.notes = scene.plan.notes, plan.scene = scene.plan.scene;
