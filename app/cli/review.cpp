@@ -86,6 +86,9 @@ void add_review(Options& app, Context& context) {
                    "assumptions, comparison");
     app.add_option("--title", options.request.title, "in the place of the plan's own title");
     app.add_option("--author", options.request.author, "stands on the first page");
+    app.add_option("--decision", options.request.decision,
+                   "what is decided, in the place of the program's own sentence");
+    app.add_option("--owner", options.request.owner, "stands where the first page asks for the owner");
     app.add_option("--date", options.request.date, "stands on the first page, as it is written here");
     app.add_flag("--one-a-page", options.request.one_a_page,
                  "each figure and each table on a page of its own, for a talk");

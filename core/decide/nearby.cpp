@@ -1,5 +1,7 @@
 #include "core/decide/nearby.h"
 
+#include "core/plan/factors.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -39,7 +41,33 @@ bool means_nothing(const Plan& plan, std::size_t edit) {
     return !plan.model.moe && (v == Varied::ep || v == Varied::etp);
 }
 
+bool is_layout_of(const Plan& a, const Plan& b) {
+    return a.layout == b.layout && a.training.micro_batch == b.training.micro_batch
+           && a.training.recompute == b.training.recompute;
+}
+
 }  // namespace
+
+std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOptions& options) {
+    SearchOptions asked = options;
+    asked.goal = Goal::tokens;
+    asked.top = 2;  // the plan itself may be the first
+    Plan complete = plan;
+    complete.layout.dp_replicate = replicas_in_force(plan);
+    std::vector<SearchResult> out;
+    for (std::size_t edit = 0; edit < kEdits.size(); ++edit) {
+        if (means_nothing(plan, edit)) continue;
+        SearchReport found = search(complete, space_around(complete, edit, edit), asked);
+        const auto other = std::find_if(found.results.begin(), found.results.end(),
+                                        [&](const auto& r) { return !is_layout_of(complete, r.plan); });
+        if (other == found.results.end()) continue;
+        const auto again = [&](const SearchResult& r) { return is_layout_of(r.plan, other->plan); };
+        if (std::none_of(out.begin(), out.end(), again)) out.push_back(std::move(*other));
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const SearchResult& a, const SearchResult& b) { return a.step_s < b.step_s; });
+    return out;
+}
 
 std::optional<SearchResult> best_within_two_edits(const Plan& plan, const SearchOptions& options,
                                                   const std::atomic<bool>* cancel) {

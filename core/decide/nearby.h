@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <optional>
+#include <vector>
 
 namespace pentamesh {
 
@@ -16,5 +17,10 @@ namespace pentamesh {
 [[nodiscard]] std::optional<SearchResult> best_within_two_edits(const Plan& plan,
                                                                 const SearchOptions& options = {},
                                                                 const std::atomic<bool>* cancel = nullptr);
+
+// Returns for each of these choices, the others kept, the fastest layout that fits and is not the plan's own:
+// fastest first. A choice of which nothing else fits gives none.
+[[nodiscard]] std::vector<SearchResult> best_of_each_edit(const Plan& plan,
+                                                          const SearchOptions& options = {});
 
 }  // namespace pentamesh

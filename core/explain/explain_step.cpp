@@ -35,9 +35,9 @@ std::string ideal(const Input& in) {
     return sentence(tflop(in.s.model_flops_per_gpu), ", the masked half of attention left out, at ",
                     tflop(find_rates(in.plan).peak), "/s");
 }
-std::string kernels(const Input& in) {
-    return sentence(seconds(in.s.compute_s), " - ", seconds(in.s.ideal_s),
-                    ": products below the peak, norms, casts, launches");
+std::string products(const Input& in) {
+    return sentence("of ", seconds(in.s.compute_s - in.s.ideal_s), " that compute takes beyond the peak, ",
+                    whole_microbatches(in), " on the average stage");
 }
 std::string recompute(const Input& in) {
     return sentence(whole_microbatches(in), " on the average stage");
@@ -67,10 +67,6 @@ std::string straggler(const Input& in) {
                     "; bound cv sqrt(2 ln N) = ", percent_text(in.s.straggler_bound));
 }
 
-double kernels_s(const Step& s) {
-    return s.compute_s - s.ideal_s;
-}
-
 struct Row {
     StepPart part;
     std::string_view title, formula, source;
@@ -85,7 +81,21 @@ constexpr std::array kRows{
     Row{StepPart::ideal, "ideal compute", "model FLOPs per GPU / dense peak",
         "what a GPU at its peak with nothing else to do would need", ideal,
         [](const Step& s) { return s.ideal_s; }},
-    Row{StepPart::kernels, "below the peak", "compute - ideal compute", kProducts, kernels, kernels_s},
+    Row{StepPart::products, "products below the peak",
+        "m · Σ layers (products with their casts) - their FLOPs / peak", kProducts, products,
+        [](const Step& s) { return s.below.products; }},
+    Row{StepPart::attention, "attention below the peak",
+        "m · Σ layers (attention cores and scans) - their FLOPs / peak, the masked half left out",
+        "the rate of fused attention, fitted to the published runs of the Step view", products,
+        [](const Step& s) { return s.below.attention; }},
+    Row{StepPart::moving, "norms and other kernels that only move bytes",
+        "m · (Σ layers bytes / HBM bandwidth + kernels' starts), embedding and loss with them",
+        "norms, additions, activations, the loss: no product, so the peak has nothing for them", products,
+        [](const Step& s) { return s.below.moving; }},
+    Row{StepPart::starts, "waiting for starts of kernels",
+        "m · Σ layers (launches · seconds of one - compute)",
+        "the host starts each kernel; where that takes longer than the kernels, the GPU waits", products,
+        [](const Step& s) { return s.below.starts; }},
     Row{StepPart::recompute, "recompute", "m · forward of what was not kept",
         "Korthikanti et al. 2022, section 5", recompute, [](const Step& s) { return s.recompute_s; }},
     Row{StepPart::bubble, "bubble", "makespan - m (F + B) of the longest stage - its wait for sends",

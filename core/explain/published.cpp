@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
+#include "core/base/text.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 #include "core/pipeline/schedules/schedule.h"
@@ -199,6 +200,43 @@ std::vector<PublishedRun> read_published_runs(std::string_view text, const std::
         }
     }
     return runs;
+}
+
+namespace {
+
+bool is_run_of(const Plan& a, const Plan& b) {
+    const Layout &x = a.layout, &y = b.layout;
+    const Training &t = a.training, &u = b.training;
+    const bool layout = x.tp == y.tp && x.cp == y.cp && x.pp == y.pp && x.ep == y.ep
+                        && x.schedule == y.schedule && x.sequence_parallel == y.sequence_parallel
+                        && x.dp_shard == y.dp_shard && replicas_in_force(a) == replicas_in_force(b);
+    const bool training = t.global_batch == u.global_batch && t.micro_batch == u.micro_batch
+                          && t.sequence_length == u.sequence_length && t.compute == u.compute
+                          && t.recompute == u.recompute;
+    if (!layout || !training || a.cluster.gpus != b.cluster.gpus || a.cluster.gpu.name != b.cluster.gpu.name)
+        return false;
+    Model model = a.model;
+    model.name = b.model.name;
+    return model == b.model;
+}
+
+}  // namespace
+
+std::optional<MeasuredMfu> measured_mfu(const Plan& plan, const Step& step,
+                                        const std::vector<PublishedRun>& runs) {
+    for (const PublishedRun& run : runs) {
+        const auto is_plan = [&](const Plan& of) { return is_run_of(plan, of); };
+        if (std::none_of(run.plans.begin(), run.plans.end(), is_plan)) continue;
+        const double by =
+            run.measured_s > 0 ? step.time_s / run.measured_s : run.measured_tflops / step.tflops_per_gpu;
+        const std::int64_t chunks = run.plans.front().layout.virtual_stages;
+        const std::string differs = chunks == plan.layout.virtual_stages
+                                        ? ""
+                                        : sentence(". Listed with ", count_text(chunks, "chunk"),
+                                                   " a stage, this plan has ", plan.layout.virtual_stages);
+        return MeasuredMfu{step.mfu * by, run.source + differs};
+    }
+    return std::nullopt;
 }
 
 NearestRuns::Times NearestRuns::times_of(const PublishedRun& run) {

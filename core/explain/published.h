@@ -14,6 +14,7 @@
 namespace pentamesh {
 
 class Presets;
+struct Step;
 
 struct PublishedRun {
     std::string label;        // "llama-3-70b 64 x gb300 NVFP4 tp 1 pp 4 cp 1 ep 1"
@@ -30,6 +31,15 @@ struct PublishedRun {
 [[nodiscard]] std::vector<PublishedRun> load_published_runs(const Presets& presets);
 [[nodiscard]] std::vector<PublishedRun> read_published_runs(std::string_view text, const std::string& path,
                                                             const Presets& presets);
+
+// Holds what a published run measured that is this very plan: model, GPUs, factors, batch, sequence,
+// recomputation. How many chunks a stage has is the one thing that may differ; `source` says so.
+struct MeasuredMfu {
+    double mfu = 0;
+    std::string source;
+};
+[[nodiscard]] std::optional<MeasuredMfu> measured_mfu(const Plan& plan, const Step& step,
+                                                      const std::vector<PublishedRun>& runs);
 
 struct NearRun {
     std::size_t run = 0;                     // index into the runs

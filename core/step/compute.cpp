@@ -123,6 +123,8 @@ LayerTime time_layer(const Plan& plan, const LayerType& type, const KernelList& 
         if (k.fused) continue;
         (k.part == LayerPart::mixer || k.on_stream ? t.mixer : t.mlp) += own;
         if (k.rate == LayerRate::core) t.attention += own;
+        if (k.rate == LayerRate::core || k.rate == LayerRate::scan) t.mixing += own.total();
+        if (k.rate == LayerRate::none) t.moving += own.total();
     }
     t.all = t.mixer;
     t.all += t.mlp;
@@ -139,9 +141,10 @@ void time_ends(const Plan& plan, const Degrees& d, const KernelTimer& timer, Lay
     const Rates& r = timer.rates();
     out.embedding = timer.element_wise(tokens * hidden * kNormBytes, 1);
     out.head = timer.wide({tokens, hidden, vocab}, line_share(hidden, vocab, kTwo));
-    out.head += timer.element_wise(outer * hidden * kNormBytes, 1);
-    out.head.forward += tokens * vocab * kLossForward / r.hbm;
-    out.head.input_grad += tokens * vocab * kLossBackward / r.hbm;
+    PassTime moving = timer.element_wise(outer * hidden * kNormBytes, 1);
+    moving += {tokens * vocab * kLossForward / r.hbm, tokens * vocab * kLossBackward / r.hbm, 0};
+    out.head += moving;
+    out.head_moving = moving.total();
     out.mtp =
         timer.time({.rate = LayerRate::linear, .m = tokens, .in = 2 * hidden, .out = hidden / number(d.tp)});
 }

@@ -33,11 +33,15 @@ struct LayerTime {
     PassTime all, attention, mixer, mlp;
     ModuleTimes module{};
     double launches = 0;  // of the forward; the backward has twice as many
+    // Seconds of `all`, forward and backward: cores and scans; kernels that only move bytes; waiting for the
+    // host.
+    double mixing = 0, moving = 0, waiting = 0;
     bool operator==(const LayerTime&) const = default;
 };
 struct LayerTimes {
     PerType<LayerTime> layer;       // by type (layer_types.h)
     PassTime embedding, head, mtp;  // head with the loss; mtp in addition to its layer and head
+    double head_moving = 0;         // of `head`: its norm and the loss, forward and backward
     [[nodiscard]] const LayerTime& of(int type) const { return layer[type]; }
     bool operator==(const LayerTimes&) const = default;
 };
@@ -75,6 +79,7 @@ struct ForwardFlops {
     double layers = 0;     // with attention cores, scans and mtp layers
     double attention = 0;  // attention cores, part of `layers`
     double masked = 0;     // their part that a causal mask leaves out
+    double scans = 0;      // part of `layers`
     double head = 0;       // with those of mtp
 };
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, const LayerTypes& types,

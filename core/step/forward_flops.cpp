@@ -27,9 +27,9 @@ ForwardFlops forward_flops(const Model& m, const LayerTypes& types, const LayerC
     for (int t = 0; t < types.size(); ++t) {
         const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
         const MixerFlops mixer = mixer_flops(m, types[t], s, counts[t] + mtp);
-        f.attention += mixer.attention, f.masked += mixer.masked, f.layers += mixer.scan;
+        f.attention += mixer.attention, f.masked += mixer.masked, f.scans += mixer.scan;
     }
-    f.layers += f.attention;
+    f.layers += f.attention + f.scans;
     f.head = 2 * s * static_cast<double>(m.hidden) * static_cast<double>(m.vocab)
              * static_cast<double>(1 + m.mtp_layers);
     return f;

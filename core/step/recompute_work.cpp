@@ -97,6 +97,7 @@ void wait_for_host(const Plan& plan, StepWork& work) {
         t.forward += forward;
         t.input_grad += backward;
         t.weight_grad += late;
+        time.waiting = forward + backward + late;
         // Launches of recomputed modules first take the host's idle time.
         double& again = layer.recompute.input_grad;
         const double launches = repeats * host - std::max(own - least, 0.0);

@@ -294,7 +294,39 @@ void set_range(const Plan& plan, double flops_per_token, ErrorRangeWork& work, S
     s.nearest_run = range.nearest;
 }
 
-void rate(const ResolvedPlan& r, const Stages& stages, ErrorRangeWork& work, Step& s) {
+// Returns what is below the peak of the mean stage, for all micro-batches: `flops_s` are seconds of the FLOPs
+// of attention and scans at the peak. Products take what the others leave.
+BelowPeak below_peak(const ResolvedPlan& r, const StepWork& work, const Stages& stages, double flops_s,
+                     double whole_s) {
+    double mixing = 0, moving = 0, waiting = 0;
+    for (int d = 0; d < stages.devices; ++d)
+        for (int c = 0; c < stages.chunks; ++c) {
+            const ChunkLayers& k = stages.chunk(d, c);
+            for (int t = 0; t < work.times.layer.size(); ++t) {
+                const LayerTime& time = work.times.of(t);
+                mixing += k.types[t] * time.mixing;
+                moving += k.types[t] * time.moving;
+                waiting += k.types[t] * time.waiting;
+            }
+            if (k.first) moving += work.times.embedding.total();
+            if (k.last) moving += work.times.head_moving * (1 + static_cast<double>(r.plan.model.mtp_layers));
+        }
+    const double share = r.runs / stages.devices;
+    double left = std::max(whole_s, 0.0);
+    const auto take = [&left](double time_s) {
+        const double taken = std::clamp(time_s, 0.0, left);
+        left -= taken;
+        return taken;
+    };
+    BelowPeak below;
+    below.starts = take(waiting * share);
+    below.moving = take(moving * share);
+    below.attention = take(mixing * share - flops_s);
+    below.products = left;
+    return below;
+}
+
+void rate(const ResolvedPlan& r, const StepWork& step, const Stages& stages, ErrorRangeWork& work, Step& s) {
     const Plan& plan = r.plan;
     const Training& t = plan.training;
     const ForwardFlops f = forward_flops(plan.model, r.types, r.counts, t.sequence_length);
@@ -306,6 +338,8 @@ void rate(const ResolvedPlan& r, const Stages& stages, ErrorRangeWork& work, Ste
     const double peak = find_rates(plan).peak;
     s.mfu = s.model_flops_per_gpu / s.time_s / peak;
     s.ideal_s = std::min(ideal_flops / peak, s.compute_s);
+    const double mixing_s = 3 * (f.attention - f.masked + f.scans) * batch / gpus / peak;
+    s.below = below_peak(r, step, stages, mixing_s, s.compute_s - s.ideal_s);
     s.hfu = s.mfu * (1 + repeated / (3 * (f.layers + f.head)));
     set_range(plan, 3 * (f.layers + f.head) / static_cast<double>(t.sequence_length), work, s);
 }
@@ -355,7 +389,7 @@ bool compute_step(const ResolvedPlan& r, const StepWork& work, const TimelineCos
     if (!(s.time_s > 0) || !std::isfinite(s.time_s)) return false;
     s.tokens_per_step = tokens_per_step(plan.training);
     s.tokens_per_s = s.tokens_per_step / s.time_s;
-    if (report) rate(r, comm.stages, *report, s);
+    if (report) rate(r, work, comm.stages, *report, s);
     out = s;
     return true;
 }

@@ -13,6 +13,14 @@
 
 namespace pentamesh {
 
+// Holds compute beyond what its FLOPs take at the peak, in seconds: of products, of attention cores and
+// scans, of kernels that only move bytes (norms, additions, activations, the loss), and of waiting for the
+// host's starts.
+struct BelowPeak {
+    double products = 0, attention = 0, moving = 0, starts = 0;
+    bool operator==(const BelowPeak&) const = default;
+};
+
 // Every part is in seconds; they sum to time_s. Exposed communication is that of the device that works
 // longest (Comm::busiest_device).
 struct Step {
@@ -23,6 +31,7 @@ struct Step {
     double uneven_s = 0;  // of bubble_s: the wait for the longest stage, which has more to compute
     EnumArray<GroupKind, double> exposed_comm_s{};
     double ideal_s = 0;  // of compute_s: the model's FLOPs, masked half of attention left out, at the peak
+    BelowPeak below;     // the rest of compute_s, by what takes it; only in a report
     double model_flops_per_gpu = 0;  // per step
     double tflops_per_gpu = 0;       // model FLOPs, in units of 1e12 per second
     double mfu = 0, hfu = 0;
@@ -86,6 +95,7 @@ struct StepWork {
     void clear() {
         times.layer.resize(0), layer.resize(0);
         times.embedding = times.head = times.mtp = {};
+        times.head_moving = 0;
         embedding = head = {};
         chunk.clear();
         send_s = microbatches = 0;
@@ -124,7 +134,7 @@ bool compute_step(const ResolvedPlan& resolved, const StepWork& work, const Time
     return rest < kRounding * s.time_s && rest > -kRounding * s.time_s ? 0 : rest;
 }
 
-// `ideal` and `kernels` are the two halves of `compute`.
+// `ideal` and the four parts below the peak sum to `compute`.
 enum class StepPart : std::uint8_t {
     compute,
     recompute,
@@ -133,9 +143,19 @@ enum class StepPart : std::uint8_t {
     optimizer,
     straggler,
     ideal,
-    kernels,
-    uneven  // of the bubble; the rest of it is StepPart::bubble
+    products,  // below the peak, as BelowPeak
+    uneven,    // of the bubble; the rest of it is StepPart::bubble
+    attention,
+    moving,
+    starts
 };
+[[nodiscard]] constexpr bool is_below_peak(StepPart p) {
+    return p == StepPart::products || p == StepPart::attention || p == StepPart::moving
+           || p == StepPart::starts;
+}
+[[nodiscard]] constexpr bool is_of_compute(StepPart p) {
+    return p == StepPart::compute || p == StepPart::ideal || is_below_peak(p);
+}
 
 // Shows the step as a waterfall of lost time: from the need of a perfect GPU to the whole step. Parts of no
 // time are left out; each begins where the last one ends, the first at 0, and the last ends at time_s.
@@ -145,7 +165,7 @@ struct StepSlice {
     double from_s = 0, time_s = 0;
 };
 [[nodiscard]] std::vector<StepSlice> waterfall(const Step& step);
-[[nodiscard]] std::string_view name_of(StepPart part);  // "ideal compute", "below the peak" ...
+[[nodiscard]] std::string_view name_of(StepPart part);  // "ideal compute", "products below the peak" ...
 
 // This is the range for an error e of a time x, or of a rate, which is one over a time: x / (1 + e) to x (1 +
 // e).

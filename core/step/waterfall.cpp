@@ -14,7 +14,10 @@ std::string_view name_of(StepPart part) {
     case StepPart::optimizer: return "optimizer";
     case StepPart::straggler: return "stragglers";
     case StepPart::ideal: return "ideal compute";
-    case StepPart::kernels: return "below the peak";
+    case StepPart::products: return "products below the peak";
+    case StepPart::attention: return "attention below it";
+    case StepPart::moving: return "norms, memory-bound";
+    case StepPart::starts: return "waiting for starts";
     case StepPart::uneven: return "uneven stages";
     }
     return "";
@@ -29,7 +32,10 @@ std::vector<StepSlice> waterfall(const Step& s) {
         at += time_s;
     };
     add(StepPart::ideal, s.ideal_s);
-    add(StepPart::kernels, s.compute_s - s.ideal_s);
+    add(StepPart::products, s.below.products);
+    add(StepPart::attention, s.below.attention);
+    add(StepPart::moving, s.below.moving);
+    add(StepPart::starts, s.below.starts);
     add(StepPart::recompute, s.recompute_s);
     add(StepPart::bubble, schedule_bubble_s(s));
     add(StepPart::uneven, s.uneven_s);

@@ -52,6 +52,55 @@ TEST_CASE("the waterfall is a gapless stair from nothing to the step, for every 
     }
 }
 
+TEST_CASE("what compute takes beyond the peak is cut by what takes it") {
+    Plan p = presets().plan("llama-3-8b-fsdp");
+    p.training.software = Software::megatron;
+    Efficiency& f = p.cluster.gpu.efficiency;
+    f.attention = 1, f.kernel_s = 0, f.launch_s = 0;
+    const auto below = [&] {
+        const Evaluation e = evaluate(p);
+        REQUIRE(e.step);
+        const BelowPeak& b = e.step->below;
+        CHECK(b.products + b.attention + b.moving + b.starts
+              == near(e.step->compute_s - e.step->ideal_s, 1e-12));
+        return b;
+    };
+    const BelowPeak usual = below();
+    // A fused backward makes 2.5 times the products of the forward, of which MFU counts 2 (Dao 2023).
+    const ForwardFlops flops = forward_flops(p.model, p.training.sequence_length);
+    const double once = (flops.attention - flops.masked) * static_cast<double>(p.training.global_batch)
+                        / static_cast<double>(p.cluster.gpus) / p.cluster.gpu.flops.bf16;
+    CHECK(usual.attention == near(0.5 * once, 1e-9));
+    CHECK(usual.starts == 0);
+    CHECK(usual.moving > 0);
+    p.cluster.gpu.hbm_bytes_per_s *= 2;
+    CHECK(below().moving == near(usual.moving / 2, 1e-9));
+    f.launch_s = 1e-3;  // thirty of them take longer than a layer
+    const BelowPeak slow = below();
+    CHECK(slow.starts > usual.products);
+    p.training.cuda_graphs = CudaGraphs::iteration;
+    CHECK(below().starts == 0);
+}
+
+TEST_CASE("a plan that is a published run knows what it measured, a plan beside it does not") {
+    const std::vector<PublishedRun> runs = load_published_runs(presets());
+    Plan p = presets().plan("llama-3.1-405b-8k");
+    const auto measured = [&] {
+        const Evaluation e = evaluate(p);
+        REQUIRE(e.step);
+        return measured_mfu(p, *e.step, runs);
+    };
+    REQUIRE(measured());
+    // 430 TFLOP/s on each of 8,192 GPUs (Llama Team 2024, table 4); an H100's dense peak is 989.4.
+    CHECK(measured()->mfu == near(430 / 989.4, 1e-3));
+    CHECK(measured()->source.find("Llama Team 2024") != std::string::npos);
+    p.training.global_batch *= 2;
+    CHECK_FALSE(measured());
+    p.training.global_batch /= 2;
+    p.layout.tp = 4, p.layout.dp_shard *= 2;
+    CHECK_FALSE(measured());
+}
+
 TEST_CASE("a range holds its figure, and a time's range is a rate's turned over") {
     const Band t = band_of(10, 0.25), r = band_of(1.0 / 10, 0.25);
     CHECK(t.low == near(8));

@@ -40,9 +40,9 @@ TEST_CASE("the Step view is a tab of the bottom pane and fills the window with S
 TEST_CASE("a click on a part of the step explains it") {
     Driver d("llama-3-70b-3d");
     d.press(kStepView);
-    REQUIRE(d.click("step.slice", slice(StepPart::kernels)));
+    REQUIRE(d.click("step.slice", slice(StepPart::products)));
     CHECK(d.shell.selection().topic == Selection::Topic::step);
-    CHECK(d.shell.selection().step_part == static_cast<int>(StepPart::kernels));
+    CHECK(d.shell.selection().step_part == static_cast<int>(StepPart::products));
     REQUIRE(d.click("step.slice", slice(StepPart::exposed, GroupKind::tp)));
     CHECK(d.shell.selection().step_part == static_cast<int>(StepPart::exposed));
     CHECK(d.shell.selection().group == GroupKind::tp);

@@ -67,7 +67,8 @@ std::string exposed_axes(const Step& s) {
     return out;
 }
 
-std::vector<Figure> figures_of(const Theme& theme, const Scene& scene) {
+std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
+                               const std::optional<MeasuredMfu>& measured) {
     const Evaluation& e = scene.evaluation;
     const Evaluation* a = scene.pinned != nullptr && !scene.another_model ? scene.pinned : nullptr;
     std::vector<Figure> out;
@@ -91,6 +92,10 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene) {
     out.push_back(std::move(step));
     Figure mfu{.label = "MFU", .value = split_unit(percent(s.mfu)).first, .unit = "%"};
     mfu.context = shows_causal_mfu(s) ? "causal: " + percent(mfu_causal(s)) : "HFU " + percent(s.hfu);
+    if (measured) {
+        mfu.context = "published run: " + percent(measured->mfu);
+        mfu.tip = "Measured by a published run of this plan: " + measured->source;
+    }
     if (was != nullptr) set_difference(mfu, difference(s.mfu, was->mfu), false, points_text);
     out.push_back(std::move(mfu));
     Figure tokens{.label = "tokens/s", .value = count_text(s.tokens_per_s)};
@@ -139,7 +144,8 @@ float verdict_band_height(Vec2 window) {
     return window.y < kTall ? kLowBand : kHighBand;
 }
 
-void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
+void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered,
+                       const std::optional<MeasuredMfu>& measured) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     c.rect(room, theme.panel);
@@ -150,7 +156,7 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered) {
     const PlanVerdict verdict = covered ? PlanVerdict{.sentence = "The lesson asks for this plan's figures."}
                                         : verdict_of(scene.evaluation);
     if (!covered && verdict.fit) {
-        std::vector<Figure> figures = figures_of(theme, scene);
+        std::vector<Figure> figures = figures_of(theme, scene, measured);
         while (figures.size() > 1 && row.w - static_cast<float>(figures.size()) * kLeastFigure < kSentence)
             figures.pop_back();
         const auto n = static_cast<float>(figures.size());

@@ -123,6 +123,10 @@ void draw_problem_list(ReviewSheet& sheet, const Evaluation& e) {
 void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     const ReviewRequest& r = content.request;
+    if (of.evaluation.step) {
+        decision_page(sheet, content);
+        if (r.first_page_only) return;
+    }
     sheet.begin(r.title.empty() ? title_of(of.plan) : r.title);
     if (!r.title.empty() && r.title != title_of(of.plan)) sheet.words(title_of(of.plan), sheet.strong());
     if (const std::string by = by_and_when(r); !by.empty()) sheet.words(by, sheet.faint());

@@ -4,6 +4,7 @@
 #include "app/ui/review/figures.h"
 #include "app/ui/review/review.h"
 #include "core/decide/compare.h"
+#include "core/decide/search.h"
 #include "core/decide/sensitivity.h"
 #include "core/explain/published.h"
 
@@ -24,6 +25,8 @@ struct ReviewContent {
     Table near_runs;                         // filled where the page of assumptions is wanted
     std::size_t runs = 0;                    // published ones
     std::optional<PlanComparison> comparison;
+    std::vector<SearchResult> tried{};      // one change each, of a valid plan's summary
+    std::optional<MeasuredMfu> measured{};  // of a published run that is the first plan
     [[nodiscard]] Reviewed first() const { return {plans[0], evaluations[0], presets}; }
     [[nodiscard]] Reviewed of(std::size_t i) const { return {plans[i], evaluations[i], presets}; }
     // Returns the index of the plan that the comparison calls A (0) or B (1).
@@ -50,6 +53,8 @@ void draw_item(ReviewSheet& sheet, Color mark, std::string_view words);
 // Lists errors, warnings and advice, each with its change.
 void draw_problem_list(ReviewSheet& sheet, const Evaluation& e);
 
+// Draws the first page of the summary of a plan with a step.
+void decision_page(ReviewSheet& sheet, const ReviewContent& content);
 void summary_page(ReviewSheet& sheet, const ReviewContent& content);
 void placement_page(ReviewSheet& sheet, const ReviewContent& content);
 void memory_page(ReviewSheet& sheet, const ReviewContent& content);

@@ -1,6 +1,7 @@
 #include "app/ui/review/preview.h"
 
 #include "app/ui/review/pages.h"
+#include "core/decide/nearby.h"
 #include "core/plan/title.h"
 
 #include <algorithm>
@@ -91,7 +92,9 @@ int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, in
 }
 
 ReviewFirstPage::ReviewFirstPage(const Presets& presets, const Plan& plan, const Evaluation& e)
-    : content_(new ReviewContent{{plan}, {e}, presets, {}, {ReviewPage::summary}, {}, {}, 0, {}}) {}
+    : content_(new ReviewContent{{plan}, {e}, presets, {}, {ReviewPage::summary}, {}, {}, 0, {}}) {
+    if (e.step) content_->tried = best_of_each_edit(plan, {.headroom = 0});
+}
 
 ReviewFirstPage::~ReviewFirstPage() = default;
 

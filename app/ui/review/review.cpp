@@ -7,6 +7,7 @@
 #include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/base/sha256.h"
+#include "core/decide/nearby.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
 #include "core/plan/problem.h"
@@ -46,8 +47,9 @@ std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, 
         const auto page = static_cast<ReviewPage>(i);
         const bool figures =
             page != ReviewPage::summary && page != ReviewPage::assumptions && page != ReviewPage::comparison;
-        if ((valid || !figures) && (two || page != ReviewPage::comparison)) out.push_back(page);
+        if ((valid || !figures) && page != ReviewPage::comparison) out.push_back(page);
     }
+    if (two) out.insert(out.begin() + 1, ReviewPage::comparison);  // it comes before the evidence
     return out;
 }
 
@@ -58,14 +60,17 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
     const Evaluation& e = c.evaluations[0];
     c.pages = review_pages_of(request, plans.size() > 1, e.valid);
     if (e.step && wants(c, ReviewPage::time)) c.sensitivity = sensitivity_of(plans[0], presets);
-    if (e.step && wants(c, ReviewPage::assumptions)) {
+    if (e.step && (wants(c, ReviewPage::assumptions) || wants(c, ReviewPage::summary))) {
         try {
             NearestRuns runs(load_published_runs(presets));
             c.runs = runs.runs().size();
-            c.near_runs = near_runs_table(runs, plans[0], kNearestRuns);
+            c.measured = measured_mfu(plans[0], *e.step, runs.runs());
+            if (wants(c, ReviewPage::assumptions))
+                c.near_runs = near_runs_table(runs, plans[0], kNearestRuns);
         } catch (const std::exception&) {  // a list that cannot be read is left out
         }
     }
+    if (e.step && wants(c, ReviewPage::summary)) c.tried = best_of_each_edit(plans[0], {.headroom = 0});
     if (plans.size() > 1 && wants(c, ReviewPage::comparison)) {
         if (request.second_is_a)
             c.comparison =

@@ -41,6 +41,8 @@ struct ReviewRequest {
     ThemeId theme = ThemeId::light;
     std::vector<ReviewPage> pages{};            // empty: all that the plans have
     std::string title{}, author{}, date{};      // empty: the plan's own title, none, none
+    std::string decision{}, owner{};            // the author's own, in the place of the program's; none
+    bool first_page_only = false;               // of the summary: for a picture
     bool second_is_a = false;                   // the comparison calls the second plan A, as what was pinned
     bool outlines = false;                      // SVG: text as shapes
     bool one_a_page = false;                    // each figure and table has a page of its own

@@ -38,7 +38,10 @@ Color color_of_part(const Theme& t, const StepSlice& s) {
     switch (s.part) {
     case StepPart::ideal:
     case StepPart::compute: return t.forward;
-    case StepPart::kernels: return t.backward;
+    case StepPart::products: return t.backward;
+    case StepPart::attention: return mix(t.backward, t.window, 0.2f);
+    case StepPart::moving: return mix(t.backward, t.window, 0.4f);
+    case StepPart::starts: return mix(t.backward, t.window, 0.55f);
     case StepPart::recompute: return t.secondary;
     case StepPart::exposed: return color_of(t, s.group);
     case StepPart::bubble:

@@ -121,6 +121,7 @@ std::string picture_of_review(const Presets& presets, const Plan& plan, const Pi
     review.size = request.size;
     review.theme = request.screen ? request.screen->settings.theme : request.theme;
     review.pages = {ReviewPage::summary};
+    review.first_page_only = true;
     review.text_runs = request.text_runs;
     review.outlines = request.outlines;
     Plan shown = plan;

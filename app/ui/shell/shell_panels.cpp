@@ -280,6 +280,16 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     return edit;
 }
 
+namespace {
+
+std::optional<MeasuredMfu> measured_of(Window& window) {
+    if (!window.evaluation.step) return std::nullopt;
+    return measured_mfu(window.document.plan(), *window.evaluation.step,
+                        published_runs(window.views.step, window.presets).runs());
+}
+
+}  // namespace
+
 std::optional<PlanEdit> Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
     const Rewording words = words_under(window_.veil, Veil::Place::plan);
     const Reworded under_veil(words);
@@ -338,7 +348,8 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     }
     if (band.h > 0)
         if (const auto part = ui.part("part.band", 0, band, window_.evaluated, theme.panel))
-            draw_verdict_band(ui, band, scene, window_.veil.covers_figures || window_.veil.hides());
+            draw_verdict_band(ui, band, scene, window_.veil.covers_figures || window_.veil.hides(),
+                              measured_of(window_));
     if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
         draw_status(ui, status, scene, window_.evaluate_s, &inspector_, window_.veil.covers_figures,

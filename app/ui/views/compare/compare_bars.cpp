@@ -22,12 +22,12 @@ struct Slice {
 std::vector<StepSlice> slices_of(const Step& s) {
     std::vector<StepSlice> out;
     for (const StepSlice& x : waterfall(s)) {
-        if (x.part == StepPart::kernels && !out.empty() && out.back().part == StepPart::compute) {
+        if (is_below_peak(x.part) && !out.empty() && out.back().part == StepPart::compute) {
             out.back().time_s += x.time_s;
             continue;
         }
         out.push_back(x);
-        if (x.part == StepPart::ideal || x.part == StepPart::kernels) out.back().part = StepPart::compute;
+        if (is_of_compute(x.part)) out.back().part = StepPart::compute;
     }
     return out;
 }

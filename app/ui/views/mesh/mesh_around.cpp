@@ -72,7 +72,7 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state) {
         state.enlarged = place_of(period, layout, seen(layout, camera, room), camera.zoom);
         draw_beam(ui.canvas(), ui.theme(), strip_ground(strip, tile, period), state.enlarged.inset(-2));
     }
-    draw_strip(ui, strip, tile, scene, period);
+    draw_strip(ui.canvas(), ui.theme(), 11, strip, tile, scene, period);
     draw_legend(ui, entries, scene, form);
     return room;
 }

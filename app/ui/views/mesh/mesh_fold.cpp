@@ -79,7 +79,7 @@ void draw_nodes(Ui& ui, const Scene& scene, const Columns& columns, float y, std
                       std::array<Vec2, 2>{Vec2{columns.at(i - 1, y).right(), r.center().y},
                                           Vec2{r.x, r.center().y}},
                       paint.color, paint.axis->mark.dash, 2, false);
-        draw_node(ui, r, scene, rank, nullptr, paint.color, first_rank / domain + i);
+        draw_node(ui.canvas(), ui.theme(), r, scene, rank, nullptr, paint.color, first_rank / domain + i);
         const std::string words = ranks_words(first_rank + i * domain, domain);
         const TextStyle style = ui.style(11, Tone::secondary);
         if (c.text_width(words, style) <= columns.pitch)

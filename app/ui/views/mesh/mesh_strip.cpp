@@ -99,10 +99,8 @@ Period period_of(const Scene& scene, std::int64_t rank) {
     return p;
 }
 
-void draw_node(Ui& ui, Rect r, const Scene& scene, std::int64_t rank, const MeshAxis* tile, Color color,
-               std::int64_t node) {
-    Canvas& c = ui.canvas();
-    const Theme& theme = ui.theme();
+void draw_node(Canvas& c, const Theme& theme, Rect r, const Scene& scene, std::int64_t rank,
+               const MeshAxis* tile, Color color, std::int64_t node) {
     const std::int64_t domain = std::min(domain_of(scene.plan.cluster, 0), scene.evaluation.mesh.world);
     const bool closed = tile != nullptr && tile->degree == domain, own = rank / domain == node;
     c.rect(r, mix(theme.window, color, 0.12f), 5);
@@ -133,13 +131,15 @@ Rect strip_ground(Rect room, float tile, const Period& p) {
     return ground;
 }
 
-void draw_strip(Ui& ui, Rect room, float tile, const Scene& scene, const Period& p) {
-    Canvas& c = ui.canvas();
-    const Theme& theme = ui.theme();
+void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile, const Scene& scene,
+                const Period& p) {
+    const TextStyle plain{Face::regular, type, theme.secondary, 0},
+        title{Face::regular, type + 1, theme.secondary, 0};
+    const float line = type * 1.36f;
     const MeshAxes axes = axes_of(theme, scene);
     const MeshAxis* closed = tile_axis(axes, tile_of(scene.plan, scene.evaluation, scene.selection.expert()));
     const Rect ground = strip_ground(room, tile, p);
-    if (const float h = title_height(tile); h > 0) c.text_in(room.cut_top(h), title_of(scene, p), ui.small());
+    if (const float h = title_height(tile); h > 0) c.text_in(room.cut_top(h), title_of(scene, p), title);
     const Places at = places_in(ground, tile, p.nodes);
     const std::int64_t domain = domain_of(scene.plan.cluster, 0);
     const std::int64_t rank = std::max<std::int64_t>(0, scene.selection.rank);
@@ -159,20 +159,19 @@ void draw_strip(Ui& ui, Rect room, float tile, const Scene& scene, const Period&
                 x += 6;
             }
         }
-        draw_node(ui, r, scene, rank, closed, color, node);
+        draw_node(c, theme, r, scene, rank, closed, color, node);
         const bool edge = i == 0 || i + 1 == at.shown(), own = node == rank / domain;
-        const TextStyle style =
-            own ? ui.style(11, Tone::text, Face::semibold) : ui.style(11, Tone::secondary);
+        const TextStyle style = own ? TextStyle{Face::semibold, type, theme.text, 0} : plain;
         const std::string words = node_words(scene, p, node, edge);
         const float w = c.text_width(words, style) + 4;
         const float left = std::clamp(r.center().x - w / 2, ground.x, std::max(ground.x, ground.right() - w));
         if (w <= at.pitch + 8 || at.shown() == 1)
-            c.text_in({left, r.bottom() + 13, w, 15}, words, style, Align::center);
+            c.text_in({left, r.bottom() + 13, w, line}, words, style, Align::center);
     }
     if (at.cut()) {
         const float x = at.origin.x + static_cast<float>(kFirstTiles) * at.pitch;
         c.text_in({x - at.pitch * 0.1f, at.origin.y, at.pitch, tile},
-                  thousands(p.nodes - kFirstTiles - 1) + " more", ui.small(), Align::center);
+                  thousands(p.nodes - kFirstTiles - 1) + " more", title, Align::center);
     }
 }
 

@@ -2,7 +2,7 @@
 // what leaves.
 #pragma once
 
-#include "app/ui/kit/ui.h"
+#include "app/ui/kit/theme.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_axes.h"
 
@@ -30,10 +30,12 @@ inline constexpr float kStripTile = 58;  // the largest height of a node in it
 }
 // Returns where its nodes stand.
 [[nodiscard]] Rect strip_ground(Rect room, float tile, const Period& period);
-void draw_strip(Ui& ui, Rect room, float tile, const Scene& scene, const Period& period);
+// `type` is the size of its words.
+void draw_strip(Canvas& canvas, const Theme& theme, float type, Rect room, float tile, const Scene& scene,
+                const Period& period);
 // Draws a node with its GPUs: a tile where the groups of `tile` are closed in it. `rank` is marked.
-void draw_node(Ui& ui, Rect r, const Scene& scene, std::int64_t rank, const MeshAxis* tile, Color color,
-               std::int64_t node);
+void draw_node(Canvas& canvas, const Theme& theme, Rect r, const Scene& scene, std::int64_t rank,
+               const MeshAxis* tile, Color color, std::int64_t node);
 // Joins what is enlarged to where it is.
 void draw_beam(Canvas& canvas, const Theme& theme, Rect large, Rect small);
 

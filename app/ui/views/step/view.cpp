@@ -98,14 +98,7 @@ void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
 // ---- runs ---------------------------------------------------------------------------------------------
 
 Table near_table(const Scene& scene, StepViewState& state) {
-    if (!state.runs) {
-        state.runs.emplace();
-        try {
-            state.runs.emplace(load_published_runs(scene.presets));
-        } catch (const std::exception&) {  // a list that cannot be read shows as empty
-        }
-    }
-    return near_runs_table(*state.runs, scene.plan, kNearest);
+    return near_runs_table(published_runs(state, scene.presets), scene.plan, kNearest);
 }
 
 void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std::uint64_t revision) {
@@ -217,6 +210,17 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
 }
 
 }  // namespace
+
+NearestRuns& published_runs(StepViewState& state, const Presets& presets) {
+    if (!state.runs) {
+        state.runs.emplace();
+        try {
+            state.runs.emplace(load_published_runs(presets));
+        } catch (const std::exception&) {  // it stays empty
+        }
+    }
+    return *state.runs;
+}
 
 std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene, StepViewState& state,
                                   std::uint64_t revision) {

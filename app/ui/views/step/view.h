@@ -35,6 +35,8 @@ struct StepViewState {
 };
 [[nodiscard]] std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                 StepViewState& state, std::uint64_t revision);
+// Reads the list of published runs when it is first asked for; one that cannot be read is empty.
+[[nodiscard]] NearestRuns& published_runs(StepViewState& state, const Presets& presets);
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table step_data(const Scene& scene, const StepViewState& state, int part);
 

@@ -1,0 +1,452 @@
+// The first page of a review: what to do and why, three figures, where it runs, where the step goes, what
+// else was tried, and what is open. It is one page and stands alone.
+#include "app/ui/kit/format.h"
+#include "app/ui/panels/signs.h"
+#include "app/ui/review/pages.h"
+#include "app/ui/views/mesh/mesh_axes.h"
+#include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/mesh/mesh_strip.h"
+#include "app/ui/views/search/search_found.h"
+#include "core/explain/verdict.h"
+#include "core/plan/problem.h"
+#include "core/plan/title.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr double kWorthIt = 0.01;  // of the step: a smaller gain is no reason to change a plan
+constexpr float kGap = 0.9f;       // in lines
+
+MemoryFit fit_of_plan(const Evaluation& e) {
+    return fit_of(e.memory).value_or(MemoryFit::no);
+}
+
+double gain_of(const Reviewed& of, const SearchResult& r) {
+    return 1 - r.step_s / of.evaluation.step->time_s;
+}
+
+// "cp 2": the choices in which a layout differs from the plan; sharded data parallelism follows from the
+// others.
+std::string change_words(const Plan& plan, const LayoutChoice& to) {
+    const LayoutChoice own = choice_of(plan);
+    std::string out;
+    for (const Varied v : all_of<Varied>()) {
+        if (v == Varied::dp_shard || value_text(own, v) == value_text(to, v)) continue;
+        out += (out.empty() ? "" : ", ") + std::string(chip_name(v)) + " " + value_text(to, v);
+    }
+    return out;
+}
+
+// Returns the change that the page proposes: the fastest that fits, where the plan does not fit or loses
+// time.
+const SearchResult* proposal_of(const ReviewContent& content) {
+    if (content.tried.empty() || content.plans.size() > 1) return nullptr;
+    const SearchResult& best = content.tried.front();
+    const bool fits = fit_of_plan(content.evaluations[0]) == MemoryFit::yes;
+    return !fits || gain_of(content.first(), best) >= kWorthIt ? &best : nullptr;
+}
+
+std::string decision_of(const ReviewContent& content, const SearchResult* proposed) {
+    if (!content.request.decision.empty()) return content.request.decision;
+    if (content.comparison) return comparison_verdict(content);
+    const Reviewed of = content.first();
+    const MemoryFit fit = fit_of_plan(of.evaluation);
+    if (proposed == nullptr) {
+        if (fit == MemoryFit::yes)
+            return content.tried.empty() ? "Run it as it is."
+                                         : "Run it as it is: no single change gains 1 %.";
+        return fit == MemoryFit::no ? "Do not run it: it does not fit, and no single change makes it fit."
+                                    : "Run it only if the framework keeps its buffers small.";
+    }
+    const double gain = gain_of(of, *proposed);
+    const std::string change = change_words(of.plan, proposed->choice);
+    const std::string speed =
+        std::abs(gain) < 0.0005 ? "as fast" : percent(std::abs(gain)) + (gain > 0 ? " faster" : " slower");
+    if (fit == MemoryFit::yes) return "Run it with " + change + ": " + speed + ", and it fits.";
+    return std::string(fit == MemoryFit::no ? "Do not run it as it is." : "Do not rely on small buffers.")
+           + " Run it with " + change + ": it then fits, and is " + speed + ".";
+}
+
+std::string reason_of(const ReviewContent& content, const SearchResult* proposed) {
+    const Reviewed of = content.first();
+    std::string out = verdict_of(of.evaluation).reason;
+    if (proposed == nullptr) return out;
+    const double gain = std::abs(gain_of(of, *proposed));
+    if (gain >= kWorthIt && gain < of.evaluation.step->error)
+        out += " The gain is smaller than the estimate's own range of " + percent(of.evaluation.step->error)
+               + ": measure both.";
+    return out;
+}
+
+// ---- three figures ------------------------------------------------------------------------------------
+
+struct Point {
+    double at = 0;
+    Color color;
+};
+
+// A figure on a scale: the range of the estimate, the plan's value, a limit, the proposal, what was measured.
+struct Card {
+    std::string label{}, value{}, unit{}, foot{}, foot_right{};
+    Color color{};  // of the value
+    double from = 0, to = 1, low = 0, high = 0;
+    std::vector<Point> points{};
+    std::optional<double> limit{}, measured{};
+};
+
+void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
+    Canvas& c = sheet.canvas();
+    const Theme& t = sheet.theme();
+    const float line = sheet.paper().line(), pad = sheet.paper().body * 0.7f;
+    c.frame(box, t.hairline, 1, 6);
+    Rect in = box.inset(pad, pad * 0.6f);
+    sheet.label(in.cut_top(line), card.label, sheet.faint());
+    const TextStyle large{Face::semibold, sheet.paper().title * 1.25f, card.color, 0};
+    Rect value = in.cut_top(sheet.paper().title * 1.5f);
+    sheet.label(value.cut_left(c.text_width(card.value, large) + 2), card.value, large);
+    value.cut_left(sheet.paper().body * 0.4f);
+    value.y += sheet.paper().title * 0.18f;
+    sheet.label(value, card.unit, sheet.faint());
+    const Rect scale = in.cut_top(line * 0.9f);
+    const float y = scale.center().y, mark = sheet.paper().body * 0.28f;
+    const auto x_of = [&](double v) {
+        return scale.x
+               + static_cast<float>(std::clamp((v - card.from) / (card.to - card.from), 0.0, 1.0)) * scale.w;
+    };
+    c.line({scale.x, y}, {scale.right(), y}, t.hairline, mark);
+    if (card.high > card.low) c.line({x_of(card.low), y}, {x_of(card.high), y}, t.secondary, mark);
+    if (card.limit)
+        c.line({x_of(*card.limit), scale.y}, {x_of(*card.limit), scale.bottom()}, t.bad, 1.5f, Dash::dashed);
+    for (const Point& p : card.points) c.circle({x_of(p.at), y}, mark * 1.4f, p.color);
+    if (card.measured) {
+        const float x = x_of(*card.measured), top = y - mark * 3.2f;
+        c.polygon(std::array<Vec2, 3>{Vec2{x - mark, top}, Vec2{x + mark, top}, Vec2{x, top + mark * 1.7f}},
+                  t.text);
+    }
+    TextStyle foot = sheet.strong();
+    foot.color = t.good;
+    sheet.label(in, card.foot, foot);
+    sheet.label(in, card.foot_right, sheet.faint(), Align::right);
+}
+
+std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& content,
+                             const SearchResult* proposed) {
+    const Theme& t = sheet.theme();
+    const Evaluation& e = content.evaluations[0];
+    const Step& s = *e.step;
+    const StageMemory& full = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
+    const MemoryFit fit = fit_of_plan(e);
+    const double hbm = e.memory.hbm, peak = e.memory.peak();
+    const Band time = band_of(s.time_s, s.error), mfu = band_of(s.mfu, s.error);
+    const auto with = [&](const std::string& figure) { return "then " + figure; };
+    Card memory{.label = "memory of the fullest GPU",
+                .value = gib(peak),
+                .unit = "of " + memory_text(hbm),
+                .color = fit == MemoryFit::yes  ? t.text
+                         : fit == MemoryFit::no ? t.bad
+                                                : t.amber,
+                .to = 1.15 * std::max(hbm, full.most()),
+                .low = full.least(),
+                .high = full.most(),
+                .points = {{peak, t.text}},
+                .limit = hbm};
+    Card step{.label = "step",
+              .value = significant(s.time_s),
+              .unit = "s, " + significant(time.low) + " to " + significant(time.high),
+              .color = t.text,
+              .from = 0.6 * time.low,
+              .to = 1.25 * time.high,
+              .low = time.low,
+              .high = time.high,
+              .points = {{s.time_s, t.text}}};
+    Card rate{.label = "MFU",
+              .value = significant(100 * s.mfu),
+              .unit = shows_causal_mfu(s) ? "%, causal " + percent(mfu_causal(s)) : "%",
+              .color = t.text,
+              .to = std::min(1.0, 1.6 * mfu.high),
+              .low = mfu.low,
+              .high = mfu.high,
+              .points = {{s.mfu, t.text}}};
+    if (content.measured) {
+        rate.measured = content.measured->mfu;
+        rate.foot_right = "published run: " + percent(content.measured->mfu);
+    }
+    if (proposed != nullptr) {
+        memory.points.push_back({proposed->memory_bytes, t.good});
+        memory.foot = with(gib(proposed->memory_bytes) + " GiB");
+        step.points.push_back({proposed->step_s, t.good});
+        step.from = std::min(step.from, 0.9 * proposed->step_s);
+        step.to = std::max(step.to, 1.1 * proposed->step_s);
+        step.foot = with(significant(proposed->step_s) + " s");
+        rate.points.push_back({proposed->mfu, t.good});
+        rate.foot = with(percent(proposed->mfu));
+    }
+    return {memory, step, rate};
+}
+
+void draw_cards(ReviewSheet& sheet, const ReviewContent& content, const SearchResult* proposed) {
+    const float line = sheet.paper().line(), apart = sheet.paper().body;
+    const std::array<Card, 3> cards = cards_of(sheet, content, proposed);
+    const bool feet = std::any_of(cards.begin(), cards.end(),
+                                  [](const Card& c) { return !c.foot.empty() || !c.foot_right.empty(); });
+    Rect row = sheet.take(line * (feet ? 3.5f : 2.4f) + sheet.paper().title * 1.5f);
+    const float w = (row.w - 2 * apart) / 3;
+    for (const Card& card : cards) {
+        draw_card(sheet, row.cut_left(w), card);
+        row.cut_left(apart);
+    }
+    sheet.gap(kGap);
+}
+
+// ---- where it runs ------------------------------------------------------------------------------------
+
+void draw_costs(ReviewSheet& sheet, const Scene& scene) {
+    const MeshAxes dense = axes_of(sheet.theme(), scene.plan, scene.evaluation, false);
+    std::vector<MeshAxis> axes(dense.span().begin(), dense.span().end());
+    for (const GroupKind kind : {GroupKind::ep, GroupKind::etp, GroupKind::edp})
+        if (in_use(scene.evaluation, kind) && cost_of(scene.evaluation, kind).bytes > 0)
+            axes.push_back(mesh_axis(sheet.theme(), scene.plan, scene.evaluation, kind));
+    const float line = sheet.paper().line(), apart = sheet.paper().body, sample = sheet.paper().body * 1.6f;
+    constexpr std::size_t kColumns = 3;
+    for (std::size_t i = 0; i < axes.size(); i += kColumns) {
+        Rect row = sheet.take(2 * line);
+        const float w = (row.w - (kColumns - 1) * apart) / kColumns;
+        for (std::size_t k = i; k < std::min(axes.size(), i + kColumns); ++k) {
+            const MeshAxis& a = axes[k];
+            const AxisCost cost = cost_of(scene.evaluation, a);
+            Rect cell = row.cut_left(w);
+            row.cut_left(apart);
+            Rect head = cell.cut_top(line);
+            const Rect mark = head.cut_left(sample);
+            sheet.canvas().line({mark.x, mark.center().y}, {mark.right() - 6, mark.center().y}, a.color, 3,
+                                a.mark.dash);
+            const std::string name = axis_label(a.kind) + " " + with_commas(a.degree);
+            sheet.label(head.cut_left(sheet.canvas().text_width(name, sheet.strong()) + 8), name,
+                        sheet.strong());
+            const std::string tier(scene.plan.cluster.tiers[static_cast<std::size_t>(a.tier)].name);
+            sheet.label(head, tier, sheet.faint());
+            cell.cut_left(sample);
+            if (cost.bytes > 0)
+                sheet.label(cell,
+                            bytes_text(cost.bytes) + " in " + time_text(cost.time_s) + ", "
+                                + percent(cost.share()) + " waits",
+                            sheet.plain());
+        }
+    }
+}
+
+void draw_where(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    if (axes_in_use(of.evaluation).empty()) return;
+    Selection selection;
+    const Hover none;
+    Hover next;
+    const Scene scene{.plan = of.plan,
+                      .evaluation = of.evaluation,
+                      .presets = of.presets,
+                      .selection = selection,
+                      .hover = none,
+                      .next_hover = next};
+    const Period period = period_of(scene, 0);
+    const float type = sheet.paper().small, tile = 36;
+    if (period.nodes > 1)
+        draw_strip(sheet.canvas(), sheet.theme(), type, sheet.take(strip_height(tile) + type), tile, scene,
+                   period);
+    else
+        draw_mesh_figure(sheet, sheet.take(sheet.paper().line() * 5), of,
+                         of.evaluation.mesh.world > kMostCards
+                             ? std::nullopt
+                             : std::optional(axes_in_use(of.evaluation).front()));
+    sheet.gap(0.3f);
+    draw_costs(sheet, scene);
+    sheet.gap(kGap);
+}
+
+// ---- three columns ------------------------------------------------------------------------------------
+
+// Returns the parts of the step in its order, what is small joined as the last.
+std::vector<std::pair<std::string, StepSlice>> large_parts(const Step& step, std::size_t most) {
+    std::vector<std::pair<std::string, StepSlice>> out;
+    for (const StepSlice& s : waterfall(step)) {
+        if (is_below_peak(s.part) && !out.empty() && is_below_peak(out.back().second.part)) {
+            out.back().second.time_s += s.time_s;
+            continue;
+        }
+        const std::string name = s.part == StepPart::exposed ? axis_label(s.group)
+                                 : is_below_peak(s.part)     ? "below the peak"
+                                                             : std::string(name_of(s.part));
+        out.emplace_back(name, s);
+    }
+    if (out.size() > most) {
+        std::vector<double> times;
+        for (const auto& [name, s] : out) times.push_back(s.time_s);
+        std::sort(times.begin(), times.end(), std::greater<>());
+        const double least = times[std::max<std::size_t>(most, 2) - 2];
+        StepSlice other{.part = StepPart::optimizer};
+        std::erase_if(out, [&](const auto& part) {
+            if (part.second.time_s >= least) return false;
+            other.time_s += part.second.time_s;
+            return true;
+        });
+        out.emplace_back("other", other);
+    }
+    double at = 0;
+    for (auto& [name, s] : out) s.from_s = at, at += s.time_s;
+    return out;
+}
+
+void draw_step_column(ReviewSheet& sheet, Rect room, const Step& step) {
+    Canvas& c = sheet.canvas();
+    const float line = sheet.paper().line();
+    sheet.label(room.cut_top(line), "Where the " + time_text(step.time_s) + " go", sheet.strong());
+    const auto parts = large_parts(step, static_cast<std::size_t>(std::max(2.0f, std::floor(room.h / line))));
+    float label = 0, figure = 0;
+    for (const auto& [name, s] : parts) {
+        label = std::max(label, c.text_width(name, sheet.plain()) + sheet.paper().body * 0.6f);
+        figure =
+            std::max(figure, c.text_width(time_text(s.time_s), sheet.plain()) + sheet.paper().body * 0.5f);
+    }
+    const float w = std::max(10.0f, room.w - label - figure);
+    for (const auto& [name, s] : parts) {
+        const Rect row = room.cut_top(line);
+        sheet.label({row.x, row.y, label, row.h}, name, sheet.plain());
+        const float x = row.x + label + static_cast<float>(s.from_s / step.time_s) * w;
+        const float len = std::max(1.5f, static_cast<float>(s.time_s / step.time_s) * w);
+        fill_part(c, sheet.theme(), {x, row.y + row.h * 0.2f, len, row.h * 0.6f}, s);
+        sheet.label({row.right() - figure, row.y, figure, row.h}, time_text(s.time_s), sheet.plain(),
+                    Align::right);
+    }
+}
+
+void draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& content,
+                       const SearchResult* proposed) {
+    const Reviewed of = content.first();
+    const float line = sheet.paper().line();
+    Rect head = room.cut_top(line);
+    const float memory_w = sheet.canvas().text_width("000.0 GiB", sheet.plain()), time_w = memory_w;
+    sheet.label(head.cut_right(memory_w), "GiB", sheet.faint(), Align::right);
+    sheet.label(head.cut_right(time_w), "step", sheet.faint(), Align::right);
+    sheet.label(head, "One change each", sheet.strong());
+    const auto row = [&](const std::string& words, double step_s, double memory, bool fits, bool strong) {
+        Rect r = room.cut_top(line);
+        if (strong)
+            sheet.canvas().rect(r.inset(-4, 0), mix(sheet.theme().panel, sheet.theme().good, 0.14f), 3);
+        TextStyle style = strong ? sheet.strong() : sheet.plain();
+        TextStyle figure = style;
+        if (!fits) figure.color = sheet.theme().bad;
+        sheet.label(r.cut_right(memory_w), gib(memory), figure, Align::right);
+        sheet.label(r.cut_right(time_w), time_text(step_s), style, Align::right);
+        sheet.label(r, words, style);
+    };
+    const Evaluation& e = of.evaluation;
+    row("this plan", e.step->time_s, e.memory.peak(), fit_of_plan(e) == MemoryFit::yes, false);
+    for (const SearchResult& r : content.tried) {
+        if (room.h < line) break;
+        row(change_words(of.plan, r.choice), r.step_s, r.memory_bytes, true, &r == proposed);
+    }
+    if (content.tried.empty() && room.h >= line)
+        sheet.label(room.cut_top(line), "no other fits", sheet.faint());
+}
+
+// Returns what the figures leave open, the most pressing first.
+std::vector<std::string> open_questions(const ReviewContent& content) {
+    std::vector<std::string> out;
+    const Evaluation& e = content.evaluations[0];
+    const StageMemory& full = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
+    const double room = e.memory.hbm - (full.total() - full.buffers);
+    if (full.most() > e.memory.hbm && room > 0)
+        out.push_back("Do the framework's buffers stay under " + memory_text(room) + "?");
+    const Step& s = *e.step;
+    if (s.calibrated == 0 && s.nearest_run >= kFarRun)
+        out.emplace_back("What does one step take? No measured run is near.");
+    if (const auto loss = largest_loss(s); loss && loss->part == StepPart::bubble)
+        out.push_back("Is the batch of " + count_text(s.tokens_per_step) + " tokens fixed? The bubble is "
+                      + percent(loss->time_s / s.time_s) + ".");
+    for (const Problem& p : e.problems)
+        if (p.severity == Severity::warning) out.push_back(std::string(title_of(p.code)) + "?");
+    return out;
+}
+
+void draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& content) {
+    Canvas& c = sheet.canvas();
+    const float line = sheet.paper().line(), box = sheet.paper().body * 0.7f;
+    const Rect signature = room.cut_bottom(line * 1.6f);
+    sheet.label(room.cut_top(line), "Open questions", sheet.strong());
+    for (const std::string& q : open_questions(content)) {
+        const float h = c.paragraph_height(room.w - box * 1.7f, q, sheet.plain(), line);
+        if (h > room.h) break;
+        const Rect row = room.cut_top(h + line * 0.15f);
+        c.frame({row.x, row.y + (line - box) / 2, box, box}, sheet.theme().secondary, 1.2f, 2);
+        c.paragraph({row.x + box * 1.7f, row.y, row.w - box * 1.7f, h}, q, sheet.plain(), line);
+    }
+    const auto field = [&](Rect r, const std::string& name, const std::string& value) {
+        c.line({r.x, r.bottom()}, {r.right(), r.bottom()}, sheet.theme().secondary);
+        sheet.label({r.x, r.bottom() - line, r.w, line}, value.empty() ? name : name + ": " + value,
+                    sheet.faint());
+    };
+    Rect left = signature;
+    const Rect right = left.cut_right(signature.w * 0.5f - sheet.paper().body * 0.5f);
+    left.cut_right(sheet.paper().body);
+    field(left, "Decision", "");
+    field(right, "Owner", content.request.owner);
+}
+
+void draw_columns(ReviewSheet& sheet, const ReviewContent& content, const SearchResult* proposed) {
+    const Step& step = *content.evaluations[0].step;
+    if (sheet.paper().wide) {
+        Rect room = sheet.take(std::max(0.0f, sheet.left() - 2));
+        const float apart = sheet.paper().body * 1.4f, w = (room.w - 2 * apart) / 3;
+        draw_step_column(sheet, room.cut_left(w), step);
+        room.cut_left(apart);
+        draw_tried_column(sheet, room.cut_left(w), content, proposed);
+        room.cut_left(apart);
+        draw_questions_column(sheet, room, content);
+        return;
+    }
+    Rect room = sheet.take(std::max(0.0f, sheet.left() - 2));
+    const float gap = sheet.paper().line();
+    draw_step_column(sheet, room.cut_top(room.h * 0.3f), step);
+    room.cut_top(gap);
+    draw_tried_column(sheet, room.cut_top(room.h * 0.5f), content, proposed);
+    room.cut_top(gap);
+    draw_questions_column(sheet, room, content);
+}
+
+}  // namespace
+
+void decision_page(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    const SearchResult* proposed = proposal_of(content);
+    sheet.begin(decision_of(content, proposed));
+    const MemoryFit fit = fit_of_plan(of.evaluation);
+    const Theme& t = sheet.theme();
+    const float body = sheet.paper().body, line = sheet.paper().line(), indent = body * 1.4f;
+    const std::string reason = reason_of(content, proposed);
+    const Rect row =
+        sheet.take(sheet.canvas().paragraph_height(sheet.width() - indent, reason, sheet.plain(), line));
+    draw_sign(sheet.canvas(), {row.x + body * 0.4f, row.y + line / 2},
+              fit == MemoryFit::yes        ? Sign::disc
+              : fit == MemoryFit::if_small ? Sign::triangle
+                                           : Sign::square,
+              fit == MemoryFit::yes        ? t.good
+              : fit == MemoryFit::if_small ? t.amber
+                                           : t.bad,
+              body * 0.36f);
+    sheet.canvas().paragraph({row.x + indent, row.y, row.w - indent, row.h}, reason, sheet.plain(), line);
+    sheet.gap(0.6f);
+    draw_cards(sheet, content, proposed);
+    draw_where(sheet, content);
+    draw_columns(sheet, content, proposed);
+}
+
+}  // namespace pentamesh::ui
