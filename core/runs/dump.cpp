@@ -231,7 +231,7 @@ class DumpReader {
         }
     }
 
-    // Of a batch that has ended only the single calls are left in a dump of what is active. Collectives of a
+    // A batch that has ended leaves only its single calls in a dump of what is active. Collectives of a
     // group end in their order; sends do not.
     void close_finished() {
         std::map<int, std::int64_t> last;

@@ -30,10 +30,10 @@ struct ProcessGroup {
 // Gives numbers to groups and to texts that many dumps repeat, and is asked from several threads.
 class RunNames {
   public:
-    // Returns -1 for a list that is none, and where more than the limit would be kept.
+    // Returns -1 for a text that is no list, and where more than the limit would be kept.
     [[nodiscard]] int group(std::string_view description, std::string_view ranks, int twin);
     [[nodiscard]] int number_of(std::string_view text);
-    // Returns the rank that is `index` in the group; -1 where there is none.
+    // Returns the rank that is `index` in the group; -1 where there is no such one.
     [[nodiscard]] std::int64_t member(int group, std::int64_t index);
 
     // These are for after the reading.

@@ -151,17 +151,24 @@ bool is_dump_text(std::string_view text) {
     return has("\"pg_config\"") && has("\"pg_status\"");
 }
 
+std::string run_file_words(std::string_view text) {
+    if (is_dump_text(text))
+        return "this is a dump of PyTorch's flight recorder; `pentamesh hang` reads the folder in which it "
+               "lies";
+    const std::string_view head = text.substr(0, std::size_t{1} << 16U);
+    const auto has = [&](std::string_view key) { return head.find(key) != std::string_view::npos; };
+    if (text.starts_with('{') && has("\"traceEvents\"")) return "this is a trace of a run, no settings";
+    if (text.starts_with('{') && has("\"inspector_output_format_version\""))
+        return "this is a file of the NCCL Inspector, no settings";
+    return "";
+}
+
 DumpFolder read_dump_folder(const fs::path& place) {
     DumpFolder out;
     const std::vector<NamedFile> files = list_files(place);
     std::vector<ReadFile> read(files.size());
-    std::set<std::int64_t> ranks;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        if (files[i].rank < 0)
-            read[i].why = "its name does not end in a rank";
-        else if (!ranks.insert(files[i].rank).second)
-            read[i].why = "another file has rank " + std::to_string(files[i].rank);
-    }
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (files[i].rank < 0) read[i].why = "its name does not end in a rank";
     std::atomic<std::size_t> next{0};
     const std::size_t most = std::min<std::size_t>(static_cast<std::size_t>(cores()), files.size());
     {
@@ -175,12 +182,17 @@ DumpFolder read_dump_folder(const fs::path& place) {
         one();
     }
     std::set<std::string> versions;
+    std::set<std::int64_t> ranks;
     for (std::size_t i = 0; i < files.size(); ++i) {
+        if (read[i].dump && !ranks.insert(files[i].rank).second) {
+            read[i].dump.reset();
+            read[i].why = "another file has rank " + std::to_string(files[i].rank);
+        }
         if (read[i].dump) {
             versions.insert(read[i].dump->version);
             out.dumps.push_back(std::move(*read[i].dump));
         } else {
-            out.unreadable.push_back({files[i].path.filename().string(), read[i].why});
+            out.unreadable.push_back({files[i].path.filename().string(), read[i].why, files[i].rank});
         }
     }
     out.versions.assign(versions.begin(), versions.end());

@@ -12,6 +12,7 @@ namespace pentamesh::runs {
 
 struct PassedOverFile {
     std::string file, why;
+    std::int64_t rank = -1;  // by its name; -1: it has none
 };
 
 struct DumpFolder {
@@ -32,7 +33,10 @@ struct DumpFolder {
 [[nodiscard]] Dump read_dump_bytes(std::string_view bytes, RunNames& names, Values& values,
                                    std::string& unpacked);
 
-// Returns true if a text begins as a dump does: a pickle, or JSON with its keys. Never throws.
+// Returns true if a text is a dump by its begin or its keys. Never throws.
 [[nodiscard]] bool is_dump_text(std::string_view text);
+// Says what a file of a run is that is given where settings are expected, and which command reads it; empty
+// for all else. Never throws.
+[[nodiscard]] std::string run_file_words(std::string_view text);
 
 }  // namespace pentamesh::runs

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 7> kParts{"EMBEDDING_GROUP",
                                                  "AMAX"};
 
 // torch's DeviceMesh names a group "mesh_" and the dimension; a flattened one by its dimensions in a row
-// (torchtitan/distributed/parallel_dims.py). The longer of two names that begin alike comes first.
+// (torchtitan/distributed/parallel_dims.py). The longer of two names that begin in the same way comes first.
 constexpr std::array kMesh{Described{"dp_replicate", kReplicate},
                            Described{"dp_shard_mod_ep", kEdp},
                            Described{"dp_shard", kShard},
@@ -59,6 +59,10 @@ constexpr std::array kMesh{Described{"dp_replicate", kReplicate},
 
 GroupMeaning mesh_meaning(std::string_view name) {
     GroupMeaning out{.device_mesh = true};
+    if (name == "dp_shard_in_ep") {  // the part of dp_shard over which experts lie
+        out.kind = GroupMeaning::Kind::part;
+        return out;
+    }
     while (!name.empty()) {
         const Described* found = nullptr;
         for (const Described& d : kMesh)

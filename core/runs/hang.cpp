@@ -19,11 +19,16 @@ struct OwnCall {
 };
 using OwnCalls = std::map<std::int64_t, std::vector<OwnCall>>;  // by rank, in the order of records
 
-std::int64_t record_of(const RunState& state, std::int64_t rank, const RunCall& call) {
+std::int64_t record_of(const RunState& state, std::int64_t rank, const WaitedCall& c) {
     const Dump& d = state.run().dumps[static_cast<std::size_t>(state.dump_of(rank))];
+    const auto is_other = [&](std::int64_t peer) {
+        return peer != rank
+               && (std::find(c.waiting.begin(), c.waiting.end(), peer) != c.waiting.end()
+                   || std::find(c.missing.begin(), c.missing.end(), peer) != c.missing.end());
+    };
     for (const DumpEntry& e : d.entries)
-        if (e.open && e.group == call.group && e.p2p == call.p2p
-            && (e.p2p ? e.p2p_sequence : e.sequence) == call.sequence)
+        if (e.open && e.group == c.call.group && e.p2p == c.call.p2p
+            && (e.p2p ? is_other(e.peer) : e.sequence == c.call.sequence))
             return e.record;
     return 0;
 }
@@ -31,14 +36,14 @@ std::int64_t record_of(const RunState& state, std::int64_t rank, const RunCall& 
 OwnCalls own_calls(const RunState& state, const std::vector<WaitedCall>& calls) {
     OwnCalls out;
     for (const WaitedCall& c : calls)
-        for (const std::int64_t r : c.waiting) out[r].push_back({record_of(state, r, c.call), &c});
+        for (const std::int64_t r : c.waiting) out[r].push_back({record_of(state, r, c), &c});
     for (auto& [rank, own] : out)
         std::sort(own.begin(), own.end(),
                   [](const OwnCall& a, const OwnCall& b) { return a.record < b.record; });
     return out;
 }
 
-void list_waiting(const RunState& state, const OwnCalls& own, Hang& hang) {
+void list_waiting(const OwnCalls& own, Hang& hang) {
     std::set<std::int64_t> named;
     for (const Culprit& c : hang.culprits) named.insert(c.rank);
     for (const auto& [rank, calls] : own) {
@@ -49,13 +54,6 @@ void list_waiting(const RunState& state, const OwnCalls& own, Hang& hang) {
         else if (!named.contains(rank))
             hang.held_up.push_back(rank);
     }
-    // Ranks that have matched sends open alone are held up too.
-    for (const Dump& d : state.run().dumps)
-        if (!own.contains(d.rank) && !named.contains(d.rank)
-            && std::any_of(d.entries.begin(), d.entries.end(),
-                           [](const DumpEntry& e) { return e.open && e.p2p && !e.coalesced && e.peer >= 0; }))
-            hang.held_up.push_back(d.rank);
-    std::sort(hang.held_up.begin(), hang.held_up.end());
 }
 
 // Returns ranks each of which waits for the next one, and the last for the first.
@@ -170,7 +168,7 @@ void find_stall(const DumpFolder& run, std::int64_t node, Hang& hang) {
     find_absent(state, calls, node, suspects);
     for (auto& [rank, c] : suspects.culprits) hang.culprits.push_back(c);
     const OwnCalls own = own_calls(state, calls);
-    list_waiting(state, own, hang);
+    list_waiting(own, hang);
     if (hang.culprits.empty()) {
         const std::vector<std::int64_t> ring = ring_of(own);
         if (!ring.empty() && is_guessed(own, ring))
@@ -206,7 +204,7 @@ Hang find_hang(const DumpFolder& run, std::int64_t node) {
     if (any_open(run)) {
         find_stall(run, node, hang);
     } else {
-        // Who left no dump may be the one that hangs: nothing is known of it.
+        // A rank without a dump may be the one that hangs: nothing is known of it.
         hang.verdict = hang.missing.empty() ? RunVerdict::clean : RunVerdict::unclear;
         find_slow(run, hang);
     }

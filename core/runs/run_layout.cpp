@@ -12,7 +12,7 @@ using Sizes = EnumArray<RunAxis, std::int64_t>;
 
 constexpr std::array kDense{RunAxis::tp, RunAxis::cp, RunAxis::shard, RunAxis::replicate, RunAxis::pp};
 constexpr std::array kExpert{RunAxis::etp, RunAxis::ep, RunAxis::edp, RunAxis::replicate, RunAxis::pp};
-constexpr int kMostTries = 2'000'000;  // layouts that are compared, before one is called not found
+constexpr int kMostTries = 100'000;  // layouts that are compared, before one is called not found
 
 // Returns the factors of some axes in a layout: neighbours are joined, so that equal groups compare equal.
 Factors joined(const EnumArray<RunAxis, Factor>& axes, AxisSet set) {
@@ -123,7 +123,7 @@ class Search {
             static_cast<int>(std::count_if(evidence_.begin(), evidence_.end(), [&](const Evidence& e) {
                 return joined(c.axes, e.axes) == e.factors;
             }));
-        // Of equals the first stays: orders are tried from the usual one on.
+        // The first of equals stays: orders are tried from the usual one on.
         if (c.matched > best_.matched || (c.matched == best_.matched && unnamed < best_.unnamed)) best_ = c;
     }
 
@@ -147,26 +147,28 @@ std::int64_t world_of(const DumpFolder& run) {
     return world;
 }
 
-// Returns true if the group is one of the layout's of these axes.
-bool fits(const RunLayout& l, AxisSet axes, const std::vector<std::int64_t>& ranks, const Factors& factors) {
-    if (joined(l.factors, axes) != factors) return false;
-    const std::int64_t first = *std::min_element(ranks.begin(), ranks.end());
+// Returns true if the ranks are those of one group of these axes, whose factors are given.
+bool fits(const RunLayout& l, AxisSet axes, const Factors& expected, std::int64_t first,
+          const Factors& factors) {
+    if (expected != factors) return false;
     for (const RunAxis a : all_of<RunAxis>())
         if ((axes & bit_of(a)) != 0 && l.coordinate(a, first) != 0) return false;
     return true;
 }
 
-// A group whose description says nothing is explained by any axes of one of the meshes.
-bool fits_any(const RunLayout& l, const std::vector<std::int64_t>& ranks, const Factors& factors) {
-    for (AxisSet set = 0; set < 1U << kEnumCount<RunAxis>; ++set) {
-        const bool dense = (set & kExpertAxes) == 0;
-        const bool expert = (set & (bit_of(RunAxis::tp) | bit_of(RunAxis::cp) | bit_of(RunAxis::shard))) == 0;
-        if ((dense || (expert && l.has_experts)) && fits(l, set, ranks, factors)) return true;
-    }
-    return false;
+// Returns all sets of axes that lie in one mesh. One of them explains a group whose description says nothing.
+std::vector<AxisSet> sets_of_one_mesh(const RunLayout& l) {
+    constexpr AxisSet kDenseAxes = bit_of(RunAxis::tp) | bit_of(RunAxis::cp) | bit_of(RunAxis::shard);
+    std::vector<AxisSet> out;
+    for (AxisSet set = 0; set < 1U << kEnumCount<RunAxis>; ++set)
+        if ((set & kExpertAxes) == 0 || ((set & kDenseAxes) == 0 && l.has_experts)) out.push_back(set);
+    return out;
 }
 
 void compare_groups(const RunNames& names, RunLayout& l) {
+    std::map<AxisSet, Factors> expected;
+    for (AxisSet set = 0; set < 1U << kEnumCount<RunAxis>; ++set) expected[set] = joined(l.factors, set);
+    const std::vector<AxisSet> any = sets_of_one_mesh(l);
     for (std::size_t i = 0; i < names.groups().size(); ++i) {
         const int g = static_cast<int>(i);
         const GroupMeaning m = meaning_of(names.description(g));
@@ -175,7 +177,9 @@ void compare_groups(const RunNames& names, RunLayout& l) {
         const bool all = static_cast<std::int64_t>(ranks.size()) == l.world;
         if (m.kind == GroupMeaning::Kind::part || (all && !known)) continue;
         const std::optional<Factors> factors = factors_of(ranks);
-        if (!factors || (known ? !fits(l, m.axes, ranks, *factors) : !fits_any(l, ranks, *factors)))
+        const std::int64_t first = *std::min_element(ranks.begin(), ranks.end());
+        const auto explains = [&](AxisSet set) { return fits(l, set, expected[set], first, *factors); };
+        if (!factors || (known ? !explains(m.axes) : std::none_of(any.begin(), any.end(), explains)))
             l.unexplained.push_back(g);
     }
 }

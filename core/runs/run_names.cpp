@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostMembers = std::size_t{1} << 26;  // of all groups of a run together
 
-// Reads "[0, 1, 2]"; an empty list: it is none, or names a rank twice.
+// Reads "[0, 1, 2]"; an empty list: it is no list, or names a rank twice.
 std::vector<std::int64_t> parse_ranks(std::string_view text) {
     std::vector<std::int64_t> out;
     const auto skip = [&] {

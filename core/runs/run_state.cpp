@@ -77,8 +77,7 @@ void RunState::count_status() {
     for (const Dump& d : run_.dumps)
         for (const GroupStatus& s : d.status) {
             if (s.enqueued < 0 || doubtful.contains(described(s.group))) continue;
-            for (Progress& p : in_group(s.group))
-                if (p.dump == dump_of(d.rank)) p.issued = std::max(p.issued, s.enqueued);
+            if (Progress* p = find(s.group, dump_of(d.rank))) p->issued = std::max(p->issued, s.enqueued);
         }
 }
 
@@ -87,9 +86,16 @@ int RunState::dump_of(std::int64_t rank) const {
     return at == dump_of_.end() ? -1 : at->second;
 }
 
+Progress* RunState::find(int group, int dump) {
+    std::vector<Progress>& all = in_group(group);
+    const auto at = std::lower_bound(all.begin(), all.end(), dump,
+                                     [](const Progress& p, int wanted) { return p.dump < wanted; });
+    return at != all.end() && at->dump == dump ? &*at : nullptr;
+}
+
 const Progress* RunState::progress(int group, std::int64_t rank) const {
-    const int dump = dump_of(rank);
     const std::vector<Progress>& all = in_group(group);
+    const int dump = dump_of(rank);
     const auto at = std::lower_bound(all.begin(), all.end(), dump,
                                      [](const Progress& p, int wanted) { return p.dump < wanted; });
     return dump >= 0 && at != all.end() && at->dump == dump ? &*at : nullptr;
@@ -97,7 +103,7 @@ const Progress* RunState::progress(int group, std::int64_t rank) const {
 
 std::int64_t RunState::finished_by(const Progress& p) const {
     if (p.open.empty()) return p.issued;
-    // What a full ring has lost may be open too.
+    // The entries that a full ring has lost may be open too.
     if (run_.dumps[static_cast<std::size_t>(p.dump)].oldest_open) return -1;
     return p.open.front()->sequence - 1;
 }
@@ -107,8 +113,7 @@ std::string_view RunState::name(int collective) const {
 }
 
 void RunState::close(const DumpEntry& entry, int dump) {
-    for (Progress& p : in_group(entry.group))
-        if (p.dump == dump) std::erase(p.open, &entry);
+    if (Progress* p = find(entry.group, dump)) std::erase(p->open, &entry);
 }
 
 }  // namespace pentamesh::runs

@@ -29,9 +29,6 @@ class RunState {
     [[nodiscard]] std::int64_t rank_of(int dump) const {
         return run_.dumps[static_cast<std::size_t>(dump)].rank;
     }
-    [[nodiscard]] std::vector<Progress>& in_group(int group) {
-        return groups_[static_cast<std::size_t>(group)];
-    }
     [[nodiscard]] const std::vector<Progress>& in_group(int group) const {
         return groups_[static_cast<std::size_t>(group)];
     }
@@ -49,6 +46,10 @@ class RunState {
     void close(const DumpEntry& entry, int dump);
 
   private:
+    [[nodiscard]] std::vector<Progress>& in_group(int group) {
+        return groups_[static_cast<std::size_t>(group)];
+    }
+    [[nodiscard]] Progress* find(int group, int dump);
     void count_status();
     const DumpFolder& run_;
     std::unordered_map<std::int64_t, int> dump_of_;

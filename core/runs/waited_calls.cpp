@@ -70,7 +70,7 @@ class WaitedCalls {
 
     [[nodiscard]] bool has_come(const Progress& p, const RunCall& call) const {
         if (p.issued >= call.sequence) return true;
-        // Of a rank whose number is not known: it has come if the call ended for anybody.
+        // A rank whose number is not known has come if the call ended for anybody.
         return p.issued < 0 && state_.finished(call.group) >= call.sequence;
     }
 
@@ -88,13 +88,16 @@ class WaitedCalls {
         }
         for (const auto& [key, s] : pairs) {
             const auto& [group, from, to] = key;
-            if (s.sent.size() == s.received.size()) continue;
             const bool sender_waits = s.sent.size() > s.received.size();
-            const DumpEntry& e = *(sender_waits ? s.sent : s.received)[0];
-            out_.push_back({{group, e.collective, e.p2p_sequence, true},
-                            {sender_waits ? from : to},
-                            {sender_waits ? to : from},
-                            true});
+            const DumpEntry& e = *(s.received.size() > s.sent.size() ? s.received : s.sent)[0];
+            WaitedCall c{{group, e.collective, e.p2p_sequence, true}, {}, {}, true};
+            if (s.sent.size() == s.received.size()) {  // both are there, and are held up
+                c.waiting = {from, to};
+            } else {
+                c.waiting = {sender_waits ? from : to};
+                c.missing = {sender_waits ? to : from};
+            }
+            out_.push_back(std::move(c));
         }
     }
 

@@ -13,18 +13,13 @@
 
 using namespace pentamesh;
 using namespace pentamesh::runs;
+using pentamesh::test::blamed;
 using pentamesh::test::MadeHang;
 using pentamesh::test::MadeJob;
 
 namespace {
 
 constexpr std::int64_t kNode = 8;
-
-std::vector<std::int64_t> blamed(const Hang& h) {
-    std::vector<std::int64_t> out;
-    for (const Culprit& c : h.culprits) out.push_back(c.rank);
-    return out;
-}
 
 std::string said(const Hang& h) {
     std::string out = verdict_words(h);
@@ -67,7 +62,7 @@ TEST_CASE("a hang's culprit, its kind and the job's layout are found") {
             job.kind = kind, job.seed = seed;
             job.faulty = {static_cast<std::int64_t>(random() % static_cast<unsigned>(world))};
             job.at = 9 + random() % 12;
-            // Of two that differ neither is in the minority: their later calls have to tell.
+            // If two differ, neither is in the minority: their later calls have to say who is right.
             const bool pairs = kind == FaultKind::mismatch || kind == FaultKind::size;
             job.waits_each = kind != FaultKind::gpu && !pairs && seed % 2 == 0;
             job.only_active = seed % 3 != 0, job.hashed = seed % 5 == 0, job.pickle = seed % 2 == 1;
@@ -97,6 +92,20 @@ TEST_CASE("ranks without a dump are blamed surely only if they share a node") {
     CHECK(blamed(apart) == job.faulty);
     for (const Culprit& c : apart.culprits) CHECK_FALSE(c.sure);
     CHECK(apart.missing == job.faulty);
+}
+
+TEST_CASE("the call that is named is the one that the rank would have joined next") {
+    for (const bool waits_each : {false, true})
+        for (std::size_t at = 0; at < 12; ++at) {
+            MadeJob job{.tp = 4, .dp = 4, .pp = 4, .ep = 4, .kind = FaultKind::stopped, .faulty = {21}};
+            job.at = at, job.waits_each = waits_each;
+            const MadeHang made(job);
+            const DumpFolder run = made.read();
+            const Hang h = find_hang(run, kNode);
+            CAPTURE(at);
+            REQUIRE(blamed(h) == job.faulty);
+            CHECK(run.names->description(h.culprits[0].call.group) == made.group_of_call(21, at));
+        }
 }
 
 TEST_CASE("a slow rank spends the least time in communication; of a healthy run nobody is blamed") {

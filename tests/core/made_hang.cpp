@@ -94,6 +94,12 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks) {
 
 }  // namespace
 
+std::vector<std::int64_t> blamed(const runs::Hang& hang) {
+    std::vector<std::int64_t> out;
+    for (const runs::Culprit& c : hang.culprits) out.push_back(c.rank);
+    return out;
+}
+
 std::string pickle_of(const std::string& json) {
     Pickler p;
     p.write(Json::parse(json));
@@ -109,6 +115,11 @@ MadeHang::MadeHang(MadeJob job) : job_(std::move(job)) {
 
 bool MadeHang::faulty(std::int64_t rank) const {
     return std::find(job_.faulty.begin(), job_.faulty.end(), rank) != job_.faulty.end();
+}
+
+const std::string& MadeHang::group_of_call(std::int64_t rank, std::size_t call) const {
+    const auto group = program_[static_cast<std::size_t>(rank)][call].group;
+    return groups_[static_cast<std::size_t>(group)].description;
 }
 
 bool MadeHang::has_dump(std::int64_t rank) const {

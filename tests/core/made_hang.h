@@ -30,7 +30,8 @@ class MadeHang {
   public:
     explicit MadeHang(MadeJob job);
     [[nodiscard]] std::int64_t world() const { return job_.tp * job_.cp * job_.dp * job_.pp; }
-    [[nodiscard]] std::size_t calls() const { return program_.front().size(); }
+    // Returns the description of the group that the rank's call has in its program.
+    [[nodiscard]] const std::string& group_of_call(std::int64_t rank, std::size_t call) const;
     // Returns the text of a rank's dump.
     [[nodiscard]] std::string dump(std::int64_t rank) const;
     [[nodiscard]] bool has_dump(std::int64_t rank) const;
@@ -66,6 +67,9 @@ class MadeHang {
     std::vector<std::vector<Call>> program_;            // by rank
     std::vector<std::size_t> issued_, done_;            // calls, by rank
 };
+
+// Returns the ranks that are named, by rank.
+[[nodiscard]] std::vector<std::int64_t> blamed(const runs::Hang& hang);
 
 // Returns a JSON text of plain values as a pickle of protocol 2.
 [[nodiscard]] std::string pickle_of(const std::string& json);
