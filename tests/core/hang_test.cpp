@@ -40,14 +40,13 @@ void check_layout(const MadeJob& job, const RunLayout& l) {
     CHECK(l.certain);
 }
 
-// Returns layouts of 64 to 512 ranks.
+// Returns layouts of 64 and 128 ranks.
 std::vector<MadeJob> layouts() {
     return {{.tp = 8, .dp = 8},
             {.tp = 4, .dp = 4, .pp = 4, .ep = 8},
             {.tp = 2, .cp = 2, .dp = 8, .pp = 4},
-            {.tp = 4, .dp = 8, .pp = 4, .ep = 4, .pipeline_inside = true},
-            {.tp = 8, .cp = 2, .dp = 8, .pp = 2, .ep = 16},
-            {.tp = 8, .dp = 8, .pp = 8}};
+            {.tp = 4, .dp = 4, .pp = 4, .ep = 4, .pipeline_inside = true},
+            {.tp = 8, .cp = 2, .dp = 4, .pp = 2, .ep = 16}};
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ TEST_CASE("a hang's culprit, its kind and the job's layout are found") {
             // If two differ, neither is in the minority: their later calls have to say who is right.
             const bool pairs = kind == FaultKind::mismatch || kind == FaultKind::size;
             job.waits_each = kind != FaultKind::gpu && !pairs && seed % 2 == 0;
-            job.only_active = seed % 3 != 0, job.hashed = seed % 5 == 0, job.pickle = seed % 2 == 1;
+            job.only_active = seed % 6 != 0, job.hashed = seed % 5 == 0, job.pickle = seed % 4 == 1;
             const Hang h = find_hang(MadeHang(job).read(), kNode);
             CAPTURE(seed);
             CAPTURE(said(h));
@@ -75,6 +74,15 @@ TEST_CASE("a hang's culprit, its kind and the job's layout are found") {
             CHECK(h.culprits.front().kind == kind);
             CHECK(h.culprits.front().sure);
         }
+}
+
+TEST_CASE("512 ranks: the one that stopped is named among all that wait") {
+    const MadeJob job{
+        .tp = 8, .dp = 8, .pp = 8, .kind = FaultKind::stopped, .faulty = {333}, .at = 7, .pickle = true};
+    const Hang h = find_hang(MadeHang(job).read(), kNode);
+    check_layout(job, h.layout);
+    CHECK(blamed(h) == job.faulty);
+    CHECK(h.waiting.size() + h.held_up.size() == 511);
 }
 
 TEST_CASE("two ranks that stop are both to blame") {
@@ -97,7 +105,7 @@ TEST_CASE("ranks without a dump are blamed surely only if they share a node") {
 TEST_CASE("the call that is named is the one that the rank would have joined next") {
     for (const bool waits_each : {false, true})
         for (std::size_t at = 0; at < 12; ++at) {
-            MadeJob job{.tp = 4, .dp = 4, .pp = 4, .ep = 4, .kind = FaultKind::stopped, .faulty = {21}};
+            MadeJob job{.tp = 2, .dp = 4, .pp = 4, .ep = 2, .kind = FaultKind::stopped, .faulty = {21}};
             job.at = at, job.waits_each = waits_each;
             const MadeHang made(job);
             const DumpFolder run = made.read();
@@ -109,7 +117,8 @@ TEST_CASE("the call that is named is the one that the rank would have joined nex
 }
 
 TEST_CASE("a slow rank spends the least time in communication; of a healthy run nobody is blamed") {
-    for (MadeJob job : layouts()) {
+    const std::vector<MadeJob> all = layouts();
+    for (MadeJob job : {all[0], all[2]}) {
         job.kind = FaultKind::slow, job.only_active = false, job.timed = true;
         const Hang healthy = find_hang(MadeHang(job).read(), kNode);
         CHECK(healthy.verdict == RunVerdict::clean);

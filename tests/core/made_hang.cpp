@@ -251,14 +251,12 @@ void MadeHang::run() {
             const Call* c = head(r);
             if (!c) continue;
             const auto& ranks = groups_[size(c->group)].ranks;
-            std::vector<std::int64_t> members{r, c->peer >= 0 ? ranks[size(c->peer)] : r};
-            if (c->peer < 0) members = ranks;
-            const Call copy = *c;
+            const std::vector<std::int64_t> pair{r, c->peer >= 0 ? ranks[size(c->peer)] : r};
+            const std::vector<std::int64_t>& members = c->peer >= 0 ? pair : ranks;
             if (!std::all_of(members.begin(), members.end(),
-                             [&](std::int64_t m) { return m == r || meets(copy, m); }))
+                             [&](std::int64_t m) { return m == r || meets(*c, m); }))
                 continue;
-            for (const std::int64_t m : std::set<std::int64_t>(members.begin(), members.end()))
-                ++done_[size(m)];
+            for (const std::int64_t m : members) ++done_[size(m)];
             moved = true;
         }
     }
@@ -318,10 +316,10 @@ std::string MadeHang::dump(std::int64_t rank) const {
             {"p2p_seq_id", c.p2p},
             {"op_id", c.sequence + c.p2p},
             {"profiling_name", name},
-            {"input_sizes", {{c.in, 1}}},
-            {"output_sizes", {{c.out}}},
-            {"input_dtypes", {"BFloat16"}},
-            {"output_dtypes", {"BFloat16"}},
+            {"input_sizes", Json::array({Json::array({c.in, 1})})},
+            {"output_sizes", Json::array({Json::array({c.out})})},
+            {"input_dtypes", Json::array({"BFloat16"})},
+            {"output_dtypes", Json::array({"BFloat16"})},
             {"state", open ? "scheduled" : "completed"},
             {"time_created_ns", now},
             {"time_discovered_started_ns", nullptr},
