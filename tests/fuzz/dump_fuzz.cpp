@@ -13,7 +13,7 @@ using namespace pentamesh::fuzz;
 
 namespace {
 
-// Reads a dump; its rank is the number of dumps before it. Text that is none is passed over.
+// Reads a dump; its rank is the number of dumps before it. Text that is no dump is passed over.
 void add_dump(std::string_view bytes, runs::DumpFolder& run) {
     runs::Values values;
     std::string unpacked;
