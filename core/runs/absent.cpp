@@ -59,14 +59,15 @@ class Absent {
     // only ranks of one node are missing, and the others explain nothing.
     void judge_dead(std::int64_t node) {
         std::set<std::int64_t> nodes;
+        const std::int64_t all = world();
         std::int64_t missing = 0;
-        for (std::int64_t r = 0; r < world(); ++r)
+        for (std::int64_t r = 0; r < all; ++r)
             if (state_.dump_of(r) < 0) ++missing, nodes.insert(r / std::max<std::int64_t>(node, 1));
         const bool others = std::any_of(suspects_.culprits.begin(), suspects_.culprits.end(),
                                         [](const auto& c) { return c.second.kind != FaultKind::dead; });
         for (auto& [rank, c] : suspects_.culprits) {
             if (c.kind == FaultKind::dead)
-                c.sure = nodes.size() == 1 && !others && missing * 2 <= world() && !is_unread(rank);
+                c.sure = nodes.size() == 1 && !others && missing * 2 <= all && !is_unread(rank);
         }
     }
     [[nodiscard]] bool is_unread(std::int64_t rank) const {
