@@ -8,6 +8,9 @@
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
 
+#include <filesystem>
+#include <system_error>
+
 namespace pentamesh::cli {
 namespace {
 
@@ -116,6 +119,10 @@ Document document_of(const Plan& plan, const Evaluation& e, const Blame& b, cons
 }
 
 int show_blame(const Context& context, const BlameOptions& options) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(options.plan.name, ignored))
+        throw Error(ErrorKind::usage, options.plan.name, "",
+                    "is a folder, no plan; `pentamesh hang` finds the ranks to blame in a folder of dumps");
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
     std::string list;

@@ -9,6 +9,7 @@
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
+#include "core/runs/dump_folder.h"
 
 #include <algorithm>
 #include <array>
@@ -123,6 +124,12 @@ void check_file(const Context& context, interop::ImportRequest request, const st
             row.reasons.push_back({Severity::error, "plan-not-valid", e.pointer() + ": " + e.message(), {}});
         }
         rows.push_back(std::move(row));
+        return;
+    }
+    if (const std::string words = named ? runs::run_file_words(text) : ""; !words.empty()) {
+        rows.push_back({.file = file,
+                        .verdict = Verdict::not_known,
+                        .reasons = {{Severity::error, "not-settings", words, {}}}});
         return;
     }
     const std::vector<interop::Framework> fits = interop::guess_framework(text);

@@ -8,6 +8,7 @@
 #include "core/base/number.h"
 #include "core/interop/nccl_tests.h"
 #include "core/io/plan_json.h"
+#include "core/runs/dump_folder.h"
 
 #include <algorithm>
 #include <iostream>
@@ -157,6 +158,8 @@ int import_links(const Context& context, const Arguments& a, interop::FabricTool
 
 int import(const Context& context, const Arguments& a) {
     const std::string text = read_input(a.file);
+    if (const std::string words = runs::run_file_words(text); !words.empty())
+        throw Error(ErrorKind::invalid, a.file, "", words);
     if (const auto tool = tool_of(a.from, text)) return import_links(context, a, *tool, text);
     if (!a.on.empty())
         throw Error(

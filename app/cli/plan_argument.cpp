@@ -10,6 +10,7 @@
 #include "core/mesh/failure.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/title.h"
+#include "core/runs/dump_folder.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -98,6 +99,8 @@ PlanText text_of(const Context& context, const PlanArgument& argument) {
                         + std::string(nearest(argument.name, ids)) + "\"");
     }
     std::string text = ui::plan_text_inside(read_input(argument.name), argument.name);
+    if (const std::string words = runs::run_file_words(text); !words.empty())
+        throw Error(ErrorKind::invalid, argument.name, "", words);
     if (ui::is_model_text(text)) text = plan_around(context, text, argument.name);
     return {std::move(text), argument.name};
 }

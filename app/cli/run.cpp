@@ -39,6 +39,7 @@ constexpr std::array kCommands{
             add_check},
     Command{"calibrate", "constants of your cluster out of your own runs", add_calibrate},
     Command{"blame", "which groups, links, stages and nodes some ranks share, and who waits", add_blame},
+    Command{"hang", "who hangs, and who waits for whom: a folder of flight-recorder dumps", add_hang},
     Command{"presets", "models, GPUs, clusters and plans: those that ship, and your own", add_presets},
     Command{"schema", "JSON Schema of the plan file", add_schema},
     Command{"lesson", "a lesson as text or as a page with pictures; what is wrong with one", add_lesson},

@@ -78,6 +78,66 @@ def plan_presets():
     return [p["id"] for p in run_json("presets", "--json")[1]["plans"]]
 
 
+def write_dumps(folder):
+    """Writes flight-recorder dumps of 4 ranks, tp 2: rank 2 does not come to the second collective of its group."""
+    os.makedirs(folder, exist_ok=True)
+    for rank in range(4):
+        pair = [rank // 2 * 2, rank // 2 * 2 + 1]
+        number = 1 if rank == 2 else 2
+        name = str(1 + rank // 2)
+        entries = [] if rank in (0, 1, 2) else [{
+            "record_id": 7, "pg_id": 1, "process_group": [name, "TENSOR_MODEL_PARALLEL_GROUP"],
+            "collective_seq_id": 2, "p2p_seq_id": 0, "profiling_name": "nccl:all_reduce", "input_sizes": [[8]],
+            "output_sizes": [[8]], "state": "started", "is_p2p": False}]
+        dump = {"version": "2.9", "entries": entries,
+                "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1, 2, 3]"},
+                              name: {"name": name, "desc": "TENSOR_MODEL_PARALLEL_GROUP", "ranks": str(pair)}},
+                "pg_status": {"0": {"last_enqueued_collective": "0", "last_completed_collective": "0"},
+                              "1": {"last_enqueued_collective": str(number), "last_completed_collective": "1"}}}
+        with open(os.path.join(folder, f"rank_{rank}"), "w", encoding="utf-8") as f:
+            json.dump(dump, f)
+
+
+class Hang(unittest.TestCase):
+    def test_a_folder_of_dumps_names_the_culprit_and_gives_a_plan(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write_dumps(folder)
+            status, out, err = run_json("hang", folder, "--hosts", "a,b,c,d", "--json")
+            self.assertEqual((status, err, out["verdict"], out["world_size"], out["dumps"]), (0, "", "hang", 4, 4))
+            [culprit] = out["culprits"]
+            self.assertEqual((culprit["rank"], culprit["kind"], culprit["sure"], culprit["group"], culprit["axes"]),
+                             (2, "stopped", True, [2, 3], ["tp"]))
+            self.assertEqual((culprit["coordinates"], culprit["sequence"]), ({"tp": 0, "dp": 1}, 2))
+            [waiting] = out["waiting"]
+            self.assertEqual((waiting["rank"], waiting["for"], waiting["collective"]), (3, [2], "all_reduce"))
+            self.assertEqual(out["layout"]["degrees"], {"tp": 2, "cp": 1, "pp": 1, "dp": 2})
+            self.assertEqual(run_json("report", "-", "--json", plan=out["plan"])[1]["valid"], True)
+            again = run_json("hang", os.path.join(folder, "rank_"), "--plan", "single-gpu", "--json")[1]
+            self.assertFalse(again["layout"]["agrees_with_plan"])
+            self.assertEqual(again["problems"][0]["code"], "layout-differs")
+            status, text, _ = run("hang", folder)
+            self.assertTrue(text.startswith("hang: 1 rank is to blame; 1 rank waits"), text)
+            self.assertIn("rank 2 stopped at tp 0, dp 1: it has no call open, and rank 3 waits for it", text)
+
+    def test_what_is_no_dump_is_said_and_a_dump_is_no_settings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write_dumps(folder)
+            dump = os.path.join(folder, "rank_0")
+            for command in (("import", dump), ("report", dump)):
+                status, _, err = run(*command)
+                self.assertEqual(status, 1, command)
+                self.assertIn("pentamesh hang", err)
+            self.assertIn("pentamesh hang", run("check", dump)[1])
+            with open(os.path.join(folder, "rank_1"), "wb") as f:
+                f.write(b"\x80\x02cos\nsystem\n.")
+            [bad] = run_json("hang", folder, "--json")[1]["unreadable"]
+            self.assertEqual((bad["file"], bad["why"].split(":")[0]), ("rank_1", "opcode GLOBAL at byte 2"))
+            self.assertEqual(run("hang", os.path.join(folder, "none"))[0], 3)
+            status, _, err = run("hang", os.path.join(SOURCE, "presets/plans"))
+            self.assertEqual(status, 1)
+            self.assertIn("pentamesh check", err)
+
+
 class Layer(unittest.TestCase):
     def test_the_calls_of_a_layer_are_sums_over_its_steps(self):
         status, out, err = run_json("layer", "-", "--json", "--rank", "3", plan=PLAN)

@@ -47,6 +47,7 @@ def write_fixtures(folder):
     titan = "".join(f"[titan] step: {i}  loss: 8.1  tps: {round(tps * 0.9):,}  tflops: 300.1  mfu: 30.3%\n"
                     for i in range(1, 8))
     os.mkdir(os.path.join(folder, "recipes"))
+    cli_test.write_dumps(os.path.join(folder, "dumps"))
     for name, text in (("recipes/llama.py", cli_test.RECIPES), ("runs.json", json.dumps(table)), ("train.log", cli_test.Calibration.megatron_log()),
                        ("all_reduce.txt", cli_test.Calibration.nccl_table(300e9)), ("job.plan.json", plan),
                        ("titan.log", titan)):

@@ -10,6 +10,7 @@
 #include "core/model/model.h"
 #include "core/plan/changes.h"
 #include "core/plan/title.h"
+#include "core/runs/dump_folder.h"
 #include "render/page.h"
 #include "render/png.h"
 
@@ -103,6 +104,8 @@ Incoming read_incoming(const std::string& text, const std::string& name, const P
         in.kind = IncomingKind::lesson;
         return in;
     }
+    if (const std::string words = runs::run_file_words(text); !words.empty())
+        throw Error(ErrorKind::invalid, name, "", words);
     const bool wrapped = is_picture(text) || is_page(text);
     if (!wrapped && is_settings(text)) {
         in.kind = IncomingKind::settings;

@@ -1,0 +1,176 @@
+// Finds who is to blame in made jobs: layouts, kinds of faults, dumps of several forms.
+#include "core/mesh/mesh.h"
+#include "core/runs/hang_words.h"
+#include "core/runs/run_plan.h"
+#include "tests/core/made_hang.h"
+#include "tests/core/shipped.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace pentamesh;
+using namespace pentamesh::runs;
+using pentamesh::test::blamed;
+using pentamesh::test::MadeHang;
+using pentamesh::test::MadeJob;
+
+namespace {
+
+constexpr std::int64_t kNode = 8;
+
+std::string said(const Hang& h) {
+    std::string out = verdict_words(h);
+    for (const Culprit& c : h.culprits)
+        out += "\n" + std::to_string(c.rank) + " " + std::string(name_of(c.kind)) + ": " + c.why;
+    return out;
+}
+
+void check_layout(const MadeJob& job, const RunLayout& l) {
+    CHECK(l.factors[RunAxis::tp].size == job.tp);
+    CHECK(l.factors[RunAxis::cp].size == job.cp);
+    CHECK(l.factors[RunAxis::pp].size == job.pp);
+    CHECK(l.factors[RunAxis::shard].size == job.dp);
+    CHECK(l.has_experts == (job.ep > 1));
+    if (job.ep > 1) CHECK(l.factors[RunAxis::ep].size == job.ep);
+    if (job.pp > 1 && job.dp > 1)
+        CHECK((l.factors[RunAxis::pp].stride < l.factors[RunAxis::shard].stride) == job.pipeline_inside);
+    CHECK(l.certain);
+}
+
+// Returns layouts of 64 and 128 ranks.
+std::vector<MadeJob> layouts() {
+    return {{.tp = 8, .dp = 8},
+            {.tp = 4, .dp = 4, .pp = 4, .ep = 8},
+            {.tp = 2, .cp = 2, .dp = 8, .pp = 4},
+            {.tp = 4, .dp = 4, .pp = 4, .ep = 4, .pipeline_inside = true},
+            {.tp = 8, .cp = 2, .dp = 4, .pp = 2, .ep = 16}};
+}
+
+}  // namespace
+
+TEST_CASE("a hang's culprit, its kind and the job's layout are found") {
+    unsigned seed = 1;
+    for (const FaultKind kind :
+         {FaultKind::stopped, FaultKind::dead, FaultKind::gpu, FaultKind::mismatch, FaultKind::size})
+        for (MadeJob job : layouts()) {
+            std::mt19937 random(++seed);
+            const std::int64_t world = job.tp * job.cp * job.dp * job.pp;
+            job.kind = kind, job.seed = seed;
+            job.faulty = {static_cast<std::int64_t>(random() % static_cast<unsigned>(world))};
+            job.at = 9 + random() % 12;
+            // If two differ, neither is in the minority: their later calls have to say who is right.
+            const bool pairs = kind == FaultKind::mismatch || kind == FaultKind::size;
+            job.waits_each = kind != FaultKind::gpu && !pairs && seed % 2 == 0;
+            job.only_active = seed % 6 != 0, job.hashed = seed % 5 == 0, job.pickle = seed % 4 == 1;
+            const Hang h = find_hang(MadeHang(job).read(), kNode);
+            CAPTURE(seed);
+            CAPTURE(said(h));
+            check_layout(job, h.layout);
+            CHECK(h.verdict == RunVerdict::hang);
+            REQUIRE(blamed(h) == job.faulty);
+            CHECK(h.culprits.front().kind == kind);
+            CHECK(h.culprits.front().sure);
+        }
+}
+
+TEST_CASE("512 ranks: the one that stopped is named among all that wait") {
+    const MadeJob job{
+        .tp = 8, .dp = 8, .pp = 8, .kind = FaultKind::stopped, .faulty = {333}, .at = 7, .pickle = true};
+    const Hang h = find_hang(MadeHang(job).read(), kNode);
+    check_layout(job, h.layout);
+    CHECK(blamed(h) == job.faulty);
+    CHECK(h.waiting.size() + h.held_up.size() == 511);
+}
+
+TEST_CASE("two ranks that stop are both to blame") {
+    for (const FaultKind kind : {FaultKind::stopped, FaultKind::gpu}) {
+        MadeJob job{.tp = 4, .dp = 8, .pp = 2, .kind = kind, .faulty = {5, 26}, .at = 14};
+        CHECK(blamed(find_hang(MadeHang(job).read(), kNode)) == job.faulty);
+    }
+}
+
+TEST_CASE("ranks without a dump are blamed surely only if they share a node") {
+    MadeJob job{.tp = 4, .dp = 8, .kind = FaultKind::dead, .faulty = {8, 9}, .at = 7};
+    for (const Culprit& c : find_hang(MadeHang(job).read(), kNode).culprits) CHECK(c.sure);
+    job.faulty = {8, 17};
+    const Hang apart = find_hang(MadeHang(job).read(), kNode);
+    CHECK(blamed(apart) == job.faulty);
+    for (const Culprit& c : apart.culprits) CHECK_FALSE(c.sure);
+    CHECK(apart.missing == job.faulty);
+}
+
+TEST_CASE("the call that is named is the one that the rank would have joined next") {
+    for (const bool waits_each : {false, true})
+        for (std::size_t at = 0; at < 12; ++at) {
+            MadeJob job{.tp = 2, .dp = 4, .pp = 4, .ep = 2, .kind = FaultKind::stopped, .faulty = {21}};
+            job.at = at, job.waits_each = waits_each;
+            const MadeHang made(job);
+            const DumpFolder run = made.read();
+            const Hang h = find_hang(run, kNode);
+            CAPTURE(at);
+            REQUIRE(blamed(h) == job.faulty);
+            CHECK(run.names->description(h.culprits[0].call.group) == made.group_of_call(21, at));
+        }
+}
+
+TEST_CASE("a slow rank spends the least time in communication; of a healthy run nobody is blamed") {
+    const std::vector<MadeJob> all = layouts();
+    for (MadeJob job : {all[0], all[2]}) {
+        job.kind = FaultKind::slow, job.only_active = false, job.timed = true;
+        const Hang healthy = find_hang(MadeHang(job).read(), kNode);
+        CHECK(healthy.verdict == RunVerdict::clean);
+        CHECK(healthy.culprits.empty());
+        job.faulty = {37};
+        const Hang slow = find_hang(MadeHang(job).read(), kNode);
+        CHECK(slow.verdict == RunVerdict::slow);
+        CHECK(blamed(slow) == job.faulty);
+    }
+}
+
+TEST_CASE("the rank that waits is listed with whom it waits for, and its call with the axis") {
+    const MadeJob job{.tp = 4, .dp = 4, .kind = FaultKind::stopped, .faulty = {6}, .at = 4};
+    const DumpFolder run = MadeHang(job).read();
+    const Hang h = find_hang(run, kNode);
+    REQUIRE(h.culprits.size() == 1);
+    CHECK(run.names->description(h.culprits[0].call.group) == "TENSOR_MODEL_PARALLEL_GROUP");
+    CHECK(run.names->ranks(h.culprits[0].call.group) == std::vector<std::int64_t>{4, 5, 6, 7});
+    CHECK(h.layout.axes_of(*run.names, h.culprits[0].call.group) == std::vector<std::string_view>{"tp"});
+    const auto waits =
+        std::find_if(h.waiting.begin(), h.waiting.end(), [](const WaitingRank& w) { return w.rank == 5; });
+    REQUIRE(waits != h.waiting.end());
+    CHECK(waits->whom == std::vector<std::int64_t>{6});
+    CHECK(waits->call == h.culprits[0].call);
+}
+
+TEST_CASE("a run's layout becomes a plan with the same groups, and is compared with another plan") {
+    for (const MadeJob& job : layouts()) {
+        const DumpFolder run = MadeHang(job).read();
+        const RunLayout l = find_layout(run);
+        const Plan base = test::presets().plan(job.ep > 1 ? "deepseek-v3-2048" : "llama-3-70b-3d");
+        const Plan plan = plan_of(l, base, true);
+        CHECK(differences(l, plan) == std::vector<std::string>{});
+        const Mesh mesh = build_mesh(plan);
+        REQUIRE(mesh.world == l.world);
+        for (std::size_t g = 0; g < run.names->groups().size(); ++g)
+            if (run.names->description(static_cast<int>(g)) == "EXPERT_MODEL_PARALLEL_GROUP") {
+                const auto& ranks = run.names->ranks(static_cast<int>(g));
+                CHECK(group_members(mesh, GroupKind::ep, ranks.front()) == ranks);
+            }
+        Plan other = plan;
+        other.layout.tp *= 2;
+        other.layout.dp_shard /= 2;
+        CHECK_FALSE(differences(l, other).empty());
+    }
+}
+
+TEST_CASE("of few dumps nobody is blamed surely") {
+    const MadeJob job{.tp = 4, .dp = 4, .kind = FaultKind::stopped, .faulty = {6}, .at = 4};
+    DumpFolder run = MadeHang(job).read();
+    std::erase_if(run.dumps, [](const Dump& d) { return d.rank > 4; });
+    const Hang h = find_hang(run, kNode);
+    CHECK(h.verdict == RunVerdict::unclear);
+    for (const Culprit& c : h.culprits) CHECK_FALSE(c.sure);
+}
