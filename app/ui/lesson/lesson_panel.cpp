@@ -2,11 +2,11 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rich_text.h"
+#include "app/ui/lesson/lesson_asked.h"
 #include "app/ui/lesson/task_panel.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -200,6 +200,7 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
         p.room.cut_top(8);
         p.words(p.session.why);
     }
+    p.room.cut_top(draw_asked(p.ui, p.room, p.session, p.size - 1, p.action, !p.measures));
     p.room.cut_top(8);
     if (p.link("lesson.retry", p.room.min(), "ask again")) p.action.kind = Kind::retry;
     p.room.cut_top(20);
@@ -299,6 +300,16 @@ void draw_ways_back(Pen& p, const LessonStep& step) {
         way("lesson.own_plan", "You changed the plan: back to the step's own", {Kind::restart, 0});
 }
 
+// The link folds the rest of the words, or shows them.
+void draw_more(Pen& p) {
+    if (p.session.more.empty() || p.session.fold_words) return;
+    const Rect row = p.room.cut_top(p.line());
+    if (p.link("lesson.more", row.min(), p.session.show_more ? "less  M" : "more  M"))
+        p.action.kind = Kind::more;
+    p.room.cut_top(std::round(p.size * 0.5f));
+    if (p.session.show_more) p.words(p.session.more);
+}
+
 void draw_step(Pen& p) {
     draw_errors(p);
     const LessonStep* step = p.session.current();
@@ -311,6 +322,7 @@ void draw_step(Pen& p) {
                    + 8);
     draw_ways_back(p, *step);
     if (!p.session.fold_words) p.words(p.session.words);
+    draw_more(p);
     draw_way_to_plan(p, *step);
     if (step->question) draw_question(p, *step->question);
     if (step->task) p.room.cut_top(draw_task(p.ui, p.room, p.session, p.size, p.action.kind, !p.measures));
@@ -401,39 +413,6 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
     const bool open = step != nullptr && step->question && !session.state().shown();
     ui.state().focus_home = open ? first_of_question(step->question->kind) : id_of("lesson.next");
     return p.action;
-}
-
-ControlName control_of(const std::string& text) {
-    const std::size_t space = text.find_last_of(' ');
-    ControlName out{text.substr(0, space), 0};
-    if (space == std::string::npos) return out;
-    const auto [end, error] = std::from_chars(text.data() + space + 1, text.data() + text.size(), out.index);
-    if (error != std::errc() || end != text.data() + text.size()) return {text, 0};
-    return out;
-}
-
-void draw_highlights(Ui& ui, const LessonSession& session) {
-    const LessonStep* step = session.current();
-    if (!session.open || step == nullptr) return;
-    for (const std::string& name : step->scene.highlight) {
-        const ControlName control = control_of(name);
-        if (const auto r = ui.state().rect_of(control.name, control.index))
-            ui.canvas().frame(r->inset(-4), ui.theme().text, 2, 8);
-    }
-}
-
-void draw_cover(Ui& ui, Rect room) {
-    Canvas& c = ui.canvas();
-    const float w = std::min(420.0f, room.w - 32), h = 96;
-    if (w < 120) return;
-    const Rect plate{room.center().x - w / 2, room.center().y - h / 2, w, h};
-    c.rect(plate, ui.theme().panel, 8);
-    c.frame(plate, ui.theme().hairline, 1, 8, Dash::dashed);
-    Rect text = plate.inset(20, 18);
-    c.text_in(text.cut_top(24), "The picture is the answer", ui.title(), Align::center);
-    text.cut_top(4);
-    c.text_in(text.cut_top(20), "It is drawn as soon as you have said what you think.",
-              ui.style(13, Tone::secondary), Align::center);
 }
 
 }  // namespace pentamesh::ui

@@ -38,6 +38,13 @@ struct StepSheet {
 [[nodiscard]] std::string solution_of(const StepSheet& sheet);
 // Requests a picture for print. `open`: it is next to the question and hides what would answer it.
 [[nodiscard]] PictureRequest picture_request_of(const StepSheet& sheet, bool open);
+// Holds the plan that a question is about, as its answer shows it.
+struct AskedPicture {
+    std::string words;  // "With tp 16:"
+    Plan plan;
+};
+// Returns nothing where the question is about the step's own plan.
+[[nodiscard]] std::optional<AskedPicture> asked_picture_of(const StepSheet& sheet, const Presets& presets);
 // Returns true if the picture itself is the answer: then it stands only with the answers.
 [[nodiscard]] bool picture_answers(const StepSheet& sheet);
 
