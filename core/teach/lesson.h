@@ -45,6 +45,7 @@ struct LessonQuestion {
     std::string prompt;
     std::vector<Option> options;  // choose only
     double tolerance = 0.1;       // number: of the right answer
+    bool drawn = false;           // number: as the end of a bar, before the true one
     // Holds an answer that is often given instead, and where it comes from. `given` is an option's label, a
     // tier's name, a number (a {{query}} may make it) or ranks, as they are typed.
     struct Mistake {

@@ -106,6 +106,9 @@ struct Given {
 // Returns all that it may mean: as a count, "16K" is 16,000 and 16,384, as lengths are written. It is empty
 // where it is no number.
 [[nodiscard]] std::vector<double> guesses_of(std::string_view text, std::string_view unit = {});
+// Returns where the scale ends on which an answer is drawn before it is known: a round number above it, by a
+// factor that the step's title chooses, so that the scale gives nothing away.
+[[nodiscard]] double guess_scale(double answer, std::string_view unit, std::string_view title);
 // Reads "0, 2, 4-7".
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
 

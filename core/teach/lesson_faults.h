@@ -17,12 +17,12 @@ class LessonFaults {
     LessonFaults(const LessonNames& names, std::vector<LessonError>& out) : names_(names), out_(out) {}
 
     void error(int line, std::string message);
-    // Says that there is none of that name, the closest, and all that there are.
+    // Says that no such thing has that name, which is the closest, and what there is.
     void unknown(int line, std::string_view what, std::string_view word,
                  const std::vector<std::string_view>& known);
     void check_view(int line, std::string_view name);
     void check_page(int line, std::string_view view, std::string_view page);
-    // The plan that steps show is followed, so that a field that does not fit is found at its line.
+    // Follows the plan that steps show, so that a field that does not fit is found at its line.
     void open_plan(int line, std::string_view id);
     void set_field(int line, const std::string& set);
     // Checks "POINTER=VALUE" without setting it. `what` is its place: "against", "show".

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 
 namespace pentamesh {
 namespace {
@@ -114,6 +115,20 @@ std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text) {
     out.erase(std::unique(out.begin(), out.end()), out.end());
     if (out.empty()) return std::nullopt;
     return out;
+}
+
+double guess_scale(double answer, std::string_view unit, std::string_view title) {
+    constexpr double kLeast = 1.2, kMost = 2.4, kWhole = 100;
+    std::uint32_t drawn = 2166136261U;  // FNV-1a
+    for (const char c : title) drawn = (drawn ^ static_cast<unsigned char>(c)) * 16777619U;
+    const double share = static_cast<double>(drawn >> 8U) / static_cast<double>(1U << 24U);
+    const double above = std::abs(answer) * (kLeast + (kMost - kLeast) * share);
+    if (unit == "%" && above > kWhole / 2) return kWhole;
+    if (above <= 0) return 1;
+    const double ten = std::pow(10.0, std::floor(std::log10(above)));
+    for (const double round : {1.0, 1.5, 2.0, 3.0, 5.0, 7.0})
+        if (round * ten >= above) return round * ten;
+    return 10 * ten;
 }
 
 bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given) {

@@ -12,6 +12,7 @@ namespace pentamesh {
 namespace {
 
 constexpr std::size_t kMostOptions = 8;
+constexpr double kDrawnTolerance = 0.25;
 constexpr std::array<std::string_view, 3> kChanges{"more", "same", "less"};
 
 }  // namespace
@@ -36,6 +37,10 @@ void QuestionReader::line(std::string_view line, int number) {
         if (kv->value == "change") rule(QuestionRule::change);
     } else if (kv->key == "number") {
         kind(QuestionKind::number, kv->value, number);
+    } else if (kv->key == "guess") {
+        kind(QuestionKind::number, kv->value, number);
+        q_.drawn = true;
+        if (!any_tolerance_) q_.tolerance = kDrawnTolerance;
     } else if (kv->key == "ranks") {
         kind(QuestionKind::ranks, kv->value, number);
     } else if (kv->key == "tier") {
@@ -48,6 +53,7 @@ void QuestionReader::line(std::string_view line, int number) {
     } else if (kv->key == "why") {
         text(q_.why, kv->value);
     } else if (kv->key == "tolerance") {
+        any_tolerance_ = true;
         if (!parse_tolerance(kv->value, q_.tolerance))
             faults_.error(number, "tolerance is a share of the answer, such as 10 %");
     } else if (kv->key == "option") {
@@ -62,7 +68,7 @@ void QuestionReader::line(std::string_view line, int number) {
         show(kv->value, number);
     } else {
         faults_.unknown(number, "field of a question", kv->key,
-                        {"choose", "number", "ranks", "tier", "query", "prompt", "option", "mistake",
+                        {"choose", "number", "guess", "ranks", "tier", "query", "prompt", "option", "mistake",
                          "tolerance", "why", "show"});
     }
 }
@@ -145,7 +151,8 @@ void QuestionReader::check_options() {
 LessonQuestion QuestionReader::finish() {
     if (!checked_) return std::move(q_);
     if (!any_kind_) {
-        faults_.error(q_.line, "a question has one of choose, number, ranks or tier, and a query behind it");
+        faults_.error(q_.line,
+                      "a question has one of choose, number, guess, ranks or tier, and a query behind it");
         return std::move(q_);
     }
     if (q_.prompt.empty()) faults_.error(q_.line, "a question needs a prompt");

@@ -24,7 +24,7 @@ class QuestionReader {
     LessonFaults& faults_;
     bool checked_;
     LessonQuestion q_;
-    bool any_kind_ = false;
+    bool any_kind_ = false, any_tolerance_ = false;
     int query_line_ = 0;
     std::vector<int> option_lines_;
     std::string* last_ = nullptr;  // what a line without a key goes on with

@@ -343,6 +343,27 @@ TEST_CASE("the plans that a question asks about are shown after it, first the ri
     CHECK(asked_plans(q, {}).plans.empty());
 }
 
+TEST_CASE("a scale for a guess is round, above the answer, and another for another title") {
+    const auto round = [](double x) {
+        const double digits = x / std::pow(10.0, std::floor(std::log10(x)));
+        return std::set<double>{1, 1.5, 2, 3, 5, 7}.count(std::round(digits * 100) / 100) == 1;
+    };
+    std::set<double> ends;
+    for (const char* title : {"A wall", "The copies shed", "One", "Two", "Three", "Four", "Five", "Six"}) {
+        for (const double answer : {0.0021, 1.0, 67.6, 161.9, 3e6}) {
+            const double end = guess_scale(answer, "GiB", title);
+            CHECK(end >= 1.2 * answer);
+            CHECK(end <= 2.4 * 1.6 * answer);
+            CHECK(round(end));
+            CHECK(end == guess_scale(answer, "GiB", title));
+        }
+        ends.insert(guess_scale(161.9, "GiB", title));
+        CHECK(guess_scale(80, "%", title) == 100);
+        CHECK(guess_scale(2, "%", title) < 100);
+    }
+    CHECK(ends.size() > 1);
+}
+
 TEST_CASE("a known mistake is known as people round it, the nearer of two, and so are GB, GiB and shares") {
     const Open m("mesh-8");
     LessonQuestion q;

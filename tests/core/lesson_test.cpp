@@ -242,6 +242,18 @@ TEST_CASE("words before an answer are those of the step, its prompt and its opti
     CHECK(words_before(step) == 13);
 }
 
+TEST_CASE("a guess is a number that is drawn, a quarter off by default") {
+    std::string text = kGood;
+    text.replace(text.find("number: groups tp"), 17, "guess: memory fullest");
+    CHECK(parse(text).lesson.steps[0].question->drawn);
+    CHECK(parse(text).lesson.steps[0].question->tolerance == near(0.05));  // its own
+    text.erase(text.find("tolerance: 5 %\n"), 15);
+    const LessonQuestion q = *parse(text).lesson.steps[0].question;
+    CHECK(q.kind == QuestionKind::number);
+    CHECK(q.tolerance == near(0.25));
+    CHECK_FALSE(parse(kGood).lesson.steps[0].question->drawn);
+}
+
 TEST_CASE("a lesson with a letter that is no UTF-8 says its line and shows the mark for it") {
     std::string text(kGood);
     const std::size_t at = text.find("title: ") + 8;

@@ -3,7 +3,9 @@
 #include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/views/pages.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "tests/folder.h"
+#include "tests/near.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
@@ -13,6 +15,7 @@
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
+using pentamesh::test::near;
 
 namespace {
 
@@ -229,4 +232,87 @@ TEST_CASE("a lesson's plans are checked where they are written") {
     CHECK(errors[1].message.find("view memory has no page \"shed\"") != std::string::npos);
     CHECK(errors[2].line == 14);
     CHECK(errors[2].message.find("\"four\"") != std::string::npos);
+}
+
+TEST_CASE("a guess is drawn on a scale that does not give the answer away, and the true bar comes after it") {
+    const auto file = lesson_of("guess", "## One\nopen: mesh-8\nview: mesh\n\nWords.\n\n"
+                                         "```ask\nguess: with tp=4: memory fullest\nprompt: How far?\n```\n");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(file);
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    const double right = l.solution.answer.number, end = guess_scale(right, "GiB", "One");
+    CHECK(l.current()->question->drawn);
+    const auto bar = d.shell.ui_state().rect_of("lesson.guess");
+    REQUIRE(bar);
+    d.drag({bar->x + 20, bar->center().y}, {bar->x + 2 + (bar->w - 16) / 2, bar->center().y});
+    const double drawn = parse_guess(l.state().typed, "GiB").value_or(0);
+    CHECK(drawn > 0.48 * end);
+    CHECK(drawn < 0.52 * end);
+    CHECK_FALSE(says(d, "times"));
+    l.state().typed = std::to_string(right * 1.2);  // within a quarter
+    d.settle();
+    REQUIRE(d.click("lesson.check"));
+    CHECK(l.state().right);
+    CHECK(says(d, "times"));
+    CHECK_FALSE(d.drawn("lesson.guess"));
+    CHECK(d.plan().layout.tp == 4);
+    const std::string text = lesson_text(l.lesson, d.plan(), d.presets);
+    CHECK(text.find("Draw it on a line from 0 to " + three_digits(end) + " GiB.") != std::string::npos);
+}
+
+TEST_CASE("arrows move the end of a guess by a hundredth of its scale, with Shift by a tenth") {
+    const auto file = lesson_of("arrows", "## One\nopen: mesh-8\nview: mesh\n\nWords.\n\n"
+                                          "```ask\nguess: memory fullest\nprompt: How far?\n```\n");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(file);
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    const double end = guess_scale(l.solution.answer.number, "GiB", "One");
+    const auto drawn = [&] { return parse_guess(l.state().typed, "GiB").value_or(0); };
+    d.press({Key::tab});  // to the field
+    d.press({.key = Key::tab, .shift = true});
+    REQUIRE(d.shell.ui_state().focus == id_of("lesson.guess"));
+    for (int i = 0; i < 3; ++i) d.press({Key::right});
+    CHECK(drawn() == near(0.03 * end, 0.02));
+    d.press({.key = Key::right, .shift = true});
+    CHECK(drawn() == near(0.13 * end, 0.02));
+    d.press({Key::left});
+    CHECK(drawn() == near(0.12 * end, 0.02));
+}
+
+TEST_CASE("the votes of a room stand at the options, before the answer and after it, and stay when it is "
+          "asked again") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_of("votes", kAsks));
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    CHECK_FALSE(d.drawn("lesson.count"));  // there is no room that votes
+    d.press({Key::v});
+    REQUIRE(d.click("lesson.votes"));
+    d.type("21");
+    d.press({Key::enter});
+    CHECK(l.state().votes.empty());
+    CHECK_FALSE(l.state().votes_refusal.empty());
+    REQUIRE(d.click("lesson.votes"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("21, 6");
+    d.press({Key::enter});
+    CHECK(l.state().votes == std::vector<int>{21, 6});
+    CHECK(says(d, "21"));
+    REQUIRE(d.click("lesson.reveal"));
+    REQUIRE(d.click("lesson.count"));
+    REQUIRE(d.click("lesson.votes"));
+    d.type("4 23");
+    d.press({Key::enter});
+    CHECK(l.state().votes_after == std::vector<int>{4, 23});
+    CHECK(says(d, "23"));
+    REQUIRE(d.click("lesson.retry"));
+    CHECK(l.state().votes == std::vector<int>{21, 6});
+    d.press({Key::page_down});
+    d.press({Key::page_up});
+    CHECK(l.state().votes == std::vector<int>{21, 6});
+    l.state() = {};
+    d.press({Key::f5});
+    CHECK(d.drawn("lesson.count"));
 }

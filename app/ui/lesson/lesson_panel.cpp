@@ -2,7 +2,9 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rich_text.h"
+#include "app/ui/lesson/drawn_guess.h"
 #include "app/ui/lesson/lesson_asked.h"
+#include "app/ui/lesson/lesson_votes.h"
 #include "app/ui/lesson/task_panel.h"
 
 #include <algorithm>
@@ -25,6 +27,7 @@ struct Pen {
     Rect view;  // the visible part of it
     LessonAction action;
     bool measures = false;  // nothing is drawn, nothing can be pressed
+    bool to_room = true;    // a room sees it, whose votes can be counted
 
     [[nodiscard]] float line() const { return std::round(size * 1.5f); }
     void words(std::string_view text, Tone tone = Tone::text) {
@@ -58,7 +61,8 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
     Canvas& c = p.ui.canvas();
     const Theme& t = p.ui.theme();
     const float pad = 10, mark_w = 22;
-    const float text_w = p.room.w - 2 * pad - mark_w;
+    const float votes_w = votes_width(state);
+    const float text_w = p.room.w - 2 * pad - mark_w - votes_w;
     std::string text(label);
     if (state.shown() && !remark.empty()) text += "  (" + std::string(remark) + ")";
     const RichStyle style{p.size, p.line(), 4, Tone::text};
@@ -88,6 +92,9 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
         if (chosen) c.circle(at, 2.5f, t.text);
     }
     rich_text(p.ui, {r.x + pad + mark_w, r.y + 6, text_w, h}, text, style);
+    if (votes_w > 0)
+        draw_votes(p.ui, {r.right() - pad - votes_w, r.y, votes_w, r.h}, state,
+                   static_cast<std::size_t>(index));
     if (hit.focused) p.ui.focus_ring(r, 6);
     p.keep_seen(hit, r);
     return hit.clicked;
@@ -157,6 +164,7 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
         if (!state.picked.empty() && !state.shown()) picked += ". A second click takes one back.";
         p.room.cut_top(rich_text(p.ui, p.room, picked, {12, 18, 4, Tone::secondary}, !p.measures) + 6);
     }
+    if (q.drawn) p.room.cut_top(draw_guess(p.ui, p.room, p.session, p.size, !p.measures));
     if (state.shown()) return;
     Rect row = p.room.cut_top(30);
     p.room.cut_top(8);
@@ -206,6 +214,10 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
     p.room.cut_top(20);
 }
 
+std::size_t options_of(const Pen& p, const LessonQuestion& q) {
+    return q.kind == QuestionKind::tier ? p.scene.plan.cluster.tiers.size() : q.options.size();
+}
+
 void draw_question(Pen& p, const LessonQuestion& q) {
     const float top = p.room.y;
     p.room.cut_top(14);
@@ -223,6 +235,10 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         draw_tiers(p, q);
     else
         draw_entry(p, q);
+    const StepState& counted = p.session.state();
+    const bool by_option = q.kind == QuestionKind::choose || q.kind == QuestionKind::tier;
+    if (by_option && (p.to_room || counted.counting || !counted.votes.empty()))
+        p.room.cut_top(draw_counting(p.ui, p.room, p.session.state(), options_of(p, q), !p.measures));
     // The panel scrolls down to the end of the answer, but keeps the question in view.
     const auto follow = [&] {
         if (!p.measures && std::exchange(p.session.follow, false))
@@ -379,7 +395,7 @@ Id first_of_question(QuestionKind kind) {
 
 LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,
                                bool bare) {
-    Pen p{ui, scene, session, size, room, room, {}};
+    Pen p{ui, scene, session, size, room, room, {}, false, bare};
     Rect head, foot;
     if (!bare) {
         room = room.inset(16, 12);

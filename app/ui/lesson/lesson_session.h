@@ -32,10 +32,13 @@ struct StepState {
     std::string remark;     // why what was given is no answer yet
     std::string mistake;    // the mistake that leads to the given answer, if the lesson says it
     std::vector<std::int64_t> picked;
-    std::size_t hints = 0;     // of a task, shown so far
-    bool passed = false;       // the task was, at least once
-    bool helped = false;       // its solution was asked for
-    Mark before = Mark::none;  // of the last time that the lesson was open
+    std::size_t hints = 0;  // of a task, shown so far
+    bool passed = false;    // the task was, at least once
+    bool helped = false;    // its solution was asked for
+    bool counting = false;  // the room's votes are being typed
+    std::string votes_typed, votes_refusal;
+    std::vector<int> votes, votes_after;  // by option: before the answer, and after it
+    Mark before = Mark::none;             // of the last time that the lesson was open
     [[nodiscard]] bool shown() const { return answered || revealed; }
 };
 

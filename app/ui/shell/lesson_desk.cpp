@@ -319,8 +319,10 @@ void LessonDesk::do_action(const LessonAction& action) {
         end_asked();
         if (lesson_.current() != nullptr) {
             const Mark before = lesson_.state().before;
-            lesson_.state() = {};
-            lesson_.state().before = before;
+            StepState again;
+            again.before = before;
+            again.votes = lesson_.state().votes;  // of the room, until the lesson is closed
+            lesson_.state() = std::move(again);
         }
         lesson_.follow = lesson_.refocus = false;
         if (window_.state.focus_visible && lesson_.current() != nullptr && lesson_.current()->question)

@@ -119,7 +119,7 @@ std::string question_html(const StepSheet& s) {
         for (const std::string& choice : choices) out += "<li>" + inline_html(choice) + "</li>";
         out += "</ol>";
     }
-    return out + "</div>\n";
+    return out + words_html(scale_of(s)) + "</div>\n";
 }
 
 std::string task_html(const StepSheet& s) {
@@ -144,6 +144,7 @@ std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& p
         }
         if (!s.step.question) continue;
         out += "\nQuestion: " + s.prompt + "\n";
+        if (const std::string scale = scale_of(s); !scale.empty()) out += "  " + scale + "\n";
         const std::vector<std::string> choices = choices_of(s);
         for (std::size_t k = 0; k < choices.size(); ++k)
             out += "  - " + choices[k]

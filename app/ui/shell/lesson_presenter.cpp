@@ -47,7 +47,9 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
                           static_cast<float>(s.tries), static_cast<float>(s.shown() ? 1 : 0),
                           static_cast<float>(s.remark.size()), static_cast<float>(lesson_.words.size()),
                           static_cast<float>(lesson_.show_more ? lesson_.more.size() : 0),
-                          static_cast<float>(lesson_.asked_shown), static_cast<float>(lesson_.errors.size())})
+                          static_cast<float>(lesson_.asked_shown), static_cast<float>(s.counting ? 1 : 0),
+                          static_cast<float>(s.votes.size()), static_cast<float>(s.votes_after.size()),
+                          static_cast<float>(lesson_.errors.size())})
         of += " " + std::to_string(v);
     if (presenter_.fits == of) return;
     presenter_.fits = of;

@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "core/advice/advice.h"
+#include "core/base/text.h"
 #include "core/teach/task.h"
 
 #include <algorithm>
@@ -56,6 +57,14 @@ std::vector<std::string> choices_of(const StepSheet& s) {
         for (const Tier& t : s.plan.cluster.tiers)
             out.push_back(t.name + ", " + bandwidth_text(t.bytes_per_s));
     return out;
+}
+
+std::string scale_of(const StepSheet& s) {
+    const Answer& answer = s.solution.answer;
+    if (!s.step.question->drawn || answer.kind != Answer::Kind::number) return "";
+    const double end = guess_scale(answer.number, answer.unit, s.step.title);
+    return "Draw it on a line from 0 to " + three_digits(end) + (answer.unit.empty() ? "" : " ") + answer.unit
+           + ".";
 }
 
 std::vector<std::string> goals_of(const StepSheet& s) {

@@ -32,6 +32,8 @@ struct StepSheet {
 [[nodiscard]] std::string answer_of(const StepSheet& sheet);
 // Returns what a question lets choose from: its options, or the cluster's tiers.
 [[nodiscard]] std::vector<std::string> choices_of(const StepSheet& sheet);
+// Returns the scale on which a guess is drawn, "Draw it on a line from 0 to 200 GiB."; empty for others.
+[[nodiscard]] std::string scale_of(const StepSheet& sheet);
 // Returns what a task wants and what it lets change, a line each.
 [[nodiscard]] std::vector<std::string> goals_of(const StepSheet& sheet);
 // Returns the solution of a task: "tp = 8, layout.zero = 1".

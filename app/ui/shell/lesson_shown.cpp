@@ -1,5 +1,5 @@
 // After an answer the views show the plan that was asked about. It is no edit: the step's own plan waits with
-// its history, stands beside the new one as A, and comes back.
+// its history, is pinned as A, and comes back.
 #include "app/ui/shell/lesson_desk.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
@@ -83,8 +83,15 @@ void LessonDesk::show_first_asked() {
     if (lesson_.asked.first >= 0) show_asked(lesson_.asked.first);
 }
 
-// V goes there and back.
+// V counts the votes of a room before the answer; after it, it goes there and back.
 void LessonDesk::turn_asked() {
+    if (!lesson_.state().shown()) {
+        lesson_.state().counting = !lesson_.state().counting;
+        if (lesson_.state().counting) window_.state.focus = id_of("lesson.votes");
+        window_.state.focus_visible = true;
+        window_.dirty = true;
+        return;
+    }
     if (lesson_.asked_shown >= 0)
         show_asked(-1);
     else
@@ -110,14 +117,18 @@ void LessonDesk::add_step_commands(std::vector<Command>& commands) {
                         .enabled = [this] { return lesson_.open && !lesson_.more.empty(); },
                         .checked = [this] { return lesson_.show_more; }});
     commands.push_back({.id = "lesson.asked",
-                        .title = "Show the plan that was asked about",
+                        .title = "Count the votes, or show the plan that was asked about",
                         .menu = "Learn",
                         .chord = {Key::v},
                         .run = [this] { turn_asked(); },
                         .enabled =
                             [this] {
-                                return lesson_.open && lesson_.current() != nullptr && lesson_.state().shown()
-                                       && !lesson_.asked.plans.empty();
+                                const LessonStep* step = lesson_.open ? lesson_.current() : nullptr;
+                                if (step == nullptr || !step->question) return false;
+                                const QuestionKind kind = step->question->kind;
+                                return lesson_.state().shown()
+                                           ? !lesson_.asked.plans.empty()
+                                           : kind == QuestionKind::choose || kind == QuestionKind::tier;
                             },
                         .checked = [this] { return lesson_.asked_shown >= 0; }});
 }
