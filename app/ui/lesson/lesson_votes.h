@@ -1,4 +1,4 @@
-// A room votes by raised hands: whoever presents types the counts, and a bar stands at each option.
+// A room votes by raised hands: the counts are typed, and a bar stands at each option.
 #pragma once
 
 #include "app/ui/lesson/lesson_panel.h"
