@@ -58,6 +58,15 @@ struct LessonOptions {
     bool html = false, pdf = false, queries = false;
 };
 
+// Says which steps have more words than a room reads, for a lesson that its author can still change.
+void warn_of_words(const std::filesystem::path& file, const Lesson& lesson) {
+    for (const LessonStep& step : lesson.steps)
+        if (const int words = words_before(step); words > kMostWords)
+            std::cerr << file.string() << ":" << step.line << ": " << words
+                      << " words before the answer of \"" << step.title << "\"; a room reads " << kMostWords
+                      << ". What stands below a line \"more:\" is folded\n";
+}
+
 std::string list_of(const std::vector<ui::LessonEntry>& lessons) {
     std::string text;
     for (const auto& l : lessons)
@@ -104,10 +113,12 @@ int lesson(const Context& context, const LessonOptions& options) {
                                            ? find_lesson(lessons, options.file, "lesson")
                                            : find_lesson(lessons / "courses", options.course, "course");
     static_cast<void>(read_file(file));  // one that cannot be read is no lesson with mistakes
-    const ParsedLesson read = ui::read_lesson(file);
+    const ParsedLesson read = ui::read_lesson(file, &context.presets);
     for (const LessonError& e : read.errors)
         std::cerr << file.string() << ":" << e.line << ": " << e.message << "\n";
     if (!read.errors.empty()) return 1;
+    if (file.parent_path() != lessons && file.parent_path() != lessons / "courses")
+        warn_of_words(file, read.lesson);
     if (!options.web.empty()) {
         std::cout << write_course_page(context.data_folder, file, options.web).string() << "\n";
         return 0;

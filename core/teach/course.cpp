@@ -118,7 +118,7 @@ ParsedCourse parse_course(std::string_view text) {
 }
 
 ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& lessons,
-                              std::span<const std::string_view> views) {
+                              const LessonNames& names) {
     ParsedLesson out;
     out.errors = from.errors;
     out.lesson.title = from.course.title;
@@ -129,7 +129,7 @@ ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& less
             out.errors.push_back({part.line, "there is no lesson \"" + shown_text(part.lesson) + "\""});
             continue;
         }
-        const ParsedLesson read = parse_lesson(*text, views);
+        const ParsedLesson read = parse_lesson(*text, names);
         for (const LessonError& e : read.errors)
             out.errors.push_back(
                 {part.line, part.lesson + ".md, line " + std::to_string(e.line) + ": " + e.message});

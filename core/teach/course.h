@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +37,7 @@ using LessonSource = std::function<std::optional<std::string>(const std::string&
 // Returns the course's steps one after another, each with the whole plan that it shows in its own lesson.
 // Minutes are the sum of the parts. Mistakes of a lesson are named with its id.
 [[nodiscard]] ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& lessons,
-                                            std::span<const std::string_view> views);
+                                            const LessonNames& names);
 // Returns the minutes of the course as lesson_of_course sums them, 0 for a lesson that does not exist.
 [[nodiscard]] int minutes_of(const Course& course, const LessonSource& lessons);
 

@@ -4,8 +4,9 @@
 #include "core/base/json_reader.h"
 #include "core/base/nearest.h"
 #include "core/mesh/mesh.h"
-#include "core/teach/lesson_answers.h"
+#include "core/teach/lesson_faults.h"
 #include "core/teach/lesson_pieces.h"
+#include "core/teach/lesson_question.h"
 #include "core/teach/task.h"
 
 #include <algorithm>
@@ -13,13 +14,13 @@
 namespace pentamesh {
 namespace {
 
-constexpr std::size_t kMostSteps = 200, kMostOptions = 8, kMostErrors = 50;
+constexpr std::size_t kMostSteps = 200;
 
 class LessonReader {
   public:
     // Without `checked`, a lesson's queries are not checked: a list of lessons needs only their titles.
-    LessonReader(std::string_view text, std::span<const std::string_view> views, bool checked)
-        : text_(text), views_(views), checked_(checked) {}
+    LessonReader(std::string_view text, const LessonNames& names, bool checked)
+        : text_(text), checked_(checked), faults_(names, out_.errors) {}
 
     ParsedLesson read() {
         if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
@@ -39,21 +40,18 @@ class LessonReader {
 
   private:
     std::string_view text_, line_;
-    std::span<const std::string_view> views_;
     bool checked_;
     int number_ = 0;
     bool in_head_ = false;  // the "key: value" lines right below a heading
+    bool in_more_ = false;  // below a line "more:"
+    int page_line_ = 0;
     ParsedLesson out_;
+    LessonFaults faults_;
 
     std::vector<LessonStep>& steps() { return out_.lesson.steps; }
-    void error(int line, std::string message) {
-        if (out_.errors.size() < kMostErrors) out_.errors.push_back({line, std::move(message)});
-    }
+    void error(int line, std::string message) { faults_.error(line, std::move(message)); }
     void unknown(std::string_view what, std::string_view word, const std::vector<std::string_view>& known) {
-        std::string all;
-        for (const auto k : known) all += (all.empty() ? "" : ", ") + std::string(k);
-        error(number_, "there is no " + std::string(what) + " \"" + shown_text(word) + "\", the closest is \""
-                           + std::string(nearest(word, known)) + "\"; there are: " + all);
+        faults_.unknown(number_, what, word, known);
     }
 
     bool next_line() {
@@ -112,20 +110,25 @@ class LessonReader {
         step.line = number_;
         steps().push_back(std::move(step));
         in_head_ = true;
+        in_more_ = false;
+        page_line_ = 0;
     }
 
     void finish_step() {
         if (steps().empty()) return;
         LessonStep& s = steps().back();
-        while (!s.words.empty() && (s.words.back() == '\n' || s.words.back() == ' ')) s.words.pop_back();
-        check_text(s.words, s.line);
+        for (std::string* text : {&s.words, &s.more}) {
+            while (!text->empty() && (text->back() == '\n' || text->back() == ' ')) text->pop_back();
+            check_whole_text(*text, s.line);
+        }
+        if (checked_ && page_line_ > 0) faults_.check_page(page_line_, s.scene.view, s.scene.page);
     }
 
     void check_text(std::string_view text, int line) {
-        if (!checked_) return;
-        for (const Placeholder& p : placeholders(text))
-            if (const std::string wrong = check_query(p.query); !wrong.empty())
-                error(line, "{{" + shown_text(p.query) + "}}: " + wrong);
+        if (checked_) faults_.check_text(line, text);
+    }
+    void check_whole_text(std::string_view text, int line) {
+        if (checked_) faults_.check_whole_text(line, text);
     }
 
     void step_line() {
@@ -144,24 +147,34 @@ class LessonReader {
             block(trimmed(line_.substr(3)));
             return;
         }
-        LessonStep& s = steps().back();
-        if (s.words.empty() && trimmed(line_).empty()) return;
-        s.words += line_;
-        s.words += '\n';
+        if (trimmed(line_) == "more:") {
+            if (in_more_) error(number_, "a step folds once: this is its second line \"more:\"");
+            in_more_ = true;
+            return;
+        }
+        std::string& words = in_more_ ? steps().back().more : steps().back().words;
+        if (words.empty() && trimmed(line_).empty()) return;
+        check_text(line_, number_);
+        words += line_;
+        words += '\n';
     }
 
     void head_line(const KeyValue& kv) {
         LessonScene& scene = steps().back().scene;
         if (kv.key == "open") {
             scene.open = kv.value;
+            if (checked_) faults_.open_plan(number_, kv.value);
         } else if (kv.key == "set") {
-            set_line(kv.value, scene.sets);
+            if (set_line(kv.value, scene.sets) && checked_) faults_.set_field(number_, scene.sets.back());
         } else if (kv.key == "against") {
-            set_line(kv.value, scene.against);
+            if (set_line(kv.value, scene.against) && checked_)
+                faults_.check_field(number_, "against", scene.against.back());
         } else if (kv.key == "view") {
             scene.view = kv.value;
-            if (checked_ && std::find(views_.begin(), views_.end(), kv.value) == views_.end())
-                unknown("view", kv.value, {views_.begin(), views_.end()});
+            if (checked_) faults_.check_view(number_, kv.value);
+        } else if (kv.key == "page") {
+            scene.page = kv.value;
+            page_line_ = number_;
         } else if (kv.key == "axis") {
             scene.axis = kv.value;
             check_axis(kv.value);
@@ -189,20 +202,19 @@ class LessonReader {
             if (kv.value != "yes" && kv.value != "no") error(number_, "broken is yes or no");
         } else {
             unknown("field of a step", kv.key,
-                    {"open", "set", "against", "view", "axis", "rank", "stage", "ranks", "highlight",
+                    {"open", "set", "against", "view", "page", "axis", "rank", "stage", "ranks", "highlight",
                      "covers", "broken"});
         }
     }
 
-    // In "layout.tp = 4" blanks about the sign are the author's, not the field's.
-    void set_line(std::string_view value, std::vector<std::string>& into) {
-        const std::size_t equals = value.find('=');
-        if (equals == std::string_view::npos || trimmed(value.substr(0, equals)).empty()) {
+    bool set_line(std::string_view value, std::vector<std::string>& into) {
+        std::string set = pointer_value(value);
+        if (set.empty()) {
             error(number_, "set and against are POINTER = VALUE, such as layout.tp = 4");
-            return;
+            return false;
         }
-        into.push_back(std::string(trimmed(value.substr(0, equals))) + "="
-                       + std::string(trimmed(value.substr(equals + 1))));
+        into.push_back(std::move(set));
+        return true;
     }
 
     void check_axis(std::string_view name) {
@@ -219,28 +231,26 @@ class LessonReader {
         }
         const bool ask = kind == "ask", notes = kind == "notes";
         if (!ask && !notes) unknown("block", kind, {"ask", "task", "notes"});
-        LessonQuestion q;
-        q.line = begun;
-        bool closed = false, any_kind = false;
-        std::string* last = nullptr;
+        QuestionReader question(faults_, begun, checked_);
+        bool closed = false;
         while (next_line()) {
             if (line_.starts_with("```")) {
                 closed = true;
                 break;
             }
             if (notes) {
+                check_text(line_, number_);
                 steps().back().notes += line_;
                 steps().back().notes += '\n';
             } else if (ask) {
-                ask_line(q, any_kind, last);
+                question.line(line_, number_);
             }
         }
         if (!closed) error(begun, "this block is never closed: it ends with a line ```");
         if (!ask) return;
         if (steps().back().task) error(begun, "a step asks or sets a task, not both");
         if (steps().back().question) error(begun, "a step has one question, this is its second");
-        check_question(q, any_kind);
-        steps().back().question = std::move(q);
+        steps().back().question = question.finish();
     }
 
     // A line that is no "key: value" belongs to the text before it.
@@ -249,73 +259,6 @@ class LessonReader {
             error(number_, "expected \"key: value\"");
         else
             *last += " " + std::string(trimmed(line_));
-    }
-
-    void ask_line(LessonQuestion& q, bool& any_kind, std::string*& last) {
-        if (trimmed(line_).empty()) return;
-        const auto kv = key_value(line_);
-        if (!kv) return continued(last);
-        last = nullptr;
-        const auto is_kind = [&](QuestionKind kind) {
-            if (any_kind) error(number_, "a question is of one kind");
-            any_kind = true;
-            q.kind = kind;
-            q.query = kv->value;
-        };
-        if (kv->key == "choose") {
-            is_kind(QuestionKind::choose);
-            if (kv->value == "lowest" || kv->value == "highest") {
-                q.rule = kv->value == "lowest" ? LessonQuestion::Rule::lowest : LessonQuestion::Rule::highest;
-                q.query.clear();
-            }
-        } else if (kv->key == "number") {
-            is_kind(QuestionKind::number);
-        } else if (kv->key == "ranks") {
-            is_kind(QuestionKind::ranks);
-        } else if (kv->key == "tier") {
-            is_kind(QuestionKind::tier);
-        } else if (kv->key == "prompt") {
-            q.prompt = kv->value;
-            last = &q.prompt;
-        } else if (kv->key == "why") {
-            q.why = kv->value;
-            last = &q.why;
-        } else if (kv->key == "tolerance") {
-            if (!parse_tolerance(kv->value, q.tolerance))
-                error(number_, "tolerance is a share of the answer, such as 10 %");
-        } else if (kv->key == "option") {
-            const std::size_t arrow = kv->value.find("=>");
-            const bool plain = arrow == std::string_view::npos;
-            q.options.push_back({std::string(trimmed(kv->value.substr(0, arrow))),
-                                 std::string(plain ? kv->value : trimmed(kv->value.substr(arrow + 2)))});
-        } else if (kv->key == "mistake") {
-            q.mistakes.push_back(mistake_of(kv->value));
-            last = &q.mistakes.back().because;
-        } else {
-            unknown("field of a question", kv->key,
-                    {"choose", "number", "ranks", "tier", "prompt", "option", "mistake", "tolerance", "why"});
-        }
-    }
-
-    // Reads "GIVEN => why that is wrong".
-    LessonQuestion::Mistake mistake_of(std::string_view text) {
-        const std::size_t arrow = text.find("=>");
-        if (arrow == std::string_view::npos || trimmed(text.substr(0, arrow)).empty()
-            || trimmed(text.substr(arrow + 2)).empty()) {
-            error(number_, "a mistake is \"mistake: WHAT IS GIVEN => where it comes from\"");
-            return {"", "", number_};
-        }
-        return {std::string(trimmed(text.substr(0, arrow))), std::string(trimmed(text.substr(arrow + 2))),
-                number_};
-    }
-
-    void check_mistake(const LessonQuestion& q, const LessonQuestion::Mistake& m) {
-        check_text(m.given, m.line);
-        check_text(m.because, m.line);
-        const bool listed = std::any_of(q.options.begin(), q.options.end(),
-                                        [&](const auto& o) { return o.label == m.given; });
-        if (q.kind == QuestionKind::choose && !listed && !m.given.empty())
-            error(m.line, "no option reads \"" + shown_text(m.given) + "\"");
     }
 
     void task_block(int begun) {
@@ -331,13 +274,14 @@ class LessonReader {
         if (steps().back().task) error(begun, "a step has one task, this is its second");
         if (steps().back().question) error(begun, "a step asks or sets a task, not both");
         for (const std::string& wrong : task_mistakes(t)) error(begun, wrong);
-        check_text(t.prompt, begun);
-        check_text(t.why, begun);
-        for (const std::string& hint : t.hints) check_text(hint, begun);
+        check_whole_text(t.prompt, begun);
+        check_whole_text(t.why, begun);
+        for (const std::string& hint : t.hints) check_whole_text(hint, begun);
         steps().back().task = std::move(t);
     }
 
     void task_line(LessonTask& t, std::string*& last) {
+        check_text(line_, number_);
         const auto kv = key_value(line_);
         if (!kv) return continued(last);
         last = nullptr;
@@ -366,35 +310,13 @@ class LessonReader {
                     {"prompt", "goal", "allow", "edits", "hint", "solution", "why"});
         }
     }
-
-    void check_question(const LessonQuestion& q, bool any_kind) {
-        if (!checked_) return;
-        if (!any_kind) {
-            error(q.line, "a question has one of choose, number, ranks or tier, and a query behind it");
-            return;
-        }
-        if (q.prompt.empty()) error(q.line, "a question needs a prompt");
-        check_text(q.prompt, q.line);
-        check_text(q.why, q.line);
-        for (const LessonQuestion::Mistake& m : q.mistakes) check_mistake(q, m);
-        const bool by_option = q.kind == QuestionKind::choose && q.rule != LessonQuestion::Rule::matches;
-        if (!by_option)
-            if (const std::string wrong = check_query(q.query); !wrong.empty()) error(q.line, wrong);
-        if (q.kind == QuestionKind::choose && (q.options.size() < 2 || q.options.size() > kMostOptions))
-            error(q.line, "choose offers 2 to " + std::to_string(kMostOptions) + " lines \"option: ...\"");
-        if (q.kind != QuestionKind::choose && !q.options.empty()) error(q.line, "only choose has options");
-        if (by_option)
-            for (const auto& o : q.options)
-                if (const std::string wrong = check_query(o.value); !wrong.empty())
-                    error(q.line, "option \"" + shown_text(o.label) + "\": " + wrong);
-    }
 };
 
 }  // namespace
 
-ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views) {
+ParsedLesson parse_lesson(std::string_view text, const LessonNames& names) {
     const std::string readable = as_utf8(text);
-    ParsedLesson out = LessonReader(readable, views, true).read();
+    ParsedLesson out = LessonReader(readable, names, true).read();
     const auto broken = std::mismatch(text.begin(), text.end(), readable.begin(), readable.end()).first;
     if (broken != text.end()) {
         const auto line = static_cast<int>(std::count(text.begin(), broken, '\n')) + 1;
@@ -406,6 +328,29 @@ ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_vie
 Lesson skim_lesson(std::string_view text) {
     const std::string readable = as_utf8(text);
     return LessonReader(readable, {}, false).read().lesson;
+}
+
+int words_before(const LessonStep& step) {
+    const auto count = [](std::string_view text) {
+        std::string plain;
+        std::size_t at = 0;
+        for (const Placeholder& p : placeholders(text)) {
+            plain += std::string(text.substr(at, p.begin - at)) + "x";
+            at = p.end;
+        }
+        plain += text.substr(at);
+        std::replace(plain.begin(), plain.end(), '\n', ' ');
+        const auto words = words_in(plain);
+        return std::count_if(words.begin(), words.end(), [](std::string_view w) {
+            return std::any_of(w.begin(), w.end(), [](char c) { return is_name_char(c) || is_digit(c); });
+        });
+    };
+    auto n = count(step.words);
+    if (step.question) n += count(step.question->prompt);
+    if (step.task) n += count(step.task->prompt);
+    if (step.question)
+        for (const LessonQuestion::Option& o : step.question->options) n += count(o.label);
+    return static_cast<int>(n);
 }
 
 }  // namespace pentamesh

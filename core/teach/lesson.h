@@ -12,11 +12,14 @@
 
 namespace pentamesh {
 
+class Presets;
+
 struct LessonScene {
     std::string open;                    // plan preset; empty: the plan of the step before
     std::vector<std::string> sets;       // "layout.tp=4", in their order
     std::vector<std::string> against;    // the plan pinned for comparison: its own with these set
     std::string view;                    // "mesh", "memory" ..., "dashboard"; empty: as it is
+    std::string page;                    // of that view; empty: its first
     std::string axis;                    // the group kind that is coloured; empty: as it is
     std::string stage;                   // empty: none selected
     std::int64_t rank = -1;              // selected; -1: none
@@ -30,8 +33,9 @@ enum class QuestionKind : std::uint8_t { choose, number, ranks, tier };
 
 struct LessonQuestion {
     // Says which option is right: with `matches`, the one whose value is the query's answer; with `lowest`
-    // and `highest`, the one whose value is a query with the least or the largest number of all options.
-    enum class Rule : std::uint8_t { matches, lowest, highest };
+    // and `highest`, the one whose value is a query with the least or the largest number of all options; with
+    // `change`, the one that says what a changed plan does to the query's number: "more", "same" or "less".
+    enum class Rule : std::uint8_t { matches, lowest, highest, change };
     struct Option {
         std::string label, value;
     };
@@ -41,6 +45,7 @@ struct LessonQuestion {
     std::string prompt;
     std::vector<Option> options;  // choose only
     double tolerance = 0.1;       // number: of the right answer
+    bool drawn = false;           // number: as the end of a bar, before the true one
     // Holds an answer that is often given instead, and where it comes from. `given` is an option's label, a
     // tier's name, a number (a {{query}} may make it) or ranks, as they are typed.
     struct Mistake {
@@ -48,9 +53,13 @@ struct LessonQuestion {
         int line = 0;
     };
     std::vector<Mistake> mistakes;
-    std::string why;  // words shown with the answer
+    std::string why;                 // words shown with the answer
+    bool shows = true;               // after the answer the views show the plan that was asked about
+    std::vector<std::string> shown;  // the step's plan with these set instead; empty: the question's own
     int line = 0;
 };
+
+using QuestionRule = LessonQuestion::Rule;
 
 // This is a condition on the plan and its evaluation (task.h lists its fields).
 struct TaskGoal {
@@ -74,6 +83,7 @@ struct LessonStep {
     std::string title;
     LessonScene scene;
     std::string words;  // paragraphs, "- " bullets, **bold**, `code`, {{query}}
+    std::string more;   // the same, folded until somebody asks for it
     std::optional<LessonQuestion> question;
     std::optional<LessonTask> task;
     std::string part;                 // of a course: the lesson that begins here; empty: none does
@@ -97,11 +107,26 @@ struct ParsedLesson {
     Lesson lesson;                    // the readable part
     std::vector<LessonError> errors;  // empty: everything could
 };
+// A view that a lesson may name, and its pages.
+struct LessonView {
+    std::string_view name;
+    std::span<const std::string_view> pages = {};
+};
+struct LessonNames {
+    std::span<const LessonView> views;
+    const Presets* presets = nullptr;  // null: plans and fields are not checked
+};
 // Reads as much as it can and never throws. Queries are checked by name and arguments (lesson_answers.h);
-// `views` are the names that "view" may have.
-[[nodiscard]] ParsedLesson parse_lesson(std::string_view text, std::span<const std::string_view> views);
+// plans and their fields too where there are presets.
+[[nodiscard]] ParsedLesson parse_lesson(std::string_view text, const LessonNames& names);
 // Reads the same where titles, minutes and kinds of steps are enough: nothing is checked.
 [[nodiscard]] Lesson skim_lesson(std::string_view text);
+
+// Returns how many words are read before a step's answer: its own, the prompt and the options, a {{query}}
+// for one; not what is folded.
+[[nodiscard]] int words_before(const LessonStep& step);
+// A room reads about so many while somebody speaks.
+inline constexpr int kMostWords = 60;
 
 // Holds the plan that step `i` shows: the last `open` at or before it, with every `set` since.
 struct LessonPlan {

@@ -3,29 +3,20 @@
 #include "core/base/characters.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
-#include "core/base/number.h"
 #include "core/io/plan_json.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
+#include "core/teach/lesson_pieces.h"
 #include "core/teach/lesson_queries.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh {
 namespace {
-
-std::vector<std::string_view> words_in(std::string_view text) {
-    std::vector<std::string_view> out;
-    while (!(text = trimmed(text)).empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        out.push_back(text.substr(0, end));
-        text.remove_prefix(end);
-    }
-    return out;
-}
 
 std::optional<MapRowId> row_named(std::string_view word) {
     constexpr std::array<std::string_view, kMapRowCount> kKeys{"dp",  "zero", "tp", "sp",
@@ -101,37 +92,6 @@ bool option_matches(const LessonQuestion::Option& option, const Answer& answer) 
            && std::abs(*number - answer.number) <= 0.005 * std::abs(answer.number);
 }
 
-// Gives the size of a typed unit: "TB" is 1e12 bytes, "ms" 1e-3 seconds, "k" 1,000 of the unit that is asked
-// for.
-struct UnitSize {
-    double size = 1;
-    char kind = 0;      // 'B' bytes, 's' seconds
-    bool bare = false;  // only a prefix
-};
-std::optional<UnitSize> size_of_unit(std::string_view unit) {
-    if (unit.ends_with("/s")) unit.remove_suffix(2);
-    if (unit == "s") return UnitSize{1, 's'};
-    if (unit == "ms") return UnitSize{1e-3, 's'};
-    if (unit == "us" || unit == "µs") return UnitSize{1e-6, 's'};
-    static constexpr std::string_view kPrefixes = "kMGT";
-    std::string_view rest = unit;
-    double decimal = 1, binary = 1;
-    if (!rest.empty()) {
-        const char first = rest.front() == 'K' ? 'k' : rest.front();
-        const std::size_t at = kPrefixes.find(first);
-        if (at != std::string_view::npos) {
-            decimal = std::pow(1e3, static_cast<double>(at + 1));
-            binary = std::pow(1024.0, static_cast<double>(at + 1));
-            rest.remove_prefix(1);
-        }
-    }
-    if (rest == "iB") return UnitSize{binary, 'B'};
-    if (rest == "B" && decimal > 1) return UnitSize{decimal, 'B'};
-    if (rest == "B") return UnitSize{1, 'B'};
-    if (rest.empty() && decimal > 1) return UnitSize{decimal, 0, true};
-    return std::nullopt;
-}
-
 }  // namespace
 
 Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets) {
@@ -176,18 +136,14 @@ AskedQuery split_query(std::string_view text) {
         out.wrong = "\"with a=1, b=2: query\" needs its colon";
         return out;
     }
-    std::string_view list = out.query.substr(kChanged.size(), colon - kChanged.size());
+    const std::string_view list = out.query.substr(kChanged.size(), colon - kChanged.size());
     out.query = trimmed(out.query.substr(colon + 1));
-    while (!list.empty()) {
-        const std::size_t comma = std::min(list.find(','), list.size());
-        const std::string_view one = trimmed(list.substr(0, comma));
-        const std::size_t equals = one.find('=');
-        if (equals == std::string_view::npos || equals == 0)
+    for (const std::string& one : split_values(list)) {
+        const std::string set = pointer_value(one);
+        if (set.empty())
             out.wrong = "\"" + shown_text(one) + "\" is no POINTER=VALUE";
         else
-            out.sets.push_back(std::string(trimmed(one.substr(0, equals))) + "="
-                               + std::string(trimmed(one.substr(equals + 1))));
-        list.remove_prefix(std::min(comma + 1, list.size()));
+            out.sets.push_back(set);
     }
     return out;
 }
@@ -256,32 +212,63 @@ bool Solution::solvable(QuestionKind kind) const {
     return false;
 }
 
+namespace {
+
+// Solves "lowest" and "highest": each option has a query of its own.
+Solution solve_options(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
+                       const Presets& presets) {
+    Solution out;
+    const bool least = question.rule == QuestionRule::lowest;
+    int ties = 0;
+    for (std::size_t i = 0; i < question.options.size(); ++i) {
+        const Answer a = answer_query(question.options[i].value, plan, evaluation, presets);
+        out.of_options.push_back(a.kind == Answer::Kind::none ? "impossible" : a.text);
+        out.options.push_back(a);
+        if (a.kind != Answer::Kind::number) continue;
+        const bool better =
+            out.option < 0 || (least ? a.number < out.answer.number : a.number > out.answer.number);
+        if (out.option >= 0 && a.number == out.answer.number)
+            ++ties;
+        else if (better)
+            ties = 0;
+        if (better) {
+            out.option = static_cast<int>(i);
+            out.answer = a;
+        }
+    }
+    if (ties > 0) out.option = -1;
+    return out;
+}
+
+// Says what a changed plan does to a number: it is "same" within this share of it.
+constexpr double kSameShare = 0.02;
+
+Answer change_of(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
+                 const Presets& presets) {
+    Answer then = answer_query(question.query, plan, evaluation, presets);
+    const Answer now = answer_query(split_query(question.query).query, plan, evaluation, presets);
+    if (then.kind != Answer::Kind::number) return then;
+    if (now.kind != Answer::Kind::number) return now;
+    const double by = then.number - now.number;
+    const bool same = std::abs(by) <= kSameShare * std::abs(now.number);
+    Answer out;
+    out.kind = Answer::Kind::text;
+    out.text = same ? "same" : by > 0 ? "more" : "less";
+    out.working = now.text + " in this step's plan, " + then.text + " in the changed one";
+    return out;
+}
+
+}  // namespace
+
 Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
                const Presets& presets) {
+    const bool chooses = question.kind == QuestionKind::choose;
+    if (chooses && (question.rule == QuestionRule::lowest || question.rule == QuestionRule::highest))
+        return solve_options(question, plan, evaluation, presets);
     Solution out;
-    if (question.kind == QuestionKind::choose && question.rule != LessonQuestion::Rule::matches) {
-        const bool least = question.rule == LessonQuestion::Rule::lowest;
-        int ties = 0;
-        for (std::size_t i = 0; i < question.options.size(); ++i) {
-            const Answer a = answer_query(question.options[i].value, plan, evaluation, presets);
-            out.of_options.push_back(a.kind == Answer::Kind::none ? "impossible" : a.text);
-            out.options.push_back(a);
-            if (a.kind != Answer::Kind::number) continue;
-            const bool better =
-                out.option < 0 || (least ? a.number < out.answer.number : a.number > out.answer.number);
-            if (out.option >= 0 && a.number == out.answer.number)
-                ++ties;
-            else if (better)
-                ties = 0;
-            if (better) {
-                out.option = static_cast<int>(i);
-                out.answer = a;
-            }
-        }
-        if (ties > 0) out.option = -1;
-        return out;
-    }
-    out.answer = answer_query(question.query, plan, evaluation, presets);
+    out.answer = chooses && question.rule == QuestionRule::change
+                     ? change_of(question, plan, evaluation, presets)
+                     : answer_query(question.query, plan, evaluation, presets);
     if (question.kind == QuestionKind::choose) {
         int matching = 0;
         for (std::size_t i = 0; i < question.options.size(); ++i)
@@ -297,8 +284,7 @@ Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluatio
     return out;
 }
 
-std::string hide_answer(const LessonStep& step) {
-    std::string words = step.words;
+std::string hide_answer(const LessonStep& step, std::string words) {
     if (!step.question) return words;
     const std::string asked = "{{" + step.question->query + "}}";
     for (std::size_t at = words.find(asked); at != std::string::npos; at = words.find(asked, at))
@@ -306,124 +292,43 @@ std::string hide_answer(const LessonStep& step) {
     return words;
 }
 
-bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given) {
-    if (!solution.solvable(question.kind)) return false;
-    switch (question.kind) {
-    case QuestionKind::choose: return given.option == solution.option;
-    case QuestionKind::tier: return given.option == solution.tier;
-    case QuestionKind::number: {
-        const double right = solution.answer.number;
-        // A number that was read off the screen has three digits.
-        const double off = std::max(question.tolerance, 0.005) * std::abs(right) + 1e-9;
-        return std::any_of(given.numbers.begin(), given.numbers.end(),
-                           [&](double n) { return std::abs(n - right) <= off; });
+std::string sets_text(const std::vector<std::string>& sets) {
+    std::string out;
+    for (const std::string& set : sets) {
+        const std::size_t equals = set.find('=');
+        const std::string pointer = set.substr(0, equals);
+        std::string value = set.substr(std::min(equals + 1, set.size()));
+        std::erase_if(value, [](char c) { return c == '[' || c == ']' || c == '"'; });
+        std::string field = pointer.substr(pointer.rfind('.') + 1);
+        std::replace(field.begin(), field.end(), '_', ' ');
+        out += (out.empty() ? "" : ", ") + field + " " + value;
     }
-    case QuestionKind::ranks: {
-        std::vector<std::int64_t> a = given.ranks, b = solution.answer.ranks;
-        std::sort(a.begin(), a.end());
-        std::sort(b.begin(), b.end());
-        return a == b;
-    }
-    }
-    return false;
-}
-
-const LessonQuestion::Mistake* mistake_made(const LessonQuestion& question,
-                                            std::span<const LessonQuestion::Mistake> mistakes,
-                                            const Given& given, const Plan& plan, std::string_view unit) {
-    constexpr double kSame = 0.006;  // of what was read off with three digits
-    const auto is = [&](const std::string& text) {
-        switch (question.kind) {
-        case QuestionKind::choose: return given.option >= 0 && question.options[given.option].label == text;
-        case QuestionKind::tier: return given.option >= 0 && plan.cluster.tiers[given.option].name == text;
-        case QuestionKind::number: {
-            const auto wrong = parse_guess(text, unit);
-            return wrong && std::any_of(given.numbers.begin(), given.numbers.end(), [&](double n) {
-                       return std::abs(n - *wrong) <= kSame * std::abs(*wrong) + 1e-9;
-                   });
-        }
-        case QuestionKind::ranks: return parse_ranks(text) == given.ranks;
-        }
-        return false;
-    };
-    const auto made =
-        std::find_if(mistakes.begin(), mistakes.end(), [&](const auto& m) { return is(m.given); });
-    return made == mistakes.end() ? nullptr : &*made;
-}
-
-namespace {
-
-// Removes the separators between groups of digits: "16,384" and "16 384". A comma that is not before three
-// digits is a decimal one: "9,9 %".
-std::string without_grouping(std::string_view text) {
-    std::string clean;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == ' ' || text[i] == '_') continue;
-        if (text[i] != ',') {
-            clean += text[i];
-            continue;
-        }
-        const std::string_view behind = text.substr(i + 1);
-        const std::size_t digits = std::min(behind.find_first_not_of("0123456789"), behind.size());
-        const bool alone = text.find(',') == text.rfind(',') && text.find('.') == std::string_view::npos;
-        if (alone && digits > 0 && (digits != 3 || clean == "0")) clean += '.';
-    }
-    return clean;
-}
-
-}  // namespace
-
-std::optional<double> parse_guess(std::string_view text, std::string_view unit) {
-    const std::string clean = without_grouping(trimmed(text));
-    const auto [value, length] = leading_number(clean);
-    if (length == 0) return std::nullopt;
-    const std::string_view typed = std::string_view(clean).substr(length);
-    if (typed.starts_with('/')) {
-        const std::optional<double> below = parse_double(typed.substr(1));
-        if (!below || *below == 0) return std::nullopt;
-        return value / *below * (unit == "%" ? 100 : 1);
-    }
-    if (typed.empty() || typed == unit) return value;
-    const auto of_typed = size_of_unit(typed), of_unit = size_of_unit(unit);
-    if (unit.empty() || !of_unit) return value * (of_typed ? of_typed->size : 1);
-    return of_typed && (of_typed->bare || of_typed->kind == of_unit->kind)
-               ? value * of_typed->size / of_unit->size
-               : value;
-}
-
-std::vector<double> guesses_of(std::string_view text, std::string_view unit) {
-    std::vector<double> out;
-    const std::optional<double> decimal = parse_guess(text, unit);
-    if (!decimal) return out;
-    out.push_back(*decimal);
-    static constexpr std::string_view kPrefixes = "KMGT";
-    text = trimmed(text);
-    const char last = text.back() == 'k' ? 'K' : text.back();
-    const std::size_t prefix = kPrefixes.find(last);
-    if (unit.empty() && prefix != std::string_view::npos)
-        out.push_back(*decimal * std::pow(1.024, static_cast<double>(prefix + 1)));
     return out;
 }
 
-std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text) {
-    std::vector<std::int64_t> out;
-    std::string clean(text);
-    std::replace(clean.begin(), clean.end(), ',', ' ');
-    for (const std::string_view word : words_in(clean)) {
-        const std::size_t dash = word.find('-');
-        const auto number = [](std::string_view s) {
-            std::int64_t n = -1;
-            const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
-            return error == std::errc() && end == s.data() + s.size() && !s.empty() ? n : -1;
-        };
-        const std::int64_t first = number(word.substr(0, dash)),
-                           last = dash == std::string_view::npos ? first : number(word.substr(dash + 1));
-        if (first < 0 || last < first || last - first > 65536 || out.size() > 65536) return std::nullopt;
-        for (std::int64_t r = first; r <= last; ++r) out.push_back(r);
+AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution) {
+    AskedPlans out;
+    if (!question.shows) return out;
+    const auto add = [&](std::string label, const std::vector<std::string>& sets) {
+        out.plans.push_back({std::move(label), sets});
+        return static_cast<int>(out.plans.size()) - 1;
+    };
+    const bool by_option =
+        question.kind == QuestionKind::choose
+        && (question.rule == QuestionRule::lowest || question.rule == QuestionRule::highest);
+    if (!question.shown.empty()) {
+        out.first = add(sets_text(question.shown), question.shown);
+    } else if (!by_option) {
+        const AskedQuery asked = split_query(question.query);
+        if (!asked.sets.empty()) out.first = add(sets_text(asked.sets), asked.sets);
+    } else {
+        for (std::size_t i = 0; i < question.options.size(); ++i) {
+            const AskedQuery asked = split_query(question.options[i].value);
+            if (asked.sets.empty()) continue;
+            const int at = add(question.options[i].label, asked.sets);
+            if (static_cast<int>(i) == solution.option) out.first = at;
+        }
     }
-    std::sort(out.begin(), out.end());
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    if (out.empty()) return std::nullopt;
     return out;
 }
 

@@ -59,8 +59,8 @@ struct QueryHelp {
 [[nodiscard]] std::string expand(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                                  const Presets& presets);
 
-// Returns a step's words before its question is answered: a question mark replaces the answer.
-[[nodiscard]] std::string hide_answer(const LessonStep& step);
+// Returns words of a step before its question is answered: a question mark replaces the answer.
+[[nodiscard]] std::string hide_answer(const LessonStep& step, std::string words);
 
 // Holds the answer to a question put to a plan.
 struct Solution {
@@ -74,18 +74,31 @@ struct Solution {
 [[nodiscard]] Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
                              const Presets& presets);
 
+// Holds a plan that a question is about: its step's with these set. The views show it after the answer.
+struct AskedPlan {
+    std::string label;
+    std::vector<std::string> sets;
+};
+struct AskedPlans {
+    std::vector<AskedPlan> plans;  // empty: the question is about the step's own plan
+    int first = -1;                // the one that the answer shows; -1: the right one is the step's own
+};
+[[nodiscard]] AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution);
+// Returns "tp 8, zero 3" of "layout.tp=8", "layout.zero=3".
+[[nodiscard]] std::string sets_text(const std::vector<std::string>& sets);
+
 // Holds somebody's answer. `option` also stands for the tier.
 struct Given {
     int option = -1;
     std::vector<double> numbers;  // all that was typed may mean
     std::vector<std::int64_t> ranks;
 };
-// Returns the mistake that was made, of mistakes with their queries answered; nullptr where it was another
-// one. `unit` is the answer's.
-[[nodiscard]] const LessonQuestion::Mistake* mistake_made(const LessonQuestion& question,
-                                                          std::span<const LessonQuestion::Mistake> mistakes,
-                                                          const Given& given, const Plan& plan,
-                                                          std::string_view unit);
+// Returns why the answer that was given is wrong, of mistakes with their queries answered, and of those that
+// are known of any question: GB for GiB, a share for its per cent. A number counts as a person rounds it; of
+// two mistakes it is the nearer. It is empty where the answer is right or the mistake another one.
+[[nodiscard]] std::string mistake_made(const LessonQuestion& question,
+                                       std::span<const LessonQuestion::Mistake> mistakes,
+                                       const Solution& solution, const Given& given, const Plan& plan);
 [[nodiscard]] bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given);
 // Reads a typed number in `unit`. It may have thousands separators or be a fraction (7/39), have a prefix
 // (129 k) or another unit of the same kind (1.13 TB for GB, 820 ms for s).
@@ -93,6 +106,9 @@ struct Given {
 // Returns all that it may mean: as a count, "16K" is 16,000 and 16,384, as lengths are written. It is empty
 // where it is no number.
 [[nodiscard]] std::vector<double> guesses_of(std::string_view text, std::string_view unit = {});
+// Returns where the scale ends on which an answer is drawn before it is known: a round number above it, by a
+// factor that the step's title chooses, so that the scale gives nothing away.
+[[nodiscard]] double guess_scale(double answer, std::string_view unit, std::string_view title);
 // Reads "0, 2, 4-7".
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
 

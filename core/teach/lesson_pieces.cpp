@@ -3,6 +3,7 @@
 #include "core/base/characters.h"
 #include "core/base/number.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace pentamesh {
@@ -36,6 +37,42 @@ std::vector<std::string> split_list(std::string_view text) {
     }
     if (!trimmed(word).empty()) out.emplace_back(trimmed(word));
     return out;
+}
+
+std::vector<std::string> split_values(std::string_view text) {
+    std::vector<std::string> out;
+    int depth = 0;
+    bool quoted = false;
+    std::size_t begin = 0;
+    const auto part = [&](std::size_t end) {
+        if (const auto one = trimmed(text.substr(begin, end - begin)); !one.empty()) out.emplace_back(one);
+        begin = end + 1;
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '"') quoted = !quoted;
+        if (quoted) continue;
+        if (text[i] == '[' || text[i] == '{') ++depth;
+        if (text[i] == ']' || text[i] == '}') --depth;
+        if (text[i] == ',' && depth <= 0) part(i);
+    }
+    if (begin < text.size()) part(text.size());
+    return out;
+}
+
+std::vector<std::string_view> words_in(std::string_view text) {
+    std::vector<std::string_view> out;
+    while (!(text = trimmed(text)).empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        out.push_back(text.substr(0, end));
+        text.remove_prefix(end);
+    }
+    return out;
+}
+
+std::string pointer_value(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || trimmed(text.substr(0, equals)).empty()) return "";
+    return std::string(trimmed(text.substr(0, equals))) + "=" + std::string(trimmed(text.substr(equals + 1)));
 }
 
 std::optional<KeyValue> key_value(std::string_view line) {

@@ -16,6 +16,14 @@ namespace pentamesh {
 // Reads "a, b": the parts between commas, without empty ones.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view text);
 
+// Reads the same, where a comma between brackets or quotes belongs to its part: a=["x","y"], b=2.
+[[nodiscard]] std::vector<std::string> split_values(std::string_view text);
+// Returns the words between blanks.
+[[nodiscard]] std::vector<std::string_view> words_in(std::string_view text);
+// Reads "POINTER = VALUE" as "POINTER=VALUE": blanks about the sign are the author's. The text is empty where
+// the line has another form.
+[[nodiscard]] std::string pointer_value(std::string_view text);
+
 struct KeyValue {
     std::string_view key, value;
 };

@@ -232,6 +232,13 @@ Answer bubble_share(const QueryInput& in) {
     return percent(schedule_bubble_s(*in.e.step) / in.e.step->time_s,
                    "what the schedule leaves idle on the busiest stage, as a part of the whole step");
 }
+Answer bubble_time(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    const double s = schedule_bubble_s(*in.e.step);
+    Answer a = measure(s, "s", "what the schedule leaves idle on the busiest stage in a step");
+    a.text = time_text(s, Zeros::kept);
+    return a;
+}
 Answer straggler_loss(const QueryInput& in) {
     const double cv = in.plan.training.straggler_cv;
     return percent(cv * expected_maximum(in.e.mesh.world),
@@ -313,6 +320,7 @@ constexpr Query kStepQueries[] = {
      [](const QueryInput& in) { return bubble_of(in, true); }},
     {"bubble overhead", "(p - 1) / (v m), %", [](const QueryInput& in) { return bubble_of(in, false); }},
     {"bubble share", "of the whole step, %", bubble_share},
+    {"bubble time", "the same in seconds", bubble_time},
     {"step time", "seconds", step_time},
     {"mfu", "model FLOPs utilisation, %", mfu},
     {"lost", "100 % less the mfu", lost},

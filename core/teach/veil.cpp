@@ -296,7 +296,8 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     if (!step.question) return veil;
     const LessonQuestion& question = *step.question;
     const bool by_option =
-        question.kind == QuestionKind::choose && question.rule != LessonQuestion::Rule::matches;
+        question.kind == QuestionKind::choose
+        && (question.rule == QuestionRule::lowest || question.rule == QuestionRule::highest);
     // The view Compare says which part differs, and by how much.
     veil.covers = veil.covers_figures = !step.scene.against.empty();
     if (by_option) hide_options(veil, solution, evaluation);
@@ -308,7 +309,9 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     if (by_option && step.scene.view != "comm"
         && std::all_of(question.options.begin(), question.options.end(), of_traffic))
         veil.covers_view = "comm";
-    if (by_option || question.kind == QuestionKind::ranks) return veil;  // clicked in a mesh without colours
+    // A rank is clicked in a mesh without colours; a change is asked of a number that the page may show.
+    if (by_option || question.kind == QuestionKind::ranks || question.rule == QuestionRule::change)
+        return veil;
     const AskedQuery asked = split_query(question.query);
     const std::vector<std::string> q = words_of_query(asked.query);
     const Answer& answer = solution.answer;

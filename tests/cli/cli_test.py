@@ -502,6 +502,27 @@ class Lessons(unittest.TestCase):
         self.assertNotIn("(not in this plan)", text)
         self.assertGreater(text.count("\f"), 12)
 
+    def test_a_lesson_says_what_is_wrong_by_line_and_which_steps_are_long(self):
+        head = "---\ntitle: Mine\n---\n\n## One\n"
+        with tempfile.TemporaryDirectory() as folder:
+            mine = os.path.join(folder, "mine.md")
+
+            def said(step):
+                with open(mine, "w", encoding="utf-8") as f:
+                    f.write(head + step)
+                return run("lesson", mine)
+            status, _, err = said("open: mesh-9\nset: tp = four\nview: memory\npage: save\n\nWords.\n")
+            self.assertEqual(status, 1)
+            self.assertIn(f'{mine}:6: there is no plan "mesh-9", the closest is "mesh-8"', err)
+            self.assertIn(f'{mine}:7: set: layout.tp wants a whole number from 1, "four" is none', err)
+            self.assertIn(f'{mine}:9: view memory has no page "save", the closest is "saved"', err)
+            status, out, err = said("open: mesh-8\nview: memory\npage: saved\n\n" + "word " * 61 + "\n")
+            self.assertEqual(status, 0)
+            self.assertIn(f"{mine}:5: 61 words", err)
+            status, out, err = said("open: mesh-8\nview: memory\n\n" + "word " * 60 + "\n\nmore:\n\nFolded.\n")
+            self.assertEqual((status, err), (0, ""))
+            self.assertIn("Folded.", out)
+
     def test_a_booklet_that_cannot_be_made_says_why(self):
         status, _, err = run("lesson", "--course", "40-minutes", "--pdf")
         self.assertEqual(status, 2)

@@ -283,6 +283,113 @@ TEST_CASE("guesses are judged within their tolerance, ranks as sets, options by 
     CHECK_FALSE(parse_ranks("x"));
 }
 
+TEST_CASE("a value in brackets or quotes may have commas") {
+    const Open m("mesh-8");
+    const char* outside =
+        "with layout.order=[\"dp_shard\",\"dp_replicate\",\"cp\",\"ep\",\"pp\",\"tp\"], layout.zero=1: "
+        "tier_of tp";
+    CHECK(split_query(outside).sets.size() == 2);
+    CHECK(m.text(outside) == "InfiniBand");
+    CHECK(sets_text(split_query(outside).sets) == "order dp_shard,dp_replicate,cp,ep,pp,tp, zero 1");
+}
+
+TEST_CASE("what a change does to a number is more, the same or less of it") {
+    const Open l("llama-3-70b-3d");
+    LessonQuestion q;
+    q.rule = LessonQuestion::Rule::change;
+    q.options = {{"longer", "more"}, {"as long", "same"}, {"shorter", "less"}};
+    const auto right = [&](const char* query) {
+        q.query = query;
+        return solve(q, l.plan, l.e, presets()).option;
+    };
+    CHECK(right("with tp=16: step time") == 0);
+    CHECK(right("with layout.zero=1: step time") == 1);  // its own value
+    CHECK(right("with training.micro_batch=1, layout.zero=3: memory optimizer") == 1);
+    CHECK(right("with layout.zero=0: memory optimizer") == 0);
+    CHECK(right("with tp=1: tier_of tp") == -1);  // no number
+    // Twice the micro-batches leave the bubble as long as it is, and make its share smaller.
+    const std::string twice =
+        "with training.global_batch=" + std::to_string(2 * l.plan.training.global_batch) + ": ";
+    CHECK(right((twice + "bubble time").c_str()) == 1);
+    CHECK(right((twice + "bubble share").c_str()) == 2);
+    CHECK(l.number("bubble time") == near(l.number("bubble share") / 100 * l.e.step->time_s));
+}
+
+TEST_CASE("the plans that a question asks about are shown after it, first the right one") {
+    const Open m("mesh-8");
+    LessonQuestion q;
+    q.rule = LessonQuestion::Rule::lowest;
+    q.options = {{"none", "memory fullest"},
+                 {"a", "with layout.zero=0: memory fullest"},
+                 {"b", "with tp=4: memory fullest"}};
+    AskedPlans asked = asked_plans(q, solve(q, m.plan, m.e, presets()));
+    REQUIRE(asked.plans.size() == 2);  // the first is the step's own
+    CHECK(asked.first == 1);
+    CHECK(asked.plans[1].label == "b");
+    CHECK(asked.plans[1].sets == std::vector<std::string>{"tp=4"});
+    q.rule = LessonQuestion::Rule::matches;
+    q.kind = QuestionKind::number;
+    q.query = "with tp=4, layout.zero=1: memory fullest";
+    asked = asked_plans(q, {});
+    REQUIRE(asked.plans.size() == 1);
+    CHECK(asked.first == 0);
+    CHECK(asked.plans[0].label == "tp 4, zero 1");
+    q.shown = {"tp=8"};
+    CHECK(asked_plans(q, {}).plans[0].sets == q.shown);
+    q.shows = false;
+    CHECK(asked_plans(q, {}).plans.empty());
+    q = {};
+    q.query = "groups tp";
+    CHECK(asked_plans(q, {}).plans.empty());
+}
+
+TEST_CASE("a scale for a guess is round, above the answer, and another for another title") {
+    const auto round = [](double x) {
+        const double digits = x / std::pow(10.0, std::floor(std::log10(x)));
+        return std::set<double>{1, 1.5, 2, 3, 5, 7}.count(std::round(digits * 100) / 100) == 1;
+    };
+    std::set<double> ends;
+    for (const char* title : {"A wall", "The copies shed", "One", "Two", "Three", "Four", "Five", "Six"}) {
+        for (const double answer : {0.0021, 1.0, 67.6, 161.9, 3e6}) {
+            const double end = guess_scale(answer, "GiB", title);
+            CHECK(end >= 1.2 * answer);
+            CHECK(end <= 2.4 * 1.6 * answer);
+            CHECK(round(end));
+            CHECK(end == guess_scale(answer, "GiB", title));
+        }
+        ends.insert(guess_scale(161.9, "GiB", title));
+        CHECK(guess_scale(80, "%", title) == 100);
+        CHECK(guess_scale(2, "%", title) < 100);
+    }
+    CHECK(ends.size() > 1);
+}
+
+TEST_CASE("a known mistake is known as people round it, the nearer of two, and so are GB, GiB and shares") {
+    const Open m("mesh-8");
+    LessonQuestion q;
+    q.kind = QuestionKind::number;
+    q.tolerance = 0.02;
+    Solution s;
+    s.answer.kind = Answer::Kind::number;
+    const std::vector<LessonQuestion::Mistake> mistakes{{"10.9", "of the work", 1}, {"12", "of both", 2}};
+    const auto because = [&](double given, double right, const char* unit) {
+        s.answer.number = right;
+        s.answer.unit = unit;
+        return mistake_made(q, mistakes, s, {-1, {given}, {}}, m.plan);
+    };
+    CHECK(because(10.9, 40, "x") == "of the work");
+    CHECK(because(11, 40, "x") == "of the work");
+    CHECK(because(11.9, 40, "x") == "of both");
+    CHECK(because(11.5, 40, "x") == "");           // 4 % and 5 % away
+    CHECK(because(10, 40, "x") == "of the work");  // both are 10 to one digit: the nearer
+    CHECK(because(40, 40, "x") == "");
+    CHECK(because(10.9, 10.9, "x") == "");  // it is right
+    CHECK(because(53.7, 50, "GiB").find("GB") != std::string::npos);
+    CHECK(because(50, 53.7, "GB").find("GiB") != std::string::npos);
+    CHECK(because(0.25, 25, "%").find("share") != std::string::npos);
+    CHECK(because(0.25, 25, "s") == "");
+}
+
 TEST_CASE("a text's queries become this plan's numbers") {
     const Open m("mesh-8");
     CHECK(expand("{{world}} GPUs, {{ degree tp }} each", m.plan, m.e, presets()) == "8 GPUs, 2 each");

@@ -2,12 +2,15 @@
 // list.
 #include "core/teach/lesson.h"
 
+#include "core/teach/course.h"
 #include "core/teach/lesson_answers.h"
 #include "tests/core/plans.h"
+#include "tests/core/shipped_lessons.h"
 #include "tests/near.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -16,9 +19,14 @@ using pentamesh::test::near;
 
 namespace {
 
-constexpr std::string_view kViews[] = {"dashboard", "mesh",     "zoom", "shards",  "map",
-                                       "memory",    "timeline", "comm", "tensors", "step",
-                                       "compare",   "search",   "layer"};
+constexpr std::string_view kMeshPages[] = {"places", "both"};
+constexpr LessonView kViews[] = {{"dashboard"}, {"mesh", kMeshPages}, {"zoom"}, {"shards"},  {"map"},
+                                 {"memory"},    {"timeline"},         {"comm"}, {"tensors"}, {"step"},
+                                 {"compare"},   {"search"},           {"layer"}};
+
+ParsedLesson parse(std::string_view text) {
+    return parse_lesson(text, {kViews, &test::presets()});
+}
 
 constexpr const char* kGood = R"(---
 title: A lesson
@@ -30,6 +38,7 @@ open: mesh-8
 set: layout.tp = 4
 set: layout.dp_shard=1
 view: mesh
+page: both
 axis: tp
 ranks: 0, 3
 highlight: layout.tp, mod.zero 3
@@ -39,11 +48,15 @@ Words with **bold** and {{world}} GPUs.
 
 - a bullet
 
+more:
+Folded, with {{gpus}} of them.
+
 ```ask
 number: groups tp
 prompt: How many
   groups are there?
 tolerance: 5 %
+show: layout.zero = 3, tp=2
 why: Because.
 ```
 
@@ -68,7 +81,7 @@ std::vector<std::filesystem::path> shipped() {
 }  // namespace
 
 TEST_CASE("a lesson is read into steps, scenes, words, a question and notes") {
-    const ParsedLesson read = parse_lesson(kGood, kViews);
+    const ParsedLesson read = parse(kGood);
     for (const auto& e : read.errors) FAIL_CHECK(e.line << ": " << e.message);
     const Lesson& l = read.lesson;
     CHECK(l.title == "A lesson");
@@ -79,19 +92,24 @@ TEST_CASE("a lesson is read into steps, scenes, words, a question and notes") {
     CHECK(s.line == 6);
     CHECK(s.scene.open == "mesh-8");
     CHECK(s.scene.sets == std::vector<std::string>{"layout.tp=4", "layout.dp_shard=1"});
+    CHECK(s.scene.page == "both");
     CHECK(s.scene.ranks == std::vector<std::int64_t>{0, 3});
     CHECK(s.scene.highlight == std::vector<std::string>{"layout.tp", "mod.zero 3"});
     CHECK(s.covers == std::vector<std::string>{"C01", "N02"});
     CHECK(s.words.starts_with("Words with"));
+    CHECK(s.words.ends_with("- a bullet"));
+    CHECK(s.more == "Folded, with {{gpus}} of them.");
     REQUIRE(s.question);
     CHECK(s.question->prompt == "How many groups are there?");
     CHECK(s.question->tolerance == near(0.05));
+    CHECK(s.question->shows);
+    CHECK(s.question->shown == std::vector<std::string>{"layout.zero=3", "tp=2"});
     CHECK(s.notes == "Say it slowly.\n");
     CHECK_FALSE(l.steps[1].question);
 }
 
 TEST_CASE("a step's plan is the last one opened with every field set since") {
-    const Lesson l = parse_lesson(kGood, kViews).lesson;
+    const Lesson l = parse(kGood).lesson;
     const LessonPlan p = plan_of_step(l, 1);
     CHECK(p.open == "mesh-8");
     CHECK(p.sets == std::vector<std::string>{"layout.tp=4", "layout.dp_shard=1", "layout.zero=1"});
@@ -105,32 +123,45 @@ TEST_CASE("what is wrong is said with its line and with what is allowed") {
     };
     const Case cases[] = {
         {"view: mesh", "view: mash", 10, "the closest is \"mesh\""},
-        {"axis: tp", "axis: pt", 11, "there is no axis \"pt\""},
+        {"page: both", "page: bot", 11, "view mesh has no page \"bot\", the closest is \"both\""},
+        {"view: mesh", "rank: 2", 11, "page needs a view in the same step"},
+        {"view: mesh", "view: zoom", 11, "view zoom has one page"},
+        {"axis: tp", "axis: pt", 12, "there is no axis \"pt\""},
         {"open: mesh-8", "opne: mesh-8", 7, "\"open\""},
+        {"open: mesh-8", "open: mesh-9", 7, "there is no plan \"mesh-9\", the closest is \"mesh-8\""},
         {"minutes: 4", "minutes: soon", 3, "whole number"},
         {"title: A lesson", "titel: A lesson", 2, "\"title\""},
-        {"number: groups tp", "number: gropus tp", 20, "there is no query"},
-        {"number: groups tp", "choose: groups tp", 20, "2 to 8"},
-        {"{{world}}", "{{wrld}}", 6, "wrld"},
-        {"tolerance: 5 %", "tolerance: much", 24, "share of the answer"},
-        {"ranks: 0, 3", "ranks: 0, x", 12, "whole numbers"},
+        {"number: groups tp", "number: gropus tp", 25, "there is no query"},
+        {"number: groups tp", "number: with layout.tpp=4: world", 25, "the closest"},
+        {"number: groups tp", "choose: groups tp", 25, "2 to 8"},
+        {"number: groups tp", "choose: change", 25, "change asks of a changed plan"},
+        {"{{world}}", "{{wrld}}", 17, "wrld"},
+        {"{{gpus}}", "{{gpsu}}", 22, "gpsu"},
+        {"How many", "How {{mayn}}", 26, "mayn"},
+        {"tolerance: 5 %", "tolerance: much", 28, "share of the answer"},
+        {"show: layout.zero = 3", "show: maybe", 29, "show is yes, no or POINTER = VALUE"},
+        {"show: layout.zero = 3", "show: layout.zoro = 3", 29, "\"zero\""},
+        {"ranks: 0, 3", "ranks: 0, x", 13, "whole numbers"},
         {"set: layout.tp = 4", "set: layout.tp", 8, "POINTER = VALUE"},
-        {"```notes", "```nots", 28, "\"notes\""},
+        {"set: layout.tp = 4", "set: tp = four", 8, "layout.tp wants a whole number from 1, \"four\""},
+        {"set: layout.tp = 4", "set: layout.tq = 4", 8, "tq"},
+        {"```notes", "```nots", 33, "\"notes\""},
+        {"Folded, with {{gpus}} of them.", "more:", 22, "folds once"},
     };
     for (const Case& c : cases) {
-        CAPTURE(c.to);
+        CAPTURE(std::string(c.to));
         std::string text = kGood;
         text.replace(text.find(c.from), std::string(c.from).size(), c.to);
-        const ParsedLesson read = parse_lesson(text, kViews);
+        const ParsedLesson read = parse(text);
         REQUIRE_FALSE(read.errors.empty());
         const bool said = std::any_of(read.errors.begin(), read.errors.end(), [&](const LessonError& e) {
             return e.line == c.line && e.message.find(c.says) != std::string::npos;
         });
         CHECK_MESSAGE(said, read.errors[0].line << ": " << read.errors[0].message);
     }
-    CHECK_FALSE(parse_lesson("", kViews).errors.empty());
-    CHECK_FALSE(parse_lesson("---\ntitle: x\n", kViews).errors.empty());
-    CHECK_FALSE(parse_lesson("---\ntitle: x\n---\nwords\n", kViews).errors.empty());
+    CHECK_FALSE(parse("").errors.empty());
+    CHECK_FALSE(parse("---\ntitle: x\n").errors.empty());
+    CHECK_FALSE(parse("---\ntitle: x\n---\nwords\n").errors.empty());
 }
 
 TEST_CASE("broken and random files never stop the reader") {
@@ -148,7 +179,7 @@ TEST_CASE("broken and random files never stop the reader") {
             }
             if (text.empty()) text = " ";
         }
-        const ParsedLesson read = parse_lesson(text, kViews);
+        const ParsedLesson read = parse(text);
         for (const auto& e : read.errors) CHECK_FALSE(e.message.empty());
         if (read.errors.empty()) CHECK_FALSE(read.lesson.steps.empty());
     }
@@ -156,10 +187,10 @@ TEST_CASE("broken and random files never stop the reader") {
 
 TEST_CASE("every lesson that ships is read without a mistake") {
     const auto files = shipped();
-    CHECK(files.size() == 21);
+    CHECK(files.size() == 22);
     for (const auto& file : files) {
         CAPTURE(file.filename().string());
-        const ParsedLesson read = parse_lesson(test::read_text(file.string()), kViews);
+        const ParsedLesson read = test::parse_shipped(file);
         for (const auto& e : read.errors) FAIL_CHECK(e.line << ": " << e.message);
         CHECK(read.lesson.minutes > 0);
         CHECK(read.lesson.steps.size() >= 4);
@@ -173,7 +204,7 @@ TEST_CASE("together the lessons teach every line of the list, and name none that
     for (std::string id; list >> id;) wanted.insert(id);
     REQUIRE(wanted.size() == 52);
     for (const auto& file : shipped())
-        for (const auto& s : parse_lesson(test::read_text(file.string()), kViews).lesson.steps)
+        for (const auto& s : test::parse_shipped(file).lesson.steps)
             for (const auto& id : s.covers) {
                 CAPTURE(id);
                 CHECK(wanted.count(id) == 1);
@@ -185,13 +216,51 @@ TEST_CASE("together the lessons teach every line of the list, and name none that
     }
 }
 
+TEST_CASE("a course is read in a room: each step of the 40 minutes has at most 60 words before its answer") {
+    const auto read = [](const std::string& id) {
+        return std::optional(test::read_text(SOURCE_DIR "/assets/lessons/" + id + ".md"));
+    };
+    const ParsedLesson course =
+        lesson_of_course(parse_course(*read("courses/40-minutes")), read, {kViews, &test::presets()});
+    REQUIRE(course.lesson.steps.size() == 18);
+    for (const LessonStep& step : course.lesson.steps) {
+        CAPTURE(step.title);
+        CHECK(words_before(step) > 10);
+        CHECK(words_before(step) <= kMostWords);
+    }
+}
+
+TEST_CASE("words before an answer are those of the step, its prompt and its options; a query is one word") {
+    LessonStep step;
+    step.words = "Two **bold** words, {{with tp=4, layout.zero=3: memory fullest}}.\n- a bullet: `tp` = 4";
+    CHECK(words_before(step) == 8);
+    step.more = "Not these.";
+    CHECK(words_before(step) == 8);
+    step.question.emplace();
+    step.question->prompt = "Which one?";
+    step.question->options = {{"the first", "1"}, {"none", "2"}};
+    CHECK(words_before(step) == 13);
+}
+
+TEST_CASE("a guess is a number that is drawn, a quarter off by default") {
+    std::string text = kGood;
+    text.replace(text.find("number: groups tp"), 17, "guess: memory fullest");
+    CHECK(parse(text).lesson.steps[0].question->drawn);
+    CHECK(parse(text).lesson.steps[0].question->tolerance == near(0.05));  // its own
+    text.erase(text.find("tolerance: 5 %\n"), 15);
+    const LessonQuestion q = *parse(text).lesson.steps[0].question;
+    CHECK(q.kind == QuestionKind::number);
+    CHECK(q.tolerance == near(0.25));
+    CHECK_FALSE(parse(kGood).lesson.steps[0].question->drawn);
+}
+
 TEST_CASE("a lesson with a letter that is no UTF-8 says its line and shows the mark for it") {
     std::string text(kGood);
     const std::size_t at = text.find("title: ") + 8;
     text[at] = '\xb4';
-    const ParsedLesson read = parse_lesson(text, kViews);
+    const ParsedLesson read = parse(text);
     REQUIRE_FALSE(read.errors.empty());
     CHECK(read.errors.front().line == 2);
     CHECK(read.lesson.title.find("\xef\xbf\xbd") != std::string::npos);
-    CHECK(parse_lesson(kGood, kViews).errors.empty());
+    CHECK(parse(kGood).errors.empty());
 }

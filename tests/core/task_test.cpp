@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/teach/course.h"
 #include "core/teach/task.h"
+#include "tests/core/shipped_lessons.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -11,10 +12,6 @@
 using namespace pentamesh;
 
 namespace {
-
-constexpr std::array<std::string_view, 13> kTaskViews{"mesh",     "zoom",  "shards",   "map",  "memory",
-                                                      "timeline", "comm",  "tensors",  "step", "compare",
-                                                      "search",   "layer", "dashboard"};
 
 struct ShippedTask {
     std::string where;
@@ -26,7 +23,7 @@ std::vector<ShippedTask> shipped_tasks() {
     const auto folder = std::filesystem::path(SOURCE_DIR) / "assets" / "lessons";
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
         if (file.path().extension() != ".md") continue;
-        const ParsedLesson read = parse_lesson(read_file(file.path().string()), kTaskViews);
+        const ParsedLesson read = test::parse_shipped(file.path());
         CHECK_MESSAGE(read.errors.empty(), file.path().string());
         for (std::size_t i = 0; i < read.lesson.steps.size(); ++i)
             if (read.lesson.steps[i].task)
@@ -181,7 +178,7 @@ TEST_CASE("a course takes steps out of lessons, each with the plan of its own le
     const auto source = [&](const std::string& id) {
         return id == "one" ? std::optional(lesson) : std::nullopt;
     };
-    const ParsedLesson read = lesson_of_course(parse_course(text), source, kTaskViews);
+    const ParsedLesson read = lesson_of_course(parse_course(text), source, {test::kLessonViews});
     CHECK(read.errors.empty());
     CHECK(read.lesson.title == "Short");
     CHECK(read.lesson.minutes == 13);
@@ -195,7 +192,7 @@ TEST_CASE("a course takes steps out of lessons, each with the plan of its own le
     CHECK(plan_of_step(read.lesson, 4).sets == std::vector<std::string>{"tp=4", "layout.zero=1"});
     const ParsedLesson wrong = lesson_of_course(
         parse_course("---\ncourse: yes\ntitle: X\n---\n## two\nsteps: 1\n## one\nsteps: 9\nminutes: x\n"),
-        source, kTaskViews);
+        source, {test::kLessonViews});
     REQUIRE(wrong.errors.size() == 3);
     CHECK(wrong.errors[0].line == 9);
     CHECK(wrong.errors[1].message.find("\"two\"") != std::string::npos);

@@ -27,7 +27,8 @@ void ask(const LessonStep& step, const Open& open) {
         if (p.begin >= p.end || p.end > step.words.size()) complain("a placeholder lies outside", step.words);
         if (quick(p.query)) static_cast<void>(answer_query(p.query, open.plan, open.evaluation, presets()));
     }
-    static_cast<void>(hide_answer(step));
+    static_cast<void>(hide_answer(step, step.words));
+    static_cast<void>(words_before(step));
     if (!step.question) return;
     const LessonQuestion& q = *step.question;
     const bool all_quick =
@@ -37,19 +38,24 @@ void ask(const LessonStep& step, const Open& open) {
     const Solution s = solve(q, open.plan, open.evaluation, presets());
     if (s.option >= static_cast<int>(q.options.size())) complain("the right option is none", q.query);
     static_cast<void>(is_right(q, s, Given{}));
+    const AskedPlans asked = asked_plans(q, s);
+    if (asked.first >= static_cast<int>(asked.plans.size()))
+        complain("the plan that is shown is none", q.query);
     static_cast<void>(parse_guess(q.prompt, s.answer.unit));
     static_cast<void>(parse_ranks(q.prompt));
 }
 
 // A lesson may name these views here: some of the window's, enough for each seed.
-constexpr std::string_view kViews[] = {"dashboard", "mesh", "map", "memory", "timeline", "comm"};
+constexpr std::string_view kPages[] = {"stages", "saved"};
+constexpr LessonView kViews[] = {{"dashboard"},      {"mesh"},     {"map"},
+                                 {"memory", kPages}, {"timeline"}, {"comm"}};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     static const Open kOpen;
     const std::string_view text = text_of(data, size);
-    const ParsedLesson parsed = parse_lesson(text, kViews);
+    const ParsedLesson parsed = parse_lesson(text, {kViews});
     const auto lines = 2 + std::count(text.begin(), text.end(), '\n');
     for (const LessonError& e : parsed.errors)
         if (e.line < 0 || e.line > lines || e.message.empty()) complain("an error in no line", e.message);

@@ -88,7 +88,7 @@ LessonSession& at_step(Driver& d, const std::string& lesson, int step) {
 
 TEST_CASE("all lessons are walked step by step, every question answered wrong and right") {
     Driver d("mesh-8", {1040, 640});
-    REQUIRE(d.shell.lessons().size() == 21);
+    REQUIRE(d.shell.lessons().size() == 22);
     for (const LessonEntry& entry : d.shell.lessons()) {
         CAPTURE(entry.id);
         d.shell.open_lesson(entry.file);
@@ -318,10 +318,10 @@ TEST_CASE("how far one came in a course is kept between runs, and gone on with")
     CHECK(says(d, "You came to step 3: go on there"));
     REQUIRE(d.click("lesson.continue"));
     CHECK(l.step == 2);
-    CHECK(summary_of(l) == "1 of 16 questions right; 0 of 1 task done");
+    CHECK(summary_of(l) == "1 of 14 questions right; 0 of 4 tasks done");
     run_command(d, "results of the tasks");
     CHECK(says(d, "The map in 40 minutes"));
-    CHECK(says(d, "1 of 16 questions right"));  // a task is no question
+    CHECK(says(d, "1 of 14 questions right"));  // a task is no question
 }
 
 TEST_CASE("a task's hints are about the plan that it begins with") {

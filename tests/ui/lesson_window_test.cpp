@@ -78,6 +78,7 @@ TEST_CASE("pictures of every step are written where they are asked for") {
             if (d.shell.lesson().current()->question) {
                 d.shell.lesson().state().revealed = true;
                 d.settle();
+                if (d.shell.lesson().asked.first >= 0) run_id(d, "lesson.asked");
                 d.shell.lesson().scroll = 1e5f;
                 d.settle();
                 save("-answer");

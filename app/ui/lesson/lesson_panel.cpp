@@ -2,11 +2,13 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rich_text.h"
+#include "app/ui/lesson/drawn_guess.h"
+#include "app/ui/lesson/lesson_asked.h"
+#include "app/ui/lesson/lesson_votes.h"
 #include "app/ui/lesson/task_panel.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -25,6 +27,7 @@ struct Pen {
     Rect view;  // the visible part of it
     LessonAction action;
     bool measures = false;  // nothing is drawn, nothing can be pressed
+    bool to_room = true;    // a room sees it, whose votes can be counted
 
     [[nodiscard]] float line() const { return std::round(size * 1.5f); }
     void words(std::string_view text, Tone tone = Tone::text) {
@@ -58,7 +61,8 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
     Canvas& c = p.ui.canvas();
     const Theme& t = p.ui.theme();
     const float pad = 10, mark_w = 22;
-    const float text_w = p.room.w - 2 * pad - mark_w;
+    const float votes_w = votes_width(state);
+    const float text_w = p.room.w - 2 * pad - mark_w - votes_w;
     std::string text(label);
     if (state.shown() && !remark.empty()) text += "  (" + std::string(remark) + ")";
     const RichStyle style{p.size, p.line(), 4, Tone::text};
@@ -88,6 +92,9 @@ bool draw_choice(Pen& p, std::string_view name, std::uint64_t index, std::string
         if (chosen) c.circle(at, 2.5f, t.text);
     }
     rich_text(p.ui, {r.x + pad + mark_w, r.y + 6, text_w, h}, text, style);
+    if (votes_w > 0)
+        draw_votes(p.ui, {r.right() - pad - votes_w, r.y, votes_w, r.h}, state,
+                   static_cast<std::size_t>(index));
     if (hit.focused) p.ui.focus_ring(r, 6);
     p.keep_seen(hit, r);
     return hit.clicked;
@@ -157,6 +164,7 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
         if (!state.picked.empty() && !state.shown()) picked += ". A second click takes one back.";
         p.room.cut_top(rich_text(p.ui, p.room, picked, {12, 18, 4, Tone::secondary}, !p.measures) + 6);
     }
+    if (q.drawn) p.room.cut_top(draw_guess(p.ui, p.room, p.session, p.size, !p.measures));
     if (state.shown()) return;
     Rect row = p.room.cut_top(30);
     p.room.cut_top(8);
@@ -200,9 +208,14 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
         p.room.cut_top(8);
         p.words(p.session.why);
     }
+    p.room.cut_top(draw_asked(p.ui, p.room, p.session, p.size - 1, p.action, !p.measures));
     p.room.cut_top(8);
     if (p.link("lesson.retry", p.room.min(), "ask again")) p.action.kind = Kind::retry;
     p.room.cut_top(20);
+}
+
+std::size_t options_of(const Pen& p, const LessonQuestion& q) {
+    return q.kind == QuestionKind::tier ? p.scene.plan.cluster.tiers.size() : q.options.size();
 }
 
 void draw_question(Pen& p, const LessonQuestion& q) {
@@ -222,6 +235,10 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         draw_tiers(p, q);
     else
         draw_entry(p, q);
+    const StepState& counted = p.session.state();
+    const bool by_option = q.kind == QuestionKind::choose || q.kind == QuestionKind::tier;
+    if (by_option && (p.to_room || counted.counting || !counted.votes.empty()))
+        p.room.cut_top(draw_counting(p.ui, p.room, p.session.state(), options_of(p, q), !p.measures));
     // The panel scrolls down to the end of the answer, but keeps the question in view.
     const auto follow = [&] {
         if (!p.measures && std::exchange(p.session.follow, false))
@@ -299,6 +316,16 @@ void draw_ways_back(Pen& p, const LessonStep& step) {
         way("lesson.own_plan", "You changed the plan: back to the step's own", {Kind::restart, 0});
 }
 
+// The link folds the rest of the words, or shows them.
+void draw_more(Pen& p) {
+    if (p.session.more.empty() || p.session.fold_words) return;
+    const Rect row = p.room.cut_top(p.line());
+    if (p.link("lesson.more", row.min(), p.session.show_more ? "less  M" : "more  M"))
+        p.action.kind = Kind::more;
+    p.room.cut_top(std::round(p.size * 0.5f));
+    if (p.session.show_more) p.words(p.session.more);
+}
+
 void draw_step(Pen& p) {
     draw_errors(p);
     const LessonStep* step = p.session.current();
@@ -311,6 +338,7 @@ void draw_step(Pen& p) {
                    + 8);
     draw_ways_back(p, *step);
     if (!p.session.fold_words) p.words(p.session.words);
+    draw_more(p);
     draw_way_to_plan(p, *step);
     if (step->question) draw_question(p, *step->question);
     if (step->task) p.room.cut_top(draw_task(p.ui, p.room, p.session, p.size, p.action.kind, !p.measures));
@@ -367,7 +395,7 @@ Id first_of_question(QuestionKind kind) {
 
 LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSession& session, float size,
                                bool bare) {
-    Pen p{ui, scene, session, size, room, room, {}};
+    Pen p{ui, scene, session, size, room, room, {}, false, bare};
     Rect head, foot;
     if (!bare) {
         room = room.inset(16, 12);
@@ -401,39 +429,6 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
     const bool open = step != nullptr && step->question && !session.state().shown();
     ui.state().focus_home = open ? first_of_question(step->question->kind) : id_of("lesson.next");
     return p.action;
-}
-
-ControlName control_of(const std::string& text) {
-    const std::size_t space = text.find_last_of(' ');
-    ControlName out{text.substr(0, space), 0};
-    if (space == std::string::npos) return out;
-    const auto [end, error] = std::from_chars(text.data() + space + 1, text.data() + text.size(), out.index);
-    if (error != std::errc() || end != text.data() + text.size()) return {text, 0};
-    return out;
-}
-
-void draw_highlights(Ui& ui, const LessonSession& session) {
-    const LessonStep* step = session.current();
-    if (!session.open || step == nullptr) return;
-    for (const std::string& name : step->scene.highlight) {
-        const ControlName control = control_of(name);
-        if (const auto r = ui.state().rect_of(control.name, control.index))
-            ui.canvas().frame(r->inset(-4), ui.theme().text, 2, 8);
-    }
-}
-
-void draw_cover(Ui& ui, Rect room) {
-    Canvas& c = ui.canvas();
-    const float w = std::min(420.0f, room.w - 32), h = 96;
-    if (w < 120) return;
-    const Rect plate{room.center().x - w / 2, room.center().y - h / 2, w, h};
-    c.rect(plate, ui.theme().panel, 8);
-    c.frame(plate, ui.theme().hairline, 1, 8, Dash::dashed);
-    Rect text = plate.inset(20, 18);
-    c.text_in(text.cut_top(24), "The picture is the answer", ui.title(), Align::center);
-    text.cut_top(4);
-    c.text_in(text.cut_top(20), "It is drawn as soon as you have said what you think.",
-              ui.style(13, Tone::secondary), Align::center);
 }
 
 }  // namespace pentamesh::ui

@@ -1,6 +1,6 @@
 #include "app/ui/lesson/lesson_session.h"
 
-#include "app/ui/views/table.h"
+#include "app/ui/views/pages.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/teach/course.h"
@@ -57,17 +57,18 @@ LessonEntry entry_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-ParsedLesson read_lesson(const std::filesystem::path& file) {
+ParsedLesson read_lesson(const std::filesystem::path& file, const Presets* presets) {
+    const LessonNames names{lesson_views(), presets};
     try {
         const std::string text = read_file(file.string());
-        if (!is_course(text)) return parse_lesson(text, view_names());
+        if (!is_course(text)) return parse_lesson(text, names);
         return lesson_of_course(
             parse_course(text),
             [&](const std::string& id) {
                 const auto beside = lesson_beside(file, id);
                 return beside ? std::optional(read_file(*beside)) : std::nullopt;
             },
-            view_names());
+            names);
     } catch (const Error& e) {
         ParsedLesson none;
         none.errors.push_back({0, e.message()});
@@ -100,13 +101,14 @@ std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder) {
     return out;
 }
 
-void begin_lesson(LessonSession& session, const std::filesystem::path& file, double now_s) {
+void begin_lesson(LessonSession& session, const std::filesystem::path& file, const Presets& presets,
+                  double now_s) {
     session = {};
     session.open = true;
     session.file = file;
     session.file_time = time_of(file);
     session.checked_s = session.begun_s = now_s;
-    ParsedLesson read = read_lesson(file);
+    ParsedLesson read = read_lesson(file, &presets);
     session.lesson = std::move(read.lesson);
     session.errors = std::move(read.errors);
     if (session.lesson.title.empty()) session.lesson.title = file.stem().string();
@@ -114,13 +116,13 @@ void begin_lesson(LessonSession& session, const std::filesystem::path& file, dou
     session.scene_wanted = true;
 }
 
-bool reload_lesson(LessonSession& session, double now_s) {
+bool reload_lesson(LessonSession& session, const Presets& presets, double now_s) {
     if (!session.open || now_s - session.checked_s < kLookEvery_s) return false;
     session.checked_s = now_s;
     const auto time = time_of(session.file);
     if (time == session.file_time) return false;
     session.file_time = time;
-    ParsedLesson read = read_lesson(session.file);
+    ParsedLesson read = read_lesson(session.file, &presets);
     session.errors = std::move(read.errors);
     if (!session.errors.empty() && !session.lesson.steps.empty()) return true;
     const LessonScene before = session.current() != nullptr ? session.current()->scene : LessonScene{};
@@ -140,7 +142,7 @@ void go_to_step(LessonSession& session, std::size_t step) {
     if (step >= session.lesson.steps.size()) return;
     session.step = step;
     session.scroll = 0;
-    session.follow = session.refocus = false;
+    session.follow = session.refocus = session.show_more = false;
     session.scene_wanted = true;
     session.made_of = 0;
 }
@@ -204,14 +206,16 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.made_of = revision;
     s.made_step = s.step;
     s.made_asked = asked;
-    s.plan_changed = !(plan == s.start);
+    s.plan_changed = s.asked_shown < 0 && !(plan == s.start);
     const auto said = [&](const std::string& text) {
         return expand(text, s.start, s.start_evaluation, presets);
     };
-    s.words = said(asked ? hide_answer(*step) : step->words);
+    s.words = said(asked ? hide_answer(*step, step->words) : step->words);
+    s.more = said(asked ? hide_answer(*step, step->more) : step->more);
     s.notes = said(step->notes);
     s.prompt = s.why = {};
     s.veil = {};
+    s.asked = {};
     s.hints.clear();
     s.mistakes.clear();
     if (step->task) {
@@ -227,9 +231,11 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     for (const LessonQuestion::Mistake& m : step->question->mistakes)
         s.mistakes.push_back({said(m.given), said(m.because), m.line});
     s.solution = solve(*step->question, s.start, s.start_evaluation, presets);
+    s.asked = asked_plans(*step->question, s.solution);
     if (asked) {
         s.veil = veil_of(*step, s.solution, plan, evaluation);
         s.words = s.veil.figures(s.words);
+        s.more = s.veil.figures(s.more);
     }
 }
 
@@ -252,10 +258,7 @@ bool judge(LessonSession& s) {
         return false;
     }
     const bool right = is_right(*step->question, s.solution, state.given);
-    const auto* made =
-        right ? nullptr
-              : mistake_made(*step->question, s.mistakes, state.given, s.start, s.solution.answer.unit);
-    state.mistake = made == nullptr ? "" : made->because;
+    state.mistake = mistake_made(*step->question, s.mistakes, s.solution, state.given, s.start);
     // If there are two options, a wrong answer gives the right one away.
     const bool two = kind == QuestionKind::choose && step->question->options.size() <= 2;
     if (++state.tries == 1 && !right && !two && s.solution.solvable(kind)) {

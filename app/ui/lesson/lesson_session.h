@@ -32,10 +32,13 @@ struct StepState {
     std::string remark;     // why what was given is no answer yet
     std::string mistake;    // the mistake that leads to the given answer, if the lesson says it
     std::vector<std::int64_t> picked;
-    std::size_t hints = 0;     // of a task, shown so far
-    bool passed = false;       // the task was, at least once
-    bool helped = false;       // its solution was asked for
-    Mark before = Mark::none;  // of the last time that the lesson was open
+    std::size_t hints = 0;  // of a task, shown so far
+    bool passed = false;    // the task was, at least once
+    bool helped = false;    // its solution was asked for
+    bool counting = false;  // the room's votes are being typed
+    std::string votes_typed, votes_refusal;
+    std::vector<int> votes, votes_after;  // by option: before the answer, and after it
+    Mark before = Mark::none;             // of the last time that the lesson was open
     [[nodiscard]] bool shown() const { return answered || revealed; }
 };
 
@@ -56,10 +59,11 @@ struct LessonSession {
     std::uint64_t made_of = 0;
     std::size_t made_step = 0;
     bool made_asked = false;  // with the answer hidden
-    std::string words, prompt, why, notes;
+    std::string words, more, prompt, why, notes;
     Solution solution;
-    Veil veil;   // hides the open question's answer
-    Plan start;  // the step's own plan
+    AskedPlans asked;  // that the answer may show
+    Veil veil;         // hides the open question's answer
+    Plan start;        // the step's own plan
     Evaluation start_evaluation;
     bool plan_changed = false;  // since
     TaskState task;
@@ -70,6 +74,8 @@ struct LessonSession {
     double checked_s = 0;  // when the file was last looked at
     float scroll = 0;
     bool follow = false;      // the answer just came: bring it into view
+    bool show_more = false;   // the folded words are read
+    int asked_shown = -1;     // of `asked`; -1: the picture shows the step's own plan
     bool fold_words = false;  // the answer leaves no room for them
     bool refocus = false;     // a guess was no answer: the next one is typed in the same place
     std::string next_title;   // of the lesson that follows this one; empty: none
@@ -99,14 +105,16 @@ struct LessonEntry {
 // folder does not exist.
 [[nodiscard]] std::vector<LessonEntry> list_lessons(const std::filesystem::path& folder);
 
-// Reads a lesson or a course of lessons, and says what is wrong with it. Never throws.
-[[nodiscard]] ParsedLesson read_lesson(const std::filesystem::path& file);
+// Reads a lesson or a course of lessons, and says what is wrong with it; of its plans too where there are
+// presets. Never throws.
+[[nodiscard]] ParsedLesson read_lesson(const std::filesystem::path& file, const Presets* presets = nullptr);
 // Reads a lesson and goes to its first step. A file that cannot be read or has no step leaves a session that
 // says so.
-void begin_lesson(LessonSession& session, const std::filesystem::path& file, double now_s);
+void begin_lesson(LessonSession& session, const std::filesystem::path& file, const Presets& presets,
+                  double now_s);
 // Reads the file again where its time changed; looks at most once a second. True where something changed.
 // A file with errors keeps the lesson as it was.
-bool reload_lesson(LessonSession& session, double now_s);
+bool reload_lesson(LessonSession& session, const Presets& presets, double now_s);
 // Returns true if the lesson's file was written since it was read.
 [[nodiscard]] bool file_changed(const LessonSession& session);
 void go_to_step(LessonSession& session, std::size_t step);

@@ -150,6 +150,7 @@ PresenterAction draw_presenter_page(Ui& ui, Rect room, const LessonSession& sess
             at.cut_top(p.part(at, "THE TASK", session.prompt));
         }
         at.cut_top(p.part(at, "THE ROOM READS", session.words, Tone::secondary));
+        if (!session.more.empty()) at.cut_top(p.part(at, "AND UNDER MORE", session.more, Tone::secondary));
     }
     const float used = at.y + std::round(page.scroll) - room.y;
     page.scroll = std::clamp(page.scroll, 0.0f, std::max(0.0f, used - room.h));

@@ -4,6 +4,10 @@
 #include "app/ui/panels/plan_blocks.h"
 #include "app/ui/panels/plan_choice.h"
 #include "core/pipeline/gradient_reduction.h"
+#include "core/teach/axis_sentences.h"
+
+#include <algorithm>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -34,7 +38,16 @@ MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     if ((sp == 1) != l.sequence_parallel)
         edit = changed(scene, sp == 1 ? "sequence parallel on" : "sequence parallel off",
                        [&](Plan& p) { p.layout.sequence_parallel = sp == 1; });
-    const int zero = ui.segments("mod.zero", modifier_row(ui, room, "ZeRO", "zero-1"), kZero, l.zero);
+    const auto over = [&](std::string_view control, std::uint64_t i) {
+        const auto at = ui.rect_of(control, i);
+        return at && ui.hovers(*at);
+    };
+    if (over("mod.sp", 0) || over("mod.sp", 1)) ui.tooltip(std::string(kSequenceParallelSentence));
+    static constexpr std::string_view kRungs[] = {"zero-1", "zero-1", "zero-2", "zero-3"};
+    const int rung = std::clamp(l.zero, 0, 3);
+    const int zero = ui.segments("mod.zero", modifier_row(ui, room, "ZeRO", kRungs[rung]), kZero, l.zero);
+    for (int i = 0; i < 4; ++i)
+        if (over("mod.zero", static_cast<std::uint64_t>(i))) ui.tooltip(std::string(sentence_of_zero(i)));
     if (zero != l.zero)
         edit = changed(scene, "ZeRO-" + std::to_string(zero), [&](Plan& p) {
             p.layout.zero = zero;

@@ -9,6 +9,7 @@
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/plan/ranges.h"
+#include "core/teach/axis_sentences.h"
 #include "render/reworded.h"
 
 #include <algorithm>
@@ -247,8 +248,9 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     if (text.w > 30) c.text_in(text, long_name(axis), sub);
     if (toggle.focused) ui.focus_ring(row, 4);
     if (toggle.hovered)
-        ui.tooltip(on ? name + "\nclick to switch off; the GPUs go to data parallelism"
-                      : name + "\nclick to switch on");
+        ui.tooltip(
+            std::string(sentence_of(axis))
+            + (on ? "\nclick to switch off; the GPUs go to data parallelism" : "\nclick to switch on"));
     if (toggle.clicked) {
         const std::int64_t to = on ? 1 : factor_when_on(p, axis);
         if (to != f) edit = factor_edit(p, axis, to, !ui.frame().shift);

@@ -171,6 +171,7 @@ class Booklet {
         if (s.step.question)
             for (const std::string& choice : choices_of(s))
                 out.push_back({std::string(1, letter++) + ")  " + choice, kIndent});
+        if (s.step.question && s.step.question->drawn) out.push_back({scale_of(s)});
         if (s.step.task)
             for (const std::string& goal : goals_of(s)) out.push_back({"- " + goal, kIndent});
         return out;

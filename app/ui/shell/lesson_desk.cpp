@@ -39,7 +39,9 @@ void LessonDesk::open(const std::filesystem::path& file) {
         window_.document.continue_after(window_.set_aside->revision());
     }
     keep_answers();
-    begin_lesson(lesson_, file, window_.now_s);
+    end_asked();
+    if (!pages_before_) pages_before_ = open_pages(window_.views);
+    begin_lesson(lesson_, file, window_.presets, window_.now_s);
     if (const LessonProgress* kept = progress_of(lesson_.lesson.title)) {
         for (std::size_t i = 0; i < std::min(lesson_.states.size(), kept->marks.size()); ++i)
             lesson_.states[i].before = kept->marks[i] == ' ' ? Mark::none : static_cast<Mark>(kept->marks[i]);
@@ -82,9 +84,11 @@ void LessonDesk::leave() {
     window_.views.mesh.asked = -1;
     window_.views.mesh.plain = false;
     keep_answers();
+    end_asked();
     lesson_ = {};
     window_.veil = {};
     unpin();
+    if (pages_before_) show_open_pages(window_.views, *std::exchange(pages_before_, std::nullopt));
     if (!window_.set_aside) return;
     window_.replaced = true;
     const std::uint64_t seen = window_.document.revision();
@@ -106,7 +110,7 @@ void LessonDesk::leave() {
 void LessonDesk::begin_frame() {
     window_.state.page_keys = !lesson_.open && !presenter_.on;  // there they turn its steps
     if (!lesson_.open) return;
-    if (reload_lesson(lesson_, window_.now_s)) window_.dirty = true;
+    if (reload_lesson(lesson_, window_.presets, window_.now_s)) window_.dirty = true;
     if (lesson_.scene_wanted) {
         apply_scene();
         window_.guarded("The step's plan", [&] { begin_step(); });
@@ -134,6 +138,7 @@ void LessonDesk::begin_frame() {
 }
 
 void LessonDesk::apply_scene() {
+    end_asked();
     lesson_.scene_wanted = false;
     lesson_.scene_error.clear();
     const LessonStep* step = lesson_.current();
@@ -148,6 +153,8 @@ void LessonDesk::apply_scene() {
     const LessonScene& scene = step->scene;
     show_view();
     begin_lesson_scene(window_.views);
+    if (const auto view = view_named(scene.view); view && !scene.page.empty())
+        show_named_page(window_.views, *view, scene.page);
     window_.guarded("The pinned plan", [&] { pin(scene.against); });
     window_.selection = window_.selection.cleared();
     if (const auto kind = axis_named(scene.axis)) window_.selection.choose(*kind);
@@ -267,7 +274,10 @@ void LessonDesk::act(const LessonAction& action) {
     if (turns && window_.state.edit == id_of("lesson.entry"))
         leave_text_field();  // it holds the last step's guess
     if (turns && now != nullptr && now->question && !lesson_.state().shown()) window_.state.focus = 0;
-    if (action.kind == Kind::judged || action.kind == Kind::reveal) show_answered();
+    if (action.kind == Kind::judged || action.kind == Kind::reveal) {
+        show_answered();
+        show_first_asked();
+    }
 }
 
 void LessonDesk::do_action(const LessonAction& action) {
@@ -303,11 +313,16 @@ void LessonDesk::do_action(const LessonAction& action) {
     case Kind::reveal:
         if (lesson_.current() != nullptr) lesson_.state().revealed = true;
         break;
+    case Kind::more: lesson_.show_more = !lesson_.show_more; break;
+    case Kind::ask_plan: show_asked(static_cast<int>(action.step) - 1); break;
     case Kind::retry:
+        end_asked();
         if (lesson_.current() != nullptr) {
             const Mark before = lesson_.state().before;
-            lesson_.state() = {};
-            lesson_.state().before = before;
+            StepState again;
+            again.before = before;
+            again.votes = lesson_.state().votes;  // of the room, until the lesson is closed
+            lesson_.state() = std::move(again);
         }
         lesson_.follow = lesson_.refocus = false;
         if (window_.state.focus_visible && lesson_.current() != nullptr && lesson_.current()->question)
@@ -405,6 +420,7 @@ void LessonDesk::add_commands(std::vector<Command>& commands) {
             window_.state.focus_visible = true;
         },
         open, {Key::q});
+    add_step_commands(commands);
     add(
         "lesson.close", "Leave the lesson", [this] { leave(); }, open);
 }

@@ -7,6 +7,7 @@
 #include "app/ui/lesson/results_page.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/window.h"
+#include "app/ui/views/pages.h"
 
 #include <filesystem>
 #include <optional>
@@ -50,6 +51,8 @@ class LessonDesk {
     // Returns true if the window shows the step's view, or the step has none.
     [[nodiscard]] bool shows_view() const;
     void show_view();
+    // Goes back one thing: from a plan that was asked about to the step's own, from another view to its view.
+    void back_to_scene();
     void draw(Ui& ui, Rect room, const Scene& scene, float size, bool bare);
 
     [[nodiscard]] Results results() const;  // which tasks are done
@@ -79,8 +82,12 @@ class LessonDesk {
     LessonSession lesson_;
     std::vector<LessonEntry> lessons_, courses_;
     std::optional<std::vector<KeptPlan>> pinned_before_;  // a lesson's pinned plan took their place
-    LessonAction wanted_;                                 // in this frame, done at its end
-    bool results_ = false;                                // the page of tasks is open
+    std::optional<Document> aside_;          // the step's own, while one that was asked about is shown
+    bool pinned_asked_ = false;              // the step's own plan is pinned for that
+    std::optional<GroupKind> group_before_;  // coloured before that
+    std::optional<OpenPages> pages_before_;  // open before the lesson
+    LessonAction wanted_;                    // in this frame, done at its end
+    bool results_ = false;                   // the page of tasks is open
     ScrollState results_scroll_;
     Presenter presenter_;
     UiState second_;  // of the second window
@@ -91,6 +98,11 @@ class LessonDesk {
     void act(const LessonAction& action);
     void do_action(const LessonAction& action);
     void show_answered();
+    void show_asked(int index);
+    void end_asked();
+    void show_first_asked();
+    void turn_asked();
+    void add_step_commands(std::vector<Command>& commands);
     void apply_scene();
     void show_plan(Plan plan);
     void pin(const std::vector<std::string>& sets);

@@ -101,6 +101,17 @@ std::string picture_html(const StepSheet& s, const Presets& presets, const FontF
            + base64(make_picture(presets, s.plan, picture_request_of(s, open), "png", fonts)) + "\">\n";
 }
 
+// Among the answers: the picture of the plan that was asked about.
+std::string asked_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts) {
+    const auto asked = asked_picture_of(s, presets);
+    if (!asked) return "";
+    PictureRequest request = picture_request_of(s, false);
+    request.rank = -1;  // the step's own plan has it
+    return "<p>" + html_attribute(asked->words) + "</p>\n<img alt=\"" + html_attribute(s.step.title)
+           + "\" src=\"data:image/png;base64,"
+           + base64(make_picture(presets, asked->plan, request, "png", fonts)) + "\">\n";
+}
+
 std::string question_html(const StepSheet& s) {
     std::string out = "<div class=\"ask\">" + words_html(s.prompt);
     if (const std::vector<std::string> choices = choices_of(s); !choices.empty()) {
@@ -108,7 +119,7 @@ std::string question_html(const StepSheet& s) {
         for (const std::string& choice : choices) out += "<li>" + inline_html(choice) + "</li>";
         out += "</ol>";
     }
-    return out + "</div>\n";
+    return out + words_html(scale_of(s)) + "</div>\n";
 }
 
 std::string task_html(const StepSheet& s) {
@@ -133,6 +144,7 @@ std::string lesson_text(const Lesson& lesson, const Plan& base, const Presets& p
         }
         if (!s.step.question) continue;
         out += "\nQuestion: " + s.prompt + "\n";
+        if (const std::string scale = scale_of(s); !scale.empty()) out += "  " + scale + "\n";
         const std::vector<std::string> choices = choices_of(s);
         for (std::size_t k = 0; k < choices.size(); ++k)
             out += "  - " + choices[k]
@@ -168,6 +180,7 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
         answers += "<p><b>" + n + ".</b> " + inline_html(answer_of(s)) + " <span class=\"small\">"
                    + html_attribute(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
         if (with_answer) answers += picture_html(s, presets, fonts, false);
+        answers += asked_html(s, presets, fonts);
     }
     if (!answers.empty()) out += "<div class=\"answers\"><h2>Answers</h2>\n" + answers + "</div>\n";
     return out + "</body>\n</html>\n";

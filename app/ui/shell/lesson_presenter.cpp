@@ -46,6 +46,9 @@ void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene
     for (const float v : {width, height, most, static_cast<float>(lesson_.step), static_cast<float>(s.hints),
                           static_cast<float>(s.tries), static_cast<float>(s.shown() ? 1 : 0),
                           static_cast<float>(s.remark.size()), static_cast<float>(lesson_.words.size()),
+                          static_cast<float>(lesson_.show_more ? lesson_.more.size() : 0),
+                          static_cast<float>(lesson_.asked_shown), static_cast<float>(s.counting ? 1 : 0),
+                          static_cast<float>(s.votes.size()), static_cast<float>(s.votes_after.size()),
                           static_cast<float>(lesson_.errors.size())})
         of += " " + std::to_string(v);
     if (presenter_.fits == of) return;
@@ -178,8 +181,8 @@ void LessonDesk::present_keys() {
             presenter_.blank = false;
         else if (window_.typed)  // what had the keyboard lets go of it first
             leave_text_field();
-        else if (!shows_view())
-            show_view();
+        else if (!shows_view() || lesson_.asked_shown >= 0)
+            back_to_scene();
         else
             set_presenting(false);
         window_.state.focus = 0;

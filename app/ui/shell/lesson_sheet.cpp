@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "core/advice/advice.h"
+#include "core/base/text.h"
 #include "core/teach/task.h"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
         s.against->name.clear();
     }
     const auto said = [&](const std::string& text) { return expand(text, s.plan, s.evaluation, presets); };
-    s.words = s.asked = said(s.step.words);
+    const std::string all = s.step.words + (s.step.more.empty() ? "" : "\n\n" + s.step.more);
+    s.words = s.asked = said(all);
     if (s.step.task) {
         s.prompt = said(s.step.task->prompt);
         // The words after the task are about the plan that its solution gives.
@@ -32,7 +34,7 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
         for (const std::string& hint : s.step.task->hints) s.hints.push_back(said(hint));
     }
     if (!s.step.question) return s;
-    s.asked = said(hide_answer(s.step));
+    s.asked = said(hide_answer(s.step, all));
     s.prompt = said(s.step.question->prompt);
     s.why = said(s.step.question->why);
     s.solution = solve(*s.step.question, s.plan, s.evaluation, presets);
@@ -57,6 +59,14 @@ std::vector<std::string> choices_of(const StepSheet& s) {
     return out;
 }
 
+std::string scale_of(const StepSheet& s) {
+    const Answer& answer = s.solution.answer;
+    if (!s.step.question->drawn || answer.kind != Answer::Kind::number) return "";
+    const double end = guess_scale(answer.number, answer.unit, s.step.title);
+    return "Draw it on a line from 0 to " + three_digits(end) + (answer.unit.empty() ? "" : " ") + answer.unit
+           + ".";
+}
+
 std::vector<std::string> goals_of(const StepSheet& s) {
     std::vector<std::string> out;
     for (const TaskGoal& g : s.step.task->goals) out.push_back(wanted_of(g));
@@ -76,11 +86,22 @@ bool picture_answers(const StepSheet& s) {
     return s.veil.covers;
 }
 
+std::optional<AskedPicture> asked_picture_of(const StepSheet& s, const Presets& presets) {
+    if (!s.step.question || s.step.scene.view.empty()) return std::nullopt;
+    const AskedPlans asked = asked_plans(*s.step.question, s.solution);
+    if (asked.first < 0) return std::nullopt;
+    const AskedPlan& first = asked.plans[static_cast<std::size_t>(asked.first)];
+    AskedPicture out{"With " + sets_text(first.sets) + ":", plan_with(s.plan, first.sets, presets)};
+    out.plan.name = s.step.title;
+    return out;
+}
+
 PictureRequest picture_request_of(const StepSheet& s, bool open) {
     PictureRequest request;
     const auto views = picture_views();
     request.view = s.step.scene.view;
     if (std::find(views.begin(), views.end(), request.view) == views.end()) request.view = kDashboardName;
+    request.page = s.step.scene.page;
     request.size = kPictureSize;
     request.task = s.step.task;
     request.theme = ThemeId::light;

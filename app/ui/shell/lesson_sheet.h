@@ -32,12 +32,21 @@ struct StepSheet {
 [[nodiscard]] std::string answer_of(const StepSheet& sheet);
 // Returns what a question lets choose from: its options, or the cluster's tiers.
 [[nodiscard]] std::vector<std::string> choices_of(const StepSheet& sheet);
+// Returns the scale on which a guess is drawn, "Draw it on a line from 0 to 200 GiB."; empty for others.
+[[nodiscard]] std::string scale_of(const StepSheet& sheet);
 // Returns what a task wants and what it lets change, a line each.
 [[nodiscard]] std::vector<std::string> goals_of(const StepSheet& sheet);
 // Returns the solution of a task: "tp = 8, layout.zero = 1".
 [[nodiscard]] std::string solution_of(const StepSheet& sheet);
 // Requests a picture for print. `open`: it is next to the question and hides what would answer it.
 [[nodiscard]] PictureRequest picture_request_of(const StepSheet& sheet, bool open);
+// Holds the plan that a question is about, as its answer shows it.
+struct AskedPicture {
+    std::string words;  // "With tp 16:"
+    Plan plan;
+};
+// Returns nothing where the question is about the step's own plan.
+[[nodiscard]] std::optional<AskedPicture> asked_picture_of(const StepSheet& sheet, const Presets& presets);
 // Returns true if the picture itself is the answer: then it stands only with the answers.
 [[nodiscard]] bool picture_answers(const StepSheet& sheet);
 

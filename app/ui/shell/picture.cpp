@@ -7,6 +7,7 @@
 #include "app/ui/review/review.h"
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/views/frame.h"
+#include "app/ui/views/pages.h"
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
@@ -78,6 +79,8 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
     screen.veil = request.veil;
     screen.task = request.task;
     screen.views.mesh.plain = request.uncolored;
+    if (const auto view = view_named(request.view); view && !request.page.empty())
+        show_named_page(screen.views, *view, request.page);
     if (request.rank >= 0) {
         screen.selection.rank = request.rank;
         screen.selection.topic = Selection::Topic::rank;

@@ -21,6 +21,7 @@ namespace pentamesh::ui {
 
 struct PictureRequest {
     std::string view{kDashboardName};
+    std::string page{};    // of that view, by its name (pages.h); empty: its first
     Vec2 size{1600, 900};  // height 0: at least 9/16 of the width, and as much more as the content takes
     float scale = 1;
     bool outlines = false;  // SVG: text as shapes

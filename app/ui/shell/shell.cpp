@@ -316,7 +316,7 @@ void Shell::take_escape() {
     else if (window_.selection.topic != Selection::Topic::none)
         window_.selection = window_.selection.cleared();
     else if (desk_.lesson().open)
-        desk_.show_view();
+        desk_.back_to_scene();
     else
         window_.full.reset();
     window_.dirty = true;

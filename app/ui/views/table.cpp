@@ -1,5 +1,7 @@
 #include "app/ui/views/table.h"
 
+#include "app/ui/views/pages.h"
+
 #include <algorithm>
 
 namespace pentamesh::ui {
@@ -278,14 +280,12 @@ std::span<const std::string_view> view_names() {
 }
 
 void begin_lesson_scene(ViewStates& states) {
-    states.layer.choice = {};
+    show_first_pages(states);
     states.layer.at = -1, states.layer.part = 1;
-    states.map.page = MapPage::axes;
     states.map.style = MapStyle::modifiers;
     states.mesh.camera = {};
     states.mesh.show_links = true;
     states.timeline.cursor_s = -1;
-    states.step.part = StepViewState::kTime;
 }
 
 bool wants_tornado_table(const ViewStates& states) {

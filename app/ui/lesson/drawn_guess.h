@@ -1,0 +1,13 @@
+// A number that is drawn before it is known: a bar on a scale, dragged by its end; then the true one below
+// it.
+#pragma once
+
+#include "app/ui/lesson/lesson_panel.h"
+
+namespace pentamesh::ui {
+
+// Draws from the top of `room` and returns the height used; with `draw` false, it only measures. `size` is
+// that of the running text.
+float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool draw = true);
+
+}  // namespace pentamesh::ui

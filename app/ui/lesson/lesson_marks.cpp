@@ -1,0 +1,42 @@
+// Marks over the window: outlined controls, and the cover of a picture that would be the answer.
+#include "app/ui/lesson/lesson_panel.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace pentamesh::ui {
+
+ControlName control_of(const std::string& text) {
+    const std::size_t space = text.find_last_of(' ');
+    ControlName out{text.substr(0, space), 0};
+    if (space == std::string::npos) return out;
+    const auto [end, error] = std::from_chars(text.data() + space + 1, text.data() + text.size(), out.index);
+    if (error != std::errc() || end != text.data() + text.size()) return {text, 0};
+    return out;
+}
+
+void draw_highlights(Ui& ui, const LessonSession& session) {
+    const LessonStep* step = session.current();
+    if (!session.open || step == nullptr) return;
+    for (const std::string& name : step->scene.highlight) {
+        const ControlName control = control_of(name);
+        if (const auto r = ui.state().rect_of(control.name, control.index))
+            ui.canvas().frame(r->inset(-4), ui.theme().text, 2, 8);
+    }
+}
+
+void draw_cover(Ui& ui, Rect room) {
+    Canvas& c = ui.canvas();
+    const float w = std::min(420.0f, room.w - 32), h = 96;
+    if (w < 120) return;
+    const Rect plate{room.center().x - w / 2, room.center().y - h / 2, w, h};
+    c.rect(plate, ui.theme().panel, 8);
+    c.frame(plate, ui.theme().hairline, 1, 8, Dash::dashed);
+    Rect text = plate.inset(20, 18);
+    c.text_in(text.cut_top(24), "The picture is the answer", ui.title(), Align::center);
+    text.cut_top(4);
+    c.text_in(text.cut_top(20), "It is drawn as soon as you have said what you think.",
+              ui.style(13, Tone::secondary), Align::center);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,318 @@
+// Tests what a lesson does to the picture: an answer shows the plan that was asked about, a step names a
+// page.
+#include "app/ui/shell/lesson_sheet.h"
+#include "app/ui/views/pages.h"
+#include "core/base/files.h"
+#include "core/base/text.h"
+#include "tests/folder.h"
+#include "tests/near.h"
+#include "tests/ui/press.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <set>
+#include <string>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+using pentamesh::test::near;
+
+namespace {
+
+std::filesystem::path lesson_of(const std::string& name, const std::string& steps) {
+    const auto file = test::fresh_folder("lesson-" + name) / "mine.md";
+    write_file(file, "---\ntitle: Mine\n---\n\n" + steps);
+    return file;
+}
+
+constexpr const char* kAsks = "## One\nopen: mesh-8\nview: memory\naxis: tp\n\nWords.\n\n"
+                              "```ask\nchoose: lowest\nprompt: Which?\n"
+                              "option: a => with dp_replicate=4: memory fullest\n"
+                              "option: b => with tp=4: memory fullest\nwhy: So.\n```\n\n"
+                              "## Two\nview: mesh\n\nMore words.\n";
+
+}  // namespace
+
+TEST_CASE("after each question that ships about a changed plan the views are on that plan, and nothing is an "
+          "edit") {
+    Driver d("mesh-8", {1040, 640});
+    int changed = 0;
+    for (const LessonEntry& entry : d.shell.lessons()) {
+        CAPTURE(entry.id);
+        d.shell.open_lesson(entry.file);
+        d.settle();
+        LessonSession& l = d.shell.lesson();
+        for (std::size_t i = 0; i < l.lesson.steps.size(); ++i, d.press({Key::page_down})) {
+            if (!l.lesson.steps[i].question || l.asked.first < 0) continue;
+            CAPTURE(l.lesson.steps[i].title);
+            const Plan own = d.plan();
+            CHECK(l.asked_shown == -1);
+            CHECK_FALSE(d.drawn("lesson.asked"));
+            d.shell.lesson().state().revealed = true;
+            run_id(d, "lesson.asked");
+            REQUIRE(l.asked_shown == l.asked.first);
+            Plan asked =
+                plan_with(own, l.asked.plans[static_cast<std::size_t>(l.asked.first)].sets, d.presets);
+            asked.name = own.name;
+            CHECK(d.plan() == asked);
+            CHECK_FALSE(d.shell.document().can_undo());
+            CHECK_FALSE(d.shell.document().modified());
+            run_id(d, "lesson.asked");
+            CHECK(d.plan() == own);
+            l.state() = {};
+            ++changed;
+        }
+    }
+    CHECK(changed >= 40);
+}
+
+TEST_CASE("an answer shows the plan of the right option beside the step's own; chips, V and Escape go back") {
+    Driver d("mesh-8", {1440, 900});
+    run_id(d, "edit.pin");
+    const Plan pinned = *d.shell.views().compare.pinned()->plan;
+    d.shell.open_lesson(lesson_of("asked", kAsks));
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    const Plan own = d.plan();
+    REQUIRE(d.click("lesson.reveal"));
+    CHECK(d.plan().layout.tp == 4);
+    CHECK(*d.shell.views().compare.pinned()->plan == own);
+    CHECK(says(d, "as it was"));
+    CHECK_FALSE(says(d, "You changed the plan"));
+    REQUIRE(d.click("lesson.asked", 1));
+    CHECK(d.plan().layout.dp_replicate == 4);
+    CHECK(d.shell.selection().group == GroupKind::dp_replicate);
+    REQUIRE(d.click("lesson.asked", 0));
+    CHECK(d.plan() == own);
+    CHECK(d.shell.selection().group == GroupKind::tp);
+    d.press({Key::v});
+    CHECK(d.plan().layout.tp == 4);
+    d.press({Key::escape});
+    d.press({Key::escape});
+    CHECK(d.plan() == own);
+    d.press({Key::v});
+    d.press({Key::page_down});
+    CHECK(l.step == 1);
+    CHECK(d.plan().layout.tp == own.layout.tp);
+    CHECK_FALSE(d.shell.document().can_undo());
+    d.press({Key::page_up});
+    d.press({Key::v});
+    REQUIRE(d.click("lesson.retry"));
+    CHECK(d.plan() == own);
+    REQUIRE(d.click("lesson.reveal"));
+    d.shell.leave_lesson();
+    d.settle();
+    CHECK(*d.shell.views().compare.pinned()->plan == pinned);
+}
+
+TEST_CASE("what the room changes in a plan that was asked about is kept for redo, and the lesson goes on") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_of("edited", kAsks));
+    d.settle();
+    const Plan own = d.plan();
+    REQUIRE(d.click("lesson.reveal"));
+    REQUIRE(d.click("layout.tp.plus"));
+    CHECK(d.plan().layout.tp == 8);
+    REQUIRE(d.click("lesson.asked", 0));
+    CHECK(d.plan() == own);
+    d.press({.key = Key::z, .ctrl = true, .shift = true});
+    CHECK(d.plan().layout.tp == 8);
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan() == own);
+}
+
+TEST_CASE("show: no leaves the picture, show: names a plan of its own") {
+    std::string none = kAsks;
+    none.replace(none.find("why: So."), 8, "show: no\nwhy: So.");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_of("show-no", none));
+    d.settle();
+    const Plan own = d.plan();
+    REQUIRE(d.click("lesson.reveal"));
+    CHECK(d.plan() == own);
+    CHECK_FALSE(d.drawn("lesson.asked"));
+    std::string other = kAsks;
+    other.replace(other.find("why: So."), 8, "show: tp = 8\nwhy: So.");
+    d.shell.open_lesson(lesson_of("show-own", other));
+    d.settle();
+    REQUIRE(d.click("lesson.reveal"));
+    CHECK(d.plan().layout.tp == 8);
+}
+
+TEST_CASE("each page of a view has a name, and each name shows a page of its own") {
+    for (const LessonView& view : lesson_views()) {
+        CAPTURE(view.name);
+        const auto id = view_named(view.name);
+        if (!id) continue;  // the dashboard
+        const ViewPages& pages = view_of(*id).pages;
+        CHECK((view.pages.empty() || static_cast<int>(view.pages.size()) >= pages.count));
+        if (pages.count > 1) CHECK_FALSE(view.pages.empty());
+        std::set<int> shown;
+        for (const std::string_view page : view.pages) {
+            ViewStates states;
+            CHECK_MESSAGE(show_named_page(states, *id, page), page);
+            if (pages.shown != nullptr) shown.insert(pages.shown(states));
+        }
+        CHECK(static_cast<int>(shown.size())
+              == (view.pages.empty() || pages.shown == nullptr ? 0 : pages.count));
+        ViewStates states;
+        CHECK_FALSE(show_named_page(states, *id, "no such page"));
+    }
+}
+
+TEST_CASE("a step's page is the same whatever was open before, and what was open comes back") {
+    const auto file = lesson_of("pages", "## One\nopen: mesh-8\nview: memory\n\nWords.\n\n"
+                                         "## Two\nview: memory\npage: saved\n\nWords.\n\n"
+                                         "## Three\nview: shards\npage: tp alone\n\nWords.\n\n"
+                                         "## Four\nview: shards\n\nWords.\n\n"
+                                         "## Five\nview: layer\npage: tp alone\n\nWords.\n");
+    Driver d("mesh-8", {1440, 900});
+    const ViewStates& views = d.shell.views();
+    const auto press = [&](Key view, std::string_view control, std::uint64_t index) {
+        d.press({view});
+        REQUIRE(d.click(control, index));
+    };
+    press(Key::n5, "memory.mode", 1);
+    press(Key::n4, "map.page", static_cast<std::uint64_t>(MapPage::wires));
+    press(Key::n3, "shards.scope", 1);
+    const Strategy strategy = views.shards.picker.strategy;
+    REQUIRE(views.memory.saved);
+    REQUIRE(views.shards.alone);
+    REQUIRE(strategy != Strategy::tp);
+    d.shell.open_lesson(file);
+    d.settle();
+    CHECK_FALSE(views.memory.saved);
+    CHECK(views.map.page == MapPage::axes);
+    d.press({Key::page_down});
+    CHECK(views.memory.saved);
+    d.press({Key::page_down});
+    CHECK_FALSE(views.memory.saved);
+    CHECK(views.shards.alone);
+    CHECK(views.shards.picker.strategy == Strategy::tp);
+    d.press({Key::page_down});
+    CHECK_FALSE(views.shards.alone);
+    d.press({Key::page_down});
+    CHECK(views.layer.choice.alone);
+    CHECK(views.layer.choice.axis == AloneAxis::tp);
+    d.shell.leave_lesson();
+    d.settle();
+    CHECK(views.memory.saved);
+    CHECK(views.shards.alone);
+    CHECK(views.shards.picker.strategy == strategy);
+    CHECK(views.map.page == MapPage::wires);
+    CHECK_FALSE(views.layer.choice.alone);
+}
+
+TEST_CASE("what is folded is read with M, and stands on paper") {
+    const auto file = lesson_of(
+        "more", "## One\nopen: mesh-8\nview: mesh\n\nFirst words.\n\nmore:\n\nFolded words of {{world}}.\n");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(file);
+    d.settle();
+    CHECK(says(d, "First"));
+    CHECK_FALSE(says(d, "Folded"));
+    d.press({Key::m});
+    CHECK(says(d, "Folded"));
+    REQUIRE(d.click("lesson.more"));
+    CHECK_FALSE(says(d, "Folded"));
+    const std::string text = lesson_text(read_lesson(file).lesson, d.plan(), d.presets);
+    CHECK(text.find("Folded words of 8.") != std::string::npos);
+}
+
+TEST_CASE("a lesson's plans are checked where they are written") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_of("faults", "## One\nopen: mesh-9\nview: memory\npage: shed\n\nWords.\n\n"
+                                            "## Two\nopen: mesh-8\nset: tp = four\nview: mesh\n\nWords.\n"));
+    d.settle();
+    const auto& errors = d.shell.lesson().errors;
+    REQUIRE(errors.size() == 3);
+    CHECK(errors[0].line == 6);
+    CHECK(errors[0].message.find("the closest is \"mesh-8\"") != std::string::npos);
+    CHECK(errors[1].line == 8);
+    CHECK(errors[1].message.find("view memory has no page \"shed\"") != std::string::npos);
+    CHECK(errors[2].line == 14);
+    CHECK(errors[2].message.find("\"four\"") != std::string::npos);
+}
+
+TEST_CASE("a guess is drawn on a scale that does not give the answer away, and the true bar comes after it") {
+    const auto file = lesson_of("guess", "## One\nopen: mesh-8\nview: mesh\n\nWords.\n\n"
+                                         "```ask\nguess: with tp=4: memory fullest\nprompt: How far?\n```\n");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(file);
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    const double right = l.solution.answer.number, end = guess_scale(right, "GiB", "One");
+    CHECK(l.current()->question->drawn);
+    const auto bar = d.shell.ui_state().rect_of("lesson.guess");
+    REQUIRE(bar);
+    d.drag({bar->x + 20, bar->center().y}, {bar->x + 2 + (bar->w - 16) / 2, bar->center().y});
+    const double drawn = parse_guess(l.state().typed, "GiB").value_or(0);
+    CHECK(drawn > 0.48 * end);
+    CHECK(drawn < 0.52 * end);
+    CHECK_FALSE(says(d, "times"));
+    l.state().typed = std::to_string(right * 1.2);  // within a quarter
+    d.settle();
+    REQUIRE(d.click("lesson.check"));
+    CHECK(l.state().right);
+    CHECK(says(d, "times"));
+    CHECK_FALSE(d.drawn("lesson.guess"));
+    CHECK(d.plan().layout.tp == 4);
+    const std::string text = lesson_text(l.lesson, d.plan(), d.presets);
+    CHECK(text.find("Draw it on a line from 0 to " + three_digits(end) + " GiB.") != std::string::npos);
+}
+
+TEST_CASE("arrows move the end of a guess by a hundredth of its scale, with Shift by a tenth") {
+    const auto file = lesson_of("arrows", "## One\nopen: mesh-8\nview: mesh\n\nWords.\n\n"
+                                          "```ask\nguess: memory fullest\nprompt: How far?\n```\n");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(file);
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    const double end = guess_scale(l.solution.answer.number, "GiB", "One");
+    const auto drawn = [&] { return parse_guess(l.state().typed, "GiB").value_or(0); };
+    d.press({Key::tab});  // to the field
+    d.press({.key = Key::tab, .shift = true});
+    REQUIRE(d.shell.ui_state().focus == id_of("lesson.guess"));
+    for (int i = 0; i < 3; ++i) d.press({Key::right});
+    CHECK(drawn() == near(0.03 * end, 0.02));
+    d.press({.key = Key::right, .shift = true});
+    CHECK(drawn() == near(0.13 * end, 0.02));
+    d.press({Key::left});
+    CHECK(drawn() == near(0.12 * end, 0.02));
+}
+
+TEST_CASE("the votes of a room stand at the options, before the answer and after it, and stay when it is "
+          "asked again") {
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(lesson_of("votes", kAsks));
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    CHECK_FALSE(d.drawn("lesson.count"));  // there is no room that votes
+    d.press({Key::v});
+    REQUIRE(d.click("lesson.votes"));
+    d.type("21");
+    d.press({Key::enter});
+    CHECK(l.state().votes.empty());
+    CHECK_FALSE(l.state().votes_refusal.empty());
+    REQUIRE(d.click("lesson.votes"));
+    d.press({.key = Key::a, .ctrl = true});
+    d.type("21, 6");
+    d.press({Key::enter});
+    CHECK(l.state().votes == std::vector<int>{21, 6});
+    CHECK(says(d, "21"));
+    REQUIRE(d.click("lesson.reveal"));
+    REQUIRE(d.click("lesson.count"));
+    REQUIRE(d.click("lesson.votes"));
+    d.type("4 23");
+    d.press({Key::enter});
+    CHECK(l.state().votes_after == std::vector<int>{4, 23});
+    CHECK(says(d, "23"));
+    REQUIRE(d.click("lesson.retry"));
+    CHECK(l.state().votes == std::vector<int>{21, 6});
+    d.press({Key::page_down});
+    d.press({Key::page_up});
+    CHECK(l.state().votes == std::vector<int>{21, 6});
+    l.state() = {};
+    d.press({Key::f5});
+    CHECK(d.drawn("lesson.count"));
+}
