@@ -1,6 +1,7 @@
 #include "core/decide/nearby.h"
 
 #include "core/plan/factors.h"
+#include "core/rules/software_runs.h"
 
 #include <algorithm>
 #include <array>
@@ -26,12 +27,13 @@ constexpr std::array<std::array<Varied, 2>, 11> kEdits{{{Varied::tp, Varied::tp}
 
 // Returns the space of all plans that differ only by these edits, and by dp_shard, which follows from the
 // other factors.
-SearchSpace space_around(const Plan& plan, std::size_t a, std::size_t b) {
+SearchSpace space_around(const Plan& plan, std::size_t a, std::size_t b, bool any_software = false) {
     SpaceRequest request;
     for (const Varied v : all_of<Varied>()) {
         const auto free = [&](std::size_t edit) { return kEdits[edit][0] == v || kEdits[edit][1] == v; };
         if (v != Varied::dp_shard && !free(a) && !free(b)) request.hold.emplace_back(name_of(v));
     }
+    request.any_software = any_software;
     std::optional<SpaceError> none;
     return search_space(plan, request, none);
 }
@@ -51,15 +53,20 @@ bool is_layout_of(const Plan& a, const Plan& b) {
 std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOptions& options) {
     SearchOptions asked = options;
     asked.goal = Goal::tokens;
-    asked.top = 2;  // the plan itself may be the first
+    // Of a plan that its software does not run no layout may lack anything new; there the search has them
+    // all.
+    const bool lacking = lacks_of(plan, plan.training.software).any();
+    constexpr int kAnyTop = 64;
+    asked.top = lacking ? kAnyTop : 2;  // the plan itself may be the first
     Plan complete = plan;
     complete.layout.dp_replicate = replicas_in_force(plan);
     std::vector<SearchResult> out;
     for (std::size_t edit = 0; edit < kEdits.size(); ++edit) {
         if (means_nothing(plan, edit)) continue;
-        SearchReport found = search(complete, space_around(complete, edit, edit), asked);
-        const auto other = std::find_if(found.results.begin(), found.results.end(),
-                                        [&](const auto& r) { return !is_layout_of(complete, r.plan); });
+        SearchReport found = search(complete, space_around(complete, edit, edit, lacking), asked);
+        const auto other = std::find_if(found.results.begin(), found.results.end(), [&](const auto& r) {
+            return !is_layout_of(complete, r.plan) && !lack_that_came(plan, r.plan);
+        });
         if (other == found.results.end()) continue;
         const auto again = [&](const SearchResult& r) { return is_layout_of(r.plan, other->plan); };
         if (std::none_of(out.begin(), out.end(), again)) out.push_back(std::move(*other));

@@ -9,7 +9,9 @@
 #include "core/base/number.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/decide/nearby.h"
 #include "core/io/plan_json.h"
+#include "core/rules/software_runs.h"
 #include "render/page.h"
 #include "render/png.h"
 #include "tests/ui/driver.h"
@@ -258,6 +260,39 @@ TEST_CASE("a second plan adds what differs, both waterfalls and why") {
     for (const Plan& p : plans)
         CHECK(has(text, time_text(evaluate(p).step->time_s, Zeros::kept) + "  100 %"));
     CHECK_THROWS_AS(text_of({plans[0]}, request), Error);
+}
+
+TEST_CASE("the first page decides: what to do, by how much, and what else was tried") {
+    ReviewRequest request;
+    request.pages = {ReviewPage::summary};
+    request.first_page_only = true;
+    const Plan full = shipped().plan("llama-3.1-405b-8k");
+    const std::vector<SearchResult> tried = best_of_each_edit(full, {.headroom = 0});
+    REQUIRE_FALSE(tried.empty());
+    for (const SearchResult& r : tried) {  // each is another plan that fits, with the figures of its report
+        const Evaluation e = evaluate(r.plan);
+        REQUIRE(e.step);
+        CHECK(e.memory.fits());
+        CHECK(r.step_s == e.step->time_s);
+        CHECK_FALSE(lack_that_came(full, r.plan));
+    }
+    const std::string text = joined(text_of({full}, request));
+    CHECK(has(text, "Do not run it as it is. Run it with cp 2: it then fits"));
+    CHECK(has(text, "published run: 43.5 %"));
+    CHECK(has(text, "then " + time_text(tried.front().step_s, Zeros::kept)));
+    // Nothing is better by a hundredth where the program says so.
+    const Plan good = shipped().plan("llama-3.1-405b-16k");
+    CHECK(has(joined(text_of({good}, request)), "Run it as it is: no single change gains 1 %."));
+    const double own = evaluate(good).step->time_s;
+    for (const SearchResult& r : best_of_each_edit(good, {.headroom = 0})) CHECK(r.step_s > 0.99 * own);
+    // The author's words win.
+    request.decision = "We buy no GPUs this year.", request.owner = "Ada";
+    const std::string own_words = joined(text_of({good}, request));
+    CHECK(has(own_words, "We buy no GPUs this year."));
+    CHECK(has(own_words, "Owner: Ada"));
+    // Of two plans it says first which one fits.
+    request.decision.clear();
+    CHECK(has(joined(text_of({good, full}, request)), "A fits, B does not with the usual buffers."));
 }
 
 TEST_CASE("pages are named by number or word") {

@@ -1,15 +1,12 @@
 // The first page of a review: what to do and why, three figures, where it runs, where the step goes, what
-// else was tried, and what is open. It is one page and stands alone.
+// else was tried, and what is open. It is one page, and needs no other.
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/signs.h"
+#include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/mesh/mesh_strip.h"
-#include "app/ui/views/search/search_found.h"
-#include "core/explain/verdict.h"
-#include "core/plan/problem.h"
-#include "core/plan/title.h"
 
 #include <algorithm>
 #include <array>
@@ -24,69 +21,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kWorthIt = 0.01;  // of the step: a smaller gain is no reason to change a plan
-constexpr float kGap = 0.9f;       // in lines
-
-MemoryFit fit_of_plan(const Evaluation& e) {
-    return fit_of(e.memory).value_or(MemoryFit::no);
-}
-
-double gain_of(const Reviewed& of, const SearchResult& r) {
-    return 1 - r.step_s / of.evaluation.step->time_s;
-}
-
-// "cp 2": the choices in which a layout differs from the plan; sharded data parallelism follows from the
-// others.
-std::string change_words(const Plan& plan, const LayoutChoice& to) {
-    const LayoutChoice own = choice_of(plan);
-    std::string out;
-    for (const Varied v : all_of<Varied>()) {
-        if (v == Varied::dp_shard || value_text(own, v) == value_text(to, v)) continue;
-        out += (out.empty() ? "" : ", ") + std::string(chip_name(v)) + " " + value_text(to, v);
-    }
-    return out;
-}
-
-// Returns the change that the page proposes: the fastest that fits, where the plan does not fit or loses
-// time.
-const SearchResult* proposal_of(const ReviewContent& content) {
-    if (content.tried.empty() || content.plans.size() > 1) return nullptr;
-    const SearchResult& best = content.tried.front();
-    const bool fits = fit_of_plan(content.evaluations[0]) == MemoryFit::yes;
-    return !fits || gain_of(content.first(), best) >= kWorthIt ? &best : nullptr;
-}
-
-std::string decision_of(const ReviewContent& content, const SearchResult* proposed) {
-    if (!content.request.decision.empty()) return content.request.decision;
-    if (content.comparison) return comparison_verdict(content);
-    const Reviewed of = content.first();
-    const MemoryFit fit = fit_of_plan(of.evaluation);
-    if (proposed == nullptr) {
-        if (fit == MemoryFit::yes)
-            return content.tried.empty() ? "Run it as it is."
-                                         : "Run it as it is: no single change gains 1 %.";
-        return fit == MemoryFit::no ? "Do not run it: it does not fit, and no single change makes it fit."
-                                    : "Run it only if the framework keeps its buffers small.";
-    }
-    const double gain = gain_of(of, *proposed);
-    const std::string change = change_words(of.plan, proposed->choice);
-    const std::string speed =
-        std::abs(gain) < 0.0005 ? "as fast" : percent(std::abs(gain)) + (gain > 0 ? " faster" : " slower");
-    if (fit == MemoryFit::yes) return "Run it with " + change + ": " + speed + ", and it fits.";
-    return std::string(fit == MemoryFit::no ? "Do not run it as it is." : "Do not rely on small buffers.")
-           + " Run it with " + change + ": it then fits, and is " + speed + ".";
-}
-
-std::string reason_of(const ReviewContent& content, const SearchResult* proposed) {
-    const Reviewed of = content.first();
-    std::string out = verdict_of(of.evaluation).reason;
-    if (proposed == nullptr) return out;
-    const double gain = std::abs(gain_of(of, *proposed));
-    if (gain >= kWorthIt && gain < of.evaluation.step->error)
-        out += " The gain is smaller than the estimate's own range of " + percent(of.evaluation.step->error)
-               + ": measure both.";
-    return out;
-}
+constexpr float kGap = 0.9f;  // in lines
 
 // ---- three figures ------------------------------------------------------------------------------------
 
@@ -333,48 +268,33 @@ void draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& conte
     const Reviewed of = content.first();
     const float line = sheet.paper().line();
     Rect head = room.cut_top(line);
-    const float memory_w = sheet.canvas().text_width("000.0 GiB", sheet.plain()), time_w = memory_w;
+    const float memory_w = sheet.canvas().text_width("000.0", sheet.strong()) + 12,
+                time_w = sheet.canvas().text_width("00.00 ms", sheet.strong()) + 6;
     sheet.label(head.cut_right(memory_w), "GiB", sheet.faint(), Align::right);
     sheet.label(head.cut_right(time_w), "step", sheet.faint(), Align::right);
     sheet.label(head, "One change each", sheet.strong());
     const auto row = [&](const std::string& words, double step_s, double memory, bool fits, bool strong) {
-        Rect r = room.cut_top(line);
+        TextStyle style = strong ? sheet.strong() : sheet.plain(), figure = style;
+        if (!fits) figure.color = sheet.theme().bad;
+        const float h = sheet.canvas().paragraph_height(room.w - memory_w - time_w, words, style, line);
+        if (h > room.h) return false;
+        Rect r = room.cut_top(h);
         if (strong)
             sheet.canvas().rect(r.inset(-4, 0), mix(sheet.theme().panel, sheet.theme().good, 0.14f), 3);
-        TextStyle style = strong ? sheet.strong() : sheet.plain();
-        TextStyle figure = style;
-        if (!fits) figure.color = sheet.theme().bad;
-        sheet.label(r.cut_right(memory_w), gib(memory), figure, Align::right);
-        sheet.label(r.cut_right(time_w), time_text(step_s), style, Align::right);
-        sheet.label(r, words, style);
+        Rect memory_at = r.cut_right(memory_w), time_at = r.cut_right(time_w);
+        memory_at.h = time_at.h = line;
+        sheet.label(memory_at, gib(memory), figure, Align::right);
+        sheet.label(time_at, time_text(step_s), style, Align::right);
+        sheet.canvas().paragraph(r, words, style, line);
+        return true;
     };
     const Evaluation& e = of.evaluation;
     row("this plan", e.step->time_s, e.memory.peak(), fit_of_plan(e) == MemoryFit::yes, false);
     for (const SearchResult& r : content.tried) {
-        if (room.h < line) break;
-        row(change_words(of.plan, r.choice), r.step_s, r.memory_bytes, true, &r == proposed);
+        if (!row(change_words(of.plan, r.choice), r.step_s, r.memory_bytes, true, &r == proposed)) break;
     }
     if (content.tried.empty() && room.h >= line)
         sheet.label(room.cut_top(line), "no other fits", sheet.faint());
-}
-
-// Returns what the figures leave open, the most pressing first.
-std::vector<std::string> open_questions(const ReviewContent& content) {
-    std::vector<std::string> out;
-    const Evaluation& e = content.evaluations[0];
-    const StageMemory& full = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
-    const double room = e.memory.hbm - (full.total() - full.buffers);
-    if (full.most() > e.memory.hbm && room > 0)
-        out.push_back("Do the framework's buffers stay under " + memory_text(room) + "?");
-    const Step& s = *e.step;
-    if (s.calibrated == 0 && s.nearest_run >= kFarRun)
-        out.emplace_back("What does one step take? No measured run is near.");
-    if (const auto loss = largest_loss(s); loss && loss->part == StepPart::bubble)
-        out.push_back("Is the batch of " + count_text(s.tokens_per_step) + " tokens fixed? The bubble is "
-                      + percent(loss->time_s / s.time_s) + ".");
-    for (const Problem& p : e.problems)
-        if (p.severity == Severity::warning) out.push_back(std::string(title_of(p.code)) + "?");
-    return out;
 }
 
 void draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& content) {
@@ -382,7 +302,9 @@ void draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& c
     const float line = sheet.paper().line(), box = sheet.paper().body * 0.7f;
     const Rect signature = room.cut_bottom(line * 1.6f);
     sheet.label(room.cut_top(line), "Open questions", sheet.strong());
-    for (const std::string& q : open_questions(content)) {
+    const std::vector<std::string> questions = open_questions(content);
+    if (questions.empty()) sheet.label(room.cut_top(line), "none from the figures", sheet.faint());
+    for (const std::string& q : questions) {
         const float h = c.paragraph_height(room.w - box * 1.7f, q, sheet.plain(), line);
         if (h > room.h) break;
         const Rect row = room.cut_top(h + line * 0.15f);
@@ -414,11 +336,13 @@ void draw_columns(ReviewSheet& sheet, const ReviewContent& content, const Search
         return;
     }
     Rect room = sheet.take(std::max(0.0f, sheet.left() - 2));
-    const float gap = sheet.paper().line();
-    draw_step_column(sheet, room.cut_top(room.h * 0.3f), step);
-    room.cut_top(gap);
-    draw_tried_column(sheet, room.cut_top(room.h * 0.5f), content, proposed);
-    room.cut_top(gap);
+    const float line = sheet.paper().line();
+    const auto rows = [&](std::size_t n) {
+        return room.cut_top(std::min(room.h, line * static_cast<float>(n)));
+    };
+    draw_step_column(sheet, rows(waterfall(step).size() + 1), step);
+    room.cut_top(line);
+    draw_tried_column(sheet, rows(content.tried.size() + 3), content, proposed);
     draw_questions_column(sheet, room, content);
 }
 

@@ -71,7 +71,7 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
         }
     }
     if (e.step && wants(c, ReviewPage::summary)) c.tried = best_of_each_edit(plans[0], {.headroom = 0});
-    if (plans.size() > 1 && wants(c, ReviewPage::comparison)) {
+    if (plans.size() > 1 && (wants(c, ReviewPage::comparison) || wants(c, ReviewPage::summary))) {
         if (request.second_is_a)
             c.comparison =
                 compare(std::vector{c.plans[1], c.plans[0]}, std::vector{c.evaluations[1], c.evaluations[0]});

@@ -162,8 +162,13 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
         draw_node(c, theme, r, scene, rank, closed, color, node);
         const bool edge = i == 0 || i + 1 == at.shown(), own = node == rank / domain;
         const TextStyle style = own ? TextStyle{Face::semibold, type, theme.text, 0} : plain;
-        const std::string words = node_words(scene, p, node, edge);
-        const float w = c.text_width(words, style) + 4;
+        std::string words = node_words(scene, p, node, edge);
+        float w = c.text_width(words, style) + 4;
+        // A name at an end gives way to its number where the next one has no room.
+        const float to_end = i == 0 ? r.center().x - ground.x : ground.right() - r.center().x;
+        const float inner = std::max(w / 2, w - to_end), next = at.shown() == 2 ? inner : type * 1.2f;
+        if (edge && at.shown() > 1 && inner + next > at.pitch)
+            words = node_words(scene, p, node, false), w = c.text_width(words, style) + 4;
         const float left = std::clamp(r.center().x - w / 2, ground.x, std::max(ground.x, ground.right() - w));
         if (w <= at.pitch + 8 || at.shown() == 1)
             c.text_in({left, r.bottom() + 13, w, line}, words, style, Align::center);

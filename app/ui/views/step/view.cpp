@@ -34,7 +34,10 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     const Step& step = *scene.evaluation.step;
     const std::vector<StepSlice> slices = waterfall(step);
     Canvas& c = ui.canvas();
-    const float label = 118, figure = 112;
+    constexpr float figure = 112;
+    float label = 60;
+    for (const StepSlice& s : slices) label = std::max(label, c.text_width(label_of(s), ui.style(12)) + 16);
+    label = std::min(label, room.w * 0.4f);
     const float row_h = std::clamp(room.h / static_cast<float>(slices.size() + 1), 14.0f, 26.0f);
     const float w = room.w - label - figure;
     if (w < 40) return;

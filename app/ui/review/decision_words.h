@@ -1,0 +1,24 @@
+// Says what the first page of a review decides, why, and what is open. All of it is from the evaluation and
+// from one change each that was tried (ReviewContent::tried); the author's own words win.
+#pragma once
+
+#include "app/ui/review/pages.h"
+
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+[[nodiscard]] MemoryFit fit_of_plan(const Evaluation& evaluation);
+// Returns "cp 2": the choices in which a layout differs from the plan. Sharded data parallelism follows from
+// the others and is left out.
+[[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
+// Returns the change that the page proposes: the fastest that fits, where the plan does not fit or where it
+// gains at least 1 % of the step. Null: none, or two plans are compared.
+[[nodiscard]] const SearchResult* proposal_of(const ReviewContent& content);
+[[nodiscard]] std::string decision_of(const ReviewContent& content, const SearchResult* proposed);
+[[nodiscard]] std::string reason_of(const ReviewContent& content, const SearchResult* proposed);
+// Returns what the figures leave open, the most pressing first.
+[[nodiscard]] std::vector<std::string> open_questions(const ReviewContent& content);
+
+}  // namespace pentamesh::ui
