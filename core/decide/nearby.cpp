@@ -53,8 +53,7 @@ bool is_layout_of(const Plan& a, const Plan& b) {
 std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOptions& options) {
     SearchOptions asked = options;
     asked.goal = Goal::tokens;
-    // Of a plan that its software does not run no layout may lack anything new; there the search has them
-    // all.
+    // If its software does not run the plan, no layout may lack anything new; the search then has all.
     const bool lacking = lacks_of(plan, plan.training.software).any();
     constexpr int kAnyTop = 64;
     asked.top = lacking ? kAnyTop : 2;  // the plan itself may be the first

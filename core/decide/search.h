@@ -50,8 +50,7 @@ struct SearchResult {
     double cost_per_token = 0;              // in the cluster's currency; 0: the plan gives no price
     Step step;                              // the parts of step_s
     bool pareto = false;                    // no other fit layout is better in both tokens/s and memory
-    // How many other layouts have the same step and memory, to the last digit; counted for the best by the
-    // goal.
+    // Counts other layouts with the same step and memory, to the last digit, for the best by the goal.
     std::int64_t alike = 0;
 };
 

@@ -290,7 +290,7 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     const std::string own_words = joined(text_of({good}, request));
     CHECK(has(own_words, "We buy no GPUs this year."));
     CHECK(has(own_words, "Owner: Ada"));
-    // Of two plans it says first which one fits.
+    // It says first which one of two plans fits.
     request.decision.clear();
     CHECK(has(joined(text_of({good, full}, request)), "A fits, B does not with the usual buffers."));
 }
