@@ -95,9 +95,11 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
                 .high = full.most(),
                 .points = {{peak, t.text}},
                 .limit = hbm};
+    const std::string own = time_text(s.time_s);
     Card step{.label = "step",
-              .value = significant(s.time_s),
-              .unit = "s, " + significant(time.low) + " to " + significant(time.high),
+              .value = own.substr(0, own.find(' ')),
+              .unit =
+                  own.substr(own.find(' ') + 1) + ", " + time_text(time.low) + " to " + time_text(time.high),
               .color = t.text,
               .from = 0.6 * time.low,
               .to = 1.25 * time.high,
@@ -122,7 +124,7 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
         step.points.push_back({proposed->step_s, t.good});
         step.from = std::min(step.from, 0.9 * proposed->step_s);
         step.to = std::max(step.to, 1.1 * proposed->step_s);
-        step.foot = with(significant(proposed->step_s) + " s");
+        step.foot = with(time_text(proposed->step_s));
         rate.points.push_back({proposed->mfu, t.good});
         rate.foot = with(percent(proposed->mfu));
     }
