@@ -33,6 +33,8 @@ constexpr std::array kCommands{
     Command{"search", "ranked layouts for a model on a cluster", add_search},
     Command{"compare", "plans side by side", add_compare},
     Command{"sensitivity", "what each choice and constant is worth", add_sensitivity},
+    Command{"scale", "how far a plan scales: over GPUs, batch or sequence, and what sets the limit",
+            add_scale},
     Command{"export", "a framework's settings for a plan", add_export},
     Command{"import", "a plan out of a framework's settings", add_import},
     Command{"check", "a folder of recipes, scripts and plans: a line each, exit 1 where one cannot run",

@@ -1,0 +1,163 @@
+// `scale` says how far a plan scales: over GPUs, batch or sequence, and what sets the limit.
+#include "core/decide/scale.h"
+#include "app/cli/document.h"
+#include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
+#include "app/tables/table.h"
+#include "core/base/nearest.h"
+#include "core/base/number.h"
+#include "core/base/text.h"
+#include "core/plan/title.h"
+
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace pentamesh::cli {
+namespace {
+
+struct ScaleArguments {
+    PlanArgument plan;
+    std::string over = "gpus";
+    std::string least, most;
+    bool weak = false, csv = false, markdown = false;
+};
+
+bool in_use(const Scale& s, GroupKind k) {
+    for (const ScalePoint& p : s.points)
+        if (p.time_s[k] > 0 || p.waits_s[k] > 0) return true;
+    return false;
+}
+
+Table scale_table(const Scale& s) {
+    Table t;
+    const std::string over(name_of(s.request.over));
+    t.columns = {{over, Shown::count, "at"},
+                 {"step", Shown::seconds, "step_s"},
+                 {"compute", Shown::seconds, "compute_s"},
+                 {"bubble", Shown::seconds, "bubble_s"}};
+    for (const GroupKind k : all_of<GroupKind>())
+        if (in_use(s, k))
+            t.columns.push_back(
+                {std::string(name_of(k)) + " waits", Shown::seconds, std::string(name_of(k)) + "_waits_s"});
+    const std::array<Table::Column, 6> rest{{{"tokens/s", Shown::count, "tokens_per_s"},
+                                             {"MFU", Shown::share, "mfu"},
+                                             {"of the best per GPU", Shown::share, "of_best"},
+                                             {"fullest GPU", Shown::memory, "memory_bytes"},
+                                             {"fits"},
+                                             {"reason"}}};
+    t.columns.insert(t.columns.end(), rest.begin(), rest.end());
+    for (const ScalePoint& p : s.points) {
+        Table::Row& row = t.rows.emplace_back();
+        row.emplace_back(p.at);
+        const auto number = [&](double x) { row.push_back(p.possible() ? Cell(x) : Cell("")); };
+        for (const double x : {p.step_s, p.compute_s, p.bubble_s}) number(x);
+        for (const GroupKind k : all_of<GroupKind>())
+            if (in_use(s, k)) number(p.waits_s[k]);
+        for (const double x : {p.tokens_per_s, p.mfu, p.of_best}) number(x);
+        row.push_back(p.possible() ? whole_cell(p.memory_bytes) : Cell(""));
+        row.emplace_back(p.possible() ? name_of(p.fit) : "");
+        row.emplace_back(p.reason);
+    }
+    return t;
+}
+
+Json json_of_point(const Scale& s, const ScalePoint& p) {
+    Json out{{"at", p.at}, {"reason", p.possible() ? Json(nullptr) : Json(p.reason)}};
+    if (!p.possible()) return out;
+    Json axes = Json::object();
+    for (const GroupKind k : all_of<GroupKind>())
+        if (in_use(s, k))
+            axes[key_of(k)] = {{"time_s", p.time_s[k]},
+                               {"waits_s", p.waits_s[k]},
+                               {"tier", p.tier[k] < 0 ? Json(nullptr) : Json(p.tier[k])}};
+    out.update({{"step_s", p.step_s},
+                {"compute_s", p.compute_s},
+                {"bubble_s", p.bubble_s},
+                {"axes", std::move(axes)},
+                {"tokens_per_s", p.tokens_per_s},
+                {"mfu", p.mfu},
+                {"of_best", p.of_best},
+                {"memory_bytes", whole(p.memory_bytes)},
+                {"fits", p.fit == MemoryFit::yes},
+                {"may_fit", p.fit != MemoryFit::no}});
+    return out;
+}
+
+Json json_of_scale(const Plan& plan, const Scale& s) {
+    Json points = Json::array(), crossings = Json::array();
+    for (const ScalePoint& p : s.points) points.push_back(json_of_point(s, p));
+    for (const ScaleCrossing& c : s.crossings) {
+        const bool of_axis = c.turn == ScaleTurn::waits || c.turn == ScaleTurn::leaves_tier
+                             || c.turn == ScaleTurn::passes_compute;
+        crossings.push_back({{"turn", name_of(c.turn)},
+                             {"axis", of_axis ? Json(key_of(c.axis)) : Json(nullptr)},
+                             {"at", c.at},
+                             {"words", c.words}});
+    }
+    const bool gpus = s.request.over == ScaleOver::gpus;
+    return {{"plan", title_of(plan)},
+            {"over", name_of(s.request.over)},
+            {"scaling", gpus ? Json(s.request.weak ? "weak" : "strong") : Json(nullptr)},
+            {"points", std::move(points)},
+            {"crossings", std::move(crossings)}};
+}
+
+std::int64_t bound_of(const std::string& option, const std::string& text) {
+    if (text.empty()) return 0;
+    constexpr double kMost = 1 << 30;
+    const std::optional<double> n = parse_double(text);
+    if (!n || !(*n >= 1 && *n <= kMost) || *n != std::floor(*n))
+        throw Error(ErrorKind::usage, "", "",
+                    option + " " + shown_text(text) + ": is a whole number from 1 on");
+    return static_cast<std::int64_t>(*n);
+}
+
+int run_scale(const Context& context, const ScaleArguments& a) {
+    const std::optional<ScaleOver> over = parse_name<ScaleOver>(a.over);
+    if (!over)
+        throw Error(ErrorKind::usage, "", "",
+                    "--over " + shown_text(a.over) + ": there are gpus, batch, sequence");
+    if (a.weak && *over != ScaleOver::gpus)
+        throw Error(ErrorKind::usage, "", "",
+                    "--weak: the batch grows with the GPUs, so it needs --over gpus");
+    const ScaleRequest request{*over, a.weak, bound_of("--from", a.least), bound_of("--to", a.most)};
+    if (request.least > 0 && request.most > 0 && request.least > request.most)
+        throw Error(ErrorKind::usage, "", "", "--from " + a.least + " --to " + a.most + ": goes backwards");
+    const Plan plan = load_plan(context, a.plan);
+    const Scale s = scale_of(plan, request);
+    if (context.json) {
+        print(pretty(json_of_scale(plan, s)));
+        return 0;
+    }
+    const Table table = scale_table(s);
+    if (a.csv) {
+        print(write_table(table, TableFormat::csv));
+        return 0;
+    }
+    Section turns{"What turns", {}, {}};
+    for (const ScaleCrossing& c : s.crossings) turns.lines.push_back(c.words + ".");
+    if (s.crossings.empty()) turns.lines.emplace_back("Nothing, in this range.");
+    const std::string how = *over != ScaleOver::gpus ? "Over the " + a.over
+                            : a.weak                 ? "Over GPUs, the batch grows with them (weak scaling)"
+                                                     : "Over GPUs, the batch stays (strong scaling)";
+    const Document document{title_of(plan), {{how, {}, table}, std::move(turns)}};
+    print(a.markdown ? to_markdown(document) : to_text(document));
+    return 0;
+}
+
+}  // namespace
+
+void add_scale(Options& app, Context& context) {
+    auto& a = run_with(app, context, run_scale);
+    add_plan_argument(app, a.plan);
+    app.add_option("--over", a.over, "gpus, batch or sequence").show_default();
+    app.add_flag("--weak", a.weak, "the batch grows with the GPUs");
+    app.add_option("--from", a.least, "the least value").type_name("INT");
+    app.add_option("--to", a.most, "the largest value").type_name("INT");
+    add_json_flag(app, context);
+    app.add_flag("--csv", a.csv, "write the points as CSV").excludes("--json");
+    app.add_flag("--markdown", a.markdown, "write Markdown").excludes("--json").excludes("--csv");
+}
+
+}  // namespace pentamesh::cli
