@@ -80,7 +80,9 @@ class DumpReader {
         std::int64_t number = -1;
         std::string_view name;
         const Value* config = nullptr;
-        auto operator<=>(const Named&) const = default;
+        bool operator<(const Named& other) const {
+            return std::tie(number, name) < std::tie(other.number, other.name);
+        }
     };
     void read_groups() {
         const Value* config = values_.find(values_.root, "pg_config");

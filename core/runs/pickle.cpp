@@ -2,7 +2,7 @@
 #include "core/runs/values.h"
 
 #include <array>
-#include <bit>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -124,7 +124,10 @@ class Reader {
         case 'G': {  // the highest byte first
             std::uint64_t n = 0;
             for (const char c : take(8)) n = n << 8U | static_cast<unsigned char>(c);
-            push(real_value(std::bit_cast<double>(n)));
+            double number = 0;
+            static_assert(sizeof number == sizeof n);
+            std::memcpy(&number, &n, sizeof n);
+            push(real_value(number));
             return true;
         }
         default: return false;

@@ -61,7 +61,7 @@ float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, Le
     const Rect head = room.cut_top(20);
     if (draw) ui.section(head, "THE PICTURE SHOWS");
     ChipRow row(ui, room, size, draw);
-    const auto chip = [&](std::uint64_t index, const std::string& label) {
+    const auto chip = [&](std::size_t index, const std::string& label) {
         const bool chosen = session.asked_shown == static_cast<int>(index) - 1;
         if (row.chip(index, label, chosen)) action = {LessonAction::Kind::ask_plan, index};
     };
