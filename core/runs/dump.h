@@ -3,7 +3,6 @@
 
 #include "core/runs/values.h"
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +10,7 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -24,7 +24,10 @@ struct ProcessGroup {
     int description = 0;  // its text: RunNames::text
     int ranks = 0;        // their list: RunNames::ranks
     int twin = 0;
-    auto operator<=>(const ProcessGroup&) const = default;
+    bool operator==(const ProcessGroup&) const = default;
+    bool operator<(const ProcessGroup& o) const {
+        return std::tie(description, ranks, twin) < std::tie(o.description, o.ranks, o.twin);
+    }
 };
 
 // Gives numbers to groups and to texts that many dumps repeat, and is asked from several threads.

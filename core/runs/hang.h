@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace pentamesh::runs {
@@ -23,7 +24,11 @@ struct RunCall {
     int group = -1, collective = -1;
     std::int64_t sequence = -1;
     bool p2p = false;
-    auto operator<=>(const RunCall&) const = default;
+    bool operator==(const RunCall&) const = default;
+    bool operator<(const RunCall& o) const {
+        return std::tie(group, collective, sequence, p2p)
+               < std::tie(o.group, o.collective, o.sequence, o.p2p);
+    }
 };
 
 struct Culprit {

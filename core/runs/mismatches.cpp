@@ -117,7 +117,7 @@ class Mismatches {
                     ++sisters[kind];
             }
         for (const auto* counts : {&sisters, &own}) {
-            const std::set<Kind> most = most_called(*counts);
+            std::set<Kind> most = most_called(*counts);
             if (most.size() == 1 && tied.contains(*most.begin())) return most;
         }
         return tied;

@@ -110,8 +110,8 @@ std::vector<std::string> differences(const RunLayout& l, const Plan& plan) {
         compare("ep", l.factors[RunAxis::ep], mesh.expert[Axis::ep]);
         compare("etp", l.factors[RunAxis::etp], mesh.expert[Axis::tp]);
     } else if (l.has_experts != mesh.has_experts) {
-        out.push_back(l.has_experts ? "The run has experts, the plan's model has none."
-                                    : "The plan's model has experts; no group of the run is of experts.");
+        out.emplace_back(l.has_experts ? "The run has experts, the plan's model has none."
+                                       : "The plan's model has experts; no group of the run is of experts.");
     }
     return out;
 }

@@ -16,7 +16,7 @@ class QuestionReader {
     QuestionReader(LessonFaults& faults, int line, bool checked) : faults_(faults), checked_(checked) {
         q_.line = query_line_ = line;
     }
-    void line(std::string_view text, int number);
+    void line(std::string_view line, int number);
     // Checks the whole, once it is read.
     [[nodiscard]] LessonQuestion finish();
 
