@@ -246,7 +246,7 @@ constexpr double kSameShare = 0.02;
 Answer change_of(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
                  const Presets& presets) {
     Answer then = answer_query(question.query, plan, evaluation, presets);
-    const Answer now = answer_query(split_query(question.query).query, plan, evaluation, presets);
+    Answer now = answer_query(split_query(question.query).query, plan, evaluation, presets);
     if (then.kind != Answer::Kind::number) return then;
     if (now.kind != Answer::Kind::number) return now;
     const double by = then.number - now.number;
