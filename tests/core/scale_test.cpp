@@ -20,8 +20,8 @@ const ScaleCrossing* crossing(const Scale& s, ScaleTurn turn, GroupKind axis) {
     return it == s.crossings.end() ? nullptr : &*it;
 }
 
-// Sharded states alone, in one fast domain that holds all GPUs: one bandwidth, no schedule, one reduction and
-// one gather a step.
+// Sharded states and no other axis, in one fast domain that holds all GPUs: one bandwidth, no schedule, one
+// reduction and one gather a step.
 Plan sharded_in_one_domain() {
     Plan p = presets().plan("llama-3-8b-fsdp");
     p.cluster.tiers.resize(1);
