@@ -28,8 +28,8 @@ std::string system_reason(int number, const char* otherwise) {
     return number != 0 ? std::generic_category().message(number) : otherwise;
 }
 
-std::string too_large() {
-    return "is larger than " + std::to_string(kMostFileBytes >> 20) + " MiB, the most that is read";
+std::string too_large(std::uintmax_t most) {
+    return "is larger than " + std::to_string(most >> 20) + " MiB, the most that is read";
 }
 
 constexpr std::string_view kHalfWritten = ".new-";  // a number follows
@@ -88,46 +88,47 @@ fs::path behind_links(fs::path path) {
 namespace {
 
 // Returns what is wrong, in words; empty: all of it is in `text`.
-std::string read_all(std::istream& in, std::string& text) {
+std::string read_all(std::istream& in, std::uintmax_t most, std::string& text) {
     std::array<char, 1 << 16> block{};
     while (in) {
         in.read(block.data(), block.size());
         text.append(block.data(), static_cast<std::size_t>(in.gcount()));
-        if (text.size() > kMostFileBytes) return too_large();
+        if (text.size() > most) return too_large(most);
     }
     return in.bad() ? "cannot be read: " + system_reason(errno, "the read failed") : "";
 }
 
-std::string read_all(const fs::path& path, std::string& text) {
+}  // namespace
+
+std::string try_read_file(const fs::path& path, std::uintmax_t most_bytes, std::string& text) {
     std::error_code ignored;
+    text.clear();
     if (fs::is_directory(path, ignored)) return "is a folder, not a file";
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     if (!in) return "cannot be read: " + system_reason(errno, "it could not be opened");
-    if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) > kMostFileBytes)
-        return too_large();
-    return read_all(in, text);
+    if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) > most_bytes)
+        return too_large(most_bytes);
+    return read_all(in, most_bytes, text);
 }
-
-}  // namespace
 
 std::string read_stream(std::istream& in, const std::string& name) {
     std::string text;
-    const std::string wrong = read_all(in, text);
+    const std::string wrong = read_all(in, kMostFileBytes, text);
     if (!wrong.empty()) fail(name, wrong);
     return text;
 }
 
 std::string read_file(const fs::path& path) {
     std::string text;
-    const std::string wrong = read_all(path, text);
+    const std::string wrong = try_read_file(path, kMostFileBytes, text);
     if (!wrong.empty()) fail(path, wrong);
     return text;
 }
 
 std::optional<std::string> try_read_file(const fs::path& path) {
     std::string text;
-    return read_all(path, text).empty() ? std::optional(std::move(text)) : std::nullopt;
+    return try_read_file(path, kMostFileBytes, text).empty() ? std::optional(std::move(text)) : std::nullopt;
 }
 
 void write_file(const fs::path& path, std::string_view text) {

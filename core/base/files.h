@@ -17,6 +17,9 @@ namespace pentamesh {
 inline constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{64} << 20;
 
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
+// Reads into `text`, whose memory it keeps. Returns what is wrong, in words; empty: all of it is there.
+[[nodiscard]] std::string try_read_file(const std::filesystem::path& path, std::uintmax_t most_bytes,
+                                        std::string& text);
 // Returns nullopt where it cannot be read, and nobody asks why.
 [[nodiscard]] std::optional<std::string> try_read_file(const std::filesystem::path& path);
 // Reads an open stream in the same way; `name` is used in errors.

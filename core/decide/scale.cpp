@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/mesh/places.h"
+#include "core/plan/changes.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
@@ -53,30 +54,22 @@ std::vector<std::int64_t> values_of(const Plan& plan, const ScaleRequest& r) {
     return out;
 }
 
-// Gives data parallelism the GPUs that the other axes leave.
-void set_gpus(Plan& p, const Plan& own, std::int64_t gpus, bool weak) {
-    Layout& l = p.layout;
-    const std::int64_t dp = std::max<std::int64_t>(gpus / replica_of(l), 1);
-    const std::int64_t copies = replicas_in_force(own);
-    p.cluster.gpus = gpus;
-    const bool hybrid = own.layout.dp_shard > 1 && copies > 1;
-    if (own.layout.dp_shard <= 1)
-        l.dp_replicate = dp;
-    else if (hybrid && dp >= own.layout.dp_shard)
-        l.dp_replicate = std::max<std::int64_t>(dp / own.layout.dp_shard, 1);
-    else
-        l.dp_shard = dp, l.dp_replicate = 1;
+// Data parallelism takes the GPUs that the other axes leave; copies of shards become more, or fewer.
+Plan on_gpus(const Plan& own, std::int64_t gpus, bool weak) {
+    const bool hybrid = own.layout.dp_shard > 1 && replicas_in_force(own) > 1;
+    Plan p = hybrid ? with_gpus_as_replicas(own, gpus) : with_gpus(own, gpus);
     if (weak)
         p.training.global_batch =
             std::llround(static_cast<double>(own.training.global_batch) * static_cast<double>(gpus)
                          / static_cast<double>(own.cluster.gpus));
+    return p;
 }
 
 Plan plan_at(const Plan& own, const ScaleRequest& r, std::int64_t value) {
     Plan p = own;
     if (value == own_value(own, r.over)) return p;
     switch (r.over) {
-    case ScaleOver::gpus: set_gpus(p, own, value, r.weak); break;
+    case ScaleOver::gpus: return on_gpus(own, value, r.weak);
     case ScaleOver::batch: p.training.global_batch = value; break;
     case ScaleOver::sequence: p.training.sequence_length = value; break;
     }

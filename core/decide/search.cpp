@@ -11,8 +11,6 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 namespace pentamesh {
@@ -20,14 +18,6 @@ namespace pentamesh {
 using namespace searching;
 
 namespace {
-
-// Joins threads on every path, an exception's too.
-struct Joined {
-    std::vector<std::thread> threads;
-    ~Joined() {
-        for (std::thread& t : threads) t.join();
-    }
-};
 
 // Passes the first exception of any thread on to the caller, and ends the others' work.
 template <typename Pass>
@@ -43,13 +33,7 @@ void on_threads(Shared& all, int threads, Pass&& pass) {
         }
     };
     try {
-        Joined others;
-        try {
-            for (int i = 1; i < threads; ++i) others.threads.emplace_back(work);
-        } catch (const std::system_error&) {
-            // The system starts no more threads: those that it did start do the work, with this one.
-        }
-        work();
+        run_on_threads(threads, work);
     } catch (...) {  // no memory for a thread; those that did start have ended
         if (!first) first = std::current_exception();
     }

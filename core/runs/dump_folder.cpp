@@ -1,5 +1,6 @@
 #include "core/runs/dump_folder.h"
 
+#include "core/base/files.h"
 #include "core/base/threads.h"
 #include "core/runs/gzip.h"
 
@@ -8,12 +9,10 @@
 #include <atomic>
 #include <charconv>
 #include <exception>
-#include <fstream>
 #include <new>
 #include <optional>
 #include <set>
 #include <system_error>
-#include <thread>
 
 namespace pentamesh::runs {
 namespace {
@@ -25,15 +24,7 @@ constexpr std::size_t kMostDumpBytes = std::size_t{512} << 20U;
 void read_bytes(const fs::path& file, std::string& out) {
     std::error_code failed;
     if (!fs::is_regular_file(file, failed)) refuse("is no file");
-    const std::uintmax_t size = fs::file_size(file, failed);
-    if (failed) refuse("cannot be read: " + failed.message());
-    if (size > kMostDumpBytes) refuse("is larger than 512 MB, the most that is read");
-    std::ifstream in(file, std::ios::binary);
-    if (!in) refuse("cannot be read");
-    out.resize(static_cast<std::size_t>(size));
-    in.read(out.data(), static_cast<std::streamsize>(out.size()));
-    out.resize(static_cast<std::size_t>(in.gcount()));
-    if (in.bad()) refuse("cannot be read");
+    if (const std::string wrong = try_read_file(file, kMostDumpBytes, out); !wrong.empty()) refuse(wrong);
 }
 
 struct NamedFile {
@@ -63,14 +54,6 @@ std::vector<NamedFile> list_files(const fs::path& place) {
     });
     return out;
 }
-
-// Joins threads on every path, an exception's too.
-struct Joined {
-    std::vector<std::thread> threads;
-    ~Joined() {
-        for (std::thread& t : threads) t.join();
-    }
-};
 
 // Holds what came of one file.
 struct ReadFile {
@@ -170,17 +153,8 @@ DumpFolder read_dump_folder(const fs::path& place) {
     for (std::size_t i = 0; i < files.size(); ++i)
         if (files[i].rank < 0) read[i].why = "its name does not end in a rank";
     std::atomic<std::size_t> next{0};
-    const std::size_t most = std::min<std::size_t>(static_cast<std::size_t>(cores()), files.size());
-    {
-        Joined others;
-        const auto one = [&] { work(files, read, next, *out.names); };
-        try {
-            for (std::size_t i = 1; i < most; ++i) others.threads.emplace_back(one);
-        } catch (const std::system_error&) {
-            // The system starts no more threads: this one does the work.
-        }
-        one();
-    }
+    run_on_threads(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(cores()), files.size())),
+                   [&] { work(files, read, next, *out.names); });
     std::set<std::string> versions;
     std::set<std::int64_t> ranks;
     for (std::size_t i = 0; i < files.size(); ++i) {

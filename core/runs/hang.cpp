@@ -5,7 +5,6 @@
 #include "core/runs/culprits.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -186,16 +185,6 @@ void find_stall(const DumpFolder& run, std::int64_t node, Hang& hang) {
 }
 
 }  // namespace
-
-std::string_view name_of(RunVerdict verdict) {
-    constexpr std::array<std::string_view, 4> kNames{"hang", "slow", "clean", "unclear"};
-    return kNames[static_cast<std::size_t>(verdict)];
-}
-
-std::string_view name_of(FaultKind kind) {
-    constexpr std::array<std::string_view, 6> kNames{"stopped", "dead", "gpu", "mismatch", "size", "slow"};
-    return kNames[static_cast<std::size_t>(kind)];
-}
 
 Hang find_hang(const DumpFolder& run, std::int64_t node) {
     Hang hang;

@@ -1,8 +1,11 @@
 // Says of a run that stands still who is to blame, who waits for whom, and in which call.
 #pragma once
 
+#include "core/plan/names.h"
 #include "core/runs/run_layout.h"
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -11,12 +14,21 @@
 namespace pentamesh::runs {
 
 enum class RunVerdict : std::uint8_t { hang, slow, clean, unclear };
-[[nodiscard]] std::string_view name_of(RunVerdict verdict);
 
 // gpu: its GPU no longer reports; stopped: it does not come; dead: it left no dump; mismatch: it calls
 // another collective; size: of another size; slow: the others wait for it.
 enum class FaultKind : std::uint8_t { stopped, dead, gpu, mismatch, size, slow };
-[[nodiscard]] std::string_view name_of(FaultKind kind);
+}  // namespace pentamesh::runs
+
+namespace pentamesh {
+template <>
+inline constexpr std::array<std::string_view, 4> kNames<runs::RunVerdict>{"hang", "slow", "clean", "unclear"};
+template <>
+inline constexpr std::array<std::string_view, 6> kNames<runs::FaultKind>{"stopped",  "dead", "gpu",
+                                                                         "mismatch", "size", "slow"};
+}  // namespace pentamesh
+
+namespace pentamesh::runs {
 
 // Is one call of a group. `sequence` counts the group's collectives; of sends and receives it is the rank's
 // own number.

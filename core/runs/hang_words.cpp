@@ -18,8 +18,7 @@ std::string_view advice_of(FaultKind kind) {
                "checkpoint and log.";
     case FaultKind::dead:
         return "Look at the log and the end of the process of a rank without a dump, and at the kernel log "
-               "of "
-               "its node; make sure that its file was copied.";
+               "of its node; make sure that its file was copied.";
     case FaultKind::gpu:
         return "Look for Xid errors of the GPU in the kernel log of its node (dmesg), and take the node out.";
     case FaultKind::mismatch:
@@ -54,8 +53,7 @@ std::string verdict_words(const Hang& h) {
     switch (h.verdict) {
     case RunVerdict::clean:
         return name + ": no call is open, and no rank stands out by its time in communication";
-    case RunVerdict::slow:
-        return name + ": no call is open; the others wait for " + count_text(count(h.culprits), "rank");
+    case RunVerdict::slow: return name + ": no call is open; the others wait for " + ranks(h.culprits);
     case RunVerdict::hang:
     case RunVerdict::unclear: break;
     }
@@ -63,7 +61,7 @@ std::string verdict_words(const Hang& h) {
     if (!h.culprits.empty()) {
         const bool sure =
             std::all_of(h.culprits.begin(), h.culprits.end(), [](const Culprit& c) { return c.sure; });
-        out += count_text(count(h.culprits), "rank") + (count(h.culprits) == 1 ? " is" : " are")
+        out += ranks(h.culprits) + (count(h.culprits) == 1 ? " is" : " are")
                + (sure ? " to blame" : " suspected; who is to blame is not sure");
     } else if (!h.order_cycle.empty()) {
         out += "ranks " + ranks_text(h.order_cycle, kMostRanks)

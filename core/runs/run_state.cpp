@@ -14,6 +14,14 @@ Progress& progress_of(std::vector<Progress>& group, int dump) {
     return group.back();
 }
 
+// Returns null where the dump has no such group; `all` may be constant.
+template <typename All>
+auto find_in(All& all, int dump) -> decltype(all.data()) {
+    const auto at = std::lower_bound(all.begin(), all.end(), dump,
+                                     [](const Progress& p, int wanted) { return p.dump < wanted; });
+    return at != all.end() && at->dump == dump ? &*at : nullptr;
+}
+
 template <std::size_t N>
 bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -87,18 +95,11 @@ int RunState::dump_of(std::int64_t rank) const {
 }
 
 Progress* RunState::find(int group, int dump) {
-    std::vector<Progress>& all = in_group(group);
-    const auto at = std::lower_bound(all.begin(), all.end(), dump,
-                                     [](const Progress& p, int wanted) { return p.dump < wanted; });
-    return at != all.end() && at->dump == dump ? &*at : nullptr;
+    return find_in(in_group(group), dump);
 }
 
 const Progress* RunState::progress(int group, std::int64_t rank) const {
-    const std::vector<Progress>& all = in_group(group);
-    const int dump = dump_of(rank);
-    const auto at = std::lower_bound(all.begin(), all.end(), dump,
-                                     [](const Progress& p, int wanted) { return p.dump < wanted; });
-    return dump >= 0 && at != all.end() && at->dump == dump ? &*at : nullptr;
+    return find_in(in_group(group), dump_of(rank));
 }
 
 std::int64_t RunState::finished_by(const Progress& p) const {

@@ -56,7 +56,7 @@ void find_slow(const DumpFolder& run, Hang& hang) {
                                      true,
                                      {},
                                      "it spends " + time_text(ranks[i].ms / 1e3)
-                                         + " in communication where the next rank of its " + "stage spends "
+                                         + " in communication where the next rank of its stage spends "
                                          + time_text(ranks[slow].ms / 1e3) + ": the others wait for it"});
     }
     std::sort(hang.culprits.begin(), hang.culprits.end(),

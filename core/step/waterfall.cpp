@@ -45,6 +45,18 @@ std::vector<StepSlice> waterfall(const Step& s) {
     return out;
 }
 
+std::vector<StepSlice> joined(std::vector<StepSlice> slices, bool (*is)(StepPart), StepPart as) {
+    std::vector<StepSlice> out;
+    for (StepSlice& s : slices) {
+        if (is(s.part)) s.part = as;
+        if (s.part == as && !out.empty() && out.back().part == as)
+            out.back().time_s += s.time_s;
+        else
+            out.push_back(s);
+    }
+    return out;
+}
+
 Band band_of(double x, double error) {
     return {x / (1 + error), x * (1 + error)};
 }

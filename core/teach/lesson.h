@@ -57,6 +57,10 @@ struct LessonQuestion {
     bool shows = true;               // after the answer the views show the plan that was asked about
     std::vector<std::string> shown;  // the step's plan with these set instead; empty: the question's own
     int line = 0;
+    // Returns true if each option has a query of its own.
+    [[nodiscard]] bool compares_options() const {
+        return kind == QuestionKind::choose && (rule == Rule::lowest || rule == Rule::highest);
+    }
 };
 
 using QuestionRule = LessonQuestion::Rule;

@@ -262,11 +262,9 @@ Answer change_of(const LessonQuestion& question, const Plan& plan, const Evaluat
 
 Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
                const Presets& presets) {
-    const bool chooses = question.kind == QuestionKind::choose;
-    if (chooses && (question.rule == QuestionRule::lowest || question.rule == QuestionRule::highest))
-        return solve_options(question, plan, evaluation, presets);
+    if (question.compares_options()) return solve_options(question, plan, evaluation, presets);
     Solution out;
-    out.answer = chooses && question.rule == QuestionRule::change
+    out.answer = question.kind == QuestionKind::choose && question.rule == QuestionRule::change
                      ? change_of(question, plan, evaluation, presets)
                      : answer_query(question.query, plan, evaluation, presets);
     if (question.kind == QuestionKind::choose) {
@@ -313,12 +311,9 @@ AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution)
         out.plans.push_back({std::move(label), sets});
         return static_cast<int>(out.plans.size()) - 1;
     };
-    const bool by_option =
-        question.kind == QuestionKind::choose
-        && (question.rule == QuestionRule::lowest || question.rule == QuestionRule::highest);
     if (!question.shown.empty()) {
         out.first = add(sets_text(question.shown), question.shown);
-    } else if (!by_option) {
+    } else if (!question.compares_options()) {
         const AskedQuery asked = split_query(question.query);
         if (!asked.sets.empty()) out.first = add(sets_text(asked.sets), asked.sets);
     } else {

@@ -140,8 +140,7 @@ void QuestionReader::check_options() {
                       "choose offers 2 to " + std::to_string(kMostOptions) + " lines \"option: ...\"");
     for (std::size_t i = 0; i < q_.options.size(); ++i) {
         const LessonQuestion::Option& o = q_.options[i];
-        if (q_.rule == QuestionRule::lowest || q_.rule == QuestionRule::highest)
-            faults_.check_query(option_lines_[i], o.value);
+        if (q_.compares_options()) faults_.check_query(option_lines_[i], o.value);
         if (q_.rule == QuestionRule::change
             && std::find(kChanges.begin(), kChanges.end(), o.value) == kChanges.end())
             faults_.unknown(option_lines_[i], "change", o.value, {kChanges.begin(), kChanges.end()});

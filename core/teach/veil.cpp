@@ -295,9 +295,7 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     Veil veil;
     if (!step.question) return veil;
     const LessonQuestion& question = *step.question;
-    const bool by_option =
-        question.kind == QuestionKind::choose
-        && (question.rule == QuestionRule::lowest || question.rule == QuestionRule::highest);
+    const bool by_option = question.compares_options();
     // The view Compare says which part differs, and by how much.
     veil.covers = veil.covers_figures = !step.scene.against.empty();
     if (by_option) hide_options(veil, solution, evaluation);

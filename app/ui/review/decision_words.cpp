@@ -42,15 +42,9 @@ MemoryFit fit_of_plan(const Evaluation& e) {
 }
 
 std::string change_words(const Plan& plan, const LayoutChoice& to) {
-    const LayoutChoice own = choice_of(plan);
     std::string out;
-    for (const Varied v : all_of<Varied>()) {
-        const bool of_experts = v == Varied::ep || v == Varied::etp;
-        if (v == Varied::dp_shard || (of_experts && !plan.model.moe)
-            || value_text(own, v) == value_text(to, v))
-            continue;
+    for (const Varied v : changed_choices(plan, to))
         out += (out.empty() ? "" : ", ") + std::string(chip_name(v)) + " " + value_text(to, v);
-    }
     return out;
 }
 

@@ -50,16 +50,9 @@ void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::op
     const Cluster& cluster = of.plan.cluster;
     const Mesh& mesh = of.evaluation.mesh;
     if (mesh.world <= 0 || cluster.gpus <= 0 || room.w < 20 || room.h < 20) return;
-    Selection selection;
-    if (kind) selection.choose(*kind);
-    const Hover none;
-    Hover next;
-    const Scene scene{.plan = of.plan,
-                      .evaluation = of.evaluation,
-                      .presets = of.presets,
-                      .selection = selection,
-                      .hover = none,
-                      .next_hover = next};
+    PrintedScene printed(of);
+    if (kind) printed.selection.choose(*kind);
+    const Scene& scene = printed.scene;
     if (in_boxes(scene).pod > 0) room = room.inset(8, 0);  // its frame stands outside its cells
     // The mesh is laid out as on the screen, and enlarged where the page's type is.
     const float small = sheet.paper().small, zoom = std::max(1.0f, small / 11), line = small * 1.4f;

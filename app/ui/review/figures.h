@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/ui/review/sheet.h"
+#include "app/ui/scene/scene.h"
 #include "core/decide/sensitivity.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
@@ -17,6 +18,23 @@ struct Reviewed {
     const Plan& plan;
     const Evaluation& evaluation;
     const Presets& presets;
+};
+
+// The scene of a page: nothing is selected, and nobody points at anything.
+struct PrintedScene {
+    explicit PrintedScene(const Reviewed& of)
+        : scene{.plan = of.plan,
+                .evaluation = of.evaluation,
+                .presets = of.presets,
+                .selection = selection,
+                .hover = none,
+                .next_hover = next} {}
+    PrintedScene(const PrintedScene&) = delete;
+    PrintedScene& operator=(const PrintedScene&) = delete;
+
+    Selection selection{};
+    Hover none{}, next{};
+    Scene scene;
 };
 
 // Draws every GPU in its node, coloured by its group of that kind; without a kind one rank's groups of every

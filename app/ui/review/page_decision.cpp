@@ -148,11 +148,7 @@ void draw_cards(ReviewSheet& sheet, const ReviewContent& content, const SearchRe
 // ---- where it runs ------------------------------------------------------------------------------------
 
 void draw_costs(ReviewSheet& sheet, const Scene& scene) {
-    const MeshAxes dense = axes_of(sheet.theme(), scene.plan, scene.evaluation, false);
-    std::vector<MeshAxis> axes(dense.span().begin(), dense.span().end());
-    for (const GroupKind kind : {GroupKind::ep, GroupKind::etp, GroupKind::edp})
-        if (in_use(scene.evaluation, kind) && cost_of(scene.evaluation, kind).bytes > 0)
-            axes.push_back(mesh_axis(sheet.theme(), scene.plan, scene.evaluation, kind));
+    const std::vector<MeshAxis> axes = axes_that_send(sheet.theme(), scene);
     const float line = sheet.paper().line(), apart = sheet.paper().body, sample = sheet.paper().body * 1.6f;
     constexpr std::size_t kColumns = 3;
     for (std::size_t i = 0; i < axes.size(); i += kColumns) {
@@ -185,15 +181,8 @@ void draw_costs(ReviewSheet& sheet, const Scene& scene) {
 void draw_where(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     if (axes_in_use(of.evaluation).empty()) return;
-    Selection selection;
-    const Hover none;
-    Hover next;
-    const Scene scene{.plan = of.plan,
-                      .evaluation = of.evaluation,
-                      .presets = of.presets,
-                      .selection = selection,
-                      .hover = none,
-                      .next_hover = next};
+    const PrintedScene printed(of);
+    const Scene& scene = printed.scene;
     const Period period = period_of(scene, 0);
     const float type = sheet.paper().small, tile = 36;
     if (period.nodes > 1)
@@ -214,15 +203,12 @@ void draw_where(ReviewSheet& sheet, const ReviewContent& content) {
 // Returns the parts of the step in its order, what is small joined as the last.
 std::vector<std::pair<std::string, StepSlice>> large_parts(const Step& step, std::size_t most) {
     std::vector<std::pair<std::string, StepSlice>> out;
-    for (const StepSlice& s : waterfall(step)) {
-        if (is_below_peak(s.part) && !out.empty() && is_below_peak(out.back().second.part)) {
-            out.back().second.time_s += s.time_s;
-            continue;
-        }
-        const std::string name = s.part == StepPart::exposed ? axis_label(s.group)
-                                 : is_below_peak(s.part)     ? "below the peak"
-                                                             : std::string(name_of(s.part));
-        out.emplace_back(name, s);
+    for (const StepSlice& s : joined(waterfall(step), is_below_peak, StepPart::products)) {
+        const bool below = s.part == StepPart::products;
+        out.emplace_back(s.part == StepPart::exposed ? axis_label(s.group)
+                         : below                     ? "below the peak"
+                                                     : std::string(name_of(s.part)),
+                         s);
     }
     if (out.size() > most) {
         std::vector<double> times;

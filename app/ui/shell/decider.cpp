@@ -33,13 +33,9 @@ struct ChangesWords {
 ChangesWords changes_words(const Plan& plan, const LayoutChoice& to) {
     const LayoutChoice from = choice_of(plan);
     ChangesWords out;
-    for (const Varied v : all_of<Varied>()) {
-        if (!plan.model.moe && (v == Varied::ep || v == Varied::etp)) continue;
-        if (v == Varied::etp && !plan.layout.etp && to.etp == to.tp) continue;  // left out, it follows tp
-        const std::string was = value_text(from, v), is = value_text(to, v);
-        if (v == Varied::dp_shard || was == is) continue;
-        out.words += (out.changes++ == 0 ? "" : ", ") + std::string(chip_name(v)) + " " + was + " → " + is;
-    }
+    for (const Varied v : changed_choices(plan, to))
+        out.words += (out.changes++ == 0 ? "" : ", ") + std::string(chip_name(v)) + " " + value_text(from, v)
+                     + " → " + value_text(to, v);
     return out;
 }
 

@@ -10,11 +10,7 @@ constexpr std::string_view kMeshPages[] = {"places", "both"};
 constexpr std::string_view kShardsPages[] = {"parameters", "gradients",  "optimizer",  "activations",
                                              "dp alone",   "zero alone", "fsdp alone", "tp alone",
                                              "cp alone",   "pp alone",   "ep alone"};
-constexpr std::string_view kMapPages[] = {"axes", "names", "wires", "choose", "tables"};
-constexpr std::string_view kMemoryPages[] = {"stages", "saved"};
 constexpr std::string_view kCommPages[] = {"calls", "heat", "ring"};
-constexpr std::string_view kStepPages[] = {"time",      "runs",        "stragglers",
-                                           "constants", "sensitivity", "software"};
 constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone",
                                             "tp alone", "cp alone", "ep alone"};
 

@@ -18,24 +18,10 @@ struct Slice {
     Rect at;
 };
 
-// `ideal` and the time below the peak are joined into one: compute.
-std::vector<StepSlice> slices_of(const Step& s) {
-    std::vector<StepSlice> out;
-    for (const StepSlice& x : waterfall(s)) {
-        if (is_below_peak(x.part) && !out.empty() && out.back().part == StepPart::compute) {
-            out.back().time_s += x.time_s;
-            continue;
-        }
-        out.push_back(x);
-        if (is_of_compute(x.part)) out.back().part = StepPart::compute;
-    }
-    return out;
-}
-
 std::vector<Slice> draw_step_bar(Ui& ui, Rect bar, const Step& step, double longest) {
     Canvas& c = ui.canvas();
     std::vector<Slice> out;
-    for (const StepSlice& s : slices_of(step)) {
+    for (const StepSlice& s : joined(waterfall(step), is_of_compute, StepPart::compute)) {
         const auto x = [&](double t) { return bar.x + static_cast<float>(t / longest) * bar.w; };
         const Rect r{x(s.from_s), bar.y, x(s.from_s + s.time_s) - x(s.from_s), bar.h};
         out.push_back({s, r});

@@ -45,10 +45,9 @@ std::string whose_figures(const Scene& scene, MapPage page) {
 // Draws the switches for the page and the style of the modifiers, in the head's row or, where that is short,
 // in a row of their own.
 void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& state) {
-    static constexpr std::string_view kPages[] = {"axes", "names", "wires", "choose", "tables"};
     const int before = static_cast<int>(state.page);
-    const Rect place = head_place(row, room, segments_width(ui, kPages, 236, before));
-    const int page = ui.segments("map.page", place, kPages, before);
+    const Rect place = head_place(row, room, segments_width(ui, kMapPages, 236, before));
+    const int page = ui.segments("map.page", place, kMapPages, before);
     if (page != before) state.page = static_cast<MapPage>(page), state.scroll = {};
     const auto style_in = [&](Rect& in) {
         style_switch(ui, in.cut_left(ui.state().for_picture ? 110.0f : kStyleWidth), state);

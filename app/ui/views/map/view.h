@@ -9,13 +9,16 @@
 #include "app/ui/scene/scene.h"
 #include "core/teach/map.h"
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
 
 enum class MapPage : std::uint8_t { axes, names, wires, choose, tables };
+inline constexpr std::array<std::string_view, 5> kMapPages{"axes", "names", "wires", "choose", "tables"};
 
 // The plan fills the map with these figures.
 struct MapFigures {

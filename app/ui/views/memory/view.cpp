@@ -263,9 +263,9 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     Canvas& c = ui.canvas();
     if (!scene.evaluation.valid) return draw_states(ui, head_row, room, scene, state);
     {
-        static constexpr std::string_view kModes[] = {"stages", "saved"};
-        const Rect place = head_place(head_row, room, segments_width(ui, kModes, 128, state.saved ? 1 : 0));
-        state.saved = ui.segments("memory.mode", place, kModes, state.saved ? 1 : 0) == 1;
+        const Rect place =
+            head_place(head_row, room, segments_width(ui, kMemoryPages, 128, state.saved ? 1 : 0));
+        state.saved = ui.segments("memory.mode", place, kMemoryPages, state.saved ? 1 : 0) == 1;
     }
     if (state.saved) {
         draw_savings(ui, head_row, room, scene,

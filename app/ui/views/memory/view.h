@@ -7,9 +7,13 @@
 #include "app/ui/scene/scene.h"
 #include "core/memory/savings.h"
 
+#include <array>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
+
+inline constexpr std::array<std::string_view, 2> kMemoryPages{"stages", "saved"};
 
 struct MemoryViewState {
     std::uint32_t hidden = 0;               // categories switched off, by bit

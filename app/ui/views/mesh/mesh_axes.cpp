@@ -83,4 +83,17 @@ AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis) {
     return sum;
 }
 
+std::vector<MeshAxis> axes_that_send(const Theme& theme, const Scene& scene) {
+    const MeshAxes axes = axes_of(theme, scene);
+    std::vector<MeshAxis> out(axes.span().begin(), axes.span().end());
+    for (int k = 0; k < kGroupKindCount; ++k) {
+        const auto kind = static_cast<GroupKind>(k);
+        const auto known = [&](const MeshAxis& a) { return has_groups_of(scene.evaluation.mesh, kind, a); };
+        if (cost_of(scene.evaluation, kind).bytes <= 0 || std::any_of(out.begin(), out.end(), known))
+            continue;
+        out.push_back(mesh_axis(theme, scene.plan, scene.evaluation, kind));
+    }
+    return out;
+}
+
 }  // namespace pentamesh::ui

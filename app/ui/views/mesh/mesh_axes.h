@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -64,5 +65,8 @@ struct AxisCost {
 [[nodiscard]] AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis);
 // Returns true if the groups of the kind are those of the axis, in the same mesh.
 [[nodiscard]] bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis);
+
+// Returns the axes of the shown mesh, and all other groups that send something.
+[[nodiscard]] std::vector<MeshAxis> axes_that_send(const Theme& theme, const Scene& scene);
 
 }  // namespace pentamesh::ui

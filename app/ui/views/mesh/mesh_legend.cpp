@@ -17,20 +17,6 @@ namespace {
 
 constexpr float kSample = 30, kLeastEntry = 244, kEntryGap = 16;
 
-// The axes of the shown mesh, and all other groups that send something.
-std::vector<MeshAxis> entries_of(const Theme& theme, const Scene& scene) {
-    const MeshAxes axes = axes_of(theme, scene);
-    std::vector<MeshAxis> out(axes.span().begin(), axes.span().end());
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto kind = static_cast<GroupKind>(k);
-        const auto known = [&](const MeshAxis& a) { return has_groups_of(scene.evaluation.mesh, kind, a); };
-        if (cost_of(scene.evaluation, kind).bytes <= 0 || std::any_of(out.begin(), out.end(), known))
-            continue;
-        out.push_back(mesh_axis(theme, scene.plan, scene.evaluation, kind));
-    }
-    return out;
-}
-
 double longest(const Scene& scene, std::span<const MeshAxis> entries) {
     double most = 0;
     for (const MeshAxis& a : entries) most = std::max(most, cost_of(scene.evaluation, a).time_s);
@@ -101,7 +87,7 @@ void draw_line(Ui& ui, Rect row, const Scene& scene, const MeshAxis& axis) {
 }  // namespace
 
 float legend_height(Ui& ui, float width, const Scene& scene, Legend form) {
-    const std::size_t n = entries_of(ui.theme(), scene).size();
+    const std::size_t n = axes_that_send(ui.theme(), scene).size();
     if (n == 0) return 0;
     if (form == Legend::lines) return kLegendLine;
     const std::size_t columns = columns_in(width, n, form != Legend::rows);
@@ -139,7 +125,7 @@ void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& ax
 }
 
 void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form) {
-    const std::vector<MeshAxis> entries = entries_of(ui.theme(), scene);
+    const std::vector<MeshAxis> entries = axes_that_send(ui.theme(), scene);
     if (entries.empty()) return;
     const double most = longest(scene, entries);
     const std::size_t columns = columns_in(room.w, entries.size(), form != Legend::rows);

@@ -89,6 +89,17 @@ LayoutChoice choice_of(const Plan& plan) {
     return c;
 }
 
+std::vector<Varied> changed_choices(const Plan& plan, const LayoutChoice& to) {
+    const LayoutChoice from = choice_of(plan);
+    std::vector<Varied> out;
+    for (const Varied v : all_of<Varied>()) {
+        if (!plan.model.moe && (v == Varied::ep || v == Varied::etp)) continue;
+        if (v == Varied::etp && !plan.layout.etp && to.etp == to.tp) continue;
+        if (v != Varied::dp_shard && value_text(from, v) != value_text(to, v)) out.push_back(v);
+    }
+    return out;
+}
+
 Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice& choice) {
     Plan out = *found.base;
     lay_out(*found.base, choice, out);

@@ -59,6 +59,9 @@ struct SearchRow {
 
 // Returns the layout that a plan has.
 [[nodiscard]] LayoutChoice choice_of(const Plan& plan);
+// Returns what of a layout has to be changed by hand to get from the plan to it: dp_shard takes what the
+// others leave, etp that is left out follows tp, and without experts there is neither ep nor etp.
+[[nodiscard]] std::vector<Varied> changed_choices(const Plan& plan, const LayoutChoice& to);
 // Returns `plan` with that layout; fields that are not searched, its title and notes stay the plan's own.
 [[nodiscard]] Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice& choice);
 // Returns true if a search of `plan` would find the same: it is the plan that was varied, or a layout of its

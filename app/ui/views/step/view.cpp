@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -229,10 +230,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
                                   std::uint64_t revision) {
     Canvas& c = ui.canvas();
     const bool tall = room.h >= kTall;
-    static constexpr std::string_view kAll[] = {"time",      "runs",        "stragglers",
-                                                "constants", "sensitivity", "software"};
-    static constexpr std::string_view kBelow[] = {"runs", "stragglers", "constants", "sensitivity",
-                                                  "software"};
+    constexpr auto kBelow = std::span(kStepPages).subspan(1);  // all but the time
     std::optional<PlanEdit> edit;
     const auto switch_below = [&](Rect row) {
         const int below = std::max(state.part, static_cast<int>(StepViewState::kRuns));
@@ -241,8 +239,8 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         if (picked != below) state.part = picked;
     };
     if (!tall) {
-        const Rect place = head_place(head_row, room, segments_width(ui, kAll, 288, state.part));
-        state.part = ui.segments("step.view", place, kAll, state.part);
+        const Rect place = head_place(head_row, room, segments_width(ui, kStepPages, 288, state.part));
+        state.part = ui.segments("step.view", place, kStepPages, state.part);
     }
     if (scene.evaluation.valid && scene.evaluation.step) {
         const Step& s = *scene.evaluation.step;

@@ -10,11 +10,16 @@
 #include "app/ui/views/step/step_parts.h"
 #include "core/explain/published.h"
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
+
+inline constexpr std::array<std::string_view, 6> kStepPages{"time",      "runs",        "stragglers",
+                                                            "constants", "sensitivity", "software"};
 
 struct StepViewState {
     enum Part { kTime, kRuns, kStragglers, kConstants, kSensitivity, kSoftware };
