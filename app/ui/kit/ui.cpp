@@ -41,6 +41,7 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
                                  || frame_.double_clicked || frame_.down != std::array<bool, 3>{}
                                  || frame_.clicked != std::array<bool, 3>{}
                                  || frame_.released != std::array<bool, 3>{};
+    if (state_.motion.begin_frame(frame_.time_s, state_.redraw_all)) state_.redraw_all = true;
     const bool idle = !state_.redraw_all && !state_.wants_frame && !pressed_or_held && state_.active == 0
                       && state_.edit == 0 && state_.top_layer == 0 && frame_.focused == state_.had_keyboard
                       && frame_.size == state_.size && frame_.scale == state_.scale;
@@ -49,7 +50,8 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.had_keyboard = frame_.focused;
     state_.size = frame_.size;
     state_.scale = frame_.scale;
-    state_.wants_frame = state_.tooltip_pending = false;
+    state_.wants_frame = state_.motion.moves();
+    state_.tooltip_pending = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
     state_.last_mouse = std::exchange(state_.mouse, frame_.mouse);
     const auto has_focus = [&](const UiState::Area& a) {
@@ -88,6 +90,20 @@ void Ui::section(Rect row, std::string_view head, std::string_view right) {
     s.tracking = 0.6f;
     canvas_.text_in(row, head, s);
     if (!right.empty()) canvas_.text_in(row, right, s, Align::right);
+}
+
+double Ui::kept_scale(std::string_view name, double end, std::uint64_t index) const {
+    constexpr double kStays_s = 0.6, kEases_s = 0.18;
+    return std::max(end, state_.motion.value(id(name, index), end, kStays_s, kEases_s));
+}
+
+void Ui::outline(Rect before, Rect now) {
+    constexpr float kLeast = 2;  // pixels
+    const bool same = std::abs(before.x - now.x) < kLeast && std::abs(before.right() - now.right()) < kLeast
+                      && std::abs(before.y - now.y) < kLeast
+                      && std::abs(before.bottom() - now.bottom()) < kLeast;
+    if (!same && before.w > 2 * kLeast && before.h > 2 * kLeast)
+        canvas_.frame(before, theme_.text, 1.3f, 0, Dash::dashed);
 }
 
 bool Ui::hovers(Rect r) const {

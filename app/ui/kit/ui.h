@@ -6,6 +6,7 @@
 // use these names. Within a scope "b" the name is "b/layout.tp.plus".
 #pragma once
 
+#include "app/ui/kit/motion.h"
 #include "app/ui/kit/theme.h"
 #include "render/canvas.h"
 #include "render/input.h"
@@ -37,6 +38,7 @@ inline constexpr Id kNoScope = 1469598103934665603ULL;  // FNV-1a, 64 bits
 struct UiState {
     // Called for each area that is drawn, and whether it was used just now: a test keeps account.
     std::function<void(std::string_view name, Id id, bool used)> on_area;
+    Motion motion;                // from the plan before the last edit to the open one
     bool reduced_motion = false;  // nothing glides: what moves, jumps
     bool for_picture = false;     // draws a picture: without controls that only a hand needs
     bool without_bars = false;    // scrolls, but draws no bars: the whole window as a picture
@@ -90,6 +92,8 @@ struct UiState {
     Id edit = 0;                   // the text field that has the keyboard
     Id edit_next = 0;              // the field that gets the keyboard once its layer is on top
     Id edit_from = 0;              // the value in whose place the text field was opened
+    Id dragged = 0;                // the stepper whose value is dragged,
+    int drag_steps = 0;            // and by how many steps it went
     std::string term;              // the glossary entry that a click on a dotted term asks for
     Rect term_at;
     bool scroll_has_focus = false;  // keys_scroll of this frame, so far
@@ -161,6 +165,20 @@ class Ui {
         return state_.rect_of(id(name, index));
     }
 
+    // ---- motion after an edit ----
+    // Returns what is drawn of a value now: it glides from the value before the edit.
+    [[nodiscard]] double glide(std::string_view name, double value, std::uint64_t index = 0) const {
+        return state_.motion.value(id(name, index), value);
+    }
+    // Returns the value before the edit, for as long as its outline stays.
+    [[nodiscard]] std::optional<double> before(std::string_view name, std::uint64_t index = 0) const {
+        return state_.motion.before(id(name, index));
+    }
+    // Returns the end of a scale: it grows at once, and shrinks only after a moment.
+    [[nodiscard]] double kept_scale(std::string_view name, double end, std::uint64_t index = 0) const;
+    // Draws the outline of what was there before the edit, where the eye can tell it from what is there now.
+    void outline(Rect before, Rect now);
+
     // ---- interaction ----
     Hit area(std::string_view name, Rect r, std::uint64_t index = 0, bool enabled = true,
              bool focusable = true);
@@ -190,11 +208,12 @@ class Ui {
     // Returns the segment clicked, or `selected`. `ink` overrides the selected segment's ground.
     int segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground = std::nullopt, std::uint32_t disabled_mask = 0);
-    // Draws - value +; returns -1, 0 or +1. Wheel and arrow keys step too. A click on the value sets
-    // `edit_requested`.
+    // Draws - value +; returns -1, 0 or +1. Wheel and arrow keys step too, and dragging the value to the left
+    // or right. A click on the value sets `edit_requested`.
     struct Step {
         int by = 0;
         bool edit_requested = false;
+        bool drags = false;  // the steps of one drag
     };
     // With `types`, the caller then opens a text field, and letters ask for it too.
     Step stepper(std::string_view name, Rect r, std::string_view value, bool can_down, bool can_up, bool on,

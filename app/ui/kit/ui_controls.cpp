@@ -102,11 +102,27 @@ Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool
     if (part(".minus", {r.x, r.y, end, r.h}, can_down, "−")) step.by = -1;
     if (part(".plus", {r.right() - end, r.y, end, r.h}, can_up, "+")) step.by = 1;
     const Rect middle{r.x + end, r.y, r.w - 2 * end, r.h};
-    const Hit hit = types ? value_area(name, middle) : area(name, middle);
+    const Id own = id(name);
+    const bool dragged = state_.dragged == own;
+    const Hit hit = types && !dragged ? value_area(name, middle) : area(name, middle);
+    constexpr float kStep = 16;  // pixels
+    if (!frame_.down[0] && dragged) state_.dragged = 0;
+    if (hit.held && !dragged && std::abs(hit.drag.x) >= kStep / 2)
+        state_.dragged = own, state_.drag_steps = 0;
+    if (hit.held && state_.dragged == own) {
+        const int wanted = static_cast<int>(hit.drag.x / kStep);
+        if (wanted != state_.drag_steps) {
+            const int by = wanted > state_.drag_steps ? 1 : -1;
+            state_.drag_steps += by;
+            step.by = by > 0 ? (can_up ? 1 : 0) : (can_down ? -1 : 0);
+            step.drags = true;
+            state_.wants_frame = true;
+        }
+    }
     TextStyle s = style(13, on ? Tone::text : Tone::faint);
     while (s.size > 10 && canvas_.text_width(value, s) > middle.w) s.size -= 1;
     canvas_.text_in(middle, value, s, Align::center);
-    if (hit.clicked) step.edit_requested = true;
+    if (hit.clicked && !dragged) step.edit_requested = true;
     if (hit.focused) {
         focus_ring(r, kControlRadius);
         if (pressed({Key::right}, true) || pressed({Key::up}, true)) step.by = can_up ? 1 : 0;

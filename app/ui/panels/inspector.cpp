@@ -252,34 +252,54 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     // The whole step in one bar: what a perfect GPU would need, and what there is to win back.
     Canvas& c = ui.canvas();
     const Rect all = room.cut_top(14);
-    const auto at_x = [&](double t) { return all.x + static_cast<float>(t / s.time_s) * all.w; };
-    for (const StepSlice& slice : slices)
+    const double end_s = ui.kept_scale("inspector.end", s.time_s);
+    const auto at_x = [&](double t) { return all.x + static_cast<float>(t / end_s) * all.w; };
+    const auto index_of = [](const StepSlice& slice) {
+        return static_cast<std::uint64_t>(slice.part) * 64 + static_cast<std::uint64_t>(slice.group);
+    };
+    std::vector<StepSlice> drawn = slices;  // as they are now, between the plan before and this one
+    for (StepSlice& slice : drawn) {
+        slice.from_s = ui.glide("inspector.from", slice.from_s, index_of(slice));
+        slice.time_s = ui.glide("inspector.time", slice.time_s, index_of(slice));
         fill_part(c, ui.theme(),
                   {at_x(slice.from_s), all.y, std::max(1.0f, at_x(slice.time_s) - all.x), all.h}, slice);
+    }
+    if (const auto was = ui.before("inspector.end")) {
+        const Canvas::Clip clip = c.clip(all.inset(-2, -3));
+        ui.outline({all.x, all.y - 2, at_x(*was) - all.x, all.h + 4},
+                   {all.x, all.y - 2, at_x(s.time_s) - all.x, all.h + 4});
+    }
     room.cut_top(3);
     const Rect braces = room.cut_top(18);
-    const float useful = at_x(s.ideal_s);
+    const float useful = at_x(s.ideal_s), end = at_x(s.time_s);
     c.line({all.x, braces.y + 1}, {useful - 1, braces.y + 1}, ui.theme().secondary);
-    c.line({useful + 1, braces.y + 1}, {all.right(), braces.y + 1}, ui.theme().secondary);
+    c.line({useful + 1, braces.y + 1}, {end, braces.y + 1}, ui.theme().secondary);
     c.text_in({braces.x, braces.y + 3, braces.w, 15}, "useful: " + time_text(s.ideal_s), ui.style(11));
     c.text_in({braces.x, braces.y + 3, braces.w, 15}, time_text(s.time_s - s.ideal_s) + " to win back",
               ui.style(11, Tone::secondary), Align::right);
     room.cut_top(6);
-    for (const StepSlice& slice : slices) {
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+        const StepSlice& slice = slices[i];
         const double part = slice.time_s / s.time_s;
         const bool large = part >= kLargePart;
         const Rect row = room.cut_top(25);
         const std::string name = name_of_slice(slice);
-        const auto id = static_cast<std::uint64_t>(slice.part) * 64 + static_cast<std::uint64_t>(slice.group);
-        const Hit hit = ui.area("step.part", row, id);
+        const std::uint64_t index = index_of(slice);
+        const Hit hit = ui.area("step.part", row, index);
         const TextStyle figure =
             ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
         text_row(ui, {row.x, row.y, row.w, 18},
                  {{name, share(), figure},
                   {percent(part), px(52), figure, Align::right},
                   {time_text(slice.time_s), px(58), ui.style(12, Tone::secondary), Align::right}});
-        c.rect({at_x(slice.from_s), row.y + 19, std::max(1.0f, at_x(slice.time_s) - all.x), 4},
-               color_of_part(ui.theme(), slice));
+        const Rect bar{at_x(drawn[i].from_s), row.y + 19, std::max(1.0f, at_x(drawn[i].time_s) - all.x), 4};
+        c.rect(bar, color_of_part(ui.theme(), slice));
+        if (const auto time = ui.before("inspector.time", index)) {
+            const Canvas::Clip clip = c.clip({all.x - 2, row.y, all.w + 4, row.h});
+            const float from = at_x(ui.before("inspector.from", index).value_or(slice.from_s));
+            ui.outline({from, bar.y - 1, std::max(1.0f, at_x(*time) - all.x), 6},
+                       {at_x(slice.from_s), bar.y - 1, at_x(slice.time_s) - all.x, 6});
+        }
         if (hit.hovered)
             ui.tooltip(name + "\n" + time_text(slice.time_s) + " of " + time_text(s.time_s)
                        + "; click to explain");

@@ -80,8 +80,31 @@ void open_menu(PlanPanelState& state, std::string_view name, Rect anchor) {
 
 namespace {
 
-PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus) {
-    return {with_factor(p, a, f, keep_gpus), std::string(name_of(a)) + " " + thousands(f), ""};
+PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus, bool drags = false) {
+    const std::string name(name_of(a));
+    return {.plan = with_factor(p, a, f, keep_gpus),
+            .what = name + " " + thousands(f),
+            .merge_key = drags ? "drag " + name : "",
+            .touched = a};
+}
+
+// An axis that gave or took GPUs for the last edit says so for a moment, in the place of its factor.
+void flash(Ui& ui, Rect step_box, Rect badge, Axis axis, const Scene& scene) {
+    const PlanChange* change = scene.change;
+    const Motion& motion = ui.state().motion;
+    const bool shown = motion.moves() || (ui.state().reduced_motion && motion.has_outlines());
+    if (change == nullptr || !shown || !change->changed(axis) || change->touched == axis) return;
+    const std::int64_t from = change->before.factor[axis], to = change->now.factor[axis];
+    const Color color = color_of(ui.theme(), group_of(axis));
+    Canvas& c = ui.canvas();
+    c.rect(step_box, color, 4);
+    TextStyle style = ui.style(12, Tone::text, Face::semibold);
+    style.color = ink_on(color);
+    c.text_in(step_box, thousands(from) + " → " + thousands(to), style, Align::center);
+    const std::int64_t more = std::max(from, to), less = std::min(from, to);
+    if (less < 1 || more % less != 0) return;
+    c.rect(badge.inset(0, 3), ui.theme().panel, 9);
+    ui.badge_off(badge.inset(0, 3), (to < from ? "gave " : "took ") + thousands(more / less));
 }
 
 // ---- model and cluster --------------------------------------------------------------------------------
@@ -254,7 +277,6 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     if (toggle.clicked) {
         const std::int64_t to = on ? 1 : factor_when_on(p, axis);
         if (to != f) edit = factor_edit(p, axis, to, !ui.frame().shift);
-        if (to > 1) scene.selection.choose(kind);
     }
 
     if (state.editing == name) {
@@ -267,9 +289,10 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
         const Ui::Step step = ui.stepper("layout." + name, step_box, thousands(f), below != legal.begin(),
                                          above != legal.end(), on);
         if (step.edit_requested && possible) start_editing(state, name, f);
-        if (step.by > 0 && above != legal.end()) edit = factor_edit(p, axis, *above, !ui.frame().shift);
+        if (step.by > 0 && above != legal.end())
+            edit = factor_edit(p, axis, *above, !ui.frame().shift, step.drags);
         if (step.by < 0 && below != legal.begin())
-            edit = factor_edit(p, axis, *(below - 1), !ui.frame().shift);
+            edit = factor_edit(p, axis, *(below - 1), !ui.frame().shift, step.drags);
     }
 
     const GroupSummary& g = scene.evaluation.groups[kind];
@@ -289,6 +312,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     } else {
         ui.badge_off(badge.inset(0, 3), on ? "—" : possible ? "off" : "dense");
     }
+    flash(ui, step_box, badge, axis, scene);
     return edit;
 }
 

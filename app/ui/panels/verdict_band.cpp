@@ -30,6 +30,8 @@ struct Figure {
     double by = 0;  // difference to A, drawn in the place of the context where it is not 0
     bool less_is_better = true;
     std::string by_text{};
+    double amount = 0;  // what `value` says, and how it is written
+    std::string (*text)(double) = nullptr;
 };
 
 // "7.34 s" -> {"7.34", "s"}
@@ -75,6 +77,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     const Memory& m = e.memory;
     Figure memory{.label = "memory", .value = gib(m.peak()), .unit = "/ " + memory_text(m.hbm)};
     if (const auto fit = fit_of(m); fit != MemoryFit::yes) memory.color = color_of(theme, fit);
+    memory.amount = m.peak(), memory.text = memory_text;
     const StageRun full = fullest_stages(m);
     memory.context = m.stage.size() == 1 ? "" : "fullest: " + lower_first(words_of(full, m));
     if (a != nullptr && !a->memory.stage.empty())
@@ -88,9 +91,11 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     const Band band = band_of(s.time_s, s.error);
     if (s.error > 0) step.context = split_unit(time_text(band.low)).first + " to " + time_text(band.high);
     step.tip = range_sentence(s);
+    step.amount = s.time_s, step.text = time_text;
     if (was != nullptr) set_difference(step, difference(s.time_s, was->time_s), true, time_text);
     out.push_back(std::move(step));
     Figure mfu{.label = "MFU", .value = split_unit(percent(s.mfu)).first, .unit = "%"};
+    mfu.amount = s.mfu, mfu.text = percent, mfu.less_is_better = false;
     mfu.context = shows_causal_mfu(s) ? "causal: " + percent(mfu_causal(s)) : "HFU " + percent(s.hfu);
     if (measured) {
         mfu.context = "published run: " + percent(measured->mfu);
@@ -99,6 +104,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     if (was != nullptr) set_difference(mfu, difference(s.mfu, was->mfu), false, points_text);
     out.push_back(std::move(mfu));
     Figure tokens{.label = "tokens/s", .value = count_text(s.tokens_per_s)};
+    tokens.amount = s.tokens_per_s, tokens.text = count_text, tokens.less_is_better = false;
     tokens.context = count_text(s.tokens_per_step) + " a step";
     if (was != nullptr)
         set_difference(tokens, difference(s.tokens_per_s, was->tokens_per_s), false, count_text);
@@ -106,9 +112,20 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     const std::string share = s.time_s > 0 ? percent(exposed_of(s) / s.time_s) : "0 %";
     Figure comm{.label = "exposed comm.", .value = split_unit(share).first, .unit = "%"};
     comm.context = exposed_axes(s);
+    comm.amount = s.time_s > 0 ? exposed_of(s) / s.time_s : 0, comm.text = percent;
     comm.tip = "Share of the step in which the GPUs wait for communication, and its largest axes in percent";
     out.push_back(std::move(comm));
     return out;
+}
+
+// Returns "↓ from 9.93 s", for as long as the last edit's outlines stay; empty where it is written the same.
+std::string words_of_change(Ui& ui, const Figure& f) {
+    if (f.text == nullptr) return {};
+    const std::string name = "verdict." + f.label;
+    (void)ui.glide(name, f.amount);
+    const auto was = ui.before(name);
+    if (!was || f.text(*was) == f.text(f.amount)) return {};
+    return (*was > f.amount ? "↓ from " : "↑ from ") + f.text(*was);
 }
 
 void draw_figure(Ui& ui, Rect cell, const Figure& f) {
@@ -130,6 +147,10 @@ void draw_figure(Ui& ui, Rect cell, const Figure& f) {
     if (!f.by_text.empty()) {
         context.color = color_of_difference(ui.theme(), f.by, f.less_is_better);
         text = f.by_text + " to A";
+    }
+    if (const std::string was = words_of_change(ui, f); !was.empty()) {
+        text = was;
+        context.color = ui.theme().text;
     }
     const bool cut = c.text_in({cell.x, top + words_h + value_h, cell.w, words_h}, text, context);
     if (!ui.hovers(cell)) return;

@@ -2,6 +2,7 @@
 // plan; selecting in one view highlights in all.
 #pragma once
 
+#include "app/ui/scene/change.h"
 #include "app/ui/scene/colors.h"
 #include "core/evaluate.h"
 #include "core/interop/import.h"
@@ -84,9 +85,10 @@ struct Hover {
 
 struct PlanEdit {
     Plan plan;
-    std::string what;          // "tp 8" for the undo menu
-    std::string merge_key;     // edits in a row of one drag are one step
-    bool other_model = false;  // another model was chosen, not this one changed
+    std::string what;               // "tp 8" for the undo menu
+    std::string merge_key;          // edits in a row of one drag are one step
+    bool other_model = false;       // another model was chosen, not this one changed
+    std::optional<Axis> touched{};  // the axis whose factor was pressed
 };
 
 // A layout that a search found better than the open plan.
@@ -123,6 +125,7 @@ struct Scene {
                                                 // of none
     const Evaluation* pinned = nullptr;         // of A, which figures carry their difference to; null: none
     std::string_view changed{};                 // effect of the last edit on the main figures
+    const PlanChange* change = nullptr;         // what the last edit changed, for a few seconds; null: none
     bool another_model = false;                 // A has another model than the plan
     bool has_before = false;                    // there is a plan before the last edit
     std::span<const BetterLayout>

@@ -182,23 +182,29 @@ void Decider::look_for_better() {
 }
 
 // A plan that was opened is no change of the one before it.
-void Decider::note_change() {
-    MainFigures now;
-    const Evaluation& e = window_.evaluation;
-    if (e.step && !e.memory.stage.empty()) now = {true, e.step->time_s, e.memory.peak()};
-    const MainFigures before = std::exchange(figures_, now);
-    if (std::exchange(figures_of_, window_.evaluated) == window_.evaluated) return;
+bool Decider::note_change() {
+    if (figures_of_ == window_.evaluated) return false;
+    figures_of_ = window_.evaluated;
+    ChangeFigures before =
+        std::exchange(figures_, change_figures(window_.document.plan(), window_.evaluation));
+    const std::optional<Axis> touched = std::exchange(window_.touched, std::nullopt);
+    const bool replaced = std::exchange(window_.replaced, false);
+    if (window_.drag_goes_on && change_) before = change_->before;
     changed_.clear();
-    if (std::exchange(window_.replaced, false) || !before.any || !now.any) return;
-    const std::string step = from_to("step", time_text(before.step_s), time_text(now.step_s)),
-                      memory = from_to("memory", gib(before.memory), gib(now.memory));
+    change_.reset();
+    if (replaced || !before.any || !figures_.any || before == figures_) return true;
+    const std::string step = from_to("step", time_text(before.step_s), time_text(figures_.step_s)),
+                      memory = from_to("memory", gib(before.memory), gib(figures_.memory));
     changed_ = step + (step.empty() || memory.empty() ? "" : ", ") + memory + (memory.empty() ? "" : " GiB");
+    change_ = PlanChange{window_.document.undo_text(), touched, std::move(before), figures_, window_.now_s};
     changed_until_s_ = window_.now_s + kChanged_s;
+    return true;
 }
 
 bool Decider::forget_change() {
-    if (changed_.empty() || window_.now_s < changed_until_s_) return false;
+    if (!change_ || window_.now_s < changed_until_s_) return false;
     changed_.clear();
+    change_.reset();
     return true;
 }
 

@@ -32,11 +32,13 @@ class Decider {
     // Starts, stops and collects background work after a frame. `may_advise` is true while nothing else is
     // asked of the user.
     void update(bool may_advise);
-    // Compares the main figures with those before the last edit, for the status line.
-    void note_change();
+    // Compares the plan with that before the last edit. Returns true if another one was evaluated.
+    bool note_change();
     // Forgets the last change once its time is over. Returns true if it did.
     bool forget_change();
     [[nodiscard]] const std::string& changed() const { return changed_; }
+    // Returns what the last edit changed; null: there was none, or its time is over.
+    [[nodiscard]] const PlanChange* change() const { return change_ ? &*change_ : nullptr; }
     [[nodiscard]] double changed_until_s() const { return changed_until_s_; }
     // Returns the time at which better layouts are looked for, if the plan stays as it is.
     [[nodiscard]] double advice_due_s() const;
@@ -48,10 +50,6 @@ class Decider {
     using Near = Beside<std::optional<SearchResult>, std::uint64_t>;
     using Path = Beside<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
     using Tornado = Beside<Sensitivity, std::uint64_t>;
-    struct MainFigures {
-        bool any = false;
-        double step_s = 0, memory = 0;
-    };
 
     Window& window_;
     std::unique_ptr<SearchRunner> search_;  // null until it is wanted; so are the others
@@ -59,9 +57,10 @@ class Decider {
     std::unique_ptr<Path> path_;
     std::unique_ptr<Tornado> tornado_;
     bool search_seen_ = false, compare_seen_ = false;  // in this frame
-    MainFigures figures_;                              // of the plan that was evaluated last
+    ChangeFigures figures_;                            // of the plan that was evaluated last
     std::uint64_t figures_of_ = 0;
-    std::string changed_;  // "step 7.4 s → 7.1 s", shown until changed_until_s_
+    std::optional<PlanChange> change_;  // shown until changed_until_s_, as is
+    std::string changed_;               // "step 7.4 s → 7.1 s"
     double changed_until_s_ = 0;
     std::vector<BetterLayout> better_;  // known to a search
     std::uint64_t better_of_ = 0, better_revision_ = 0;

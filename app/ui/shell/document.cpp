@@ -78,9 +78,13 @@ void Document::push_undo(std::string what) {
     undo_.erase(undo_.begin(), undo_.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
+bool Document::merges(std::string_view merge_key) const {
+    return !merge_key.empty() && merge_key == merge_key_ && !undo_.empty();
+}
+
 void Document::edit(Plan plan, std::string what, std::string merge_key) {
     if (plan == *now_.plan) return;
-    const bool merges = !merge_key.empty() && merge_key == merge_key_ && !undo_.empty();
+    const bool merges = this->merges(merge_key);
     if (merges)
         redo_.clear();
     else

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -39,6 +40,8 @@ class Document {
 
     // Makes an edit. Edits in a row with the same `merge_key`, if not empty, are one step of undo (a drag).
     void edit(Plan plan, std::string what, std::string merge_key = {});
+    // Returns true if an edit with that key belongs to the last step.
+    [[nodiscard]] bool merges(std::string_view merge_key) const;
     // Opens another plan, with its own path and saved state. Undo brings the old one back with its own.
     void replace(OpenedPlan opened, std::string what);
     // Does the same without a step of undo: only for a plan without edits.

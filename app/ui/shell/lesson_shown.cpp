@@ -49,7 +49,6 @@ void LessonDesk::show_asked(int index) {
     aside_ = own;
     window_.document = Document(std::move(plan));
     window_.document.continue_after(own.revision());
-    window_.replaced = true;
     lesson_.asked_shown = index;
     const Selection before = window_.selection;
     if (const auto kind = touched_axis(asked.sets)) {
@@ -71,7 +70,6 @@ void LessonDesk::end_asked() {
     window_.document.rewrite([this](const Plan& plan) { return with_same_meaning(plan, window_.presets); });
     window_.document.continue_after(seen);
     if (changed) window_.document.looked_at(std::move(*changed), "the plan that was asked about");
-    window_.replaced = true;
     if (std::exchange(pinned_asked_, false)) unpin();
     if (group_before_) window_.selection.choose(*std::exchange(group_before_, std::nullopt));
     window_.dirty = window_.state.redraw_all = true;

@@ -1,6 +1,7 @@
 #include "app/ui/shell/shell.h"
 
 #include "app/ui/lesson/lesson_session.h"
+#include "app/ui/panels/change_card.h"
 #include "app/ui/views/frame.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -39,7 +40,7 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
     make_commands();
     window_.evaluate();
     files_.show_scene_of_plan();
-    decider_.note_change();
+    note_change();
     welcome_ = window_.host.first_run && !window_.settings.welcomed;
 }
 
@@ -93,7 +94,8 @@ float Shell::scale() const {
 
 // Better layouts are looked for while the user looks at the plan and nothing else.
 bool Shell::may_advise() const {
-    return window_.host.searches && !desk_.lesson().open && !desk_.presenter().on && !welcome_;
+    return window_.host.searches && !window_.peeks && !desk_.lesson().open && !desk_.presenter().on
+           && !welcome_;
 }
 
 std::string Shell::title() const {
@@ -113,6 +115,7 @@ double Shell::idle_s() const {
     if (!decider_.changed().empty())
         wait = std::min(wait, std::max(0.05, decider_.changed_until_s() - now_s));
     if (works_beside()) wait = std::min(wait, 0.05);
+    wait = std::min(wait, std::max(0.0, window_.state.motion.due_s() - now_s));
     if (!window_.toast.empty()) wait = std::min(wait, std::max(0.05, window_.toast_until_s - now_s));
     return wait;
 }
@@ -139,6 +142,7 @@ Scene Shell::scene_of(Hover& next) {
             .flags = flags_framework(window_.settings, window_.document.plan().training.software),
             .pinned = pinned_.get(),
             .changed = decider_.changed(),
+            .change = decider_.change(),
             .another_model = a != nullptr && !(a->plan->model == window_.document.plan().model),
             .has_before = window_.document.before_last_edit() != nullptr,
             .better = decider_.better()};
@@ -163,7 +167,38 @@ void Shell::show(const Screen& screen) {
     window_.veil = screen.veil;
     window_.task = screen.task;
     window_.document.continue_after(screen.revision);  // what the views keep is made anew
+    window_.replaced = true;
     window_.evaluate();
+}
+
+// After an edit figures glide to their new value; a room that looks on has twice the time.
+void Shell::note_change() {
+    if (!decider_.note_change()) return;
+    Motion& motion = window_.state.motion;
+    if (decider_.change() == nullptr) return motion.end();
+    constexpr double kGlides_s = 0.25, kHolds_s = 2, kHoldsWithout_s = 4;
+    MotionPace pace{desk_.lesson().open ? 2 * kGlides_s : kGlides_s, kHolds_s, window_.drag_goes_on};
+    if (window_.settings.reduced_motion) pace.holds_s = kHoldsWithout_s;
+    if (window_.settings.reduced_motion || window_.drags) pace.glides_s = 0;
+    window_.drags = window_.drag_goes_on = false;
+    motion.begin(pace);
+}
+
+// While Space is held and nothing else wants it, the window shows the plan before the last edit.
+void Shell::take_peek(const FrameInfo& info) {
+    const UiState& state = window_.state;
+    const bool free = info.focused && !text_field_active() && state.layers_open == 0;
+    if (window_.peeks) {
+        if (!free || !key_down(Key::space)) window_.end_peek();
+        return;
+    }
+    const bool layer_plays =
+        window_.full ? *window_.full == ViewId::layer
+                     : std::find(window_.views.in_pane.begin(), window_.views.in_pane.end(), ViewId::layer)
+                           != window_.views.in_pane.end();
+    if (free && !state.focus_visible && !layer_plays && !desk_.lesson().open && !desk_.presenter().on
+        && pressed({Key::space}))
+        window_.peek();
 }
 
 void Shell::frame(const FrameInfo& info, Page* page) {
@@ -176,14 +211,14 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     window_.guarded("The lesson", [&] { desk_.begin_frame(); });
     // A file that was dropped between two frames brought another plan.
     if (window_.evaluated != window_.document.revision()) window_.evaluate();
-    decider_.note_change();
+    note_change();
     draw_frame(info, page);
     run_queue();
     if (window_.evaluated != window_.document.revision()) {
         window_.evaluate();
         window_.dirty = true;
     }
-    decider_.note_change();
+    note_change();
     window_.selected.note(window_.document.plan(), window_.evaluation, window_.selection);
     window_.guarded("The search", [&] {
         decider_.update(may_advise() && dialogs_.open().kind == DialogKind::none);
@@ -191,7 +226,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
     });
     window_.guarded("The calibration", [&] { sheets_.update(); });
     keep_settings(info);
-    files_.keep_unsaved();
+    if (!window_.peeks) files_.keep_unsaved();
 }
 
 // A number that is being typed when a command is given is taken first: the field is left, and the next frame
@@ -230,6 +265,7 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
         take_keys(view_took_escape);
     else if (sheets_.takes_undo())
         take_undo_keys();
+    take_peek(info);
     ui.move_focus();
     if (!window_.toast.empty() && window_.now_s >= window_.toast_until_s) window_.toast.clear();
 }
@@ -275,6 +311,9 @@ std::optional<PlanEdit> Shell::draw_layers(Ui& ui, Scene& scene) {
     std::optional<PlanEdit> edit = sheets_.draw_notes(ui);
     dialogs_.draw(ui);
     if (welcome_) draw_welcome(ui);
+    if (scene.change != nullptr && ui.state().layers_open == 0 && !desk_.presenter().on
+        && !window_.veil.hides() && !window_.veil.covers_figures)
+        draw_change_card(ui, *scene.change);
     draw_toast(ui);
     desk_.draw_presenter_cover(ui);
     return edit;
@@ -300,6 +339,7 @@ void Shell::take_undo_keys() {
 }
 
 void Shell::take_keys(bool view_took_escape) {
+    if (window_.peeks) return;
     if (const Command* command = pressed_command(commands_)) run(*command);
     if (desk_.presenter().on)
         desk_.present_keys();

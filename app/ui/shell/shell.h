@@ -60,9 +60,9 @@ class Shell {
     // Runs a command when the frame that is being drawn is done.
     void run(const Command& command) { menus_.run(command); }
     void say(std::string text) { window_.say(std::move(text)); }
-    void autosave() { files_.autosave(); }
-    void closed() { files_.closed(); }
-    [[nodiscard]] bool may_close() { return files_.may_close(); }
+    void autosave() { window_.end_peek(), files_.autosave(); }
+    void closed() { window_.end_peek(), files_.closed(); }
+    [[nodiscard]] bool may_close() { return window_.end_peek(), files_.may_close(); }
     bool offer_recovery();
 
     [[nodiscard]] const Document& document() const { return window_.document; }
@@ -127,6 +127,8 @@ class Shell {
         return of;
     }
     void connect();
+    void note_change();
+    void take_peek(const FrameInfo& info);
     [[nodiscard]] bool may_advise() const;
     void run_queue();
     [[nodiscard]] Scene scene_of(Hover& next);

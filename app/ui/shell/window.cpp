@@ -5,6 +5,7 @@
 #include "core/advice/advice.h"
 #include "core/io/own_presets.h"
 #include "core/plan/changes.h"
+#include "core/plan/factors.h"
 #include "core/plan/title.h"
 #include "core/teach/task.h"
 
@@ -58,7 +59,7 @@ void Window::evaluate() {
 }
 
 void Window::apply(std::optional<PlanEdit> edit) {
-    if (!edit) return;
+    if (!edit || peeks) return;
     edit->plan = with_true_title(document.plan(), std::move(edit->plan));
     const std::string lost = lost_title_text(document.plan(), edit->plan);
     // A model of one's own that no file has is kept, as a replaced plan is.
@@ -66,9 +67,29 @@ void Window::apply(std::optional<PlanEdit> edit) {
         const std::string name = title_of(edit->plan);
         return replace_plan({std::move(edit->plan), {}, false}, name);
     }
+    drags = !edit->merge_key.empty();
+    drag_goes_on = document.merges(edit->merge_key);
+    touched = edit->touched;
+    // The meshes show the groups of the axis that was touched.
+    if (touched && factor_in_force(edit->plan, *touched) > 1) selection.choose(group_of(*touched));
     document.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
     if (!lost.empty()) say(lost + "; Ctrl+Z brings it back");
     dirty = true;
+}
+
+void Window::peek() {
+    const std::string last = document.undo_text();
+    if (peeks || !document.undo()) return;
+    peeks = replaced = dirty = true;
+    say("The plan before \"" + last + "\", until Space is released");
+}
+
+void Window::end_peek() {
+    if (!peeks) return;
+    document.redo();
+    toast.clear();
+    peeks = false;
+    replaced = dirty = true;
 }
 
 void Window::say(std::string text) {
@@ -93,6 +114,7 @@ void Window::later(std::string what, std::function<void()> run) {
 }
 
 void Window::run_queue() {
+    end_peek();
     for (const Queued& q : std::exchange(queue_, {})) {
         guarded(q.what, q.run);
         dirty = true;

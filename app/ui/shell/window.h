@@ -75,7 +75,10 @@ struct Window {
     Evaluation evaluation;
     std::uint64_t evaluated = 0;  // revision of the evaluated plan
     double evaluate_s = 0;
-    bool replaced = false;  // another plan took the place of the open one; this is not an edit of it
+    bool replaced = false;        // another plan took the place of the open one; this is not an edit of it
+    std::optional<Axis> touched;  // by the edit that is to be evaluated
+    bool drags = false, drag_goes_on = false;  // that edit is part of a drag; not its first
+    bool peeks = false;                        // the plan before the last edit is shown for a moment
 
     Host host;
     Settings settings;
@@ -113,6 +116,9 @@ struct Window {
     // Takes an edit of the plan as a step of undo.
     void apply(std::optional<PlanEdit> edit);
     void edit_plan(Plan plan, std::string what);
+    // Shows the plan before the last edit until end_peek. Meanwhile nothing edits it.
+    void peek();
+    void end_peek();
     // Opens a dialog. `error` says why it is asked again.
     void ask(DialogKind kind, std::string text = {}, std::function<void()> after = nullptr,
              std::string error = {}) const {

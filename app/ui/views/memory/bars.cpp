@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,22 @@ double shown_total(const StageMemory& s, std::uint32_t hidden) {
     for (std::size_t i = 0; i < kCategoryCount; ++i)
         if (((hidden >> i) & 1U) == 0) sum += bytes_at(s, i);
     return sum;
+}
+
+// A stage as it is drawn now, and its total before the last edit, where that was another.
+struct DrawnStage {
+    StageMemory now;
+    std::optional<double> before;
+};
+DrawnStage drawn_of(Ui& ui, const StageMemory& s, const MemoryViewState& state) {
+    DrawnStage out{s, std::nullopt};
+    std::uint64_t index = static_cast<std::uint64_t>(s.stage) * 8;
+    for (double* x : {&out.now.parameters, &out.now.gradients, &out.now.optimizer, &out.now.activations,
+                      &out.now.buffers, &out.now.buffers_low, &out.now.buffers_high})
+        *x = ui.glide("memory.bytes", *x, index++);
+    (void)ui.glide("memory.total", shown_total(s, state.hidden), static_cast<std::uint64_t>(s.stage));
+    out.before = ui.before("memory.total", static_cast<std::uint64_t>(s.stage));
+    return out;
 }
 
 std::string stage_tooltip(const Memory& m, const StageMemory& s) {
@@ -71,13 +89,14 @@ void draw_segment(Ui& ui, Rect part, std::size_t category, double bytes) {
     segment_figure(ui, part, category, bytes);
 }
 
-void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, const MemoryViewState& state,
-              const Selection& sel, StageRun run, std::size_t* hovered) {
+// `drawn` is what is drawn of the stage now, `s` what its figures say.
+void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn, const StageMemory& s,
+              const MemoryViewState& state, const Selection& sel, StageRun run, std::size_t* hovered) {
     Canvas& c = ui.canvas();
     float y = column.bottom();
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
         if (((state.hidden >> i) & 1U) != 0) continue;
-        const auto h = static_cast<float>(bytes_at(s, i) * px_per_byte);
+        const auto h = static_cast<float>(bytes_at(drawn, i) * px_per_byte);
         if (h <= 0) continue;
         const Rect part{column.x, y - h, column.w, h};
         draw_segment(ui, part, i, bytes_at(s, i));
@@ -174,10 +193,11 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     const auto x_of = [&](double bytes) { return whole.x + static_cast<float>(bytes / most) * whole.w; };
     std::size_t hovered = kCategoryCount;
     double at = 0;
+    const DrawnStage drawn = drawn_of(ui, s, state);
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
         if (((state.hidden >> i) & 1U) != 0) continue;
-        const Rect part{x_of(at), whole.y, x_of(at + bytes_at(s, i)) - x_of(at), whole.h};
-        at += bytes_at(s, i);
+        const Rect part{x_of(at), whole.y, x_of(at + bytes_at(drawn.now, i)) - x_of(at), whole.h};
+        at += bytes_at(drawn.now, i);
         if (part.w <= 0) continue;
         draw_segment(ui, part, i, bytes_at(s, i));
         c.line({part.x, part.y}, {part.x, part.bottom()}, ui.theme().window, 1);
@@ -192,11 +212,18 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         c.frame({end, whole.y, line - end, whole.h}, ui.theme().faint, 1, 0, Dash::dotted);
     }
     if (state.hidden == 0 && s.most() - s.least() >= kOver) {
-        const float low = x_of(s.least()), high = x_of(s.most());
+        const float low = x_of(drawn.now.least()), high = x_of(drawn.now.most());
         c.line({low, middle}, {high, middle}, ui.theme().text, 1.2f);
         for (const float x : {low, high}) c.line({x, middle - 4}, {x, middle + 4}, ui.theme().text, 1.2f);
     }
     c.line({line, whole.y - 6}, {line, whole.bottom() + 4}, ui.theme().bad, 1, Dash::dashed);
+    if (drawn.before) {
+        const Canvas::Clip clip = c.clip(whole.inset(-2, -3));
+        const auto to = [&](double bytes) {
+            return Rect{whole.x, whole.y, x_of(bytes) - whole.x, whole.h}.inset(0, -2);
+        };
+        ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
+    }
     draw_total(ui, {whole.x, room.y, std::max(80.0f, end - whole.x), 20}, m, s, true);
     c.text_in({line - 120, whole.bottom() + 4, 120, 16}, memory_text(m.hbm), ui.small(), Align::right);
     const Hit hit = ui.area("memory.stage", whole, 0);
@@ -214,7 +241,7 @@ StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const Mem
     Rect labels = room.cut_bottom(20);
     const Rect totals = room.cut_top(room.h > kTotalsFrom ? 20.0f : 0.0f);
     room.cut_top(4);
-    const double px_per_byte = room.h / (top * 1.02);
+    const double px_per_byte = room.h / (ui.glide("memory.top", top) * 1.02);
     const auto line_y = static_cast<float>(room.bottom() - m.hbm * px_per_byte);
     const auto n = m.stage.size();
     const float gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
@@ -232,8 +259,17 @@ StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const Mem
             if (is_lit(scene, static_cast<int>(i)))
                 c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
         }
-        draw_bar(ui, column, px_per_byte, s, state, scene.selection, run, &hovered);
-        if (state.hidden == 0) draw_line_marks(ui, column, px_per_byte, line_y, m, s);
+        const DrawnStage drawn = drawn_of(ui, s, state);
+        draw_bar(ui, column, px_per_byte, drawn.now, s, state, scene.selection, run, &hovered);
+        if (state.hidden == 0) draw_line_marks(ui, column, px_per_byte, line_y, m, drawn.now);
+        if (drawn.before && column.w > 4) {
+            const Canvas::Clip clip = c.clip({slots.x, room.y, slots.w, room.h + 2});
+            const auto to = [&](double bytes) {
+                const auto h = static_cast<float>(bytes * px_per_byte);
+                return Rect{column.x, column.bottom() - h, column.w, h + 2}.inset(-2, 0);
+            };
+            ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
+        }
         if (totals.h > 0) draw_total(ui, {slots.x, totals.y, slots.w, totals.h}, m, s, count > 1);
         const bool lit = is_lit(scene, run.first) || (count > 1 && is_lit(scene, run.last));
         const std::string name =

@@ -42,7 +42,8 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     const float row_h = std::clamp(room.h / static_cast<float>(slices.size() + 1), 14.0f, 26.0f);
     const float w = room.w - label - figure;
     if (w < 40) return;
-    const auto x_of = [&](double t) { return room.x + label + static_cast<float>(t / step.time_s) * w; };
+    const double end_s = ui.kept_scale("step.end", step.time_s);
+    const auto x_of = [&](double t) { return room.x + label + static_cast<float>(t / end_s) * w; };
     const auto row_of = [&](std::size_t i) {
         return Rect{room.x, room.y + static_cast<float>(i) * row_h, room.w, row_h};
     };
@@ -57,9 +58,17 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
         row_ground(ui, row, hit, selected);
         c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
                   ui.style(12, selected ? Tone::text : Tone::secondary));
-        const float x = x_of(s.from_s), len = std::max(1.5f, x_of(s.from_s + s.time_s) - x);
-        const Rect bar{x, row.y + row.h * 0.18f, len, row.h * 0.64f};
+        const float y = row.y + row.h * 0.18f, high = row.h * 0.64f;
+        const float x = x_of(ui.glide("step.from", s.from_s, index)),
+                    len = std::max(1.5f, x_of(ui.glide("step.time", s.time_s, index)) - x_of(0));
+        const Rect bar{x, y, len, high};
         fill_part(c, ui.theme(), bar, s);
+        if (const auto time = ui.before("step.time", index)) {
+            const Canvas::Clip clip = c.clip({room.x + label - 2, row.y, w + 4, row.h});
+            ui.outline(
+                {x_of(ui.before("step.from", index).value_or(s.from_s)), y, x_of(*time) - x_of(0), high},
+                {x_of(s.from_s), y, x_of(s.time_s) - x_of(0), high});
+        }
         if (i + 1 < slices.size())
             c.line({x + len, bar.bottom()}, {x + len, row_of(i + 1).y + row.h * 0.18f}, ui.theme().hairline);
         c.text_in({row.right() - figure, row.y, figure - 4, row.h},

@@ -1,9 +1,11 @@
 #include "app/ui/views/timeline/timeline_overlay.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/difference.h"
 #include "core/pipeline/timeline_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace pentamesh::ui {
@@ -155,6 +157,28 @@ void draw_ruler(Ui& ui, Rect row, const TimeScale& scale) {
         c.text({from, row.y + 4}, label, s);
         free = from + w + 8;
     }
+}
+
+void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale) {
+    Canvas& c = ui.canvas();
+    const Rect plot = scale.plot;
+    const float from = scale.x(before_s), to = scale.x(now_s), y = plot.center().y;
+    if (from > plot.right() + 1) return;
+    c.line({from, plot.y}, {from, plot.bottom()}, ui.theme().text, 1.3f, Dash::dashed);
+    const float by = to < from ? -1.0f : 1.0f;
+    if (std::abs(to - from) < 8) return;
+    const Color color = by < 0 ? ui.theme().good : ui.theme().bad;
+    c.line({from, y}, {to - 5 * by, y}, ui.theme().window, 5);
+    c.line({from, y}, {to - 5 * by, y}, color, 1.5f);
+    const std::array<Vec2, 3> head{Vec2{to, y}, Vec2{to - 7 * by, y - 4}, Vec2{to - 7 * by, y + 4}};
+    c.polygon(head, color);
+    TextStyle style = ui.style(12, Tone::text, Face::semibold);
+    style.color = color;
+    const std::string text = difference_text(now_s - before_s, time_text);
+    const float w = c.text_width(text, style) + 8;
+    const Rect box{std::clamp((from + to - w) / 2, plot.x, std::max(plot.x, plot.right() - w)), y + 5, w, 18};
+    c.rect(box, ui.theme().window.alpha(0.85f), 3);
+    c.text_in(box, text, style, Align::center);
 }
 
 void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& scale) {

@@ -31,6 +31,8 @@ void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeSc
 // Draws gradients that nothing hides, the optimizer and stragglers, after the makespan.
 void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale);
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);
+// Draws where the step ended before the last edit, and how far the end moved.
+void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale);
 void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& scale);
 
 }  // namespace pentamesh::ui

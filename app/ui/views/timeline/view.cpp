@@ -385,11 +385,14 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     const float content = areas.row_h * static_cast<float>(devices);
     state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - areas.plot.h));
     play(ui, whole, state);
-    const TimeScale all{state.from_s, state.to_s > state.from_s ? state.to_s : whole, areas.plot};
+    const bool zoomed = state.to_s > state.from_s;
+    const TimeScale all{state.from_s, zoomed ? state.to_s : ui.kept_scale("timeline.end", whole), areas.plot};
     if (const TimelineWindows* windows = windows_of(ui, areas, whole, tall && piped && !second, scene, state))
         draw_windows(ui, areas, TimelineWindows(*windows), whole, scene, state);
     else if (!draw_window(ui, areas, all, 0, whole, state.blocks, scene, state))
         state.hovered = -1;
+    if (const auto was = zoomed ? std::nullopt : ui.before("timeline.end"))
+        draw_moved_end(ui, *was, whole, all);
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
     const RowPlace rows{areas.plot, areas.row_h, state.scroll};
     draw_labels(ui, areas.labels, rows, scene, state);
