@@ -203,7 +203,7 @@ std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
         if (k.key == "step.mfu_causal" && !causal) continue;
         if ((k.key == kPerGpu || k.key == kPerBillion) && !sizes) continue;
         FigureRow row{k.key, k.name, k.unit, k.better};
-        // More GPUs are faster, and that alone is no merit.
+        // More GPUs are faster, and that by itself is no merit.
         if (sizes && (k.key == "step.time_s" || k.key == "step.tokens_per_s")) row.which = Better::neither;
         bool any = false;
         for (std::size_t i = 0; i < plans.size(); ++i) {

@@ -77,8 +77,8 @@ struct PlanComparison {
 [[nodiscard]] std::string main_parts_text(const Step& from, const Step& to);
 // Returns the GPU-hours that a billion tokens take.
 [[nodiscard]] double gpu_hours_of_billion(std::int64_t gpus, double tokens_per_s);
-// Where the plans have different numbers of GPUs, it also says what a GPU does, and neither step nor tokens/s
-// are better or worse.
+// Plans of different numbers of GPUs also have the tokens and the GPU-hours of one GPU, and neither step nor
+// tokens/s are better or worse.
 [[nodiscard]] std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
                                                       std::span<const Evaluation> evaluations);
 

@@ -26,7 +26,7 @@ using ComparePath = WorkedOut<std::vector<PathEdit>, std::pair<std::uint64_t, st
 struct CompareViewState {
     std::vector<KeptPlan> kept;  // A, then C, D ...
     std::uint64_t version = 0;   // grows with `kept` and `proposal`
-    // Where nothing is pinned, the open plan is A and this is B: a layout that a search found better.
+    // This is B while nothing is pinned: a layout that a search found better. The open plan is then A.
     std::optional<KeptPlan> proposal;
     ComparePath path;
     Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version

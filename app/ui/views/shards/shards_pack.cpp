@@ -10,18 +10,18 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kLine = 17;              // a row of text
-constexpr float kGap = 14, kBelow = 10;  // between slots: beside, below
+constexpr float kGap = 14, kBelow = 10;  // between slots: to the right, below
 constexpr float kTight = 3;              // the same where nothing is written
 constexpr float kSmallWidth = 40, kSmallHeight = 8;
 constexpr float kLeastBody = 10;  // a side of a body: less goes to the small ones
 constexpr float kLeastUnnamed = 4;
 constexpr double kMostMoved = 0.1;           // of the bytes, at once
-constexpr float kMostSmall = 0.5f;           // of the room's height: less room than that for the rest is none
+constexpr float kMostSmall = 0.5f;           // of the room's height: the rest needs as much
 constexpr float kNumbered = 14, kPlain = 5;  // widths of rulers: with numbers, without
 constexpr std::int64_t kMostNumbered = 16;
 constexpr std::size_t kAllSplits = 4;  // so many tensors are split in every way; more, near the middle
 
-// What surrounds the body in its slot.
+// Holds the distances from the body to the edges of its slot, and the width of its name.
 struct Around {
     float left = 0, top = 0, right = 0, bottom = 0, name = 0;
 };

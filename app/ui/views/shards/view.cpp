@@ -307,7 +307,7 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
     c.text_in({line.x, line.y, line.w + 2, line.h - 2}, name, style);
     if (!place.to_scale) return;
     line.cut_left(c.text_width(name, style) + 10);
-    // Of experts one is drawn: its bytes are what the rectangle shows.
+    // The rectangle of experts shows the bytes of one.
     const bool each = drawn_bytes(sheet) < sheet.placement.bytes_whole;
     const std::string bytes = memory_text(drawn_bytes(sheet)) + (each ? " each" : "");
     for (const std::string& words : {bytes, shape_words(sheet.placement)}) {
@@ -354,7 +354,7 @@ void draw_held(Ui& ui, Rect room, const Scene& scene, const ShardsViewState& s) 
 }
 
 const PackedSheets& packed(Ui& ui, Vec2 room, const Scene& scene, ShardsViewState& s) {
-    SheetRequest tensors = s.drawn->of;  // whose part is lit does not matter
+    SheetRequest tensors = s.drawn->of;  // their places are the same for every rank
     tensors.rank = 0;
     return s.packed.get({s.drawn.key()->first, tensors, room}, [&] {
         PackedWords words;

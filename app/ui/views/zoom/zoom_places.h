@@ -17,8 +17,8 @@ struct NestBox {
     }
 };
 
-// Places equal children in their parent, from its top-left corner, row by row. Where they are many, one of
-// them is large, the grid beside it is a small map of all, and `more` is where their number is said.
+// Places equal children in their parent, from its top-left corner, row by row. Of many children one is
+// large, and the grid next to it is a small map of all; `more` has their number.
 struct NestGrid {
     std::int64_t cols = 1, rows = 1;
     double x = 0, y = 0;              // of the first child
