@@ -267,8 +267,9 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
         state.shown.get({revision, state.version}, [&] { return shown_comparison(scene, state); });
     std::optional<PlanEdit> edit, taken;
     if (proposes) {
-        taken = draw_proposal(ui, room.cut_top(28), scene, state, shown);
-        room.cut_top(4);
+        const bool picture = ui.state().for_picture;  // there it is the subtitle
+        taken = draw_proposal(ui, picture ? head_row : room.cut_top(28), scene, state, shown);
+        room.cut_top(picture ? 0.0f : 4.0f);
     } else if (!ui.state().for_picture) {
         const float flip = 118;
         if (ui.button("compare.flip", head_place(head_row, room, flip), "Flip A and B"))

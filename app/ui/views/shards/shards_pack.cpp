@@ -108,6 +108,8 @@ class Splitter {
         else
             x = area_[i] / y;
         double price = std::abs(std::log(x / y / aspect_[i]));
+        const double over = w > h ? (y + a.top + a.bottom) / h : (x + a.left + a.right) / w;
+        price += 4 * std::max(0.0, over - 1.1);  // it takes from its neighbours
         const double name = a.name + a.right;
         if (w < name) price += 8 + 4 * (name / w - 1);  // it would not be drawn to scale
         if (std::min(x, y) < 2.0 * kLeastBody) price += 2;
