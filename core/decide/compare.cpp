@@ -34,11 +34,23 @@ struct FigureKind {
 };
 using Unit = FigureRow::Unit;
 using Better = FigureRow::Better;
-constexpr std::array<FigureKind, 14> kFigures{{
+// These two are what clusters of different sizes have in common.
+constexpr std::string_view kPerGpu = "step.tokens_per_gpu_s", kPerBillion = "step.gpu_hours_per_billion";
+constexpr std::array<FigureKind, 16> kFigures{{
     {"step.time_s", "step", Unit::seconds, Better::less,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::time_s); }},
     {"step.tokens_per_s", "tokens", Unit::tokens_per_s, Better::more,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::tokens_per_s); }},
+    {kPerGpu, "tokens of a GPU", Unit::tokens_per_s, Better::more,
+     [](const Plan&, const Evaluation& e) {
+         return e.step ? std::optional<double>(e.step->tokens_per_s / static_cast<double>(e.mesh.world))
+                       : std::nullopt;
+     }},
+    {kPerBillion, "GPU-hours of 1e9 tokens", Unit::gpu_hours, Better::less,
+     [](const Plan&, const Evaluation& e) {
+         return e.step ? std::optional<double>(gpu_hours_of_billion(e.mesh.world, e.step->tokens_per_s))
+                       : std::nullopt;
+     }},
     {"step.mfu", "MFU", Unit::share, Better::more,
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::mfu); }},
     {"step.mfu_causal", "MFU (causal)", Unit::share, Better::more,
@@ -174,14 +186,25 @@ std::optional<std::size_t> FigureRow::better() const {
     return alike ? std::nullopt : best;
 }
 
+double gpu_hours_of_billion(std::int64_t gpus, double tokens_per_s) {
+    constexpr double kBillion = 1e9, kSecondsOfHour = 3600;
+    return tokens_per_s > 0 ? static_cast<double>(gpus) * kBillion / tokens_per_s / kSecondsOfHour : 0;
+}
+
 std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
                                         std::span<const Evaluation> evaluations) {
     std::vector<FigureRow> out;
     const bool causal = std::any_of(evaluations.begin(), evaluations.end(),
                                     [](const Evaluation& e) { return e.step && shows_causal_mfu(*e.step); });
+    const bool sizes = std::any_of(evaluations.begin(), evaluations.end(), [&](const Evaluation& e) {
+        return e.mesh.world != evaluations.front().mesh.world;
+    });
     for (const FigureKind& k : kFigures) {
         if (k.key == "step.mfu_causal" && !causal) continue;
+        if ((k.key == kPerGpu || k.key == kPerBillion) && !sizes) continue;
         FigureRow row{k.key, k.name, k.unit, k.better};
+        // More GPUs are faster, and that by itself is no merit.
+        if (sizes && (k.key == "step.time_s" || k.key == "step.tokens_per_s")) row.which = Better::neither;
         bool any = false;
         for (std::size_t i = 0; i < plans.size(); ++i) {
             row.values.push_back(k.read(plans[i], evaluations[i]));

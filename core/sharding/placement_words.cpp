@@ -103,6 +103,16 @@ std::string spread_words(const AxisPlacement& on) {
     return out;
 }
 
+std::string cutter_words(const Placement& p, Axis axis) {
+    const AxisPlacement& on = p.on(axis);
+    if (on.size <= 1) return {};
+    const std::string who = sentence(axis_name(p, axis), " ", on.size);
+    if (on.spread == Spread::copied) return who + " copies";
+    if (on.spread == Spread::partial) return who + " sums";
+    if (on.dim == Dim::layers || on.dim == Dim::experts) return sentence(who, " deals ", word_of(on.dim));
+    return sentence(who, " cuts ", word_of(on.dim));
+}
+
 std::string part_words(const Placement& p, const Part& part) {
     if (!part.held) return "nothing: not on this pipeline stage";
     if (part.numbers <= 0) return "nothing: the axis has more ranks than there are parts";

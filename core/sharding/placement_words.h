@@ -18,6 +18,10 @@ namespace pentamesh {
 // summands", "off".
 [[nodiscard]] std::string spread_words(const AxisPlacement& on);
 
+// Returns "tp 8 cuts rows", "dp_shard 64 cuts flat", "dp_shard 8 copies", "tp 8 sums". It is empty where the
+// axis is off.
+[[nodiscard]] std::string cutter_words(const Placement& placement, Axis axis);
+
 // Returns "rows 0 – 1,023 of 8,192", "experts 4 – 7 of 256, rows 0 – 511 of 2,048", "tokens 0 – 511 and 7,680
 // – 8,191 of 8,192"; "all of it"; "nothing: not on this pipeline stage".
 [[nodiscard]] std::string part_words(const Placement& placement, const Part& part);

@@ -4,14 +4,20 @@
 #include "app/ui/scene/difference.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/views/compare/compare_shown.h"
+#include "core/decide/compare.h"
 #include "core/decide/nearby.h"
 #include "core/decide/sensitivity.h"
+#include "core/io/presets.h"
 #include "core/plan/factors.h"
+#include "tests/near.h"
 #include "tests/ui/press.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
+#include <filesystem>
 
 using namespace pentamesh;
+using pentamesh::test::near;
 using namespace pentamesh::ui;
 
 namespace {
@@ -50,6 +56,51 @@ TEST_CASE("Compare without a pinned plan says how to pin one, and its button doe
     REQUIRE(d.click("compare.remove", 0));
     CHECK(compare_of(d).pinned() == nullptr);
     CHECK(says(d, "Nothing is pinned yet."));
+}
+
+TEST_CASE("without a pinned plan Compare proposes what a search found better, and it is opened or pinned") {
+    Driver d("mesh-8");
+    d.press({.key = Key::n9});
+    d.until([&] { return d.shell.views().search.found && d.shell.views().search.found->report; });
+    const double best_s = d.shell.views().search.found->report->results.front().step_s;
+    d.press({.key = Key::n8});
+    d.settle();
+    REQUIRE(compare_of(d).pinned() == nullptr);
+    REQUIRE(compare_of(d).proposal);
+    CHECK(compare_of(d).proposal->evaluation->step->time_s == best_s);
+    CHECK(says(d, "B is a proposal"));
+    CHECK(says(d, ui::time_text(d.shell.evaluation().step->time_s - best_s) + " faster"));
+    CHECK(d.shell.evaluation().step->time_s > best_s);  // the open plan is as it was
+    REQUIRE(d.click("compare.take"));
+    d.settle();
+    CHECK(d.shell.evaluation().step->time_s == best_s);
+    CHECK_FALSE(compare_of(d).proposal);
+}
+
+TEST_CASE("clusters of different sizes are compared by what a GPU does") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const std::vector<Plan> plans{presets.plan("llama-3.1-405b-16k"), presets.plan("llama-3.1-405b-8k")};
+    std::vector<Evaluation> e;
+    for (const Plan& p : plans) e.push_back(evaluate(p));
+    const std::vector<FigureRow> rows = compared_figures(plans, e);
+    const auto row = [&](std::string_view key) {
+        const auto it =
+            std::find_if(rows.begin(), rows.end(), [&](const FigureRow& r) { return r.key == key; });
+        REQUIRE(it != rows.end());
+        return *it;
+    };
+    CHECK_FALSE(row("step.tokens_per_s").better());
+    CHECK_FALSE(row("step.time_s").better());
+    const FigureRow each = row("step.tokens_per_gpu_s"), hours = row("step.gpu_hours_per_billion");
+    CHECK(*each.values[0] == e[0].step->tokens_per_s / 16384);
+    CHECK(*hours.values[1] == near(1e9 / *each.values[1] / 3600));
+    CHECK(each.better() == hours.better());
+    const std::string words = why_words(e[0], e[1], why_steps_differ(plans, e));
+    CHECK(words.find("GPU-hours") != std::string::npos);
+    const std::vector<Plan> alike{plans[0], plans[0]};
+    const std::vector<Evaluation> same{e[0], e[0]};
+    CHECK(compared_figures(alike, same).size() + 2 == rows.size());
+    CHECK(why_words(e[0], e[0], why_steps_differ(alike, same)).find("GPU-hours") == std::string::npos);
 }
 
 TEST_CASE("with a plan pinned the status line and the step's figures carry the difference to it") {

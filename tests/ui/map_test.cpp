@@ -1,7 +1,12 @@
+#include "app/ui/shell/picture.h"
+#include "core/io/presets.h"
 #include "tests/ui/driver.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <string_view>
+#include <vector>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -144,4 +149,31 @@ TEST_CASE("the glossary opens by key, finds by typing and selects a term's axis"
     REQUIRE(d.click("glossary.axis"));
     CHECK(d.shell.selection().group == GroupKind::pp);
     CHECK_FALSE(d.drawn("glossary.search"));
+}
+
+TEST_CASE("a picture of the map cuts no words, has no rests of switches, and grows until the card is whole") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    for (const char* name : {"llama-3-70b-3d", "deepseek-v3-2048"})
+        for (const float height : {720.0f, 0.0f}) {  // 0: as high as it takes
+            CAPTURE(std::string(name));
+            CAPTURE(height);
+            PictureRequest r;
+            r.view = "map";
+            r.size = {1280, height};
+            std::vector<TextRun> runs;
+            r.text_runs = &runs;
+            (void)make_picture(presets, presets.plan(name), r, "png",
+                               find_fonts(std::filesystem::path(SOURCE_DIR) / "assets"));
+            const auto has = [&](std::string_view words) {
+                return std::any_of(runs.begin(), runs.end(),
+                                   [&](const TextRun& x) { return x.text.find(words) != std::string::npos; });
+            };
+            CHECK_FALSE(has("…"));
+            CHECK(has("axes + modifiers, figures of a step of"));
+            CHECK(has("in this plan"));  // of the card
+            if (height > 0) continue;
+            for (const char* fact :
+                 {"sits", "saves", "against it", "works on", "must know", "at most", "reach for it"})
+                CHECK(has(fact));
+        }
 }

@@ -1,5 +1,6 @@
 #include "app/ui/panels/selection_words.h"
 #include "app/ui/views/shards/shards_draw.h"
+#include "app/ui/views/shards/shards_pack.h"
 #include "tests/near.h"
 #include "tests/ui/driver.h"
 
@@ -194,35 +195,118 @@ TEST_CASE("the picker's first picture shows what data and context parallelism cu
     for (const TokenShare& t : tokens(Strategy::pp)) CHECK(t.whole());
 }
 
-TEST_CASE("sheets keep their proportions and stay in the room") {
+namespace {
+
+PackedWords all_names(const std::vector<Sheet>& sheets) {
+    return {std::vector<float>(sheets.size(), 80), 180, true};
+}
+
+void check_apart(const std::vector<SheetPlace>& places, Vec2 room) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const Rect a = places[i].slot;
+        CHECK(a.x >= -0.1f);
+        CHECK(a.y >= -0.1f);
+        CHECK(a.right() <= room.x + 0.5f);
+        CHECK(a.bottom() <= room.y + 0.5f);
+        CHECK(places[i].body.x >= a.x - 0.1f);
+        CHECK(places[i].body.right() <= a.right() + 0.1f);
+        CHECK(places[i].body.bottom() <= a.bottom() + 0.1f);
+        for (std::size_t j = 0; j < i; ++j) {
+            const Rect b = places[j].slot;
+            CHECK((a.x >= b.right() - 0.1f || b.x >= a.right() - 0.1f || a.y >= b.bottom() - 0.1f
+                   || b.y >= a.bottom() - 0.1f));
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a tensor's rectangle is as large as its bytes, and what is not says so") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     for (const char* name : {"llama-3.1-405b-16k", "deepseek-v3-2048", "single-gpu", "mixtral-8x7b-ep"}) {
+        CAPTURE(std::string(name));
         const Plan plan = presets.plan(name);
-        std::vector<Sheet> sheets;
-        make_sheets(plan, build_mesh(plan), {}, sheets);
-        const std::vector<float> labels(sheets.size(), 80);
-        for (const Vec2 room : {Vec2{700, 220}, Vec2{1100, 640}, Vec2{400, 400}}) {
-            const auto places = pack_sheets(sheets, room, labels);
-            REQUIRE(places.size() == sheets.size());
-            double scale = 0;
-            for (std::size_t i = 0; i < places.size(); ++i) {
-                const Rect body = places[i].body;
-                CHECK(body.right() <= room.x + 1);
-                CHECK(body.bottom() <= room.y + 1);
-                for (std::size_t j = 0; j < i; ++j) {
-                    const Rect a = places[i].slot, b = places[j].slot;
-                    CHECK((a.x >= b.right() - 0.1f || b.x >= a.right() - 0.1f || a.y >= b.bottom() - 0.1f
-                           || b.y >= a.bottom() - 0.1f));
+        for (const TensorState state : {TensorState::parameters, TensorState::activations}) {
+            std::vector<Sheet> sheets;
+            SheetRequest request;
+            request.state = state;
+            request.moe = moe_layers(plan.model) > 0;
+            make_sheets(plan, build_mesh(plan), request, sheets);
+            for (const Vec2 room : {Vec2{700, 220}, Vec2{1100, 640}, Vec2{400, 400}, Vec2{1800, 900}}) {
+                CAPTURE(room.x);
+                const PackedSheets packed = pack_sheets(sheets, room, all_names(sheets));
+                REQUIRE(packed.place.size() == sheets.size());
+                check_apart(packed.place, room);
+                double scale = 0, largest = 0, to_scale = 0, all = 0;
+                for (std::size_t i = 0; i < sheets.size(); ++i) {
+                    const SheetPlace& p = packed.place[i];
+                    const double bytes = drawn_bytes(sheets[i]);
+                    all += bytes;
+                    largest = std::max(largest, bytes);
+                    if (!p.to_scale) continue;
+                    to_scale += bytes;
+                    CHECK(p.label.w >= 80);  // its name has room
+                    const double area = static_cast<double>(p.body.w) * p.body.h / bytes;
+                    if (scale > 0) CHECK(area == near(scale, 0.02));
+                    scale = area;
                 }
-                if (sheets[i].lying || body.w < 7 || body.h < 7) continue;  // held at a size that can be seen
-                const double x = body.w / static_cast<double>(sheets[i].placement.shape[2]);
-                const double y = body.h / static_cast<double>(sheets[i].placement.shape[1]);
-                CHECK(x == near(y, 1e-3));
-                if (scale > 0) CHECK(x == near(scale, 1e-3));
-                scale = x;
+                CHECK(to_scale > all / 2);  // the small ones are the small ones
+                CHECK((packed.said.h > 0) == (to_scale < all));
             }
         }
     }
+}
+
+TEST_CASE("the scale takes most of the room, and attention stays apart from the MLP") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan plan = presets.plan("llama-3-70b-3d");
+    std::vector<Sheet> sheets;
+    make_sheets(plan, build_mesh(plan), {}, sheets);
+    const Vec2 room{1500, 700};
+    const PackedSheets packed = pack_sheets(sheets, room, all_names(sheets));
+    REQUIRE(packed.place.size() == sheets.size());
+    double drawn = 0;
+    Rect attention, mlp;
+    const auto add = [](Rect& all, const Rect& r) {
+        if (all.w <= 0) all = r;
+        const float right = std::max(all.right(), r.right()), bottom = std::max(all.bottom(), r.bottom());
+        all.x = std::min(all.x, r.x);
+        all.y = std::min(all.y, r.y);
+        all.w = right - all.x;
+        all.h = bottom - all.y;
+    };
+    for (std::size_t i = 0; i < sheets.size(); ++i) {
+        if (!packed.place[i].to_scale) continue;
+        drawn += static_cast<double>(packed.place[i].body.w) * packed.place[i].body.h;
+        add(sheets[i].placement.kind == TensorKind::attention ? attention : mlp, packed.place[i].slot);
+    }
+    CHECK(drawn > 0.75 * room.x * room.y);
+    CHECK((attention.right() <= mlp.x || attention.bottom() <= mlp.y));
+}
+
+TEST_CASE("rulers lie where an axis cuts: rows on the left, columns above, the coarsest outermost") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    Plan plan = presets.plan("llama-3-70b-3d");
+    plan.layout.zero = 3;
+    std::vector<Sheet> sheets;
+    make_sheets(plan, build_mesh(plan), {}, sheets);
+    const auto rulers = [&](TensorId id) {
+        const auto it =
+            std::find_if(sheets.begin(), sheets.end(), [&](const Sheet& s) { return s.placement.id == id; });
+        REQUIRE(it != sheets.end());
+        return rulers_of(*it);
+    };
+    const auto q = rulers(TensorId::attention_q), down = rulers(TensorId::mlp_down);
+    REQUIRE(q.size() == 2);
+    CHECK(q[0].axis == Axis::tp);
+    CHECK(q[0].rows);
+    CHECK(q[1].axis == Axis::dp_shard);
+    CHECK(q[1].rows);
+    REQUIRE(down.size() == 2);
+    CHECK(down[0].axis == Axis::tp);
+    CHECK_FALSE(down[0].rows);
+    CHECK(down[1].rows);
+    CHECK(rulers(TensorId::norm_mlp).size() == 1);  // tp copies it
 }
 
 TEST_CASE("a cut finer than can be drawn leaves no pieces but still the rank's own part") {

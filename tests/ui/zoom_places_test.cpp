@@ -18,6 +18,9 @@ bool is_inside(const NestBox& inner, const NestBox& outer) {
     return inner.x >= outer.x && inner.y >= outer.y && inner.x + inner.w <= outer.x + outer.w + 1e-12
            && inner.y + inner.h <= outer.y + outer.h + 1e-12 && inner.w > 0 && inner.h > 0;
 }
+bool apart(double a, double a_length, double b, double b_length) {
+    return a + a_length <= b + 1e-12 || b + b_length <= a + 1e-12;
+}
 constexpr const char* kPlacedPresets[] = {"mesh-8",    "zoom-1024",       "llama-3.1-405b-16k",
                                           "hsdp-64",   "single-gpu",      "deepseek-v3-2048",
                                           "moe-nvl72", "llama-3-8b-fsdp", "llama-3.1-405b-131k"};
@@ -39,11 +42,13 @@ TEST_CASE("a rank's box lies in the boxes of all it belongs to, and siblings do 
             for (std::size_t k = 0; k < path.size(); ++k) {
                 const auto parent = std::span(path).first(k);
                 const NestBox box = box_of(n, parent);
-                const PlacedChildren c = placed_children(n, parent, box);
-                for (std::int64_t i = 1; i < std::min<std::int64_t>(c.count, 40); ++i) {
-                    const NestBox a = child_box(c, box, i - 1), b = child_box(c, box, i);
-                    CHECK(is_inside(b, box));
-                    CHECK((a.x + a.w <= b.x + 1e-12 || a.y + a.h <= b.y + 1e-12));
+                for (const std::int64_t lead : {std::int64_t{0}, path[k]}) {
+                    const PlacedChildren c = placed_children(n, parent, box, lead);
+                    for (std::int64_t i = 1; i < std::min<std::int64_t>(c.count, 40); ++i) {
+                        const NestBox a = child_box(c, box, i - 1), b = child_box(c, box, i);
+                        CHECK(is_inside(b, box));
+                        CHECK((apart(a.x, a.w, b.x, b.w) || apart(a.y, a.h, b.y, b.h)));
+                    }
                 }
             }
         }
@@ -59,4 +64,26 @@ TEST_CASE("a grid holds every child for any count") {
             CHECK(g.w > 0);
             CHECK(g.h > 0);
         }
+}
+
+TEST_CASE("of many boxes one is large, whichever it is, and the map beside it has all") {
+    const PlacedNest n = nest_for("llama-3.1-405b-16k", 1.6);
+    REQUIRE(n.levels.size() == 3);
+    CHECK(n.enlarged == std::vector<bool>{true, true, false});  // 128 replicas, 16 stages; 8 GPUs are few
+    const NestBox all = box_of(n, {});
+    const PlacedChildren first = placed_children(n, {}, all, 0), last = placed_children(n, {}, all, 127);
+    const NestBox large = child_box(first, all, 0);
+    CHECK(large.w * large.h > all.w * all.h / 2);
+    CHECK(child_box(last, all, 127).x == large.x);
+    CHECK(child_box(last, all, 0).w < large.w / 10);
+    for (const std::int64_t i : {0, 1, 64, 127}) {
+        const NestBox cell = grid_box(first.grid, all, i);
+        CHECK(is_inside(cell, all));
+        CHECK(apart(cell.x, cell.w, large.x, large.w));
+    }
+    // A path's own boxes are the large ones, so that a flight ends at the same size wherever it goes.
+    const NestBox near = box_of(n, std::vector<std::int64_t>{0, 0}),
+                  far = box_of(n, std::vector<std::int64_t>{127, 15});
+    CHECK(near.w == far.w);
+    CHECK(near.x == far.x);
 }

@@ -1,5 +1,7 @@
+#include "app/ui/views/zoom/zoom_parts.h"
 #include "tests/ui/driver.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace pentamesh;
@@ -9,7 +11,7 @@ namespace {
 
 constexpr Vec2 kWindow{1400, 560};
 
-// A flight takes a third of a second.
+// A flight takes a quarter of a second.
 void arrive(Driver& d) {
     d.time_s += 0.5;
     d.settle();
@@ -156,4 +158,35 @@ TEST_CASE("the experts' fold of the zoom has a level for ep, and is entered at t
     Driver dense("zoom-1024", kWindow);
     dense.press({.key = Key::n2});
     CHECK_FALSE(dense.drawn("zoom.fold", 0));
+}
+
+TEST_CASE("one replica is large: the first, then whichever arrows, a click on the map or a selection names") {
+    Driver d("llama-3.1-405b-16k", {1280, 720});
+    d.press({.key = Key::n2});
+    const ZoomViewState& zoom = d.shell.views().zoom;
+    CHECK(zoom.lead == NestPath{0, 0, 0});
+    d.press({.key = Key::right});
+    d.press({.key = Key::right});
+    CHECK(zoom.lead == NestPath{1, 0, 0});
+    const Rect room = *d.shell.ui_state().rect_of("zoom.canvas");
+    const NestBox all = box_of(*zoom.nest, {});
+    const PlacedChildren replicas = placed_children(*zoom.nest, {}, all, 1);
+    const Rect cell = on_screen(zoom.camera, room, grid_box(replicas.grid, all, 57));
+    CHECK(cell.w >= 12);  // the map can be met
+    d.click_at(cell.center());
+    CHECK(zoom.lead == NestPath{57, 0, 0});
+    CHECK(d.shell.selection().rank == 57 * 128);
+    d.press({.key = Key::enter});
+    arrive(d);
+    CHECK(zoom.path == NestPath{57});
+    // The box that was small fills the view: it became the large one.
+    const Rect filled = on_screen(zoom.camera, room, box_of(*zoom.nest, zoom.path));
+    CHECK(std::max(filled.w / room.w, filled.h / room.h) > 0.9f);
+    d.press({.key = Key::escape});
+    arrive(d);
+    CHECK(zoom.lead == NestPath{57, 0, 0});
+    d.click_at({room.x + 1, room.y + 1});
+    d.shell.selection().pick_rank(3 * 128 + 8 * 2 + 5);
+    d.settle();
+    CHECK(zoom.lead == NestPath{3, 2, 5});
 }

@@ -12,6 +12,7 @@
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/threads.h"
+#include "core/decide/nearby.h"
 #include "core/explain/verdict.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
@@ -132,6 +133,18 @@ std::string picture_of_review(const Presets& presets, const Plan& plan, const Pi
     return make_review_picture(presets, shown, review, ending, request.scale, fonts);
 }
 
+// Takes as B what two edits gain most, where there is such a layout.
+void propose(const Plan& plan, CompareViewState& compare) {
+    const std::optional<SearchResult> near = best_within_two_edits(plan);
+    const Evaluation now = evaluate(plan);
+    if (!near || !now.step || (now.memory.fits() && near->step_s >= now.step->time_s)) return;
+    Plan better = near->plan;
+    better.name = plan.name;
+    better.notes = plan.notes;
+    better.scene = plan.scene;
+    compare.propose(better);
+}
+
 // Works out what the window makes in the background: a tornado, compared plans and the way between them.
 void work_out(const PictureRequest& request, const Presets& presets, const Plan& plan, bool valid,
               std::uint64_t revision, ViewStates& views) {
@@ -149,9 +162,11 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
         else
             (void)c.add(other, assess(other));
     }
-    if (request.view == view_of(ViewId::compare).name && valid)
-        if (const KeptPlan* a = views.compare.pinned())
-            views.compare.path.value = path_between(*a->plan, plan);
+    if (request.view != view_of(ViewId::compare).name || !valid) return;
+    if (const KeptPlan* a = views.compare.pinned())
+        views.compare.path.value = path_between(*a->plan, plan);
+    else
+        propose(plan, views.compare);
 }
 
 // Draws frames until nothing is worked out in the background any more.

@@ -12,6 +12,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kLetter = 92;
+constexpr float kLettered = 8, kLetterRow = 14;  // a bar's least width for its letter, the letter's row
 
 struct Slice {
     StepSlice of;
@@ -51,7 +52,8 @@ double bytes_at(const StageMemory& s, int category) {
     return bytes_of(s, static_cast<MemoryCategory>(category));
 }
 
-void draw_memory_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, bool b) {
+// The letter stands below the bar, where no line runs through it.
+void draw_memory_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, double hbm, bool b) {
     Canvas& c = ui.canvas();
     float y = column.bottom();
     for (int i = 0; i < kMemoryCategoryCount; ++i) {
@@ -64,9 +66,16 @@ void draw_memory_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory&
         else
             c.pattern(part, Pattern::cross_hatched, ui.theme().secondary.alpha(b ? 1.0f : 0.62f));
     }
-    if (column.w >= 14) {
+    const float line = column.bottom() - static_cast<float>(hbm * px_per_byte);
+    if (y < line - 0.5f) {  // what is over the line
+        const Rect over{column.x, y, column.w, line - y};
+        c.pattern(over, Pattern::hatched, ui.theme().bad, ui.theme().window);
+        c.frame(over, ui.theme().bad, 1);
+    }
+    if (column.w >= kLettered) {
         TextStyle st = ui.style(11, b ? Tone::text : Tone::secondary);
-        c.text_in({column.x - 4, y - 15, column.w + 8, 14}, b ? "B" : "A", st, Align::center);
+        c.text_in({column.x - 4, column.bottom() + 1, column.w + 8, kLetterRow - 1}, b ? "B" : "A", st,
+                  Align::center);
     }
 }
 
@@ -119,7 +128,8 @@ void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair) {
     const double hbm = std::max(a.hbm, b.hbm);
     const double most = std::max({hbm * 1.02, a.peak(), b.peak()});
     Rect foot = room.cut_bottom(18);
-    room.cut_top(16);
+    room.cut_bottom(kLetterRow);
+    room.cut_top(6);
     const Rect plot{room.x, room.y, room.w - 62, room.h};
     const double px = static_cast<double>(plot.h) / most;
     // If there are more stages than pixels for two bars, only every `every`-th pair is drawn.
@@ -131,8 +141,8 @@ void draw_two_memories(Ui& ui, Rect room, const ComparedPair& pair) {
         const float w = step * 0.4f;
         const Rect ca{plot.x + static_cast<float>(k) * step, plot.y, w, plot.h},
             cb{ca.x + w + 1, ca.y, w, ca.h};
-        if (i < a.stage.size()) draw_memory_bar(ui, ca, px, a.stage[i], false);
-        if (i < b.stage.size()) draw_memory_bar(ui, cb, px, b.stage[i], true);
+        if (i < a.stage.size()) draw_memory_bar(ui, ca, px, a.stage[i], a.hbm, false);
+        if (i < b.stage.size()) draw_memory_bar(ui, cb, px, b.stage[i], b.hbm, true);
         if (ui.hovers({ca.x, ca.y, 2 * w + 1, ca.h})) {
             std::string words = stages > 1 ? "stage " + std::to_string(i) : "each GPU";
             if (i < a.stage.size()) words += "\nA " + memory_text(a.stage[i].total());

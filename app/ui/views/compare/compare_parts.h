@@ -16,6 +16,7 @@ struct ComparedPair {
     const Evaluation& ea;
     const Plan& b;
     const Evaluation& eb;
+    bool proposed = false;  // B is a proposal: nobody has gone the way from A to it
 };
 
 // Draws two steps as bars on one scale, the same parts joined by ribbons.

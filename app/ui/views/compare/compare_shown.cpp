@@ -34,9 +34,13 @@ std::vector<ComparedPlan> compared_plans(const Scene& scene, const CompareViewSt
     std::vector<ComparedPlan> out;
     for (std::size_t i = 0; i < state.kept.size(); ++i) {
         out.push_back({state.kept[i].plan.get(), state.kept[i].evaluation.get(), static_cast<int>(i)});
-        if (i == 0) out.push_back({&scene.plan, &scene.evaluation, -1});
+        if (i == 0) out.push_back({&scene.plan, &scene.evaluation, ComparedPlan::kOpen});
     }
-    if (out.empty()) out.push_back({&scene.plan, &scene.evaluation, -1});
+    if (!out.empty()) return out;
+    out.push_back({&scene.plan, &scene.evaluation, ComparedPlan::kOpen});
+    if (state.proposal)
+        out.push_back(
+            {state.proposal->plan.get(), state.proposal->evaluation.get(), ComparedPlan::kProposed});
     return out;
 }
 
@@ -63,6 +67,20 @@ std::string unfit_words(const char* name, const Memory& memory) {
     if (memory.fit() == MemoryFit::yes) return {};
     return std::string(name) + " " + std::string(name_of(memory.fit())) + " (" + gib(memory.peak()) + " of "
            + memory_text(memory.hbm) + "). ";
+}
+
+// Says what clusters of different sizes have in common; empty for those of one size.
+std::string per_gpu_words(const Evaluation& a, const Evaluation& b) {
+    if (a.mesh.world == b.mesh.world) return {};
+    const auto each = [](const Evaluation& e) {
+        return count_text(e.step->tokens_per_s / static_cast<double>(e.mesh.world));
+    };
+    const auto hours = [](const Evaluation& e) {
+        const double h = gpu_hours_of_billion(e.mesh.world, e.step->tokens_per_s);
+        return thousands(static_cast<std::int64_t>(std::llround(h)));
+    };
+    return " A GPU makes " + each(a) + " tokens/s in A and " + each(b) + " in B: a billion tokens take "
+           + hours(a) + " and " + hours(b) + " GPU-hours.";
 }
 
 }  // namespace
@@ -92,7 +110,7 @@ std::string why_words(const Evaluation& a, const Evaluation& b, const std::vecto
     const double memory = difference(b.memory.peak(), a.memory.peak());
     if (memory != 0)
         out += " Its fullest GPU holds " + memory_text(std::abs(memory)) + (memory < 0 ? " less." : " more.");
-    return out;
+    return out + per_gpu_words(a, b);
 }
 
 std::string apart_of(const PlanComparison& c, std::size_t index) {

@@ -9,15 +9,17 @@
 
 namespace pentamesh::ui {
 
-// Lists A, the open plan as B, then the others: letters and places of all tables.
+// Lists A, the open plan as B, then the others: letters and places of all tables. Where nothing is pinned,
+// the open plan is A, and what is proposed B.
 struct ComparedPlan {
     const Plan* plan = nullptr;
     const Evaluation* evaluation = nullptr;
-    int kept = -1;  // index into CompareViewState::kept; -1: the open plan
+    int kept = -1;  // index into CompareViewState::kept; or one of:
+    static constexpr int kOpen = -1, kProposed = -2;
 };
 [[nodiscard]] std::vector<ComparedPlan> compared_plans(const Scene& scene, const CompareViewState& state);
 
-// Compares all plans; only `why` is of A and B. Precondition: a plan is pinned.
+// Compares all plans; only `why` is of A and B.
 [[nodiscard]] PlanComparison shown_comparison(const Scene& scene, const CompareViewState& state);
 
 // Returns "B is 9.8 s faster: 7.1 s less uneven stages, 3.4 s less tp exposed, 0.7 s more dp exposed."

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,13 +25,25 @@ using ComparePath = WorkedOut<std::vector<PathEdit>, std::pair<std::uint64_t, st
 
 struct CompareViewState {
     std::vector<KeptPlan> kept;  // A, then C, D ...
-    std::uint64_t version = 0;   // grows with `kept`
+    std::uint64_t version = 0;   // grows with `kept` and `proposal`
+    // This is B while nothing is pinned: a layout that a search found better. The open plan is then A.
+    std::optional<KeptPlan> proposal;
     ComparePath path;
     Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
     ScrollState scroll;
     bool wants_flip = false;    // the button was pressed
     bool wants_before = false;  // the button for the plan before the last edit was pressed
 
+    void propose(const Plan& plan) {
+        if (proposal && *proposal->plan == plan) return;
+        proposal =
+            KeptPlan{std::make_shared<const Plan>(plan), std::make_shared<const Evaluation>(evaluate(plan))};
+        ++version;
+    }
+    void forget_proposal() {
+        if (proposal) ++version;
+        proposal.reset();
+    }
     // Returns null where nothing is pinned.
     [[nodiscard]] const KeptPlan* pinned() const { return kept.empty() ? nullptr : &kept.front(); }
     [[nodiscard]] bool is_full() const { return kept.size() + 1 >= kMostCompared; }
@@ -40,6 +53,7 @@ struct CompareViewState {
             kept.push_back(std::move(k));
         else
             kept.front() = std::move(k);
+        proposal.reset();
         ++version;
     }
     // Returns false if there are as many plans as can be compared.

@@ -42,7 +42,7 @@ float value_width(Ui& ui, const std::vector<FieldDifference>& fields, std::size_
 }  // namespace
 
 // In a row of that width the reasons stand after the name and three figures.
-constexpr float kPartName = 120;
+constexpr float kPartName = 132;
 float reason_width(float width) {
     return width - kPartName - 3 * kFigure - 14;
 }

@@ -43,13 +43,46 @@ void draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) 
         state.wants_before = true;
 }
 
+// A picture has what was proposed to it.
+void refresh_proposal(Ui& ui, const Scene& scene, CompareViewState& state) {
+    if (ui.state().for_picture) return;
+    if (state.pinned() == nullptr && !scene.better.empty() && scene.evaluation.step)
+        state.propose(scene.better.front().edit.plan);
+    else
+        state.forget_proposal();
+}
+
+// Says, where nothing is pinned, that B is a proposal, and what can be done with it.
+std::optional<PlanEdit> draw_proposal(Ui& ui, Rect row, const Scene& scene, CompareViewState& state,
+                                      const PlanComparison& shown) {
+    std::optional<PlanEdit> edit;
+    std::string changes;
+    for (const FieldDifference& f : shown.fields)
+        changes += (changes.empty() ? "" : ", ") + field_name(f.pointer) + " " + field_value(f.values[0])
+                   + " → " + field_value(f.values[1]);
+    if (!ui.state().for_picture) {
+        if (ui.button("compare.take", row.cut_right(72).inset(0, 2), "Open B"))
+            edit = PlanEdit{*state.proposal->plan, "the layout that Compare proposed", ""};
+        row.cut_right(8);
+        if (ui.button("compare.pin", row.cut_right(132).inset(0, 2), "Pin this plan as A"))
+            state.pin(scene.plan, scene.evaluation);
+        row.cut_right(8);
+        if (scene.has_before && row.w > 560
+            && ui.button("compare.before", row.cut_right(150).inset(0, 2), "The plan before"))
+            state.wants_before = true;
+        row.cut_right(8);
+    }
+    ui.label(row, "Nothing is pinned. B is a proposal: " + changes + ".", ui.style(13, Tone::secondary));
+    return edit;
+}
+
 struct RowActions {
     bool open = false, remove = false, first = false;
 };
 
 // Draws A, B ... with their main figures, and the actions for each.
 RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const ComparedPlan& p,
-                         const Evaluation* a, const std::string& apart) {
+                         const Evaluation* a, const std::string& apart, bool per_gpu) {
     Canvas& c = ui.canvas();
     const bool two_rows = row.w < kOneRow && !ui.state().for_picture;
     RowActions act;
@@ -68,7 +101,8 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
             act.open = link("compare.open", "open");
             if (index > 0) act.first = link("compare.first", "as A");
         } else {
-            c.text_in(actions, "this plan", ui.small(), Align::right);
+            c.text_in(actions, p.kept == ComparedPlan::kProposed ? "proposed" : "this plan", ui.small(),
+                      Align::right);
         }
     }
     const Evaluation& e = *p.evaluation;
@@ -88,8 +122,11 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
         const auto by = [&](double now, double was) { return against ? difference(now, was) : 0; };
         figure(cells, 150, memory_text(e.memory.peak()), by(e.memory.peak(), against ? a->memory.peak() : 0),
                true, memory_text);
-        figure(cells, 134, count_text(e.step->tokens_per_s) + "/s",
-               by(e.step->tokens_per_s, against ? a->step->tokens_per_s : 0), false, count_text);
+        const auto tokens = [&](const Evaluation& of) {
+            return of.step->tokens_per_s / static_cast<double>(per_gpu ? of.mesh.world : 1);
+        };
+        figure(cells, per_gpu ? 150 : 134, count_text(tokens(e)) + (per_gpu ? "/s a GPU" : "/s"),
+               by(tokens(e), against ? tokens(*a) : 0), false, count_text);
         figure(cells, 122, time_text(e.step->time_s), by(e.step->time_s, against ? a->step->time_s : 0), true,
                time_text);
         cells.cut_right(14);
@@ -128,12 +165,15 @@ std::optional<PlanEdit> draw_plans(Ui& ui, Rect& room, float height, Scene& scen
     std::optional<PlanEdit> edit;
     std::optional<std::size_t> remove, first;
     const std::vector<ComparedPlan> plans = compared_plans(scene, state);
-    const Evaluation* a = state.pinned()->evaluation.get();
+    const Evaluation* a = plans.front().evaluation;
+    const bool per_gpu = std::any_of(plans.begin(), plans.end(), [&](const ComparedPlan& p) {
+        return p.evaluation->mesh.world != a->mesh.world;
+    });
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const std::string apart = apart_of(shown, i);
         const Rect row = room.cut_top(kPlanRow);
         const Rect below = room.cut_top(line_below(ui, row.w, height, *plans[i].plan, apart));
-        const RowActions act = draw_plan_row(ui, row, below, i, plans[i], a, apart);
+        const RowActions act = draw_plan_row(ui, row, below, i, plans[i], a, apart, per_gpu);
         if (plans[i].kept < 0) continue;
         const auto kept = static_cast<std::size_t>(plans[i].kept);
         if (act.open) edit = PlanEdit{*plans[i].plan, "open " + plan_letter(i) + " of Compare", ""};
@@ -191,7 +231,7 @@ void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPai
     draw_two_meshes(ui, middle, scene, pair);
     draw_two_memories(ui, memory, pair);
     draw_fields(ui, right, shown);
-    draw_path(ui, right, path, pair);
+    if (!pair.proposed) draw_path(ui, right, path, pair);
     rule(ui, room);
     draw_two_timelines(ui, room.cut_top(timelines), pair);
 }
@@ -204,7 +244,7 @@ void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, con
     draw_why(ui, room.cut_top(why_height(ui, room.w, shown, true)), pair, shown, true);
     room.cut_top(kGap);
     draw_fields(ui, room, shown);
-    draw_path(ui, room, path, pair);
+    if (!pair.proposed) draw_path(ui, room, path, pair);
     room.cut_top(kGap);
     draw_two_memories(ui, room.cut_top(190), pair);
     room.cut_top(kGap);
@@ -217,12 +257,20 @@ void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, con
 
 std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareViewState& state,
                                      std::uint64_t revision) {
-    if (state.pinned() == nullptr) {
+    const bool proposes = state.pinned() == nullptr;
+    refresh_proposal(ui, scene, state);
+    if (proposes && !state.proposal) {
         draw_empty(ui, room, scene, state);
         return std::nullopt;
     }
-    std::optional<PlanEdit> edit;
-    if (!ui.state().for_picture) {
+    const PlanComparison shown =
+        state.shown.get({revision, state.version}, [&] { return shown_comparison(scene, state); });
+    std::optional<PlanEdit> edit, taken;
+    if (proposes) {
+        const bool picture = ui.state().for_picture;  // there it is the subtitle
+        taken = draw_proposal(ui, picture ? head_row : room.cut_top(28), scene, state, shown);
+        room.cut_top(picture ? 0.0f : 4.0f);
+    } else if (!ui.state().for_picture) {
         const float flip = 118;
         if (ui.button("compare.flip", head_place(head_row, room, flip), "Flip A and B"))
             state.wants_flip = true;
@@ -236,10 +284,13 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
                 state.wants_before = true;
         }
     }
-    const KeptPlan a = *state.pinned();  // it may be unpinned while it is drawn
-    const ComparedPair pair{*a.plan, *a.evaluation, scene.plan, scene.evaluation};
-    const PlanComparison shown =
-        state.shown.get({revision, state.version}, [&] { return shown_comparison(scene, state); });
+    if (proposes && !state.proposal) return taken;                        // it was pinned just now
+    const KeptPlan other = proposes ? *state.proposal : *state.pinned();  // it may go while it is drawn
+    const ComparedPair pair =
+        proposes ? ComparedPair{scene.plan, scene.evaluation, *other.plan, *other.evaluation, true}
+                 : ComparedPair{*other.plan, *other.evaluation, scene.plan, scene.evaluation};
+    const ComparePath none;
+    const ComparePath& path = proposes ? none : state.path;
     const float height = room.h;
     ScrollArea area(ui, "compare.scroll", room, state.scroll);
     const float begun = area.room.y;
@@ -249,10 +300,10 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
     // A window can be scrolled, and between its panels the reasons would be a few words wide.
     constexpr float kWideInWindow = 1280;
     if (room.w >= (ui.state().for_picture ? kWide : kWideInWindow))
-        draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, state.path);
+        draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, path);
     else
-        draw_narrow(ui, area.room, scene, pair, shown, state.path);
-    return edit;
+        draw_narrow(ui, area.room, scene, pair, shown, path);
+    return taken ? taken : edit;
 }
 
 Table compare_data(const Scene& scene, const CompareViewState& state, int part) {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -17,16 +19,26 @@ std::string_view glossary_id(MapRowId id) {
     return id == MapRowId::zero ? "fsdp" : words_of(id).key;
 }
 
+struct Fact {
+    std::string_view label;
+    std::string text;
+};
+
+constexpr float kFactLabel = 92, kFactLine = 17;
+
+float fact_height(Ui& ui, float width, const Fact& fact) {
+    return ui.canvas().paragraph_height(width - kFactLabel, fact.text, ui.small(Tone::text), kFactLine) + 3;
+}
+
 // Writes a label and its text, wrapped; cuts its height off `room`.
-void fact(Ui& ui, Rect& room, std::string_view label, std::string_view text, float label_w = 92) {
+void draw_fact(Ui& ui, Rect& room, const Fact& fact) {
     Canvas& c = ui.canvas();
-    const TextStyle style = ui.small(Tone::text);
-    const float w = room.w - label_w;
-    const float h = c.paragraph_height(w, text, style, 17);
-    if (h > room.h) return;
-    c.text_in({room.x, room.y, label_w - 8, 17}, label, ui.small());
-    c.paragraph({room.x + label_w, room.y, w, h}, text, style, 17);
-    room.cut_top(h + 3);
+    const float h = fact_height(ui, room.w, fact);
+    if (h > room.h + 3) return;
+    c.text_in({room.x, room.y, kFactLabel - 8, kFactLine}, fact.label, ui.small());
+    c.paragraph({room.x + kFactLabel, room.y, room.w - kFactLabel, h}, fact.text, ui.small(Tone::text),
+                kFactLine);
+    room.cut_top(h);
 }
 
 std::string here_text(const Scene& scene, const MapRow& r) {
@@ -104,11 +116,53 @@ std::string reach_text(const MapLevel& level, const Cluster& cluster, bool memor
 
 }  // namespace
 
+namespace {
+
+// The card of the selected axis. Its facts are in two columns where it is wide, about equally high.
+struct Card {
+    const MapRow* row = nullptr;
+    std::vector<Fact> facts;
+    Fact here;
+    float head = 0, height = 0;  // of name and sentences; of all
+};
+
+constexpr float kTwoColumns = 520, kCardName = 26, kSentence = 19;
+
+Card card_of(Ui& ui, float width, const Scene& scene, const MapViewState& state) {
+    Card card;
+    card.row = &state.figures->rows[static_cast<std::size_t>(std::max(0, selected_row(scene, state)))];
+    const MapWords& w = words_of(card.row->id);
+    card.here = {"in this plan", here_text(scene, *card.row)};
+    card.facts = {{"sits", std::string(w.sits)},           {"works on", std::string(w.scope)},
+                  {"saves", std::string(w.saves)},         {"must know", std::string(w.model)},
+                  {"against it", std::string(w.drawback)}, {"at most", card.row->bound},
+                  {"reach for it", std::string(w.reach)}};
+    card.head = kCardName;
+    for (const std::string_view text : {w.why, w.cost})
+        card.head += ui.canvas().paragraph_height(width, text, ui.style(13), kSentence) + 4;
+    const bool two = width >= kTwoColumns;
+    std::array<float, 2> column{};
+    for (const Fact& f : card.facts) {
+        float& shorter = !two || column[0] <= column[1] ? column[0] : column[1];
+        shorter += fact_height(ui, two ? std::floor(width / 2) - 8 : width, f);
+    }
+    card.height = card.head + 4 + fact_height(ui, width, card.here) + std::max(column[0], column[1]);
+    return card;
+}
+
+}  // namespace
+
+float map_card_height(Ui& ui, float width, const Scene& scene, const MapViewState& state) {
+    return card_of(ui, width, scene, state).height;
+}
+
 void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     Canvas& c = ui.canvas();
-    const int selected = std::max(0, selected_row(scene, state));
-    const MapRow& r = state.figures->rows[selected];
+    const Card card = card_of(ui, room.w, scene, state);
+    const MapRow& r = *card.row;
     const MapWords& w = words_of(r.id);
+    // Facts without room are missing: a picture that may grow becomes higher.
+    ui.state().hidden = std::max(ui.state().hidden, std::ceil(card.height - room.h));
     const Canvas::Clip clip = c.clip(room.inset(-4));
     Rect head = room.cut_top(22);
     ui.swatch({head.x, head.center().y - 6}, color_of_row(ui.theme(), r.id, state), 12);
@@ -116,32 +170,22 @@ void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     std::string title(w.name);
     if (r.verdict != Verdict::off) title += ", " + r.setting;
     term(ui, head, glossary_id(r.id), title, ui.title());
-    room.cut_top(4);
+    room.cut_top(kCardName - 22);
     for (const std::string_view text : {w.why, w.cost}) {
-        const float h = c.paragraph_height(room.w, text, ui.style(13), 19);
+        const float h = c.paragraph_height(room.w, text, ui.style(13), kSentence);
         if (h > room.h) break;
-        c.paragraph(room, text, ui.style(13), 19);
+        c.paragraph(room, text, ui.style(13), kSentence);
         room.cut_top(h + 4);
     }
     room.cut_top(4);
-    fact(ui, room, "in this plan", here_text(scene, r));
-    const bool wide = room.w >= 520;  // two columns
-    Rect left;
-    if (wide) {
-        left = room.cut_left(std::floor(room.w / 2) - 8);
-        room.cut_left(16);
+    draw_fact(ui, room, card.here);
+    const bool two = room.w >= kTwoColumns;
+    Rect left = room, right = room;
+    if (two) {
+        left.w = right.w = std::floor(room.w / 2) - 8;
+        right.x = room.right() - right.w;
     }
-    Rect& first = wide ? left : room;
-    fact(ui, first, "sits", w.sits);
-    fact(ui, first, "saves", w.saves);
-    fact(ui, first, "against it", w.drawback);
-    fact(ui, room, "works on", w.scope);
-    fact(ui, room, "must know", w.model);
-    fact(ui, room, "at most", r.bound);
-    if (wide)
-        fact(ui, first, "reach for it", w.reach);
-    else
-        fact(ui, room, "reach for it", w.reach);
+    for (const Fact& f : card.facts) draw_fact(ui, !two || left.y <= right.y ? left : right, f);
 }
 
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {

@@ -75,9 +75,16 @@ void pair_of_lines(Ui& ui, Rect cell, std::string_view first, const TextStyle& f
         c.text_in(cell, first, first_style);
         return;
     }
-    cell.y += (cell.h - 2 * kLine) / 2;
-    const bool cut = c.text_in({cell.x, cell.y, cell.w, kLine}, first, first_style);
-    const bool cut_too = c.text_in({cell.x, cell.y + kLine, cell.w, kLine}, second, second_style);
+    const float wrapped = c.paragraph_height(cell.w, first, first_style, kLine);
+    const bool wraps = wrapped > kLine && wrapped + kLine <= cell.h;
+    const float upper = wraps ? wrapped : kLine;
+    cell.y += (cell.h - upper - kLine) / 2;
+    bool cut = false;
+    if (wraps)
+        c.paragraph({cell.x, cell.y, cell.w, upper}, first, first_style, kLine);
+    else
+        cut = c.text_in({cell.x, cell.y, cell.w, kLine}, first, first_style);
+    const bool cut_too = c.text_in({cell.x, cell.y + upper, cell.w, kLine}, second, second_style);
     if ((cut || cut_too) && ui.hovers(cell)) ui.tooltip(std::string(first) + "\n" + std::string(second));
 }
 
@@ -168,15 +175,20 @@ void slender_row(Ui& ui, Rect row, const MapRow& r, const MapViewState& state, c
     verdict_cell(ui, row, r, true);
 }
 
+std::string says_text(const MapRow& r) {
+    return r.collectives.empty() ? std::string(words_of(r.id).says) : collectives_text(r);
+}
+
 // Rows of several lines are as high as their longest words.
 float row_height(Ui& ui, const MapRow& r, const std::array<float, kColumns>& width, float room, float least) {
     const auto high = [&](std::string_view text, float w) {
-        return ui.canvas().paragraph_height(w, text, ui.small(), 16) + 8;
+        return ui.canvas().paragraph_height(w, text, ui.small(), 16) + 5;
     };
     if (room < kSlender) return std::max(least, 22 + high(verdict_text(r, true), room - 36));
     float h = std::max(least, high(verdict_text(r, width[reach] <= 0), width[verdict] - 20));
     if (width[reach] > 0) h = std::max(h, high(words_of(r.id).reach, width[reach]));
     if (width[cuts] > 0) h = std::max(h, high(words_of(r.id).cuts, width[cuts]));
+    if (width[says] > 0) h = std::max(h, high(says_text(r), width[says]) + 16);
     return h;
 }
 
@@ -195,11 +207,7 @@ void plain_cell(Ui& ui, Column k, Rect cell, const MapRow& r, const Cluster& clu
     const TextStyle words = ui.small(r.verdict != Verdict::off ? Tone::text : Tone::secondary);
     switch (k) {
     case cuts: two_lines(ui, cell, words_of(r.id).cuts, words); break;
-    case says:
-        pair_of_lines(ui, cell,
-                      r.collectives.empty() ? std::string(words_of(r.id).says) : collectives_text(r), words,
-                      r.often, ui.small());
-        break;
+    case says: pair_of_lines(ui, cell, says_text(r), words, r.often, ui.small()); break;
     case step: step_cell(ui, cell, r); break;
     case crosses: crosses_cell(ui, cell, r, cluster); break;
     case reach: two_lines(ui, cell, words_of(r.id).reach, ui.small()); break;

@@ -7,7 +7,9 @@
 #include "core/mesh/layout_name.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -28,8 +30,8 @@ void keep(const Scene& scene, MapViewState& s, std::uint64_t revision) {
 }
 
 constexpr float kStyleWidth = 250;
+constexpr std::array<std::string_view, 2> kStyles{"axes + modifiers", "FSDP, SP as rows"};
 void style_switch(Ui& ui, Rect row, MapViewState& state) {
-    static constexpr std::string_view kStyles[] = {"axes + modifiers", "FSDP, SP as rows"};
     state.style =
         static_cast<MapStyle>(ui.segments("map.style", row, kStyles, static_cast<int>(state.style)));
 }
@@ -46,11 +48,19 @@ std::string whose_figures(const Scene& scene, MapPage page) {
 // in a row of their own.
 void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& state) {
     const int before = static_cast<int>(state.page);
+    if (ui.state().for_picture) {  // a picture has no switches: they are a subtitle
+        const auto style = static_cast<std::size_t>(state.style);
+        std::string words(state.page == MapPage::axes ? kStyles[style]
+                                                      : kMapPages[static_cast<std::size_t>(before)]);
+        if (const std::string whose = whose_figures(scene, state.page); !whose.empty()) words += ", " + whose;
+        ui.label(row, words, ui.style(13, Tone::secondary));
+        return;
+    }
     const Rect place = head_place(row, room, segments_width(ui, kMapPages, 236, before));
     const int page = ui.segments("map.page", place, kMapPages, before);
     if (page != before) state.page = static_cast<MapPage>(page), state.scroll = {};
     const auto style_in = [&](Rect& in) {
-        style_switch(ui, in.cut_left(ui.state().for_picture ? 110.0f : kStyleWidth), state);
+        style_switch(ui, in.cut_left(kStyleWidth), state);
         in.cut_left(std::min(in.w, 16.0f));
     };
     const bool styles = state.page == MapPage::axes;
@@ -101,22 +111,26 @@ void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float low = map_least_row(room.w);
     const float least = map_table_height(ui, state, room.w, low),
                 most = map_table_height(ui, state, room.w, std::max(low, kMapRowHigh));
-    constexpr float kCard = 190, kGap = 16;
+    constexpr float kCard = 150, kGap = 12;
     if (room.h < least + kCard) {
+        ui.state().hidden = std::max(ui.state().hidden, std::ceil(least + kCard - room.h));
         draw_map_table(ui, room, scene, state);
         return;
     }
-    const float spare = room.h - least - kCard - kGap;
+    const bool beside = room.w >= 860;  // the wires are next to the card
+    const float card_w = beside ? std::floor(room.w * 0.47f) : room.w;
+    const float card_h = std::max(kCard, map_card_height(ui, card_w, scene, state));
+    const float spare = std::max(0.0f, room.h - least - card_h - kGap);
     const float table = std::min(most, least + spare * 0.5f);
     draw_map_table(ui, room.cut_top(table), scene, state);
     room.cut_top(kGap);
-    if (room.w < 860) {
+    if (!beside) {
         draw_map_card(ui, room, scene, state);
         return;
     }
-    Rect first = room.h > 470 ? room.cut_top(std::min(280.0f, room.h * 0.5f)) : room;
+    Rect first = room.h > 470 ? room.cut_top(std::max(card_h, std::min(280.0f, room.h * 0.5f))) : room;
     const bool more = first.h < room.h + 1 && first.y < room.y;
-    const Rect card = first.cut_left(std::floor(first.w * 0.47f));
+    const Rect card = first.cut_left(card_w);
     first.cut_left(32);
     draw_map_card(ui, card, scene, state);
     draw_map_wires(ui, first, scene, state);

@@ -7,64 +7,9 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kLabel = 17, kGap = 16, kBelow = 8;
-constexpr float kVector = 8, kLeast = 6, kLeastVector = 24;
-constexpr float kTokens = 0.6f;  // height of a sheet of tokens over the widest sheet's width
 constexpr std::int64_t kMostExperts = 4096;
 constexpr float kFinest = 2.5f;  // lines closer than this are not drawn one by one
 constexpr std::array kDrawn{Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
-
-struct Scale {
-    double x = 1, y = 1;  // pixels per number
-};
-
-Vec2 size_of(const Sheet& s, Scale scale) {
-    const auto rows = static_cast<double>(s.placement.shape[1]),
-               cols = static_cast<double>(s.placement.shape[2]);
-    if (s.lying) return {std::max(kLeastVector, static_cast<float>(rows * scale.x)), kVector};
-    return {std::max(kLeast, static_cast<float>(cols * scale.x)),
-            std::max(kLeast, static_cast<float>(rows * scale.y))};
-}
-
-// A matrix is below its name; a vector, or a matrix as low as one, is to the right of it.
-struct Slot {
-    Vec2 size;
-    Rect label, body;  // from the slot's corner
-};
-Slot slot_of(const Sheet& s, Scale scale, float label_width, bool labels) {
-    const Vec2 size = size_of(s, scale);
-    if (!labels) return {size, {}, {0, 0, size.x, size.y}};
-    if (size.y <= kLabel) {
-        const float w = label_width + 8;
-        return {{w + size.x, kLabel},
-                {0, 0, label_width, kLabel},
-                {w, (kLabel - size.y) / 2 - 1, size.x, size.y}};
-    }
-    const float w = std::max(size.x, label_width);
-    return {{w, kLabel + size.y}, {0, 0, w, kLabel}, {0, kLabel, size.x, size.y}};
-}
-
-// Returns false if they do not fit at this scale.
-bool place_all(const std::vector<Sheet>& sheets, Vec2 room, const std::vector<float>& label_width,
-               Scale scale, bool labels, std::vector<SheetPlace>& out) {
-    out.clear();
-    float x = 0, y = 0, column = 0;
-    const float gap = labels ? kGap : 5, below = labels ? kBelow : 4;
-    for (std::size_t i = 0; i < sheets.size(); ++i) {
-        const Slot slot = slot_of(sheets[i], scale, label_width[i], labels);
-        if (slot.size.y > room.y + 0.5f) return false;
-        if (y > 0 && y + slot.size.y > room.y + 0.5f) {
-            x += column + gap;
-            y = column = 0;
-        }
-        if (x + slot.size.x > room.x + 0.5f) return false;
-        const auto moved = [&](const Rect& r) { return Rect{x + r.x, y + r.y, r.w, r.h}; };
-        out.push_back({moved({0, 0, slot.size.x, slot.size.y}), moved(slot.label), moved(slot.body)});
-        column = std::max(column, slot.size.x);
-        y += slot.size.y + (slot.size.y <= kLabel ? below / 2 : below);
-    }
-    return true;
-}
 
 std::size_t at(Axis a) {
     return static_cast<std::size_t>(a);
@@ -103,10 +48,7 @@ class SheetPainter {
         if (sheet_.lying) return {body_.x + y0, body_.y + x0, y1 - y0, x1 - x0};
         return {body_.x + x0, body_.y + y0, x1 - x0, y1 - y0};
     }
-    [[nodiscard]] Color dim(Color base, bool odd) const {
-        const bool light = theme_.id == ThemeId::light;
-        return mix(theme_.window, base, odd ? (light ? 0.22f : 0.24f) : (light ? 0.36f : 0.38f));
-    }
+    [[nodiscard]] Color dim(Color base, bool odd) const { return pale(theme_, base, odd); }
 
     // Draws all axes: bands of the coarsest cut, the rank's band bright, the finer cuts as lines, its part
     // outlined.
@@ -282,29 +224,9 @@ Color color_of(const Theme& theme, const Placement& p, Axis axis) {
     return p.expert && axis == Axis::tp ? theme.etp : theme.axis[at(axis)];
 }
 
-std::vector<SheetPlace> pack_sheets(const std::vector<Sheet>& sheets, Vec2 room,
-                                    const std::vector<float>& label_width, bool labels) {
-    std::vector<SheetPlace> best, tried;
-    if (sheets.empty() || room.x < 40 || room.y < 40) return best;
-    double widest = 1, tallest = 1;
-    for (const Sheet& s : sheets) {
-        widest = std::max(widest, static_cast<double>(s.placement.shape[s.lying ? 1 : 2]));
-        if (!s.lying) tallest = std::max(tallest, static_cast<double>(s.placement.shape[1]));
-    }
-    const bool tokens = sheets.front().placement.state == TensorState::activations;
-    const double ratio = tokens ? kTokens * widest / tallest : 1;
-    double low = std::log(1e-3 / widest), high = std::log(room.x / widest * 1.01);
-    for (int i = 0; i < 40; ++i) {
-        const double middle = i == 0 ? low : (low + high) / 2, s = std::exp(middle);
-        if (place_all(sheets, room, label_width, {s, s * ratio}, labels, tried)) {
-            best = tried;
-            low = middle;
-        } else {
-            if (i == 0) return best;
-            high = middle;
-        }
-    }
-    return best;
+Color pale(const Theme& theme, Color base, bool odd) {
+    const bool light = theme.id == ThemeId::light;
+    return mix(theme.window, base, odd ? (light ? 0.22f : 0.24f) : (light ? 0.36f : 0.38f));
 }
 
 void draw_sheet(Canvas& canvas, const Theme& theme, Rect body, const Sheet& sheet, const SheetLook& look) {

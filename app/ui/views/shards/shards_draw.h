@@ -1,4 +1,4 @@
-// Draws tensors as rectangles in proportion with their cuts, and experts as a map.
+// Draws tensors as rectangles with their cuts and the rulers of who cuts, and experts as a map.
 #pragma once
 
 #include "app/ui/kit/ui.h"
@@ -9,16 +9,6 @@
 
 namespace pentamesh::ui {
 
-// Holds the place of a sheet: a matrix is below its name, a vector to the right of it.
-struct SheetPlace {
-    Rect slot, label, body;
-};
-// Returns columns of sheets, filled from the top, at the largest common scale that fits the room. Weights
-// have one scale in both directions; the tokens of activations are drawn 0.6 of the widest sheet high, for
-// any number of tokens. `label_width` is that of each sheet's name. It is empty where nothing fits.
-[[nodiscard]] std::vector<SheetPlace> pack_sheets(const std::vector<Sheet>& sheets, Vec2 room,
-                                                  const std::vector<float>& label_width, bool labels = true);
-
 struct SheetLook {
     int isolate = -1;                // an Axis: only what it cuts is shown; -1: all of them
     Coordinates dense{}, expert{};   // of the rank whose part is highlighted
@@ -28,6 +18,11 @@ struct SheetLook {
 };
 // Draws solid for cut, hatched for copied, dotted for partial; the rank's part is bright and outlined.
 void draw_sheet(Canvas& canvas, const Theme& theme, Rect body, const Sheet& sheet, const SheetLook& look);
+// Draws the rulers at the edges of a body: a segment for each holder on the axis that cuts there, the rank's
+// own bright, with its number where there is room.
+void draw_rulers(Ui& ui, Rect body, const Sheet& sheet, const SheetLook& look);
+// Draws in a line who cuts and who copies: "tp 8 cuts rows". What has no room is left out, the last first.
+void draw_cutters(Ui& ui, Rect line, const Sheet& sheet);
 
 // Draws the same marks as a square, one for each axis in use: solid, hatched or dotted. Returns the width.
 float draw_marks(Canvas& canvas, const Theme& theme, Vec2 at, const Placement& placement, bool draw = true);
@@ -38,5 +33,7 @@ float draw_marks(Canvas& canvas, const Theme& theme, Vec2 at, const Placement& p
                                         std::int64_t shown, const std::vector<double>& loads = {});
 
 [[nodiscard]] Color color_of(const Theme& theme, const Placement& placement, Axis axis);
+// Returns the ground of a part that the rank does not hold; every other one is darker.
+[[nodiscard]] Color pale(const Theme& theme, Color base, bool odd);
 
 }  // namespace pentamesh::ui

@@ -136,6 +136,12 @@ std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, S
     head += ep.parts > 1 ? ", " + thousands(sheet.placement.local[0]) + " to each of " + thousands(ep.parts)
                                + " ep ranks"
                          : ", all on every rank";
+    double all = 0, of_experts = 0;
+    for (const Sheet& x : s.drawn->sheets) {
+        all += x.placement.bytes_whole;
+        if (x.placement.expert) of_experts += x.placement.bytes_whole;
+    }
+    if (of_experts > 0 && of_experts < all) head += ": " + percent(of_experts / all) + " of the bytes";
     ui.label(room.cut_top(17), head, ui.small(Tone::text));
     std::optional<PlanEdit> edit;
     if (ep.parts > 1 && room.h > 110) {

@@ -4,6 +4,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/views/shards/shards_draw.h"
+#include "app/ui/views/shards/shards_pack.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -182,7 +183,7 @@ void token_cells(Ui& ui, Rect row, const TokenShare& t, Color color) {
     }
 }
 
-void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color color) {
+void gpu_box(Ui& ui, Rect box, PickerState& s, std::int64_t rank, Color color) {
     Canvas& c = ui.canvas();
     const StrategyPrice& p = picked(s);
     const std::vector<Sheet>& sheets = s.gpus->sheets[rank];
@@ -202,8 +203,13 @@ void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color co
     look.expert = expert_coordinates(p.mesh, rank);
     look.lit_color = color;
     look.only_own = true;
-    const std::vector<float> none(sheets.size(), 0);
-    const std::vector<SheetPlace> places = pack_sheets(sheets, {room.w, room.h}, none, false);
+    // Every GPU's box has the same tensors and the same room.
+    const std::vector<SheetPlace>& places = s.packed
+                                                .get({*s.gpus.key(), {room.w, room.h}},
+                                                     [&] {
+                                                         return pack_sheets(sheets, {room.w, room.h}, {});
+                                                     })
+                                                .place;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const Rect body{room.x + places[i].body.x, room.y + places[i].body.y, places[i].body.w,
                         places[i].body.h};
@@ -212,7 +218,7 @@ void gpu_box(Ui& ui, Rect box, const PickerState& s, std::int64_t rank, Color co
     }
 }
 
-void gpu_boxes(Ui& ui, Rect room, const PickerState& s) {
+void gpu_boxes(Ui& ui, Rect room, PickerState& s) {
     const auto n = static_cast<std::int64_t>(s.gpus->sheets.size());
     if (n < 1) return;
     const float gap = 8;

@@ -5,6 +5,7 @@
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/shards/shards_pack.h"
 #include "app/ui/views/shards/shards_sheets.h"
 #include "core/teach/single_axis.h"
 
@@ -34,7 +35,9 @@ struct PickerState {
     bool eight = false;                             // GPUs: 4 or 8
     using Priced = std::pair<std::uint64_t, bool>;  // revision, eight
     Kept<StrategyPrices, Priced> prices;
-    Kept<StrategyGpus, std::tuple<Priced, Strategy, SheetRequest>> gpus;
+    using Shown = std::tuple<Priced, Strategy, SheetRequest>;
+    Kept<StrategyGpus, Shown> gpus;
+    Kept<PackedSheets, std::pair<Shown, Vec2>> packed;  // in the room of a GPU's box
 };
 struct PickerShows {
     TensorState state = TensorState::parameters;

@@ -5,6 +5,7 @@
 #include "app/ui/views/memory/bars.h"
 #include "app/ui/views/shards/shards_draw.h"
 #include "app/ui/views/shards/shards_experts.h"
+#include "app/ui/views/shards/shards_pack.h"
 #include "core/plan/names.h"
 #include "core/sharding/placement_words.h"
 
@@ -199,10 +200,16 @@ void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
 void key(Ui& ui, Rect& row) {
     Canvas& c = ui.canvas();
     static constexpr std::array<std::string_view, 3> kWords{"cut", "copied", "partial sums"};
+    static constexpr std::string_view kArea = "areas are bytes";
     float w = 0;
     for (const auto word : kWords) w += c.text_width(word, ui.small()) + 34;
     if (row.w < w + 60) return;
     Rect r = row.cut_right(w - 12);
+    const float area = c.text_width(kArea, ui.small()) + 2;
+    if (row.w > area + 320) {
+        row.cut_right(16);
+        c.text_in(row.cut_right(area), kArea, ui.small());
+    }
     for (std::size_t i = 0; i < kWords.size(); ++i) {
         const Rect box{r.x, r.center().y - 5, 14, 10};
         const Color ink = ui.theme().secondary;
@@ -256,6 +263,12 @@ void layer_strip(Ui& ui, Rect row, const Scene& scene, ShardsViewState& s) {
 
 // ---- the picture ----------------------------------------------------------------------------------------
 
+constexpr float kSheetLine = 17;  // of a label
+
+std::string not_to_scale(double bytes) {
+    return "not to scale, " + memory_text(bytes) + " in all:";
+}
+
 bool selected(const Scene& scene, const Sheet& s) {
     if (scene.selection.topic != Selection::Topic::tensor) return false;
     return s.tensor >= 0 ? scene.selection.tensor == s.tensor && scene.selection.activation < 0
@@ -267,10 +280,11 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
     Canvas& c = ui.canvas();
     const Sheet& sheet = s.drawn->sheets[i];
     const auto moved = [&](const Rect& r) { return Rect{room.x + r.x, room.y + r.y, r.w, r.h}; };
-    const Rect slot = moved(place.slot), label = moved(place.label), body = moved(place.body);
+    const Rect slot = moved(place.slot), body = moved(place.body);
     const Hit hit = ui.area("shards.tensor", slot, i);
     const bool chosen = selected(scene, sheet);
     draw_sheet(c, ui.theme(), body, sheet, look);
+    if (place.to_scale && place.label.h > 0) draw_rulers(ui, body, sheet, look);
     if (chosen || hit.hovered)
         c.frame(body.inset(-2), chosen ? ui.theme().text : ui.theme().secondary, chosen ? 2.0f : 1.0f, 2);
     if (hit.focused) ui.focus_ring(slot, 3);
@@ -285,66 +299,89 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
         scene.selection.activation = chosen ? -1 : sheet.activation;
         scene.selection.tensor_state = s.state;
     }
-    if (label.h <= 0) return;
-    TextStyle name = ui.small(sheet.part.held ? Tone::text : Tone::secondary);
-    const float name_w = c.text_width(name_of(sheet.placement.id), name);
-    c.text_in({label.x, label.y, label.w + 2, label.h - 2}, name_of(sheet.placement.id), name);
-    float x = label.x + name_w + 8;
-    const float marks = draw_marks(c, ui.theme(), {x, label.y + 3}, sheet.placement, false);
-    if (marks > 0 && x + marks <= label.right()) {
-        draw_marks(c, ui.theme(), {x, label.y + 3}, sheet.placement);
-        x += marks + 4;
+    if (place.label.h <= 0) return;
+    Rect label = moved(place.label);
+    Rect line = place.to_scale ? label.cut_top(kSheetLine) : label;
+    const std::string_view name = name_of(sheet.placement.id);
+    const TextStyle style = ui.small(sheet.part.held ? Tone::text : Tone::secondary);
+    c.text_in({line.x, line.y, line.w + 2, line.h - 2}, name, style);
+    if (!place.to_scale) return;
+    line.cut_left(c.text_width(name, style) + 10);
+    // The rectangle of experts shows the bytes of one.
+    const bool each = drawn_bytes(sheet) < sheet.placement.bytes_whole;
+    const std::string bytes = memory_text(drawn_bytes(sheet)) + (each ? " each" : "");
+    for (const std::string& words : {bytes, shape_words(sheet.placement)}) {
+        const float w = c.text_width(words, ui.small());
+        if (w > line.w) break;
+        c.text_in({line.x, line.y, line.w + 2, line.h - 2}, words, ui.small());
+        line.cut_left(w + 10);
     }
-    const std::string shape = shape_words(sheet.placement);
-    if (x + c.text_width(shape, ui.small()) <= label.right())
-        c.text_in({x, label.y, label.right() - x + 2, label.h - 2}, shape, ui.small());
+    if (label.h > 0) draw_cutters(ui, {label.x, label.y - 2, label.w, label.h}, sheet);
 }
 
-// Returns the larger of the rooms that the tensors leave: right of them all, or below the last column.
-Rect free_beside(const std::vector<SheetPlace>& places, Rect room) {
-    constexpr float kAround = 24;
-    float right = 0, last = 0, bottom = 0;
-    for (const SheetPlace& p : places)
-        right = std::max(right, p.slot.right()), last = std::max(last, p.slot.x);
-    for (const SheetPlace& p : places)
-        if (p.slot.x == last) bottom = std::max(bottom, p.slot.bottom());
-    Rect beside = room, below = room;
-    beside.cut_left(std::min(room.w, right + kAround));
-    below.cut_left(std::min(room.w, last));
-    below.cut_top(std::min(room.h, bottom + kAround));
-    return beside.w * beside.h > below.w * below.h ? beside : below;
-}
-
-// Says next to the tensors what the rank holds in all, by category.
+// Says below the tensors what the rank holds in all: a bar of its categories.
 void draw_held(Ui& ui, Rect room, const Scene& scene, const ShardsViewState& s) {
-    constexpr float kHeldRow = 34, kWidest = 420;
     const Memory& m = scene.evaluation.memory;
     const auto pp = static_cast<std::size_t>(Axis::pp);
     const auto stage =
         static_cast<std::size_t>(dense_coordinates(scene.evaluation.mesh, s.drawn->of.rank)[pp]);
-    if (stage >= m.stage.size() || room.w < 150 || room.h < 24 + kHeldRow * kMemoryCategoryCount) return;
-    room.w = std::min(room.w, kWidest);
+    if (stage >= m.stage.size()) return;
     const StageMemory& held = m.stage[stage];
-    ui.section(room.cut_top(24), "RANK " + thousands(s.drawn->of.rank) + " HOLDS", memory_text(held.total()));
+    Canvas& c = ui.canvas();
+    Rect bar = room.cut_top(room.h / 2);
+    const std::string head =
+        "rank " + thousands(s.drawn->of.rank) + " holds " + memory_text(held.total()) + " in all";
+    const float head_w = c.text_width(head, ui.small(Tone::text)) + 14;
+    c.text_in(bar.cut_left(head_w), head, ui.small(Tone::text));
+    room.cut_left(head_w);
+    bar = bar.inset(0, (bar.h - 10) / 2);
     for (int i = 0; i < kMemoryCategoryCount; ++i) {
         const auto category = static_cast<MemoryCategory>(i);
+        const auto at = static_cast<std::size_t>(i);
         const double bytes = bytes_of(held, category);
-        Rect row = room.cut_top(kHeldRow);
-        Rect words = row.cut_top(18);
-        const bool shown = name_of(category) == name_of(s.state);
-        ui.canvas().text_in(words.cut_right(84), memory_text(bytes), ui.small(Tone::text), Align::right);
-        ui.label(words, name_of(category), ui.small(shown ? Tone::text : Tone::secondary));
         const auto part = static_cast<float>(held.total() > 0 ? bytes / held.total() : 0);
-        swatch(ui, {row.x, row.y, row.w * part, 8}, static_cast<std::size_t>(i), 1);
+        swatch(ui, {bar.x, bar.y, std::max(0.0f, bar.w * part - 1), bar.h}, at, 1);
+        bar.x += bar.w * part;
+        const std::string words = std::string(name_of(category)) + " " + memory_text(bytes);
+        const TextStyle style =
+            ui.small(name_of(category) == name_of(s.state) ? Tone::text : Tone::secondary);
+        const float w = c.text_width(words, style);
+        if (bytes <= 0 || room.w < w + 15) continue;
+        swatch(ui, {room.x, room.center().y - 5, 10, 10}, at, 1);
+        c.text_in({room.x + 15, room.y, w + 2, room.h}, words, style);
+        room.cut_left(w + 33);
     }
 }
 
+const PackedSheets& packed(Ui& ui, Vec2 room, const Scene& scene, ShardsViewState& s) {
+    SheetRequest tensors = s.drawn->of;  // their places are the same for every rank
+    tensors.rank = 0;
+    return s.packed.get({s.drawn.key()->first, tensors, room}, [&] {
+        PackedWords words;
+        for (const Sheet& x : s.drawn->sheets)
+            words.name.push_back(ui.canvas().text_width(name_of(x.placement.id), ui.small()) + 2);
+        words.said = ui.canvas().text_width(not_to_scale(88.8 * 1024 * 1024), ui.small()) + 2;
+        const bool alone = std::all_of(kAxes.begin(), kAxes.end(), [&](Axis a) {
+            return a == Axis::pp || axis_size(scene.evaluation.mesh, a) <= 1;
+        });
+        words.second_line = room.y > 320 && !alone;
+        PackedSheets out = pack_sheets(s.drawn->sheets, room, words);
+        if (out.place.empty()) out = pack_sheets(s.drawn->sheets, room, {});  // without names: on hover
+        return out;
+    });
+}
+
 std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
+    constexpr float kHeldHeight = 38, kTall = 420;
     std::optional<PlanEdit> edit;
     SheetLook look;
     look.isolate = s.isolate;
     look.dense = dense_coordinates(scene.evaluation.mesh, s.drawn->of.rank);
     look.expert = expert_coordinates(scene.evaluation.mesh, s.drawn->of.rank);
+    if (room.h > kTall) {
+        draw_held(ui, room.cut_bottom(kHeldHeight), scene, s);
+        room.cut_bottom(8);
+    }
     const auto expert = std::find_if(s.drawn->sheets.begin(), s.drawn->sheets.end(), [](const Sheet& x) {
         return x.placement.expert && x.placement.dims[0] == Dim::experts;
     });
@@ -356,20 +393,21 @@ std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewSt
         room.cut_right(20);
         edit = draw_expert_map(ui, map, scene, s, *expert, look);
     }
-    std::vector<float> widths;
-    for (const Sheet& x : s.drawn->sheets)
-        widths.push_back(ui.canvas().text_width(name_of(x.placement.id), ui.small()) + 2);
-    std::vector<SheetPlace> places = pack_sheets(s.drawn->sheets, {room.w - 4, room.h - 4}, widths);
-    if (places.empty())  // without names: they are on hover
-        places = pack_sheets(s.drawn->sheets, {room.w - 4, room.h - 4}, widths, false);
-    if (places.empty()) {
+    const Rect inner{room.x + 2, room.y + 2, room.w - 4, room.h - 4};
+    const PackedSheets& all = packed(ui, {inner.w, inner.h}, scene, s);
+    if (all.place.empty()) {
         ui.canvas().text_in(room, "Too little room: a digit fills the window with this view.", ui.small(),
                             Align::center);
         return edit;
     }
-    const Rect inner{room.x + 2, room.y + 2, room.w - 4, room.h - 4};
-    for (std::size_t i = 0; i < places.size(); ++i) one_sheet(ui, places[i], inner, scene, s, i, look);
-    draw_held(ui, free_beside(places, inner), scene, s);
+    for (std::size_t i = 0; i < all.place.size(); ++i) one_sheet(ui, all.place[i], inner, scene, s, i, look);
+    if (all.said.h > 0) {
+        double small = 0;
+        for (std::size_t i = 0; i < all.place.size(); ++i)
+            if (!all.place[i].to_scale) small += drawn_bytes(s.drawn->sheets[i]);
+        ui.label({inner.x + all.said.x, inner.y + all.said.y, all.said.w, all.said.h - 2},
+                 not_to_scale(small), ui.small());
+    }
     return edit;
 }
 

@@ -1,15 +1,17 @@
-// The view Shards shows what each axis cuts: one layer's tensors as rectangles in proportion, the part of one
-// rank highlighted; or only one axis on a small copy of the model, with its price.
+// The view Shards shows what each axis cuts: one layer's tensors as rectangles as large as their bytes, the
+// part of one rank highlighted; or only one axis on a small copy of the model, with its price.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/shards/shards_pack.h"
 #include "app/ui/views/shards/shards_picker.h"
 #include "app/ui/views/shards/shards_sheets.h"
 
 #include <array>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,7 +47,9 @@ struct ShardsViewState {
     bool alone = false;  // only one axis is used
     PickerState picker;
     Kept<DrawnSheets, std::pair<std::uint64_t, SheetRequest>> drawn;  // by revision and request
-    Kept<std::vector<std::array<int, 2>>> stages;                     // of each layer, by revision
+    // By revision, request of rank 0, and room.
+    Kept<PackedSheets, std::tuple<std::uint64_t, SheetRequest, Vec2>> packed;
+    Kept<std::vector<std::array<int, 2>>> stages;  // of each layer, by revision
 };
 [[nodiscard]] std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                   ShardsViewState& state, std::uint64_t revision);

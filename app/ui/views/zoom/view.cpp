@@ -12,8 +12,8 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kFlight_s = 0.35;
-constexpr double kFills = 0.55;     // of the room's width or height: then one is inside a box
+constexpr double kFlight_s = 0.25;
+constexpr double kFills = 0.95;     // of the scale at which a box fits: then one is inside it
 constexpr double kMostZoom = 4;     // beyond a box that fits, where there is nothing inside it
 constexpr float kLeastPicked = 12;  // pixels of a box that a click means
 
@@ -52,11 +52,30 @@ void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revisio
     s.begun_s = -1;
 }
 
+// The way to what is shown is large, then the keyboard's child, the selected GPU's way, and what was large
+// before.
+void choose_lead(const Scene& scene, ZoomViewState& s) {
+    const std::size_t levels = s.nest->levels.size();
+    const auto begins = [](const NestPath& long_one, const NestPath& with) {
+        return with.size() < long_one.size() && std::equal(with.begin(), with.end(), long_one.begin());
+    };
+    NestPath lead = s.path;
+    lead.resize(std::min(lead.size(), levels));
+    if (s.path.size() < levels && s.cursor >= 0) lead.push_back(s.cursor);
+    const NestPath way = scene.selection.rank >= 0 ? path_of_rank(*s.nest, scene.selection.rank) : NestPath{};
+    while (lead.size() < levels) {
+        const std::size_t k = lead.size();
+        const std::int64_t last = s.nest->levels[k].count - 1;
+        lead.push_back(begins(way, lead) ? way[k] : begins(s.lead, lead) ? std::min(s.lead[k], last) : 0);
+    }
+    s.lead = std::move(lead);
+}
+
 // Along a flight the scale grows evenly in its logarithm, and the fixed point stays where it is.
 void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
     if (!flying(s)) return;
     const double t = std::clamp((ui.frame().time_s - s.begun_s) / kFlight_s, 0.0, 1.0);
-    const double eased = t * t * (3 - 2 * t);
+    const double eased = 1 - (1 - t) * (1 - t) * (1 - t);
     const double scale = s.from.scale * std::pow(s.to.scale / s.from.scale, eased);
     const double a = 1 / s.from.scale, b = 1 / s.to.scale;
     const double way = std::abs(a - b) < 1e-9 * a ? eased : (1 / scale - a) / (b - a);
@@ -80,13 +99,19 @@ void follow_camera(Rect room, ZoomViewState& s) {
     const double x = s.camera.x + room.w / s.camera.scale / 2, y = s.camera.y + room.h / s.camera.scale / 2;
     const NestPath at = path_at(s, room, room.center(), 8);
     for (const std::int64_t step : at) {
-        const NestBox child = child_box(placed_children(*s.nest, path, box), box, step);
-        const double share = std::max(child.w * s.camera.scale / room.w, child.h * s.camera.scale / room.h);
-        if (!child.contains(x, y) || share < kFills) break;
+        const NestBox child = child_box(placed_children(*s.nest, path, box, lead_in(s, path)), box, step);
+        if (!child.contains(x, y) || s.camera.scale < kFills * fitting(room, child).scale) break;
         path.push_back(step);
         box = child;
     }
-    if (path != s.path) s.path = std::move(path), s.cursor = -1;
+    if (path == s.path) return;
+    s.path = std::move(path);
+    s.cursor = -1;
+    // A box of the map that is entered becomes the large one: the camera goes with it.
+    const NestBox large = box_of(*s.nest, s.path);
+    s.camera.x = large.x + (s.camera.x - box.x) * large.w / box.w;
+    s.camera.y = large.y + (s.camera.y - box.y) * large.h / box.h;
+    s.camera.scale *= box.w / large.w;
 }
 
 void move_camera(Ui& ui, Rect room, ZoomViewState& s, const Hit& hit) {
@@ -294,11 +319,13 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         }
     }
     const Hit hit = ui.area("zoom.canvas", room);
+    choose_lead(scene, state);
     move_camera(ui, room, state, hit);
     answer_keys(ui, room, scene, state);
     mouse(ui, room, scene, state, hit);
     draw_crumbs(ui, crumb_row, room, state);
     if (side.w > 0) draw_ladder(ui, side, room, scene, state);
+    choose_lead(scene, state);
     fly_on(ui, room, state);
 
     {

@@ -26,6 +26,7 @@ struct NestOf {
 struct ZoomViewState {
     NestPath path;             // of the box that fills the view
     std::int64_t cursor = -1;  // child of it that the keyboard is on; -1: none
+    NestPath lead;             // the large box of each level of the mesh; it begins with `path`
     ZoomCamera camera;
     // A flight is short, and it ends.
     ZoomCamera from, to;

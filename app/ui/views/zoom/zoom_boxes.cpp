@@ -12,9 +12,10 @@ namespace {
 
 // Children smaller than this are not drawn one by one but as lines, and those not either when still smaller.
 constexpr float kLeastBox = 10, kLeastGpu = 5, kLeastLine = 2.5f;
-constexpr float kLeastHead = 12.5f;              // of a box, for its name: else a tag has it
-constexpr float kGpuOpens = 56, kGpuOpen = 150;  // a GPU's fill fades while its layers come into sight,
-constexpr float kGpuLayers = 78;                 // which they do from here
+constexpr float kLeastHead = 12.5f;               // of a box, for its name: else a tag has it
+constexpr float kGpuOpens = 200, kGpuOpen = 320;  // a GPU's fill fades while its layers come into sight,
+constexpr float kGpuLayers = 240;                 // which they do from here
+constexpr float kMapOpens = 120;                  // a box of a map is drawn with what is in it
 
 struct Drawing {
     Ui& ui;
@@ -30,6 +31,8 @@ struct Drawing {
     void children(const NestBox& box, Rect r);
     void grid(const PlacedChildren& c, const NestBox& box, Rect r);
     void lines(const PlacedChildren& c, Rect r);
+    void map_cell(const PlacedChildren& c, Rect r, std::int64_t i);
+    void map_words(const PlacedChildren& c, Rect r);
     void fill(Rect r);
     void label(Rect r);
     void tag(Rect r);
@@ -173,13 +176,43 @@ void Drawing::lines(const PlacedChildren& c, Rect r) {
     }
 }
 
+// A box of the map: its number where there is room, the large one's in full colour.
+void Drawing::map_cell(const PlacedChildren& c, Rect r, std::int64_t i) {
+    const Theme& t = ui.theme();
+    const Color axis = color_of_level(t, nest, path.size());
+    const bool large = i == c.lead;
+    const Color ground = large ? axis : mix(t.window, axis, i % 2 == 0 ? 0.34f : 0.26f);
+    ui.canvas().rect(r, ground, std::min(r.w, r.h) > 12 ? 2.0f : 0.0f);
+    if (large && std::min(r.w, r.h) > 6) ui.canvas().frame(r, t.text, 1.25f, 2);
+    TextStyle s = ui.style(11);
+    s.color = ink_on(ground);
+    const std::string number = std::to_string(i);
+    if (r.h >= 13 && ui.canvas().text_width(number, s) + 2 <= r.w)
+        ui.canvas().text_in(r, number, s, Align::center);
+}
+
+// "× 127 more", over the map.
+void Drawing::map_words(const PlacedChildren& c, Rect r) {
+    const auto k = static_cast<float>(state.camera.scale);
+    const NestBox& m = c.grid.more;
+    const Rect words{r.x + static_cast<float>(m.x) * k, r.y + static_cast<float>(m.y) * k,
+                     static_cast<float>(m.w) * k, static_cast<float>(m.h) * k};
+    if (words.h < kLeastHead || words.w < 30 || outside(words, room)) return;
+    const TextStyle s = ui.style(words.h >= 26   ? 14.0f
+                                 : words.h >= 18 ? 13.0f
+                                                 : 11.0f,
+                                 Tone::text, Face::semibold);
+    const std::string count = "× " + thousands(c.count - 1);
+    const std::string more = count + " more";
+    ui.canvas().text_in(words, ui.canvas().text_width(more, s) <= words.w ? more : count, s);
+}
+
 void Drawing::grid(const PlacedChildren& c, const NestBox& box, Rect r) {
     const double k = state.camera.scale;
     const bool gpus = path.size() + 1 == nest.levels.size();
-    if (std::min(c.grid.w, c.grid.h) * k < (gpus ? kLeastGpu : kLeastBox)) {
-        if (c.items.empty()) lines(c, r);
-        return;
-    }
+    const bool map = c.grid.enlarged;
+    const bool fine = std::min(c.grid.w, c.grid.h) * k < (gpus || map ? kLeastGpu : kLeastBox);
+    if (fine && c.items.empty()) lines(c, r);
     // Only rows and columns that reach into the room are drawn.
     const auto range = [](double begin, double pitch, float low, float high, std::int64_t n) {
         const auto a = static_cast<std::int64_t>(std::floor((low - begin) / pitch)),
@@ -190,19 +223,29 @@ void Drawing::grid(const PlacedChildren& c, const NestBox& box, Rect r) {
         range(r.x + c.grid.x * k, c.grid.pitch_x * k, room.x, room.right(), c.grid.cols);
     const auto [row0, row1] =
         range(r.y + c.grid.y * k, c.grid.pitch_y * k, room.y, room.bottom(), c.grid.rows);
-    for (std::int64_t row = row0; row < row1; ++row)
+    const auto child = [&](std::int64_t i) {
+        path.push_back(i);
+        draw(child_box(c, box, i), is_matrix(c, i));
+        path.pop_back();
+    };
+    for (std::int64_t row = row0; row < row1 && !fine; ++row)
         for (std::int64_t col = col0; col < col1; ++col) {
             const std::int64_t i = row * c.grid.cols + col;
             if (i >= c.count) break;
-            path.push_back(i);
-            draw(child_box(c, box, i), is_matrix(c, i));
-            path.pop_back();
+            const Rect cell = on_screen(state.camera, room, grid_box(c.grid, box, i));
+            if (map && (i == c.lead || std::min(cell.w, cell.h) < kMapOpens))
+                map_cell(c, cell, i);
+            else
+                child(i);
         }
+    if (!map) return;
+    child(c.lead);
+    map_words(c, r);
 }
 
 void Drawing::children(const NestBox& box, Rect r) {
     if (is_gpu() && r.w < kGpuLayers) return;  // a cell until there is room in it
-    const PlacedChildren c = placed_children(nest, path, box);
+    const PlacedChildren c = placed_children(nest, path, box, lead_in(state, path));
     if (c.count == 0) return;
     if (!c.sliced) {
         grid(c, box, r);
@@ -255,15 +298,23 @@ void draw_boxes(Ui& ui, Rect room, const Scene& scene, const ZoomViewState& stat
     d.draw({0, 0, state.nest->aspect, 1});
 }
 
+std::int64_t lead_in(const ZoomViewState& state, std::span<const std::int64_t> path) {
+    const NestPath& lead = state.lead;
+    return path.size() < lead.size() && std::equal(path.begin(), path.end(), lead.begin()) ? lead[path.size()]
+                                                                                           : 0;
+}
+
 NestPath path_at(const ZoomViewState& state, Rect room, Vec2 point, float least_px) {
     const double x = state.camera.x + (point.x - room.x) / state.camera.scale,
                  y = state.camera.y + (point.y - room.y) / state.camera.scale;
     NestPath path;
     NestBox box{0, 0, state.nest->aspect, 1};
     for (int depth = 0; depth < 9; ++depth) {
-        const PlacedChildren c = placed_children(*state.nest, path, box);
+        const PlacedChildren c = placed_children(*state.nest, path, box, lead_in(state, path));
         std::int64_t hit = -1;
-        if (c.count > 0 && !c.sliced) {
+        if (c.grid.enlarged && !c.sliced && child_box(c, box, c.lead).contains(x, y)) {
+            hit = c.lead;
+        } else if (c.count > 0 && !c.sliced) {
             const double col = std::floor((x - box.x - c.grid.x) / c.grid.pitch_x),
                          row = std::floor((y - box.y - c.grid.y) / c.grid.pitch_y);
             if (col >= 0 && row >= 0 && col < static_cast<double>(c.grid.cols)
@@ -273,10 +324,15 @@ NestPath path_at(const ZoomViewState& state, Rect room, Vec2 point, float least_
         for (std::int64_t i = 0; c.sliced && i < c.count; ++i)
             if (child_box(c, box, i).contains(x, y)) hit = i;
         if (hit < 0 || hit >= c.count) break;
-        const NestBox child = child_box(c, box, hit);
-        if (!child.contains(x, y) || std::min(child.w, child.h) * state.camera.scale < least_px) break;
+        NestBox child = child_box(c, box, hit);
+        // The map has the large one too. Its cells are small, and meant to be met.
+        const bool small = c.grid.enlarged && !c.sliced && !(hit == c.lead && child.contains(x, y));
+        if (small) child = grid_box(c.grid, box, hit);
+        const double least = small ? least_px / 2.0 : least_px;
+        if (!child.contains(x, y) || std::min(child.w, child.h) * state.camera.scale < least) break;
         path.push_back(hit);
         box = child;
+        if (small && hit == c.lead) break;
     }
     return path;
 }

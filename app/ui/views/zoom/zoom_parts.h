@@ -3,6 +3,7 @@
 
 #include "app/ui/views/zoom/view.h"
 
+#include <span>
 #include <string>
 
 namespace pentamesh::ui {
@@ -11,6 +12,9 @@ namespace pentamesh::ui {
 [[nodiscard]] ZoomCamera fitting(Rect room, const NestBox& box);
 // Returns the colour of the axis that cuts a level of the mesh; the text's where no axis does.
 [[nodiscard]] Color color_of_level(const Theme& theme, const Nest& nest, std::size_t level);
+
+// Returns which child of a box is large.
+[[nodiscard]] std::int64_t lead_in(const ZoomViewState& state, std::span<const std::int64_t> path);
 
 // Starts a flight to a box; `cursor` is the child of it that the keyboard is then on.
 void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor = -1);
