@@ -9,6 +9,9 @@ namespace pentamesh::ui {
 
 inline constexpr float kRowWords = 22;  // height of the words below the cells
 
+inline constexpr float kAroundPods = 6;  // for their frames
+inline constexpr float kUnderPods = 8;   // between pods and those words, for the lines that join pods
+
 // The places of the cells in `cells`, with room for the words below; made when something that they follow
 // from changes.
 const MeshLayout& layout_for(MeshViewState& state, Rect cells, const Scene& scene, float scale);
