@@ -126,6 +126,7 @@ TEST_CASE("the switch of loads changes the plan, and the step with it") {
     d.type("1 2 3");
     d.press({Key::enter});
     CHECK(d.plan().training.router_imbalance == 1);  // 3 loads are of nothing
+    REQUIRE(d.click("mesh.loads"));
     d.press({.key = Key::a, .ctrl = true});
     std::string list = "3";
     for (int i = 1; i < 64; ++i) list += ",1";

@@ -17,7 +17,7 @@ namespace pentamesh::ui {
 // Cells of GPUs that would be smaller are drawn as whole nodes, in pixels.
 inline constexpr float kLeastGpuCell = 7;
 // Nodes that would be smaller stand joined: those above each other, then those next to each other.
-inline constexpr Vec2 kLeastNodeCell{4, 3};
+inline constexpr Vec2 kLeastNodeCell{3, 3};
 // From these sizes a cell has room for its rank, and for what the GPU holds.
 inline constexpr Vec2 kNumberedCell{22, 18}, kSmallCard{40, 32}, kCard{96, 80};
 inline constexpr std::int64_t kMostCards = 64;  // in larger clusters no cell becomes a card

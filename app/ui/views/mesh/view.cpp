@@ -260,7 +260,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     });
     if (!drawn.plain && state.camera.zoom == 1) {
         const float below =
-            room.y + state.camera.pan.y + layout.extent.y + (layout.has_pods ? kUnderPods : 0) + 4;
+            room.y + state.camera.pan.y + layout.extent.y + (layout.has_pods ? under_pods(room.h) : 0) + 4;
         c.text_in({room.x, std::min(below, room.bottom() - kRowWords), room.w, kRowWords}, layout.words,
                   ui.small(), Align::center);
     }
