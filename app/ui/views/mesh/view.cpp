@@ -171,6 +171,11 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     for (const MeshAxis& axis : m.axes.span())
         if (state.show_links) draw_links(ui, m, scene, axis, drawn.lit.shown);
     draw_cards(ui, m, scene, grid, Cards::all);
+    // Shares are those of the chosen rank: they stay while the mouse moves.
+    LitGroups chosen = drawn.lit;
+    const std::int64_t rank = scene.selection.rank;
+    chosen.rank = rank >= 0 && rank < scene.evaluation.mesh.world ? rank : 0;
+    draw_shares(c, theme, m, chosen, in_boxes(scene).gpus, 11);
 }
 
 // Draws the rest over it: what is highlighted, picked, lost.
@@ -197,7 +202,6 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
             if (drawn.lit.shown) draw_lit_links(c, theme, m, axis, drawn.lit.rank);
             if (!drawn.still()) draw_links(ui, m, scene, axis, false);
         }
-    if (!drawn.plain && !drawn.activity) draw_shares(c, theme, m, drawn.lit, in_boxes(scene).gpus, 11);
     if (state.camera.zoom == 1) c.frame(state.enlarged.inset(-2), theme.text, 1, 1);
     if (!drawn.still() || drawn.lit.shown)
         draw_cards(ui, m, scene, grid,
