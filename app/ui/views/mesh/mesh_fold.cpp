@@ -232,18 +232,21 @@ void draw_fold(Ui& ui, Rect room, const Scene& scene, const ExpertFold& f, const
     const Columns columns = columns_in(room, f.line / f.domain);
     const MeshAxes dense = axes_of(ui.theme(), scene.plan, scene.evaluation, false);
     const Painted line = along(ui.theme(), dense, false);
-    const auto title = [&](float y, const MeshAxis* axis, const std::string& words) {
+    // Words that would reach the arrow between two rows begin right of it.
+    const auto title = [&](float y, const MeshAxis* axis, const std::string& words, float arrow) {
         if (axis == nullptr) return;
         TextStyle name = ui.style(12, Tone::text, Face::semibold);
         const std::string of = axis_label(axis->kind) + " " + thousands(axis->degree);
         const float w = c.text_width(of, name);
         c.text_in({columns.x, y, w + 2, 18}, of, name);
-        c.text_in({columns.x + w + 8, y, room.right() - columns.x - w - 8, 18}, words, ui.small());
+        float x = columns.x + w + 8;
+        if (arrow < room.right() && x + c.text_width(words, ui.small()) > arrow - 6) x = arrow + 10;
+        c.text_in({x, y, room.right() - x, 18}, words, ui.small());
     };
     const std::string where = (f.stage >= 0 ? "stage " + thousands(f.stage) + ": " : std::string())
                               + count_words(f.line / f.domain, scene.plan.cluster) + " in one line";
     float y = room.y;
-    title(y, line.axis, where);
+    title(y, line.axis, where, room.right());
     y += 20;
     name_line(ui, room, y, "Dense", "attention, router");
     draw_nodes(ui, scene, columns, y, f.first_rank, f.line / f.domain, f.domain, line, rank);
@@ -257,13 +260,14 @@ void draw_fold(Ui& ui, Rect room, const Scene& scene, const ExpertFold& f, const
     title(row0 - 20, along(ui.theme(), experts, true).axis,
           "etp " + thousands(etp) + ": " + count_words(f.row / f.domain, scene.plan.cluster)
               + (f.row == f.domain ? " holds all " : " hold all ") + thousands(held) + " experts once"
-              + (etp > 1 ? ", each cut over " + thousands(etp) + " GPUs" : ""));
+              + (etp > 1 ? ", each cut over " + thousands(etp) + " GPUs" : ""),
+          f.rows > 1 ? columns.at(f.row / f.domain - 1, row0).right() + 26 : room.right());
     draw_rows(ui, room, scene, columns, f, row0, rank, loads);
     // Right of the rows, and of the arrow to the second one.
     const float right = columns.at(f.row / f.domain - 1, row0).right() + 52;
     constexpr float kLeastWide = 1100;
     if (room.w >= kLeastWide)
-        draw_token_way(ui, {right, row0 - 16, room.right() - right, room.bottom() - row0 + 10}, scene, f);
+        draw_token_way(ui, {right, row0 + 2, room.right() - right, room.bottom() - row0 + 8}, scene, f);
 }
 
 void draw_fold_lines(Canvas& c, const Theme& theme, const MeshLayout& layout, const CellGrid& grid,
