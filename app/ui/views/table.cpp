@@ -54,8 +54,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .key = {.key = Key::n1},
      .keys = kMeshKeys,
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_mesh_words(ui, head, room, scene, s.mesh, revision);
-         return {};
+         return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, revision);
      },
      .data = [](const Scene& scene, const ViewStates&, int part) { return mesh_data(scene, part); },
      .data_parts = kMeshTables,

@@ -1,7 +1,9 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/views/mesh/mesh_camera.h"
+#include "app/ui/views/mesh/mesh_experts.h"
 #include "app/ui/views/mesh/mesh_fold.h"
+#include "app/ui/views/mesh/mesh_ladder.h"
 #include "app/ui/views/mesh/mesh_strip.h"
 
 #include <algorithm>
@@ -16,41 +18,35 @@ constexpr float kLeastHeight = 180, kLow = 300, kHigh = 400;
 constexpr float kBelow = 6;        // under the legend
 constexpr float kBelowFold = 150;  // under a stage drawn in both meshes: legend and cells
 
-// Returns where nodes of a period stand among the cells.
-Rect place_of(const Period& p, const MeshLayout& layout, const CellGrid& grid, float zoom) {
-    const auto node = [&](std::int64_t i) { return box_rect(layout.node, i, grid, zoom); };
-    Rect r = node(p.first_node);
-    const auto add = [&](Rect other) {
-        const Vec2 low{std::min(r.x, other.x), std::min(r.y, other.y)};
-        const Vec2 high{std::max(r.right(), other.right()), std::max(r.bottom(), other.bottom())};
-        r = {low.x, low.y, high.x - low.x, high.y - low.y};
-    };
-    // The last of its first row, and its last: with the first they span all of its rows.
-    add(node(p.first_node + std::min(p.nodes, layout.row_nodes) - 1));
-    add(node(p.first_node + p.nodes - 1));
-    return r;
-}
-
 // Draws a stage in both meshes, and the legend below; returns the rest of the room.
-Rect draw_both(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, const ExpertFold& fold) {
-    draw_fold(ui, room.cut_top(fold_height(fold)), scene, fold);
+Rect draw_both(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, const ExpertFold& fold,
+               ExpertLoads& loads, std::optional<PlanEdit>& edit) {
+    draw_fold(ui, room.cut_top(fold_height(fold)), scene, fold, shown_loads(scene, loads));
+    edit = draw_load_row(ui, room.cut_top(kLoadRow), scene, state, loads);
     draw_legend(ui, room.cut_top(legend_height(ui, room.w, scene, Legend::row)), scene, Legend::row);
     room.cut_top(10);
     const MeshLayout& layout = layout_for(state, room, scene, ui.canvas().scale());
     const MeshCamera camera = held(state.camera, room, layout);
     if (camera.zoom == 1) draw_fold_lines(ui.canvas(), ui.theme(), layout, seen(layout, camera, room), fold);
+    state.still = room;  // the controls above follow the mouse
     return room;
 }
 
 }  // namespace
 
-Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state) {
+Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, ExpertLoads& loads,
+                 std::optional<PlanEdit>& edit) {
     if (room.h < kLeastHeight || scene.evaluation.mesh.world <= 1) return room;
     if (state.both) {
         ExpertFold fold = fold_of(scene, std::max<std::int64_t>(0, scene.selection.rank));
-        if (room.h < fold_height(fold) + kBelowFold) fold.shown = 2;
-        if (fold.line > 0 && room.h >= fold_height(fold) + kBelowFold)
-            return draw_both(ui, room, scene, state, fold);
+        const auto fits = [&] { return room.h >= fold_height(fold) + kLoadRow + kBelowFold; };
+        if (!fits()) fold.shown = 2;
+        if (fold.line > 0 && fits()) return draw_both(ui, room, scene, state, fold, loads, edit);
+    }
+    state.ladder = ladder_in(ui, room, scene);
+    if (state.ladder.shown()) {
+        draw_ladder(ui, scene, state);
+        return state.ladder.cluster;
     }
     const Period period = period_of(scene, std::max<std::int64_t>(0, scene.selection.rank));
     const Legend form = room.h < kLow ? Legend::lines : room.h < kHigh ? Legend::row : Legend::rows;
@@ -69,7 +65,7 @@ Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state) {
     const MeshLayout& layout = layout_for(state, room, scene, ui.canvas().scale());
     const MeshCamera camera = held(state.camera, room, layout);
     if (camera.zoom == 1) {
-        state.enlarged = place_of(period, layout, seen(layout, camera, room), camera.zoom);
+        state.enlarged = period_rect(period, layout, seen(layout, camera, room), camera.zoom);
         draw_beam(ui.canvas(), ui.theme(), strip_ground(strip, tile, period), state.enlarged.inset(-2));
     }
     draw_strip(ui.canvas(), ui.theme(), 11, strip, tile, scene, period);

@@ -13,8 +13,9 @@ constexpr float kMaxZoom = 400;
 }  // namespace
 
 const MeshLayout& layout_for(MeshViewState& s, Rect cells, const Scene& scene, float scale) {
-    const Vec2 room{cells.w, cells.h - kRowWords};
+    Vec2 room{cells.w, cells.h - kRowWords};
     const MeshInBoxes boxes = in_boxes(scene);
+    if (boxes.pod > 0) room = {room.x - 2 * kAroundPods, room.y - under_pods(cells.h)};
     return s.layout.get({room, boxes, scale, scene.evaluation.mesh}, [&] {
         MeshLayout out = lay_out_mesh(scene, room, 1 / scale);
         const float beside = room.x - 2 * kRowNames;

@@ -9,6 +9,12 @@ namespace pentamesh::ui {
 
 inline constexpr float kRowWords = 22;  // height of the words below the cells
 
+inline constexpr float kAroundPods = 6;  // for their frames
+// Returns the room between pods and those words, for the lines that join pods: a low view has none to spare.
+[[nodiscard]] constexpr float under_pods(float height) {
+    return height > 200 ? 8.0f : 0.0f;
+}
+
 // The places of the cells in `cells`, with room for the words below; made when something that they follow
 // from changes.
 const MeshLayout& layout_for(MeshViewState& state, Rect cells, const Scene& scene, float scale);

@@ -3,6 +3,7 @@
 #include "core/mesh/mesh_factors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -39,11 +40,37 @@ void for_each_run(const Mesh& mesh, GroupKind kind, std::int64_t rank, Draw&& dr
     }
 }
 
-// Draws the cells of one group in one colour.
+// Draws cells at least kLeastNodeCell.y wide and high. A cell ends where the next one begins, however large
+// it is asked for: a smaller one is drawn again next to itself.
+void draw_large_enough(Canvas& c, CellGrid grid) {
+    const auto times = [](float size) {
+        const float least = kLeastNodeCell.y;
+        return size >= least ? 0 : static_cast<int>(std::ceil(least / std::max(size, 0.5f))) - 1;
+    };
+    const int right = times(grid.cell.x), down = times(grid.cell.y);
+    const Vec2 origin = grid.origin;
+    for (int x = 0; x <= right; ++x)
+        for (int y = 0; y <= down; ++y) {
+            const auto part = [](int i, int n, float size) {
+                return n == 0 ? 0 : (kLeastNodeCell.y - size) * static_cast<float>(i) / static_cast<float>(n);
+            };
+            grid.origin = origin + Vec2{part(x, right, grid.cell.x), part(y, down, grid.cell.y)};
+            c.cells(grid);
+        }
+}
+
+// Draws the cells of one group in one colour: those of `ranks`, where the grid's first cell is the first of
+// them.
 void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank, const CellGrid& grid,
-                 Color color) {
+                 Color color, RankRange ranks = {}) {
     for_each_run(mesh, kind, rank, [&](std::int64_t first, std::int64_t count, std::int64_t step) {
         CellGrid run = grid;
+        const std::int64_t skipped =
+            first < ranks.begin ? std::min(count, (ranks.begin - first + step - 1) / step) : 0;
+        first += skipped * step, count -= skipped;
+        count = std::min(count, (ranks.end - first + step - 1) / step);
+        if (count <= 0) return;
+        first -= ranks.begin;
         // If a cell is a whole node, the group lights the nodes that it has GPUs in.
         if (const std::int64_t node = grid.step; node > 1) {
             const std::int64_t last = (first + (count - 1) * step) / node;
@@ -54,7 +81,7 @@ void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank,
         run.count = static_cast<std::int32_t>(count);
         run.step = static_cast<std::int32_t>(step);
         color_plainly(color, run);
-        c.cells(run);
+        draw_large_enough(c, run);
     });
 }
 
@@ -94,15 +121,16 @@ LitGroups lit_groups(const Theme& theme, const Scene& scene) {
     return out;
 }
 
-void draw_lit_cells(Canvas& c, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid) {
+void draw_lit_cells(Canvas& c, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid,
+                    RankRange ranks) {
     for (std::size_t i = lit.axes.count; i-- > 0;)  // the innermost last: it is the smallest
-        paint_group(c, mesh, lit.axes.axis[i].kind, lit.rank, grid, lit.axes.axis[i].color);
-    if (!lit.own_lit) return;
+        paint_group(c, mesh, lit.axes.axis[i].kind, lit.rank, grid, lit.axes.axis[i].color, ranks);
+    if (!lit.own_lit || lit.rank < ranks.begin || lit.rank >= ranks.end) return;
     CellGrid own = grid;
-    own.first = static_cast<std::int32_t>(lit.rank / grid.step * grid.step);
+    own.first = static_cast<std::int32_t>((lit.rank - ranks.begin) / grid.step * grid.step);
     own.count = 1;
     color_plainly(lit.own, own);
-    c.cells(own);
+    draw_large_enough(c, own);
 }
 
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
@@ -152,7 +180,7 @@ void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t no
     lost.count = static_cast<std::int32_t>((std::max<std::int64_t>(0, end - node * node_size) + grid.step - 1)
                                            / grid.step);
     color_plainly(ui.theme().bad, lost);
-    c.cells(lost);
+    draw_large_enough(c, lost);
 }
 
 void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {
@@ -162,6 +190,11 @@ void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {
     grid.count = static_cast<std::int32_t>((grid.count + grid.step - 1) / grid.step);
     grid.origin = grid.origin - layout.node.padding * zoom;
     grid.cell = layout.node.full * zoom;
+    // Nodes too small to be seen one by one are drawn without gaps: first the rows, then the columns.
+    // An edge in the middle of a pixel would leave that pixel to neither of two cells.
+    constexpr float kOffMiddle = 1.0f / 64;
+    if (grid.cell.y < kLeastNodeCell.y) grid.cell.y += layout.node_gap.y * zoom, grid.origin.y -= kOffMiddle;
+    if (grid.cell.x < kLeastNodeCell.x) grid.cell.x += layout.node_gap.x * zoom, grid.origin.x -= kOffMiddle;
 }
 
 }  // namespace pentamesh::ui

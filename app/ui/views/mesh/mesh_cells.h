@@ -7,7 +7,7 @@
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 
-#include <string>
+#include <cstdint>
 
 namespace pentamesh::ui {
 
@@ -21,14 +21,20 @@ struct LitGroups {
     [[nodiscard]] Color color_of(std::int64_t other) const;
 };
 [[nodiscard]] LitGroups lit_groups(const Theme& theme, const Scene& scene);
-void draw_lit_cells(Canvas& canvas, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid);
+// The ranks that a grid shows, from its first cell on.
+struct RankRange {
+    std::int64_t begin = 0, end = std::int64_t{1} << 40U;
+};
+void draw_lit_cells(Canvas& canvas, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid,
+                    RankRange ranks = {});
 
 // Sets palette and digits of the chosen axis' groups; the group of the hovered or selected rank is
 // highlighted. `grid.count` becomes the mesh's.
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
 // Hides the groups: every cell is the same.
 void color_plainly(Color color, CellGrid& grid);
-// If cells are smaller than kLeastGpuCell, one cell stands for a node.
+// If cells are smaller than kLeastGpuCell, one cell stands for a node; those of nodes below kLeastNodeCell
+// stand joined.
 void merge_small_cells(const MeshLayout& layout, CellGrid& grid);
 
 // Draws the groups that wait for a lost node, and the node.

@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_axes.h"
+#include "app/ui/views/mesh/mesh_experts.h"
 #include "app/ui/views/mesh/mesh_links.h"
 #include "app/ui/views/mesh/mesh_strip.h"
 #include "core/mesh/places.h"
@@ -133,9 +134,20 @@ void name_line(Ui& ui, Rect room, float y, std::string_view name, const std::str
     ui.canvas().text_in({room.x, y + 24, kNames - 8, 16}, more, ui.style(11, Tone::secondary));
 }
 
+// Frames the GPUs that cut the same experts between them, where they are neighbours in a row of their node.
+void frame_etp(Canvas& c, const Scene& scene, Rect node, const MeshAxis& etp, std::int64_t first_rank) {
+    const CellGrid g = node_grid(node, domain_of(scene.plan.cluster, 0));
+    if (etp.stride() != 1 || g.level[0].cols % etp.degree != 0) return;
+    for (std::int64_t i = 0; i + etp.degree <= g.count && first_rank + i < scene.evaluation.mesh.world;
+         i += etp.degree) {
+        const Vec2 a = cell_position(g, i), b = cell_position(g, i + etp.degree - 1) + g.cell;
+        c.frame(Rect{a.x, a.y, b.x - a.x, b.y - a.y}.inset(-1.5f), etp.color, 1.5f, 2);
+    }
+}
+
 // Draws the experts' rows, and how their copies reach each other.
 void draw_rows(Ui& ui, Rect room, const Scene& scene, const Columns& columns, const ExpertFold& f, float y,
-               std::int64_t rank) {
+               std::int64_t rank, const ShownLoads& loads) {
     Canvas& c = ui.canvas();
     const MeshAxes axes = axes_of(ui.theme(), scene.plan, scene.evaluation, true);
     const Painted ep = along(ui.theme(), axes, true);
@@ -163,6 +175,12 @@ void draw_rows(Ui& ui, Rect room, const Scene& scene, const Columns& columns, co
                           edp->color, edp->mark.dash, 2, false);
             }
         draw_nodes(ui, scene, columns, y, f.first_rank + row * f.row, nodes, f.domain, paint, rank);
+        for (std::int64_t n = 0; n < nodes; ++n) {
+            const std::int64_t first = f.first_rank + row * f.row + n * f.domain;
+            draw_node_loads(c, ui.theme(), columns.at(n, y), scene, loads, first);
+            for (const MeshAxis& a : axes.span())
+                if (a.kind == GroupKind::etp) frame_etp(c, scene, columns.at(n, y), a, first);
+        }
         const std::string words = "row " + thousands(row) + (row == 0 ? "" : ", a copy");
         if (row == 0)
             name_line(ui, room, y, "Experts", words);
@@ -208,24 +226,27 @@ float fold_height(const ExpertFold& f) {
     return 20 + kNode + kRanks + kBrace + kHead + 14 + rows * (kNode + kRanks + kBetween) + (cut ? kMore : 0);
 }
 
-void draw_fold(Ui& ui, Rect room, const Scene& scene, const ExpertFold& f) {
+void draw_fold(Ui& ui, Rect room, const Scene& scene, const ExpertFold& f, const ShownLoads& loads) {
     Canvas& c = ui.canvas();
     const std::int64_t rank = std::max<std::int64_t>(0, scene.selection.rank);
     const Columns columns = columns_in(room, f.line / f.domain);
     const MeshAxes dense = axes_of(ui.theme(), scene.plan, scene.evaluation, false);
     const Painted line = along(ui.theme(), dense, false);
-    const auto title = [&](float y, const MeshAxis* axis, const std::string& words) {
+    // Words that would reach the arrow between two rows begin right of it.
+    const auto title = [&](float y, const MeshAxis* axis, const std::string& words, float arrow) {
         if (axis == nullptr) return;
         TextStyle name = ui.style(12, Tone::text, Face::semibold);
         const std::string of = axis_label(axis->kind) + " " + thousands(axis->degree);
         const float w = c.text_width(of, name);
         c.text_in({columns.x, y, w + 2, 18}, of, name);
-        c.text_in({columns.x + w + 8, y, room.right() - columns.x - w - 8, 18}, words, ui.small());
+        float x = columns.x + w + 8;
+        if (arrow < room.right() && x + c.text_width(words, ui.small()) > arrow - 6) x = arrow + 10;
+        c.text_in({x, y, room.right() - x, 18}, words, ui.small());
     };
     const std::string where = (f.stage >= 0 ? "stage " + thousands(f.stage) + ": " : std::string())
                               + count_words(f.line / f.domain, scene.plan.cluster) + " in one line";
     float y = room.y;
-    title(y, line.axis, where);
+    title(y, line.axis, where, room.right());
     y += 20;
     name_line(ui, room, y, "Dense", "attention, router");
     draw_nodes(ui, scene, columns, y, f.first_rank, f.line / f.domain, f.domain, line, rank);
@@ -234,10 +255,19 @@ void draw_fold(Ui& ui, Rect room, const Scene& scene, const ExpertFold& f) {
     draw_parts(ui, columns, f, y, row0, row1);
     const MeshAxes experts = axes_of(ui.theme(), scene.plan, scene.evaluation, true);
     const std::int64_t held = scene.plan.model.moe ? scene.plan.model.moe->experts : 0;
+    // etp stands next to ep, also where it cuts nothing.
+    const std::int64_t etp = scene.evaluation.mesh.expert[Axis::tp].size;
     title(row0 - 20, along(ui.theme(), experts, true).axis,
-          count_words(f.row / f.domain, scene.plan.cluster)
-              + (f.row == f.domain ? " holds all " : " hold all ") + thousands(held) + " experts once");
-    draw_rows(ui, room, scene, columns, f, row0, rank);
+          "etp " + thousands(etp) + ": " + count_words(f.row / f.domain, scene.plan.cluster)
+              + (f.row == f.domain ? " holds all " : " hold all ") + thousands(held) + " experts once"
+              + (etp > 1 ? ", each cut over " + thousands(etp) + " GPUs" : ""),
+          f.rows > 1 ? columns.at(f.row / f.domain - 1, row0).right() + 26 : room.right());
+    draw_rows(ui, room, scene, columns, f, row0, rank, loads);
+    // Right of the rows, and of the arrow to the second one.
+    const float right = columns.at(f.row / f.domain - 1, row0).right() + 52;
+    constexpr float kLeastWide = 1100;
+    if (room.w >= kLeastWide)
+        draw_token_way(ui, {right, row0 + 2, room.right() - right, room.bottom() - row0 + 8}, scene, f);
 }
 
 void draw_fold_lines(Canvas& c, const Theme& theme, const MeshLayout& layout, const CellGrid& grid,

@@ -11,6 +11,8 @@
 
 namespace pentamesh::ui {
 
+struct ShownLoads;  // mesh_experts.h
+
 struct ExpertFold {
     std::int64_t first_rank = 0, line = 0;  // the stage's ranks; a line of 0: it cannot be drawn so
     std::int64_t row = 0, rows = 0;         // ranks of a row, which hold all experts once; rows are copies
@@ -22,7 +24,7 @@ struct ExpertFold {
 // "The same 128 GPUs of a stage serve two meshes: ...".
 [[nodiscard]] std::string fold_words(const ExpertFold& fold);
 [[nodiscard]] float fold_height(const ExpertFold& fold);
-void draw_fold(Ui& ui, Rect room, const Scene& scene, const ExpertFold& fold);
+void draw_fold(Ui& ui, Rect room, const Scene& scene, const ExpertFold& fold, const ShownLoads& loads);
 // Draws the fold through the rows of the cluster, where a row is a stage.
 void draw_fold_lines(Canvas& canvas, const Theme& theme, const MeshLayout& layout, const CellGrid& grid,
                      const ExpertFold& fold);

@@ -28,7 +28,8 @@ struct Level {
     float node_pad, node_head;
     Vec2 node_gap;
     float pod_gap;
-    bool merged = false;  // a cell is a node
+    bool merged = false;   // a cell is a node
+    float height = 1.15f;  // how much a cell's height counts against its width
 };
 constexpr Level kLevels[] = {
     {{120, 92}, {360, 270}, 1.7f, {26, 20}, 12, 18, 30, 20, 28, {150, 48}, 24},
@@ -38,7 +39,9 @@ constexpr Level kLevels[] = {
     {{11, 11}, {22, 22}, 1.6f, {2, 2}, 3, 0, 4, 4, 0, {13, 13}, 16},
     {{kLeastGpuCell, kLeastGpuCell}, {14, 14}, 1.6f, {1, 1}, 2, 0, 2, 2, 0, {6, 6}, 14},
     {{10, 6}, {60, 30}, 3.4f, {}, 0, 0, 0, 0, 0, {2, 2}, 14, true},
-    {{1, 1}, {10, 10}, 1.8f, {}, 0, 0, 0, 0, 0, {1, 1}, 10, true},
+    {kLeastNodeCell, {10, 10}, 1.8f, {}, 0, 0, 0, 0, 0, {1, 1}, 16, true},
+    // A pod is a tile: its rows stand joined, so that its columns may be much wider than a node is high.
+    {{}, {12, 10}, 8, {}, 0, 0, 0, 0, 0, {1, 0.25f}, 16, true, 3},
 };
 
 // One arrangement of the boxes: columns of each level, and the cell that fits it.
@@ -84,7 +87,7 @@ void fit(Shape& s, const Level& l, Vec2 room, float label, float pixel) {
     c = {std::min(c.x, c.y * l.stretch), std::min(c.y, c.x * l.stretch)};
     const auto whole = [pixel](float v) { return v >= 2 * pixel ? std::floor(v / pixel) * pixel : v; };
     s.cell = {whole(c.x), whole(c.y)};
-    s.mark = std::min(s.cell.x, s.cell.y * 1.15f);
+    s.mark = std::min(s.cell.x, s.cell.y * l.height);
 }
 
 // Calls f with the numbers of columns worth trying for n boxes, longest rows first: those that fill their
@@ -146,7 +149,7 @@ void subdivide(MeshLayout& out, std::int64_t domain, Vec2 node) {
     out.grid.levels = 3;
     out.grid.level[0] = {static_cast<std::int32_t>(domain), static_cast<std::int32_t>(cols), pitch.x,
                          pitch.y};
-    out.grid.cell = pitch * 0.85f;
+    out.grid.cell = out.joined() ? pitch : pitch * 0.85f;
 }
 
 }  // namespace
@@ -249,7 +252,6 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     set(s.nodes, s.pod_cols, z.node + l.node_gap);
     const float gap = s.pods > 1 ? l.pod_gap : 0;
     set(s.pods, s.cols, z.pod + Vec2{gap, gap + label});
-    if (l.merged) subdivide(out, domain, z.node);
     g.origin = node_pad + Vec2{0, label};
     out.merged = l.merged && domain > 1;
     out.row_nodes = s.pod_cols;
@@ -259,6 +261,7 @@ MeshLayout lay_out_mesh(Vec2 room, std::int64_t gpus, std::int64_t domain, std::
     out.node = {domain, nodes, node_pad, z.node};
     out.pod = {domain * s.nodes, s.pods, node_pad, z.pod};
     out.extent = z.all;
+    if (l.merged) subdivide(out, domain, z.node);
     return out;
 }
 

@@ -16,6 +16,8 @@ namespace pentamesh::ui {
 
 // Cells of GPUs that would be smaller are drawn as whole nodes, in pixels.
 inline constexpr float kLeastGpuCell = 7;
+// Nodes that would be smaller stand joined: those above each other, then those next to each other.
+inline constexpr Vec2 kLeastNodeCell{3, 3};
 // From these sizes a cell has room for its rank, and for what the GPU holds.
 inline constexpr Vec2 kNumberedCell{22, 18}, kSmallCard{40, 32}, kCard{96, 80};
 inline constexpr std::int64_t kMostCards = 64;  // in larger clusters no cell becomes a card
@@ -35,7 +37,11 @@ struct MeshLayout {
     std::int64_t row_nodes = 1;  // nodes of a pod in a row
     Vec2 node_gap;               // between two nodes
     float tile_head = 0;         // room for a name over a tile's cells
-    Vec2 extent;                 // of everything, at zoom 1
+    // Nodes are too small to be seen one by one at zoom 1.
+    [[nodiscard]] bool joined() const {
+        return merged && (node.full.x < kLeastNodeCell.x || node.full.y < kLeastNodeCell.y);
+    }
+    Vec2 extent;  // of everything, at zoom 1
 };
 // A length of a row, in fast domains, at which the layout's groups repeat.
 struct RowPeriod {

@@ -9,6 +9,7 @@
 #include "app/ui/views/mesh/view.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace pentamesh::ui {
@@ -26,7 +27,9 @@ void activity_caption(Ui& ui, Rect row, const Scene& scene);
 void veil_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid);
 
 // Draws what `room` has place for, and returns the rest of it, which is for the cells.
-[[nodiscard]] Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state);
+// `edit` is set where a control among it changes the plan.
+[[nodiscard]] Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state,
+                               ExpertLoads& loads, std::optional<PlanEdit>& edit);
 
 // In every cell, in those of highlighted groups, or only ranks. Cells too small for a rank stay empty.
 enum class Cards : std::uint8_t { all, lit, ranks };

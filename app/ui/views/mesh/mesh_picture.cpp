@@ -4,6 +4,7 @@
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_links.h"
+#include "app/ui/views/mesh/mesh_pods.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>
@@ -30,6 +31,10 @@ MeshLayout lay_out_mesh(const Scene& scene, Vec2 room, float pixel, float zoom) 
     if (out.merged && std::min(out.grid.cell.x, out.grid.cell.y) * zoom < kLeastGpuCell)
         add("a cell is a " + std::string(domain_name(scene.plan.cluster)));
     add(row_words(mesh, b.domain, out.row_nodes));
+    if (out.merged && out.node.full.x * zoom < kLeastNodeCell.x)
+        add("rows and columns stand joined");
+    else if (out.merged && out.node.full.y * zoom < kLeastNodeCell.y)
+        add("rows stand joined");
     if (shows_groups(scene) && mesh.world != scene.plan.cluster.gpus)
         add(mesh.world > scene.plan.cluster.gpus ? "red: ranks without a GPU" : "grey: GPUs without a rank");
     if (out.has_pods) add("a box is a pod of " + thousands(b.pod));
@@ -78,6 +83,7 @@ void draw_still_mesh(Canvas& c, const Theme& theme, const MeshPlace& m, const Sc
     draw_lit_tile(c, m, lit);
     draw_lit_cells(c, mesh, lit, cells);
     for (const MeshAxis& axis : lit.axes.span()) draw_lit_links(c, theme, m, axis, lit.rank);
+    draw_shares(c, theme, m, lit, in_boxes(scene).gpus, type);
 }
 
 }  // namespace pentamesh::ui

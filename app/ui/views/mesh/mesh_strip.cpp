@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/mesh/mesh_links.h"
 #include "core/mesh/places.h"
 
@@ -99,12 +100,7 @@ Period period_of(const Scene& scene, std::int64_t rank) {
     return p;
 }
 
-void draw_node(Canvas& c, const Theme& theme, Rect r, const Scene& scene, std::int64_t rank,
-               const MeshAxis* tile, Color color, std::int64_t node) {
-    const std::int64_t domain = std::min(domain_of(scene.plan.cluster, 0), scene.evaluation.mesh.world);
-    const bool closed = tile != nullptr && tile->degree == domain, own = rank / domain == node;
-    c.rect(r, mix(theme.window, color, 0.12f), 5);
-    c.frame(r, own ? theme.text : closed ? color : theme.hairline, closed || own ? 2.0f : 1.0f, 5);
+CellGrid node_grid(Rect r, std::int64_t domain) {
     const auto side = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(domain))));
     const std::int64_t cols = domain <= 8 ? (domain + 1) / 2 : side;
     const std::int64_t rows = (domain + cols - 1) / cols;
@@ -116,6 +112,16 @@ void draw_node(Canvas& c, const Theme& theme, Rect r, const Scene& scene, std::i
     g.origin = {r.x + 5, r.y + 5};
     const float between = w > 6 ? 1.5f : w > 3 ? 0.5f : 0.0f;
     g.cell = {w - between, h - between};
+    return g;
+}
+
+void draw_node(Canvas& c, const Theme& theme, Rect r, const Scene& scene, std::int64_t rank,
+               const MeshAxis* tile, Color color, std::int64_t node) {
+    const std::int64_t domain = std::min(domain_of(scene.plan.cluster, 0), scene.evaluation.mesh.world);
+    const bool closed = tile != nullptr && tile->degree == domain, own = rank / domain == node;
+    c.rect(r, mix(theme.window, color, 0.12f), 5);
+    c.frame(r, own ? theme.text : closed ? color : theme.hairline, closed || own ? 2.0f : 1.0f, 5);
+    CellGrid g = node_grid(r, domain);
     color_plainly(mix(theme.window, color, 0.85f), g);
     c.cells(g);
     if (!own) return;
@@ -180,11 +186,42 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
     }
 }
 
+std::int64_t strip_node_at(Rect room, float tile, const Period& p, Vec2 point) {
+    const Places places = places_in(strip_ground(room, tile, p), tile, p.nodes);
+    for (std::int64_t i = 0; i < places.shown(); ++i)
+        if (places.at(i).contains(point)) return p.first_node + places.node(i);
+    return -1;
+}
+
+Rect strip_node(Rect room, float tile, const Period& p, std::int64_t node) {
+    const Places places = places_in(strip_ground(room, tile, p), tile, p.nodes);
+    for (std::int64_t i = 0; i < places.shown(); ++i)
+        if (p.first_node + places.node(i) == node) return places.at(i);
+    return {};
+}
+
+Rect period_rect(const Period& p, const MeshLayout& layout, const CellGrid& grid, float zoom) {
+    const auto node = [&](std::int64_t i) { return box_rect(layout.node, i, grid, zoom); };
+    Rect r = node(p.first_node);
+    const auto add = [&](Rect other) {
+        const Vec2 low{std::min(r.x, other.x), std::min(r.y, other.y)};
+        const Vec2 high{std::max(r.right(), other.right()), std::max(r.bottom(), other.bottom())};
+        r = {low.x, low.y, high.x - low.x, high.y - low.y};
+    };
+    // The last of its first row, and its last: with the first they span all of its rows.
+    add(node(p.first_node + std::min(p.nodes, layout.row_nodes) - 1));
+    add(node(p.first_node + p.nodes - 1));
+    return r;
+}
+
+void draw_beam(Canvas& canvas, const Theme& theme, Vec2 a, Vec2 b, Vec2 c, Vec2 d) {
+    canvas.polygon(std::array<Vec2, 4>{a, b, c, d}, theme.beam);
+}
+
 void draw_beam(Canvas& c, const Theme& theme, Rect large, Rect small) {
     c.rect(large, theme.beam);
-    const std::array<Vec2, 4> sides{Vec2{large.x, large.bottom()}, Vec2{large.right(), large.bottom()},
-                                    Vec2{small.right(), small.y}, Vec2{small.x, small.y}};
-    c.polygon(sides, theme.beam);
+    draw_beam(c, theme, {large.x, large.bottom()}, {large.right(), large.bottom()}, {small.right(), small.y},
+              {small.x, small.y});
     c.rect(small, theme.beam);
 }
 

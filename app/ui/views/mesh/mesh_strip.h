@@ -5,6 +5,7 @@
 #include "app/ui/kit/theme.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_axes.h"
+#include "app/ui/views/mesh/mesh_layout.h"
 
 #include <cstdint>
 #include <string>
@@ -36,6 +37,16 @@ void draw_strip(Canvas& canvas, const Theme& theme, float type, Rect room, float
 // Draws a node with its GPUs: a tile where the groups of `tile` are closed in it. `rank` is marked.
 void draw_node(Canvas& canvas, const Theme& theme, Rect r, const Scene& scene, std::int64_t rank,
                const MeshAxis* tile, Color color, std::int64_t node);
+// Returns the cells in such a node, of its GPUs in the order of their ranks.
+[[nodiscard]] CellGrid node_grid(Rect r, std::int64_t domain);
+// Returns which node of the strip is under a point, -1: none, and where the node is drawn; empty: not at all.
+[[nodiscard]] std::int64_t strip_node_at(Rect room, float tile, const Period& period, Vec2 at);
+[[nodiscard]] Rect strip_node(Rect room, float tile, const Period& period, std::int64_t node);
+// Returns where the nodes of a period stand among the cells of a mesh.
+[[nodiscard]] Rect period_rect(const Period& period, const MeshLayout& layout, const CellGrid& grid,
+                               float zoom);
+// Joins two edges that face each other: a to b, and c to d, in this order round.
+void draw_beam(Canvas& canvas, const Theme& theme, Vec2 a, Vec2 b, Vec2 c, Vec2 d);
 // Joins what is enlarged to where it is.
 void draw_beam(Canvas& canvas, const Theme& theme, Rect large, Rect small);
 

@@ -157,21 +157,31 @@ void name_rows(Ui& ui, const MeshPlace& m, const Scene& scene) {
     }
 }
 
+Rect pod_rect(const MeshPlace& m, std::int64_t pod) {
+    return box_rect(m.layout.pod, pod, m.grid, m.zoom).inset(-std::min(4.0f, m.layout.node_gap.x + 2));
+}
+
+std::string pod_name(const Canvas& c, const MeshPlace& m, std::int64_t pod, std::int64_t gpus, float type) {
+    const MeshLayout::Boxes& pods = m.layout.pod;
+    const float room = pods.full.x * m.zoom;
+    const TextStyle style{Face::regular, type, {}, 0};
+    const std::int64_t held = std::min(pods.size, gpus - pod * pods.size);
+    std::string name = "pod " + std::to_string(pod);
+    if (held < pods.size) {
+        const std::string part = name + " (" + thousands(held) + " of " + thousands(pods.size) + ")";
+        if (c.text_width(part, style) <= room) return part;
+    }
+    if (c.text_width(name, style) > room) name = std::to_string(pod);
+    return c.text_width(name, style) <= room + 6 ? name : "";
+}
+
 void draw_pods(Canvas& c, const Theme& theme, const MeshPlace& m, std::int64_t gpus, float type) {
     if (!m.layout.has_pods) return;
-    const MeshLayout::Boxes& pod = m.layout.pod;
-    const float margin = std::min(4.0f, m.layout.node_gap.x + 2);
-    for (std::int64_t i = 0; i < pod.count; ++i) {
-        Rect r = box_rect(pod, i, m.grid, m.zoom);
-        const std::int64_t held = std::min(pod.size, gpus - i * pod.size);
-        c.frame(r.inset(-margin), theme.hairline, 1, 2);
-        std::string label = "pod " + std::to_string(i);
-        if (held < pod.size) label += " (" + thousands(held) + " of " + thousands(pod.size) + ")";
-        const TextStyle style{Face::regular, type, theme.secondary, 0};
-        if (c.text_width(label, style) > r.w) label = "pod " + std::to_string(i);
-        if (c.text_width(label, style) > r.w) label = std::to_string(i);
-        if (c.text_width(label, style) <= r.w + 6)
-            c.text({r.x - margin, r.y - margin - type - 5}, label, style);
+    for (std::int64_t i = 0; i < m.layout.pod.count; ++i) {
+        const Rect r = pod_rect(m, i);
+        c.frame(r, theme.hairline, 1, 2);
+        c.text({r.x, r.y - type - 5}, pod_name(c, m, i, gpus, type),
+               {Face::regular, type, theme.secondary, 0});
     }
 }
 

@@ -8,6 +8,8 @@
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 
+#include <string>
+
 namespace pentamesh::ui {
 
 // The marks of a mesh stand on this: its layout as it is seen, and the axes of its groups.
@@ -47,6 +49,10 @@ inline constexpr float kRowNames = 64;  // width left of the rows
 [[nodiscard]] const MeshAxis* names_rows(const MeshAxes& axes, const MeshLayout& layout);
 // Writes "stage 0", "stage 5" left of the rows, where they have room.
 void name_rows(Ui& ui, const MeshPlace& m, const Scene& scene);
+// Returns the frame of a pod, and its name as far as it has room: "pod 5 (1,024 of 3,072)", "pod 5", "5".
+[[nodiscard]] Rect pod_rect(const MeshPlace& m, std::int64_t pod);
+[[nodiscard]] std::string pod_name(const Canvas& c, const MeshPlace& m, std::int64_t pod, std::int64_t gpus,
+                                   float type);
 // Draws the pods and their names.
 void draw_pods(Canvas& c, const Theme& theme, const MeshPlace& m, std::int64_t gpus, float type);
 

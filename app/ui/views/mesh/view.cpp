@@ -6,9 +6,11 @@
 #include "app/ui/views/mesh/mesh_camera.h"
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_fold.h"
+#include "app/ui/views/mesh/mesh_ladder.h"
 #include "app/ui/views/mesh/mesh_links.h"
 #include "app/ui/views/mesh/mesh_marks.h"
 #include "app/ui/views/mesh/mesh_parts.h"
+#include "app/ui/views/mesh/mesh_pods.h"
 #include "app/ui/views/mesh/mesh_tiles.h"
 #include "core/mesh/places.h"
 #include "core/plan/order_presets.h"
@@ -169,6 +171,11 @@ void draw_ground(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewS
     for (const MeshAxis& axis : m.axes.span())
         if (state.show_links) draw_links(ui, m, scene, axis, drawn.lit.shown);
     draw_cards(ui, m, scene, grid, Cards::all);
+    // Shares are those of the chosen rank: they stay while the mouse moves.
+    LitGroups chosen = drawn.lit;
+    const std::int64_t rank = scene.selection.rank;
+    chosen.rank = rank >= 0 && rank < scene.evaluation.mesh.world ? rank : 0;
+    draw_shares(c, theme, m, chosen, in_boxes(scene).gpus, 11);
 }
 
 // Draws the rest over it: what is highlighted, picked, lost.
@@ -256,7 +263,8 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         if (!drawn.plain) draw_ranks(c, ui.theme(), scene.selection, grid);
     });
     if (!drawn.plain && state.camera.zoom == 1) {
-        const float below = room.y + state.camera.pan.y + layout.extent.y + 4;
+        const float below =
+            room.y + state.camera.pan.y + layout.extent.y + (layout.has_pods ? under_pods(room.h) : 0) + 4;
         c.text_in({room.x, std::min(below, room.bottom() - kRowWords), room.w, kRowWords}, layout.words,
                   ui.small(), Align::center);
     }
@@ -334,9 +342,11 @@ Scene second_scene(const Scene& s, const MeshViewState& state) {
 
 }  // namespace
 
-void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
-                     std::uint64_t revision) {
+std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
+                                        ExpertLoads& loads, std::uint64_t revision) {
+    std::optional<PlanEdit> edit;
     state.field = state.cells = state.second_cells = state.enlarged = state.still = {};
+    state.ladder = {};
     constexpr float kSecond = 222;
     const bool second = !ui.state().for_picture && room.w > 640 && room.h > 200;
     const float switches = switch_width(ui, scene);
@@ -359,20 +369,21 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
     const float kept = place_field(ui, room, spare, scene, state);
     if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
         ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
-        return;
+        return edit;
     }
     const bool both = state.second >= 0 && room.w > 640 && state.other->evaluation.mesh.world > 0;
     if (!both) {
         caption(ui, room, kept, scene, state);
         room.cut_top(4);
         state.still = room;
-        state.cells = state.plain || !shows_groups(scene) ? room : draw_around(ui, room, scene, state);
-        if (!ground_is_kept(state)) return;
+        state.cells =
+            state.plain || !shows_groups(scene) ? room : draw_around(ui, room, scene, state, loads, edit);
+        if (!ground_is_kept(state)) return edit;
         const Drawn drawn = drawn_of(ui.theme(), scene, state);
         const MeshLayout& layout = layout_for(state, state.cells, scene, ui.canvas().scale());
         in_place(ui, state.cells, layout, held(state.camera, state.cells, layout), scene, drawn,
                  [&](const MeshPlace& place) { draw_ground(ui, place, scene, state, drawn); });
-        return;
+        return edit;
     }
     if (kept > 0) room.cut_top(24);
     Rect left = room, right = left.cut_right(room.w / 2 - 12);
@@ -385,10 +396,12 @@ void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewSta
     };
     state.cells = half(left, scene, order_name(scene.plan.layout.order));
     state.second_cells = half(right, second_scene(scene, state), order_presets()[state.second].name);
+    return edit;
 }
 
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state) {
     go_to_rank(ui, state.field, scene, state);
+    press_ladder(ui, scene, state);
     if (state.cells.w > 0) draw_cells(ui, state.cells, scene, state, "mesh.cells");
     if (state.second_cells.w <= 0) return;
     Scene second = second_scene(scene, state);

@@ -9,10 +9,13 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_picture.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pentamesh::ui {
+
+struct ExpertLoads;  // app/ui/views/shards/view.h
 
 // The places of the cells follow from these.
 struct MeshLayoutOf {
@@ -23,12 +26,22 @@ struct MeshLayoutOf {
     bool operator==(const MeshLayoutOf&) const = default;
 };
 
+// The rungs of a large cluster stand here; no node: it has no rungs.
+struct MeshLadder {
+    Rect node, strip, pod, cluster;  // the pod is empty where the cluster has none
+    Rect node_costs, strip_costs, pod_costs, changes;
+    float tile = 0;  // height of a node in the strip
+    [[nodiscard]] bool shown() const { return node.w > 0; }
+};
+
 struct MeshViewState {
     MeshCamera camera;
     bool panning = false;
     Vec2 pan_start;
     bool show_links = true;
     bool both = false;     // a stage is drawn as the dense mesh and as the experts' has it
+    bool listing = false;  // a list of the experts' loads is typed
+    std::string load_list;
     bool failure = false;  // a click picks a node that is lost
     std::int64_t lost_node = -1;
     std::string go_to;  // typed rank
@@ -44,12 +57,15 @@ struct MeshViewState {
     Rect field, cells, second_cells;  // where they stand; empty: not at all
     Rect enlarged;                    // the period that is drawn larger above, among the cells
     Rect still;                       // the cells and what stands around them, which no mouse changes
-    Kept<MeshLayout, MeshLayoutOf> layout;
+    MeshLadder ladder;
+    Kept<MeshLayout, MeshLayoutOf> layout, pod_layout;
 };
 // Draws the parts that stay while the mouse moves over the cells: switches and words. Finds the places of the
 // rest.
-void draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
-                     std::uint64_t revision);
+// `loads` are those of the experts that a person drew or listed. Returns an edit of what follows from them.
+[[nodiscard]] std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene,
+                                                      MeshViewState& state, ExpertLoads& loads,
+                                                      std::uint64_t revision);
 // Draws the rest over them: the cells, and the field for a rank.
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
 // Returns the rectangle where the mouse changes at most what is drawn over the cells; empty where there are
