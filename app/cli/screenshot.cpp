@@ -16,7 +16,7 @@ struct ScreenshotOptions {
     PlanArgument plan;
     std::string file, view, size = "1600x900", theme = "dark", axis;
     std::string scene, select;
-    double scale = 1;
+    double scale = 1, text = 1;
     bool outlines = false, no_title = false, no_caption = false;
     std::int64_t rank = -1;
 };
@@ -80,6 +80,7 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     if (!options.view.empty()) request.view = options.view;
     request.size = parse_size(options.size);
     request.scale = static_cast<float>(options.scale);
+    request.text = static_cast<float>(options.text);
     request.outlines = options.outlines;
     request.title = !options.no_title, request.caption = !options.no_caption;
     request.theme = parse_theme(options.theme);
@@ -108,6 +109,8 @@ void add_screenshot(Options& app, Context& context) {
                    "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
         .show_default();
     app.add_option("--scale", options.scale, "pixels of a PNG per logical pixel").show_default();
+    app.add_option("--text", options.text, "how large type is, as a multiple; a PNG keeps its pixels")
+        .show_default();
     app.add_option("--theme", options.theme, "dark, light or high-contrast").show_default();
     app.add_option("--rank", options.rank, "show this rank as selected");
     app.add_option("--axis", options.axis, "the axis whose groups are lit; default: all");

@@ -47,6 +47,7 @@ std::string picture_of(const Presets& presets, const ui::PictureOrder& order, co
     request.view = order.view;
     request.size = order.choice.size;
     request.scale = scale;
+    request.text = order.choice.text;
     request.title = order.choice.title, request.caption = order.choice.caption;
     request.screen = shell.screen();
     if (order.choice.theme) request.screen->settings.theme = *order.choice.theme;

@@ -1,4 +1,4 @@
-// What a click changed is seen: figures glide, outlines stay for a while, a card tells of the change.
+// One sees what a click changed: figures glide, outlines stay for a while, a card tells of the change.
 #include "app/ui/kit/motion.h"
 #include "app/ui/scene/change.h"
 #include "core/base/files.h"

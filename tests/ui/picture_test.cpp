@@ -1,6 +1,7 @@
 // Pictures are as high as their content, name what is left out, and have no bar and no switch.
 #include "app/ui/kit/format.h"
 #include "app/ui/shell/picture.h"
+#include "core/base/error.h"
 #include "core/evaluate.h"
 #include "render/png.h"
 #include "tests/ui/driver.h"
@@ -18,11 +19,12 @@ struct Pictured {
     [[nodiscard]] bool says(const std::string& words) const { return text.find(words) != std::string::npos; }
 };
 
-Pictured picture_of(const char* plan, const char* view, Vec2 size) {
+Pictured picture_of(const char* plan, const char* view, Vec2 size, float type = 1) {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     PictureRequest r;
     r.view = view;
     r.size = size;
+    r.text = type;
     r.theme = ThemeId::light;
     std::vector<TextRun> runs;
     r.text_runs = &runs;
@@ -51,6 +53,17 @@ TEST_CASE("a picture whose height is left open has every row of its table") {
     CHECK(p.says("updated parameters"));
     // Content that fits needs no more height.
     CHECK(picture_of("mesh-8", "tensors", {1600, 0}).image.height == 900);
+}
+
+TEST_CASE("larger type keeps a picture's pixels, and shows less of a table") {
+    const Pictured usual = picture_of("llama-3.1-405b-16k", "comm", {1200, 600}),
+                   large = picture_of("llama-3.1-405b-16k", "comm", {1200, 600}, 1.5f);
+    CHECK(large.image.width == 1200);
+    CHECK(large.image.height == 600);
+    CHECK(std::count(large.text.begin(), large.text.end(), '\n')
+          < std::count(usual.text.begin(), usual.text.end(), '\n'));
+    CHECK_THROWS_AS(picture_of("mesh-8", "comm", {1200, 600}, 10), Error);
+    CHECK_THROWS_AS(picture_of("mesh-8", "comm", {210, 160}, 2), Error);
 }
 
 TEST_CASE("a picture that is too low for a table ends with how many rows it leaves out") {

@@ -6,7 +6,7 @@
 namespace pentamesh::ui {
 
 namespace {
-// Whatever waits before it moves has arrived by then.
+// All that waits before it moves has arrived by then.
 constexpr double kLongest_s = 0.8;
 }  // namespace
 
@@ -22,7 +22,7 @@ void Motion::end() {
 }
 
 bool Motion::begin_frame(double now_s, bool all) {
-    // What a frame that drew all did not draw is no longer on the screen.
+    // A frame that drew all did not draw these: they are no longer on the screen.
     if (all_) std::erase_if(tracks_, [this](const auto& entry) { return entry.second.frame != frame_; });
     ++frame_;
     now_s_ = now_s;

@@ -8,7 +8,7 @@
 
 namespace pentamesh::ui {
 
-// How a change is shown. `holds_s` is how long outlines stay after it.
+// Says in which way a change is shown. Outlines stay for `holds_s` after it.
 struct MotionPace {
     double glides_s = 0.25;  // 0: all at once
     double holds_s = 2;

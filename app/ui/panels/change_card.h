@@ -1,4 +1,4 @@
-// The card beside the pressed control: what the last edit of the plan changed.
+// The card next to the pressed control says what the last edit of the plan changed.
 #pragma once
 
 #include "app/ui/kit/ui.h"

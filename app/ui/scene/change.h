@@ -1,5 +1,5 @@
-// What the last edit of the plan changed: the views and the card beside the pressed control show it for a
-// moment.
+// Holds what the last edit of the plan changed. Views, and the card next to the pressed control, show it for
+// a moment.
 #pragma once
 
 #include "core/evaluate.h"
@@ -11,7 +11,7 @@
 
 namespace pentamesh::ui {
 
-// Holds the figures of a plan that a change is told by.
+// Holds the figures of a plan that can change.
 struct ChangeFigures {
     bool any = false;  // the plan has figures
     double step_s = 0, memory = 0;

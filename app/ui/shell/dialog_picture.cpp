@@ -62,7 +62,7 @@ std::string Dialogs::pictured_view() const {
 
 float Dialogs::picture_height(Ui& ui, float width) const {
     const float rows =
-        kPictureRow * 6 + ui.canvas().paragraph_height(380, pixels_words(picture_.choice), ui.small(), 18);
+        kPictureRow * 7 + ui.canvas().paragraph_height(380, pixels_words(picture_.choice), ui.small(), 18);
     return width > 380 + kPreviewWidth / 2 ? std::max(rows, kPreviewHeight) : rows;
 }
 
@@ -146,6 +146,11 @@ bool Dialogs::draw_picture(Ui& ui, Rect room, Rect buttons) {
     if (choice.file == PictureFile::png)
         choice.scale = static_cast<float>(
             1 + ui.segments("picture.scale", line, kScales, static_cast<int>(choice.scale) - 1));
+    static constexpr std::array<float, 4> kTypes{1, 1.25f, 1.5f, 2};
+    static constexpr std::string_view kTypeWords[] = {"as on the screen", "×1.25", "×1.5", "×2"};
+    const auto now = std::find(kTypes.begin(), kTypes.end(), choice.text) - kTypes.begin();
+    choice.text = kTypes[static_cast<std::size_t>(
+        ui.segments("picture.type", row("Type"), kTypeWords, static_cast<int>(now)))];
     room.cut_top(ui.canvas().paragraph(room, pixels_words(choice), ui.small(), 18));
     dialog_error_text(ui, room, dialog_.error);
     if (sized) update_preview();

@@ -117,6 +117,11 @@ void refuse_unfit(const PictureRequest& request, std::string_view ending) {
         throw Error(ErrorKind::usage, "", "", "a picture is " + picture_limits_words());
     if (!(request.scale >= 0.5f && request.scale <= 8))
         throw Error(ErrorKind::usage, "", "", "a scale is 0.5 to 8");
+    const Vec2 drawn = request.size * (1 / request.text);
+    if (!(request.text >= kLeastType && request.text <= kMostType) || drawn.x < kLeastPicture.x
+        || (!as_high && drawn.y < kLeastPicture.y))
+        throw Error(ErrorKind::usage, "", "",
+                    "type is 0.5 to 4 times as large, and a picture must have room for it");
 }
 
 std::string picture_of_review(const Presets& presets, const Plan& plan, const PictureRequest& request,
@@ -200,9 +205,10 @@ std::string assumptions_line(const Plan& p, const Evaluation& e) {
     return s + "). " + plan_line(p);
 }
 
-std::string make_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
+namespace {
+
+std::string draw_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
                          std::string_view ending, const FontFiles& fonts) {
-    refuse_unfit(request, ending);
     if (request.view == kReview) return picture_of_review(presets, plan, request, ending, fonts);
     const bool vector = ending != "png", as_high = request.size.y == 0;
     Vec2 size = request.size;
@@ -279,6 +285,18 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     Page page(format, size, fonts, title_of(plan), text);
     surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
     return page.finish();
+}
+
+}  // namespace
+
+std::string make_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
+                         std::string_view ending, const FontFiles& fonts) {
+    refuse_unfit(request, ending);
+    PictureRequest drawn = request;  // larger type: less of the same is drawn, larger
+    drawn.size = request.size * (1 / request.text);
+    drawn.scale = request.scale * request.text;
+    drawn.text = 1;
+    return draw_picture(presets, plan, drawn, ending, fonts);
 }
 
 }  // namespace pentamesh::ui

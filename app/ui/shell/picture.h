@@ -24,6 +24,7 @@ struct PictureRequest {
     std::string page{};    // of that view, by its name (pages.h); empty: its first
     Vec2 size{1600, 900};  // height 0: at least 9/16 of the width, and as much more as the content takes
     float scale = 1;
+    float text = 1;         // how large type is, as a multiple; a PNG keeps its pixels
     bool outlines = false;  // SVG: text as shapes
     bool title = true;      // the plan's, over a view; the whole window has its own
     bool caption = true;    // the line of model, cluster and layout

@@ -12,6 +12,8 @@
 
 namespace pentamesh::ui {
 
+// Type may be drawn so much larger in a picture of the same size.
+inline constexpr float kLeastType = 0.5f, kMostType = 4;
 inline constexpr Vec2 kLeastPicture{200, 150}, kMostPicture{20000, 20000};
 [[nodiscard]] std::string picture_limits_words();  // "200x150 to 20000x20000"
 
@@ -26,6 +28,7 @@ enum class PictureFile : std::uint8_t { png, svg, pdf };
 struct PictureChoice {
     Vec2 size{1600, 900};
     float scale = 2;                 // pixels of a PNG per logical pixel
+    float text = 1;                  // how large type is: a picture of the same size shows less
     std::optional<ThemeId> theme{};  // none: the window's
     bool title = true;               // of the plan, over the view
     bool caption = true;             // the line of model, cluster and layout
