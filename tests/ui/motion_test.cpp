@@ -195,6 +195,23 @@ TEST_CASE("dragging a factor's value scrubs: one step of undo, and no text field
     CHECK(d.shell.document().plan().layout.tp == 8);
 }
 
+TEST_CASE("the mouse on what tells of a change keeps its outlines, and then lets them go") {
+    Motion m;
+    draw(m, 10, 4);
+    m.begin({});
+    draw(m, 11, 8);
+    draw(m, 12.9, 8);
+    m.hold();
+    m.begin_frame(13.5, false);  // a still mouse: no frame came between
+    CHECK(m.before(kBar).has_value());
+    m.hold();
+    CHECK(m.due_s() == near(14, 1e-12));
+    m.begin_frame(14.01, false);
+    CHECK(m.before(kBar).has_value());
+    m.begin_frame(14.02, false);
+    CHECK_FALSE(m.before(kBar).has_value());
+}
+
 TEST_CASE("while Space is held the plan before is shown, and nothing is lost by it") {
     Driver d("llama-3-70b-3d");
     d.settle();
@@ -202,6 +219,7 @@ TEST_CASE("while Space is held the plan before is shown, and nothing is lost by 
     Plan other = before;
     other.training.global_batch *= 2;
     d.shell.edit_plan(other, "twice the batch");
+    d.shell.selection().pick_rank(5);
     d.rest();
     d.input.keys_down = {Key::space};
     d.frame();
@@ -212,6 +230,7 @@ TEST_CASE("while Space is held the plan before is shown, and nothing is lost by 
     d.frame();
     d.frame();
     CHECK(d.shell.document().plan() == other);
+    CHECK(d.shell.selection().rank == 5);
     CHECK(d.shell.document().can_undo());
     CHECK_FALSE(d.shell.document().can_redo());
 }

@@ -34,7 +34,8 @@ bool Motion::begin_frame(double now_s, bool all) {
     const double since = now_s_ - begun_s_;
     const bool any = edit_ > 0 && !tracks_.empty(), moved = moves_, had_outlines = outlines_;
     moves_ = any && pace_.glides_s > 0 && since < std::max(pace_.glides_s, kLongest_s);
-    outlines_ = any && since < pace_.holds_s;
+    outlines_ = any && (since < pace_.holds_s || (held_ && had_outlines));
+    held_ = false;
     all_ = all || moved || moves_ || had_outlines != outlines_;
     return all_;
 }
@@ -73,7 +74,8 @@ std::optional<double> Motion::before(std::uint64_t id) const {
 
 void Motion::hold() {
     constexpr double kMoment_s = 0.5;
-    if (outlines_) pace_.holds_s = std::max(pace_.holds_s, now_s_ - begun_s_ + kMoment_s);
+    held_ = outlines_;
+    if (held_) pace_.holds_s = std::max(pace_.holds_s, now_s_ - begun_s_ + kMoment_s);
 }
 
 double Motion::due_s() const {

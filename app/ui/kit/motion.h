@@ -50,6 +50,7 @@ class Motion {
     std::uint32_t edit_ = 0, frame_ = 0;
     bool waits_ = false;  // for the frame that is the first after an edit
     bool moves_ = false, outlines_ = false, all_ = false;
+    bool held_ = false;  // since the last frame that began
 
     // Returns what the track showed `since_s` after its edit.
     static double shown(const Track& t, double since_s, double glides_s);

@@ -158,7 +158,7 @@ Hit Ui::hit_of(Id id, Rect r, bool focusable) {
     hit.right_clicked = over && frame_.clicked[1];
     hit.focused = focusable && state_.focus == id;
     if (hit.focused && reachable && !text_field_active()
-        && (pressed({Key::enter}) || pressed({Key::space}))) {
+        && (pressed({Key::enter}) || (state_.focus_visible && pressed({Key::space})))) {
         hit.clicked = true;
         state_.focus_visible = true;
     }

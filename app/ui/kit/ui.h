@@ -208,16 +208,17 @@ class Ui {
     // Returns the segment clicked, or `selected`. `ink` overrides the selected segment's ground.
     int segments(std::string_view name, Rect r, std::span<const std::string_view> labels, int selected,
                  std::optional<Color> ground = std::nullopt, std::uint32_t disabled_mask = 0);
-    // Draws - value +; returns -1, 0 or +1. Wheel and arrow keys step too, and dragging the value to the left
-    // or right. A click on the value sets `edit_requested`.
+    // Draws - value +; returns -1, 0 or +1. Wheel and arrow keys step too. A click on the value sets
+    // `edit_requested`.
     struct Step {
         int by = 0;
         bool edit_requested = false;
         bool drags = false;  // the steps of one drag
     };
     // With `types`, the caller then opens a text field, and letters ask for it too.
+    // With `scrubs`, dragging the value to the left or right steps as well.
     Step stepper(std::string_view name, Rect r, std::string_view value, bool can_down, bool can_up, bool on,
-                 bool types = true);
+                 bool types = true, bool scrubs = false);
     // Draws a raised box with a label, a value and a caret; returns true when clicked: the caller opens a
     // menu.
     bool dropdown(std::string_view name, Rect r, std::string_view label, std::string_view right = {});

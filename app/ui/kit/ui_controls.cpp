@@ -85,7 +85,7 @@ int Ui::segments(std::string_view name, Rect r, std::span<const std::string_view
 }
 
 Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool can_down, bool can_up,
-                     bool on, bool types) {
+                     bool on, bool types, bool scrubs) {
     Step step;
     const Color ground = theme_.raised;
     canvas_.rect(r, on ? ground : ground.alpha(0.45f), kControlRadius);
@@ -107,7 +107,7 @@ Ui::Step Ui::stepper(std::string_view name, Rect r, std::string_view value, bool
     const Hit hit = types && !dragged ? value_area(name, middle) : area(name, middle);
     constexpr float kStep = 16;  // pixels
     if (!frame_.down[0] && dragged) state_.dragged = 0;
-    if (hit.held && !dragged && std::abs(hit.drag.x) >= kStep / 2)
+    if (scrubs && hit.held && !dragged && std::abs(hit.drag.x) >= kStep / 2)
         state_.dragged = own, state_.drag_steps = 0;
     if (hit.held && state_.dragged == own) {
         const int wanted = static_cast<int>(hit.drag.x / kStep);

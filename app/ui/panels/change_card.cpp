@@ -70,13 +70,15 @@ void draw_change_card(Ui& ui, const PlanChange& change) {
     const float w = kCardWidth - 2 * kCardPad;
     float h = 2 * kCardPad + 24 + kCardRow * static_cast<float>(lines.size());
     for (const std::string& remark : remarks) h += c.paragraph_height(w, remark, amber, 17) + 4;
-    const float x = badge->right() + 22, y = badge->center().y - 24;
+    const Vec2 press = ui.state().press;
+    if (!change.touched && (press.x < 0 || press.x > badge->right() + 8)) return;  // it was made elsewhere
+    const float at = change.touched ? badge->center().y : press.y;
+    const float x = badge->right() + 22, y = at - 24;
     if (x + kCardWidth > ui.frame().size.x) return;
     const Rect box{x, std::clamp(y, 4.0f, std::max(4.0f, ui.frame().size.y - h - 4)), kCardWidth, h};
     const Color color =
         change.touched ? color_of(ui.theme(), group_of(*change.touched)) : ui.theme().secondary;
     if (change.touched) {
-        const float at = badge->center().y;
         const std::array<Vec2, 3> tip{Vec2{x - 6, at}, Vec2{x + 1, at - 6}, Vec2{x + 1, at + 6}};
         c.polygon(tip, color);
     }
@@ -90,13 +92,13 @@ void draw_change_card(Ui& ui, const PlanChange& change) {
     if (const auto paid = change.paid())
         c.text_in(head, factor_words(change, *paid), ui.small(), Align::right);
     for (const CardRow& line : lines) {
-        Rect at = room.cut_top(kCardRow);
-        c.text_in(at.cut_left(70), line.name, ui.small());
+        Rect cells = room.cut_top(kCardRow);
+        c.text_in(cells.cut_left(70), line.name, ui.small());
         TextStyle by = ui.style(12, Tone::text, Face::semibold);
         by.color = line.color;
-        c.text_in(at.cut_left(74), line.by, by, Align::right);
-        at.cut_left(8);
-        c.text_in(at, line.from_to, ui.style(11, Tone::secondary), Align::right);
+        c.text_in(cells.cut_left(74), line.by, by, Align::right);
+        cells.cut_left(8);
+        c.text_in(cells, line.from_to, ui.style(11, Tone::secondary), Align::right);
     }
     for (const std::string& remark : remarks) {
         room.cut_top(4);

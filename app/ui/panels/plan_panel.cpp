@@ -287,7 +287,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
         const auto above = std::upper_bound(legal.begin(), legal.end(), f);
         const auto below = std::lower_bound(legal.begin(), legal.end(), f);
         const Ui::Step step = ui.stepper("layout." + name, step_box, thousands(f), below != legal.begin(),
-                                         above != legal.end(), on);
+                                         above != legal.end(), on, true, true);
         if (step.edit_requested && possible) start_editing(state, name, f);
         if (step.by > 0 && above != legal.end())
             edit = factor_edit(p, axis, *above, !ui.frame().shift, step.drags);

@@ -26,13 +26,17 @@ std::string decision_between(const ReviewContent& content) {
     if (a_fits != b_fits)
         return a_fits ? "A fits, B does not with the usual buffers."
                       : "B fits, A does not with the usual buffers.";
-    const double gain = 1 - b.step->tokens_per_s / a.step->tokens_per_s;
+    // Clusters of different sizes are compared by what a GPU does.
+    const bool per_gpu = a.mesh.world != b.mesh.world;
+    const auto rate = [&](const Evaluation& e) {
+        return e.step->tokens_per_s / static_cast<double>(per_gpu ? e.mesh.world : 1);
+    };
+    const double gain = 1 - rate(b) / rate(a);
     const std::string fits = a_fits ? ", and both fit." : ", and neither fits with the usual buffers.";
     if (std::abs(gain) < 0.0005) return "A and B are as fast" + fits;
-    const double faster =
-        gain > 0 ? a.step->tokens_per_s / b.step->tokens_per_s : b.step->tokens_per_s / a.step->tokens_per_s;
+    const double faster = gain > 0 ? rate(a) / rate(b) : rate(b) / rate(a);
     return std::string(gain > 0 ? "A" : "B") + " trains " + percent(faster - 1) + " more tokens a second"
-           + fits;
+           + (per_gpu ? " and GPU" : "") + fits;
 }
 
 }  // namespace

@@ -27,7 +27,6 @@ struct PlanChange {
     std::string what;             // "tp 4"
     std::optional<Axis> touched;  // the axis whose factor was pressed
     ChangeFigures before, now;
-    double at_s = 0;
 
     [[nodiscard]] bool changed(Axis axis) const { return before.factor[axis] != now.factor[axis]; }
     // Returns the axis that gave or took what the touched one needed; nullopt where none did.

@@ -182,27 +182,29 @@ void Decider::look_for_better() {
 }
 
 // A plan that was opened is no change of the one before it.
-bool Decider::note_change() {
+bool Decider::note_change(const PlanEdited& edited) {
     if (figures_of_ == window_.evaluated) return false;
     figures_of_ = window_.evaluated;
     ChangeFigures before =
         std::exchange(figures_, change_figures(window_.document.plan(), window_.evaluation));
-    const std::optional<Axis> touched = std::exchange(window_.touched, std::nullopt);
+    if (edited.goes_on && drag_start_.any)
+        before = drag_start_;
+    else
+        drag_start_ = before;
     const bool replaced = std::exchange(window_.replaced, false);
-    if (window_.drag_goes_on && change_) before = change_->before;
     changed_.clear();
     change_.reset();
     if (replaced || !before.any || !figures_.any || before == figures_) return true;
     const std::string step = from_to("step", time_text(before.step_s), time_text(figures_.step_s)),
                       memory = from_to("memory", gib(before.memory), gib(figures_.memory));
     changed_ = step + (step.empty() || memory.empty() ? "" : ", ") + memory + (memory.empty() ? "" : " GiB");
-    change_ = PlanChange{window_.document.undo_text(), touched, std::move(before), figures_, window_.now_s};
+    change_ = PlanChange{edited.what, edited.touched, std::move(before), figures_};
     changed_until_s_ = window_.now_s + kChanged_s;
     return true;
 }
 
 bool Decider::forget_change() {
-    if (!change_ || window_.now_s < changed_until_s_) return false;
+    if (!change_ || window_.now_s < changed_until_s_ || window_.state.motion.has_outlines()) return false;
     changed_.clear();
     change_.reset();
     return true;
@@ -211,6 +213,7 @@ bool Decider::forget_change() {
 void Decider::flip_pinned() {
     const KeptPlan* a = window_.views.compare.pinned();
     if (a == nullptr) return;
+    window_.end_peek();
     if (window_.evaluated != window_.document.revision())
         window_.evaluate();  // what was typed came just before
     if (!window_.evaluation.valid)
@@ -222,6 +225,7 @@ void Decider::flip_pinned() {
 }
 
 void Decider::compare_with_before() {
+    window_.end_peek();
     const Plan* before = window_.document.before_last_edit();
     if (before == nullptr) return;
     const Evaluation e = assess(*before);

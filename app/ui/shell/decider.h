@@ -33,7 +33,7 @@ class Decider {
     // asked of the user.
     void update(bool may_advise);
     // Compares the plan with that before the last edit. Returns true if another one was evaluated.
-    bool note_change();
+    bool note_change(const PlanEdited& edited);
     // Forgets the last change once its time is over. Returns true if it did.
     bool forget_change();
     [[nodiscard]] const std::string& changed() const { return changed_; }
@@ -58,6 +58,7 @@ class Decider {
     std::unique_ptr<Tornado> tornado_;
     bool search_seen_ = false, compare_seen_ = false;  // in this frame
     ChangeFigures figures_;                            // of the plan that was evaluated last
+    ChangeFigures drag_start_;                         // of the plan before the first edit of a drag
     std::uint64_t figures_of_ = 0;
     std::optional<PlanChange> change_;  // shown until changed_until_s_, as is
     std::string changed_;               // "step 7.4 s → 7.1 s"

@@ -27,7 +27,10 @@ constexpr std::string_view kSizeWords[] = {"16:9", "4:3", "as high as it takes",
 constexpr std::uint32_t kPdf = 1U << static_cast<unsigned>(PictureFile::pdf);
 
 std::string pixels_words(const PictureChoice& c) {
-    if (c.file != PictureFile::png) return "Text in it is text; the plan is inside, and opens by a drop.";
+    if (c.file != PictureFile::png) {
+        const std::string page = c.text == 1 ? "" : "The page is smaller, its type stays. ";
+        return page + "Text in it is text; the plan is inside, and opens by a drop.";
+    }
     const auto side = [&](float v) { return std::to_string(std::lround(v * c.scale)); };
     return (c.size.y > 0 ? side(c.size.x) + " × " + side(c.size.y) + " pixels."
                          : side(c.size.x) + " pixels wide.")

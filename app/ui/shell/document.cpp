@@ -86,7 +86,7 @@ void Document::edit(Plan plan, std::string what, std::string merge_key) {
     if (plan == *now_.plan) return;
     const bool merges = this->merges(merge_key);
     if (merges)
-        redo_.clear();
+        redo_.clear(), undo_.back().what = std::move(what);
     else
         push_undo(std::move(what));
     now_.plan = std::make_shared<const Plan>(std::move(plan));

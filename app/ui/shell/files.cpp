@@ -52,6 +52,7 @@ Files::Files(Window& window, LessonDesk& desk, Sheets& sheets)
 // ---- in -----------------------------------------------------------------------------------------------
 
 void Files::replace_plan(OpenedPlan opened, const std::string& named) {
+    window_.end_peek();
     window_.apply(sheets_.typed_notes());
     desk_.leave();
     const std::string before = name_of(window_.document);

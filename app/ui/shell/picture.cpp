@@ -263,8 +263,9 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     // The picture grows in height until all fits. It never shrinks: a wider part may need less height again.
     for (int i = 0; as_high && i < kMostTries; ++i) {
         surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
-        if (hidden() <= 0 || size.y >= kMostPicture.y) break;
-        size.y = std::min(kMostPicture.y, size.y + hidden());
+        const float highest = kMostPicture.y / request.text;
+        if (hidden() <= 0 || size.y >= highest) break;
+        size.y = std::min(highest, size.y + hidden());
         surface.resize(size, scale);
     }
     const auto frames = [&](int count) {
@@ -295,7 +296,6 @@ std::string make_picture(const Presets& presets, const Plan& plan, const Picture
     PictureRequest drawn = request;  // larger type: less of the same is drawn, larger
     drawn.size = request.size * (1 / request.text);
     drawn.scale = request.scale * request.text;
-    drawn.text = 1;
     return draw_picture(presets, plan, drawn, ending, fonts);
 }
 

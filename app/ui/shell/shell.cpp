@@ -112,7 +112,7 @@ double Shell::idle_s() const {
         wait = std::min(wait, decider_.advice_due_s() + kPast_s - now_s);
     if (dialogs_.preview_due_s() >= 0)
         wait = std::min(wait, std::max(0.02, dialogs_.preview_due_s() - now_s));
-    if (!decider_.changed().empty())
+    if (decider_.change() != nullptr)
         wait = std::min(wait, std::max(0.05, decider_.changed_until_s() - now_s));
     if (works_beside()) wait = std::min(wait, 0.05);
     wait = std::min(wait, std::max(0.0, window_.state.motion.due_s() - now_s));
@@ -122,7 +122,7 @@ double Shell::idle_s() const {
 
 bool Shell::due() const {
     const bool other = wants_frame() || desk_.presenter().on || dialogs_.waits_for_desktop()
-                       || !decider_.changed().empty() || !window_.toast.empty() || works_beside();
+                       || decider_.change() != nullptr || !window_.toast.empty() || works_beside();
     return other || !desk_.lesson().open || file_changed(desk_.lesson());
 }
 
@@ -173,15 +173,19 @@ void Shell::show(const Screen& screen) {
 
 // After an edit figures glide to their new value; a room that looks on has twice the time.
 void Shell::note_change() {
-    if (!decider_.note_change()) return;
+    const PlanEdited& edited = window_.edited;
+    if (!decider_.note_change(edited)) return;
     Motion& motion = window_.state.motion;
-    if (decider_.change() == nullptr) return motion.end();
-    constexpr double kGlides_s = 0.25, kHolds_s = 2, kHoldsWithout_s = 4;
-    MotionPace pace{desk_.lesson().open ? 2 * kGlides_s : kGlides_s, kHolds_s, window_.drag_goes_on};
-    if (window_.settings.reduced_motion) pace.holds_s = kHoldsWithout_s;
-    if (window_.settings.reduced_motion || window_.drags) pace.glides_s = 0;
-    window_.drags = window_.drag_goes_on = false;
-    motion.begin(pace);
+    if (decider_.change() == nullptr) {
+        motion.end();
+    } else {
+        constexpr double kGlides_s = 0.25, kHolds_s = 2, kHoldsWithout_s = 4;
+        MotionPace pace{desk_.lesson().open ? 2 * kGlides_s : kGlides_s, kHolds_s, edited.goes_on};
+        if (window_.settings.reduced_motion) pace.holds_s = kHoldsWithout_s;
+        if (window_.settings.reduced_motion || edited.drags) pace.glides_s = 0;
+        motion.begin(pace);
+    }
+    window_.edited = {};
 }
 
 // While Space is held and nothing else wants it, the window shows the plan before the last edit.
@@ -190,6 +194,7 @@ void Shell::take_peek(const FrameInfo& info) {
     const bool free = info.focused && !text_field_active() && state.layers_open == 0;
     if (window_.peeks) {
         if (!free || !key_down(Key::space)) window_.end_peek();
+        window_.toast_until_s = window_.now_s + 1;  // it is said for as long as it holds
         return;
     }
     const bool layer_plays =

@@ -67,12 +67,13 @@ void Window::apply(std::optional<PlanEdit> edit) {
         const std::string name = title_of(edit->plan);
         return replace_plan({std::move(edit->plan), {}, false}, name);
     }
-    drags = !edit->merge_key.empty();
-    drag_goes_on = document.merges(edit->merge_key);
-    touched = edit->touched;
     // The meshes show the groups of the axis that was touched.
+    const std::optional<Axis> touched = edit->touched;
     if (touched && factor_in_force(edit->plan, *touched) > 1) selection.choose(group_of(*touched));
+    const std::uint64_t revision = document.revision();
+    PlanEdited how{edit->what, touched, !edit->merge_key.empty(), document.merges(edit->merge_key)};
     document.edit(std::move(edit->plan), std::move(edit->what), std::move(edit->merge_key));
+    if (document.revision() != revision) edited = std::move(how);
     if (!lost.empty()) say(lost + "; Ctrl+Z brings it back");
     dirty = true;
 }
@@ -80,6 +81,7 @@ void Window::apply(std::optional<PlanEdit> edit) {
 void Window::peek() {
     const std::string last = document.undo_text();
     if (peeks || !document.undo()) return;
+    before_peek_ = selection;
     peeks = replaced = dirty = true;
     say("The plan before \"" + last + "\", until Space is released");
 }
@@ -90,6 +92,8 @@ void Window::end_peek() {
     toast.clear();
     peeks = false;
     replaced = dirty = true;
+    evaluate();
+    selection = before_peek_;
 }
 
 void Window::say(std::string text) {

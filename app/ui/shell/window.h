@@ -65,6 +65,13 @@ struct Queued {
     std::function<void()> run;
 };
 
+// Says how an edit was made. What brings a plan back is none.
+struct PlanEdited {
+    std::string what{};                   // "tp 4"; empty: there was none
+    std::optional<Axis> touched{};        // the axis whose factor was pressed
+    bool drags = false, goes_on = false;  // it is part of a drag; not its first
+};
+
 struct Window {
     Window(const Presets& shipped, Plan plan, Host asked)
         : presets(shipped), document(std::move(plan)), host(std::move(asked)) {}
@@ -75,10 +82,9 @@ struct Window {
     Evaluation evaluation;
     std::uint64_t evaluated = 0;  // revision of the evaluated plan
     double evaluate_s = 0;
-    bool replaced = false;        // another plan took the place of the open one; this is not an edit of it
-    std::optional<Axis> touched;  // by the edit that is to be evaluated
-    bool drags = false, drag_goes_on = false;  // that edit is part of a drag; not its first
-    bool peeks = false;                        // the plan before the last edit is shown for a moment
+    bool replaced = false;  // another plan took the place of the open one; this is not an edit of it
+    PlanEdited edited;      // the edit that is to be evaluated
+    bool peeks = false;     // the plan before the last edit is shown for a moment
 
     Host host;
     Settings settings;
@@ -149,6 +155,7 @@ struct Window {
 
   private:
     std::vector<Queued> queue_;
+    Selection before_peek_;
     std::optional<LostSelection> lost_selection_;
 };
 

@@ -46,7 +46,7 @@ std::string words_of(const ShownLoads& shown, const Scene& scene) {
     const std::string times = trimmed(busiest) + " × the mean";
     switch (shown.form) {
     case LoadForm::even: return "every expert gets as many tokens";
-    case LoadForm::list: return "a full bar is the busiest expert; the busiest ep rank gets " + times;
+    case LoadForm::list: return "the busiest ep rank gets " + times;
     case LoadForm::skewed:
         if (shown.load.empty())
             return "no ep rank can get " + times + ": there are " + thousands(ep_ranks(scene)) + " of them";
@@ -129,8 +129,11 @@ ShownLoads shown_loads(const Scene& scene, const ExpertLoads& drawn) {
         for (const double l : drawn.load) sum += l;
         out.form = LoadForm::list;
         out.load = drawn.load;
-        for (double& l : out.load) l *= static_cast<double>(experts) / sum;
-        return out;
+        if (sum > 0) {
+            for (double& l : out.load) l *= static_cast<double>(experts) / sum;
+            return out;
+        }
+        out = {};
     }
     out.load.assign(static_cast<std::size_t>(experts), 1.0);
     if (busiest <= 1) return out;

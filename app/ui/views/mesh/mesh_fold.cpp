@@ -205,7 +205,8 @@ ExpertFold fold_of(const Scene& scene, std::int64_t rank) {
     const bool outermost = pp.size == 1 || (pp.stride == line && mesh.expert[Axis::pp].stride == line);
     const bool rows = mesh.expert[Axis::ep].size > 1 && mesh.expert[Axis::ep].stride < row
                       && mesh.expert[Axis::tp].stride < row && row % f.domain == 0 && line % row == 0;
-    if (!outermost || !rows) return f;
+    constexpr std::int64_t kMostNodes = 1024;  // of a line: more have no pixel each
+    if (!outermost || !rows || line / f.domain > kMostNodes) return f;
     f.line = line, f.row = row, f.rows = line / row;
     f.first_rank = rank / line * line;
     f.stage = pp.size > 1 ? rank / line : -1;

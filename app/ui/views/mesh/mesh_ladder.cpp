@@ -99,9 +99,10 @@ void draw_costs(Ui& ui, const MeshLadder& l, const Scene& scene, const Rungs& ru
     for (const auto& rung : rungs)
         for (const MeshAxis& a : rung) most = std::max(most, cost_of(scene.evaluation, a).time_s);
     const std::array<Rect, 3> rooms{l.node_costs, l.strip_costs, l.pod_costs};
-    const float width = entry_width(l);
     for (std::size_t r = 0; r < rungs.size(); ++r) {
         const std::size_t columns = r == 1 ? beside(rooms[r].w, rungs[r].size()) : 1;
+        const float width = std::min(
+            entry_width(l), (rooms[r].w + 16) / static_cast<float>(std::max<std::size_t>(columns, 1)) - 16);
         for (std::size_t i = 0; i < rungs[r].size(); ++i)
             draw_legend_entry(ui,
                               {rooms[r].x + static_cast<float>(i % columns) * (width + 16),
@@ -219,7 +220,8 @@ MeshLadder ladder_in(Ui& ui, Rect room, const Scene& scene) {
     const bool has_pods = b.pod > b.domain && b.pod < b.gpus;
     if (scene.evaluation.mesh.world < kLadderFrom || room.w < kLeastRoom.x || room.h < kLeastRoom.y)
         return {};
-    if (period.nodes < 2 || period.count < 2 || (has_pods && period.nodes * b.domain > b.pod)) return {};
+    if (period.nodes < 2 || period.count < 2 || (has_pods && b.pod % (period.nodes * b.domain) != 0))
+        return {};
     const Rungs rungs = rungs_of(ui.theme(), scene, has_pods);
     MeshLadder l;
     l.tile = room.h >= 560 ? kStripTile : 44;
