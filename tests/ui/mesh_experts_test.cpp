@@ -133,7 +133,7 @@ TEST_CASE("the switch of loads changes the plan, and the step with it") {
     d.type(list);
     d.press({Key::enter});
     CHECK(d.plan().training.router_imbalance == near(3.0 / (66.0 / 64), 1e-9));
-    CHECK(says(d, "a full bar is the busiest expert"));
+    CHECK(says(d, "a full bar has the most tokens"));
     REQUIRE(d.click("mesh.load", 0));
     CHECK(d.plan().training.router_imbalance == 1);
 }

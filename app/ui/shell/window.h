@@ -65,7 +65,7 @@ struct Queued {
     std::function<void()> run;
 };
 
-// Says how an edit was made. What brings a plan back is none.
+// Says how an edit was made. Undo and redo are no edits.
 struct PlanEdited {
     std::string what{};                   // "tp 4"; empty: there was none
     std::optional<Axis> touched{};        // the axis whose factor was pressed

@@ -25,13 +25,16 @@ void draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) 
     Canvas& c = ui.canvas();
     const float w = std::min(room.w, 560.0f);
     Rect box{room.x + (room.w - w) / 2, room.y + std::max(0.0f, room.h * 0.28f - 20), w, room.h};
-    c.text_in(box.cut_top(26), "Nothing is pinned yet.", {Face::semibold, 16, ui.theme().text, 0});
+    c.text_in(box.cut_top(26), ui.state().for_picture ? "Nothing to compare with." : "Nothing is pinned yet.",
+              {Face::semibold, 16, ui.theme().text, 0});
     box.cut_top(
         c.paragraph(
             box,
-            "Pin this plan (Ctrl+D) and it stays as A. Then change the plan: it is B, and here "
-            "both stand side by side, with what differs and why one is faster. After an edit the plan "
-            "before it can still be A. In Search (9), Shift+click adds a layout.",
+            ui.state().for_picture
+                ? "No other plan was given, and no two changes of this one make it faster and fit."
+                : "Pin this plan (Ctrl+D) and it stays as A. Then change the plan: it is B, and here "
+                  "both stand side by side, with what differs and why one is faster. After an edit the plan "
+                  "before it can still be A. In Search (9), Shift+click adds a layout.",
             ui.style(13, Tone::secondary), 20)
         + 14);
     if (ui.state().for_picture) return;

@@ -4,6 +4,7 @@
 #include "core/explain/verdict.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -68,30 +69,46 @@ std::string explained(const Scene& scene, int stage, std::size_t category) {
     return "\n" + std::string(category_name(category)) + " = " + e.formula + "\n= " + e.substituted;
 }
 
-// The bytes in the segment, where they fit.
-void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes) {
+// The bytes in the segment, where they fit. On a pattern the figure has a ground of its own.
+void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes, bool on_pattern) {
     TextStyle style = ui.style(11);
     const std::string figure = memory_text(bytes);
     const float w = ui.canvas().text_width(figure, style);
     if (part.h < 15 || w + 6 > part.w) return;
-    if (category == kBuffers)  // hatching is no ground for type
+    if (on_pattern)  // hatching is no ground for type
         ui.canvas().rect({part.center().x - w / 2 - 3, part.center().y - 7, w + 6, 14}, ui.theme().window);
     else
         style.color = ink_on(ui.theme().memory[category]);
     ui.canvas().text_in(part, figure, style, Align::center);
 }
 
-void draw_segment(Ui& ui, Rect part, std::size_t category, double bytes) {
+void draw_segment(Ui& ui, Rect part, std::size_t category) {
     if (category == kBuffers)
         ui.canvas().pattern(part, Pattern::cross_hatched, ui.theme().secondary);
     else
         ui.canvas().rect(part, ui.theme().memory[category]);
-    segment_figure(ui, part, category, bytes);
 }
 
-// `drawn` is what is drawn of the stage now, `s` what its figures say.
-void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn, const StageMemory& s,
-              const MemoryViewState& state, const Selection& sel, StageRun run, std::size_t* hovered) {
+// Writes the figures of a bar, over all that is drawn on it: below the line of what the GPU has where there
+// is room, else on a ground of their own. `drawn` is what is drawn of the stage now, `s` what its figures
+// say.
+void draw_bar_figures(Ui& ui, Rect column, double px_per_byte, float line_y, const StageMemory& drawn,
+                      const StageMemory& s, const MemoryViewState& state) {
+    constexpr float kLeast = 15;
+    float y = column.bottom();
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        if (((state.hidden >> i) & 1U) != 0) continue;
+        const auto h = static_cast<float>(bytes_at(drawn, i) * px_per_byte);
+        const float top = y - h, below = std::max(top, line_y);
+        const bool has_room = top >= line_y || y - below >= kLeast;
+        const Rect part{column.x, has_room ? below : top, column.w, has_room ? y - below : h};
+        if (h > 0) segment_figure(ui, part, i, bytes_at(s, i), i == kBuffers || !has_room);
+        y -= h;
+    }
+}
+
+void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn, const MemoryViewState& state,
+              const Selection& sel, StageRun run, std::size_t* hovered) {
     Canvas& c = ui.canvas();
     float y = column.bottom();
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
@@ -99,7 +116,7 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn,
         const auto h = static_cast<float>(bytes_at(drawn, i) * px_per_byte);
         if (h <= 0) continue;
         const Rect part{column.x, y - h, column.w, h};
-        draw_segment(ui, part, i, bytes_at(s, i));
+        draw_segment(ui, part, i);
         if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
         if (ui.hovers(part)) *hovered = i;
         if (sel.stage >= run.first && sel.stage <= run.last && sel.memory_category == static_cast<int>(i))
@@ -193,13 +210,15 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     const auto x_of = [&](double bytes) { return whole.x + static_cast<float>(bytes / most) * whole.w; };
     std::size_t hovered = kCategoryCount;
     double at = 0;
+    std::array<Rect, kCategoryCount> parts{};
     const DrawnStage drawn = drawn_of(ui, s, state);
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
         if (((state.hidden >> i) & 1U) != 0) continue;
         const Rect part{x_of(at), whole.y, x_of(at + bytes_at(drawn.now, i)) - x_of(at), whole.h};
         at += bytes_at(drawn.now, i);
         if (part.w <= 0) continue;
-        draw_segment(ui, part, i, bytes_at(s, i));
+        draw_segment(ui, part, i);
+        parts[i] = part;
         c.line({part.x, part.y}, {part.x, part.bottom()}, ui.theme().window, 1);
         if (ui.hovers(part)) hovered = i;
         if (scene.selection.stage == 0 && scene.selection.memory_category == static_cast<int>(i))
@@ -211,6 +230,9 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     } else if (line - end > 3) {
         c.frame({end, whole.y, line - end, whole.h}, ui.theme().faint, 1, 0, Dash::dotted);
     }
+    for (std::size_t i = 0; i < kCategoryCount; ++i)
+        if (parts[i].w > 0)
+            segment_figure(ui, parts[i], i, bytes_at(s, i), i == kBuffers || parts[i].right() > line + 1);
     if (state.hidden == 0 && s.most() - s.least() >= kOver) {
         const float low = x_of(drawn.now.least()), high = x_of(drawn.now.most());
         c.line({low, middle}, {high, middle}, ui.theme().text, 1.2f);
@@ -260,8 +282,9 @@ StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const Mem
                 c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
         }
         const DrawnStage drawn = drawn_of(ui, s, state);
-        draw_bar(ui, column, px_per_byte, drawn.now, s, state, scene.selection, run, &hovered);
+        draw_bar(ui, column, px_per_byte, drawn.now, state, scene.selection, run, &hovered);
         if (state.hidden == 0) draw_line_marks(ui, column, px_per_byte, line_y, m, drawn.now);
+        draw_bar_figures(ui, column, px_per_byte, line_y, drawn.now, s, state);
         if (drawn.before && column.w > 4) {
             const Canvas::Clip clip = c.clip({slots.x, room.y, slots.w, room.h + 2});
             const auto to = [&](double bytes) {

@@ -46,7 +46,7 @@ std::string words_of(const ShownLoads& shown, const Scene& scene) {
     const std::string times = trimmed(busiest) + " × the mean";
     switch (shown.form) {
     case LoadForm::even: return "every expert gets as many tokens";
-    case LoadForm::list: return "the busiest ep rank gets " + times;
+    case LoadForm::list: return "a full bar has the most tokens; the busiest ep rank gets " + times;
     case LoadForm::skewed:
         if (shown.load.empty())
             return "no ep rank can get " + times + ": there are " + thousands(ep_ranks(scene)) + " of them";

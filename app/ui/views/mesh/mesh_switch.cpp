@@ -61,14 +61,19 @@ float switch_width(Ui& ui, const Scene& scene) {
 
 void axis_switch(Ui& ui, Rect row, Scene& scene, bool& both) {
     Selection& sel = scene.selection;
+    std::string mesh;  // in a picture, which has words in the place of switches
     if (!scene.evaluation.mesh.has_experts) sel.show_mesh(false);
     if (scene.evaluation.mesh.has_experts) {
         static constexpr std::string_view kNames[] = {"dense", "experts", "both"};
         const int shown = both ? 2 : sel.expert() ? 1 : 0;
-        const int picked = ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, shown);
-        both = picked == 2;
-        if (picked != shown) sel.show_mesh(picked == 1);
-        row.cut_left(8);
+        if (ui.state().for_picture) {
+            mesh = std::string(kNames[shown]) + ", ";
+        } else {
+            const int picked = ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, shown);
+            both = picked == 2;
+            if (picked != shown) sel.show_mesh(picked == 1);
+            row.cut_left(8);
+        }
     }
     std::vector<GroupKind> kinds = kinds_to_offer(scene);
     if (kinds.empty()) return;
@@ -92,6 +97,10 @@ void axis_switch(Ui& ui, Rect row, Scene& scene, bool& both) {
     const auto at =
         sel.all_axes ? 0
                      : static_cast<int>(std::find(kinds.begin(), kinds.end(), sel.group) - kinds.begin()) + 1;
+    if (ui.state().for_picture) {
+        ui.canvas().text_in(row, mesh + labels[static_cast<std::size_t>(at)], ui.small());
+        return;
+    }
     std::optional<Color> ground;
     if (at > 0) ground = color_of(ui.theme(), sel.group);
     const int picked =

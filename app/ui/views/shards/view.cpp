@@ -197,18 +197,18 @@ void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
 }
 
 // Explains solid, hatched and dotted.
-void key(Ui& ui, Rect& row) {
+void key(Ui& ui, Rect& row, bool has_experts) {
     Canvas& c = ui.canvas();
     static constexpr std::array<std::string_view, 3> kWords{"cut", "copied", "partial sums"};
-    static constexpr std::string_view kArea = "areas are bytes";
+    const std::string_view words = has_experts ? "areas are bytes, of one expert" : "areas are bytes";
     float w = 0;
     for (const auto word : kWords) w += c.text_width(word, ui.small()) + 34;
     if (row.w < w + 60) return;
     Rect r = row.cut_right(w - 12);
-    const float area = c.text_width(kArea, ui.small()) + 2;
+    const float area = c.text_width(words, ui.small()) + 2;
     if (row.w > area + 320) {
         row.cut_right(16);
-        c.text_in(row.cut_right(area), kArea, ui.small());
+        c.text_in(row.cut_right(area), words, ui.small());
     }
     for (std::size_t i = 0; i < kWords.size(); ++i) {
         const Rect box{r.x, r.center().y - 5, 14, 10};
@@ -448,7 +448,7 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
     Rect row = room.cut_top(22);
     axis_chips(ui, row, scene, state);
     row.cut_left(8);
-    if (row.w > 520) key(ui, row);
+    if (row.w > 520) key(ui, row, scene.plan.model.moe.has_value());
     row.cut_right(16);
     layer_strip(ui, row, scene, state);
     room.cut_top(6);

@@ -79,7 +79,10 @@ std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t pa
                               ? plural(w.shown_periods, "period of ", "periods of ")
                                     + thousands(w.steady.periods) + " equal ones"
                               : std::string("all periods")};
-    default: return {"drain", "the last micro-batches, then the end of the step"};
+    default:
+        return {"drain", w.window.back().to_s < w.whole_s * (1 - 1e-9)
+                             ? "the last micro-batches; the step ends later, see above"
+                             : "the last micro-batches, then the end of the step"};
     }
 }
 
@@ -117,8 +120,11 @@ std::optional<TimelineWindows> find_windows(const Timeline& t, double whole_s, R
     const Rect fill = place(shares.fill_s, plot.x),
                steady_rect = place(shares.steady_s, fill.right() + kBreak),
                drain = place(shares.drain_s, steady_rect.right() + kBreak);
+    // Half of the last window at least is of micro-batches, however long the end of the step is.
+    const double last =
+        std::min(whole_s - shares.drain_s, std::max(steady->to_s(), t.makespan - shares.drain_s / 2));
     out.window = {TimeScale{0, shares.fill_s, fill}, TimeScale{at, at + shares.steady_s, steady_rect},
-                  TimeScale{whole_s - shares.drain_s, whole_s, drain}};
+                  TimeScale{last, last + shares.drain_s, drain}};
     return out;
 }
 

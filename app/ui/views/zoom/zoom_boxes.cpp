@@ -89,6 +89,8 @@ void Drawing::fill(Rect r) {
 void Drawing::tag(Rect r) {
     constexpr float kHeight = 14;
     if (path.empty() || r.h < kHeight + 4 || r.x < room.x || r.y < room.y) return;
+    // A block's name would stand under its layer's.
+    if (path.size() > nest.levels.size() + 1 && r.h < 3 * kHeight) return;
     const TextStyle s = ui.style(11);
     std::string text = step_label(nest, path);
     const bool short_name = ui.canvas().text_width(text, s) + 10 > r.w;
