@@ -63,12 +63,14 @@ TEST_CASE("the picture dialog's choices are what is ordered, and the preview fol
     REQUIRE(d.click("picture.title", 1));
     REQUIRE(d.click("picture.caption", 1));
     REQUIRE(d.click("picture.scale", 2));
+    REQUIRE(d.click("picture.type", 2));
     REQUIRE(d.click("picture.file", 2));
     wait_for_preview(d);
     CHECK(d.orders.size() > drawn);
     PictureChoice wanted;
     wanted.size = {1600, 1200};
     wanted.scale = 3;
+    wanted.text = 1.5f;
     wanted.theme = ThemeId::light;
     wanted.title = wanted.caption = false;
     wanted.file = PictureFile::pdf;

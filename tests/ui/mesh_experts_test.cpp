@@ -117,7 +117,12 @@ TEST_CASE("the switch of loads changes the plan, and the step with it") {
     CHECK(d.shell.evaluation().step->time_s > even_s);
     CHECK(says(d, "assumed of the others"));
     REQUIRE(d.click("mesh.imbalance.plus"));
-    CHECK(d.plan().training.router_imbalance == near(1.3, 1e-9));
+    CHECK(d.plan().training.router_imbalance == 1.3);
+    REQUIRE(d.click("mesh.imbalance.minus"));
+    REQUIRE(d.click("mesh.imbalance.minus"));
+    CHECK(d.plan().training.router_imbalance == 1.2);
+    REQUIRE(d.click("mesh.imbalance"));  // the number itself is no button
+    CHECK(d.plan().training.router_imbalance == 1.2);
     REQUIRE(d.click("mesh.load", 0));
     CHECK(d.plan().training.router_imbalance == 1);
 

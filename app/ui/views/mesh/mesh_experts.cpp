@@ -176,7 +176,7 @@ std::optional<PlanEdit> draw_load_row(Ui& ui, Rect row, const Scene& scene, Mesh
     if (!lists && shown.form == LoadForm::skewed && row.w > kStepper) {
         const Ui::Step step = ui.stepper("mesh.imbalance", row.cut_left(kStepper), trimmed(now) + " ×", true,
                                          !shown.load.empty(), true, false);
-        const double to = std::max(1.0, std::round(now / kSkewStep + step.by) * kSkewStep);
+        const double to = std::max(1.0, std::round(now / kSkewStep + step.by) / std::round(1 / kSkewStep));
         if (step.by != 0) edit = with_imbalance(scene, to);
         row.cut_left(8);
     }
