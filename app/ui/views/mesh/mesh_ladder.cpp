@@ -103,11 +103,13 @@ void draw_costs(Ui& ui, const MeshLadder& l, const Scene& scene, const Rungs& ru
         const std::size_t columns = r == 1 ? beside(rooms[r].w, rungs[r].size()) : 1;
         const float width = std::min(
             entry_width(l), (rooms[r].w + 16) / static_cast<float>(std::max<std::size_t>(columns, 1)) - 16);
-        for (std::size_t i = 0; i < rungs[r].size(); ++i)
+        for (std::size_t i = 0; i < rungs[r].size(); ++i) {
+            const std::size_t row = i / columns, column = i % columns;
             draw_legend_entry(ui,
-                              {rooms[r].x + static_cast<float>(i % columns) * (width + 16),
-                               rooms[r].y + static_cast<float>(i / columns) * kEntry, width, kLegendEntry},
+                              {rooms[r].x + static_cast<float>(column) * (width + 16),
+                               rooms[r].y + static_cast<float>(row) * kEntry, width, kLegendEntry},
                               scene, rungs[r][i], most);
+        }
     }
 }
 
@@ -227,8 +229,8 @@ MeshLadder ladder_in(Ui& ui, Rect room, const Scene& scene) {
     l.tile = room.h >= 560 ? kStripTile : 44;
     const float left = std::clamp(room.w * 0.24f, 270.0f, 400.0f), strip = strip_height(l.tile);
     const std::size_t columns = beside(room.w - left, rungs[1].size());
-    const float costs =
-        std::max(stacked(rungs[0]), static_cast<float>((rungs[1].size() + columns - 1) / columns) * kEntry);
+    const std::size_t rows = (rungs[1].size() + columns - 1) / columns;
+    const float costs = std::max(stacked(rungs[0]), static_cast<float>(rows) * kEntry);
     Rect top = room.cut_top(strip + costs);
     l.node_costs = {top.x, top.y + strip, left - 24, costs};
     l.node = {top.x, top.y + kTitle, kNodeWidth, strip - kTitle - 8};

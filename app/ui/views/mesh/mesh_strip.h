@@ -40,7 +40,7 @@ void draw_node(Canvas& canvas, const Theme& theme, Rect r, const Scene& scene, s
 // Returns the cells in such a node, of its GPUs in the order of their ranks.
 [[nodiscard]] CellGrid node_grid(Rect r, std::int64_t domain);
 // Returns which node of the strip is under a point, -1: none, and where the node is drawn; empty: not at all.
-[[nodiscard]] std::int64_t strip_node_at(Rect room, float tile, const Period& period, Vec2 at);
+[[nodiscard]] std::int64_t strip_node_at(Rect room, float tile, const Period& p, Vec2 point);
 [[nodiscard]] Rect strip_node(Rect room, float tile, const Period& period, std::int64_t node);
 // Returns where the nodes of a period stand among the cells of a mesh.
 [[nodiscard]] Rect period_rect(const Period& period, const MeshLayout& layout, const CellGrid& grid,

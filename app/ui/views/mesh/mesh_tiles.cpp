@@ -168,7 +168,7 @@ std::string pod_name(const Canvas& c, const MeshPlace& m, std::int64_t pod, std:
     const std::int64_t held = std::min(pods.size, gpus - pod * pods.size);
     std::string name = "pod " + std::to_string(pod);
     if (held < pods.size) {
-        const std::string part = name + " (" + thousands(held) + " of " + thousands(pods.size) + ")";
+        std::string part = name + " (" + thousands(held) + " of " + thousands(pods.size) + ")";
         if (c.text_width(part, style) <= room) return part;
     }
     if (c.text_width(name, style) > room) name = std::to_string(pod);
