@@ -43,8 +43,7 @@ constexpr std::array<FigureKind, 16> kFigures{{
      [](const Plan&, const Evaluation& e) { return of_step(e, &Step::tokens_per_s); }},
     {kPerGpu, "tokens of a GPU", Unit::tokens_per_s, Better::more,
      [](const Plan&, const Evaluation& e) {
-         return e.step ? std::optional<double>(e.step->tokens_per_s / static_cast<double>(e.mesh.world))
-                       : std::nullopt;
+         return e.step ? std::optional<double>(tokens_per_gpu_s(e)) : std::nullopt;
      }},
     {kPerBillion, "GPU-hours of 1e9 tokens", Unit::gpu_hours, Better::less,
      [](const Plan&, const Evaluation& e) {
@@ -184,6 +183,10 @@ std::optional<std::size_t> FigureRow::better() const {
             best = i;
     }
     return alike ? std::nullopt : best;
+}
+
+double tokens_per_gpu_s(const Evaluation& e) {
+    return e.step->tokens_per_s / static_cast<double>(e.mesh.world);
 }
 
 double gpu_hours_of_billion(std::int64_t gpus, double tokens_per_s) {

@@ -75,6 +75,8 @@ struct PlanComparison {
 // part that goes most against it: "5.53 s less in tp exposed, 5.06 s less in uneven stages, 1.2 s more in
 // data parallel exposed". It is empty where no part differs.
 [[nodiscard]] std::string main_parts_text(const Step& from, const Step& to);
+// Returns the tokens/s of one GPU of those that the plan uses. Precondition: it has a step.
+[[nodiscard]] double tokens_per_gpu_s(const Evaluation& evaluation);
 // Returns the GPU-hours that a billion tokens take.
 [[nodiscard]] double gpu_hours_of_billion(std::int64_t gpus, double tokens_per_s);
 // Plans of different numbers of GPUs also have the tokens and the GPU-hours of one GPU, and neither step nor

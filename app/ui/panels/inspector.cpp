@@ -6,6 +6,7 @@
 #include "app/ui/panels/blame_panel.h"
 #include "app/ui/panels/selection_words.h"
 #include "app/ui/panels/signs.h"
+#include "app/ui/scene/drawn_slice.h"
 #include "core/io/plan_json.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/problem.h"
@@ -254,15 +255,13 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
     const Rect all = room.cut_top(14);
     const double end_s = ui.kept_scale("inspector.end", s.time_s);
     const auto at_x = [&](double t) { return all.x + static_cast<float>(t / end_s) * all.w; };
-    const auto index_of = [](const StepSlice& slice) {
-        return static_cast<std::uint64_t>(slice.part) * 64 + static_cast<std::uint64_t>(slice.group);
+    const auto strip_of = [&](const StepSlice& slice, float y, float h) {
+        return Rect{at_x(slice.from_s), y, std::max(1.0f, at_x(slice.time_s) - all.x), h};
     };
-    std::vector<StepSlice> drawn = slices;  // as they are now, between the plan before and this one
-    for (StepSlice& slice : drawn) {
-        slice.from_s = ui.glide("inspector.from", slice.from_s, index_of(slice));
-        slice.time_s = ui.glide("inspector.time", slice.time_s, index_of(slice));
-        fill_part(c, ui.theme(),
-                  {at_x(slice.from_s), all.y, std::max(1.0f, at_x(slice.time_s) - all.x), all.h}, slice);
+    std::vector<DrawnSlice> drawn;
+    for (const StepSlice& slice : slices) {
+        drawn.push_back(drawn_slice(ui, "inspector.slice", slice));
+        fill_part(c, ui.theme(), strip_of(drawn.back().now, all.y, all.h), slice);
     }
     if (const auto was = ui.before("inspector.end")) {
         const Canvas::Clip clip = c.clip(all.inset(-2, -3));
@@ -284,21 +283,17 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         const bool large = part >= kLargePart;
         const Rect row = room.cut_top(25);
         const std::string name = name_of_slice(slice);
-        const std::uint64_t index = index_of(slice);
-        const Hit hit = ui.area("step.part", row, index);
+        const Hit hit = ui.area("step.part", row, index_of(slice));
         const TextStyle figure =
             ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
         text_row(ui, {row.x, row.y, row.w, 18},
                  {{name, share(), figure},
                   {percent(part), px(52), figure, Align::right},
                   {time_text(slice.time_s), px(58), ui.style(12, Tone::secondary), Align::right}});
-        const Rect bar{at_x(drawn[i].from_s), row.y + 19, std::max(1.0f, at_x(drawn[i].time_s) - all.x), 4};
-        c.rect(bar, color_of_part(ui.theme(), slice));
-        if (const auto time = ui.before("inspector.time", index)) {
+        c.rect(strip_of(drawn[i].now, row.y + 19, 4), color_of_part(ui.theme(), slice));
+        if (drawn[i].before) {
             const Canvas::Clip clip = c.clip({all.x - 2, row.y, all.w + 4, row.h});
-            const float from = at_x(ui.before("inspector.from", index).value_or(slice.from_s));
-            ui.outline({from, bar.y - 1, std::max(1.0f, at_x(*time) - all.x), 6},
-                       {at_x(slice.from_s), bar.y - 1, at_x(slice.time_s) - all.x, 6});
+            ui.outline(strip_of(*drawn[i].before, row.y + 18, 6), strip_of(slice, row.y + 18, 6));
         }
         if (hit.hovered)
             ui.tooltip(name + "\n" + time_text(slice.time_s) + " of " + time_text(s.time_s)

@@ -50,10 +50,10 @@ Color color_of(const Theme& theme, std::optional<MemoryFit> fit) {
     return fit == MemoryFit::yes ? theme.good : fit == MemoryFit::if_small ? theme.amber : theme.bad;
 }
 
-void set_difference(Figure& f, double by, bool less_is_better, std::string (*text)(double)) {
-    f.by = by;
-    f.less_is_better = less_is_better;
-    f.by_text = difference_text(by, text);
+// `was` is the amount of A, `text` writes a difference.
+void set_difference(Figure& f, double was, std::string (*text)(double)) {
+    f.by = difference(f.amount, was);
+    f.by_text = difference_text(f.by, text);
 }
 
 // The two axes that the step waits for most, in percent of it.
@@ -80,8 +80,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     memory.amount = m.peak(), memory.text = memory_text;
     const StageRun full = fullest_stages(m);
     memory.context = m.stage.size() == 1 ? "" : "fullest: " + lower_first(words_of(full, m));
-    if (a != nullptr && !a->memory.stage.empty())
-        set_difference(memory, difference(m.peak(), a->memory.peak()), true, memory_text);
+    if (a != nullptr && !a->memory.stage.empty()) set_difference(memory, a->memory.peak(), memory_text);
     out.push_back(std::move(memory));
     if (!e.step) return out;
     const Step& s = *e.step;
@@ -92,7 +91,7 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
     if (s.error > 0) step.context = split_unit(time_text(band.low)).first + " to " + time_text(band.high);
     step.tip = range_sentence(s);
     step.amount = s.time_s, step.text = time_text;
-    if (was != nullptr) set_difference(step, difference(s.time_s, was->time_s), true, time_text);
+    if (was != nullptr) set_difference(step, was->time_s, time_text);
     out.push_back(std::move(step));
     Figure mfu{.label = "MFU", .value = split_unit(percent(s.mfu)).first, .unit = "%"};
     mfu.amount = s.mfu, mfu.text = percent, mfu.less_is_better = false;
@@ -101,18 +100,17 @@ std::vector<Figure> figures_of(const Theme& theme, const Scene& scene,
         mfu.context = "published run: " + percent(measured->mfu);
         mfu.tip = "Measured by a published run of this plan: " + measured->source;
     }
-    if (was != nullptr) set_difference(mfu, difference(s.mfu, was->mfu), false, points_text);
+    if (was != nullptr) set_difference(mfu, was->mfu, points_text);
     out.push_back(std::move(mfu));
     Figure tokens{.label = "tokens/s", .value = count_text(s.tokens_per_s)};
     tokens.amount = s.tokens_per_s, tokens.text = count_text, tokens.less_is_better = false;
     tokens.context = count_text(s.tokens_per_step) + " a step";
-    if (was != nullptr)
-        set_difference(tokens, difference(s.tokens_per_s, was->tokens_per_s), false, count_text);
+    if (was != nullptr) set_difference(tokens, was->tokens_per_s, count_text);
     out.push_back(std::move(tokens));
-    const std::string share = s.time_s > 0 ? percent(exposed_of(s) / s.time_s) : "0 %";
-    Figure comm{.label = "exposed comm.", .value = split_unit(share).first, .unit = "%"};
+    const double share = s.time_s > 0 ? exposed_of(s) / s.time_s : 0;
+    Figure comm{.label = "exposed comm.", .value = split_unit(percent(share)).first, .unit = "%"};
     comm.context = exposed_axes(s);
-    comm.amount = s.time_s > 0 ? exposed_of(s) / s.time_s : 0, comm.text = percent;
+    comm.amount = share, comm.text = percent;
     comm.tip = "Share of the step in which the GPUs wait for communication, and its largest axes in percent";
     out.push_back(std::move(comm));
     return out;

@@ -29,7 +29,7 @@ std::string decision_between(const ReviewContent& content) {
     // Clusters of different sizes are compared by what a GPU does.
     const bool per_gpu = a.mesh.world != b.mesh.world;
     const auto rate = [&](const Evaluation& e) {
-        return e.step->tokens_per_s / static_cast<double>(per_gpu ? e.mesh.world : 1);
+        return per_gpu ? tokens_per_gpu_s(e) : e.step->tokens_per_s;
     };
     const double gain = 1 - rate(b) / rate(a);
     const std::string fits = a_fits ? ", and both fit." : ", and neither fits with the usual buffers.";

@@ -139,10 +139,10 @@ std::string picture_of_review(const Presets& presets, const Plan& plan, const Pi
 }
 
 // Takes as B what two edits gain most, where there is such a layout.
-void propose(const Plan& plan, CompareViewState& compare) {
+void propose(const Plan& plan, const Evaluation& now, CompareViewState& compare) {
+    if (!now.step) return;
     const std::optional<SearchResult> near = best_within_two_edits(plan);
-    const Evaluation now = evaluate(plan);
-    if (!near || !now.step || (now.memory.fits() && near->step_s >= now.step->time_s)) return;
+    if (!near || (now.memory.fits() && near->step_s >= now.step->time_s)) return;
     Plan better = near->plan;
     better.name = plan.name;
     better.notes = plan.notes;
@@ -151,11 +151,11 @@ void propose(const Plan& plan, CompareViewState& compare) {
 }
 
 // Works out what the window makes in the background: a tornado, compared plans and the way between them.
-void work_out(const PictureRequest& request, const Presets& presets, const Plan& plan, bool valid,
-              std::uint64_t revision, ViewStates& views) {
+void work_out(const PictureRequest& request, const Presets& presets, const Plan& plan,
+              const Evaluation& evaluation, std::uint64_t revision, ViewStates& views) {
     StepViewState& step = views.step;
     const bool tornado = step.part == StepViewState::kSensitivity || wants_tornado_table(views);
-    if (request.view == view_of(ViewId::step).name && tornado && valid) {
+    if (request.view == view_of(ViewId::step).name && tornado && evaluation.valid) {
         step.tornado.of = {};
         step.tornado.of.key = revision;
         step.tornado.of.value = sensitivity_of(plan, presets);
@@ -167,11 +167,11 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
         else
             (void)c.add(other, assess(other));
     }
-    if (request.view != view_of(ViewId::compare).name || !valid) return;
+    if (request.view != view_of(ViewId::compare).name || !evaluation.valid) return;
     if (const KeptPlan* a = views.compare.pinned())
         views.compare.path.value = path_between(*a->plan, plan);
     else
-        propose(plan, views.compare);
+        propose(plan, evaluation, views.compare);
 }
 
 // Draws frames until nothing is worked out in the background any more.
@@ -258,7 +258,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
         sheet.scene.shown_timeline = timeline.current(shell.evaluation(), revision);
         draw_sheet(ui, sheet, *view_named(request.view), request, screen.veil);
     };
-    work_out(request, presets, plan, shell.evaluation().valid, revision, sheet.views);
+    work_out(request, presets, plan, shell.evaluation(), revision, sheet.views);
     const auto hidden = [&] { return std::max(state.hidden, shell.ui_state().hidden); };
     // The picture grows in height until all fits. It never shrinks: a wider part may need less height again.
     for (int i = 0; as_high && i < kMostTries; ++i) {

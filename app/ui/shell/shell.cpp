@@ -179,8 +179,9 @@ void Shell::note_change() {
     if (decider_.change() == nullptr) {
         motion.end();
     } else {
-        constexpr double kGlides_s = 0.25, kHolds_s = 2, kHoldsWithout_s = 4;
-        MotionPace pace{desk_.lesson().open ? 2 * kGlides_s : kGlides_s, kHolds_s, edited.goes_on};
+        constexpr double kHoldsWithout_s = 4;
+        MotionPace pace{.goes_on = edited.goes_on};
+        if (desk_.lesson().open) pace.glides_s *= 2;
         if (window_.settings.reduced_motion) pace.holds_s = kHoldsWithout_s;
         if (window_.settings.reduced_motion || edited.drags) pace.glides_s = 0;
         motion.begin(pace);

@@ -72,9 +72,7 @@ std::string unfit_words(const char* name, const Memory& memory) {
 // Says what clusters of different sizes have in common; empty for those of one size.
 std::string per_gpu_words(const Evaluation& a, const Evaluation& b) {
     if (a.mesh.world == b.mesh.world) return {};
-    const auto each = [](const Evaluation& e) {
-        return count_text(e.step->tokens_per_s / static_cast<double>(e.mesh.world));
-    };
+    const auto each = [](const Evaluation& e) { return count_text(tokens_per_gpu_s(e)); };
     const auto hours = [](const Evaluation& e) {
         const double h = gpu_hours_of_billion(e.mesh.world, e.step->tokens_per_s);
         return thousands(static_cast<std::int64_t>(std::llround(h)));

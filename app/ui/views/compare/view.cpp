@@ -126,7 +126,7 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
         figure(cells, 150, memory_text(e.memory.peak()), by(e.memory.peak(), against ? a->memory.peak() : 0),
                true, memory_text);
         const auto tokens = [&](const Evaluation& of) {
-            return of.step->tokens_per_s / static_cast<double>(per_gpu ? of.mesh.world : 1);
+            return per_gpu ? tokens_per_gpu_s(of) : of.step->tokens_per_s;
         };
         figure(cells, per_gpu ? 150 : 134, count_text(tokens(e)) + (per_gpu ? "/s a GPU" : "/s"),
                by(tokens(e), against ? tokens(*a) : 0), false, count_text);

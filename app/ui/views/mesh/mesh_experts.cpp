@@ -3,7 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_strip.h"
-#include "app/ui/views/shards/view.h"
+#include "app/ui/views/shards/shards_experts.h"
 #include "core/base/quantity.h"
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
@@ -17,7 +17,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kFirstSkew = 1.25, kSkewStep = 0.05;  // where skewed is chosen and the plan is even
+constexpr double kFirstSkew = 1.25;  // where skewed is chosen and the plan is even
 constexpr float kSwitch = 170, kStepper = 96, kListField = 240;
 constexpr float kLeastBar = 2;  // width of an expert in its GPU's cell
 
@@ -33,12 +33,6 @@ double power_sum(std::int64_t n, double a) {
     double sum = 0;
     for (std::int64_t k = 1; k <= n; ++k) sum += std::pow(static_cast<double>(k), -a);
     return sum;
-}
-
-PlanEdit with_imbalance(const Scene& scene, double to) {
-    PlanEdit edit{scene.plan, "router imbalance " + trimmed(to), {}};
-    edit.plan.training.router_imbalance = to;
-    return edit;
 }
 
 std::string words_of(const ShownLoads& shown, const Scene& scene) {
@@ -68,7 +62,7 @@ std::optional<PlanEdit> take_list(Scene const& scene, MeshViewState& state, Expe
     drawn.load = std::move(loads);
     drawn.imbalance = imbalance_of(drawn.load, ranks);
     if (drawn.imbalance == scene.plan.training.router_imbalance) return std::nullopt;
-    return with_imbalance(scene, drawn.imbalance);
+    return imbalance_edit(scene, drawn.imbalance);
 }
 
 }  // namespace
@@ -123,8 +117,7 @@ ShownLoads shown_loads(const Scene& scene, const ExpertLoads& drawn) {
     const double busiest = scene.plan.training.router_imbalance;
     if (experts <= 0 || ranks <= 1) return out;
     // A list holds as long as the plan's number follows from it.
-    if (static_cast<std::int64_t>(drawn.load.size()) == experts
-        && std::abs(drawn.imbalance - busiest) <= 1e-9) {
+    if (loads_hold(scene, drawn, experts)) {
         double sum = 0;
         for (const double l : drawn.load) sum += l;
         out.form = LoadForm::list;
@@ -170,14 +163,13 @@ std::optional<PlanEdit> draw_load_row(Ui& ui, Rect row, const Scene& scene, Mesh
     if (picked != at) {
         state.listing = picked == 2;
         if (picked != 2) drawn.load.clear();
-        if (picked == 0 && now > 1) edit = with_imbalance(scene, 1);
-        if (picked == 1 && now <= 1) edit = with_imbalance(scene, kFirstSkew);
+        if (picked == 0 && now > 1) edit = imbalance_edit(scene, 1);
+        if (picked == 1 && now <= 1) edit = imbalance_edit(scene, kFirstSkew);
     }
     if (!lists && shown.form == LoadForm::skewed && row.w > kStepper) {
         const Ui::Step step = ui.stepper("mesh.imbalance", row.cut_left(kStepper), trimmed(now) + " ×", true,
                                          !shown.load.empty(), true, false);
-        const double to = std::max(1.0, std::round(now / kSkewStep + step.by) / std::round(1 / kSkewStep));
-        if (step.by != 0) edit = with_imbalance(scene, to);
+        if (step.by != 0) edit = imbalance_edit(scene, stepped_imbalance(now, step.by));
         row.cut_left(8);
     }
     if (lists && row.w > kListField) {

@@ -13,22 +13,8 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr std::string_view kPointer = "/training/router_imbalance";
-constexpr double kMostLoad = 64, kLoadStep = 0.25, kImbalanceStep = 0.05;
+constexpr double kMostLoad = 64, kLoadStep = 0.25;
 constexpr float kLoadPixels = 24;  // of a drag that adds one mean load
-
-PlanEdit imbalance_edit(const Scene& scene, double to, std::string merge_key = {}) {
-    PlanEdit edit{scene.plan, "router imbalance " + trimmed(to), std::move(merge_key)};
-    edit.plan.training.router_imbalance = to;
-    return edit;
-}
-
-// Forgets the loads where the plan's number does not follow from them: it was changed elsewhere.
-void forget_stale(const Scene& scene, ExpertLoads& loads, std::int64_t experts) {
-    if (!loads.load.empty()
-        && (static_cast<std::int64_t>(loads.load.size()) != experts
-            || std::abs(scene.plan.training.router_imbalance - loads.imbalance) > 1e-9))
-        loads.load.clear();
-}
 
 std::optional<PlanEdit> set_load(const Scene& scene, ExpertLoads& loads, std::int64_t expert, double to,
                                  std::int64_t experts, std::int64_t parts, std::string merge_key = {}) {
@@ -93,8 +79,7 @@ std::optional<PlanEdit> imbalance_row(Ui& ui, Rect row, const Scene& scene, Expe
     }
     if (step.by != 0) {
         loads.load.clear();
-        const double to = std::round(now / kImbalanceStep + step.by) * kImbalanceStep;
-        edit = imbalance_edit(scene, std::max(1.0, to));
+        edit = imbalance_edit(scene, stepped_imbalance(now, step.by));
     }
     row.cut_left(8);
     const bool uneven = now > 1 || !loads.load.empty();
@@ -125,13 +110,29 @@ std::string expert_tooltip(const ExpertLoads& loads, const AxisPlacement& ep, st
 
 }  // namespace
 
+PlanEdit imbalance_edit(const Scene& scene, double to, std::string merge_key) {
+    PlanEdit edit{scene.plan, "router imbalance " + trimmed(to), std::move(merge_key)};
+    edit.plan.training.router_imbalance = to;
+    return edit;
+}
+
+double stepped_imbalance(double now, int by) {
+    constexpr double kStepsOfOne = 20;
+    return std::max(1.0, std::round(now * kStepsOfOne + by) / kStepsOfOne);
+}
+
+bool loads_hold(const Scene& scene, const ExpertLoads& loads, std::int64_t experts) {
+    return static_cast<std::int64_t>(loads.load.size()) == experts
+           && std::abs(scene.plan.training.router_imbalance - loads.imbalance) <= 1e-9;
+}
+
 std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, ShardsViewState& s,
                                         const Sheet& sheet, const SheetLook& look) {
     Canvas& c = ui.canvas();
     const AxisPlacement& ep = sheet.placement.on(Axis::ep);
     const std::int64_t experts = sheet.placement.shape[0];
     ExpertLoads& loads = s.loads;
-    forget_stale(scene, loads, experts);
+    if (!loads_hold(scene, loads, experts)) loads.load.clear();
     std::string head = thousands(experts) + " experts";
     head += ep.parts > 1 ? ", " + thousands(sheet.placement.local[0]) + " to each of " + thousands(ep.parts)
                                + " ep ranks"

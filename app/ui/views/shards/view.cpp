@@ -196,11 +196,17 @@ void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
     }
 }
 
+// The rectangle of experts shows the bytes of one.
+bool shows_one_expert(const Sheet& sheet) {
+    return drawn_bytes(sheet) < sheet.placement.bytes_whole;
+}
+
 // Explains solid, hatched and dotted.
-void key(Ui& ui, Rect& row, bool has_experts) {
+void key(Ui& ui, Rect& row, const std::vector<Sheet>& sheets) {
     Canvas& c = ui.canvas();
     static constexpr std::array<std::string_view, 3> kWords{"cut", "copied", "partial sums"};
-    const std::string_view words = has_experts ? "areas are bytes, of one expert" : "areas are bytes";
+    const bool experts = std::any_of(sheets.begin(), sheets.end(), shows_one_expert);
+    const std::string_view words = experts ? "areas are bytes, of one expert" : "areas are bytes";
     float w = 0;
     for (const auto word : kWords) w += c.text_width(word, ui.small()) + 34;
     if (row.w < w + 60) return;
@@ -307,9 +313,7 @@ void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsV
     c.text_in({line.x, line.y, line.w + 2, line.h - 2}, name, style);
     if (!place.to_scale) return;
     line.cut_left(c.text_width(name, style) + 10);
-    // The rectangle of experts shows the bytes of one.
-    const bool each = drawn_bytes(sheet) < sheet.placement.bytes_whole;
-    const std::string bytes = memory_text(drawn_bytes(sheet)) + (each ? " each" : "");
+    const std::string bytes = memory_text(drawn_bytes(sheet)) + (shows_one_expert(sheet) ? " each" : "");
     for (const std::string& words : {bytes, shape_words(sheet.placement)}) {
         const float w = c.text_width(words, ui.small());
         if (w > line.w) break;
@@ -448,7 +452,7 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
     Rect row = room.cut_top(22);
     axis_chips(ui, row, scene, state);
     row.cut_left(8);
-    if (row.w > 520) key(ui, row, scene.plan.model.moe.has_value());
+    if (row.w > 520) key(ui, row, state.drawn->sheets);
     row.cut_right(16);
     layer_strip(ui, row, scene, state);
     room.cut_top(6);

@@ -7,6 +7,7 @@
 #include "app/ui/kit/plot.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
+#include "app/ui/scene/drawn_slice.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/error.h"
 #include "core/base/number.h"
@@ -50,27 +51,27 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     for (std::size_t i = 0; i < slices.size(); ++i) {
         const StepSlice& s = slices[i];
         const Rect row = row_of(i);
-        const auto index = static_cast<std::uint64_t>(s.part) * 64 + static_cast<std::uint64_t>(s.group);
-        const Hit hit = ui.area("step.slice", row, index);
+        const Hit hit = ui.area("step.slice", row, index_of(s));
         const Selection& sel = scene.selection;
         const bool selected = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
                               && (s.part != StepPart::exposed || sel.group == s.group);
         row_ground(ui, row, hit, selected);
         c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
                   ui.style(12, selected ? Tone::text : Tone::secondary));
-        const float y = row.y + row.h * 0.18f, high = row.h * 0.64f;
-        const float x = x_of(ui.glide("step.from", s.from_s, index)),
-                    len = std::max(1.5f, x_of(ui.glide("step.time", s.time_s, index)) - x_of(0));
-        const Rect bar{x, y, len, high};
+        const auto bar_of = [&](const StepSlice& of) {
+            return Rect{x_of(of.from_s), row.y + row.h * 0.18f, std::max(1.5f, x_of(of.time_s) - x_of(0)),
+                        row.h * 0.64f};
+        };
+        const DrawnSlice drawn = drawn_slice(ui, "step.slice", s);
+        const Rect bar = bar_of(drawn.now);
         fill_part(c, ui.theme(), bar, s);
-        if (const auto time = ui.before("step.time", index)) {
+        if (drawn.before) {
             const Canvas::Clip clip = c.clip({room.x + label - 2, row.y, w + 4, row.h});
-            ui.outline(
-                {x_of(ui.before("step.from", index).value_or(s.from_s)), y, x_of(*time) - x_of(0), high},
-                {x_of(s.from_s), y, x_of(s.time_s) - x_of(0), high});
+            ui.outline(bar_of(*drawn.before), bar_of(s));
         }
         if (i + 1 < slices.size())
-            c.line({x + len, bar.bottom()}, {x + len, row_of(i + 1).y + row.h * 0.18f}, ui.theme().hairline);
+            c.line({bar.right(), bar.bottom()}, {bar.right(), row_of(i + 1).y + row.h * 0.18f},
+                   ui.theme().hairline);
         c.text_in({row.right() - figure, row.y, figure - 4, row.h},
                   time_text(s.time_s) + "  " + percent(s.time_s / step.time_s), ui.small(), Align::right);
         if (hit.hovered)
