@@ -27,6 +27,10 @@ struct PackedWords {
 
 // Returns the bytes that a sheet draws: of experts, one of them.
 [[nodiscard]] double drawn_bytes(const Sheet& sheet);
+// Returns true for the rectangle of experts, which shows the bytes of one.
+[[nodiscard]] inline bool shows_one_expert(const Sheet& sheet) {
+    return drawn_bytes(sheet) < sheet.placement.bytes_whole;
+}
 
 // An axis that cuts rows has a ruler on the left, one that cuts columns has one above: the coarsest is
 // outermost.
