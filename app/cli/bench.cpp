@@ -27,8 +27,8 @@ struct FrameCost {
     std::int64_t gpus = 0;
     // Each time is for building and submitting a frame, a median, each after a pause as between two refreshes
     // of a monitor. The mouse moves over the mesh; Dear ImGui's demo is in the same surface; `anew` draws all
-    // parts of the window again, as after an edit.
-    double cpu_ms = 0, demo_cpu_ms = 0, anew_cpu_ms = 0;
+    // parts of the window again, as after an edit; `moving`: figures glide after one.
+    double cpu_ms = 0, demo_cpu_ms = 0, anew_cpu_ms = 0, moving_cpu_ms = 0;
     int vertices = 0;  // most of a frame of the first
 };
 // The timeline fills the window, panned and zoomed through all of its depths.
@@ -75,7 +75,7 @@ Plan plan_of(const Presets& presets, std::int64_t gpus) {
 FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus) {
     Shell shell(presets, plan_of(presets, gpus), {});
     SyntheticInput input;
-    std::vector<double> own, demo, anew;
+    std::vector<double> own, demo, anew, moving;
     FrameCost out{.gpus = gpus};
     double time_s = 0;
     const auto frame = [&](std::vector<double>& cost) {
@@ -100,7 +100,21 @@ FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus)
         shell.ui_state().redraw_all = true;
         frame(anew);
     }
+    // tp is halved and doubled again: a quarter of a second of frames after each edit.
+    for (int i = 0; i < 4; ++i) {
+        Plan edited = shell.document().plan();
+        Layout& l = edited.layout;
+        if (i % 2 == 0)
+            l.tp /= 2, l.dp_shard *= 2;
+        else
+            l.tp *= 2, l.dp_shard /= 2;
+        shell.edit_plan(std::move(edited), "tp");
+        for (int k = 0; k < 15; ++k) frame(moving);
+        std::vector<double> rest;
+        for (int k = 0; k < 150; ++k) frame(rest);
+    }
     out.cpu_ms = median(own), out.demo_cpu_ms = median(demo), out.anew_cpu_ms = median(anew);
+    out.moving_cpu_ms = median(moving);
     return out;
 }
 
@@ -259,10 +273,11 @@ Table table_of(const std::vector<ui::FrameCost>& frames) {
              {"ms", Shown::figure, "cpu_ms"},
              {"demo ms", Shown::figure, "demo_cpu_ms"},
              {"all anew ms", Shown::figure, "anew_cpu_ms"},
+             {"moving ms", Shown::figure, "moving_cpu_ms"},
              {"vertices", Shown::count}},
             {}};
     for (const ui::FrameCost& f : frames)
-        t.rows.push_back({f.gpus, f.cpu_ms, f.demo_cpu_ms, f.anew_cpu_ms, f.vertices});
+        t.rows.push_back({f.gpus, f.cpu_ms, f.demo_cpu_ms, f.anew_cpu_ms, f.moving_cpu_ms, f.vertices});
     return t;
 }
 

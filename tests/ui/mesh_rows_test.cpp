@@ -28,7 +28,7 @@ Rows rows_of(const Plan& plan, Vec2 room) {
     const std::int64_t domain = domain_of(c, 0), pod = c.tiers.size() > 2 ? domain_of(c, 1) : 0;
     out.periods = row_periods(out.mesh, domain, pod);
     out.layout = lay_out_mesh(room, c.gpus, domain, pod, 1, out.periods);
-    out.words = row_words(out.mesh, domain, out.layout.row_nodes);
+    out.words = row_words(out.mesh, domain, out.layout.row_nodes, plan.layout.zero == 3);
     return out;
 }
 
@@ -49,6 +49,19 @@ TEST_CASE("a row of the mesh is a period of the layout, and never the width of t
         CHECK(r.words.find("a node a stage") != std::string::npos);
     }
     CHECK(rows_of(plan, {890, 330}).words == "a row is a replica, a node a stage");
+}
+
+TEST_CASE("a data-parallel rank is called a replica only where it has all parameters") {
+    Plan plan = preset("llama-3.1-405b-16k");  // tp 8, pp 16: 128 GPUs a data-parallel rank
+    const Mesh mesh = build_mesh(plan);
+    CHECK(row_words(mesh, 8, 16, false) == "a row is a replica, a node a stage");
+    CHECK(row_words(mesh, 8, 16, true) == "a row is a data-parallel rank, a node a stage");
+    CHECK(row_words(mesh, 8, 64, true) == "a row is 4 data-parallel ranks side by side, a node a stage");
+    plan.layout.dp_shard = 4, plan.layout.dp_replicate = 32;  // HSDP: a replica is four of them
+    const Mesh hybrid = build_mesh(plan);
+    CHECK(row_words(hybrid, 8, 64, true) == "a row is a replica, a node a stage");
+    CHECK(row_words(hybrid, 8, 128, true) == "a row is 2 replicas side by side, a node a stage");
+    CHECK(row_words(hybrid, 8, 32, true) == "a row is 2 data-parallel ranks side by side, a node a stage");
 }
 
 TEST_CASE(

@@ -26,6 +26,7 @@ bool Motion::begin_frame(double now_s, bool all) {
     if (all_) std::erase_if(tracks_, [this](const auto& entry) { return entry.second.frame != frame_; });
     ++frame_;
     now_s_ = now_s;
+    const bool begins = waits_;
     if (waits_) {
         last_begun_s_ = begun_s_;
         begun_s_ = now_s;
@@ -36,7 +37,7 @@ bool Motion::begin_frame(double now_s, bool all) {
     moves_ = any && pace_.glides_s > 0 && since < std::max(pace_.glides_s, kLongest_s);
     outlines_ = any && (since < pace_.holds_s || (held_ && had_outlines));
     held_ = false;
-    all_ = all || moved || moves_ || had_outlines != outlines_;
+    all_ = all || begins || (moved && !moves_) || had_outlines != outlines_;
     return all_;
 }
 
@@ -63,6 +64,14 @@ double Motion::value(std::uint64_t id, double target, double wait_s, double take
     }
     t.frame = frame_;
     return moves_ ? shown(t, now_s_ - begun_s_, pace_.glides_s) : t.to;
+}
+
+bool Motion::glides(std::uint64_t id) const {
+    if (!moves_) return false;
+    const auto at = tracks_.find(id);
+    if (at == tracks_.end() || at->second.edit != edit_ || at->second.from == at->second.to) return false;
+    const Track& t = at->second;
+    return now_s_ - begun_s_ < t.wait_s + (t.takes_s > 0 ? t.takes_s : pace_.glides_s);
 }
 
 std::optional<double> Motion::before(std::uint64_t id) const {

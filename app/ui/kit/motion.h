@@ -21,7 +21,8 @@ class Motion {
     void begin(MotionPace pace);
     // Another plan is drawn: nothing moves, and no outline is left.
     void end();
-    // Begins a frame, which draws every figure on the screen if `all` is true. Returns true if it must.
+    // Begins a frame, which draws every figure on the screen if `all` is true. Returns true if it must: after
+    // an edit, and when all has arrived. Between the two a frame draws what glides.
     bool begin_frame(double now_s, bool all);
 
     // Returns the value to be drawn now. After an edit it waits `wait_s`, and then goes to `target` within
@@ -29,8 +30,9 @@ class Motion {
     [[nodiscard]] double value(std::uint64_t id, double target, double wait_s = 0, double takes_s = 0);
     // Returns the value before the edit, as long as its outline stays; nullopt where it did not change.
     [[nodiscard]] std::optional<double> before(std::uint64_t id) const;
-    // Returns true while something may move: each frame draws all anew.
+    // Returns true while something may move, and if this value does.
     [[nodiscard]] bool moves() const { return moves_; }
+    [[nodiscard]] bool glides(std::uint64_t id) const;
     [[nodiscard]] bool has_outlines() const { return outlines_; }
     // Outlines stay for another moment: the mouse rests on what tells of them.
     void hold();

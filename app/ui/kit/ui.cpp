@@ -50,7 +50,7 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     state_.had_keyboard = frame_.focused;
     state_.size = frame_.size;
     state_.scale = frame_.scale;
-    state_.wants_frame = state_.motion.moves();
+    state_.wants_frame = false;
     state_.tooltip_pending = false;
     if (frame_.clicked[0]) state_.focus_visible = false;
     state_.last_mouse = std::exchange(state_.mouse, frame_.mouse);
@@ -94,7 +94,13 @@ void Ui::section(Rect row, std::string_view head, std::string_view right) {
 
 double Ui::kept_scale(std::string_view name, double end, std::uint64_t index) const {
     constexpr double kStays_s = 0.6, kEases_s = 0.18;
-    return std::max(end, state_.motion.value(id(name, index), end, kStays_s, kEases_s));
+    return std::max(end, moved(id(name, index), end, kStays_s, kEases_s));
+}
+
+double Ui::moved(Id id, double value, double wait_s, double takes_s) const {
+    const double now = state_.motion.value(id, value, wait_s, takes_s);
+    if (part_ != nullptr && state_.motion.glides(id)) part_->glides = true;
+    return now;
 }
 
 void Ui::outline(Rect before, Rect now) {

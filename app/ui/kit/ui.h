@@ -60,6 +60,7 @@ struct UiState {
         std::uint64_t layer = 0;  // generation of the texture that has it; 0: none
         std::uint64_t drawn = 0;  // hash of what it drew, where parts are checked
         bool has_field = false;   // it contains a text field, which draws itself
+        bool glides = false;      // a figure in it is on its way to its new value
         std::vector<Area> areas;
     };
     std::vector<Part> parts;
@@ -168,7 +169,7 @@ class Ui {
     // ---- motion after an edit ----
     // Returns what is drawn of a value now: it glides from the value before the edit.
     [[nodiscard]] double glide(std::string_view name, double value, std::uint64_t index = 0) const {
-        return state_.motion.value(id(name, index), value);
+        return moved(id(name, index), value);
     }
     // Returns the value before the edit, for as long as its outline stays.
     [[nodiscard]] std::optional<double> before(std::string_view name, std::uint64_t index = 0) const {
@@ -325,6 +326,8 @@ class Ui {
     DrawMark part_mark_;
     bool part_checked_ = false;
 
+    // Returns what motion shows of a value, and notes that the part that is being drawn moves.
+    [[nodiscard]] double moved(Id id, double value, double wait_s = 0, double takes_s = 0) const;
     bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
                     Rect moving);
     void end_part();

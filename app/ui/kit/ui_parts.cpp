@@ -19,8 +19,9 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     part_ = &*at;
     const bool same = part_->rect == r && part_->key == key;
     const auto away = [&](Vec2 mouse) { return !r.contains(mouse) || moving.contains(mouse); };
-    const bool unchanged =
-        state_.idle_frames >= 2 && same && !part_->has_field && away(frame_.mouse) && away(state_.last_mouse);
+    const bool glides = state_.motion.moves() && part_->glides;
+    const bool unchanged = state_.idle_frames >= 2 && same && !part_->has_field && !glides
+                           && away(frame_.mouse) && away(state_.last_mouse);
     part_->rect = r;
     part_->key = key;
     part_areas_ = state_.areas.size();
@@ -28,7 +29,7 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     part_mark_ = part_checked_ ? drawn_so_far(canvas_) : DrawMark{};
     const bool keeps = unchanged && !part_checked_ && canvas_.page() == nullptr;
     const std::uint64_t layer = keeps ? kept_generation() : 0;
-    if (!unchanged) part_->drawn = 0, part_->has_field = false;
+    if (!unchanged) part_->drawn = 0, part_->has_field = part_->glides = false;
     if (layer == 0) {
         part_->layer = 0;
         canvas_.push_clip(r);

@@ -239,6 +239,7 @@ std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene, I
 // ---- where the step goes ------------------------------------------------------------------------------
 
 constexpr double kLargePart = 0.05;  // of the step: its row is bold
+constexpr float kWithTimes = 232;    // a row less wide has percentages only
 
 std::string name_of_slice(const StepSlice& slice) {
     return slice.part == StepPart::exposed ? axis_label(slice.group) : std::string(name_of(slice.part));
@@ -286,10 +287,13 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         const Hit hit = ui.area("step.part", row, index_of(slice));
         const TextStyle figure =
             ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
+        // Where both figures have no room next to a whole name, the tooltip has the time.
+        const bool timed = row.w >= kWithTimes;
         text_row(ui, {row.x, row.y, row.w, 18},
                  {{name, share(), figure},
                   {percent(part), px(52), figure, Align::right},
-                  {time_text(slice.time_s), px(58), ui.style(12, Tone::secondary), Align::right}});
+                  {timed ? time_text(slice.time_s) : std::string(), px(timed ? 58.0f : 0.0f),
+                   ui.style(12, Tone::secondary), Align::right}});
         c.rect(strip_of(drawn[i].now, row.y + 19, 4), color_of_part(ui.theme(), slice));
         if (drawn[i].before) {
             const Canvas::Clip clip = c.clip({all.x - 2, row.y, all.w + 4, row.h});

@@ -69,10 +69,13 @@ MaybeEdit recompute_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
         opener(ui, box, "recompute", words_of(now), state);
         return std::nullopt;
     }
-    const auto to = choose(ui, "mod.recompute", box, now.kind);
-    if (!to) return std::nullopt;
-    return changed(scene, "recompute " + std::string(name_of(*to)),
-                   [&](Plan& p) { p.training.recompute = *to; });
+    static constexpr std::array<std::string_view, kNames<Recompute>.size()> kShort{"none", "sel.", "full"};
+    constexpr float kWholeWords = 140;
+    const int kind = static_cast<int>(now.kind);
+    const int to = ui.segments("mod.recompute", box, box.w < kWholeWords ? kShort : kNames<Recompute>, kind);
+    if (to == kind) return std::nullopt;
+    return changed(scene, "recompute " + std::string(name_of(static_cast<Recompute>(to))),
+                   [&](Plan& p) { p.training.recompute = static_cast<Recompute>(to); });
 }
 
 // The micro-batches are written in the box where they have room, else below it.

@@ -79,8 +79,10 @@ void draw_chip(Ui& ui, Rect r, const Plan& plan, Axis axis, const Hit& hit, bool
 
 MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     Rect head = room.cut_top(18);
-    ui.section(head, "ORDER, INNER TO OUTER");
     const AxisOrder& order = scene.plan.layout.order;
+    constexpr float kWords = 140;  // of the heading
+    const bool whole = head.w - ui.canvas().text_width(order_name(order), ui.style(11)) > kWords;
+    ui.section(head, whole ? "ORDER, INNER TO OUTER" : "ORDER");
     const Rect preset = head.cut_right(124);
     const Hit pick = ui.area("order.preset", preset);
     ui.canvas().text_in(preset, order_name(order), ui.style(11, pick.hovered ? Tone::text : Tone::secondary),

@@ -19,6 +19,7 @@ namespace pentamesh::ui {
 
 namespace {
 
+constexpr float kNarrow = 232;  // a row less wide has smaller controls, so that names are whole
 constexpr std::array<Axis, kAxisCount> kRows{Axis::tp,       Axis::cp,           Axis::ep,
                                              Axis::dp_shard, Axis::dp_replicate, Axis::pp};
 
@@ -250,11 +251,12 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     const bool on = f > 1;
     const std::string name(name_of(axis));
     Canvas& c = ui.canvas();
-    Rect badge = row.cut_right(76);
-    row.cut_right(6);
+    const bool narrow = row.w < kNarrow;
+    Rect badge = row.cut_right(narrow ? 62 : 76);
+    row.cut_right(narrow ? 4 : 6);
     const float digits = c.text_width(thousands(f), ui.style());
-    Rect step_box = row.cut_right(std::max(70.0f, digits + 46));  // the factor is shown whole
-    row.cut_right(4);
+    Rect step_box = row.cut_right(narrow ? std::max(58.0f, digits + 38) : std::max(70.0f, digits + 46));
+    row.cut_right(4);  // the factor is shown whole
     const Hit toggle = ui.area("layout." + name + ".toggle", row, 0, possible);
     const GroupKind kind = group_of(axis);
     Color color = color_of(ui.theme(), kind);
@@ -262,7 +264,7 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     if (scene.selection.group == kind && on) c.rect({row.x - 8, row.y + 5, 2, row.h - 10}, color, 1);
     ui.swatch({row.x, row.center().y - 6}, color, 12);
     Rect text = row;
-    text.cut_left(22);
+    text.cut_left(narrow ? 18 : 22);
     TextStyle label = on ? ui.title() : ui.style();
     if (!on) label.color = toggle.hovered ? ui.theme().secondary : ui.theme().faint;
     write_left(ui, text, name, label);
@@ -388,7 +390,8 @@ void name_line(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
 }  // namespace
 
 std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state) {
-    ScrollArea area(ui, "plan", panel, state.scroll, {.pad = {16, 14}});
+    const float side = panel.w - 32 < kNarrow ? 12 : 16;
+    ScrollArea area(ui, "plan", panel, state.scroll, {.pad = {side, 14}});
     Rect& room = area.room;
     MaybeEdit edit;
     const auto keep = [&](MaybeEdit e) {

@@ -72,6 +72,7 @@ void Decider::update(bool may_advise) {
         window_.dirty = true;
     update_advice(rested);
     look_for_better();
+    window_.views.compare.awaits_proposal = may_advise && !near_.is_of(window_.document.revision());
     const bool compared = std::exchange(compare_seen_, false) && window_.evaluation.valid
                           && window_.views.compare.pinned() != nullptr;
     const std::uint64_t revision = window_.document.revision();
@@ -181,7 +182,7 @@ void Decider::look_for_better() {
     if (had || !better_.empty()) window_.dirty = true;
 }
 
-// A plan that was opened is no change of the one before it.
+// A plan that was opened is no change of the one before it, nor is going back to that one.
 bool Decider::note_change(const PlanEdited& edited) {
     if (figures_of_ == window_.evaluated) return false;
     figures_of_ = window_.evaluated;
@@ -191,7 +192,9 @@ bool Decider::note_change(const PlanEdited& edited) {
         before = drag_start_;
     else
         drag_start_ = before;
-    const bool replaced = std::exchange(window_.replaced, false);
+    const std::uint64_t file = window_.document.file();
+    const bool other_file = std::exchange(file_, file) != file,
+               replaced = std::exchange(window_.replaced, false) || other_file;
     changed_.clear();
     change_.reset();
     if (replaced || !before.any || !figures_.any || before == figures_) return true;

@@ -59,7 +59,7 @@ class Decider {
     bool search_seen_ = false, compare_seen_ = false;  // in this frame
     ChangeFigures figures_;                            // of the plan that was evaluated last
     ChangeFigures drag_start_;                         // of the plan before the first edit of a drag
-    std::uint64_t figures_of_ = 0;
+    std::uint64_t figures_of_ = 0, file_ = 0;          // revision and file of that plan
     std::optional<PlanChange> change_;  // shown until changed_until_s_, as is
     std::string changed_;               // "step 7.4 s → 7.1 s"
     double changed_until_s_ = 0;

@@ -35,6 +35,8 @@ class Document {
     [[nodiscard]] const Plan& plan() const { return *now_.plan; }
     [[nodiscard]] const std::filesystem::path& path() const { return now_.file->path; }  // empty: never saved
     [[nodiscard]] bool modified() const { return now_.modified(); }
+    // Tells opened plans apart: an edit keeps it, opening another plan and undoing that do not.
+    [[nodiscard]] std::uint64_t file() const { return now_.file->id; }
     // Grows with every change of the plan. Code that keeps something made from the plan compares this.
     [[nodiscard]] std::uint64_t revision() const { return revision_; }
 

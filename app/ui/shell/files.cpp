@@ -65,10 +65,13 @@ void Files::replace_plan(OpenedPlan opened, const std::string& named) {
     window_.say("Opened " + named + "; Ctrl+Z brings " + before + " back");
 }
 
-// Shows the scene that the plan keeps.
+// Evaluates the plan and shows the scene that it keeps.
 void Files::show_scene_of_plan() {
-    if (window_.document.plan().scene == SavedScene{}) return;
     window_.evaluate();
+    if (window_.document.plan().scene == SavedScene{}) {
+        window_.selection = selection_at_first(window_.evaluation);
+        return;
+    }
     show_saved_scene(window_.document.plan().scene, window_.evaluation, window_.views, window_.selection,
                      window_.full);
 }

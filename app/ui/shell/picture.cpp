@@ -76,6 +76,7 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
     }
     Screen screen;
     screen.settings.theme = request.theme;
+    screen.selection = selection_at_first(shell.evaluation());
     if (request.group) screen.selection.choose(*request.group);
     screen.veil = request.veil;
     screen.task = request.task;

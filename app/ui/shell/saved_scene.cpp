@@ -168,6 +168,17 @@ SavedScene scene_as_saved(const ViewStates& views, const Selection& selection, s
     return scene;
 }
 
+Selection selection_at_first(const Evaluation& e) {
+    Selection out;
+    if (!e.step || !e.mesh.has_experts) return out;
+    const auto& waits = e.step->exposed_comm_s;
+    GroupKind longest = GroupKind::tp;
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (waits[kind] > waits[longest]) longest = kind;
+    out.show_mesh(is_expert(longest));
+    return out;
+}
+
 void show_saved_scene(const SavedScene& scene, const Evaluation& e, ViewStates& views, Selection& selection,
                       std::optional<ViewId>& full) {
     const auto view = view_named(scene.view);

@@ -44,8 +44,12 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         };
         number("scale", s.scale, 0.5f, 4);
         number("present", s.present, 0.5f, 4);
-        number("left", s.left, 200, 600);
-        number("right", s.right, 200, 600);
+        const auto width = [&](const char* key, float& into) {
+            number(key, into, 0, 600);
+            if (into > 0) into = std::max(into, 200.0f);
+        };
+        width("left", s.left);
+        width("right", s.right);
         number("memory", s.memory, 0.08f, 0.6f);
         number("timeline", s.timeline, 0.08f, 0.7f);
         const auto flag = [&](const char* key, bool& into) {

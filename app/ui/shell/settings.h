@@ -25,7 +25,7 @@ struct Settings {
     ThemeId theme = ThemeId::dark;
     float scale = 1;                         // times the monitor's
     float present = kPresentScale;           // times that, while presenting
-    float left = 296, right = 290;           // widths of the panels
+    float left = 0, right = 0;               // widths of the panels; 0: they follow the window's
     float memory = 0.24f, timeline = 0.25f;  // shares of the middle's height
     std::vector<std::string> recent;         // absolute paths, each once, newest first
     std::vector<std::string> tasks_done;     // titles, each once

@@ -38,7 +38,6 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
         window_.say(e.what());
     }
     make_commands();
-    window_.evaluate();
     files_.show_scene_of_plan();
     note_change();
     welcome_ = window_.host.first_run && !window_.settings.welcomed;
@@ -85,7 +84,7 @@ bool Shell::offer_recovery() {
 
 bool Shell::wants_frame() const {
     const UiState& state = window_.state;
-    return state.wants_frame || state.tooltip_pending || window_.dirty || hover_moved_ || window_.has_queue();
+    return state.wants_frame || state.motion.moves() || state.tooltip_pending || window_.dirty || hover_moved_ || window_.has_queue();
 }
 
 float Shell::scale() const {

@@ -282,6 +282,13 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
 
 namespace {
 
+constexpr float kLeastLeft = 248, kLeastRight = 236;  // in a window of 1280 pixels
+
+// A panel's width that nobody dragged follows the window's.
+float panel_width(float dragged, float window, float least, float most) {
+    return dragged > 0 ? dragged : std::clamp(least * window / 1280, least, most);
+}
+
 std::optional<MeasuredMfu> measured_of(Window& window) {
     if (!window.evaluation.step) return std::nullopt;
     return measured_mfu(window.document.plan(), *window.evaluation.step,
@@ -313,15 +320,17 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (alone) draw_side_strip(ui, room.cut_top(32));
     Rect left, right;
     if (show_left && width >= kOnePane) {
-        left = room.cut_left(std::clamp(window_.settings.left, 240.0f, width * 0.45f));
+        const float wide = panel_width(window_.settings.left, width, kLeastLeft, 296);
+        left = room.cut_left(std::clamp(wide, 240.0f, width * 0.45f));
         if (const auto part = ui.part("part.plan", 0, left, window_.evaluated, theme.panel)) {
             edit = draw_plan(ui, left, scene);
             if (scene.flags) draw_flag_words(ui, left, *scene.flags);
         }
     }
     if (show_right) {
-        const float least = desk_.lesson().open ? std::min(380.0f, width * 0.5f) : 240.0f;
-        right = room.cut_right(std::clamp(window_.settings.right, least, std::max(least, width * 0.4f)));
+        const float least = desk_.lesson().open ? std::min(380.0f, width * 0.5f) : kLeastRight;
+        const float wide = panel_width(window_.settings.right, width, kLeastRight, 290);
+        right = room.cut_right(std::clamp(wide, least, std::max(least, width * 0.4f)));
         if (const auto part = ui.part("part.right", 0, right, window_.evaluated, theme.panel)) {
             if (auto e = desk_.lesson().open ? draw_side(ui, right, scene)
                                              : draw_inspector(ui, right, scene, inspector_))
@@ -341,7 +350,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
             window_.settings.left = std::clamp(left.w + d, 240.0f, 560.0f);
     if (right.w > 0)
         if (const float d = edge("split.right", right.x); d != 0)
-            window_.settings.right = std::clamp(right.w - d, 240.0f, 560.0f);
+            window_.settings.right = std::clamp(right.w - d, kLeastRight, 560.0f);
     if (const auto part = ui.part("part.bar", 0, bar, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
         if (auto e = menus_.draw(ui, bar)) edit = std::move(e);

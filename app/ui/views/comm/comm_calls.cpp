@@ -279,12 +279,22 @@ bool paint_cell(Ui& ui, const CallRows& rows, std::uint64_t closed, Rect cell, s
     return true;
 }
 
-// Closes every heading but those of the axes: what a low room shows first.
-std::uint64_t all_but_axes(const CallRows& rows) {
+// Returns the headings to close so that at most `fit` rows are left: calls of one size first, then the axes
+// from the quickest on, but for the slowest. `rows_of` counts the rows that are left of `all`.
+template <typename RowsOf>
+std::uint64_t closed_to_fit(const CallRows& all, std::size_t fit, RowsOf&& rows_of) {
     std::uint64_t out = 0;
-    for (std::size_t r = 0; r < rows.row.size(); ++r)
-        if (rows.row[r].heading >= 0 && rows.tone[r] != RowTone::heading)
-            out |= std::uint64_t{1} << rows.row[r].heading;
+    if (all.row.size() <= fit) return out;
+    std::vector<std::uint64_t> axes;
+    for (std::size_t r = 0; r < all.row.size(); ++r) {
+        if (all.row[r].heading < 0) continue;
+        const std::uint64_t bit = std::uint64_t{1} << all.row[r].heading;
+        if (all.tone[r] == RowTone::heading)
+            axes.push_back(bit);
+        else
+            out |= bit;
+    }
+    for (std::size_t i = axes.size(); i-- > 1 && rows_of(out) > fit;) out |= axes[i];
     return out;
 }
 
@@ -301,10 +311,16 @@ void draw_comm_calls(Ui& ui, Rect room, Scene& scene, CommCallsState& state, std
                         [&] { return Lister(scene, columns, closed, stage).list(); });
     };
     const CallRows* rows = &list(state.all, 0);
-    const bool all_fit = static_cast<float>(rows->row.size()) * kRow + 24 <= room.h;
-    const std::uint64_t closed = state.touched                       ? state.closed
-                                 : all_fit || ui.state().for_picture ? 0
-                                                                     : all_but_axes(*rows);
+    const float lacks = static_cast<float>(rows->row.size()) * kRow + 24 - room.h;
+    if (ui.state().for_picture && lacks > 0)  // one that may grow gets all rows
+        ui.state().hidden = std::max(ui.state().hidden, std::ceil(lacks));
+    const auto fit = static_cast<std::size_t>(std::max(0.0f, room.h - 24) / kRow);
+    const std::uint64_t closed =
+        state.touched ? state.closed : state.fitting.get({revision, columns, stage, fit}, [&] {
+            return closed_to_fit(*rows, fit, [&](std::uint64_t bits) {
+                return Lister(scene, columns, bits, stage).list().row.size();
+            });
+        });
     state.closed_shown = closed;
     if (closed != 0) rows = &list(state.some, closed);
     int selected = -1;

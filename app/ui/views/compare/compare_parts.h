@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -23,8 +24,15 @@ struct ComparedPair {
 void draw_two_steps(Ui& ui, Rect room, const ComparedPair& pair);
 // Draws part, A, B, B - A, and why.
 // With `whole`, reasons are wrapped, not cut.
-[[nodiscard]] float why_height(Ui& ui, float width, const PlanComparison& shown, bool whole);
-void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison& shown, bool whole);
+// Holds the heights of the reasons' rows. The largest differences have their whole reasons, as far as `most`
+// goes; the others have one line.
+struct WhyRows {
+    std::vector<float> row;
+    float height = 0;  // of all, with head and sum
+};
+inline constexpr float kEveryReason = 1e6f;
+[[nodiscard]] WhyRows why_rows(Ui& ui, float width, const PlanComparison& shown, float most = kEveryReason);
+void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison& shown, const WhyRows& rows);
 // Draws the cells of both, coloured by the groups of one axis, which is chosen above.
 void draw_two_meshes(Ui& ui, Rect room, Scene& scene, const ComparedPair& pair);
 // Draws bars of each stage, A's and B's side by side, against the GPU's memory.

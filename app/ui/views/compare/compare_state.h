@@ -28,6 +28,7 @@ struct CompareViewState {
     std::uint64_t version = 0;   // grows with `kept` and `proposal`
     // This is B while nothing is pinned: a layout that a search found better. The open plan is then A.
     std::optional<KeptPlan> proposal;
+    bool awaits_proposal = false;  // the plan was edited, and no search has answered yet
     ComparePath path;
     Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
     ScrollState scroll;

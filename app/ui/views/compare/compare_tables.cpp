@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <string>
 
@@ -47,18 +48,30 @@ float reason_width(float width) {
     return width - kPartName - 3 * kFigure - 14;
 }
 
-float why_row(Ui& ui, float width, const std::string& because, bool whole) {
-    if (!whole || reason_width(width) < 60 || because.empty()) return kRow;
+float why_row(Ui& ui, float width, const std::string& because) {
+    if (reason_width(width) < 60 || because.empty()) return kRow;
     return std::max(kRow, ui.canvas().paragraph_height(reason_width(width), because, ui.small(), 16) + 4);
 }
 
-float why_height(Ui& ui, float width, const PlanComparison& shown, bool whole) {
-    float h = 20 + kRow + 6;
-    for (const PartRow& r : shown.why) h += why_row(ui, width, with_arrows(r.because), whole);
-    return h;
+WhyRows why_rows(Ui& ui, float width, const PlanComparison& shown, float most) {
+    WhyRows out;
+    out.row.assign(shown.why.size(), kRow);
+    out.height = 20 + kRow * static_cast<float>(shown.why.size() + 1) + 6;
+    std::vector<std::size_t> order(shown.why.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return std::abs(shown.why[a].delta_s[1]) > std::abs(shown.why[b].delta_s[1]);
+    });
+    for (const std::size_t i : order) {
+        const float h = why_row(ui, width, with_arrows(shown.why[i].because));
+        if (out.height + h - kRow > most) continue;
+        out.height += h - kRow;
+        out.row[i] = h;
+    }
+    return out;
 }
 
-void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison& shown, bool whole) {
+void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison& shown, const WhyRows& rows) {
     Canvas& c = ui.canvas();
     const Rect head = room.cut_top(20);
     constexpr float name = kPartName;
@@ -72,8 +85,8 @@ void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison&
               {"B − A", px(kFigure), ui.small(), Align::right},
               {{}, rest_size}});
     const auto line = [&](std::string_view part, double a, double b, double by, const std::string& because,
-                          bool bold) {
-        const Rect all = room.cut_top(why_row(ui, room.w, because, whole));
+                          float height, bool bold) {
+        const Rect all = room.cut_top(height);
         const Rect row{all.x, all.y, all.w, kRow};
         const TextStyle s = ui.style(12, Tone::text, bold ? Face::semibold : Face::regular);
         text_row(ui, row,
@@ -90,12 +103,14 @@ void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison&
             ui.label(rest, because, ui.small());
         if (narrow && !because.empty() && ui.hovers(row)) ui.tooltip(std::string(part) + "\n" + because);
     };
-    for (const PartRow& r : shown.why)
-        line(r.part, r.values_s[0], r.values_s[1], r.delta_s[1], with_arrows(r.because), false);
+    for (std::size_t i = 0; i < shown.why.size(); ++i) {
+        const PartRow& r = shown.why[i];
+        line(r.part, r.values_s[0], r.values_s[1], r.delta_s[1], with_arrows(r.because), rows.row[i], false);
+    }
     if (!pair.ea.step || !pair.eb.step) return;
     c.line({room.x, room.y}, {room.x + name + 3 * kFigure, room.y}, ui.theme().hairline);
     const double a = pair.ea.step->time_s, b = pair.eb.step->time_s;
-    line("step", a, b, difference(b, a), "", true);
+    line("step", a, b, difference(b, a), "", kRow, true);
 }
 
 float fields_height(const PlanComparison& shown) {

@@ -46,12 +46,20 @@ void draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) 
         state.wants_before = true;
 }
 
-// A picture has what was proposed to it.
+// Returns true if the proposal was made for the plan before an edit, and another is looked for.
+bool is_old_proposal(const Scene& scene, const CompareViewState& state) {
+    return state.proposal && state.awaits_proposal && scene.better.empty()
+           && state.proposal->plan->model == scene.plan.model
+           && state.proposal->plan->cluster == scene.plan.cluster;
+}
+
+// A picture has what was proposed to it. After an edit the old proposal stays until there is another.
 void refresh_proposal(Ui& ui, const Scene& scene, CompareViewState& state) {
     if (ui.state().for_picture) return;
-    if (state.pinned() == nullptr && !scene.better.empty() && scene.evaluation.step)
+    const bool open = state.pinned() == nullptr && scene.evaluation.step.has_value();
+    if (open && !scene.better.empty())
         state.propose(scene.better.front().edit.plan);
-    else
+    else if (!open || !is_old_proposal(scene, state))
         state.forget_proposal();
 }
 
@@ -63,8 +71,9 @@ std::optional<PlanEdit> draw_proposal(Ui& ui, Rect row, const Scene& scene, Comp
     for (const FieldDifference& f : shown.fields)
         changes += (changes.empty() ? "" : ", ") + field_name(f.pointer) + " " + field_value(f.values[0])
                    + " → " + field_value(f.values[1]);
+    const bool old = is_old_proposal(scene, state);
     if (!ui.state().for_picture) {
-        if (ui.button("compare.take", row.cut_right(72).inset(0, 2), "Open B"))
+        if (!old && ui.button("compare.take", row.cut_right(72).inset(0, 2), "Open B"))
             edit = PlanEdit{*state.proposal->plan, "the layout that Compare proposed", ""};
         row.cut_right(8);
         if (ui.button("compare.pin", row.cut_right(132).inset(0, 2), "Pin this plan as A"))
@@ -75,7 +84,10 @@ std::optional<PlanEdit> draw_proposal(Ui& ui, Rect row, const Scene& scene, Comp
             state.wants_before = true;
         row.cut_right(8);
     }
-    ui.label(row, "Nothing is pinned. B is a proposal: " + changes + ".", ui.style(13, Tone::secondary));
+    const std::string from =
+        old ? "Nothing is pinned. B was proposed before the edit; another is looked for: "
+            : "Nothing is pinned. B is a proposal: ";
+    ui.label(row, from + changes + ".", ui.style(13, Tone::secondary));
     return edit;
 }
 
@@ -200,32 +212,33 @@ void rule(Ui& ui, Rect& room) {
     room.cut_top(kGap / 2);
 }
 
-constexpr float kWhyShare = 0.48f;  // of the width
+constexpr float kWhyShare = 0.48f, kWhyShareOfPicture = 0.56f;  // of the width
 
 // Draws three rows: the step and why; meshes, memory and differences; the timelines.
 void draw_wide(Ui& ui, Rect& room, float height, Scene& scene, const ComparedPair& pair,
                const PlanComparison& shown, const ComparePath& path) {
-    constexpr float kLeastTimelines = 130, kLeastMiddle = 170;
-    const float lists = fields_height(shown) + path_height(path), why = room.w * kWhyShare;
-    // A picture has no tooltip for the rest of a reason: it has all of them where it is high enough, or it
-    // becomes so.
-    const float all_h = why_height(ui, why, shown, true);
-    const float short_of = all_h + std::max(lists, kLeastMiddle) + kLeastTimelines + 2 * kGap + 2 - height;
-    const bool whole = !ui.state().for_picture || short_of <= 0;
-    if (ui.state().for_picture) ui.state().hidden = std::max(ui.state().hidden, std::ceil(short_of));
-    const float top_h = std::max(whole ? all_h : why_height(ui, why, shown, false), 140.0f);
+    const bool picture = ui.state().for_picture;
+    const float least_timelines = picture ? 110.0f : 130.0f, least_middle = picture ? 145.0f : 170.0f;
+    const float lists = fields_height(shown) + path_height(path),
+                why = room.w * (picture ? kWhyShareOfPicture : kWhyShare);
+    // A picture that may grow has all of each reason; one of a fixed height has what it can.
+    const float below = least_middle + least_timelines + 2 * kGap + 2;
+    const float short_of =
+        why_rows(ui, why, shown).height + std::max(lists - least_middle, 0.0f) + below - height;
+    const WhyRows rows = why_rows(ui, why, shown, picture && short_of > 0 ? height - below : kEveryReason);
+    if (picture) ui.state().hidden = std::max(ui.state().hidden, std::ceil(short_of));
+    const float top_h = std::max(rows.height, 140.0f);
     Rect top = room.cut_top(top_h);
-    draw_why(ui, top.cut_right(why), pair, shown, whole);
+    draw_why(ui, top.cut_right(why), pair, shown, rows);
     top.cut_right(kGap);
     top.h = std::min(top.h, 210.0f);
     draw_two_steps(ui, top, pair);
     rule(ui, room);
     const float rest = height - top_h - 2 * kGap - 2;
-    const float timelines = std::clamp(std::min(height * 0.24f, rest - lists), kLeastTimelines, 420.0f);
+    const float timelines = std::clamp(std::min(height * 0.24f, rest - lists), least_timelines, 420.0f);
     // A picture cannot be scrolled: its lists end with the number of rows that are left out.
     const float left = rest - timelines;
-    const float middle_h =
-        ui.state().for_picture ? std::max(left, 100.0f) : std::max({left, lists, kLeastMiddle});
+    const float middle_h = picture ? std::max(left, 100.0f) : std::max({left, lists, least_middle});
     Rect middle = room.cut_top(middle_h);
     Rect right = middle.cut_right(middle.w * 0.32f);
     middle.cut_right(kGap);
@@ -244,7 +257,8 @@ void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, con
                  const ComparePath& path) {
     draw_two_steps(ui, room.cut_top(150), pair);
     room.cut_top(kGap);
-    draw_why(ui, room.cut_top(why_height(ui, room.w, shown, true)), pair, shown, true);
+    const WhyRows rows = why_rows(ui, room.w, shown);
+    draw_why(ui, room.cut_top(rows.height), pair, shown, rows);
     room.cut_top(kGap);
     draw_fields(ui, room, shown);
     if (!pair.proposed) draw_path(ui, room, path, pair);

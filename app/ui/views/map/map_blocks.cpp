@@ -156,14 +156,21 @@ float map_card_height(Ui& ui, float width, const Scene& scene, const MapViewStat
     return card_of(ui, width, scene, state).height;
 }
 
-void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+void draw_map_card(Ui& ui, Rect window, Scene& scene, MapViewState& state) {
+    constexpr float kThumb = 10;
     Canvas& c = ui.canvas();
-    const Card card = card_of(ui, room.w, scene, state);
+    Card card = card_of(ui, window.w, scene, state);
+    const bool scrolls = card.height > window.h && !ui.state().for_picture;
+    if (scrolls) card = card_of(ui, window.w - kThumb, scene, state);
+    ScrollArea area(ui, "map.card", window, state.card);
+    Rect room = area.room;
+    room.w -= scrolls ? kThumb : 0;
+    area.room.cut_top(scrolls ? card.height : 0);
     const MapRow& r = *card.row;
     const MapWords& w = words_of(r.id);
     // Facts without room are missing: a picture that may grow becomes higher.
-    ui.state().hidden = std::max(ui.state().hidden, std::ceil(card.height - room.h));
-    const Canvas::Clip clip = c.clip(room.inset(-4));
+    ui.state().hidden = std::max(ui.state().hidden, std::ceil(card.height - window.h));
+    room.h = scrolls ? card.height : window.h;
     Rect head = room.cut_top(22);
     ui.swatch({head.x, head.center().y - 6}, color_of_row(ui.theme(), r.id, state), 12);
     head.cut_left(20);

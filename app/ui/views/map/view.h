@@ -36,7 +36,7 @@ struct MapViewState {
     int picked = -1;     // MapRowId of the row clicked last: tells sp from tp, which select the same axis
     std::string search;  // of the names
     std::string name;    // glossary id of the name that is shown
-    ScrollState scroll;
+    ScrollState scroll, card;
     Kept<MapFigures, std::pair<std::uint64_t, MapStyle>> figures;  // by revision and style
 };
 // `revision` is that of the plan, from 1.

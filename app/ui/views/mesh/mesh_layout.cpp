@@ -169,29 +169,48 @@ std::vector<RowPeriod> row_periods(const Mesh& mesh, std::int64_t domain, std::i
     return out;
 }
 
-std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_nodes) {
+DataUnit data_unit_of(const Mesh& mesh, bool shards_parameters) {
+    DataUnit out;
+    for (const Axis axis : {Axis::tp, Axis::cp, Axis::pp}) out.rank *= mesh.dense[axis].size;
+    const Factor& shard = mesh.dense[Axis::dp_shard];
+    out.cut = shards_parameters && shard.size > 1;
+    out.replica = out.rank * (out.cut ? shard.size : 1);
+    return out;
+}
+
+namespace {
+
+// Counts the replicas, or the data-parallel ranks, of a row of `gpus` GPUs that holds whole ones.
+std::string data_words(const DataUnit& unit, std::int64_t gpus, bool whole_replicas) {
+    const std::int64_t each = whole_replicas ? unit.replica : unit.rank;
+    const std::string noun = whole_replicas || !unit.cut ? "replica" : "data-parallel rank";
+    if (gpus == each) return "a row is a " + noun;
+    return "a row is " + with_commas(gpus / each) + " " + noun + "s side by side";
+}
+
+}  // namespace
+
+std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_nodes, bool shards_parameters) {
     const std::int64_t gpus = row_nodes * domain;
-    // A replica is all axes but the data-parallel ones.
-    std::int64_t replica = 1;
-    for (const Axis axis : {Axis::tp, Axis::cp, Axis::pp}) replica *= mesh.dense[axis].size;
-    const Factor& pp = mesh.dense[Axis::pp];
+    const DataUnit unit = data_unit_of(mesh, shards_parameters);
+    const Factor &pp = mesh.dense[Axis::pp], &shard = mesh.dense[Axis::dp_shard];
     std::string node;
     if (pp.size > 1 && pp.stride == domain) node = ", a node a stage";
     std::int64_t covered = 1;
-    bool only_replica = true, has_data = false;
+    bool data_outside = true;  // each rank of the model's axes lies inside those of the data's
     for (const Axis axis : mesh.order) {
         const Factor& f = mesh.dense[axis];
         if (f.size <= 1 || f.stride >= gpus) continue;
         const bool data = axis == Axis::dp_shard || axis == Axis::dp_replicate;
-        only_replica = only_replica && (!data || f.stride >= replica);
-        has_data = has_data || data;
+        data_outside = data_outside && (!data || f.stride >= unit.rank);
         covered = std::min(gpus, f.stride * f.size);
     }
     if (covered != gpus) return {};
-    if (replica == 1 && gpus == mesh.world) return {};  // every GPU is one: there is nothing to tell apart
-    if (gpus == replica && !has_data) return "a row is a replica" + node;
-    if (only_replica && gpus % replica == 0 && gpus > replica)
-        return "a row is " + with_commas(gpus / replica) + " replicas side by side" + node;
+    if (unit.rank == 1 && gpus == mesh.world) return {};  // every GPU is one: there is nothing to tell apart
+    if (data_outside && gpus % unit.rank == 0) {
+        const bool whole = !unit.cut || (gpus % unit.replica == 0 && shard.stride == unit.rank);
+        return data_words(unit, gpus, whole) + node;
+    }
     if (pp.size > 1 && gpus == pp.stride) return "a row is a stage";
     if (pp.size > 1 && pp.stride > gpus && pp.stride % gpus == 0)
         return with_commas(pp.stride / gpus) + " rows are a stage";

@@ -52,8 +52,16 @@ struct RowPeriod {
 // The periods of a mesh that are at most a pod long (`pod` 0: the cluster), shortest first. Empty where no
 // axis leaves the fast domain in whole domains.
 [[nodiscard]] std::vector<RowPeriod> row_periods(const Mesh& mesh, std::int64_t domain, std::int64_t pod);
+// A data-parallel rank has tp x cp x pp GPUs. A replica has all parameters at rest: the same, or all ranks of
+// dp_shard where these cut the parameters (ZeRO-3, FSDP).
+struct DataUnit {
+    std::int64_t rank = 1, replica = 1;  // GPUs
+    bool cut = false;
+};
+[[nodiscard]] DataUnit data_unit_of(const Mesh& mesh, bool shards_parameters);
 // "a row is a replica, a node a stage" for rows of so many nodes; empty where a row is no period.
-[[nodiscard]] std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_nodes);
+[[nodiscard]] std::string row_words(const Mesh& mesh, std::int64_t domain, std::int64_t row_nodes,
+                                    bool shards_parameters);
 
 // `gpus` cells, `domain` a fast domain, `pod` GPUs of the next tier (0 or >= gpus: none), `pixel` the side of
 // a device's pixel in `room`'s units. A row has one of `periods` where there are any, else as many nodes as

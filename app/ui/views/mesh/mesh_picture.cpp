@@ -30,7 +30,7 @@ MeshLayout lay_out_mesh(const Scene& scene, Vec2 room, float pixel, float zoom) 
     };
     if (out.merged && std::min(out.grid.cell.x, out.grid.cell.y) * zoom < kLeastGpuCell)
         add("a cell is a " + std::string(domain_name(scene.plan.cluster)));
-    add(row_words(mesh, b.domain, out.row_nodes));
+    add(row_words(mesh, b.domain, out.row_nodes, scene.plan.layout.zero == 3));
     if (out.merged && out.node.full.x * zoom < kLeastNodeCell.x)
         add("rows and columns stand joined");
     else if (out.merged && out.node.full.y * zoom < kLeastNodeCell.y)

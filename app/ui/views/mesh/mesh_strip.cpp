@@ -18,12 +18,11 @@ constexpr std::int64_t kMostTiles = 24, kFirstTiles = 8;  // a longer period sho
 constexpr float kStripPad = 8;
 constexpr float kMostPitch = 4;  // from node to node, in widths of one
 
-std::string noun_of(const Mesh& mesh, std::int64_t gpus, GroupKind axis) {
-    std::int64_t replica = 1;
-    for (const Axis a : {Axis::tp, Axis::cp, Axis::pp}) replica *= mesh.dense[a].size;
+std::string noun_of(const Plan& plan, const Mesh& mesh, std::int64_t gpus, GroupKind axis) {
+    const DataUnit unit = data_unit_of(mesh, plan.layout.zero == 3);
     const Factor& pp = mesh.dense[Axis::pp];
     const bool data = axis == GroupKind::dp_shard || axis == GroupKind::dp_replicate || is_expert(axis);
-    if (!data && gpus == replica) return "replica";
+    if (!data && gpus == unit.rank) return unit.cut ? "data-parallel rank" : "replica";
     if (pp.size > 1 && gpus == pp.stride) return "stage";
     return axis_label(axis) + " group";
 }
@@ -94,7 +93,7 @@ Period period_of(const Scene& scene, std::int64_t rank) {
         p.count = mesh.world / extent;
         p.first_node = rank / extent * p.nodes;
         p.axis = a.kind;
-        p.noun = noun_of(mesh, extent, a.kind);
+        p.noun = noun_of(scene.plan, mesh, extent, a.kind);
         return p;
     }
     return p;

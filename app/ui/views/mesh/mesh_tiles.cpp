@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -89,6 +90,24 @@ void draw_lit_tile(Canvas& c, const MeshPlace& m, const LitGroups& lit) {
     if (r.w < kLeastBox) return;
     const auto& boxes = m.layout.tile.size == m.layout.node.size ? m.layout.node : m.layout.tile;
     c.frame(r, m.tile->color, kContour, r.w < kLeastRounded ? 0 : radius_of(m, boxes));
+}
+
+void draw_gliding_tile(Ui& ui, const MeshPlace& m, std::int64_t rank) {
+    if (m.merged() || m.zoom != 1 || rank < 0 || rank >= m.ranks) return;
+    const Vec2 at = cell_position(m.grid, rank);
+    const Rect r = m.tile != nullptr ? m.tile_at(rank) : Rect{at.x, at.y, m.grid.cell.x, m.grid.cell.y};
+    const auto side = [&](std::string_view name, float value) {
+        return std::pair{static_cast<float>(ui.glide(name, value)),
+                         static_cast<float>(ui.before(name).value_or(value))};
+    };
+    const auto [x, old_x] = side("mesh.tile.x", r.x);
+    const auto [y, old_y] = side("mesh.tile.y", r.y);
+    const auto [w, old_w] = side("mesh.tile.w", r.w);
+    const auto [h, old_h] = side("mesh.tile.h", r.h);
+    ui.outline({old_x, old_y, old_w, old_h}, r);
+    if (x == r.x && y == r.y && w == r.w && h == r.h) return;
+    const Color color = m.tile != nullptr ? m.tile->color : ui.theme().secondary;
+    ui.canvas().frame({x, y, w, h}, color, kContour, w < kLeastRounded ? 0 : std::min(kRadius, w * 0.12f));
 }
 
 void name_boxes(Ui& ui, const MeshPlace& m, const Scene& scene) {

@@ -42,6 +42,8 @@ struct MeshPlace {
 void draw_boxes(Canvas& c, const Theme& theme, const MeshPlace& m, bool quiet);
 // Draws the contour of the tile that is highlighted.
 void draw_lit_tile(Canvas& c, const MeshPlace& m, const LitGroups& lit);
+// After an edit the contour of a rank's tile goes from where it was to where it is, and leaves its outline.
+void draw_gliding_tile(Ui& ui, const MeshPlace& m, std::int64_t rank);
 // Writes the names of nodes and tiles where they have room.
 void name_boxes(Ui& ui, const MeshPlace& m, const Scene& scene);
 inline constexpr float kRowNames = 64;  // width left of the rows

@@ -114,8 +114,14 @@ void draw_cutters(Ui& ui, Rect line, const Sheet& s) {
         for (const Axis a : kWhoCuts) {
             const AxisPlacement& on = s.placement.on(a);
             if (on.size <= 1 || on.spread != spread || on.dim == Dim::batch) continue;
-            const std::string words = cutter_words(s.placement, a);
-            const float w = kSwatch + 5 + c.text_width(words, ui.small());
+            // Where there is no room for the words, the axis' name or the bare mark stands for them.
+            const auto width = [&](const std::string& text) {
+                return kSwatch + (text.empty() ? 0.0f : 5 + c.text_width(text, ui.small()));
+            };
+            std::string words = cutter_words(s.placement, a);
+            if (x + width(words) > right) words = axis_name(s.placement, a);
+            if (x + width(words) > right) words.clear();
+            const float w = width(words);
             if (x + w > right) return;
             const Rect box{x, line.center().y - kSwatch / 2, kSwatch, kSwatch};
             const Color color = color_of(ui.theme(), s.placement, a);

@@ -12,10 +12,11 @@
 
 namespace pentamesh::ui {
 
-// The rows as they are drawn: bytes in words, a column for the bar at the end.
+// The rows as they are drawn, the largest tensor first: bytes in words, a column for the bar at the end.
 struct TensorRows {
     Table table;
     std::vector<Placement> placements;
+    std::vector<int> tensors;  // each row's place in the model's list, as a selection counts
     double most = 0;  // bytes of the largest
 };
 

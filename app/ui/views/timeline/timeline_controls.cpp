@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/player.h"
 #include "app/ui/scene/difference.h"
+#include "app/ui/views/timeline/timeline_overlay.h"
 #include "app/ui/views/timeline/timeline_rows.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
@@ -338,6 +339,9 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
             item("exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
                  Pattern::cross_hatched);
     }
+    for (const TailPart& part : tail_parts(theme, shown.tail))
+        item((t.shape.devices > 1 ? "after the pipeline: " : "after the backward: ") + part.name, part.color, OpKind::F,
+             part.hatched ? Pattern::cross_hatched : Pattern::solid);
     const HiddenLanes lanes =
         hidden_lanes(shown, row_height - lane_height(shown, static_cast<int>(t.device.size()), row_height));
     for (int k = 0; k < kGroupKindCount && lanes.sum() > 0; ++k) {

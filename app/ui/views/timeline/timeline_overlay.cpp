@@ -26,26 +26,6 @@ void arrow(Ui& ui, const Timeline& t, std::size_t from, std::size_t to, const Ro
     ui.canvas().polygon(head, color);
 }
 
-struct Labelled {
-    std::string name;
-    Color color;
-    double seconds = 0;
-    bool hatched = true;
-};
-
-std::vector<Labelled> tail_parts(const Theme& theme, const StepTail& tail) {
-    std::vector<Labelled> parts;
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const double s = tail.exposed_s[k];
-        if (s > 0)
-            parts.push_back(
-                {axis_label(static_cast<GroupKind>(k)), color_of(theme, static_cast<GroupKind>(k)), s});
-    }
-    if (tail.optimizer_s > 0) parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false});
-    if (tail.straggler_s > 0) parts.push_back({"stragglers", theme.bad, tail.straggler_s});
-    return parts;
-}
-
 // Returns the step between two labels: 1, 2 or 5 times a power of ten, at least 88 pixels.
 double tick_step(const TimeScale& scale) {
     constexpr double kLeast_px = 88;
@@ -57,6 +37,16 @@ double tick_step(const TimeScale& scale) {
 }
 
 }  // namespace
+
+std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail) {
+    std::vector<TailPart> parts;
+    for (const GroupKind axis : all_of<GroupKind>())
+        if (tail.exposed_s[axis] > 0)
+            parts.push_back({axis_label(axis), color_of(theme, axis), tail.exposed_s[axis]});
+    if (tail.optimizer_s > 0) parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false});
+    if (tail.straggler_s > 0) parts.push_back({"stragglers", theme.bad, tail.straggler_s});
+    return parts;
+}
 
 void draw_arrows(Ui& ui, const Timeline& t, const TimelineCosts& costs, std::size_t op, const RowPlace& rows,
                  const TimeScale& scale) {
@@ -116,7 +106,7 @@ void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeSc
 void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale) {
     Canvas& c = ui.canvas();
     double at = from_s;
-    for (const Labelled& part : tail_parts(ui.theme(), tail)) {
+    for (const TailPart& part : tail_parts(ui.theme(), tail)) {
         const auto x = [&](double s) { return std::clamp(scale.x(s), plot.x - 8, plot.right() + 8); };
         const Rect r{x(at), plot.y, x(at + part.seconds) - x(at), plot.h};
         at += part.seconds;

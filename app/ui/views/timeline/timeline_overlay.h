@@ -5,6 +5,9 @@
 #include "app/ui/views/timeline/timeline_scale.h"
 #include "app/ui/views/timeline/view.h"
 
+#include <string>
+#include <vector>
+
 namespace pentamesh::ui {
 
 // Places the rows: device d has its top at plot.y + d * row_h - scroll.
@@ -28,6 +31,14 @@ void draw_critical(Ui& ui, const Timeline& t, const std::vector<std::size_t>& pa
                    const TimeScale& scale);
 // Draws a stair through the rows where one step ends and the next begins.
 void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeScale& scale);
+// A part of the step after the pipeline: an axis' exposed time (hatched), the optimizer, stragglers.
+struct TailPart {
+    std::string name;
+    Color color;
+    double seconds = 0;
+    bool hatched = true;
+};
+[[nodiscard]] std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail);
 // Draws gradients that nothing hides, the optimizer and stragglers, after the makespan.
 void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale);
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);

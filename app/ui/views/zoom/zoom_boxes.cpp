@@ -57,6 +57,12 @@ Rect tamed(Rect r, Rect room) {
     return {x0, y0, x1 - x0, y1 - y0};
 }
 
+// All GPUs have one colour: shades would look like values. A box seen from inside has a quiet ground.
+Color gpu_ground(const Theme& t, Color axis, float width) {
+    const float open = std::clamp((width - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
+    return mix(mix(t.window, axis, 0.42f), mix(t.window, axis, 0.1f), open);
+}
+
 Color level_color(const Drawing& d, std::size_t depth) {
     return depth == 0 ? d.ui.theme().hairline : color_of_level(d.ui.theme(), d.nest, depth - 1);
 }
@@ -74,10 +80,7 @@ void Drawing::fill(Rect r) {
     }
     const Color axis = level_color(*this, depth);
     if (is_gpu() && depth > 0) {
-        // A cell has its holder's shade; a box seen from inside has a quiet ground.
-        const Color cell = shades(t, axis)[path.back() % kShadeCount];
-        const float open = std::clamp((r.w - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
-        c.rect(shown, mix(cell, mix(t.window, axis, 0.1f), open), radius);
+        c.rect(shown, gpu_ground(t, axis, r.w), radius);
     } else {
         c.rect(shown, depth == 0 ? t.panel : mix(t.window, axis, 0.08f), radius);
     }
@@ -117,10 +120,8 @@ void Drawing::label(Rect r) {
             return;
         }
         const Color axis = level_color(*this, path.size());
-        const Color ground = shades(ui.theme(), axis)[path.back() % kShadeCount];
         TextStyle s = ui.style(r.w > 80 && r.h > 24 ? 13.0f : 11.0f);
-        const float open = std::clamp((r.w - kGpuOpens) / (kGpuOpen - kGpuOpens), 0.0f, 1.0f);
-        s.color = ink_on(mix(ground, mix(ui.theme().window, axis, 0.1f), open));
+        s.color = ink_on(gpu_ground(ui.theme(), axis, r.w));
         const std::string name = step_label(nest, path);
         const bool fits = c.text_width(name, s) < r.w - 4;
         if (r.h > 40 && c.text_width("rank 00000", s) < r.w - 4) {
@@ -183,7 +184,7 @@ void Drawing::map_cell(const PlacedChildren& c, Rect r, std::int64_t i) {
     const Theme& t = ui.theme();
     const Color axis = color_of_level(t, nest, path.size());
     const bool large = i == c.lead;
-    const Color ground = large ? axis : mix(t.window, axis, i % 2 == 0 ? 0.34f : 0.26f);
+    const Color ground = large ? axis : mix(t.window, axis, 0.3f);
     ui.canvas().rect(r, ground, std::min(r.w, r.h) > 12 ? 2.0f : 0.0f);
     if (large && std::min(r.w, r.h) > 6) ui.canvas().frame(r, t.text, 1.25f, 2);
     TextStyle s = ui.style(11);
