@@ -100,14 +100,14 @@ FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus)
         shell.ui_state().redraw_all = true;
         frame(anew);
     }
-    // tp is halved and doubled again: a quarter of a second of frames after each edit.
+    // tp is doubled and halved again: a quarter of a second of frames after each edit.
     for (int i = 0; i < 4; ++i) {
         Plan edited = shell.document().plan();
         Layout& l = edited.layout;
         if (i % 2 == 0)
-            l.tp /= 2, l.dp_shard *= 2;
-        else
             l.tp *= 2, l.dp_shard /= 2;
+        else
+            l.tp /= 2, l.dp_shard *= 2;
         shell.edit_plan(std::move(edited), "tp");
         for (int k = 0; k < 15; ++k) frame(moving);
         std::vector<double> rest;

@@ -159,7 +159,8 @@ void Ui::badge(Rect r, std::string_view label, Color color, Dash dash) {
     canvas_.frame(r.inset(0.5f), color, 1, r.h / 2, dash);
     TextStyle s = style(11.5f);
     s.color = color;
-    canvas_.text_in(r.inset(4, 0), label, s, Align::center);
+    if (canvas_.text_width(label, s) > r.w - 10) s.size = 10.5f;  // clear of the round ends
+    canvas_.text_in(r.inset(3, 0), label, s, Align::center);
 }
 
 void Ui::badge_off(Rect r, std::string_view label) {

@@ -287,7 +287,7 @@ void step_block(Ui& ui, Rect& room, Scene& scene) {
         const Hit hit = ui.area("step.part", row, index_of(slice));
         const TextStyle figure =
             ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
-        // Where both figures have no room next to a whole name, the tooltip has the time.
+        // A narrow row has no room for both figures next to a whole name: the tooltip has the time.
         const bool timed = row.w >= kWithTimes;
         text_row(ui, {row.x, row.y, row.w, 18},
                  {{name, share(), figure},

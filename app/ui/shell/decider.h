@@ -60,8 +60,8 @@ class Decider {
     ChangeFigures figures_;                            // of the plan that was evaluated last
     ChangeFigures drag_start_;                         // of the plan before the first edit of a drag
     std::uint64_t figures_of_ = 0, file_ = 0;          // revision and file of that plan
-    std::optional<PlanChange> change_;  // shown until changed_until_s_, as is
-    std::string changed_;               // "step 7.4 s → 7.1 s"
+    std::optional<PlanChange> change_;                 // shown until changed_until_s_, as is
+    std::string changed_;                              // "step 7.4 s → 7.1 s"
     double changed_until_s_ = 0;
     std::vector<BetterLayout> better_;  // known to a search
     std::uint64_t better_of_ = 0, better_revision_ = 0;

@@ -40,7 +40,7 @@ struct CommCallsState {
     // By revision, columns, what is closed, stage: with every heading open, and as it is shown.
     using KeptRows = Kept<CallRows, std::tuple<std::uint64_t, CallColumns, std::uint64_t, int>>;
     KeptRows all, some;
-    // What is closed until somebody does: by revision, columns, stage, and the rows that fit.
+    // These headings are closed until the first click: by revision, columns, stage, and the rows that fit.
     Kept<std::uint64_t, std::tuple<std::uint64_t, CallColumns, int, std::size_t>> fitting;
     std::uint64_t closed_shown = 0;  // the closed headings as they were drawn last
     [[nodiscard]] const CallRows& shown() const { return closed_shown == 0 ? *all : *some; }

@@ -114,7 +114,7 @@ void draw_cutters(Ui& ui, Rect line, const Sheet& s) {
         for (const Axis a : kWhoCuts) {
             const AxisPlacement& on = s.placement.on(a);
             if (on.size <= 1 || on.spread != spread || on.dim == Dim::batch) continue;
-            // Where there is no room for the words, the axis' name or the bare mark stands for them.
+            // The axis' name, or the bare mark, stands for words that have no room.
             const auto width = [&](const std::string& text) {
                 return kSwatch + (text.empty() ? 0.0f : 5 + c.text_width(text, ui.small()));
             };
