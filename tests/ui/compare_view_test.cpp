@@ -75,6 +75,27 @@ TEST_CASE("without a pinned plan Compare proposes what a search found better, an
     CHECK_FALSE(compare_of(d).proposal);
 }
 
+TEST_CASE("after an edit Compare keeps its proposal until a search has answered, and does not open it") {
+    Driver d("mesh-8", {1600, 900}, 1, {}, {}, {}, true);
+    d.press({.key = Key::n8});
+    d.time_s += 10;  // the plan rests: better layouts are looked for
+    d.until([&] { return compare_of(d).proposal.has_value(); });
+    REQUIRE(compare_of(d).proposal);
+    d.settle();
+    CHECK(says(d, "B is a proposal"));
+    Plan larger = d.plan();  // what the search found holds no more
+    larger.training.global_batch *= 2;
+    d.shell.edit_plan(larger, "batch");
+    d.settle();
+    CHECK(compare_of(d).proposal);
+    CHECK(says(d, "B was proposed before the edit"));
+    CHECK_FALSE(d.shell.ui_state().rect_of("compare.take"));
+    d.time_s += 10;
+    d.until([&] { return !compare_of(d).awaits_proposal; });
+    d.settle();
+    CHECK_FALSE(says(d, "before the edit"));
+}
+
 TEST_CASE("clusters of different sizes are compared by what a GPU does") {
     const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
     const std::vector<Plan> plans{presets.plan("llama-3.1-405b-16k"), presets.plan("llama-3.1-405b-8k")};

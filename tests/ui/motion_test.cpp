@@ -51,6 +51,30 @@ TEST_CASE("a figure glides from its old to its new value, and its old one stays 
     CHECK(std::isinf(m.due_s()));
 }
 
+TEST_CASE("only what differs moves, from when its wait is over until it has arrived") {
+    Motion m;
+    const auto drawn = [&](double at_s, double bar, double scale) {
+        m.begin_frame(at_s, true);
+        (void)m.value(kOther, 1);
+        (void)m.value(kBar, bar);
+        (void)m.value(9, scale, 0.6, 0.18);
+    };
+    drawn(10, 4, 2);
+    m.begin({});
+    drawn(11, 8, 1);
+    CHECK_FALSE(m.span_of(kOther).has_value());
+    REQUIRE(m.span_of(kBar));
+    CHECK(m.span_of(kBar)->begin_s == near(11, 1e-12));
+    CHECK(m.span_of(kBar)->end_s == near(11.25, 1e-12));
+    REQUIRE(m.span_of(9));
+    CHECK(m.span_of(9)->begin_s == near(11.6, 1e-12));
+    CHECK(m.span_of(9)->end_s == near(11.78, 1e-12));
+    CHECK_FALSE(m.begin_frame(11.3, false));  // what does not move stays as it was drawn
+    CHECK_FALSE(m.span_of(kBar).has_value());
+    CHECK(m.span_of(9).has_value());
+    CHECK(m.begin_frame(12, false));  // all has arrived
+}
+
 TEST_CASE("a second edit goes on from what is on the screen") {
     Motion m;
     draw(m, 10, 4);
@@ -168,6 +192,18 @@ TEST_CASE("tp 8 to 4: the frames differ while it moves, and are the same once it
     d.time_s += 1;
     d.settle();
     CHECK(d.surface.read().pixels == last);
+}
+
+TEST_CASE("opening a plan, and going back over it, is no change of a plan") {
+    Driver d("mesh-8");
+    d.settle();
+    d.shell.open_plan(d.presets.plan("llama-3-70b-3d"));
+    d.settle();
+    CHECK_FALSE(d.shell.ui_state().motion.has_outlines());
+    d.press({.key = Key::z, .ctrl = true});
+    CHECK(d.plan() == d.presets.plan("mesh-8"));
+    CHECK_FALSE(d.shell.ui_state().motion.moves());
+    CHECK_FALSE(d.shell.ui_state().motion.has_outlines());
 }
 
 TEST_CASE("a change says which axis paid") {

@@ -55,6 +55,13 @@ TEST_CASE("a picture whose height is left open has every row of its table") {
     CHECK(picture_of("mesh-8", "tensors", {1600, 0}).image.height == 900);
 }
 
+TEST_CASE("a picture of calls has a row for each axis, and closes calls of one size to have it") {
+    const Pictured p = picture_of("llama-3-70b-3d", "comm", {1280, 720});
+    CHECK(p.says("10 of one size"));
+    CHECK(p.says("send-recv"));
+    CHECK_FALSE(p.says("more row"));
+}
+
 TEST_CASE("larger type keeps a picture's pixels, and shows less of a table") {
     const Pictured usual = picture_of("llama-3.1-405b-16k", "comm", {1200, 600}),
                    large = picture_of("llama-3.1-405b-16k", "comm", {1200, 600}, 1.5f);

@@ -167,3 +167,14 @@ TEST_CASE("the window grows with Ctrl and plus, as that key is printed and with 
     REQUIRE(d.click("menu.View"));
     CHECK(says(d, "Ctrl++"));
 }
+
+TEST_CASE("a plan whose step waits most for an axis of the experts opens on their mesh") {
+    Driver d("deepseek-v3-2048");
+    const auto& waits = d.shell.evaluation().step->exposed_comm_s;
+    for (const GroupKind kind : all_of<GroupKind>()) CHECK(waits[GroupKind::ep] >= waits[kind]);
+    CHECK(d.shell.selection().expert());
+    CHECK(d.shell.selection().all_axes);
+    d.shell.open_plan(d.presets.plan("llama-3.1-405b-16k"));
+    d.settle();
+    CHECK_FALSE(d.shell.selection().expert());
+}

@@ -66,12 +66,15 @@ double Motion::value(std::uint64_t id, double target, double wait_s, double take
     return moves_ ? shown(t, now_s_ - begun_s_, pace_.glides_s) : t.to;
 }
 
-bool Motion::glides(std::uint64_t id) const {
-    if (!moves_) return false;
+std::optional<MotionSpan> Motion::span_of(std::uint64_t id) const {
+    if (!moves_) return std::nullopt;
     const auto at = tracks_.find(id);
-    if (at == tracks_.end() || at->second.edit != edit_ || at->second.from == at->second.to) return false;
+    if (at == tracks_.end() || at->second.edit != edit_ || at->second.from == at->second.to)
+        return std::nullopt;
     const Track& t = at->second;
-    return now_s_ - begun_s_ < t.wait_s + (t.takes_s > 0 ? t.takes_s : pace_.glides_s);
+    const double begin = begun_s_ + t.wait_s, end = begin + (t.takes_s > 0 ? t.takes_s : pace_.glides_s);
+    if (now_s_ >= end) return std::nullopt;
+    return MotionSpan{begin, end};
 }
 
 std::optional<double> Motion::before(std::uint64_t id) const {

@@ -15,6 +15,11 @@ struct MotionPace {
     bool goes_on = false;  // the same drag: outlines stay those of its start
 };
 
+struct MotionSpan {
+    double begin_s = 0, end_s = 0;
+    bool operator==(const MotionSpan&) const = default;
+};
+
 class Motion {
   public:
     // The figures that the next frame draws move there from what is on the screen.
@@ -30,9 +35,11 @@ class Motion {
     [[nodiscard]] double value(std::uint64_t id, double target, double wait_s = 0, double takes_s = 0);
     // Returns the value before the edit, as long as its outline stays; nullopt where it did not change.
     [[nodiscard]] std::optional<double> before(std::uint64_t id) const;
-    // Returns true while something may move, and if this value does.
+    // Returns true while something may move.
     [[nodiscard]] bool moves() const { return moves_; }
-    [[nodiscard]] bool glides(std::uint64_t id) const;
+    // Returns when this value moves; nullopt: no more, or not at all.
+    [[nodiscard]] std::optional<MotionSpan> span_of(std::uint64_t id) const;
+    [[nodiscard]] double now_s() const { return now_s_; }
     [[nodiscard]] bool has_outlines() const { return outlines_; }
     // Outlines stay for another moment: the mouse rests on what tells of them.
     void hold();

@@ -99,7 +99,10 @@ double Ui::kept_scale(std::string_view name, double end, std::uint64_t index) co
 
 double Ui::moved(Id id, double value, double wait_s, double takes_s) const {
     const double now = state_.motion.value(id, value, wait_s, takes_s);
-    if (part_ != nullptr && state_.motion.glides(id)) part_->glides = true;
+    if (part_ == nullptr || !state_.motion.moves()) return now;
+    const auto span = state_.motion.span_of(id);
+    auto& moves = part_->moves;
+    if (span && std::find(moves.begin(), moves.end(), *span) == moves.end()) moves.push_back(*span);
     return now;
 }
 

@@ -56,11 +56,11 @@ struct UiState {
     struct Part {
         Id id = 0;
         Rect rect;
-        std::uint64_t key = 0;    // of what it shows
-        std::uint64_t layer = 0;  // generation of the texture that has it; 0: none
-        std::uint64_t drawn = 0;  // hash of what it drew, where parts are checked
-        bool has_field = false;   // it contains a text field, which draws itself
-        bool glides = false;      // a figure in it is on its way to its new value
+        std::uint64_t key = 0;          // of what it shows
+        std::uint64_t layer = 0;        // generation of the texture that has it; 0: none
+        std::uint64_t drawn = 0;        // hash of what it drew, where parts are checked
+        bool has_field = false;         // it contains a text field, which draws itself
+        std::vector<MotionSpan> moves;  // of the figures in it that glide, each span once
         std::vector<Area> areas;
     };
     std::vector<Part> parts;

@@ -19,7 +19,10 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     part_ = &*at;
     const bool same = part_->rect == r && part_->key == key;
     const auto away = [&](Vec2 mouse) { return !r.contains(mouse) || moving.contains(mouse); };
-    const bool glides = state_.motion.moves() && part_->glides;
+    const bool glides = state_.motion.moves()
+                        && std::any_of(part_->moves.begin(), part_->moves.end(), [&](const MotionSpan& s) {
+                               return s.begin_s <= state_.motion.now_s();
+                           });
     const bool unchanged = state_.idle_frames >= 2 && same && !part_->has_field && !glides
                            && away(frame_.mouse) && away(state_.last_mouse);
     part_->rect = r;
@@ -29,7 +32,7 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     part_mark_ = part_checked_ ? drawn_so_far(canvas_) : DrawMark{};
     const bool keeps = unchanged && !part_checked_ && canvas_.page() == nullptr;
     const std::uint64_t layer = keeps ? kept_generation() : 0;
-    if (!unchanged) part_->drawn = 0, part_->has_field = part_->glides = false;
+    if (!unchanged) part_->drawn = 0, part_->has_field = false, part_->moves.clear();
     if (layer == 0) {
         part_->layer = 0;
         canvas_.push_clip(r);
