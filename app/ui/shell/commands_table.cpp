@@ -111,12 +111,12 @@ void Shell::make_edit_commands() {
          .menu = "Edit",
          .chord = ctrl(Key::e, true),
          .separator = true,
-         .run = [this] { sheets_.open_fields(EditorSection::size); }});
+         .run = [this] { sheets_.open_fields(FieldTopic::size); }});
     add(in_menu("Edit", "edit.model", "Edit the model…", {},
-                [this] { sheets_.open_fields(EditorSection::size); }));
+                [this] { sheets_.open_fields(FieldTopic::size); }));
     add(in_menu("Edit", "edit.new_model", "New model…", {}, [this] { sheets_.begin_new_model(); }));
     add(in_menu("Edit", "edit.cluster", "Edit the cluster…", {},
-                [this] { sheets_.open_fields(EditorSection::fabric); }));
+                [this] { sheets_.open_fields(FieldTopic::fabric); }));
     add(in_menu("Edit", "edit.presets", "Presets of your own…", {}, [this] { dialogs_.ask_own_presets(); }));
     add({.id = "edit.stages",
          .title = "Layers of each stage…",
