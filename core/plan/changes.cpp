@@ -151,6 +151,13 @@ AxisOrder moved(const AxisOrder& order, std::size_t from, std::size_t to) {
     return out;
 }
 
+Plan in_place_of(const Plan& open, Plan proposed) {
+    proposed.name = open.name;
+    proposed.notes = open.notes;
+    proposed.scene = open.scene;
+    return proposed;
+}
+
 Plan with_number(const Plan& plan, std::string_view pointer, std::int64_t value) {
     if (pointer == "/cluster/gpus") return with_gpus(plan, value);
     Plan p = plan;

@@ -16,6 +16,7 @@
 #include "core/explain/verdict.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
+#include "core/plan/changes.h"
 #include "core/plan/title.h"
 #include "render/page.h"
 #include "render/png.h"
@@ -144,11 +145,7 @@ void propose(const Plan& plan, const Evaluation& now, CompareViewState& compare)
     if (!now.step) return;
     const std::optional<SearchResult> near = best_within_two_edits(plan);
     if (!near || (now.memory.fits() && near->step_s >= now.step->time_s)) return;
-    Plan better = near->plan;
-    better.name = plan.name;
-    better.notes = plan.notes;
-    better.scene = plan.scene;
-    compare.propose(better);
+    compare.propose(in_place_of(plan, near->plan));
 }
 
 // Works out what the window makes in the background: a tornado, compared plans and the way between them.
