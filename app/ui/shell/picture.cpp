@@ -45,14 +45,15 @@ struct PictureSheet {
     void draw(Ui& ui, Rect room, ViewId view) { draw_titled_view(ui, room, scene, view, views, revision); }
 };
 
-void draw_sheet(Ui& ui, PictureSheet& sheet, ViewId view, const PictureRequest& request, const Veil& veil) {
+void draw_sheet(Ui& ui, PictureSheet& sheet, ViewId view, const PictureRequest& request,
+                const HiddenAnswer& hidden) {
     const Vec2 size = ui.frame().size;
     Canvas& c = ui.canvas();
     c.rect({0, 0, size.x, size.y}, ui.theme().window);
     Rect room = Rect{0, 0, size.x, size.y}.inset(24, 18);
     const Plan& p = sheet.scene.plan;
-    const Rewording words = words_under(veil, Veil::Place::view);
-    const Reworded under_veil(words);
+    const Rewording words = words_hiding(hidden, HiddenAnswer::Place::view);
+    const Reworded hiding(words);
     if (request.title) {
         const TextStyle style{Face::semibold, 16, ui.theme().text, 0};
         room.cut_top(c.paragraph(room, title_of(p), style, 24));  // a long one goes on below
@@ -60,12 +61,12 @@ void draw_sheet(Ui& ui, PictureSheet& sheet, ViewId view, const PictureRequest& 
     if (request.caption)
         room.cut_top(c.paragraph(room, assumptions_line(p, sheet.scene.evaluation), ui.small(), 18) + 8);
     const Rect status = room.cut_bottom(24);
-    if (veil.covers)
+    if (hidden.covers)
         draw_cover(ui, room);
     else
         sheet.draw(ui, room, view);
     draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, sheet.scene, -1, nullptr,
-                veil.covers_figures);
+                hidden.covers_figures);
 }
 
 // Returns the screen of the request; without one, a new window with the request's selection.
@@ -79,7 +80,7 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
     screen.settings.theme = request.theme;
     screen.selection = selection_at_first(shell.evaluation());
     if (request.group) screen.selection.choose(*request.group);
-    screen.veil = request.veil;
+    screen.hidden_answer = request.hidden_answer;
     screen.task = request.task;
     screen.views.mesh.plain = request.uncolored;
     if (const auto view = view_named(request.view); view && !request.page.empty())
@@ -254,7 +255,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
         const TimelineViewState& timeline = sheet.views.timeline;
         sheet.scene.time_cursor_s = timeline.cursor_s;
         sheet.scene.shown_timeline = timeline.current(shell.evaluation(), revision);
-        draw_sheet(ui, sheet, *view_named(request.view), request, screen.veil);
+        draw_sheet(ui, sheet, *view_named(request.view), request, screen.hidden_answer);
     };
     work_out(request, presets, plan, shell.evaluation(), revision, sheet.views);
     const auto hidden = [&] { return std::max(state.hidden, shell.ui_state().hidden); };

@@ -148,8 +148,9 @@ Scene Shell::scene_of(Hover& next) {
 }
 
 Screen Shell::screen() const {
-    return {window_.views, window_.selection, window_.settings, window_.full, window_.document.revision(),
-            window_.veil,  window_.task};
+    return {window_.views, window_.selection,           window_.settings,
+            window_.full,  window_.document.revision(), window_.hidden_answer,
+            window_.task};
 }
 
 void Shell::show(const Screen& screen) {
@@ -163,7 +164,7 @@ void Shell::show(const Screen& screen) {
     window_.selection = screen.selection;
     window_.settings = screen.settings;
     window_.full = screen.full;
-    window_.veil = screen.veil;
+    window_.hidden_answer = screen.hidden_answer;
     window_.task = screen.task;
     window_.document.continue_after(screen.revision);  // what the views keep is made anew
     window_.replaced = true;
@@ -249,8 +250,8 @@ void Shell::run_queue() {
 }
 
 void Shell::draw_frame(const FrameInfo& info, Page* page) {
-    const Rewording words = words_under(window_.veil, Veil::Place::view);
-    const Reworded under_veil(words);  // tooltips are drawn last of all
+    const Rewording words = words_hiding(window_.hidden_answer, HiddenAnswer::Place::view);
+    const Reworded hiding(words);  // tooltips are drawn last of all
     UiState& state = window_.state;
     window_.typed = state.edit != 0 || state.focus_visible;
     Ui ui(state, info, theme_of(window_.settings.theme), frame_canvas(info, page));
@@ -317,7 +318,7 @@ std::optional<PlanEdit> Shell::draw_layers(Ui& ui, Scene& scene) {
     dialogs_.draw(ui);
     if (welcome_) draw_welcome(ui);
     if (scene.change != nullptr && ui.state().layers_open == 0 && !desk_.presenter().on
-        && !window_.veil.hides() && !window_.veil.covers_figures)
+        && !window_.hidden_answer.hides() && !window_.hidden_answer.covers_figures)
         draw_change_card(ui, *scene.change);
     draw_toast(ui);
     desk_.draw_presenter_cover(ui);

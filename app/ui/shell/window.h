@@ -8,7 +8,7 @@
 #include "app/ui/shell/selected_things.h"
 #include "app/ui/shell/settings.h"
 #include "app/ui/views/table.h"
-#include "core/teach/veil.h"
+#include "core/teach/hidden_answer.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -55,7 +55,7 @@ struct Screen {
     Settings settings;
     std::optional<ViewId> full;
     std::uint64_t revision = 0;        // of the plan that `views` keeps things of
-    Veil veil{};                       // of a question that is open
+    HiddenAnswer hidden_answer{};      // of a question that is open
     std::optional<LessonTask> task{};  // that is open
 };
 
@@ -98,7 +98,7 @@ struct Window {
     std::optional<ViewId> full;                                // the view that fills the window
     SidePane side = SidePane::lesson, alone = SidePane::view;  // with a lesson; without one, on a phone
     bool seek_marked = false;                                  // in the plan, once it is drawn
-    Veil veil;                                                 // of the open question
+    HiddenAnswer hidden_answer;                                // of the open question
     std::optional<LessonTask> task;                            // of the open step: advice keeps to it
     float width = 0;
 
