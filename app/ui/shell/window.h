@@ -73,10 +73,10 @@ struct PlanEdited {
 };
 
 struct Window {
-    Window(const Presets& shipped, Plan plan, Host asked)
-        : presets(shipped), document(std::move(plan)), host(std::move(asked)) {}
+    Window(const Presets& shipped, Plan plan, Host asked);
 
     const Presets& presets;
+    Glossary glossary;
     Document document;
     std::optional<Document> set_aside;  // the user's own plan while a lesson shows another
     Evaluation evaluation;
@@ -117,6 +117,12 @@ struct Window {
     std::function<void()> close_dialog;
     std::function<void(OpenedPlan, const std::string& named)> replace_plan;
     std::function<void(std::string filter)> search_commands;
+
+    // Returns what a view is handed; the shell adds what only a whole window has.
+    [[nodiscard]] Scene scene(Hover& next);
+    // Returns what the window shows, so that another one can show it: for a picture.
+    [[nodiscard]] Screen screen() const;
+    void show(const Screen& screen);
 
     void evaluate();
     // Takes an edit of the plan as a step of undo.
