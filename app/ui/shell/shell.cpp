@@ -78,7 +78,8 @@ bool Shell::offer_recovery() {
 
 bool Shell::wants_frame() const {
     const UiState& state = window_.state;
-    return state.wants_frame || state.motion.moves() || state.tooltip_pending || window_.dirty || hover_moved_ || window_.has_queue();
+    return state.wants_frame || state.motion.moves() || state.tooltip_pending || window_.dirty || hover_moved_
+           || window_.has_queue();
 }
 
 float Shell::scale() const {
