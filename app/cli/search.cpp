@@ -50,7 +50,7 @@ Plan plan_of(const Context& context, const SearchArguments& a) {
                       ? Json(a.model)
                       : model_to_json(parse_model(read_input(a.model), a.model, context.presets))},
         {"cluster", {{"preset", a.cluster}, {"gpus", a.gpus}}}};
-    return parse_plan(pretty(plan), "search", context.presets, a.plan.sets);
+    return plan_from_json(plan, "search", context.presets, a.plan.sets);
 }
 
 SearchOptions options_of(const Plan& plan, const SearchArguments& a) {

@@ -8,7 +8,7 @@
 #include "core/evaluate.h"
 #include "core/explain/published.h"
 #include "core/interop/import.h"
-#include "core/io/plan_json.h"
+#include "core/io/plan_document.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 
@@ -29,7 +29,7 @@ Plan plan_of_case(const Json& run, const std::string& place, const Presets& pres
     if (plan.is_string()) return presets.plan(plan.get<std::string>());
     if (run.contains("more"))
         for (const auto& [pointer, value] : run["more"].items()) plan[Json::json_pointer(pointer)] = value;
-    return parse_plan(plan.dump(), place, presets);
+    return plan_from_json(plan, place, presets);
 }
 
 // Returns 0 where it is not given. Throws Error where it is given and cannot be a time or a rate.

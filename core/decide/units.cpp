@@ -3,6 +3,7 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/io/plan_document.h"
+#include "core/plan/edits.h"
 #include "core/plan/field_list.h"
 
 #include <algorithm>
@@ -15,26 +16,16 @@ using Json = nlohmann::ordered_json;
 using Place = FieldPlace<true>;
 constexpr std::string_view kGpu = "/cluster/gpu";
 
-// Gives a value of the field list as JSON; null for an optional field that is left out. A choice of
+// Gives a value of the field list as JSON; null for an optional field or a list that is left out. A choice of
 // recomputed modules is an object in the plan file.
-struct ToJson {
-    const Plan& plan;
-    Json operator()(const std::int64_t* v) const { return *v; }
-    Json operator()(const int* v) const { return *v; }
-    Json operator()(const bool* v) const { return *v; }
-    Json operator()(const double* v) const { return *v; }
-    Json operator()(const std::optional<std::int64_t>* v) const { return *v ? Json(**v) : Json(nullptr); }
-    Json operator()(const std::vector<std::int64_t>* v) const {
-        return v->empty() ? Json(nullptr) : Json(*v);
-    }
-    Json operator()(const RecomputeChoice*) const { return plan_to_json(plan)["training"]["recompute"]; }
-    Json operator()(const Place::Choice& v) const { return v.names[*v.value]; }
-    Json operator()(const std::array<Axis, kAxisCount>* v) const {
-        Json out = Json::array();
-        for (const Axis a : *v) out.push_back(name_of(a));
-        return out;
-    }
-};
+Json json_of(const Plan& plan, const Place::Any& place) {
+    if (std::holds_alternative<const RecomputeChoice*>(place))
+        return plan_to_json(plan)["training"]["recompute"];
+    const auto* maybe = std::get_if<const std::optional<std::int64_t>*>(&place);
+    const auto* list = std::get_if<const std::vector<std::int64_t>*>(&place);
+    if ((maybe && !**maybe) || (list && (*list)->empty())) return nullptr;
+    return std::visit([](const auto& value) { return Json(value); }, edit_value_of(place));
+}
 
 template <typename T>
 void put(T* to, const T* from) {
@@ -147,11 +138,12 @@ void take(const FieldUnit& unit, const Plan& from, Plan& to) {
     const auto written = list_fields(to);
     for (std::size_t i = 0; i < read.size(); ++i)
         if (read[i].is(unit.pointers.front())) copy_place(read[i].place, written[i].place);
+    state_over_preset(to.cluster_source, unit.pointers.front());
 }
 
 std::string json_text_of(const Plan& plan, const std::string& pointer) {
     for (const auto& f : list_fields(plan))
-        if (f.is(pointer)) return std::visit(ToJson{plan}, f.place).dump();
+        if (f.is(pointer)) return json_of(plan, f.place).dump();
     const auto named = [&](const Source& source, const std::string& name) {
         return Json(source.preset.empty() ? name : source.preset).dump();
     };

@@ -9,6 +9,7 @@
 #include "core/interop/readers.h"
 #include "core/interop/references.h"
 #include "core/io/hf_config.h"
+#include "core/io/plan_document.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
@@ -152,6 +153,7 @@ class Importer {
     }
 
     void take_model() {
+        own_model_ = r_.own_model;
         if (r_.model.empty()) return;
         if (presets_.has(PresetKind::model, r_.model)) {
             draft_.model_preset = r_.model;
@@ -356,12 +358,12 @@ class Importer {
             plan["model"] = draft_.model;
             plan["model"]["name"] = "imported";
         } else {
-            plan["model"] = nlohmann::json::parse(write_plan(with_model(*own_model_)))["model"];
+            plan["model"] = model_to_json(*own_model_);
         }
         if (out_.framework != Framework::hf)
             plan["name"] = "Imported from " + std::string(name_of(out_.framework));
         try {
-            out_.plan = parse_plan(plan.dump(), r_.path, presets_, r_.sets);
+            out_.plan = plan_from_json(std::move(plan), r_.path, presets_, r_.sets);
         } catch (const Error& e) {
             return sheet.error("plan-not-valid", e.pointer() + ": " + e.message());
         }
@@ -393,13 +395,6 @@ class Importer {
                           std::string(name_of(p.code)), p.message, p.fix);
             sheet.problems.back().opens = true;
         }
-    }
-
-    [[nodiscard]] Plan with_model(const Model& model) const {
-        Plan p = presets_.plan("single-gpu");
-        p.model = model;
-        p.model_source = {};
-        return p;
     }
 
     const ImportRequest& r_;

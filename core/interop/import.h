@@ -40,10 +40,11 @@ struct ImportRequest {
     std::string path;                      // named in errors; its ending is no evidence
     std::optional<Framework> framework{};  // empty: guessed from the content
     std::int64_t gpus = 0;                 // 0: the text says
-    std::string model{};    // a preset's id, or the text of a model or config.json; empty: the text says
-    std::string cluster{};  // a preset's id; empty: kAssumedCluster
-    std::vector<std::string> sets{};  // "layout.tp=4", after all
-    std::string recipe{};             // which configuration of a text that has several; empty: the only one
+    std::string model{};  // a preset's id, or the text of a model or config.json; empty: the text says
+    std::optional<Model> own_model{};  // in place of `model`
+    std::string cluster{};             // a preset's id; empty: kAssumedCluster
+    std::vector<std::string> sets{};   // "layout.tp=4", after all
+    std::string recipe{};              // which configuration of a text that has several; empty: the only one
     std::vector<std::string> variables{};  // "TP=4": of a script, where it does not say them
     std::string arguments{};               // of a script: its $1, $2 …
     OtherFile other{};                     // other files that it names; empty: there are none

@@ -115,6 +115,8 @@ void share_experts(Moe& e, std::int64_t count, std::int64_t width);
 void share_experts(const Fields& f, Moe& e, std::string_view count_name);
 // Reads n_group and topk_group: groups of experts, and how many of them a token's experts may lie in.
 void limit_groups(const Fields& f, Moe& e);
+// Reads the experts of a Ling: those that share, a bias of the router, dense layers before them.
+void ling_experts(const Fields& f, Model& m);
 // Reads MLA's ranks and widths, and DeepSeek-V3.2's indexer if there is one.
 void latent_attention(const Fields& f, Model& m);
 // Reads the width of a head as Hunyuan's files name it.

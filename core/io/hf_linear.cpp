@@ -119,13 +119,7 @@ Model bailing_linear(const Fields& f) {
     if (norms) m.qk_norm = QkNorm::head;
     m.sliding_window = 0;
     m.linear = Linear{LinearKind::lightning, m.kv_heads, m.heads, m.head_dim, m.head_dim, 0, false, norms};
-    m.moe = experts(f, "num_experts", "moe_intermediate_size");
-    const std::int64_t width = f.or_else("moe_shared_expert_intermediate_size", m.moe->expert_ffn);
-    if (f.flag("moe_router_enable_shared_expert", true))
-        share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), width);
-    m.moe->router_bias = f.flag("moe_router_enable_expert_bias", false);
-    dense_before(f, "first_k_dense_replace", m, 0);
-    limit_groups(f, *m.moe);
+    ling_experts(f, m);
     const std::int64_t group = f.need("layer_group_size", Fields::kMostLayers);
     Layers layers = plain_layers(m);
     for (std::size_t i = 0; i < layers.size(); ++i) {

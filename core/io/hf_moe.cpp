@@ -130,17 +130,7 @@ Model hunyuan_moe(const Fields& f) {
     return m;
 }
 
-// Ling 1 and Ling 2 share this: one switch for the biases of queries, keys and values, one for all others.
-void ling_experts(const Fields& f, Model& m) {
-    m.moe = experts(f, "num_experts", "moe_intermediate_size");
-    const std::int64_t width = f.or_else("moe_shared_expert_intermediate_size", m.moe->expert_ffn);
-    if (f.flag("moe_router_enable_shared_expert", true))
-        share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), width);
-    m.moe->router_bias = f.flag("moe_router_enable_expert_bias", false);
-    dense_before(f, "first_k_dense_replace", m, 0);
-    limit_groups(f, *m.moe);
-}
-
+// Ling 1 has one switch for the biases of queries, keys and values, and one for all others.
 void bailing_moe(const Fields& f, Model& m) {
     m.qkv_bias = f.flag("use_qkv_bias", false) && !m.attention_bias;
     if (f.flag("use_bias", false) && !f.flag("use_qkv_bias", false))

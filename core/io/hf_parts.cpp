@@ -104,6 +104,16 @@ void share_experts(const Fields& f, Moe& e, std::string_view count_name) {
     share_experts(e, f.or_else(count_name, 0, 0, Fields::kMostExperts), e.expert_ffn);
 }
 
+void ling_experts(const Fields& f, Model& m) {
+    m.moe = experts(f, "num_experts", "moe_intermediate_size");
+    const std::int64_t width = f.or_else("moe_shared_expert_intermediate_size", m.moe->expert_ffn);
+    if (f.flag("moe_router_enable_shared_expert", true))
+        share_experts(*m.moe, f.or_else("num_shared_experts", 0, 0, Fields::kMostExperts), width);
+    m.moe->router_bias = f.flag("moe_router_enable_expert_bias", false);
+    dense_before(f, "first_k_dense_replace", m, 0);
+    limit_groups(f, *m.moe);
+}
+
 void limit_groups(const Fields& f, Moe& e) {
     const std::int64_t groups = f.or_else("n_group", 1), used = f.or_else("topk_group", groups);
     // A file with one group leaves the other field at its class's default.

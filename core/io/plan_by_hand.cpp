@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace pentamesh {
 namespace {
@@ -19,31 +20,11 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 using Kind = PlanField::Kind;
 
-const ordered_json& schema() {
-    static const ordered_json kSchema = ordered_json::parse(plan_schema());
-    return kSchema;
-}
-
 // Returns the plan with model, cluster and GPU written out, for any presets they come from.
 ordered_json whole_plan(Plan plan) {
     plan.model_source = plan.cluster_source = {};
     plan.cluster.gpu.id.clear();
     return plan_to_json(plan);
-}
-
-// Returns, of several forms, the one that is an object of its own: no preset's id, no overrides, no other
-// format.
-const ordered_json& whole_form(const ordered_json& s) {
-    if (!s.contains("anyOf")) return s;
-    for (const ordered_json& form : s["anyOf"])
-        if (form.contains("properties") && !form["properties"].contains("preset")) return form;
-    return s["anyOf"].front();
-}
-
-bool is_type(const ordered_json& s, std::string_view type) {
-    if (!s.contains("type")) return false;
-    const ordered_json& t = s["type"];
-    return t.is_array() ? std::find(t.begin(), t.end(), type) != t.end() : t == type;
 }
 
 Dimension dimension_of(std::string_view pointer) {
@@ -62,18 +43,18 @@ Dimension dimension_of(std::string_view pointer) {
     return Dimension::count;
 }
 
-std::string text_of(const ordered_json& value) {
-    if (value.is_null()) return "none";
-    if (value.is_string()) return value.get<std::string>();
-    if (value.is_boolean()) return value.get<bool>() ? "on" : "off";
-    if (value.is_number_float()) return general_text(value.get<double>(), 12);
-    if (value.is_array()
-        && std::all_of(value.begin(), value.end(), [](const auto& v) { return v.is_primitive(); })) {
-        std::string out;
-        for (const auto& v : value) out += (out.empty() ? "" : ", ") + text_of(v);
-        return out;
-    }
-    return value.dump();
+// Returns the words of a key: "kv heads", "hbm bandwidth". Its unit stands behind the value.
+std::string label_of(std::string_view key) {
+    std::string label(key);
+    for (const std::string_view unit : {"_bytes_per_s", "_bytes", "_s"})
+        if (label.size() > unit.size() && label.ends_with(unit)) {
+            label.resize(label.size() - unit.size());
+            if (unit == "_bytes_per_s") label += " bandwidth";
+            if (unit == "_bytes") label += " size";
+            break;
+        }
+    std::replace(label.begin(), label.end(), '_', ' ');
+    return label;
 }
 
 // Writes a number with the unit that its dimension is shown in, to the last digit: "80 GB", "3.1 µs".
@@ -91,73 +72,140 @@ std::string with_unit(double x, Dimension d) {
     return general_text(x, 12);
 }
 
-// Walks schema and value side by side.
-class Lister {
+// Lists the fields for the sheet: this visitor of plan_fields.h says of each its page, words, kind, allowed
+// values and value.
+class SheetLister {
   public:
-    explicit Lister(std::vector<PlanField>& out) : out_(out) {}
+    SheetLister(const Plan& plan, std::vector<PlanField>& out) : plan_(plan), out_(out) {}
 
-    void visit(const std::string& pointer, const ordered_json& form, const ordered_json& value) {
-        const ordered_json& s = whole_form(form);
-        if (s.contains("properties")) {
-            object(pointer, s, value);
-            return;
-        }
-        if (is_type(s, "array") && s["items"].contains("properties") && pointer == "/cluster/tiers") {
-            for (std::size_t i = 0; i < value.size(); ++i)
-                visit(pointer + "/" + std::to_string(i), s["items"], value[i]);
-            return;
-        }
-        PlanField to;
-        to.pointer = pointer;
-        to.kind = kind_of(form, s);
-        for (const ordered_json& choice : s.value("enum", ordered_json::array()))
-            to.choices.push_back(choice.is_null() ? "none" : choice.get<std::string>());
-        to.least = s.value("minimum", s.value("exclusiveMinimum", 0.0));
-        to.most = s.value("maximum", 0.0);
-        to.dimension = dimension_of(pointer);
-        to.may_be_none = is_type(s, "null");
-        const ordered_json& there = value.is_null() && s.contains("default") ? s["default"] : value;
-        to.value = to.kind == Kind::number && there.is_number() ? with_unit(there.get<double>(), to.dimension)
-                                                                : text_of(there);
-        out_.push_back(std::move(to));
+    // Enters an object of the plan file; `before` stands before each label.
+    void under(std::string owner, FieldTopic topic, std::string before = "") {
+        owner_ = std::move(owner);
+        topic_ = topic;
+        before_ = std::move(before);
+    }
+    void topic(FieldTopic topic) { topic_ = topic; }
+    void words(std::string_view label) { words_ = label; }
+
+    void text(std::string_view key, const std::string& v) { put(key, Kind::text, v); }
+    void any_text(std::string_view key, const std::string& v) { put(key, Kind::text, v); }
+    void flag(std::string_view key, bool v, Presence) { put(key, Kind::flag, switch_word(v)); }
+    template <typename I>
+    void integer(std::string_view key, I v, IntRange r, Presence) {
+        PlanField& f = put(key, Kind::whole, std::to_string(v));
+        f.least = static_cast<double>(r.least), f.most = static_cast<double>(r.most);
+    }
+    void maybe_integer(std::string_view key, const std::optional<std::int64_t>& v, IntRange r) {
+        integer(key, v.value_or(0), r, Presence::sparse);
+        out_.back().may_be_none = true;
+        if (!v) out_.back().value = kNone;
+    }
+    void integers(std::string_view key, const std::vector<std::int64_t>& v, IntRange, std::size_t) {
+        put(key, Kind::list, joined(v, [](std::int64_t n) { return std::to_string(n); })).may_be_none = true;
+    }
+    void number(std::string_view key, double v, NumberRange r, Presence) {
+        PlanField& f = put(key, Kind::number, "");
+        f.least = r.least, f.most = r.most;
+        f.dimension = dimension_of(f.pointer);
+        f.value = with_unit(v, f.dimension);
+    }
+    template <typename E>
+    void choice(std::string_view key, E v, Presence) {
+        put(key, Kind::choice, std::string(name_of(v))).choices.assign(kNames<E>.begin(), kNames<E>.end());
+    }
+    template <typename E>
+    void choice_of(std::string_view key, E v, std::initializer_list<E> allowed) {
+        PlanField& f = put(key, Kind::choice, std::string(name_of(v)));
+        for (const E e : allowed) f.choices.emplace_back(name_of(e));
+    }
+    void order(const std::array<Axis, kAxisCount>& v) {
+        put("order", Kind::list, joined(v, [](Axis a) { return std::string(name_of(a)); }));
+    }
+    void recompute(std::string_view key, const RecomputeChoice&) {
+        const ordered_json value = plan_to_json(plan_).at("training").at(std::string(key));
+        PlanField& f = put(key, Kind::json, value.is_string() ? value.get<std::string>() : value.dump());
+        f.choices.assign(kNames<Recompute>.begin(), kNames<Recompute>.end());
+    }
+    template <typename T, typename F>
+    void group(std::string_view key, const T& v, F&& fields, Presence) {
+        const std::string owner = std::exchange(owner_, owner_ + "/" + std::string(key));
+        const std::string before = before_;
+        if (key == "overlap" || key == "offload") before_ = std::string(key) + " ";
+        fields(v, *this);
+        owner_ = owner, before_ = before;
+    }
+    template <typename T, typename F>
+    void maybe_group(std::string_view key, const std::optional<T>& v, F&& fields) {
+        put(key, Kind::group, switch_word(v.has_value()));
+        if (v) group(key, *v, fields, Presence::always);
+    }
+    template <typename T, typename F>
+    void groups(std::string_view key, const std::vector<T>& v, std::size_t, F&&) {  // only a model has any
+        const bool any = !v.empty();
+        put(key, Kind::list, any ? model_to_json(plan_.model).at(std::string(key)).dump() : kNone)
+            .may_be_none = true;
     }
 
   private:
-    static Kind kind_of(const ordered_json& form, const ordered_json& s) {
-        if (form.contains("anyOf")) return is_type(s, "array") ? Kind::list : Kind::json;
-        if (s.contains("enum")) return Kind::choice;
-        if (is_type(s, "boolean")) return Kind::flag;
-        if (is_type(s, "integer")) return Kind::whole;
-        if (is_type(s, "number")) return Kind::number;
-        if (is_type(s, "array")) return Kind::list;
-        return is_type(s, "string") ? Kind::text : Kind::json;
+    static constexpr const char* kNone = "none";
+    static const char* switch_word(bool on) { return on ? "on" : "off"; }
+    template <typename List, typename Word>
+    static std::string joined(const List& list, Word&& word) {
+        std::string out;
+        for (const auto& one : list) out += (out.empty() ? "" : ", ") + word(one);
+        return out.empty() ? kNone : out;
+    }
+    PlanField& put(std::string_view key, Kind kind, std::string value) {
+        PlanField& f = out_.emplace_back();
+        f.pointer = owner_ + "/" + std::string(key);
+        f.topic = topic_;
+        f.label = before_ + label_of(words_.empty() ? key : std::exchange(words_, {}));
+        if (owner_.ends_with("/flops")) f.label += ", dense";
+        f.kind = kind;
+        f.value = std::move(value);
+        return f;
     }
 
-    void object(const std::string& pointer, const ordered_json& s, const ordered_json& value) {
-        if (is_type(s, "null")) {
-            PlanField group;
-            group.pointer = pointer;
-            group.kind = Kind::group;
-            group.value = value.is_null() ? "off" : "on";
-            out_.push_back(std::move(group));
-            if (value.is_null()) return;
-        }
-        for (const auto& item : s["properties"].items()) {
-            const std::string& key = item.key();
-            if (item.value().contains("const") || key == "source" || key == "efficiency_source"
-                || key == "efficiency_of" || key == "fast_domain")
-                continue;
-            visit(pointer + "/" + key, item.value(),
-                  value.is_object() && value.contains(key) ? value[key] : ordered_json());
-        }
-    }
-
+    const Plan& plan_;
     std::vector<PlanField>& out_;
+    std::string owner_, before_;
+    std::string_view words_;  // of the next field; empty: made of its key
+    FieldTopic topic_ = FieldTopic::plan;
 };
 
-std::vector<PlanField> fields_of(const ordered_json& plan) {
+void list_cluster(const Cluster& c, SheetLister& v) {
+    v.under("/cluster", FieldTopic::cluster);
+    v.text("name", c.name);
+    v.integer("gpus", c.gpus, kDegree, Presence::required);
+    v.under("/cluster/gpu", FieldTopic::gpu);
+    gpu_fields(c.gpu, v);
+    for (std::size_t i = 0; i < c.tiers.size(); ++i) {
+        v.under("/cluster/tiers/" + std::to_string(i), FieldTopic::fabric,
+                "tier " + std::to_string(i + 1) + ", ");
+        tier_fields(c.tiers[i], v);
+    }
+    v.under("/cluster", FieldTopic::cluster);
+    cost_fields(c, v);
+    v.any_text("currency", c.currency);
+    v.maybe_group("calibration", c.calibration, [](auto& s, auto& w) { calibration_fields(s, w); });
+}
+
+std::vector<PlanField> fields_of(const Plan& plan) {
     std::vector<PlanField> out;
-    Lister(out).visit("", schema(), plan);
+    SheetLister v(plan, out);
+    v.under("", FieldTopic::plan);
+    v.text("name", plan.name);
+    v.text("notes", plan.notes);
+    v.under("/model", FieldTopic::size);
+    model_fields(plan.model, v);
+    list_cluster(plan.cluster, v);
+    v.under("/layout", FieldTopic::layout);
+    v.order(plan.layout.order);
+    layout_fields(plan.layout, v);
+    v.under("/training", FieldTopic::training);
+    training_fields(plan.training, v);
+    v.under("/scene", FieldTopic::plan);
+    scene_fields(plan.scene, v);
     return out;
 }
 
@@ -264,9 +312,9 @@ json value_of(const PlanField& s, std::string_view text, const Plan& plan) {
 }  // namespace
 
 std::vector<PlanField> list_plan_fields(const Plan& plan, const Presets& presets) {
-    std::vector<PlanField> out = fields_of(whole_plan(plan));
+    std::vector<PlanField> out = fields_of(plan);
     if (plan.model_source.overrides.empty() && plan.cluster_source.overrides.empty()) return out;
-    const std::vector<PlanField> preset = fields_of(whole_plan(without_overrides(plan, presets)));
+    const std::vector<PlanField> preset = fields_of(without_overrides(plan, presets));
     for (PlanField& s : out) {
         if (!s.pointer.starts_with("/model/") && !s.pointer.starts_with("/cluster/")) continue;
         const auto same = std::find_if(preset.begin(), preset.end(),
@@ -280,7 +328,7 @@ std::vector<PlanField> list_plan_fields(const Plan& plan, const Presets& presets
 }
 
 Plan with_field(const Plan& plan, std::string_view pointer, std::string_view typed, const Presets& presets) {
-    const std::vector<PlanField> all = fields_of(whole_plan(plan));
+    const std::vector<PlanField> all = fields_of(plan);
     const auto s =
         std::find_if(all.begin(), all.end(), [&](const PlanField& x) { return x.pointer == pointer; });
     if (s == all.end() && pointer != "/cluster/tiers")

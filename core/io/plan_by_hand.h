@@ -1,10 +1,11 @@
 // Lists every field of a plan for editing by hand, one by one: its meaning, its allowed values, its preset's
-// value. It is made from the plan's JSON Schema, so that a new field is here as soon as a plan can hold it.
+// value. It is made from the table of fields
+// (core/plan/plan_fields.h), so that a new field is here as soon as a plan can hold it.
 #pragma once
 
 #include "core/base/quantity.h"
 #include "core/io/presets.h"
-#include "core/plan/plan.h"
+#include "core/plan/plan_fields.h"
 
 #include <string>
 #include <string_view>
@@ -21,9 +22,11 @@ struct PlanField {
         text,
         list,   // "1, 2, 3", or JSON where its elements are objects
         group,  // "on" where the fields below it are there
-        json    // any other value, written as JSON
+        json    // one of `choices`, or JSON
     };
     std::string pointer;  // "/model/moe/experts"
+    FieldTopic topic = FieldTopic::plan;
+    std::string label;  // "experts", "tier 2, bandwidth per GPU"
     Kind kind = Kind::text;
     std::vector<std::string> choices;
     double least = 0, most = 0;              // of whole and number

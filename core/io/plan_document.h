@@ -24,6 +24,9 @@ struct DocumentPlace {
 
 [[nodiscard]] Plan plan_from_json(const nlohmann::json& value, const std::string& path,
                                   const Presets& presets);
+// Does the same after `sets`, which are like "layout.tp=4".
+[[nodiscard]] Plan plan_from_json(nlohmann::json value, const std::string& path, const Presets& presets,
+                                  const std::vector<std::string>& sets);
 // Reads a model object, a Hugging Face config or a preset's id; `source` gets the preset and the fields
 // stated over it.
 [[nodiscard]] Model model_from_json(const nlohmann::json& value, const DocumentPlace& place,

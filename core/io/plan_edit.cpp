@@ -97,6 +97,10 @@ void apply_set(json& plan, const std::string& set, const Presets& presets) {
     set_in_plan(plan, pointer, std::move(value), presets);
 }
 
+Plan with_sets(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets) {
+    return plan_from_json(plan_to_json(plan), "", presets, sets);
+}
+
 Plan apply_edits(const Plan& plan, const std::vector<Edit>& edits, const Presets& presets) {
     json value = plan_to_json(plan);
     for (const Edit& edit : edits) set_in_plan(value, edit.path, value_of(edit.value), presets);

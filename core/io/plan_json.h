@@ -27,6 +27,8 @@ class Presets;
 [[nodiscard]] Model parse_model(std::string_view text, const std::string& path, const Presets& presets);
 // Returns the JSON Schema (draft 2020-12) of the plan file.
 [[nodiscard]] std::string plan_schema();
+// Returns the plan after `sets`, which are like "layout.tp=4".
+[[nodiscard]] Plan with_sets(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets);
 // Applies a fix; throws Error if a path or value does not fit.
 [[nodiscard]] Plan apply_edits(const Plan& plan, const std::vector<Edit>& edits, const Presets& presets);
 

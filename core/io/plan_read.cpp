@@ -157,13 +157,17 @@ Plan plan_from_json(const json& value, const std::string& path, const Presets& p
     return plan;
 }
 
-Plan parse_plan(std::string_view text, const std::string& path, const Presets& presets,
-                const std::vector<std::string>& sets) {
-    json value = parse_json(text, path);
+Plan plan_from_json(json value, const std::string& path, const Presets& presets,
+                    const std::vector<std::string>& sets) {
     if (!sets.empty() && !value.is_object())
         DocumentPlace{path, ""}.fail("found " + shown_json(value) + ", a plan must be an object");
     for (const std::string& set : sets) apply_set(value, set, presets);
     return plan_from_json(value, path, presets);
+}
+
+Plan parse_plan(std::string_view text, const std::string& path, const Presets& presets,
+                const std::vector<std::string>& sets) {
+    return plan_from_json(parse_json(text, path), path, presets, sets);
 }
 
 Model parse_model(std::string_view text, const std::string& path, const Presets& presets) {

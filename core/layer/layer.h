@@ -102,8 +102,8 @@ struct LayerTensor {
     bool operator==(const LayerTensor&) const = default;
 };
 
-// The backward pass needs this tensor: its name among the steps and in list_activations
-// (core/memory/memory.h).
+// The backward pass needs this tensor: its name among the steps and in the parts that it keeps
+// (core/layer/parts.h).
 struct KeptTensor {
     std::string name;
     TensorId activation = TensorId::embedding;

@@ -90,10 +90,10 @@ class PartLister {
     void mlp_kernels(What up, What down, double width, RecomputeModules modules);
     void expert_kernels(const Moe& moe);
     LayerKernel& activation(double tokens, double width, RecomputeModules modules);
-    void keep_between(TensorId id, i64 width, double bytes, std::string_view symbol, bool input = false,
+    void keep_between(TensorId id, i64 width, double bytes, bool input = false,
                       RecomputeModules recomputed_by = {});
-    void keep_region(TensorId id, i64 width, i64 local, double bytes, std::string_view symbol,
-                     RecomputeModules recomputed_by = {}, bool of_kv_heads = false);
+    void keep_region(TensorId id, i64 width, i64 local, double bytes, RecomputeModules recomputed_by = {},
+                     bool of_kv_heads = false);
     void keep_product_input(TensorId id, RecomputeModules recomputed_by);  // of a product cut by columns
     void mixer_kept();
     void attention_kept();
@@ -101,13 +101,13 @@ class PartLister {
     // Keeps scores, softmax and their results. Unfused it follows Korthikanti et al. 2022, section 4.1, 5 a
     // s^2 b. Fused it is the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section
     // 3.1).
-    void core_kept(i64 all_heads, i64 heads, i64 dim, std::string_view symbol);
+    void core_kept(i64 all_heads, i64 heads, i64 dim);
     void linear_kept(const Linear& a);
     void mamba_kept(const Mamba& mamba);
     // `recomputed_by` names the modules that recompute the outputs of the products; `activated` those of the
     // activation.
-    void mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree, std::string_view symbol,
-                  RecomputeModules recomputed_by, RecomputeModules activated);
+    void mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree, RecomputeModules recomputed_by,
+                  RecomputeModules activated);
     void experts_kept(const Moe& moe);
 
     [[nodiscard]] bool gated() const {

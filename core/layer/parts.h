@@ -68,7 +68,6 @@ struct Activation {
     double bytes_per_number = 2;
     RecomputeModules made_by;  // recomputing any of these recomputes it
     bool layer_input = false;  // full recompute keeps it
-    std::string_view symbol;   // of width, to be shown: "a d"; empty: one number a token
     bool of_kv_heads = false;  // tp cuts it by key-value heads, and copies it where it has more ranks
 };
 

@@ -222,69 +222,65 @@ void PartLister::attention_kept() {
     const i64 dim = type_.head_dim, all_q = saturating_product(type_.heads, dim), dv = type_.value_head_dim;
     const i64 all_kv = saturating_product(type_.kv_heads, dim);
     if (m_.qk_norm != QkNorm::none) {
-        keep_region(TensorId::norm_q_input, all_q, saturating_product(q, dim), wire_, "a d");
-        keep_region(TensorId::norm_k_input, all_kv, saturating_product(projected, dim), wire_, "k d", {},
-                    true);
+        keep_region(TensorId::norm_q_input, all_q, saturating_product(q, dim), wire_);
+        keep_region(TensorId::norm_k_input, all_kv, saturating_product(projected, dim), wire_, {}, true);
     }
-    keep_region(TensorId::attention_q, all_q, saturating_product(q, dim), wire_, "a d");
-    keep_region(TensorId::attention_k, all_kv, saturating_product(kv, dim), wire_, "k d", {}, true);
+    keep_region(TensorId::attention_q, all_q, saturating_product(q, dim), wire_);
+    keep_region(TensorId::attention_k, all_kv, saturating_product(kv, dim), wire_, {}, true);
     keep_region(TensorId::attention_v, saturating_product(type_.kv_heads, dv), saturating_product(kv, dv),
-                wire_, "k d", {}, true);
-    core_kept(type_.heads, q, dv, "a d");
+                wire_, {}, true);
+    core_kept(type_.heads, q, dv);
     if (m_.attention_gate == AttentionGate::none) return;
     const bool full = m_.attention_gate == AttentionGate::full;
     keep_region(TensorId::attention_gate, full ? saturating_product(type_.heads, dv) : type_.heads,
-                full ? saturating_product(q, dv) : q, wire_, full ? "a d" : "a");
+                full ? saturating_product(q, dv) : q, wire_);
     keep_region(TensorId::attention_gated, saturating_product(type_.heads, dv), saturating_product(q, dv),
-                product_bytes_, "a d");
+                product_bytes_);
 }
 
 void PartLister::latent_kept(const Mla& a) {
     const i64 heads = type_.heads;
     const i64 q = divide_up(heads, d_.tp), qk = a.qk_nope_head_dim + a.qk_rope_head_dim;
     if (a.q_lora_rank > 0) {
-        keep_between(TensorId::norm_q_latent_input, a.q_lora_rank, wire_, "r_q");
-        keep_between(TensorId::attention_q_latent, a.q_lora_rank, product_bytes_, "r_q");
+        keep_between(TensorId::norm_q_latent_input, a.q_lora_rank, wire_);
+        keep_between(TensorId::attention_q_latent, a.q_lora_rank, product_bytes_);
     }
-    keep_between(TensorId::norm_kv_latent_input, a.kv_lora_rank + a.qk_rope_head_dim, wire_,
-                 "(r_kv + d_rope)");
-    keep_between(TensorId::attention_kv_latent, a.kv_lora_rank, product_bytes_, "r_kv");
+    keep_between(TensorId::norm_kv_latent_input, a.kv_lora_rank + a.qk_rope_head_dim, wire_);
+    keep_between(TensorId::attention_kv_latent, a.kv_lora_rank, product_bytes_);
     const RecomputeModules up(RecomputeModule::mla_up_proj);
     const i64 v = a.v_head_dim, all = saturating_product(heads, qk), own = saturating_product(q, qk);
-    keep_region(TensorId::attention_q, all, own, wire_, "a d_qk", up);
-    keep_region(TensorId::attention_k, all, own, wire_, "a d_qk", up);
-    keep_region(TensorId::attention_v, saturating_product(heads, v), saturating_product(q, v), wire_, "a d_v",
-                up);
+    keep_region(TensorId::attention_q, all, own, wire_, up);
+    keep_region(TensorId::attention_k, all, own, wire_, up);
+    keep_region(TensorId::attention_v, saturating_product(heads, v), saturating_product(q, v), wire_, up);
     if (a.index_heads > 0) {
         const i64 index = saturating_product(a.index_heads, a.index_head_dim);
-        keep_between(TensorId::attention_index_q, index, wire_, "a_i d_i");
-        keep_between(TensorId::attention_index_k, a.index_head_dim, wire_, "d_i");
-        keep_between(TensorId::attention_index_weights, a.index_heads, wire_, "a_i");
-        keep_between(TensorId::attention_index_chosen, a.index_top_k, 4, "k_i");
+        keep_between(TensorId::attention_index_q, index, wire_);
+        keep_between(TensorId::attention_index_k, a.index_head_dim, wire_);
+        keep_between(TensorId::attention_index_weights, a.index_heads, wire_);
+        keep_between(TensorId::attention_index_chosen, a.index_top_k, 4);
     }
-    core_kept(heads, q, v, "a d_v");
+    core_kept(heads, q, v);
 }
 
-void PartLister::core_kept(i64 all_heads, i64 heads, i64 dim, std::string_view symbol) {
+void PartLister::core_kept(i64 all_heads, i64 heads, i64 dim) {
     const i64 all = saturating_product(all_heads, dim), local = saturating_product(heads, dim);
     const RecomputeModules recomputed_by(RecomputeModule::core_attn);
     if (t_.attention == AttentionImpl::math) {
         const i64 keys = saturating_product(all_heads, t_.sequence_length);
         const i64 own = saturating_product(heads, t_.sequence_length);
-        keep_region(TensorId::attention_softmax, keys, own, wire_, "a s", recomputed_by);
+        keep_region(TensorId::attention_softmax, keys, own, wire_, recomputed_by);
         if (t_.dropout) {
-            keep_region(TensorId::attention_softmax_dropout_mask, keys, own, 1, "a s", recomputed_by);
-            keep_region(TensorId::attention_softmax_dropped, keys, own, wire_, "a s", recomputed_by);
+            keep_region(TensorId::attention_softmax_dropout_mask, keys, own, 1, recomputed_by);
+            keep_region(TensorId::attention_softmax_dropped, keys, own, wire_, recomputed_by);
         }
-        keep_region(TensorId::attention_output, all, local, product_bytes_, symbol);
+        keep_region(TensorId::attention_output, all, local, product_bytes_);
         return;
     }
-    keep_region(TensorId::attention_log_sum_exp, all_heads, heads, 4, "a", recomputed_by);
-    keep_region(TensorId::attention_output, all, local, wire_, symbol);
+    keep_region(TensorId::attention_log_sum_exp, all_heads, heads, 4, recomputed_by);
+    keep_region(TensorId::attention_output, all, local, wire_);
     if (software_.attention_copies > 0)
-        keep_region(TensorId::attention_copies, all, local, wire_ * software_.attention_copies, symbol);
-    if (product_bytes_ < wire_)
-        keep_region(TensorId::attention_output_cast, all, local, product_bytes_, symbol);
+        keep_region(TensorId::attention_copies, all, local, wire_ * software_.attention_copies);
+    if (product_bytes_ < wire_) keep_region(TensorId::attention_output_cast, all, local, product_bytes_);
 }
 
 }  // namespace pentamesh

@@ -201,59 +201,58 @@ void PartLister::kept() {
     // Recomputing norms takes those that are kernels of their own: MLA's and a MoE layer's. Elsewhere the
     // norm is fused into the product after it (Megatron-LM gpt_layer_specs.py, transformer_layer.py).
     if (mixes) {
-        keep_between(TensorId::norm_attention_input, m_.hidden, wire_, "h", true);
+        keep_between(TensorId::norm_attention_input, m_.hidden, wire_, true);
         if (latent() && m_.mla->q_lora_rank > 0)  // into the latents: not cut by tp, so not gathered
-            keep_between(TensorId::attention_input, m_.hidden, product_bytes_, "h", false,
+            keep_between(TensorId::attention_input, m_.hidden, product_bytes_, false,
                          RecomputeModules(RecomputeModule::layernorm));
         else
             keep_product_input(TensorId::attention_input,
                                latent() ? RecomputeModules(RecomputeModule::layernorm) : RecomputeModules());
         mixer_kept();
-        if (m_.post_norms) keep_between(TensorId::norm_after_attention_input, m_.hidden, wire_, "h");
-        if (t_.dropout) keep_between(TensorId::attention_dropout_mask, m_.hidden, 1, "h");
+        if (m_.post_norms) keep_between(TensorId::norm_after_attention_input, m_.hidden, wire_);
+        if (t_.dropout) keep_between(TensorId::attention_dropout_mask, m_.hidden, 1);
     }
     if (type_.ffn == LayerFfn::none) return;
-    if (!type_.shares_norm(m_)) keep_between(TensorId::norm_mlp_input, m_.hidden, wire_, "h", !mixes);
+    if (!type_.shares_norm(m_)) keep_between(TensorId::norm_mlp_input, m_.hidden, wire_, !mixes);
     if (type_.ffn_width > 0) {
         const RecomputeModules recomputed_by(RecomputeModule::mlp);
         // After a shared norm both halves have one input; where it is kept as gathered, each keeps its own.
         if (!m_.shared_norm || !mixes || (software_.inputs_whole && d_.sequence_parallel))
             keep_product_input(TensorId::mlp_input, recomputed_by);
-        mlp_kept(mlp_tensors(TensorModule::mlp), Tokens::region, type_.ffn_width, d_.tp, "f", recomputed_by,
+        mlp_kept(mlp_tensors(TensorModule::mlp), Tokens::region, type_.ffn_width, d_.tp, recomputed_by,
                  recomputed_by);
     }
     if (moe) experts_kept(*m_.moe);
     if (moe && m_.moe->beside_mlp)
         for (const TensorId id : {TensorId::norm_experts_input, TensorId::norm_after_dense_mlp_input,
                                   TensorId::norm_after_experts_input})
-            keep_between(id, m_.hidden, wire_, "h");
-    if (m_.post_norms) keep_between(TensorId::norm_after_mlp_input, m_.hidden, wire_, "h");
-    if (t_.dropout) keep_between(TensorId::mlp_dropout_mask, m_.hidden, 1, "h");
+            keep_between(id, m_.hidden, wire_);
+    if (m_.post_norms) keep_between(TensorId::norm_after_mlp_input, m_.hidden, wire_);
+    if (t_.dropout) keep_between(TensorId::mlp_dropout_mask, m_.hidden, 1);
 }
 
-void PartLister::keep_between(TensorId id, i64 width, double bytes, std::string_view symbol, bool input,
+void PartLister::keep_between(TensorId id, i64 width, double bytes, bool input,
                               RecomputeModules recomputed_by) {
-    kept_.push_back({id, Tokens::between, width, width, bytes, recomputed_by, input, symbol});
+    kept_.push_back({id, Tokens::between, width, width, bytes, recomputed_by, input});
 }
 
-void PartLister::keep_region(TensorId id, i64 width, i64 local, double bytes, std::string_view symbol,
-                             RecomputeModules recomputed_by, bool of_kv_heads) {
-    kept_.push_back({id, Tokens::region, width, local, bytes, recomputed_by, false, symbol, of_kv_heads});
+void PartLister::keep_region(TensorId id, i64 width, i64 local, double bytes, RecomputeModules recomputed_by,
+                             bool of_kv_heads) {
+    kept_.push_back({id, Tokens::region, width, local, bytes, recomputed_by, false, of_kv_heads});
 }
 
 void PartLister::keep_product_input(TensorId id, RecomputeModules recomputed_by) {
     if (software_.inputs_whole && d_.sequence_parallel)
-        keep_region(id, m_.hidden, m_.hidden, product_bytes_, "h", recomputed_by);
+        keep_region(id, m_.hidden, m_.hidden, product_bytes_, recomputed_by);
     else
-        keep_between(id, m_.hidden, product_bytes_, "h", false, recomputed_by);
+        keep_between(id, m_.hidden, product_bytes_, false, recomputed_by);
 }
 
 void PartLister::mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree,
-                          std::string_view symbol, RecomputeModules recomputed_by,
-                          RecomputeModules activated) {
+                          RecomputeModules recomputed_by, RecomputeModules activated) {
     const i64 local = divide_up(width, degree);
     const auto one = [&](TensorId id, double bytes, RecomputeModules by) {
-        kept_.push_back(Activation{id, tokens, width, local, bytes, by, false, symbol});
+        kept_.push_back(Activation{id, tokens, width, local, bytes, by, false});
     };
     if (gated()) one(ids.gate, wire_, recomputed_by);
     one(ids.up, wire_, recomputed_by);
@@ -264,21 +263,21 @@ void PartLister::mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 d
 void PartLister::experts_kept(const Moe& e) {
     const RecomputeModules layer(RecomputeModule::moe);
     const RecomputeModules shared_recomputed_by(RecomputeModule::moe, RecomputeModule::shared_experts);
-    keep_between(TensorId::router_input, m_.hidden, wire_, "h", false,
+    keep_between(TensorId::router_input, m_.hidden, wire_, false,
                  RecomputeModules(RecomputeModule::layernorm));
-    keep_between(TensorId::router_logits, e.experts, 4, "E", false, layer);
+    keep_between(TensorId::router_logits, e.experts, 4, false, layer);
     const i64 width = e.latent > 0 ? e.latent : m_.hidden;
     if (e.latent > 0) {
-        keep_between(TensorId::experts_latent_in_input, m_.hidden, product_bytes_, "h", false, layer);
-        keep_between(TensorId::experts_latent_out_input, e.latent, product_bytes_, "l", false, layer);
+        keep_between(TensorId::experts_latent_in_input, m_.hidden, product_bytes_, false, layer);
+        keep_between(TensorId::experts_latent_out_input, e.latent, product_bytes_, false, layer);
     }
-    kept_.push_back(Activation{TensorId::experts_input, Tokens::dispatched, width, width, product_bytes_,
-                               layer, false, e.latent > 0 ? "l" : "h"});
-    mlp_kept(mlp_tensors(TensorModule::experts), Tokens::dispatched, e.expert_ffn, d_.etp, "f_e", layer,
+    kept_.push_back(
+        Activation{TensorId::experts_input, Tokens::dispatched, width, width, product_bytes_, layer, false});
+    mlp_kept(mlp_tensors(TensorModule::experts), Tokens::dispatched, e.expert_ffn, d_.etp, layer,
              RecomputeModules(RecomputeModule::moe, RecomputeModule::moe_act));
     const i64 shared = saturating_product(e.shared_experts, e.shared_expert_ffn);
     if (shared > 0)
-        mlp_kept(mlp_tensors(TensorModule::shared_expert), Tokens::region, shared, d_.tp, "f_s",
+        mlp_kept(mlp_tensors(TensorModule::shared_expert), Tokens::region, shared, d_.tp,
                  shared_recomputed_by, shared_recomputed_by);
 }
 

@@ -85,66 +85,65 @@ void PartLister::linear_kernels(const Linear& a) {
 // Delta nets: flash-linear-attention, ops/gated_delta_rule/chunk.py and ops/kda/chunk.py, with the inputs of
 // the convolutions and the gated norm. Lightning: flash-linear-attention, ops/lightning_attn.
 void PartLister::mamba_kept(const Mamba& a) {
-    const auto keep = [&](TensorId id, i64 width, i64 local, bool wide, std::string_view symbol) {
-        keep_region(id, width, local, wide ? wire_ : product_bytes_, symbol);
+    const auto keep = [&](TensorId id, i64 width, i64 local, bool wide) {
+        keep_region(id, width, local, wide ? wire_ : product_bytes_);
     };
     const i64 inner = divide_up(a.inner, d_.tp);
-    keep(TensorId::mamba_z, a.inner, inner, true, "d_i");
-    keep(TensorId::mamba_x, a.inner, inner, true, "d_i");
+    keep(TensorId::mamba_z, a.inner, inner, true);
+    keep(TensorId::mamba_x, a.inner, inner, true);
     if (a.version != 1) {
         const i64 shared = saturating_product(a.groups, a.state);
         const i64 own = saturating_product(divide_up(a.groups, d_.tp), a.state);
-        keep(TensorId::mamba_b, shared, own, true, "g n");
-        keep(TensorId::mamba_c, shared, own, true, "g n");
-        keep(TensorId::mamba_dt, a.heads, divide_up(a.heads, d_.tp), true, "a_m");
+        keep(TensorId::mamba_b, shared, own, true);
+        keep(TensorId::mamba_c, shared, own, true);
+        keep(TensorId::mamba_dt, a.heads, divide_up(a.heads, d_.tp), true);
     } else {  // after the products by which x makes them: the sums over tp are whole on each rank
-        keep(TensorId::mamba_dt, a.dt_rank, a.dt_rank, true, "r_dt");
-        keep(TensorId::mamba_b, a.state, a.state, true, "n");
-        keep(TensorId::mamba_c, a.state, a.state, true, "n");
+        keep(TensorId::mamba_dt, a.dt_rank, a.dt_rank, true);
+        keep(TensorId::mamba_b, a.state, a.state, true);
+        keep(TensorId::mamba_c, a.state, a.state, true);
     }
-    keep(TensorId::mamba_scanned, a.inner, inner, true, "d_i");
-    keep(TensorId::mamba_output, a.inner, inner, false, "d_i");
+    keep(TensorId::mamba_scanned, a.inner, inner, true);
+    keep(TensorId::mamba_output, a.inner, inner, false);
 }
 
 void PartLister::linear_kept(const Linear& a) {
-    const auto keep = [&](TensorId id, i64 width, i64 local, bool wide, std::string_view symbol) {
-        keep_region(id, width, local, wide ? wire_ : product_bytes_, symbol);
+    const auto keep = [&](TensorId id, i64 width, i64 local, bool wide) {
+        keep_region(id, width, local, wide ? wire_ : product_bytes_);
     };
-    const auto of_heads = [&](TensorId id, i64 heads, i64 dim, bool wide, std::string_view symbol) {
-        keep(id, saturating_product(heads, dim), saturating_product(divide_up(heads, d_.tp), dim), wide,
-             symbol);
+    const auto of_heads = [&](TensorId id, i64 heads, i64 dim, bool wide) {
+        keep(id, saturating_product(heads, dim), saturating_product(divide_up(heads, d_.tp), dim), wide);
     };
     if (a.kind == LinearKind::short_conv) {
         const i64 own = divide_up(m_.hidden, d_.tp);
         for (const TensorId id : {TensorId::mixer_gate_in, TensorId::mixer_gate_out, TensorId::mixer_x,
                                   TensorId::mixer_convolved})
-            keep(id, m_.hidden, own, true, "h");
-        keep(TensorId::mixer_output, m_.hidden, own, false, "h");
+            keep(id, m_.hidden, own, true);
+        keep(TensorId::mixer_output, m_.hidden, own, false);
         return;
     }
     const bool lightning = a.kind == LinearKind::lightning;
     const auto projected = [&](TensorId q, TensorId k, TensorId v) {
         of_heads(q, lightning ? a.value_heads : a.key_heads, lightning ? a.value_head_dim : a.key_head_dim,
-                 true, "a_k d_k");
-        of_heads(k, a.key_heads, a.key_head_dim, true, "a_k d_k");
+                 true);
+        of_heads(k, a.key_heads, a.key_head_dim, true);
         of_heads(v, lightning ? a.key_heads : a.value_heads, lightning ? a.key_head_dim : a.value_head_dim,
-                 true, "a_v d_v");
+                 true);
     };
     projected(TensorId::mixer_q, TensorId::mixer_k, TensorId::mixer_v);
     if (!lightning) {
         constexpr i64 kChunk = 64;  // tokens of which one triangular system is solved and kept
         if (a.conv > 0)
             projected(TensorId::mixer_q_convolved, TensorId::mixer_k_convolved, TensorId::mixer_v_convolved);
-        of_heads(TensorId::mixer_beta, a.value_heads, 1, true, "a_v");
+        of_heads(TensorId::mixer_beta, a.value_heads, 1, true);
         if (a.kind == LinearKind::kimi_delta)
-            of_heads(TensorId::mixer_decay, a.key_heads, a.key_head_dim, true, "a_k d_k");
+            of_heads(TensorId::mixer_decay, a.key_heads, a.key_head_dim, true);
         else
-            of_heads(TensorId::mixer_decay, a.value_heads, 1, true, "a_v");
-        of_heads(TensorId::mixer_solved, a.value_heads, kChunk, true, "64 a_v");
+            of_heads(TensorId::mixer_decay, a.value_heads, 1, true);
+        of_heads(TensorId::mixer_solved, a.value_heads, kChunk, true);
     }
-    of_heads(TensorId::mixer_gate, a.value_heads, a.value_head_dim, true, "a_v d_v");
-    of_heads(TensorId::mixer_scanned, a.value_heads, a.value_head_dim, true, "a_v d_v");
-    of_heads(TensorId::mixer_output, a.value_heads, a.value_head_dim, false, "a_v d_v");
+    of_heads(TensorId::mixer_gate, a.value_heads, a.value_head_dim, true);
+    of_heads(TensorId::mixer_scanned, a.value_heads, a.value_head_dim, true);
+    of_heads(TensorId::mixer_output, a.value_heads, a.value_head_dim, false);
 }
 
 }  // namespace pentamesh

@@ -8,10 +8,10 @@ namespace {
 using i64 = std::int64_t;
 
 void list_embedding(const Plan& plan, KeptList& out) {
-    out.push_back({TensorId::embedding_tokens, Tokens::region, 1, 1, 8, {}, false, ""});
+    out.push_back({TensorId::embedding_tokens, Tokens::region, 1, 1, 8, {}, false});
     const i64 h = plan.model.hidden;
     if (plan.training.dropout)
-        out.push_back({TensorId::embedding_dropout_mask, Tokens::between, h, h, 1, {}, false, "h"});
+        out.push_back({TensorId::embedding_dropout_mask, Tokens::between, h, h, 1, {}, false});
 }
 
 // Lists logits in the compute type and the loss's tensors from them, cut by vocabulary.
@@ -19,11 +19,11 @@ void list_head(const Plan& plan, const Degrees& d, double wide, KeptList& out) {
     const i64 v = local_vocab(plan.model.vocab, d.vocab_multiple, d.tp), padded = v * d.tp;
     const i64 h = plan.model.hidden;
     for (const TensorId id : {TensorId::norm_final_input, TensorId::head_input})
-        out.push_back({id, Tokens::between, h, h, wide, {}, false, "h"});
+        out.push_back({id, Tokens::between, h, h, wide, {}, false});
     const SoftwareFacts& software = facts_of(plan.training.software);
     const double loss = d.tp > 1 ? software.loss_bytes_cut : software.loss_bytes;
     const auto logits = [&](TensorId id, double bytes) {
-        out.push_back({id, Tokens::region, padded, v, bytes, {}, false, "V"});
+        out.push_back({id, Tokens::region, padded, v, bytes, {}, false});
     };
     logits(TensorId::head_logits, std::min(wide, loss));
     if (loss > wide) logits(TensorId::head_loss, loss - wide);
@@ -32,8 +32,8 @@ void list_head(const Plan& plan, const Degrees& d, double wide, KeptList& out) {
 void list_mtp(const Plan& plan, const ActivationWidths& w, KeptList& out) {
     const i64 h = plan.model.hidden, both = saturating_product(2, h);
     for (const TensorId id : {TensorId::norm_mtp_embedding_input, TensorId::norm_mtp_hidden_input})
-        out.push_back({id, Tokens::between, h, h, w.wide, {}, false, "h"});
-    out.push_back({TensorId::mtp_projection_input, Tokens::between, both, both, w.product, {}, false, "2 h"});
+        out.push_back({id, Tokens::between, h, h, w.wide, {}, false});
+    out.push_back({TensorId::mtp_projection_input, Tokens::between, both, both, w.product, {}, false});
 }
 
 LayerSums sums_of(const Plan& plan, const Degrees& degrees, const RecomputeChoice& recompute,
@@ -52,20 +52,12 @@ LayerSums sums_of(const Plan& plan, const Degrees& degrees, const RecomputeChoic
 
 }  // namespace
 
-void list_kept(const Plan& plan, const Degrees& degrees, LayerKind kind, KeptList& out) {
+void list_kept(const Plan& plan, const Degrees& degrees, ModelEnd end, KeptList& out) {
     const ActivationWidths widths = activation_widths(plan.training.compute);
-    switch (kind) {
-    case LayerKind::dense:
-    case LayerKind::moe: {
-        const LayerTypes types = layer_types(plan.model);
-        LayerParts parts;
-        list_parts(plan, degrees, types[usual_type(plan.model, types, kind == LayerKind::moe)], parts);
-        out = parts.kept;
-        break;
-    }
-    case LayerKind::head: list_head(plan, degrees, widths.wide, out); break;
-    case LayerKind::embedding: list_embedding(plan, out); break;
-    case LayerKind::mtp: list_mtp(plan, widths, out); break;
+    switch (end) {
+    case ModelEnd::head: list_head(plan, degrees, widths.wide, out); break;
+    case ModelEnd::embedding: list_embedding(plan, out); break;
+    case ModelEnd::mtp: list_mtp(plan, widths, out); break;
     }
 }
 
@@ -73,9 +65,9 @@ LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const KeptList& k
     return sums_of(plan, degrees, plan.training.recompute, kept);
 }
 
-LayerSums layer_sums(const Plan& plan, const Degrees& degrees, LayerKind kind) {
+LayerSums layer_sums(const Plan& plan, const Degrees& degrees, ModelEnd end) {
     KeptList kept;
-    list_kept(plan, degrees, kind, kept);
+    list_kept(plan, degrees, end, kept);
     return sums_of(plan, degrees, RecomputeChoice(), kept);
 }
 

@@ -11,9 +11,11 @@ namespace pentamesh {
 // of most layers.
 [[nodiscard]] int usual_type(const Model& model, const LayerTypes& types, bool moe);
 
-// Lists what a layer of such a kind keeps; the embedding, the head with its loss, and what a prediction layer
-// keeps in addition to a whole layer.
-void list_kept(const Plan& plan, const Degrees& degrees, LayerKind kind, KeptList& out);
+// The ends of a model: its embedding, its head with the loss, and what a prediction layer has in addition to
+// a whole layer.
+enum class ModelEnd : std::uint8_t { embedding, head, mtp };
+// Lists what an end keeps.
+void list_kept(const Plan& plan, const Degrees& degrees, ModelEnd end, KeptList& out);
 
 // Sums one layer's activations.
 struct LayerSums {
@@ -23,7 +25,7 @@ struct LayerSums {
     double input = 0;       // of `all`: the layer's input
 };
 [[nodiscard]] LayerSums layer_sums(const Plan& plan, const Degrees& degrees, const KeptList& kept);
-// Sums a part that is no layer.
-[[nodiscard]] LayerSums layer_sums(const Plan& plan, const Degrees& degrees, LayerKind kind);
+// Sums an end of the model.
+[[nodiscard]] LayerSums layer_sums(const Plan& plan, const Degrees& degrees, ModelEnd end);
 
 }  // namespace pentamesh

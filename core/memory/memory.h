@@ -100,23 +100,6 @@ inline constexpr int kMemoryCategoryCount = 5;
 [[nodiscard]] std::string_view name_of(MemoryCategory category);
 [[nodiscard]] double bytes_of(const StageMemory& stage, MemoryCategory category);
 
-// One rank keeps this of one layer and one micro-batch, tensor by tensor, in the order of the forward pass.
-struct ActivationBytes {
-    TensorId id = TensorId::embedding;
-    std::string shape;  // symbols: "2 · b s · a d / (cp tp)"
-    double bytes = 0;   // its size if it is kept
-    bool kept = true;   // false: recomputed in the backward pass (training.recompute)
-};
-enum class LayerKind : std::uint8_t {
-    dense,
-    moe,
-    head,
-    embedding,
-    mtp
-};  // mtp: in addition to a whole
-    // layer
-void list_activations(const Plan& plan, const Mesh& mesh, LayerKind kind, std::vector<ActivationBytes>& out);
-
 // Names the parts of the buffers category.
 enum class Buffer : std::uint8_t {
     gradient_copy,

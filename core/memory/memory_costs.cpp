@@ -115,9 +115,9 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTy
     c.optimizer = optimizer_bytes(plan.training);
     c.shards = shards_of(plan, degrees);
     for (int t = 0; t < types.size(); ++t) c.layer.push_back(layer_sums(plan, degrees, parts[t].kept));
-    c.head = layer_sums(plan, degrees, LayerKind::head);
-    c.embedding = layer_sums(plan, degrees, LayerKind::embedding);
-    if (plan.model.mtp_layers > 0) c.mtp = layer_sums(plan, degrees, LayerKind::mtp);
+    c.head = layer_sums(plan, degrees, ModelEnd::head);
+    c.embedding = layer_sums(plan, degrees, ModelEnd::embedding);
+    if (plan.model.mtp_layers > 0) c.mtp = layer_sums(plan, degrees, ModelEnd::mtp);
     c.shared = shared_buffers(plan, degrees, parts);
     return c;
 }

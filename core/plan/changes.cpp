@@ -1,5 +1,6 @@
 #include "core/plan/changes.h"
 
+#include "core/plan/edits.h"
 #include "core/plan/factors.h"
 #include "core/plan/field_list.h"
 
@@ -7,32 +8,10 @@
 #include <utility>
 
 namespace pentamesh {
-namespace {
-
-void state(Source& source, std::string_view pointer) {
-    if (source.preset.empty()) return;
-    auto& stated = source.overrides;
-    if (std::find(stated.begin(), stated.end(), pointer) == stated.end()) stated.emplace_back(pointer);
-}
-
-void put(std::int64_t* field, std::int64_t value) {
-    *field = value;
-}
-void put(int* field, std::int64_t value) {
-    *field = static_cast<int>(value);
-}
-void put(std::optional<std::int64_t>* field, std::int64_t value) {
-    *field = value;
-}
-template <typename T>
-void put(const T&, std::int64_t) {}  // no whole number
-
-}  // namespace
-
 Plan with_gpus(const Plan& plan, std::int64_t gpus) {
     Plan p = plan;
     p.cluster.gpus = std::clamp(gpus, kDegree.least, kDegree.most);
-    state(p.cluster_source, "/gpus");
+    state_over_preset(p.cluster_source, "/cluster/gpus");
     return with_factor(p, Axis::tp, p.layout.tp, true);
 }
 
@@ -44,7 +23,7 @@ Plan with_gpus_as_replicas(const Plan& plan, std::int64_t gpus) {
     const std::int64_t replicas = replicas_in_force(p);
     if (replicas < 1) return with_gpus(plan, gpus);
     if (plan.layout.dp_replicate) l.dp_replicate = replicas;
-    state(p.cluster_source, "/gpus");
+    state_over_preset(p.cluster_source, "/cluster/gpus");
     return p;
 }
 
@@ -59,7 +38,8 @@ Plan with_gpus_per_node(const Plan& plan, std::int64_t gpus) {
     const auto says = [&](std::string_view pointer) {
         return std::find(stated.begin(), stated.end(), pointer) != stated.end();
     };
-    if (!says("/fast_domain") && !says("/tiers")) state(p.cluster_source, "/gpus_per_node");
+    if (!says("/fast_domain") && !says("/tiers"))
+        state_over_preset(p.cluster_source, "/cluster/gpus_per_node");
     return p;
 }
 
@@ -68,7 +48,7 @@ Plan with_cluster(const Plan& plan, Cluster cluster, std::string preset) {
     cluster.gpus = plan.cluster.gpus;
     p.cluster = std::move(cluster);
     p.cluster_source = {std::move(preset), {}};
-    state(p.cluster_source, "/gpus");
+    state_over_preset(p.cluster_source, "/cluster/gpus");
     return p;
 }
 
@@ -151,14 +131,19 @@ AxisOrder moved(const AxisOrder& order, std::size_t from, std::size_t to) {
     return out;
 }
 
+Plan in_place_of(const Plan& open, Plan proposed) {
+    proposed.name = open.name;
+    proposed.notes = open.notes;
+    proposed.scene = open.scene;
+    return proposed;
+}
+
 Plan with_number(const Plan& plan, std::string_view pointer, std::int64_t value) {
     if (pointer == "/cluster/gpus") return with_gpus(plan, value);
     Plan p = plan;
     for (const auto& f : list_fields(p)) {
         const auto* range = std::get_if<IntRange>(&f.range);
-        if (!range || !f.is(pointer)) continue;
-        std::visit([&](const auto& place) { put(place, std::clamp(value, range->least, range->most)); },
-                   f.place);
+        if (range && f.is(pointer)) (void)set_value(f.place, std::clamp(value, range->least, range->most));
     }
     return p;
 }

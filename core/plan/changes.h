@@ -44,6 +44,9 @@ using AxisOrder = std::array<Axis, kAxisCount>;
 // Returns the order with the element at `from` taken out and put at `to`.
 [[nodiscard]] AxisOrder moved(const AxisOrder& order, std::size_t from, std::size_t to);
 
+// Returns a plan that is proposed in the place of `open`: name, notes and the saved view stay its own.
+[[nodiscard]] Plan in_place_of(const Plan& open, Plan proposed);
+
 // Sets a whole number of the layout or the training by its pointer, "/training/global_batch", brought into
 // its range; GPUs go through with_gpus. Returns the plan as it was where there is no such number.
 [[nodiscard]] Plan with_number(const Plan& plan, std::string_view pointer, std::int64_t value);

@@ -106,15 +106,6 @@ bool set(std::vector<std::int64_t>* field, const EditValue& v) {
     return take<std::vector<std::int64_t>>(*field, v);
 }
 
-// Records that the plan itself states a part of a cluster that comes from a preset.
-void state_over_preset(Source& source, std::string_view path) {
-    constexpr std::string_view owner = "/cluster";
-    if (source.preset.empty() || !path.starts_with(owner) || path.size() <= owner.size()) return;
-    const std::string_view pointer = path.substr(owner.size());
-    if (std::find(source.overrides.begin(), source.overrides.end(), pointer) == source.overrides.end())
-        source.overrides.emplace_back(pointer);
-}
-
 // Returns the edit that gives `before` the value of `after`, where there is one.
 std::optional<EditValue> difference(const Read::Any& before, const Read::Any& after) {
     return std::visit(
@@ -127,6 +118,22 @@ std::optional<EditValue> difference(const Read::Any& before, const Read::Any& af
 }
 
 }  // namespace
+
+void state_over_preset(Source& source, std::string_view path) {
+    constexpr std::string_view owner = "/cluster";
+    if (source.preset.empty() || !path.starts_with(owner) || path.size() <= owner.size()) return;
+    const std::string_view pointer = path.substr(owner.size());
+    if (std::find(source.overrides.begin(), source.overrides.end(), pointer) == source.overrides.end())
+        source.overrides.emplace_back(pointer);
+}
+
+EditValue edit_value_of(const Read::Any& place) {
+    return std::visit([](const auto& v) { return value_of(v); }, place);
+}
+
+bool set_value(const Written::Any& place, const EditValue& value) {
+    return std::visit([&](const auto& field) { return set(field, value); }, place);
+}
 
 std::vector<Edit> edits_between(const Plan& from, const Plan& to) {
     std::vector<Edit> edits;
@@ -143,8 +150,7 @@ bool apply_in_core(Plan& plan, const std::vector<Edit>& edits) {
         const auto at =
             std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.is(edit.path); });
         state_over_preset(plan.cluster_source, edit.path);
-        return at != fields.end()
-               && std::visit([&](const auto& place) { return set(place, edit.value); }, at->place);
+        return at != fields.end() && set_value(at->place, edit.value);
     });
 }
 

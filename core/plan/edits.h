@@ -5,6 +5,7 @@
 #include "core/plan/plan.h"
 #include "core/plan/problem.h"
 
+#include <string_view>
 #include <vector>
 
 namespace pentamesh {
@@ -16,6 +17,10 @@ namespace pentamesh {
 // Returns false where a path is not one of those fields or the value is of another type; the plan is then
 // partly edited.
 [[nodiscard]] bool apply_in_core(Plan& plan, const std::vector<Edit>& edits);
+
+// Records that the plan itself states a part of a cluster that comes from a preset: "/cluster/gpus". Any
+// other path has no effect.
+void state_over_preset(Source& source, std::string_view path);
 
 // Returns edits_between(plan, a copy that `change` has worked on).
 template <typename Change>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/plan/plan_fields.h"
+#include "core/plan/problem.h"
 
 #include <span>
 #include <string>
@@ -110,6 +111,12 @@ template <typename T>
 [[nodiscard]] inline bool same_value(const FieldPlace<true>::Choice& a, const FieldPlace<true>::Choice& b) {
     return *a.value == *b.value;
 }
+
+// Returns a field's value as an edit states it: 0 of an optional one that is left out, a word of a choice of
+// recomputed modules.
+[[nodiscard]] EditValue edit_value_of(const FieldPlace<true>::Any& place);
+// Returns false, and leaves the field as it is, where the value is of another type.
+[[nodiscard]] bool set_value(const FieldPlace<false>::Any& place, const EditValue& value);
 
 // Returns them in the order of the plan file: the cluster's GPUs and their cost, the layout, the training.
 template <typename P>

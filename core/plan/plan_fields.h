@@ -16,6 +16,37 @@
 
 namespace pentamesh {
 
+// Names the pages on which the sheet of all fields shows them.
+enum class FieldTopic : std::uint8_t {
+    size,
+    attention,
+    experts,
+    other_model,
+    gpu,
+    fabric,
+    cluster,
+    layout,
+    training,
+    plan
+};
+template <>
+inline constexpr std::size_t kEnumCount<FieldTopic> = 10;
+template <>
+inline constexpr std::array<std::string_view, kEnumCount<FieldTopic>> kNames<FieldTopic>{
+    "Size",   "Attention",        "MLP and experts", "Other of the model", "GPU",
+    "Fabric", "Cluster and cost", "Layout",          "Training",           "Name and notes"};
+
+// Both speak to visitors that list fields for people; others need neither. The first names the page of the
+// fields that follow, the second the words before the next one, where its key does not read as words.
+template <typename V>
+void topic(V& v, FieldTopic t) {
+    if constexpr (requires { v.topic(t); }) v.topic(t);
+}
+template <typename V>
+void words(V& v, std::string_view label) {
+    if constexpr (requires { v.words(label); }) v.words(label);
+}
+
 // Says whether a field must be there, and whether it is written where it has its default.
 enum class Presence : std::uint8_t {
     required,
@@ -61,11 +92,13 @@ void moe_fields(P& m, V& v) {
     v.integer("shared_experts", m.shared_experts, {0, kMostDegree}, Presence::sparse);
     v.integer("shared_expert_ffn", m.shared_expert_ffn, kSizeOrNone, Presence::sparse);
     v.integer("first_dense_layers", m.first_dense_layers, {0, kMostLayers}, Presence::sparse);
+    words(v, "experts in every n-th layer");
     v.integer("every", m.every, {1, kMostLayers}, Presence::always);
     v.flag("router_bias", m.router_bias, Presence::sparse);
     v.flag("shared_expert_gate", m.shared_expert_gate, Presence::sparse);
     v.integer("max_nodes_per_token", m.max_nodes_per_token, {0, kMostDegree}, Presence::sparse);
     v.flag("beside_mlp", m.beside_mlp, Presence::sparse);
+    words(v, "width that experts work in");
     v.integer("latent", m.latent, kSizeOrNone, Presence::sparse);
 }
 
@@ -113,6 +146,7 @@ void run_fields(P& r, V& v) {
 
 template <typename P, typename V>
 void model_fields(P& m, V& v) {
+    topic(v, FieldTopic::size);
     v.text("name", m.name);
     v.integer("layers", m.layers, {1, kMostLayers}, Presence::required);
     v.integer("hidden", m.hidden, kSize, Presence::required);
@@ -120,31 +154,46 @@ void model_fields(P& m, V& v) {
     v.integer("kv_heads", m.kv_heads, kSize, Presence::always);
     v.integer("head_dim", m.head_dim, kSize, Presence::always);
     v.integer("ffn", m.ffn, kSizeOrNone, Presence::always);
+    topic(v, FieldTopic::experts);
     v.choice("ffn_kind", m.ffn_kind, Presence::always);
+    topic(v, FieldTopic::size);
     v.integer("vocab", m.vocab, kSize, Presence::required);
     v.integer("vocab_multiple", m.vocab_multiple, {0, kMostDegree}, Presence::sparse);
     v.flag("tied_embeddings", m.tied_embeddings, Presence::always);
+    topic(v, FieldTopic::other_model);
     v.choice("norm", m.norm, Presence::always);
+    topic(v, FieldTopic::attention);
     v.flag("qkv_bias", m.qkv_bias, Presence::sparse);
     v.flag("attention_bias", m.attention_bias, Presence::sparse);
+    topic(v, FieldTopic::experts);
     v.flag("mlp_bias", m.mlp_bias, Presence::sparse);
+    topic(v, FieldTopic::attention);
     v.flag("attention_sinks", m.attention_sinks, Presence::sparse);
     v.choice("qk_norm", m.qk_norm, Presence::sparse);
     v.choice("attention_gate", m.attention_gate, Presence::sparse);
     v.integer("value_head_dim", m.value_head_dim, kSizeOrNone, Presence::sparse);
+    topic(v, FieldTopic::other_model);
     v.flag("post_norms", m.post_norms, Presence::sparse);
     v.flag("shared_norm", m.shared_norm, Presence::sparse);
     v.flag("head_bias", m.head_bias, Presence::sparse);
+    topic(v, FieldTopic::attention);
     v.choice("positions", m.positions, Presence::always);
     v.integer("max_positions", m.max_positions, kSizeOrNone, Presence::sparse);
     v.choice("attention", m.attention, Presence::sparse);
     v.integer("sliding_window", m.sliding_window, kSizeOrNone, Presence::sparse);
+    words(v, "latent attention (MLA)");
     v.maybe_group("mla", m.mla, [](auto& s, auto& w) { mla_fields(s, w); });
+    topic(v, FieldTopic::experts);
+    words(v, "mixture of experts");
     v.maybe_group("moe", m.moe, [](auto& s, auto& w) { moe_fields(s, w); });
+    topic(v, FieldTopic::attention);
+    words(v, "linear attention");
     v.maybe_group("linear", m.linear, [](auto& s, auto& w) { linear_fields(s, w); });
     v.maybe_group("mamba", m.mamba, [](auto& s, auto& w) { mamba_fields(s, w); });
     v.groups("pattern", m.pattern, kMostRuns, [](auto& s, auto& w) { run_fields(s, w); });
+    topic(v, FieldTopic::size);
     v.integer("mtp_layers", m.mtp_layers, {0, kMostLayers}, Presence::sparse);
+    topic(v, FieldTopic::other_model);
     v.flag("mtp_dense", m.mtp_dense, Presence::sparse);
 }
 
@@ -194,6 +243,7 @@ void tier_fields(P& t, V& v) {
     v.text("name", t.name);
     v.choice("kind", t.kind, Presence::required);
     v.integer("domain", t.domain, {0, kMostDegree}, Presence::sparse);
+    words(v, "bandwidth per GPU");
     v.number("bytes_per_s", t.bytes_per_s, {0, kMostRate, true}, Presence::required);
     v.number("latency_s", t.latency_s, {0, kMostLatency_s}, Presence::always);
     v.number("oversubscription", t.oversubscription, {1, kMostOversubscription}, Presence::always);

@@ -29,7 +29,7 @@ struct SoftwareFacts {
     bool inputs_whole = false;        // under sequence parallelism a product keeps its gathered input
     double attention_copies = 0;      // further kept tensors as wide as attention's output
     bool activation_apart = false;    // an MLP keeps its activation's output and the product with the gate
-    // Lists tensors (names of list_activations) that plain selective recomputation keeps of attention and a
+    // Lists tensors (of LayerParts::kept) that plain selective recomputation keeps of attention and a
     // dense MLP. Where it is empty, all but the attention core are kept.
     std::vector<TensorId> selective_keeps;
     double gradient_copy_bytes = 0;  // of a number, in 16 bits in addition to an fp32 sum

@@ -34,12 +34,12 @@ class ActivationPlacer {
           counts_(count_layers(plan.model, types_, 0, plan.model.layers)), out_(out) {}
 
     void run() {
-        each(LayerKind::embedding, Place::embedding);
+        each(ModelEnd::embedding, Place::embedding);
         sum(TensorId::embedding_output, Place::embedding, Tokens::region, plan_.model.hidden,
             plan_.model.hidden, true);
         layers();
-        if (plan_.model.mtp_layers > 0) each(LayerKind::mtp, Place::mtp);
-        each(LayerKind::head, Place::head);
+        if (plan_.model.mtp_layers > 0) each(ModelEnd::mtp, Place::mtp);
+        each(ModelEnd::head, Place::head);
     }
 
   private:
@@ -92,9 +92,9 @@ class ActivationPlacer {
         p.layers = times(plan_.model, types_, counts_, t);
     }
 
-    void each(LayerKind kind, Place where) {
+    void each(ModelEnd end, Place where) {
         KeptList kept;
-        list_kept(plan_, degrees_, kind, kept);
+        list_kept(plan_, degrees_, end, kept);
         for (const Activation& a : kept) put(a, where);
     }
     void put(const Activation& a, Place where) {
@@ -113,8 +113,7 @@ class ActivationPlacer {
     void sum(TensorId id, Place where, Tokens tokens, std::int64_t width, std::int64_t local, bool tp) {
         if (moment_ == Moment::at_rest || !tp || on_tp(tokens) <= 1) return;
         const double wide = activation_widths(plan_.training.compute).wide;
-        Placement p =
-            place(Activation{id, tokens, width, local, wide, RecomputeModules(), false, "h"}, where);
+        Placement p = place(Activation{id, tokens, width, local, wide, RecomputeModules(), false}, where);
         p.axis[Axis::tp] = {Spread::partial, Dim::none, on_tp(tokens), 1};
         out_.push_back(p);
     }

@@ -98,7 +98,7 @@ Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Pre
     Plan out = plan;
     std::vector<std::string> fields;
     const auto flush = [&] {
-        if (!fields.empty()) out = parse_plan(write_plan(out), "", presets, fields);
+        if (!fields.empty()) out = with_sets(out, fields, presets);
         fields.clear();
     };
     for (const std::string& set : sets) {

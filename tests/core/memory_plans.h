@@ -1,7 +1,8 @@
 // Holds plans and their memory, shared by the tests of memory, savings and explanations.
 #pragma once
 
-#include "core/memory/memory.h"
+#include "core/memory/activations.h"
+#include "core/mesh/degrees.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "tests/core/bare_plan.h"
 
@@ -30,6 +31,25 @@ inline Memory memory_of(const Plan& p) {
     Memory out;
     compute_memory(p, build_mesh(p), flights(p), out);
     REQUIRE(out.stage.size() == static_cast<std::size_t>(p.layout.pp));
+    return out;
+}
+
+// Holds a tensor that one rank has of one layer and one micro-batch, from the forward to the backward.
+struct KeptBytes {
+    TensorId id;
+    double bytes;
+    bool kept;  // false: it is recomputed
+};
+// Lists those of a layer with experts, or with a dense MLP.
+inline std::vector<KeptBytes> kept_tensors(const Plan& plan, bool moe) {
+    const Degrees d = degrees_of(plan, build_mesh(plan));
+    const LayerTypes types = layer_types(plan.model);
+    LayerParts parts;
+    list_parts(plan, d, types[usual_type(plan.model, types, moe)], parts);
+    std::vector<KeptBytes> out;
+    for (const Activation& a : parts.kept)
+        out.push_back({a.id, bytes_of(a, token_counts(plan, d)),
+                       is_kept(a, plan.training.recompute, facts_of(plan.training.software))});
     return out;
 }
 

@@ -281,10 +281,8 @@ TEST_CASE("experts are cut by ep and etp, the rest of the layer by tp") {
 
 TEST_CASE("dispatched tokens take the place of a layer's own in the experts, times the imbalance") {
     Plan p = moe_plan();
-    std::vector<ActivationBytes> kept;
     const auto bytes = [&](TensorId id) {
-        list_activations(p, build_mesh(p), LayerKind::moe, kept);
-        for (const ActivationBytes& a : kept)
+        for (const KeptBytes& a : kept_tensors(p, true))
             if (a.id == id) return a.bytes;
         FAIL("no activation ", name_of(id));
         return 0.0;
@@ -308,10 +306,8 @@ TEST_CASE("the activations of a layer, tensor by tensor, add up to the stage's f
                 p.training.recompute = r;
                 p.training.attention = a;
                 p.training.dropout = moe;
-                std::vector<ActivationBytes> kept;
-                list_activations(p, build_mesh(p), moe ? LayerKind::moe : LayerKind::dense, kept);
                 double sum = 0;
-                for (const ActivationBytes& x : kept)
+                for (const KeptBytes& x : kept_tensors(p, moe))
                     if (x.kept) sum += x.bytes;
                 CHECK(sum == memory_of(p).stage[0].activations_per_layer);
             }

@@ -188,10 +188,8 @@ TEST_CASE("recomputing a module drops what its list of tensors says, and takes i
         CAPTURE(name_of(m));
         p.training.recompute = RecomputeChoice(RecomputeModules(m), 0, RecomputeMethod::block);
         const Evaluation e = evaluate(p);
-        std::vector<ActivationBytes> list;
-        list_activations(p, e.mesh, LayerKind::moe, list);
         double dropped = 0;
-        for (const ActivationBytes& a : list) dropped += a.kept ? 0 : a.bytes;
+        for (const test::KeptBytes& a : test::kept_tensors(p, true)) dropped += a.kept ? 0 : a.bytes;
         const std::size_t middle = 8;
         const StageMemory &was = none.memory.stage[middle], &is = e.memory.stage[middle];
         REQUIRE(was.layers == was.moe_layers);
@@ -207,10 +205,8 @@ TEST_CASE("mla_up_proj is worth the expanded queries, keys and values") {
     Plan p = preset_plan("deepseek-v3-2048");
     p.training.recompute =
         RecomputeChoice(RecomputeModules(RecomputeModule::mla_up_proj), 0, RecomputeMethod::block);
-    std::vector<ActivationBytes> list;
-    list_activations(p, build_mesh(p), LayerKind::moe, list);
     double dropped = 0;
-    for (const ActivationBytes& a : list) dropped += a.kept ? 0 : a.bytes;
+    for (const test::KeptBytes& a : test::kept_tensors(p, true)) dropped += a.kept ? 0 : a.bytes;
     CHECK(dropped == 2.0 * 4096 * 128 * (192 + 192 + 128));
 }
 

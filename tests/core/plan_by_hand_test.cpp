@@ -27,12 +27,12 @@ const PlanField* field_at(const std::vector<PlanField>& all, std::string_view po
 // Collects the pointers of all fields of a schema: objects are entered, a field of several forms is one.
 void collect_fields(const nlohmann::json& form, const std::string& pointer, std::set<std::string>& out) {
     nlohmann::json s = form;
-    if (form.contains("anyOf"))
+    if (form.contains("anyOf") && form["anyOf"][0].value("type", "") == "string")  // a preset's id, or whole
         for (const auto& one : form["anyOf"])
             if (one.contains("properties") && !one["properties"].contains("preset")) s = one;
     if (!s.contains("properties")) {
         if (pointer != "/format" && !pointer.ends_with("source") && !pointer.ends_with("/efficiency_of")
-            && !pointer.ends_with("/fast_domain"))
+            && pointer != "/cluster/fast_domain" && pointer != "/cluster/gpus_per_node")  // a tier's domain
             out.insert(pointer);
         return;
     }
@@ -114,6 +114,20 @@ TEST_CASE("a field that is changed by hand is in the plan, in its file, and can 
     CHECK(big.model.hidden == 8192);
     CHECK(with_field(plan, "/cluster/tiers/1/bytes_per_s", "400 Gb/s", presets()).cluster.tiers[1].bytes_per_s
           == 50e9);
+}
+
+TEST_CASE("recomputation is typed as a word or as its parts, and shown as it was typed") {
+    const Plan plan = presets().plan("llama-3-70b-3d");
+    const auto shown = [](const Plan& p) {
+        return field_at(list_plan_fields(p, presets()), "/training/recompute")->value;
+    };
+    const Plan full = with_field(plan, "/training/recompute", "full", presets());
+    CHECK(full.training.recompute.whole_layers());
+    CHECK(shown(full) == "full");
+    const Plan parts = with_field(plan, "/training/recompute", R"({"modules": ["mlp"]})", presets());
+    CHECK(parts.training.recompute.makes(RecomputeModule::mlp));
+    CHECK(shown(parts) == R"({"modules":["mlp"]})");
+    CHECK_THROWS_AS((void)with_field(plan, "/training/recompute", "sometimes", presets()), Error);
 }
 
 TEST_CASE("experts and latent attention are switched on and off") {

@@ -3,7 +3,8 @@
 #include "core/advice/advice.h"
 #include "core/decide/search.h"
 #include "core/memory/memory_costs.h"
-#include "plans.h"
+#include "tests/core/memory_plans.h"
+#include "tests/core/plans.h"
 #include "tests/near.h"
 
 #include <algorithm>
@@ -312,9 +313,7 @@ TEST_CASE("experts without sequence parallelism get s b / t tokens in memory, ti
     // The part of experts' time that follows the tokens is the same.
     const ModuleTimes &a = with.work.times.of(0).module, &b = without.work.times.of(0).module;
     CHECK(a[RecomputeModule::moe_act] == b[RecomputeModule::moe_act]);
-    std::vector<ActivationBytes> kept;
-    list_activations(p, without.mesh, LayerKind::moe, kept);
-    for (const ActivationBytes& t : kept)
+    for (const test::KeptBytes& t : test::kept_tensors(p, true))
         if (t.id == TensorId::experts_up) CHECK(t.bytes == 2 * (s / 4) * 2 * 14336);
 }
 

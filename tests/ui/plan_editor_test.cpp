@@ -13,9 +13,16 @@ namespace {
 
 constexpr Chord kAllFields{.key = Key::e, .ctrl = true, .shift = true};
 
+std::uint64_t page_of(Driver& d, const std::string& pointer) {
+    for (const PlanField& f : list_plan_fields(d.plan(), d.presets))
+        if (f.pointer == pointer) return static_cast<std::uint64_t>(f.topic);
+    FAIL("there is no field ", pointer);
+    return 0;
+}
+
 // Brings a field's control into sight as the keyboard would, and presses it.
 void press_field(Driver& d, const std::string& pointer, std::uint64_t index = 0) {
-    REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(section_of(pointer))));
+    REQUIRE(d.click("editor.section", page_of(d, pointer)));
     d.shell.ui_state().focus = id_of("editor" + pointer, index);
     d.shell.ui_state().focus_visible = true;
     d.settle();
@@ -151,7 +158,7 @@ TEST_CASE("a choice is picked from its list, and fields below the sheet's end ar
     press_field(d, "/training/optimizer");
     REQUIRE(d.click("editor.choices", 1));
     CHECK(d.plan().training.optimizer == static_cast<Optimizer>(1));
-    REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(EditorSection::training)));
+    REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(FieldTopic::training)));
     const auto thumb = d.shell.ui_state().rect_of("editor.fields.thumb");
     const auto first = d.shell.ui_state().rect_of("editor/training/sequence_length");
     REQUIRE((thumb && first));
@@ -175,7 +182,7 @@ TEST_CASE("tiers are added, changed and taken away") {
             press_field(d, f.pointer);
             if (f.kind != PlanField::Kind::flag) d.press({Key::escape});
         }
-    REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(EditorSection::fabric)));
+    REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(FieldTopic::fabric)));
     REQUIRE(d.click("editor.tier.remove"));
     CHECK(d.plan().cluster.tiers.size() == before);
     REQUIRE(d.click("editor.close"));

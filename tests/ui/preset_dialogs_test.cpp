@@ -10,7 +10,7 @@ using namespace pentamesh::ui;
 
 namespace {
 
-void open_sheet(Driver& d, EditorSection section) {
+void open_sheet(Driver& d, FieldTopic section) {
     d.press({.key = Key::e, .ctrl = true, .shift = true});
     REQUIRE(d.click("editor.section", static_cast<std::uint64_t>(section)));
 }
@@ -20,7 +20,7 @@ void change(Driver& d, const char* pointer, const char* text) {
     d.settle();
 }
 
-void save_as_preset(Driver& d, EditorSection section, std::string_view name) {
+void save_as_preset(Driver& d, FieldTopic section, std::string_view name) {
     open_sheet(d, section);
     REQUIRE(d.click("editor.preset"));
     REQUIRE(d.drawn("preset.name"));
@@ -41,7 +41,7 @@ TEST_CASE("a model that was changed by hand is kept as a preset, picked again, a
     const test::Folder config;
     Driver d("llama-3-70b-3d", {1280, 720}, 1, config.path);
     change(d, "/model/hidden", "6656");
-    save_as_preset(d, EditorSection::size, "Ours 38B");
+    save_as_preset(d, FieldTopic::size, "Ours 38B");
     CHECK(d.shell.dialog() == DialogKind::none);
     CHECK(d.plan().model_source.preset == "ours-38b");
     CHECK(d.plan().model.name == "Ours 38B");
@@ -60,7 +60,7 @@ TEST_CASE("a model that was changed by hand is kept as a preset, picked again, a
     CHECK(d.plan().model_source.preset == "ours-38b");
     // A field changed after that is marked, and goes back to the preset's value.
     change(d, "/model/layers", "12");
-    open_sheet(d, EditorSection::size);
+    open_sheet(d, FieldTopic::size);
     REQUIRE(d.click("editor.back", id_of("/model/layers")));
     CHECK(d.plan().model == over.model);
 }
@@ -68,7 +68,7 @@ TEST_CASE("a model that was changed by hand is kept as a preset, picked again, a
 TEST_CASE("a name that cannot be is refused while it is typed, and one that is there is asked about") {
     const test::Folder config;
     Driver d("llama-3-70b-3d", {1280, 720}, 1, config.path);
-    open_sheet(d, EditorSection::attention);
+    open_sheet(d, FieldTopic::attention);
     REQUIRE(d.click("editor.preset"));
     CHECK(says(d, "Save the model as a preset"));
     for (const auto& [name, reason] : std::initializer_list<std::pair<const char*, const char*>>{
@@ -82,12 +82,12 @@ TEST_CASE("a name that cannot be is refused while it is typed, and one that is t
     CHECK_FALSE(std::filesystem::exists(config.path / "models"));
     REQUIRE(d.click("dialog.cancel"));
     d.press({Key::escape});
-    save_as_preset(d, EditorSection::attention, "mine");
+    save_as_preset(d, FieldTopic::attention, "mine");
     CHECK(d.presets.model("mine").layers == 80);
     d.press({Key::escape});
     change(d, "/model/layers", "40");
     const Plan forty = d.plan();
-    save_as_preset(d, EditorSection::size, "Mine");
+    save_as_preset(d, FieldTopic::size, "Mine");
     CHECK(d.shell.dialog() == DialogKind::preset);
     CHECK(d.shell.dialog_error().find("is there already") != std::string::npos);
     CHECK(d.presets.model("mine").layers == 80);
@@ -107,7 +107,7 @@ TEST_CASE("a GPU and a cluster are kept, picked from their lists and named by a 
     const test::Folder config;
     Driver d("llama-3-70b-3d", {1280, 720}, 1, config.path);
     change(d, "/cluster/gpu/hbm_bytes", "96 GB");
-    save_as_preset(d, EditorSection::gpu, "Chip 96");
+    save_as_preset(d, FieldTopic::gpu, "Chip 96");
     CHECK(d.plan().cluster.gpu.id == "chip-96");
     CHECK(d.plan().cluster.gpu.hbm_bytes == 96e9);
     CHECK(says(d, "GPU *"));
@@ -129,7 +129,7 @@ TEST_CASE("a GPU and a cluster are kept, picked from their lists and named by a 
     d.drag({thumb->center().x, thumb->y + 4}, {thumb->center().x, thumb->y + 60});
     d.press({Key::escape});
     d.press({Key::escape});
-    save_as_preset(d, EditorSection::cluster, "Room 4");
+    save_as_preset(d, FieldTopic::cluster, "Room 4");
     CHECK(d.plan().cluster_source.preset == "room-4");
     d.press({Key::escape});
     const Plan over = d.plan();
@@ -145,7 +145,7 @@ TEST_CASE("a GPU and a cluster are kept, picked from their lists and named by a 
 TEST_CASE("tiers that were changed go back one field at a time, or all at once") {
     Driver d("llama-3-70b-3d", {1280, 720});
     const Plan before = d.plan();
-    open_sheet(d, EditorSection::fabric);
+    open_sheet(d, FieldTopic::fabric);
     CHECK_FALSE(d.drawn("editor.tier.back"));
     change(d, "/cluster/tiers/0/bytes_per_s", "100 GB/s");
     change(d, "/cluster/tiers/1/bytes_per_s", "100 GB/s");
@@ -166,7 +166,7 @@ TEST_CASE("own presets are listed with what is wrong with them, and removed when
     for (int i = 0; i < 12; ++i)
         config.put("gpus/chip" + std::to_string(i) + ".json", R"({"preset": "h100-sxm", "name": "Chip"})");
     Driver d("llama-3-70b-3d", {1280, 720}, 1, config.path);
-    save_as_preset(d, EditorSection::size, "a mine");
+    save_as_preset(d, FieldTopic::size, "a mine");
     d.press({Key::escape});
     REQUIRE(d.click("plan.model"));
     d.type("presets of your own");
@@ -215,7 +215,7 @@ TEST_CASE("what leaves the window has its own presets written out: the clipboard
     const test::Folder config;
     Driver d("llama-3-70b-3d", {1280, 720}, 1, config.path);
     change(d, "/model/hidden", "6656");
-    save_as_preset(d, EditorSection::size, "mine");
+    save_as_preset(d, FieldTopic::size, "mine");
     d.press({Key::escape});
     d.press({.key = Key::c, .ctrl = true});
     const Presets elsewhere(d.presets.root());

@@ -210,7 +210,7 @@ TEST_CASE("the ruler sets the cursor, and the mesh shows which GPUs work then un
     CHECK(pixels_apart(groups, d.surface.read(), cells) < 100);
 }
 
-TEST_CASE("hovering a stage's name in the timeline veils the other stages' GPUs") {
+TEST_CASE("hovering a stage's name in the timeline dims the other stages' GPUs") {
     Driver d("llama-3-70b-3d");
     d.move({5, 5});
     d.settle();

@@ -304,7 +304,6 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
                 c.rect(row, ui.theme().raised, 3);
             else if (hit.hovered)
                 c.rect(row, ui.theme().raised.alpha(0.5f), 3);
-            if (hit.hovered) state.hovered_row = static_cast<int>(r);
             TextStyle style = body;
             switch (r < looks.tone.size() ? looks.tone[r] : RowTone::plain) {
             case RowTone::plain: break;

@@ -18,7 +18,6 @@ namespace pentamesh::ui {
 struct TableState {
     float scroll = 0;  // rows
     float across = 0;  // pixels, where the columns are wider than the room
-    int hovered_row = -1;
 };
 // Says how a row's words look.
 enum class RowTone : std::uint8_t { plain, faint, heading };

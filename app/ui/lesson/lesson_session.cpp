@@ -214,7 +214,7 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.more = said(asked ? hide_answer(*step, step->more) : step->more);
     s.notes = said(step->notes);
     s.prompt = s.why = {};
-    s.veil = {};
+    s.hidden_answer = {};
     s.asked = {};
     s.hints.clear();
     s.mistakes.clear();
@@ -233,9 +233,9 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
     s.solution = solve(*step->question, s.start, s.start_evaluation, presets);
     s.asked = asked_plans(*step->question, s.solution);
     if (asked) {
-        s.veil = veil_of(*step, s.solution, plan, evaluation);
-        s.words = s.veil.figures(s.words);
-        s.more = s.veil.figures(s.more);
+        s.hidden_answer = hidden_answer_of(*step, s.solution, plan, evaluation);
+        s.words = s.hidden_answer.figures(s.words);
+        s.more = s.hidden_answer.figures(s.more);
     }
 }
 
@@ -274,9 +274,9 @@ bool judge(LessonSession& s) {
     return true;
 }
 
-Rewording words_under(const Veil& veil, Veil::Place place) {
-    if (!veil.hides()) return {};
-    return [veil, place](std::string_view text) { return veil.words(text, place); };
+Rewording words_hiding(const HiddenAnswer& hidden, HiddenAnswer::Place place) {
+    if (!hidden.hides()) return {};
+    return [hidden, place](std::string_view text) { return hidden.words(text, place); };
 }
 
 }  // namespace pentamesh::ui

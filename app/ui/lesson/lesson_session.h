@@ -4,10 +4,10 @@
 
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "core/teach/hidden_answer.h"
 #include "core/teach/lesson.h"
 #include "core/teach/lesson_answers.h"
 #include "core/teach/task.h"
-#include "core/teach/veil.h"
 #include "render/reworded.h"
 
 #include <cstdint>
@@ -61,9 +61,9 @@ struct LessonSession {
     bool made_asked = false;  // with the answer hidden
     std::string words, more, prompt, why, notes;
     Solution solution;
-    AskedPlans asked;  // that the answer may show
-    Veil veil;         // hides the open question's answer
-    Plan start;        // the step's own plan
+    AskedPlans asked;            // that the answer may show
+    HiddenAnswer hidden_answer;  // hides the open question's answer
+    Plan start;                  // the step's own plan
     Evaluation start_evaluation;
     bool plan_changed = false;  // since
     TaskState task;
@@ -140,6 +140,6 @@ void make_texts(LessonSession& session, const Plan& plan, const Evaluation& eval
 bool judge(LessonSession& session);
 
 // Returns the rewording that hides the answer in a place; empty where nothing is hidden.
-[[nodiscard]] Rewording words_under(const Veil& veil, Veil::Place place);
+[[nodiscard]] Rewording words_hiding(const HiddenAnswer& hidden, HiddenAnswer::Place place);
 
 }  // namespace pentamesh::ui

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 namespace pentamesh::ui {
 
@@ -50,7 +49,10 @@ interop::ImportRequest request_of(const Scene& scene, const ImportSheetState& s)
     r.text = s.text;
     r.path = s.origin;
     r.framework = s.framework;
-    r.model = s.own_model ? nlohmann::json::parse(write_plan(scene.plan)).at("model").dump() : s.model;
+    if (s.own_model)
+        r.own_model = scene.plan.model;
+    else
+        r.model = s.model;
     r.cluster = s.cluster;
     r.recipe = s.recipe;
     if (s.gpus.empty()) return r;

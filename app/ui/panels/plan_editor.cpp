@@ -23,57 +23,6 @@ namespace {
 constexpr std::string_view kGpuPointer = "/cluster/gpu";
 constexpr float kFieldRow = 30, kFieldGap = 4, kLabelWidth = 190, kBoxWidth = 230, kSectionWidth = 150;
 
-constexpr std::array<std::string_view, kEditorSectionCount> kSectionNames{
-    "Size",   "Attention",        "MLP and experts", "Other of the model", "GPU",
-    "Fabric", "Cluster and cost", "Layout",          "Training",           "Name and notes"};
-
-// These are fields of the model by section; all others are under "Other of the model".
-constexpr std::array<std::string_view, 11> kSizeKeys{
-    "name", "layers", "hidden",         "heads",           "kv_heads",  "head_dim",
-    "ffn",  "vocab",  "vocab_multiple", "tied_embeddings", "mtp_layers"};
-constexpr std::array<std::string_view, 14> kAttentionKeys{
-    "attention",       "mla",     "sliding_window", "qkv_bias",      "attention_bias",
-    "attention_sinks", "qk_norm", "positions",      "max_positions", "pattern",
-    "linear",          "mamba",   "attention_gate", "value_head_dim"};
-constexpr std::array<std::string_view, 3> kExpertKeys{"ffn_kind", "mlp_bias", "moe"};
-
-template <std::size_t N>
-bool has(const std::array<std::string_view, N>& keys, std::string_view key) {
-    return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
-std::string_view leaf_of(std::string_view pointer) {
-    return pointer.substr(pointer.rfind('/') + 1);
-}
-
-// Returns the words before the value: "kv heads", "tier 2, bandwidth per GPU and direction".
-std::string label_of(const PlanField& f) {
-    const std::string_view leaf = leaf_of(f.pointer);
-    std::string label(leaf);
-    if (leaf == "bytes_per_s") label = "bandwidth per GPU";
-    if (leaf == "moe") label = "mixture of experts";
-    if (leaf == "mla") label = "latent attention (MLA)";
-    if (leaf == "linear") label = "linear attention";
-    if (leaf == "every") label = "experts in every n-th layer";
-    if (leaf == "latent") label = "width that experts work in";
-    for (const std::string_view unit : {"_bytes_per_s", "_bytes", "_s"})
-        if (label.size() > unit.size() && label.ends_with(unit)) {
-            label.resize(label.size() - unit.size());
-            if (unit == "_bytes_per_s") label += " bandwidth";
-            if (unit == "_bytes") label += " size";
-            break;
-        }
-    std::replace(label.begin(), label.end(), '_', ' ');
-    constexpr std::string_view kTiers = "/cluster/tiers/";
-    if (f.pointer.starts_with(kTiers)) {
-        const std::string number = f.pointer.substr(kTiers.size(), f.pointer.rfind('/') - kTiers.size());
-        label = "tier " + std::to_string(std::stoi(number) + 1) + ", " + label;
-    }
-    if (f.pointer.find("/overlap/") != std::string::npos) label = "overlap " + label;
-    if (f.pointer.find("/flops/") != std::string::npos) label += ", dense";
-    return label;
-}
-
 std::string allowed_text(const PlanField& f) {
     switch (f.kind) {
     case PlanField::Kind::whole:
@@ -83,13 +32,17 @@ std::string allowed_text(const PlanField& f) {
         if (f.pointer.ends_with("/pattern"))
             return R"(runs of layers as JSON: [{"kind": "window", "ffn": "dense", "count": 5, "window": 1024}, …])";
         return "values with commas between them, or none";
-    case PlanField::Kind::json: return "a word, or JSON";
+    case PlanField::Kind::json: {
+        std::string words;
+        for (const std::string& choice : f.choices) words += choice + ", ";
+        return words + R"(or JSON such as {"layers": 4})";
+    }
     default: return "";
     }
 }
 
 PlanEdit edit_of(Plan plan, const PlanField& f, std::string_view value) {
-    return {std::move(plan), label_of(f) + " " + std::string(value), ""};
+    return {std::move(plan), f.label + " " + std::string(value), ""};
 }
 
 // Returns the plan with the value, or nothing and why.
@@ -136,8 +89,7 @@ std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Pl
     c.frame(box, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
     if (hit.focused) ui.focus_ring(box, 6);
     const std::string shown = f.value.empty() ? "—" : f.value;
-    if (c.text_in(box.inset(10, 0), shown, ui.style(13)) && hit.hovered)
-        ui.tooltip(label_of(f) + "\n" + shown);
+    if (c.text_in(box.inset(10, 0), shown, ui.style(13)) && hit.hovered) ui.tooltip(f.label + "\n" + shown);
     if (hit.clicked) {
         state.editing = f.pointer;
         state.edit_text = f.value;
@@ -173,7 +125,7 @@ std::optional<PlanEdit> control(Ui& ui, Rect box, const Scene& scene, const Plan
 // Returns words for the way back to the preset: a whole group only comes or goes with its switch.
 std::string back_words(const PlanField& f) {
     if (f.kind != PlanField::Kind::group) return "back to " + f.preset_value;
-    std::string what = f.pointer == "/model/moe" ? "experts" : label_of(f);
+    std::string what = f.pointer == "/model/moe" ? "experts" : f.label;
     return (f.preset_value == "on" ? "bring back the " : "remove the ") + what;
 }
 
@@ -184,10 +136,10 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     room.cut_top(kFieldGap);
     const Rect name = row.cut_left(std::min(kLabelWidth, row.w * 0.42f));
     const bool changed = !f.preset_value.empty();
-    const std::string label = label_of(f) + (changed ? " *" : "");
+    const std::string label = f.label + (changed ? " *" : "");
     c.text_in(name, label, ui.style(13, changed ? Tone::text : Tone::secondary));
     if (ui.hovers(name))
-        ui.tooltip(label_of(f) + "\n" + f.pointer + (allowed_text(f).empty() ? "" : "\n" + allowed_text(f)));
+        ui.tooltip(f.label + "\n" + f.pointer + (allowed_text(f).empty() ? "" : "\n" + allowed_text(f)));
     const Rect box = row.cut_left(std::min(kBoxWidth, row.w)).inset(0, 2);
     std::optional<PlanEdit> edit = control(ui, box, scene, f, state);
     row.cut_left(12);
@@ -292,10 +244,10 @@ std::optional<PlanEdit> draw_gpus(Ui& ui, const Scene& scene, PlanEditorState& s
 }
 
 // Returns the kind of preset that the section's part of the plan can be kept as.
-std::optional<PresetKind> preset_kind_of(EditorSection s) {
-    if (s <= EditorSection::other_model) return PresetKind::model;
-    if (s == EditorSection::gpu) return PresetKind::gpu;
-    const bool cluster = s == EditorSection::fabric || s == EditorSection::cluster;
+std::optional<PresetKind> preset_kind_of(FieldTopic s) {
+    if (s <= FieldTopic::other_model) return PresetKind::model;
+    if (s == FieldTopic::gpu) return PresetKind::gpu;
+    const bool cluster = s == FieldTopic::fabric || s == FieldTopic::cluster;
     return cluster ? std::optional(PresetKind::cluster) : std::nullopt;
 }
 
@@ -312,10 +264,9 @@ void preset_button(Ui& ui, Rect& head, const Scene& scene, PlanEditorState& stat
 
 void draw_sections(Ui& ui, Rect room, PlanEditorState& state) {
     Canvas& c = ui.canvas();
-    for (int i = 0; i < kEditorSectionCount; ++i) {
-        const auto section = static_cast<EditorSection>(i);
+    for (const FieldTopic section : all_of<FieldTopic>()) {
         const Rect row = room.cut_top(28);
-        const Hit hit = ui.area("editor.section", row, static_cast<std::uint64_t>(i));
+        const Hit hit = ui.area("editor.section", row, static_cast<std::uint64_t>(section));
         const bool current = section == state.section;
         row_ground(ui, row, hit, current);
         c.text_in(row.inset(8, 0), name_of(section), ui.style(13, current ? Tone::text : Tone::secondary));
@@ -345,8 +296,8 @@ std::optional<PlanEdit> draw_choices(Ui& ui, const Scene& scene, const std::vect
     return try_value(scene, *f, f->choices[r.picked], state);
 }
 
-bool is_model(EditorSection s) {
-    return s <= EditorSection::other_model;
+bool is_model(FieldTopic s) {
+    return s <= FieldTopic::other_model;
 }
 
 // The line about the model needs no layout. Below it stands the reason why there are no other figures. The
@@ -375,26 +326,6 @@ void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state,
 
 }  // namespace
 
-std::string_view name_of(EditorSection section) {
-    return kSectionNames[static_cast<std::size_t>(section)];
-}
-
-EditorSection section_of(std::string_view pointer) {
-    constexpr std::string_view kModel = "/model/";
-    if (pointer.starts_with(kModel)) {
-        std::string_view key = pointer.substr(kModel.size());
-        key = key.substr(0, key.find('/'));
-        if (has(kSizeKeys, key)) return EditorSection::size;
-        if (has(kAttentionKeys, key)) return EditorSection::attention;
-        return has(kExpertKeys, key) ? EditorSection::experts : EditorSection::other_model;
-    }
-    if (pointer.starts_with("/cluster/gpu/")) return EditorSection::gpu;
-    if (pointer.starts_with("/cluster/tiers")) return EditorSection::fabric;
-    if (pointer.starts_with("/cluster")) return EditorSection::cluster;
-    if (pointer.starts_with("/layout")) return EditorSection::layout;
-    return pointer.starts_with("/training") ? EditorSection::training : EditorSection::plan;
-}
-
 std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state,
                                          std::uint64_t revision) {
     if (!state.open) return std::nullopt;
@@ -418,12 +349,12 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
         room.cut_left(20);
         ScrollArea area(ui, "editor.fields", room, state.scroll, {.keys = state.editing.empty()});
         area.room.cut_right(8);
-        if (state.section == EditorSection::fabric)
+        if (state.section == FieldTopic::fabric)
             if (auto e = tier_buttons(ui, area.room, scene, state)) edit = std::move(e);
-        if (state.section == EditorSection::gpu)
+        if (state.section == FieldTopic::gpu)
             if (auto e = gpu_row(ui, area.room, scene, state)) edit = std::move(e);
         for (const PlanField& f : fields)
-            if (section_of(f.pointer) == state.section)
+            if (f.topic == state.section)
                 if (auto e = field_row(ui, area.room, scene, f, state)) edit = std::move(e);
         if (scene.flags) draw_flag_words(ui, room, *scene.flags);
     }

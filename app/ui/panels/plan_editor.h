@@ -13,27 +13,10 @@
 
 namespace pentamesh::ui {
 
-enum class EditorSection : std::uint8_t {
-    size,
-    attention,
-    experts,
-    other_model,
-    gpu,
-    fabric,
-    cluster,
-    layout,
-    training,
-    plan
-};
-inline constexpr int kEditorSectionCount = 10;
-[[nodiscard]] std::string_view name_of(EditorSection section);
-// Returns the section of a field: "/model/moe/top_k" is under experts.
-[[nodiscard]] EditorSection section_of(std::string_view pointer);
-
 struct PlanEditorState {
     bool open = false;
     bool fresh = false;  // opened in this frame
-    EditorSection section = EditorSection::size;
+    FieldTopic section = FieldTopic::size;
     ScrollState scroll;
     std::string editing, edit_text;  // pointer of the field that is typed
     bool edit_fresh = false;
@@ -46,7 +29,7 @@ struct PlanEditorState {
     Kept<std::optional<Plan>, std::pair<std::uint64_t, std::string>> tried;
     std::optional<PresetKind> wants_preset;  // this part of the plan is to be kept as a preset
 
-    void open_at(EditorSection at) {
+    void open_at(FieldTopic at) {
         *this = {};
         open = fresh = true;
         section = at;

@@ -24,8 +24,8 @@ MaybeEdit pick(Ui& ui, PlanPanelState& state, const std::vector<MenuItem>& items
 
 // Lists the presets, then the sheet of all fields, then one's own presets where there are any.
 template <typename Make>
-MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind,
-                      EditorSection section, std::string_view current, Make&& make) {
+MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind, FieldTopic section,
+                      std::string_view current, Make&& make) {
     PresetMenu menu = preset_menu(scene.presets, kind, current);
     menu.items.push_back({.label = "Edit the " + std::string(word_of(kind)) + "…",
                           .right = "by hand",
@@ -57,13 +57,13 @@ namespace {
 
 MaybeEdit model_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     return pick_preset(
-        ui, scene, state, PresetKind::model, EditorSection::size, scene.plan.model_source.preset,
+        ui, scene, state, PresetKind::model, FieldTopic::size, scene.plan.model_source.preset,
         [&](const std::string& id) { return with_model(scene.plan, scene.presets.model(id), id); });
 }
 
 MaybeEdit cluster_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     return pick_preset(
-        ui, scene, state, PresetKind::cluster, EditorSection::fabric, scene.plan.cluster_source.preset,
+        ui, scene, state, PresetKind::cluster, FieldTopic::fabric, scene.plan.cluster_source.preset,
         [&](const std::string& id) { return with_cluster(scene.plan, scene.presets.cluster(id), id); });
 }
 

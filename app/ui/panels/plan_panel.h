@@ -24,10 +24,10 @@ struct PlanPanelState {
     std::string editing;                 // the number that is being typed: "tp", "gpus" ...; empty: none
     std::string edit_text, edit_before;  // as it is, as it was
     bool edit_fresh = false;
-    std::optional<EditorSection> wants_editor;  // the sheet of all fields is to open there
-    bool wants_presets = false;                 // the list of one's own presets is to open
-    bool wants_stages = false;                  // the sheet of layers per stage is to open
-    bool spare_replicates = false;              // GPUs that come are replicas, not shards
+    std::optional<FieldTopic> wants_editor;  // the sheet of all fields is to open there
+    bool wants_presets = false;              // the list of one's own presets is to open
+    bool wants_stages = false;               // the sheet of layers per stage is to open
+    bool spare_replicates = false;           // GPUs that come are replicas, not shards
     std::string refused;  // the number whose last value was refused, until the next edit; empty: none
     std::string refusal;  // the typed text, and the allowed values
 };

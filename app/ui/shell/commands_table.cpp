@@ -46,7 +46,7 @@ void Shell::make_file_commands() {
              .menu = menu,
              .separator = separator,
              .run = [this] { dialogs_.ask_review(); },
-             .enabled = [this] { return window_.host.save_review && !window_.veil.hides(); }});
+             .enabled = [this] { return window_.host.save_review && !window_.hidden_answer.hides(); }});
     };
     add_review("file.review", "Export review…", "File", false);
     add_review("export.review", "Export review for a meeting…", "Export", true);
@@ -111,12 +111,12 @@ void Shell::make_edit_commands() {
          .menu = "Edit",
          .chord = ctrl(Key::e, true),
          .separator = true,
-         .run = [this] { sheets_.open_fields(EditorSection::size); }});
+         .run = [this] { sheets_.open_fields(FieldTopic::size); }});
     add(in_menu("Edit", "edit.model", "Edit the model…", {},
-                [this] { sheets_.open_fields(EditorSection::size); }));
+                [this] { sheets_.open_fields(FieldTopic::size); }));
     add(in_menu("Edit", "edit.new_model", "New model…", {}, [this] { sheets_.begin_new_model(); }));
     add(in_menu("Edit", "edit.cluster", "Edit the cluster…", {},
-                [this] { sheets_.open_fields(EditorSection::fabric); }));
+                [this] { sheets_.open_fields(FieldTopic::fabric); }));
     add(in_menu("Edit", "edit.presets", "Presets of your own…", {}, [this] { dialogs_.ask_own_presets(); }));
     add({.id = "edit.stages",
          .title = "Layers of each stage…",
@@ -222,7 +222,7 @@ void Shell::make_export_commands() {
          .run = [this] { dialogs_.copy_picture(); },
          .enabled = [this] { return static_cast<bool>(window_.host.save_picture); }});
     // A table can hold the answer to an open question: it is not offered while that is hidden.
-    const auto tells_nothing = [this] { return !window_.veil.hides(); };
+    const auto tells_nothing = [this] { return !window_.hidden_answer.hides(); };
     add({.id = "export.table",
          .title = "This table…",
          .menu = "Export",
@@ -247,7 +247,7 @@ void Shell::make_export_commands() {
              .title = f.title,
              .menu = "Export",
              .run = [this, format = f.format] { copy_table(format); },
-             .enabled = [this] { return window_.host.set_clipboard && !window_.veil.hides(); }});
+             .enabled = [this] { return window_.host.set_clipboard && !window_.hidden_answer.hides(); }});
 }
 
 void Shell::make_help_commands() {

@@ -5,6 +5,7 @@
 #include "core/advice/advice.h"
 #include "core/decide/compare.h"
 #include "core/decide/nearby.h"
+#include "core/plan/changes.h"
 
 #include <algorithm>
 #include <array>
@@ -165,15 +166,12 @@ void Decider::look_for_better() {
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
     if (near != nullptr && much(near->step_s)) {
-        Plan plan = near->plan;
-        plan.name = open.name, plan.notes = open.notes;
-        plan.scene = open.scene;
         const ChangesWords changes = changes_words(open, near->choice);
         static constexpr std::array<const char*, 4> kCounts{"One change makes it", "Two changes make it",
                                                             "Three changes make it", "Four changes make it"};
         const auto n = static_cast<std::size_t>(std::max(1, changes.changes));
         offer(n <= kCounts.size() ? kCounts[n - 1] : std::to_string(n) + " changes make it", near->step_s,
-              near->memory_bytes, std::move(plan), changes.words, &near->step);
+              near->memory_bytes, in_place_of(open, near->plan), changes.words, &near->step);
     }
     if (best != nullptr && much(best->step_s) && !enough)
         offer("The best layout that the search knows takes", best->step_s, best->memory_bytes,

@@ -12,7 +12,7 @@
 namespace pentamesh::ui {
 namespace {
 
-constexpr float kLeftRow = 36, kBrowser = 820;
+constexpr float kLeftRow = 36, kFileDialog = 820;
 constexpr std::size_t kMostLeft = 6;  // rows; the others come up as these go
 
 }  // namespace
@@ -21,7 +21,7 @@ const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
     static const auto file = [](std::string_view head, std::string_view files, bool saves,
                                 std::vector<std::string> endings) {
         return Row{.head = head,
-                   .width = kBrowser,
+                   .width = kFileDialog,
                    .draw = &Dialogs::draw_file,
                    .files = files,
                    .saves = saves,
@@ -139,7 +139,7 @@ void Dialogs::draw(Ui& ui) {
     if (dialog_.kind == DialogKind::none) return;
     const Row& row = row_of(dialog_.kind);
     const Vec2 size = ui.frame().size;
-    const bool waits = native_dialog_ != nullptr, browses = !row.files.empty() && !waits;
+    const bool waits = native_dialog_ != nullptr, asks_here = !row.files.empty() && !waits;
     const float w = std::min(waits ? 480.0f : row.width, size.x - 32);
     const auto height = [&](std::string_view text, const TextStyle& style, float line) {
         return text.empty() ? 0 : ui.canvas().paragraph_height(w - 2 * kDialogPad.x, text, style, line) + 6;
@@ -152,7 +152,7 @@ void Dialogs::draw(Ui& ui) {
     const float body = row.height != nullptr ? (this->*row.height)(ui, w - 2 * kDialogPad.x) : 0;
     const float needed = 2 * kDialogPad.y + kDialogHead + height(words, ui.style(13, Tone::secondary), 20)
                          + body + height(dialog_.error, ui.small(), 18) + kAboveButtons + kButtonHeight;
-    const float h = std::min(browses ? 580.0f : needed, size.y - 32);
+    const float h = std::min(asks_here ? 460.0f : needed, size.y - 32);
     const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
     const auto layer = ui.open_layer("dialog", box, true);
     Rect room = box.inset(kDialogPad.x, kDialogPad.y);
@@ -225,22 +225,12 @@ bool Dialogs::draw_recovery(Ui& ui, Rect room, Rect buttons) {
     return dialog_button(ui, buttons, "dialog.cancel", "Later");
 }
 
-// ---- files that are asked for: by the desktop's dialog where there is one, else by the window's own ------
+// ---- files that are asked for: by the desktop's dialog where there is one, else by a path ------
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::size_t kRecentInDialog = 8;
-
-bool file_exists(const fs::path& path) {
-    std::error_code ignored;
-    return fs::exists(path, ignored);
-}
-
-bool is_folder(const fs::path& path) {
-    std::error_code ignored;
-    return !path.empty() && fs::is_directory(path, ignored);
-}
 
 }  // namespace
 
@@ -258,16 +248,14 @@ void Dialogs::begin_file() {
         q.endings = row_of(dialog_.kind).endings;
         native_dialog_ = window_.host.file_dialog(q);
     }
-    if (!native_dialog_) begin_browsing();
+    if (!native_dialog_) ask_here();
 }
 
-void Dialogs::begin_browsing() {
-    browser_.saves = row_of(dialog_.kind).saves;
-    browser_.endings = row_of(dialog_.kind).endings;
-    browser_.fence = window_.host.fence;
-    browser_.begin(window_.first_folder());
-    if (dialog_.text.empty()) browser_.go_to(browser_.folder, dialog_.text);  // so that it can be read where
-    browser_.follow(dialog_.text, window_.host.home);
+void Dialogs::ask_here() {
+    path_field_.saves = row_of(dialog_.kind).saves;
+    path_field_.endings = row_of(dialog_.kind).endings;
+    path_field_.fence = window_.host.fence;
+    path_field_.begin(window_.first_folder(), dialog_.text, window_.host.home);
     dialog_.fresh = true;
 }
 
@@ -280,13 +268,13 @@ void Dialogs::poll() {
     switch (answer->kind) {
     case FileAnswer::Kind::cancelled: close(); return;
     case FileAnswer::Kind::failed:
-        begin_browsing();
+        ask_here();
         dialog_.error =
             "The desktop's dialog failed" + (answer->reason.empty() ? "." : ": " + answer->reason);
         return;
     case FileAnswer::Kind::picked:
         dialog_.text = answer->path.string();
-        begin_browsing();                  // for what is refused
+        ask_here();                        // for what is refused
         dialog_.confirmed = answer->path;  // it asked before it gave a file that is there
         window_.later("", [this] { finish_file(); });
     }
@@ -295,7 +283,7 @@ void Dialogs::poll() {
 bool Dialogs::draw_waiting(Ui& ui, Rect buttons) {
     if (dialog_button(ui, buttons, "dialog.here", "Ask here instead", true, 150)) {
         native_dialog_.reset();
-        begin_browsing();
+        ask_here();
     }
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
 }
@@ -307,17 +295,31 @@ bool Dialogs::draw_file(Ui& ui, Rect room, Rect buttons) {
         dialog_error_text(ui, room.cut_bottom(h), dialog_.error);
     }
     const std::string before = dialog_.text;
-    const std::vector<FilePlace> shown = places();
-    const BrowserAction action =
-        draw_file_browser(ui, room, browser_, dialog_.text, shown, window_.host.home, dialog_.fresh);
+    std::vector<std::string> recent;
+    for (std::size_t i = 0; i < std::min(kRecentInDialog, window_.settings.recent.size()); ++i)
+        recent.push_back(files_.recent_label(i));
+    const PathPicked picked =
+        draw_path_field(ui, room, path_field_, dialog_.text, recent, window_.host.home, dialog_.fresh);
     if (dialog_.text != before) dialog_.confirmed.clear(), dialog_.error.clear();
-    if (action.forget >= 0)
-        std::erase(window_.settings.recent, shown[static_cast<std::size_t>(action.forget)].path.string());
+    if (picked.recent >= 0) pick_recent(static_cast<std::size_t>(picked.recent));
     const bool opens = !row_of(dialog_.kind).saves;
     const char* label = opens ? "Open" : dialog_.confirmed.empty() ? "Save" : "Replace";
-    const bool go = dialog_button(ui, buttons, "dialog.ok", label) || action.go;
+    const bool go = dialog_button(ui, buttons, "dialog.ok", label) || picked.go;
     if (go && !leaf_of_typed(dialog_.text).empty()) window_.later("", [this] { finish_file(); });
     return dialog_button(ui, buttons, "dialog.cancel", "Cancel");
+}
+
+// A recent file is what is asked for; a dialog that saves goes to its folder.
+void Dialogs::pick_recent(std::size_t index) {
+    const fs::path file = window_.settings.recent[index];
+    leave_text_field();
+    if (row_of(dialog_.kind).saves) {
+        path_field_.go_to(file.parent_path(), dialog_.text);
+        dialog_.fresh = true;
+        return;
+    }
+    dialog_.text = file.string();
+    window_.later("", [this] { finish_file(); });
 }
 
 // Adds what the typed name lacks: the folder for "~", the folder that is shown, an ending.
@@ -333,12 +335,12 @@ fs::path Dialogs::typed_path() const {
                && std::none_of(row.endings.begin(), row.endings.end(), ends)) {
         text += row.endings.front();
     }
-    return typed_in(text, browser_.anchor, window_.host.home);
+    return typed_in(text, path_field_.base, window_.host.home);
 }
 
 // Done between frames.
 void Dialogs::finish_file() {
-    browser_.read_again();
+    path_field_.read_again();
     try_in_dialog([&] {
         const fs::path path = typed_path();
         std::error_code ignored;
@@ -358,23 +360,6 @@ void Dialogs::finish_file() {
         close();
         if (after) after();
     });
-}
-
-// ---- places and recent files --------------------------------------------------------------------------
-
-std::vector<FilePlace> Dialogs::places() const {
-    std::vector<FilePlace> out;
-    if (is_folder(window_.host.home)) out.push_back({"Home", window_.host.home});
-    if (const fs::path own = window_.document.path().parent_path();
-        is_folder(own) && own != window_.host.home)
-        out.push_back({"The plan's folder", own});
-    if (const fs::path root = window_.host.home.root_path(); is_folder(root))
-        out.push_back({"Computer", root});
-    for (std::size_t i = 0; i < std::min(kRecentInDialog, window_.settings.recent.size()); ++i) {
-        const fs::path file = window_.settings.recent[i];
-        out.push_back({file.filename().string(), file, true, !file_exists(file)});
-    }
-    return out;
 }
 
 }  // namespace pentamesh::ui

@@ -9,8 +9,8 @@
 #include "app/ui/review/preview.h"
 #include "app/ui/review/review.h"
 #include "app/ui/shell/commands.h"
-#include "app/ui/shell/file_browser.h"
 #include "app/ui/shell/files.h"
+#include "app/ui/shell/path_field.h"
 #include "app/ui/shell/picture_choice.h"
 #include "app/ui/shell/window.h"
 #include "core/io/presets.h"
@@ -131,8 +131,8 @@ class Dialogs {
     Dialog dialog_;
     ReviewChoice review_;
     PictureDialog picture_;
-    std::unique_ptr<FileDialog> native_dialog_;  // of the desktop, in the place of the window's own
-    FileBrowser browser_;
+    std::unique_ptr<FileDialog> native_dialog_;  // of the desktop, in the place of path_field_
+    PathField path_field_;
     std::unique_ptr<Review> review_work_;  // null until it is wanted
 
     [[nodiscard]] std::string head() const;
@@ -146,11 +146,11 @@ class Dialogs {
 
     // files
     void begin_file();
-    void begin_browsing();
+    void ask_here();
     bool draw_file(Ui& ui, Rect room, Rect buttons);
     bool draw_waiting(Ui& ui, Rect buttons);
     void finish_file();
-    [[nodiscard]] std::vector<FilePlace> places() const;
+    void pick_recent(std::size_t index);
     [[nodiscard]] std::filesystem::path typed_path() const;
 
     // dialog_picture.cpp

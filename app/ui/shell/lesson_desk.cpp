@@ -86,7 +86,7 @@ void LessonDesk::leave() {
     keep_answers();
     end_asked();
     lesson_ = {};
-    window_.veil = {};
+    window_.hidden_answer = {};
     unpin();
     if (pages_before_) show_open_pages(window_.views, *std::exchange(pages_before_, std::nullopt));
     if (!window_.set_aside) return;
@@ -125,7 +125,7 @@ void LessonDesk::begin_frame() {
     const auto before = shown();
     make_texts(lesson_, window_.document.plan(), window_.evaluation, window_.presets, window_.evaluated);
     if (before != shown()) window_.state.redraw_all = true;  // another question hides other words
-    window_.veil = lesson_.veil;
+    window_.hidden_answer = lesson_.hidden_answer;
     note_task();
     const LessonStep* step = lesson_.current();
     const bool asks = lesson_.asks_for_ranks();

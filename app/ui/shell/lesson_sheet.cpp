@@ -38,8 +38,8 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
     s.prompt = said(s.step.question->prompt);
     s.why = said(s.step.question->why);
     s.solution = solve(*s.step.question, s.plan, s.evaluation, presets);
-    s.veil = veil_of(s.step, s.solution, s.plan, s.evaluation);
-    s.asked = s.veil.figures(s.asked);
+    s.hidden_answer = hidden_answer_of(s.step, s.solution, s.plan, s.evaluation);
+    s.asked = s.hidden_answer.figures(s.asked);
     return s;
 }
 
@@ -83,7 +83,7 @@ std::string solution_of(const StepSheet& s) {
 }
 
 bool picture_answers(const StepSheet& s) {
-    return s.veil.covers;
+    return s.hidden_answer.covers;
 }
 
 std::optional<AskedPicture> asked_picture_of(const StepSheet& s, const Presets& presets) {
@@ -106,7 +106,7 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     request.task = s.step.task;
     request.theme = ThemeId::light;
     const bool asks = open && s.step.question && s.step.question->kind == QuestionKind::ranks;
-    if (open) request.veil = s.veil;
+    if (open) request.hidden_answer = s.hidden_answer;
     request.uncolored = asks;
     if (s.against) request.compared = {*s.against};
     if (!asks && s.step.scene.rank < s.evaluation.mesh.world) request.rank = s.step.scene.rank;

@@ -3,9 +3,9 @@
 
 #include "app/ui/shell/picture.h"
 #include "core/io/presets.h"
+#include "core/teach/hidden_answer.h"
 #include "core/teach/lesson.h"
 #include "core/teach/lesson_answers.h"
-#include "core/teach/veil.h"
 #include "render/surface.h"
 
 #include <optional>
@@ -23,7 +23,7 @@ struct StepSheet {
     std::string prompt, why;
     std::vector<std::string> hints;
     Solution solution;
-    Veil veil;
+    HiddenAnswer hidden_answer;
     std::optional<Plan> against;  // Compare shows the step's plan next to it
 };
 // `base`: the plan of steps that open none. Throws an error if the step's plan cannot be made.

@@ -16,6 +16,7 @@
 #include "core/explain/verdict.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
+#include "core/plan/changes.h"
 #include "core/plan/title.h"
 #include "render/page.h"
 #include "render/png.h"
@@ -35,40 +36,34 @@ constexpr std::string_view kReview = "review";
 
 constexpr int kMostTries = 12;  // at another height
 
-// Holds what a sheet is drawn from.
-struct PictureSheet {
-    Scene scene;
-    ViewStates views;
-    std::uint64_t revision;
-
-    void draw(Ui& ui, Rect room, ViewId view) { draw_titled_view(ui, room, scene, view, views, revision); }
-};
-
-void draw_sheet(Ui& ui, PictureSheet& sheet, ViewId view, const PictureRequest& request, const Veil& veil) {
+// Draws one view on a sheet by itself, as the window draws it.
+void draw_sheet(Ui& ui, Window& window, ViewId view, const PictureRequest& request) {
     const Vec2 size = ui.frame().size;
     Canvas& c = ui.canvas();
     c.rect({0, 0, size.x, size.y}, ui.theme().window);
     Rect room = Rect{0, 0, size.x, size.y}.inset(24, 18);
-    const Plan& p = sheet.scene.plan;
-    const Rewording words = words_under(veil, Veil::Place::view);
-    const Reworded under_veil(words);
+    Hover next;
+    Scene scene = window.scene(next);
+    const HiddenAnswer& hidden = window.hidden_answer;
+    const Rewording words = words_hiding(hidden, HiddenAnswer::Place::view);
+    const Reworded hiding(words);
     if (request.title) {
         const TextStyle style{Face::semibold, 16, ui.theme().text, 0};
-        room.cut_top(c.paragraph(room, title_of(p), style, 24));  // a long one goes on below
+        room.cut_top(c.paragraph(room, title_of(scene.plan), style, 24));  // a long one goes on below
     }
     if (request.caption)
-        room.cut_top(c.paragraph(room, assumptions_line(p, sheet.scene.evaluation), ui.small(), 18) + 8);
+        room.cut_top(c.paragraph(room, assumptions_line(scene.plan, scene.evaluation), ui.small(), 18) + 8);
     const Rect status = room.cut_bottom(24);
-    if (veil.covers)
+    if (hidden.covers)
         draw_cover(ui, room);
     else
-        sheet.draw(ui, room, view);
-    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, sheet.scene, -1, nullptr,
-                veil.covers_figures);
+        draw_titled_view(ui, room, scene, view, window.views, window.evaluated);
+    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, scene, -1, nullptr,
+                hidden.covers_figures);
 }
 
-// Returns the screen of the request; without one, a new window with the request's selection.
-Screen screen_of(const PictureRequest& request, const Shell& shell) {
+// Returns the screen of the request; without one, that of a new window with the request's selection.
+Screen screen_of(const PictureRequest& request, const Plan& plan, const Evaluation& evaluation) {
     if (request.screen) {
         Screen screen = *request.screen;
         stand_still(screen.views);
@@ -78,7 +73,7 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
     screen.settings.theme = request.theme;
     screen.selection = selection_at_first(shell.evaluation());
     if (request.group) screen.selection.choose(*request.group);
-    screen.veil = request.veil;
+    screen.hidden_answer = request.hidden_answer;
     screen.task = request.task;
     screen.views.mesh.plain = request.uncolored;
     if (const auto view = view_named(request.view); view && !request.page.empty())
@@ -87,8 +82,8 @@ Screen screen_of(const PictureRequest& request, const Shell& shell) {
         screen.selection.rank = request.rank;
         screen.selection.topic = Selection::Topic::rank;
     }
-    if (request.rank >= 0 && request.rank < shell.evaluation().mesh.world)
-        show_rank(screen.views.zoom, shell.document().plan(), shell.evaluation().mesh, request.rank);
+    if (request.rank >= 0 && request.rank < evaluation.mesh.world)
+        show_rank(screen.views.zoom, plan, evaluation.mesh, request.rank);
     return screen;
 }
 
@@ -144,11 +139,7 @@ void propose(const Plan& plan, const Evaluation& now, CompareViewState& compare)
     if (!now.step) return;
     const std::optional<SearchResult> near = best_within_two_edits(plan);
     if (!near || (now.memory.fits() && near->step_s >= now.step->time_s)) return;
-    Plan better = near->plan;
-    better.name = plan.name;
-    better.notes = plan.notes;
-    better.scene = plan.scene;
-    compare.propose(better);
+    compare.propose(in_place_of(plan, near->plan));
 }
 
 // Works out what the window makes in the background: a tornado, compared plans and the way between them.
@@ -208,6 +199,22 @@ std::string assumptions_line(const Plan& p, const Evaluation& e) {
 
 namespace {
 
+bool shows(ViewId id, const PictureRequest& request, const Screen& screen) {
+    if (request.view != kDashboardName) return request.view == view_of(id).name;
+    const ViewId in_pane = screen.views.in_pane[static_cast<std::size_t>(view_of(id).pane)];
+    return (screen.full ? *screen.full : in_pane) == id;
+}
+
+// Returns the text of the plan in the picture: it opens elsewhere, with the view of the picture.
+std::string plan_inside(const Presets& presets, const Plan& plan, const PictureRequest& request,
+                        const Screen& screen) {
+    Plan written = without_own_presets(plan, presets);
+    const bool dashboard = request.view == kDashboardName;
+    written.scene =
+        scene_as_saved(screen.views, screen.selection, dashboard ? std::nullopt : view_named(request.view));
+    return write_plan(written);
+}
+
 std::string draw_picture(const Presets& presets, const Plan& plan, const PictureRequest& request,
                          std::string_view ending, const FontFiles& fonts) {
     if (request.view == kReview) return picture_of_review(presets, plan, request, ending, fonts);
@@ -217,50 +224,29 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     const float scale = vector ? 1 : request.scale;
     Offscreen surface(size, scale, fonts);
     surface.record_text(request.text_runs != nullptr);
-    Shell shell(presets, plan, {});
-    Screen screen = screen_of(request, shell);
+    Window window(presets, plan, {});
+    window.evaluate();
+    Screen screen = screen_of(request, plan, window.evaluation);
     // The window searches in the background; here the search is done before the first frame.
-    const auto shows = [&](ViewId id) {
-        if (request.view != kDashboardName) return request.view == view_of(id).name;
-        const ViewId in_pane = screen.views.in_pane[static_cast<std::size_t>(view_of(id).pane)];
-        return (screen.full ? *screen.full : in_pane) == id;
-    };
-    if (shows(ViewId::search) && shell.evaluation().valid) search_to_the_end(plan, screen.views.search);
-    shell.show(screen);
-    shell.ui_state().without_bars = true;
-    // The plan in the picture opens with the view of the picture.
-    Plan written = without_own_presets(plan, presets);  // it is opened elsewhere
-    written.scene = scene_as_saved(screen.views, screen.selection,
-                                   request.view == kDashboardName ? std::nullopt : view_named(request.view));
-    const std::string text = write_plan(written);
-    UiState state;
-    state.for_picture = true;
-    Selection selection = shell.screen().selection;
-    const Hover none;
-    Hover next;
-    const std::uint64_t revision = shell.document().revision();
-    PictureSheet sheet{.scene = {.plan = plan,
-                                 .evaluation = shell.evaluation(),
-                                 .presets = presets,
-                                 .selection = selection,
-                                 .hover = none,
-                                 .next_hover = next,
-                                 .glossary = &shell.glossary()},
-                       .views = screen.views,
-                       .revision = revision};
+    if (shows(ViewId::search, request, screen) && window.evaluation.valid)
+        search_to_the_end(plan, screen.views.search);
+    const std::string text = plan_inside(presets, plan, request, screen);
+    std::optional<Shell> shell;  // of the whole window
+    if (request.view == kDashboardName) {
+        shell.emplace(presets, plan, Host{});
+        shell->show(screen);
+        shell->ui_state().without_bars = true;
+    } else {
+        window.show(screen);
+        window.state.for_picture = true;
+        work_out(request, presets, plan, window.evaluation, window.evaluated, window.views);
+    }
     const auto draw = [&](const FrameInfo& info, Page* page) {
-        if (request.view == kDashboardName) {
-            shell.frame(info, page);
-            return;
-        }
-        Ui ui(state, info, theme_of(screen.settings.theme), frame_canvas(info, page));
-        const TimelineViewState& timeline = sheet.views.timeline;
-        sheet.scene.time_cursor_s = timeline.cursor_s;
-        sheet.scene.shown_timeline = timeline.current(shell.evaluation(), revision);
-        draw_sheet(ui, sheet, *view_named(request.view), request, screen.veil);
+        if (shell) return shell->frame(info, page);
+        Ui ui(window.state, info, theme_of(window.settings.theme), frame_canvas(info, page));
+        draw_sheet(ui, window, *view_named(request.view), request);
     };
-    work_out(request, presets, plan, shell.evaluation(), revision, sheet.views);
-    const auto hidden = [&] { return std::max(state.hidden, shell.ui_state().hidden); };
+    const auto hidden = [&] { return (shell ? shell->ui_state() : window.state).hidden; };
     // The picture grows in height until all fits. It never shrinks: a wider part may need less height again.
     for (int i = 0; as_high && i < kMostTries; ++i) {
         surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
@@ -274,7 +260,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
             surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
     };
     frames(2);  // the first lays out, the second draws what the first found out
-    if (request.view == kDashboardName) settle(shell, frames);
+    if (shell) settle(*shell, frames);
     if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
     if (request.onto != nullptr) {
         surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });

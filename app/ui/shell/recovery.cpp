@@ -35,6 +35,18 @@ std::string window_of(const fs::path& file) {
 
 }  // namespace
 
+std::string age_text(std::filesystem::file_time_type time) {
+    using std::chrono::minutes;
+    const auto age = std::filesystem::file_time_type::clock::now() - time;
+    const auto n = std::max<std::int64_t>(0, std::chrono::duration_cast<minutes>(age).count());
+    const auto text = [](std::int64_t count, const char* unit) {
+        return std::to_string(count) + " " + unit + (count == 1 ? " ago" : "s ago");
+    };
+    if (n < 1) return "less than a minute ago";
+    if (n < 120) return text(n, "minute");
+    return n < 2880 ? text(n / 60, "hour") : text(n / 1440, "day");
+}
+
 Recovery::Recovery(fs::path folder, Write write)
     : folder_(std::move(folder)), write_text_(write ? std::move(write) : Write(write_plan)),
       window_(new_name()) {}

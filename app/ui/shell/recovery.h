@@ -20,6 +20,9 @@
 
 namespace pentamesh::ui {
 
+// Returns "3 minutes ago", "less than a minute ago".
+[[nodiscard]] std::string age_text(std::filesystem::file_time_type time);
+
 // A plan that a window left.
 struct LeftPlan {
     std::filesystem::path file;

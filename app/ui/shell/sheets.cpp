@@ -48,7 +48,7 @@ std::optional<PlanEdit> Sheets::draw(Ui& ui, Scene& scene) {
 
 void Sheets::begin_new_model() {
     window_.apply(new_model_edit(window_.document.plan()));
-    open_fields(EditorSection::size);
+    open_fields(FieldTopic::size);
 }
 
 std::optional<PresetKind> Sheets::take_wanted_preset() {

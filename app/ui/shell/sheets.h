@@ -32,7 +32,7 @@ class Sheets {
     void update();
     [[nodiscard]] bool works() const { return calibrate_.made.running; }
 
-    void open_fields(EditorSection section) { editor_.open_at(section); }
+    void open_fields(FieldTopic section) { editor_.open_at(section); }
     // The plan gets a model to be typed in, and the sheet of its fields opens.
     void begin_new_model();
     void open_stages() { stages_.open_now(); }

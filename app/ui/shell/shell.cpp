@@ -31,12 +31,6 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
         saved_settings_ = window_.settings;
         if (!warning.empty()) window_.say(warning);
     }
-    try {
-        const std::filesystem::path file = presets.root().parent_path() / "assets" / "glossary.json";
-        glossary_ = load_glossary(read_file(file), file.string());
-    } catch (const Error& e) {
-        window_.say(e.what());
-    }
     make_commands();
     files_.show_scene_of_plan();
     note_change();
@@ -84,7 +78,8 @@ bool Shell::offer_recovery() {
 
 bool Shell::wants_frame() const {
     const UiState& state = window_.state;
-    return state.wants_frame || state.motion.moves() || state.tooltip_pending || window_.dirty || hover_moved_ || window_.has_queue();
+    return state.wants_frame || state.motion.moves() || state.tooltip_pending || window_.dirty || hover_moved_
+           || window_.has_queue();
 }
 
 float Shell::scale() const {
@@ -128,46 +123,16 @@ bool Shell::due() const {
 Scene Shell::scene_of(Hover& next) {
     const KeptPlan* a = window_.views.compare.pinned();
     pinned_ = a != nullptr ? a->evaluation : nullptr;
-    return {.plan = window_.document.plan(),
-            .evaluation = window_.evaluation,
-            .presets = window_.presets,
-            .selection = window_.selection,
-            .hover = window_.hover,
-            .next_hover = next,
-            .time_cursor_s = window_.views.timeline.cursor_s,
-            .shown_timeline = window_.views.timeline.current(window_.evaluation, window_.evaluated),
-            .glossary = &glossary_,
-            .hosts = &window_.host_names.of(window_.document.plan(), window_.evaluation.mesh),
-            .flags = flags_framework(window_.settings, window_.document.plan().training.software),
-            .pinned = pinned_.get(),
-            .changed = decider_.changed(),
-            .change = decider_.change(),
-            .another_model = a != nullptr && !(a->plan->model == window_.document.plan().model),
-            .has_before = window_.document.before_last_edit() != nullptr,
-            .better = decider_.better()};
-}
-
-Screen Shell::screen() const {
-    return {window_.views, window_.selection, window_.settings, window_.full, window_.document.revision(),
-            window_.veil,  window_.task};
-}
-
-void Shell::show(const Screen& screen) {
-    window_.views = screen.views;
-    if (window_.views.search.found
-        && window_.views.search.found->running) {  // by another window: it has what is there
-        auto found = std::make_shared<SearchFound>(*window_.views.search.found);
-        found->running = false;
-        window_.views.search.found = std::move(found);
-    }
-    window_.selection = screen.selection;
-    window_.settings = screen.settings;
-    window_.full = screen.full;
-    window_.veil = screen.veil;
-    window_.task = screen.task;
-    window_.document.continue_after(screen.revision);  // what the views keep is made anew
-    window_.replaced = true;
-    window_.evaluate();
+    Scene scene = window_.scene(next);
+    scene.hosts = &window_.host_names.of(window_.document.plan(), window_.evaluation.mesh);
+    scene.flags = flags_framework(window_.settings, window_.document.plan().training.software);
+    scene.pinned = pinned_.get();
+    scene.changed = decider_.changed();
+    scene.change = decider_.change();
+    scene.another_model = a != nullptr && !(a->plan->model == window_.document.plan().model);
+    scene.has_before = window_.document.before_last_edit() != nullptr;
+    scene.better = decider_.better();
+    return scene;
 }
 
 // After an edit figures glide to their new value; a room that looks on has twice the time.
@@ -249,8 +214,8 @@ void Shell::run_queue() {
 }
 
 void Shell::draw_frame(const FrameInfo& info, Page* page) {
-    const Rewording words = words_under(window_.veil, Veil::Place::view);
-    const Reworded under_veil(words);  // tooltips are drawn last of all
+    const Rewording words = words_hiding(window_.hidden_answer, HiddenAnswer::Place::view);
+    const Reworded hiding(words);  // tooltips are drawn last of all
     UiState& state = window_.state;
     window_.typed = state.edit != 0 || state.focus_visible;
     Ui ui(state, info, theme_of(window_.settings.theme), frame_canvas(info, page));
@@ -317,7 +282,7 @@ std::optional<PlanEdit> Shell::draw_layers(Ui& ui, Scene& scene) {
     dialogs_.draw(ui);
     if (welcome_) draw_welcome(ui);
     if (scene.change != nullptr && ui.state().layers_open == 0 && !desk_.presenter().on
-        && !window_.veil.hides() && !window_.veil.covers_figures)
+        && !window_.hidden_answer.hides() && !window_.hidden_answer.covers_figures)
         draw_change_card(ui, *scene.change);
     draw_toast(ui);
     desk_.draw_presenter_cover(ui);

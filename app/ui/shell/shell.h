@@ -67,7 +67,7 @@ class Shell {
 
     [[nodiscard]] const Document& document() const { return window_.document; }
     [[nodiscard]] const Evaluation& evaluation() const { return window_.evaluation; }
-    [[nodiscard]] const Glossary& glossary() const { return glossary_; }
+    [[nodiscard]] const Glossary& glossary() const { return window_.glossary; }
     [[nodiscard]] UiState& ui_state() { return window_.state; }
     [[nodiscard]] Selection& selection() { return redrawn(window_.selection); }
     [[nodiscard]] const ViewStates& views() const { return window_.views; }
@@ -75,9 +75,8 @@ class Shell {
         return decider_.works() || dialogs_.works() || sheets_.works();
     }
     [[nodiscard]] const CalibrateSheetState& calibration() const { return sheets_.calibration(); }
-    // Returns what the window shows, so that another shell can show it: for a picture.
-    [[nodiscard]] Screen screen() const;
-    void show(const Screen& screen);
+    [[nodiscard]] Screen screen() const { return window_.screen(); }
+    void show(const Screen& screen) { window_.show(screen); }
     [[nodiscard]] const Settings& settings() const { return window_.settings; }
     [[nodiscard]] Settings& settings() { return redrawn(window_.settings); }
     [[nodiscard]] const std::vector<Command>& commands() const { return commands_; }
@@ -105,7 +104,6 @@ class Shell {
   private:
     Window window_;
     Settings saved_settings_;
-    Glossary glossary_;
     GlossaryState glossary_state_;
     std::vector<Command> commands_;
     LessonDesk desk_;

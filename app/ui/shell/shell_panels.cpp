@@ -58,7 +58,7 @@ void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
                                   ui.theme().window, moving_in_view(view, window_.views)))
         window_.draw_guarded(ui, title, room, [&] { draw_kept_view(ui, room, scene, view); });
-    if (window_.veil.covers_view != view_of(view).name)
+    if (window_.hidden_answer.covers_view != view_of(view).name)
         window_.draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, window_.views); });
 }
 
@@ -74,7 +74,7 @@ void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
             window_.views.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
         window_.dirty = true;
     }
-    if (window_.veil.covers_view == view_of(view).name) {
+    if (window_.hidden_answer.covers_view == view_of(view).name) {
         draw_cover(ui, room);
         return;
     }
@@ -89,7 +89,7 @@ std::uint64_t Shell::shown_key(ViewId view) const {
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    if (window_.veil.covers) {
+    if (window_.hidden_answer.covers) {
         draw_cover(ui, middle);
         return;
     }
@@ -264,7 +264,7 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Rect figures = room.cut_bottom(kPresenterFigures);
     ui.canvas().rect(figures, theme.panel);
     ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
-    draw_status(ui, figures, scene, -1, nullptr, window_.veil.covers_figures);
+    draw_status(ui, figures, scene, -1, nullptr, window_.hidden_answer.covers_figures);
     const bool task = lesson.current() != nullptr && lesson.current()->task;
     if (desk_.presenter().side || task) {  // a task cannot be done without the plan
         Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
@@ -298,8 +298,8 @@ std::optional<MeasuredMfu> measured_of(Window& window) {
 }  // namespace
 
 std::optional<PlanEdit> Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
-    const Rewording words = words_under(window_.veil, Veil::Place::plan);
-    const Reworded under_veil(words);
+    const Rewording words = words_hiding(window_.hidden_answer, HiddenAnswer::Place::plan);
+    const Reworded hiding(words);
     return draw_plan_panel(ui, room, scene, panel_);
 }
 
@@ -357,11 +357,12 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     }
     if (band.h > 0)
         if (const auto part = ui.part("part.band", 0, band, window_.evaluated, theme.panel))
-            draw_verdict_band(ui, band, scene, window_.veil.covers_figures || window_.veil.hides(),
+            draw_verdict_band(ui, band, scene,
+                              window_.hidden_answer.covers_figures || window_.hidden_answer.hides(),
                               measured_of(window_));
     if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-        draw_status(ui, status, scene, window_.evaluate_s, &inspector_, window_.veil.covers_figures,
+        draw_status(ui, status, scene, window_.evaluate_s, &inspector_, window_.hidden_answer.covers_figures,
                     band.h <= 0);
     }
     draw_highlights(ui, desk_.lesson());

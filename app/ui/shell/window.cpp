@@ -2,7 +2,9 @@
 
 #include "app/ui/kit/file_stem.h"
 #include "app/ui/panels/preset_menu.h"
+#include "app/ui/views/search/search_found.h"
 #include "core/advice/advice.h"
+#include "core/base/files.h"
 #include "core/io/own_presets.h"
 #include "core/plan/changes.h"
 #include "core/plan/factors.h"
@@ -34,6 +36,47 @@ std::string file_name_of(const Plan& plan) {
 }
 
 }  // namespace
+
+Window::Window(const Presets& shipped, Plan plan, Host asked)
+    : presets(shipped), document(std::move(plan)), host(std::move(asked)) {
+    guarded("The glossary", [this] {
+        const fs::path file = presets.root().parent_path() / "assets" / "glossary.json";
+        glossary = load_glossary(read_file(file), file.string());
+    });
+}
+
+Scene Window::scene(Hover& next) {
+    return {.plan = document.plan(),
+            .evaluation = evaluation,
+            .presets = presets,
+            .selection = selection,
+            .hover = hover,
+            .next_hover = next,
+            .time_cursor_s = views.timeline.cursor_s,
+            .shown_timeline = views.timeline.current(evaluation, evaluated),
+            .glossary = &glossary};
+}
+
+Screen Window::screen() const {
+    return {views, selection, settings, full, document.revision(), hidden_answer, task};
+}
+
+void Window::show(const Screen& screen) {
+    views = screen.views;
+    if (views.search.found && views.search.found->running) {  // by another window: it has what is there
+        auto found = std::make_shared<SearchFound>(*views.search.found);
+        found->running = false;
+        views.search.found = std::move(found);
+    }
+    selection = screen.selection;
+    settings = screen.settings;
+    full = screen.full;
+    hidden_answer = screen.hidden_answer;
+    task = screen.task;
+    document.continue_after(screen.revision);  // what the views keep is made anew
+    replaced = true;
+    evaluate();
+}
 
 void Window::evaluate() {
     const double begun = host.now_s ? host.now_s() : 0;

@@ -8,7 +8,7 @@
 #include "app/ui/shell/selected_things.h"
 #include "app/ui/shell/settings.h"
 #include "app/ui/views/table.h"
-#include "core/teach/veil.h"
+#include "core/teach/hidden_answer.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -55,7 +55,7 @@ struct Screen {
     Settings settings;
     std::optional<ViewId> full;
     std::uint64_t revision = 0;        // of the plan that `views` keeps things of
-    Veil veil{};                       // of a question that is open
+    HiddenAnswer hidden_answer{};      // of a question that is open
     std::optional<LessonTask> task{};  // that is open
 };
 
@@ -73,10 +73,10 @@ struct PlanEdited {
 };
 
 struct Window {
-    Window(const Presets& shipped, Plan plan, Host asked)
-        : presets(shipped), document(std::move(plan)), host(std::move(asked)) {}
+    Window(const Presets& shipped, Plan plan, Host asked);
 
     const Presets& presets;
+    Glossary glossary;
     Document document;
     std::optional<Document> set_aside;  // the user's own plan while a lesson shows another
     Evaluation evaluation;
@@ -98,7 +98,7 @@ struct Window {
     std::optional<ViewId> full;                                // the view that fills the window
     SidePane side = SidePane::lesson, alone = SidePane::view;  // with a lesson; without one, on a phone
     bool seek_marked = false;                                  // in the plan, once it is drawn
-    Veil veil;                                                 // of the open question
+    HiddenAnswer hidden_answer;                                // of the open question
     std::optional<LessonTask> task;                            // of the open step: advice keeps to it
     float width = 0;
 
@@ -117,6 +117,12 @@ struct Window {
     std::function<void()> close_dialog;
     std::function<void(OpenedPlan, const std::string& named)> replace_plan;
     std::function<void(std::string filter)> search_commands;
+
+    // Returns what a view is handed; the shell adds what only a whole window has.
+    [[nodiscard]] Scene scene(Hover& next);
+    // Returns what the window shows, so that another one can show it: for a picture.
+    [[nodiscard]] Screen screen() const;
+    void show(const Screen& screen);
 
     void evaluate();
     // Takes an edit of the plan as a step of undo.

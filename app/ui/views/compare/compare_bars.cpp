@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/views/compare/compare_parts.h"
+#include "app/ui/views/memory/bars.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,30 +49,19 @@ bool same_part(const StepSlice& a, const StepSlice& b) {
     return a.part == b.part && (a.part != StepPart::exposed || a.group == b.group);
 }
 
-double bytes_at(const StageMemory& s, int category) {
-    return bytes_of(s, static_cast<MemoryCategory>(category));
-}
-
 // The letter stands below the bar, where no line runs through it.
 void draw_memory_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& s, double hbm, bool b) {
     Canvas& c = ui.canvas();
     float y = column.bottom();
-    for (int i = 0; i < kMemoryCategoryCount; ++i) {
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
         const auto h = static_cast<float>(bytes_at(s, i) * px_per_byte);
         const Rect part{column.x, y - h, column.w, h};
         y -= h;
         if (h <= 0) continue;
-        if (i < 4)
-            c.rect(part, ui.theme().memory[static_cast<std::size_t>(i)].alpha(b ? 1.0f : 0.62f));
-        else
-            c.pattern(part, Pattern::cross_hatched, ui.theme().secondary.alpha(b ? 1.0f : 0.62f));
+        fill_memory(c, ui.theme(), part, static_cast<MemoryCategory>(i), b ? 1.0f : 0.62f);
     }
     const float line = column.bottom() - static_cast<float>(hbm * px_per_byte);
-    if (y < line - 0.5f) {  // what is over the line
-        const Rect over{column.x, y, column.w, line - y};
-        c.pattern(over, Pattern::hatched, ui.theme().bad, ui.theme().window);
-        c.frame(over, ui.theme().bad, 1);
-    }
+    if (y < line - 0.5f) hatch_over(c, ui.theme(), {column.x, y, column.w, line - y});
     if (column.w >= kLettered) {
         TextStyle st = ui.style(11, b ? Tone::text : Tone::secondary);
         c.text_in({column.x - 4, column.bottom() + 1, column.w + 8, kLetterRow - 1}, b ? "B" : "A", st,

@@ -13,12 +13,18 @@
 
 namespace pentamesh::ui {
 
-// A category's colour, or the hatching of buffers.
-void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
-    if (category == kBuffers)
-        ui.canvas().pattern(box, Pattern::cross_hatched, ui.theme().secondary.alpha(alpha));
+void fill_memory(Canvas& canvas, const Theme& theme, Rect bar, MemoryCategory category, float alpha,
+                 float radius) {
+    if (category == MemoryCategory::buffers)
+        canvas.pattern(bar, Pattern::cross_hatched, theme.secondary.alpha(alpha));
     else
-        ui.canvas().rect(box, ui.theme().memory[category].alpha(alpha), 2);
+        canvas.rect(bar, theme.memory[static_cast<std::size_t>(category)].alpha(alpha), radius);
+}
+
+void hatch_over(Canvas& canvas, const Theme& theme, Rect over) {
+    canvas.rect(over, theme.window.alpha(0.35f));
+    canvas.pattern(over, Pattern::hatched, theme.bad);
+    canvas.frame(over, theme.bad, 1);
 }
 
 namespace {
@@ -82,13 +88,6 @@ void segment_figure(Ui& ui, Rect part, std::size_t category, double bytes, bool 
     ui.canvas().text_in(part, figure, style, Align::center);
 }
 
-void draw_segment(Ui& ui, Rect part, std::size_t category) {
-    if (category == kBuffers)
-        ui.canvas().pattern(part, Pattern::cross_hatched, ui.theme().secondary);
-    else
-        ui.canvas().rect(part, ui.theme().memory[category]);
-}
-
 // Writes the figures of a bar, over all that is drawn on it: below the line of what the GPU has where there
 // is room, else on a ground of their own. `drawn` is what is drawn of the stage now, `s` what its figures
 // say.
@@ -116,7 +115,7 @@ void draw_bar(Ui& ui, Rect column, double px_per_byte, const StageMemory& drawn,
         const auto h = static_cast<float>(bytes_at(drawn, i) * px_per_byte);
         if (h <= 0) continue;
         const Rect part{column.x, y - h, column.w, h};
-        draw_segment(ui, part, i);
+        fill_memory(ui.canvas(), ui.theme(), part, static_cast<MemoryCategory>(i));
         if (h > 3) c.line({part.x, part.y}, {part.right(), part.y}, ui.theme().window, 1);
         if (ui.hovers(part)) *hovered = i;
         if (sel.stage >= run.first && sel.stage <= run.last && sel.memory_category == static_cast<int>(i))
@@ -163,13 +162,6 @@ void draw_total(Ui& ui, Rect place, const Memory& m, const StageMemory& s, bool 
     if (c.text_width(text, style) + 2 <= place.w) c.text_in(place, text, style, Align::center);
 }
 
-// Hatches what of a bar is over the line.
-void draw_over(Ui& ui, Rect over) {
-    ui.canvas().rect(over, ui.theme().window.alpha(0.35f));
-    ui.canvas().pattern(over, Pattern::hatched, ui.theme().bad);
-    ui.canvas().frame(over, ui.theme().bad, 1);
-}
-
 void select_category(Selection& selection, int stage, std::size_t category) {
     selection.stage = stage;
     selection.memory_category = category < kCategoryCount ? static_cast<int>(category) : -1;
@@ -184,7 +176,7 @@ void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, cons
     const float top = y_of(s.total());
     if (s.total() - m.hbm >= kOver) {
         const float h = std::max(4.0f, line_y - top);
-        draw_over(ui, {column.x, line_y - h, column.w, h});
+        hatch_over(ui.canvas(), ui.theme(), {column.x, line_y - h, column.w, h});
     } else if (column.w >= kMarked && top - line_y > 3) {
         const Color ghost = ui.theme().faint;
         c.line({column.x, top}, {column.x, line_y}, ghost, 1, Dash::dotted);
@@ -217,7 +209,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         const Rect part{x_of(at), whole.y, x_of(at + bytes_at(drawn.now, i)) - x_of(at), whole.h};
         at += bytes_at(drawn.now, i);
         if (part.w <= 0) continue;
-        draw_segment(ui, part, i);
+        fill_memory(ui.canvas(), ui.theme(), part, static_cast<MemoryCategory>(i));
         parts[i] = part;
         c.line({part.x, part.y}, {part.x, part.bottom()}, ui.theme().window, 1);
         if (ui.hovers(part)) hovered = i;
@@ -226,7 +218,7 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     }
     const float line = x_of(m.hbm), end = x_of(at), middle = whole.bottom() - 7;
     if (at - m.hbm >= kOver) {
-        draw_over(ui, {line, whole.y, std::max(4.0f, end - line), whole.h});
+        hatch_over(ui.canvas(), ui.theme(), {line, whole.y, std::max(4.0f, end - line), whole.h});
     } else if (line - end > 3) {
         c.frame({end, whole.y, line - end, whole.h}, ui.theme().faint, 1, 0, Dash::dotted);
     }

@@ -19,8 +19,15 @@ inline constexpr std::size_t kBuffers = static_cast<std::size_t>(MemoryCategory:
 [[nodiscard]] inline double bytes_at(const StageMemory& s, std::size_t i) {
     return bytes_of(s, static_cast<MemoryCategory>(i));
 }
-// A category's colour, or the hatching of buffers.
-void swatch(Ui& ui, Rect box, std::size_t category, float alpha);
+// Fills a bar of a category: buffers are hatched, everything else is solid.
+void fill_memory(Canvas& canvas, const Theme& theme, Rect bar, MemoryCategory category, float alpha = 1,
+                 float radius = 0);
+// Hatches what of a bar is over the line of what a GPU has.
+void hatch_over(Canvas& canvas, const Theme& theme, Rect over);
+// Draws a category's mark in a legend.
+inline void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
+    fill_memory(ui.canvas(), ui.theme(), box, static_cast<MemoryCategory>(category), alpha, 2);
+}
 
 // Returns what is drawn: the figures, or, of an impossible plan, what still holds of them.
 [[nodiscard]] inline const Memory& shown_memory(const Evaluation& e) {

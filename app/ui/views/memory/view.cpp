@@ -176,10 +176,7 @@ void draw_savings(Ui& ui, Rect head_row, Rect room, const Scene& scene,
                 total > 0 ? bytes_of(s.fullest, static_cast<MemoryCategory>(k)) / total : 0);
             const float h = share * (room.bottom() - top);
             y -= h;
-            if (k == static_cast<int>(kBuffers))
-                c.pattern({x, y, bar, h}, Pattern::cross_hatched, ui.theme().secondary);
-            else
-                c.rect({x, y, bar, h}, ui.theme().memory[k]);
+            fill_memory(c, ui.theme(), {x, y, bar, h}, static_cast<MemoryCategory>(k));
         }
         c.text_in({x - 4, top - 17, step, 16}, memory_text(total), ui.small(Tone::text));
         c.text_in({x, labels.y, step - 6, labels.h}, label_of(s), ui.small());

@@ -110,15 +110,15 @@ std::string activity_text(const Scene& scene, std::int64_t rank) {
     return s;
 }
 
-void veil_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid) {
+void dim_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid) {
     const bool hovered = scene.hover.stage >= 0;
     const int stage = hovered ? scene.hover.stage : scene.selection.stage;
     if (stage < 0 || scene.hover.rank >= 0 || !a_color_each(scene) || pipeline(scene).size < 2) return;
-    CellGrid veil = grid;
-    count_stages(scene, veil);
-    for (int s = 0; s < veil.palette_size; ++s)
-        veil.palette[s] = theme.window.alpha(s == stage ? 0.0f : hovered ? 0.7f : 0.55f);
-    canvas.cells(veil);
+    CellGrid dimmed = grid;
+    count_stages(scene, dimmed);
+    for (int s = 0; s < dimmed.palette_size; ++s)
+        dimmed.palette[s] = theme.window.alpha(s == stage ? 0.0f : hovered ? 0.7f : 0.55f);
+    canvas.cells(dimmed);
 }
 
 }  // namespace pentamesh::ui

@@ -24,7 +24,7 @@ void activity_caption(Ui& ui, Rect row, const Scene& scene);
 [[nodiscard]] std::string activity_text(const Scene& scene, std::int64_t rank);
 
 // Makes the stage under the mouse in another view stand out: the cells of all others are dimmed.
-void veil_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid);
+void dim_other_stages(Canvas& canvas, const Theme& theme, const Scene& scene, const CellGrid& grid);
 
 // Draws what `room` has place for, and returns the rest of it, which is for the cells.
 // `edit` is set where a control among it changes the plan.

@@ -197,7 +197,7 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
     if (!drawn.plain && !drawn.activity && state.second_cells.w <= 0)
         draw_gliding_tile(ui, m,
                           drawn.lit.shown ? drawn.lit.rank : std::max<std::int64_t>(0, scene.selection.rank));
-    if (scene.evaluation.valid) veil_other_stages(c, theme, scene, cells);
+    if (scene.evaluation.valid) dim_other_stages(c, theme, scene, cells);
     if (state.failure && state.lost_node >= 0)
         draw_failure(ui, scene, state.lost_node, m.layout.node.size, cells);
     if (state.show_links && !drawn.plain && !drawn.activity)

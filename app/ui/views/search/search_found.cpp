@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/decide/nodes.h"
+#include "core/plan/changes.h"
 #include "core/plan/factors.h"
 #include "core/plan/order_presets.h"
 
@@ -103,8 +104,7 @@ std::vector<Varied> changed_choices(const Plan& plan, const LayoutChoice& to) {
 Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice& choice) {
     Plan out = *found.base;
     lay_out(*found.base, choice, out);
-    out.name = plan.name, out.notes = plan.notes, out.scene = plan.scene;
-    return out;
+    return in_place_of(plan, std::move(out));
 }
 
 bool still_holds(const SearchFound& found, const Plan& plan) {

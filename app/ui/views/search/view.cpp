@@ -3,6 +3,7 @@
 #include "app/tables/search.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/search/search_parts.h"
+#include "core/plan/changes.h"
 #include "core/step/step.h"
 
 #include <algorithm>
@@ -177,9 +178,7 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
     if (pick.hovered)
         draw_card(ui, whole, pick.at, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row);
     if (pick.example != nullptr) {
-        Plan plan = *pick.example;
-        plan.name = scene.plan.name, plan.notes = scene.plan.notes, plan.scene = scene.plan.scene;
-        return PlanEdit{std::move(plan), "a layout that was rejected", ""};
+        return PlanEdit{in_place_of(scene.plan, *pick.example), "a layout that was rejected", ""};
     }
     if (!pick.clicked) return std::nullopt;
     if (!ui.frame().shift) return opened(found, scene, *pick.clicked);

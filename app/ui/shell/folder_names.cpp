@@ -1,7 +1,8 @@
-#include "app/ui/shell/file_browser.h"
+#include "app/ui/shell/path_field.h"
 
 #include <algorithm>
 #include <system_error>
+#include <tuple>
 
 namespace pentamesh::ui {
 
@@ -37,53 +38,36 @@ bool goes_on(std::string_view text, std::size_t at) {
     return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
 }
 
-void sort_entries(std::vector<FolderEntry>& entries, const FolderOptions& options) {
-    const auto before = [&](const FolderEntry& a, const FolderEntry& b) {
-        if (options.order == FileOrder::date && a.changed != b.changed)
-            return (a.changed > b.changed) != options.backwards;
-        const std::string x = lower(a.name), y = lower(b.name);
-        if (x == y) return a.name < b.name;
-        return (x < y) != (options.backwards && options.order == FileOrder::name);
-    };
-    std::sort(entries.begin(), entries.end(), [&](const FolderEntry& a, const FolderEntry& b) {
-        return a.folder != b.folder ? a.folder : before(a, b);
-    });
-}
-
 }  // namespace
 
-FolderList list_folder(const fs::path& folder, const FolderOptions& options) {
+FolderList list_folder(const fs::path& folder, const std::vector<std::string>& endings, bool hidden) {
     FolderList list;
     std::error_code error;
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-        FolderEntry entry;
-        entry.name = it->path().filename().string();
-        if (!options.hidden && entry.name.starts_with('.')) continue;
+        FolderName entry{it->path().filename().string()};
+        if (!hidden && entry.name.starts_with('.')) continue;
         std::error_code ignored;  // it may go away meanwhile
         entry.folder = it->is_directory(ignored);
-        if (!entry.folder && (!it->is_regular_file(ignored) || !has_ending(entry.name, options.endings)))
-            continue;
-        if (list.entries.size() == kMostListedFiles) {
+        if (!entry.folder && (!it->is_regular_file(ignored) || !has_ending(entry.name, endings))) continue;
+        if (list.names.size() == kMostListedFiles) {
             list.cut = true;
             break;
         }
-        entry.changed = it->last_write_time(ignored);
-        if (!entry.folder) entry.bytes = it->file_size(ignored);
-        list.entries.push_back(std::move(entry));
+        list.names.push_back(std::move(entry));
     }
     if (error) list.error = folder.string() + " cannot be read: " + error.message();
-    sort_entries(list.entries, options);
+    std::sort(list.names.begin(), list.names.end(), [](const FolderName& a, const FolderName& b) {
+        const std::string x = lower(a.name), y = lower(b.name);
+        return std::tie(b.folder, x, a.name) < std::tie(a.folder, y, b.name);
+    });
+    if (folder.has_parent_path() && folder.parent_path() != folder)
+        list.names.insert(list.names.begin(), {"..", true});
     return list;
 }
 
-std::string with_home(std::string_view typed, const fs::path& home) {
-    if (!home.empty() && (typed == "~" || typed.starts_with("~/")))
-        return home.string() + std::string(typed.substr(1));
-    return std::string(typed);
-}
-
 fs::path typed_in(std::string_view typed, const fs::path& folder, const fs::path& home) {
-    const fs::path path = with_home(typed, home);
+    const bool at_home = !home.empty() && (typed == "~" || typed.starts_with("~/"));
+    const fs::path path = at_home ? home.string() + std::string(typed.substr(1)) : std::string(typed);
     std::error_code ignored;
     const fs::path whole = fs::absolute(path.is_absolute() ? path : folder / path, ignored);
     return (whole.empty() ? path : whole).lexically_normal();
@@ -109,10 +93,10 @@ std::string_view leaf_of_typed(std::string_view typed) {
 std::string completed(std::string_view typed, const FolderList& list) {
     const std::string_view leaf = leaf_of_typed(typed);
     std::string common;
-    const FolderEntry* only = nullptr;
+    const FolderName* only = nullptr;
     int found = 0;
-    for (const FolderEntry& e : list.entries) {
-        if (!begins_alike(e.name, leaf)) continue;
+    for (const FolderName& e : list.names) {
+        if (!begins_alike(e.name, leaf) || (leaf.empty() && e.name == "..")) continue;
         if (found++ == 0) {
             common = e.name;
             only = &e;
@@ -132,8 +116,8 @@ std::string completed(std::string_view typed, const FolderList& list) {
 
 int first_match(const FolderList& list, std::string_view leaf) {
     if (leaf.empty()) return -1;
-    for (std::size_t i = 0; i < list.entries.size(); ++i)
-        if (begins_alike(list.entries[i].name, leaf)) return static_cast<int>(i);
+    for (std::size_t i = 0; i < list.names.size(); ++i)
+        if (begins_alike(list.names[i].name, leaf)) return static_cast<int>(i);
     return -1;
 }
 

@@ -11,7 +11,7 @@
 
 namespace pentamesh {
 
-struct Veil {
+struct HiddenAnswer {
     // Says where a text is. The plan's own fields are the scene that a question is about.
     enum class Place : std::uint8_t { view, plan };
     struct Figure {
@@ -42,7 +42,7 @@ struct Veil {
 };
 
 // Returns what to hide for the question of a step, put to a plan. A step without one hides nothing.
-[[nodiscard]] Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
-                           const Evaluation& evaluation);
+[[nodiscard]] HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution,
+                                            const Plan& plan, const Evaluation& evaluation);
 
 }  // namespace pentamesh

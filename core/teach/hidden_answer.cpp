@@ -1,4 +1,4 @@
-#include "core/teach/veil.h"
+#include "core/teach/hidden_answer.h"
 
 #include "core/base/characters.h"
 #include "core/base/number.h"
@@ -80,7 +80,7 @@ bool same_kind(std::string_view a, std::string_view b) {
     return time(a) && time(b);
 }
 
-bool is_figure(const Number& n, const Veil::Figure& f) {
+bool is_figure(const Number& n, const HiddenAnswer::Figure& f) {
     if (!f.unit.empty() && !same_kind(n.unit, f.unit) && n.significant() < 3) return false;
     std::string guess(n.digits);
     static constexpr std::string_view kPrefixes = "kKMGT";
@@ -98,7 +98,7 @@ bool is_figure(const Number& n, const Veil::Figure& f) {
 }
 
 // Returns true for the number itself, next to any word.
-bool is_count(const Number& n, const Veil::Figure& f) {
+bool is_count(const Number& n, const HiddenAnswer::Figure& f) {
     const std::optional<double> value = parse_guess(n.digits);
     return value && std::abs(*value - f.value) <= 1e-9 * std::abs(f.value);
 }
@@ -148,52 +148,52 @@ std::vector<std::string> words_of_query(std::string_view query) {
     return out;
 }
 
-void hide_wires(Veil& veil, const Plan& plan) {
-    for (const Tier& t : plan.cluster.tiers) veil.lines.push_back(t.name);
+void hide_wires(HiddenAnswer& hidden, const Plan& plan) {
+    for (const Tier& t : plan.cluster.tiers) hidden.lines.push_back(t.name);
     for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)
-        veil.lines.emplace_back(tier_name(plan.cluster, static_cast<int>(i)));
+        hidden.lines.emplace_back(tier_name(plan.cluster, static_cast<int>(i)));
     for (const std::string_view word : {"inside", "across", "spine", "rail", "leave the node", "in the node"})
-        veil.lines.emplace_back(word);
+        hidden.lines.emplace_back(word);
 }
 
 constexpr std::array<MapRowId, 8> kHiddenRows{MapRowId::dp,  MapRowId::zero, MapRowId::tp, MapRowId::sp,
                                               MapRowId::etp, MapRowId::pp,   MapRowId::cp, MapRowId::ep};
 
-void hide_column(Veil& veil, std::string_view field) {
+void hide_column(HiddenAnswer& hidden, std::string_view field) {
     for (const MapRowId row : kHiddenRows)
         if (const std::string_view said = map_field(words_of(row), field); !said.empty())
-            veil.phrases.emplace_back(said);
+            hidden.phrases.emplace_back(said);
 }
 
-void hide_talk(Veil& veil) {
+void hide_talk(HiddenAnswer& hidden) {
     for (const Collective c : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                                Collective::all_to_all, Collective::send_recv})
-        veil.phrases.emplace_back(words_of(c));
-    hide_column(veil, "says");
-    for (const std::string_view word : {"send", "receive", "sends", "P2P"}) veil.phrases.emplace_back(word);
+        hidden.phrases.emplace_back(words_of(c));
+    hide_column(hidden, "says");
+    for (const std::string_view word : {"send", "receive", "sends", "P2P"}) hidden.phrases.emplace_back(word);
 }
 
-void hide_choice(Veil& veil, const std::vector<std::string>& q, const Solution& solution, const Plan& plan,
-                 const Evaluation& e) {
+void hide_choice(HiddenAnswer& hidden, const std::vector<std::string>& q, const Solution& solution,
+                 const Plan& plan, const Evaluation& e) {
     if (q[0] == "fits") {
         for (const std::string_view word : {"GiB", "TiB", "MiB", "fit", "fits"})
-            veil.lines.emplace_back(word);
+            hidden.lines.emplace_back(word);
     } else if (q[0] == "valid" || q[0] == "problem") {
         for (const std::string_view word : {"problem", "problems", "error", "errors", "impossible"})
-            veil.lines.emplace_back(word);
-        for (const Problem& p : e.problems) veil.phrases.push_back(p.message);
+            hidden.lines.emplace_back(word);
+        for (const Problem& p : e.problems) hidden.phrases.push_back(p.message);
     } else if (q[0] == "tier_of" || q[0] == "inside") {
-        hide_wires(veil, plan);
+        hide_wires(hidden, plan);
     } else if (q[0] == "collective") {
-        hide_talk(veil);
+        hide_talk(hidden);
     } else if (q[0] == "axis" && q.size() > 2) {
-        hide_column(veil, q[2]);
+        hide_column(hidden, q[2]);
     } else if (q[0] == "layout" || q[0] == "memory") {
-        veil.phrases.push_back(solution.answer.text);
+        hidden.phrases.push_back(solution.answer.text);
     }
     static constexpr std::array<std::string_view, 3> kPicture{"fits", "valid", "problem"};
-    veil.covers = veil.covers || std::find(kPicture.begin(), kPicture.end(), q[0]) != kPicture.end()
-                  || (q[0] == "memory" && q.size() > 1 && q[1] == "largest");
+    hidden.covers = hidden.covers || std::find(kPicture.begin(), kPicture.end(), q[0]) != kPicture.end()
+                    || (q[0] == "memory" && q.size() > 1 && q[1] == "largest");
 }
 
 // Lists nouns that accompany a count, by the first word of its query.
@@ -216,45 +216,46 @@ constexpr CountWords kCounts[] = {
     {"tokens", {"token", "tokens"}, false, false},
 };
 
-void hide_count(Veil& veil, const std::vector<std::string>& q) {
+void hide_count(HiddenAnswer& hidden, const std::vector<std::string>& q) {
     // Next to these words a scene states the inputs of the count.
     if (q[0] == "samples")
-        veil.own = {"sequence",    "sequences",     "sample", "samples",
-                    "micro-batch", "micro-batches", "m",      "batch"};
-    if (q[0] == "experts") veil.own = {"expert", "experts", "of", "to each", "a GPU", "per GPU", "on a GPU"};
-    veil.everywhere = q[0] == "world";
+        hidden.own = {"sequence",    "sequences",     "sample", "samples",
+                      "micro-batch", "micro-batches", "m",      "batch"};
+    if (q[0] == "experts")
+        hidden.own = {"expert", "experts", "of", "to each", "a GPU", "per GPU", "on a GPU"};
+    hidden.everywhere = q[0] == "world";
     if (q[0] == "degree" && q.size() > 1) {
-        veil.nouns = {q[1], "groups of", "group of", "copies", "ranks", "over"};
-        veil.bare_in_view = veil.bare_in_plan = true;
+        hidden.nouns = {q[1], "groups of", "group of", "copies", "ranks", "over"};
+        hidden.bare_in_view = hidden.bare_in_plan = true;
         return;
     }
     for (const CountWords& c : kCounts) {
         if (c.query != q[0]) continue;
         for (const std::string_view noun : c.nouns)
-            if (!noun.empty()) veil.nouns.emplace_back(noun);
-        veil.bare_in_view = c.view;
-        veil.bare_in_plan = c.plan;
+            if (!noun.empty()) hidden.nouns.emplace_back(noun);
+        hidden.bare_in_view = c.view;
+        hidden.bare_in_plan = c.plan;
     }
-    if (q[0] == "spilling") veil.lines = {"across", "leave", "inside"};
+    if (q[0] == "spilling") hidden.lines = {"across", "leave", "inside"};
 }
 
 // For a question for the best of several: hides the figures that are compared, and advice, which may name the
 // best.
-void hide_options(Veil& veil, const Solution& solution, const Evaluation& e) {
+void hide_options(HiddenAnswer& hidden, const Solution& solution, const Evaluation& e) {
     for (const Answer& a : solution.options)
-        if (a.kind == Answer::Kind::number) veil.others.push_back({a.number, 0, a.unit});
+        if (a.kind == Answer::Kind::number) hidden.others.push_back({a.number, 0, a.unit});
     for (const Problem& p : e.problems)
-        if (p.severity == Severity::info) veil.phrases.push_back(p.message);
+        if (p.severity == Severity::info) hidden.phrases.push_back(p.message);
 }
 
 }  // namespace
 
-bool Veil::hides() const {
+bool HiddenAnswer::hides() const {
     return covers || !covers_view.empty() || !phrases.empty() || !lines.empty() || !nouns.empty() || figure
            || !others.empty() || bare_in_view || bare_in_plan || ratios;
 }
 
-std::string Veil::words(std::string_view given, Place place) const {
+std::string HiddenAnswer::words(std::string_view given, Place place) const {
     if ((place == Place::plan ? bare_in_plan : bare_in_view) && is_bare(given)) return "?";
     if (ratios && is_ratio(given)) return "?";
     for (const std::string& line : lines)
@@ -282,23 +283,23 @@ std::string Veil::words(std::string_view given, Place place) const {
     return text;
 }
 
-std::string Veil::figures(std::string_view text) const {
-    Veil alone;
-    alone.figure = figure;
-    alone.others = others;
-    alone.everywhere = everywhere;
-    return alone.words(text);
+std::string HiddenAnswer::figures(std::string_view text) const {
+    HiddenAnswer only;
+    only.figure = figure;
+    only.others = others;
+    only.everywhere = everywhere;
+    return only.words(text);
 }
 
-Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
-             const Evaluation& evaluation) {
-    Veil veil;
-    if (!step.question) return veil;
+HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, const Plan& plan,
+                              const Evaluation& evaluation) {
+    HiddenAnswer hidden;
+    if (!step.question) return hidden;
     const LessonQuestion& question = *step.question;
     const bool by_option = question.compares_options();
     // The view Compare says which part differs, and by how much.
-    veil.covers = veil.covers_figures = !step.scene.against.empty();
-    if (by_option) hide_options(veil, solution, evaluation);
+    hidden.covers = hidden.covers_figures = !step.scene.against.empty();
+    if (by_option) hide_options(hidden, solution, evaluation);
     // In the view Communication units, times and the lengths of bars say which axis sends least as well as
     // its figure does.
     const auto of_traffic = [](const LessonQuestion::Option& o) {
@@ -306,33 +307,33 @@ Veil veil_of(const LessonStep& step, const Solution& solution, const Plan& plan,
     };
     if (by_option && step.scene.view != "comm"
         && std::all_of(question.options.begin(), question.options.end(), of_traffic))
-        veil.covers_view = "comm";
+        hidden.covers_view = "comm";
     // A rank is clicked in a mesh without colours; a change is asked of a number that the page may show.
     if (by_option || question.kind == QuestionKind::ranks || question.rule == QuestionRule::change)
-        return veil;
+        return hidden;
     const AskedQuery asked = split_query(question.query);
     const std::vector<std::string> q = words_of_query(asked.query);
     const Answer& answer = solution.answer;
     if (answer.kind == Answer::Kind::number)
-        veil.figure = Veil::Figure{
+        hidden.figure = HiddenAnswer::Figure{
             answer.number, question.kind == QuestionKind::number ? question.tolerance : 0, answer.unit};
-    if (!asked.sets.empty()) return veil;  // the page shows another plan
+    if (!asked.sets.empty()) return hidden;  // the page shows another plan
     if (answer.kind == Answer::Kind::number)
-        hide_count(veil, q);
+        hide_count(hidden, q);
     else
-        hide_choice(veil, q, solution, plan, evaluation);
+        hide_choice(hidden, q, solution, plan, evaluation);
     // In those views bare numbers are names of ranks, and the last of them says how many there are.
     const bool of_ranks = step.scene.view == "mesh" || step.scene.view == "zoom";
     // In a layer they are ranks and lines of a program; its counters read "3 of 10".
-    veil.ratios = veil.bare_in_view && step.scene.view == "layer";
-    if (of_ranks || veil.ratios) veil.bare_in_view = false;
+    hidden.ratios = hidden.bare_in_view && step.scene.view == "layer";
+    if (of_ranks || hidden.ratios) hidden.bare_in_view = false;
     // The map says in every row, column and sentence what an axis is.
-    veil.covers_figures = veil.covers;
-    veil.covers =
-        veil.covers || (of_ranks && q[0] == "world") || (step.scene.view == "map" && q[0] == "axis");
-    std::sort(veil.phrases.begin(), veil.phrases.end(),
+    hidden.covers_figures = hidden.covers;
+    hidden.covers =
+        hidden.covers || (of_ranks && q[0] == "world") || (step.scene.view == "map" && q[0] == "axis");
+    std::sort(hidden.phrases.begin(), hidden.phrases.end(),
               [](const auto& a, const auto& b) { return a.size() > b.size(); });
-    return veil;
+    return hidden;
 }
 
 }  // namespace pentamesh

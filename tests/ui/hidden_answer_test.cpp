@@ -182,7 +182,7 @@ TEST_CASE(
             if (of_one_plan(q) && a.kind == Answer::Kind::number) CHECK_FALSE(gives_number(l.words, q, a));
             for (const Answer& one : several) CHECK_FALSE(gives_option(l.words, one));
             if (a.kind == Answer::Kind::text && a.text.size() > 3) CHECK_FALSE(page_says(step.title, a.text));
-            if (l.veil.hides()) {
+            if (l.hidden_answer.hides()) {
                 ++hidden;
                 for (const Command& c : d.shell.commands())
                     if (c.id == "export.table" || c.id == "export.csv" || c.id == "file.review")
@@ -190,7 +190,7 @@ TEST_CASE(
             }
             l.state().revealed = true;
             d.settle();
-            CHECK_FALSE(l.veil.hides());
+            CHECK_FALSE(l.hidden_answer.hides());
             l.state() = {};
         }
     }
