@@ -35,14 +35,15 @@ struct ValuesOf {
     Texts operator()(const int* v) const { return whole(*v); }
     Texts operator()(const std::optional<std::int64_t>*) const { return whole(0); }
     Texts operator()(const bool*) const { return {"false", "true"}; }
-    Texts operator()(const double*) const { return {"1", "0.5"}; }
+    Texts operator()(const double*) const { return {"1", "2"}; }
     Texts operator()(const std::vector<std::int64_t>*) const { return {"[1, 2]", "[3, 4]"}; }
     Texts operator()(const RecomputeChoice*) const { return {"none", R"({"modules": ["mlp"]})"}; }
     Texts operator()(const std::array<Axis, kAxisCount>*) const {
         return {"tp-cp-ep-dp-pp", "cp-tp-ep-dp-pp"};
     }
     Texts operator()(const FieldPlace<true>::Choice& v) const {
-        return {std::string(v.names.front()), std::string(v.names[2 % v.names.size()])};
+        const auto name = [&](std::size_t i) { return std::string(v.names[i % v.names.size()]); };
+        return {name(0), name(2), name(1)};
     }
 };
 
@@ -109,9 +110,10 @@ TEST_CASE("a field of the table is read, written, described, set, listed on the 
 
 TEST_CASE(
     "a field of layout or training has a row of sensitivity, is a constant there, or has no next value") {
-    const Plan plan = presets().plan("llama-3-70b-3d");
+    const Plan plan = presets().plan("llama-3-70b-3d"), with_experts = presets().plan("deepseek-v3-2048");
     std::set<std::string> rows;
-    for (const SensitivityRow& r : sensitivity_of(plan, presets()).rows) rows.insert(r.id);
+    for (const Plan& of : {plan, with_experts})
+        for (const SensitivityRow& r : sensitivity_of(of, presets()).rows) rows.insert(r.id);
     int found = 0;
     for (const auto& f : list_fields(plan)) {
         const std::string pointer = f.pointer();
