@@ -1,5 +1,5 @@
-# `cmake --install` lays a tree that needs nothing of the source folder: bin/pentamesh, and in share/pentamesh the
-# presets, assets and fonts. cpack makes a .deb of it.
+# `cmake --install` lays a tree that needs nothing of the source folder: bin/pentamesh, in share/pentamesh the presets,
+# assets, fonts and the module for Python, and what shells and man read. cpack makes a .deb of it.
 include(GNUInstallDirs)
 set(data ${CMAKE_INSTALL_DATADIR}/pentamesh)
 
@@ -7,6 +7,29 @@ install(TARGETS pentamesh RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY presets DESTINATION ${data} FILES_MATCHING PATTERN "*.json" PATTERN "*.py")
 install(DIRECTORY assets DESTINATION ${data}
         PATTERN icons EXCLUDE PATTERN "*.desktop" EXCLUDE PATTERN "pentamesh-mime.xml" EXCLUDE)
+
+install(FILES app/python/pentamesh.py DESTINATION ${data}/python)
+
+# The program writes its completions and its man page. Debian's zsh looks in another folder below /usr.
+if(UNIX AND NOT CMAKE_CROSSCOMPILING)
+    install(CODE "
+        set(zsh zsh/site-functions)
+        if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+            set(zsh zsh/vendor-completions)
+        endif()
+        foreach(pair bash:bash-completion/completions/pentamesh zsh:\${zsh}/_pentamesh
+                     fish:fish/vendor_completions.d/pentamesh.fish man:man/man1/pentamesh.1)
+            string(REPLACE \":\" \";\" pair \${pair})
+            list(GET pair 0 what)
+            list(GET pair 1 file)
+            set(file \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/\${file}\")
+            message(STATUS \"Installing: \$ENV{DESTDIR}\${file}\")
+            execute_process(COMMAND \"$<TARGET_FILE:pentamesh>\" complete \${what}
+                            OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+            file(WRITE \"\$ENV{DESTDIR}\${file}\" \"\${text}\")
+        endforeach()
+    ")
+endif()
 
 # The fonts' licences (the SIL Open Font License for Inter; JetBrains Mono is under that and, built from its sources,
 # under the Apache License 2.0) let them travel with the program, beside their texts.

@@ -1,5 +1,6 @@
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/platform/platform.h"
 #include "app/ui/shell/shell.h"
@@ -15,7 +16,6 @@
 #include <cstdint>
 #include <iostream>
 #include <thread>
-#include <variant>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -297,7 +297,7 @@ Table table_of(const std::vector<ui::TimelineFrameCost>& frames) {
     return t;
 }
 
-int bench(const Context& context, const std::monostate& /*no options*/) {
+int bench(const Context& context, const Forms& forms) {
     Json with = Json::array(), without = Json::array(), reported = Json::array();
     Section section{"Evaluations per CPU second of one thread",
                     {},
@@ -306,8 +306,10 @@ int bench(const Context& context, const std::monostate& /*no options*/) {
                       {"without, for a report", Shown::count},
                       {"without, for a search", Shown::count}},
                      {}}};
+    Progress progress;
     for (const Presets::Entry& entry : context.presets.list(PresetKind::plan)) {
         const Plan plan = context.presets.plan(entry.id);
+        progress.at([&] { return "bench: " + entry.id; });
         const double full = evaluations_per_s(plan, {});
         const double fast = evaluations_per_s(plan, {.timeline = false, .messages = false});
         const double quick = evaluations_per_s(plan, {.timeline = false, .messages = false, .report = false});
@@ -322,8 +324,10 @@ int bench(const Context& context, const std::monostate& /*no options*/) {
              {"evaluate_for_report_without_timeline", std::move(reported)}};
     std::vector<Section> sections{std::move(section)};
     Section searched{"Search: 405B on 16,384 GPUs, the default space", {}, {}};
+    progress.at([] { return "bench: a search"; });
     out["search"] = bench_search(context, searched);
     sections.push_back(std::move(searched));
+    progress.at([] { return "bench: frames"; });
     try {
         const ui::FrameBench frames = ui::measure_frames(context.presets, find_fonts(context.data_folder));
         out["first_frame_ms"] = frames.first_frame_ms;
@@ -338,15 +342,19 @@ int bench(const Context& context, const std::monostate& /*no options*/) {
     } catch (const Error& e) {
         std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
     }
-    print(context.json ? pretty(out) : to_text({"", std::move(sections)}));
+    if (context.json)
+        print(pretty(out));
+    else if (forms.csv)
+        print_csv(out);
+    else
+        print_document(forms, {"", std::move(sections)});
     return 0;
 }
 
 }  // namespace
 
 void add_bench(Options& app, Context& context) {
-    add_json_flag(app, context);
-    static_cast<void>(run_with(app, context, bench));
+    add_forms(app, context, run_with(app, context, bench));
 }
 
 }  // namespace pentamesh::cli

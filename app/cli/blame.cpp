@@ -1,6 +1,7 @@
 // `blame` says what the ranks that hang or fail have in common.
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/tables/comm.h"
 #include "core/advice/advice.h"
@@ -18,6 +19,7 @@ struct BlameOptions {
     PlanArgument plan;
     std::vector<std::string> ranks;
     std::string hosts;
+    Forms forms;
 };
 
 Json json_of_group(const Plan& plan, const Evaluation& e, const Blame& b, const SharedGroup& g) {
@@ -135,8 +137,10 @@ int show_blame(const Context& context, const BlameOptions& options) {
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
     if (context.json) {
         print_json(json_of_blame(plan, e, b, hosts), e);
+    } else if (options.forms.csv) {
+        print_csv(shared_groups_table(plan, b));
     } else {
-        print(to_text(document_of(plan, e, b, hosts)));
+        print_document(options.forms, document_of(plan, e, b, hosts));
     }
     return status_of(e);
 }
@@ -148,7 +152,7 @@ void add_blame(Options& app, Context& context) {
     add_plan_argument(app, options.plan);
     app.add_option("RANK", options.ranks, "ranks and ranges of them: 0-7 12 99").required();
     add_hosts(app, options.hosts);
-    add_json_flag(app, context);
+    add_forms(app, context, options.forms);
 }
 
 }  // namespace pentamesh::cli

@@ -1,6 +1,7 @@
 // `calibrate` fits the constants of one's own cluster to one's own runs.
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/tables/constants.h"
 #include "core/base/files.h"
@@ -17,6 +18,7 @@ struct CalibrateOptions {
     std::vector<std::string> files;
     PlanArgument plan;
     std::string cluster, out, save;
+    Forms forms;
 };
 
 OwnFiles read_files(const Context& context, const CalibrateOptions& options) {
@@ -79,10 +81,13 @@ int calibrate_files(const Context& context, const CalibrateOptions& options) {
         print(pretty(json_of_calibrated(made, constants)));
         return 0;
     }
-    std::string text = to_text(document_of(made));
-    if (!options.out.empty()) text += "\nWritten to " + options.out + ": --constants takes it.\n";
-    if (!kept.empty()) text += "\nKept as a cluster of your own: " + kept + "\n";
-    print(text);
+    if (options.forms.csv) {
+        print_csv(calibrated_constants_table(made));
+        return 0;
+    }
+    print_document(options.forms, document_of(made));
+    if (!options.out.empty()) print("\nWritten to " + options.out + ": --constants takes it.\n");
+    if (!kept.empty()) print("\nKept as a cluster of your own: " + kept + "\n");
     return 0;
 }
 
@@ -98,10 +103,12 @@ void add_calibrate(Options& app, Context& context) {
     app.add_option("--plan", o.plan.name, "the plan of logs that do not say their own settings")
         .type_name("PLAN");
     app.add_option("--cluster", o.cluster,
-                   "a cluster preset's id: what is calibrated; the first run's where it is left out");
-    app.add_option("-o,--output", o.out, "write the constants to a file, which --constants takes");
+                   "a cluster preset's id: what is calibrated; the first run's where it is left out")
+        .type_name("CLUSTER");
+    app.add_option("-o,--output", o.out, "write the constants to a file, which --constants takes")
+        .type_name("FILE");
     app.add_option("--save", o.save, "keep it under this name among your own clusters").type_name("NAME");
-    add_json_flag(app, context);
+    add_form_flags(app, context, o.forms);
 }
 
 }  // namespace pentamesh::cli

@@ -2,6 +2,7 @@
 // fits, which group leaves the fast domain, what is not known.
 #include "app/cli/import_request.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/tables/table.h"
 #include "core/base/files.h"
@@ -25,6 +26,7 @@ struct CheckArguments : JobArguments {
     std::vector<std::string> files;
     std::string junit;
     bool why = false;
+    Forms forms;
 };
 
 enum class Verdict : std::uint8_t { ok, not_known, does_not_fit, refused };
@@ -203,6 +205,16 @@ std::string text_of(const std::vector<Checked>& rows, bool why) {
     return out + "\n";
 }
 
+Table table_of(const std::vector<Checked>& rows) {
+    Table t{{{"verdict"}, {"file"}, {"recipe"}, {"says"}, {"reasons"}}, {}};
+    for (const Checked& r : rows) {
+        std::string reasons;
+        for (const ImportProblem& p : r.reasons) reasons += (reasons.empty() ? "" : " ") + p.message;
+        t.rows.push_back({kVerdicts[static_cast<std::size_t>(r.verdict)], r.file, r.recipe, r.says, reasons});
+    }
+    return t;
+}
+
 Json json_of(const std::vector<Checked>& rows) {
     Json out = Json::array();
     for (const Checked& r : rows) {
@@ -253,16 +265,27 @@ std::string junit_of(const std::vector<Checked>& rows) {
 int check(const Context& context, const CheckArguments& a) {
     const interop::ImportRequest request = request_of(context, a);
     std::vector<Checked> rows;
+    Progress progress;
     for (const std::string& given : a.files) {
         std::error_code ignored;
         if (!std::filesystem::is_directory(given, ignored)) {
             check_file(context, request, given, true, rows);
             continue;
         }
-        for (const std::string& file : files_in(given)) check_file(context, request, file, false, rows);
+        for (const std::string& file : files_in(given)) {
+            progress.at([&] { return "check: " + file; });
+            check_file(context, request, file, false, rows);
+        }
     }
     if (!a.junit.empty()) write_file(a.junit, junit_of(rows));
-    print(context.json ? json_of(rows).dump(2) + "\n" : text_of(rows, a.why));
+    if (context.json)
+        print(json_of(rows).dump(2) + "\n");
+    else if (a.forms.csv)
+        print_csv(table_of(rows));
+    else if (a.forms.markdown)
+        print_document(a.forms, {"", {{"", {}, table_of(rows)}}});
+    else
+        print(text_of(rows, a.why));
     return std::any_of(rows.begin(), rows.end(), [](const Checked& r) { return r.bad(); }) ? 1 : 0;
 }
 
@@ -273,15 +296,16 @@ void add_check(Options& app, Context& context) {
     app.add_option("FILE", a.files, "folders, and files of settings or plans").required();
     app.add_flag("--why", a.why, "every reason, and the change that mends it");
     app.add_option("--gpus", a.gpus, "GPUs of the jobs that do not say them").range(1, 1 << 20);
-    app.add_option("--model", a.model, "a model preset's id or a file, for those that do not say it");
-    app.add_option("--cluster", a.cluster,
-                   "a cluster preset's id, in the place of what a recipe's name says");
+    app.add_option("--model", a.model, "a model preset's id or a file, for those that do not say it")
+        .type_name("MODEL");
+    app.add_option("--cluster", a.cluster, "a cluster preset's id, in the place of what a recipe's name says")
+        .type_name("CLUSTER");
     app.add_option("--var", a.variables, "a value that scripts do not say, TP=4; may be repeated")
         .type_name("NAME=VALUE")
         .repeatable();
     app.add_option("--junit", a.junit, "write JUnit's XML to a file, which CI systems show")
         .type_name("FILE");
-    add_json_flag(app, context);
+    add_forms(app, context, a.forms);
 }
 
 }  // namespace pentamesh::cli

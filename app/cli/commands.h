@@ -1,4 +1,4 @@
-// One table holds the sub-commands, in the order in which --help lists them.
+// One table holds the sub-commands (commands.cpp), in the order in which --help lists them.
 #pragma once
 
 #include "app/cli/options.h"
@@ -17,6 +17,7 @@ struct Context {
     std::filesystem::path data_folder;  // holds presets/, and fonts/ in an installed tree
     Presets presets;
     bool json = false;         // --json was given: an error is written in JSON too
+    std::string output{};      // the file of -o; empty: standard output
     std::function<int()> run;  // set by the command that was named; its exit status
 };
 
@@ -24,7 +25,12 @@ struct Command {
     std::string_view name, help;
     // Declares options on its own sub-command. Their values live as long as the context.
     void (*add)(Options& app, Context& context);
+    std::string_view group;            // the heading that it is listed under; empty: it is not listed
+    std::string_view examples;         // a line each
+    std::string (*notes)() = nullptr;  // more of its --help, before the examples
 };
+// Lists the fields that a search varies, and their values.
+[[nodiscard]] std::string search_notes();
 [[nodiscard]] std::span<const Command> commands();
 
 // Says which function runs a command. Returns the values of its options, which the caller declares.
@@ -61,5 +67,9 @@ void add_presets(Options& app, Context& context);
 void add_schema(Options& app, Context& context);
 void add_lesson(Options& app, Context& context);
 void add_bench(Options& app, Context& context);
+void add_sweep(Options& app, Context& context);
+void add_serve(Options& app, Context& context);
+void add_complete(Options& app, Context& context);
+void add_help(Options& app, Context& context);
 
 }  // namespace pentamesh::cli

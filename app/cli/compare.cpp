@@ -2,20 +2,26 @@
 #include "app/tables/compare.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/ui/shell/picture.h"
+#include "app/ui/views/compare/compare_shown.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
 
-#include <iostream>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
 
 namespace pentamesh::cli {
 namespace {
 
 struct CompareOptions {
     std::vector<std::string> plans, sets;
-    bool csv = false, markdown = false;
+    Forms forms;
     std::string file;
     bool light = false;
 };
@@ -59,17 +65,28 @@ Json json_of_comparison(const PlanComparison& c) {
             {"path", std::move(path)}};
 }
 
-Document comparison_document(const PlanComparison& c) {
+// Says which plan is the fastest, and of two plans why.
+std::string headline(const PlanComparison& c, const std::vector<Evaluation>& evaluations) {
+    if (evaluations.size() == 2) return ui::why_words(evaluations[0], evaluations[1], c.why);
+    for (const FigureRow& f : c.figures)
+        if (const auto best = f.better(); f.key == "step.tokens_per_s" && best)
+            return plan_letter(*best) + " trains most: " + whole_text(std::round(*f.values[*best]))
+                   + " tokens/s.";
+    return {};
+}
+
+Document comparison_document(const PlanComparison& c, const std::vector<Evaluation>& evaluations) {
     Section names{"", {}, {}};
+    if (const std::string words = headline(c, evaluations); !words.empty()) names.lines.push_back(words);
     for (std::size_t i = 0; i < c.plans.size(); ++i)
-        names.lines.push_back(plan_letter(i) + ": " + c.plans[i]
+        names.lines.push_back(plan_letter(i) + ": " + ui::full_title(c, i)
                               + (c.fit[i] ? "; it " + std::string(name_of(*c.fit[i])) + "." : ""));
     Section fields{"What differs", {}, fields_table(c)};
     if (c.fields.empty()) fields.lines.emplace_back("Nothing.");
     Section why{"Why: the parts of the step", {}, why_table(c)};
     if (c.why.empty()) why.lines.emplace_back("—: not every plan has a step.");
     std::vector<Section> sections{
-        std::move(names), std::move(fields), {"The figures", {}, figures_table(c)}, std::move(why)};
+        std::move(names), std::move(fields), {"The figures", {}, worded_figures_table(c)}, std::move(why)};
     if (c.plans.size() == 2) {
         Section path{"From A to B, the edit that gains most first", {}, path_table(c)};
         if (c.path.empty())
@@ -94,6 +111,13 @@ void draw_comparison(const Context& context, const CompareOptions& options, std:
                ui::make_picture(context.presets, b, request, ending, find_fonts(context.data_folder)));
 }
 
+// Endings that are none of a text's are a picture's, which says which ones it knows.
+bool is_picture(const std::string& file) {
+    static constexpr std::array<std::string_view, 5> kTexts{"", ".txt", ".md", ".csv", ".json"};
+    const std::string ending = std::filesystem::path(file).extension().string();
+    return !file.empty() && std::find(kTexts.begin(), kTexts.end(), ending) == kTexts.end();
+}
+
 int compare_plans(const Context& context, const CompareOptions& options) {
     std::vector<Plan> plans;
     std::vector<Evaluation> evaluations;
@@ -103,20 +127,24 @@ int compare_plans(const Context& context, const CompareOptions& options) {
         evaluations.push_back(assess(plans.back()));
         if (const int one = status_of(evaluations.back()); one != 0) status = one;
     }
-    if (!options.file.empty()) {
+    const Forms& forms = options.forms;
+    if (is_picture(options.file)) {
         draw_comparison(context, options, plans);
-        if (!context.json && !options.csv && !options.markdown) return status;
+        if (!context.json && !forms.csv && !forms.markdown) return status;
     }
     const PlanComparison c = compare(plans, evaluations);
+    std::optional<KeptOutput> kept;
+    if (!options.file.empty() && options.file != "-" && !is_picture(options.file)) kept.emplace();
     if (context.json) {
         Json out = json_of_comparison(c);
         out["valid"] = status == 0;
         print(pretty(out));
-    } else if (options.csv) {
-        print(write_table(comparison_table(c), TableFormat::csv));
+    } else if (forms.csv) {
+        print_csv(comparison_table(c));
     } else {
-        print(options.markdown ? to_markdown(comparison_document(c)) : to_text(comparison_document(c)));
+        print_document(forms, comparison_document(c, evaluations));
     }
+    if (kept) write_file(options.file, kept->text());
     return status;
 }
 
@@ -128,11 +156,11 @@ void add_compare(Options& app, Context& context) {
         .required()
         .count(2, static_cast<int>(kMostCompared));
     add_sets(app, options.sets);
-    const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option csv = app.add_flag("--csv", options.csv, "write all tables as one CSV").excludes(json);
-    app.add_flag("--markdown", options.markdown, "write Markdown").excludes(json).excludes(csv);
-    app.add_option("-o,--output", options.file,
-                   "a picture of the view Compare instead: NAME.png, .svg or .pdf");
+    add_form_flags(app, context, options.forms);
+    app.add_option(
+           "-o,--output", options.file,
+           "write to this file, .txt, .md, .csv or .json; a picture of the view Compare: .png, .svg or .pdf")
+        .type_name("FILE");
     app.add_flag("--light", options.light, "the picture on white, for print");
 }
 

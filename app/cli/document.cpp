@@ -1,5 +1,7 @@
 #include "app/cli/document.h"
 
+#include "app/tables/table_text.h"
+
 namespace pentamesh::cli {
 namespace {
 
@@ -16,13 +18,14 @@ figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; border-ra
 
 }  // namespace
 
-std::string to_text(const Document& document) {
+std::string to_text(const Document& document, std::size_t width) {
     std::string out = document.title.empty() ? "" : document.title + "\n";
     for (const Section& s : document.sections) {
         if (!s.title.empty()) out += (out.empty() ? "" : "\n") + s.title + "\n";
         for (const std::string& line : s.lines) out += "  " + line + "\n";
         if (s.table.rows.empty()) continue;
-        const std::string table = write_table(worded(s.table), TableFormat::text);
+        constexpr std::size_t kIndent = 2;
+        const std::string table = write_text(worded(s.table), width > kIndent ? width - kIndent : 0);
         for (std::size_t from = 0; from < table.size();) {
             const std::size_t end = table.find('\n', from) + 1;
             out += "  " + table.substr(from, end - from);

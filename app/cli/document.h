@@ -23,8 +23,9 @@ struct Document {
     std::vector<Section> sections;
 };
 
-// Figures of the tables are written as people read them.
-[[nodiscard]] std::string to_text(const Document& document);
+// Figures of the tables are written as people read them. Tables wider than `width` letters wrap their words;
+// 0: no limit.
+[[nodiscard]] std::string to_text(const Document& document, std::size_t width = 0);
 [[nodiscard]] std::string to_markdown(const Document& document);
 // Returns one file that needs no other, light or dark as the reader's system is.
 [[nodiscard]] std::string to_html(const Document& document);

@@ -42,7 +42,7 @@ void add_export(Options& app, Context& context) {
     std::vector<std::string> names(interop::kTargetNames.begin(), interop::kTargetNames.end());
     names.emplace_back("devicemesh");
     app.add_option("--to", a.to, "whose settings").required().one_of(names);
-    app.add_option("-o,--output", a.out, "write to a file");
+    app.add_option("-o,--output", a.out, "write to a file").type_name("FILE");
     app.add_flag("--lossy", a.lossy, "write though something of the plan is lost; what, stands at the head");
 }
 

@@ -1,4 +1,5 @@
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "app/tables/comm.h"
@@ -16,7 +17,8 @@ struct GroupsOptions {
     PlanArgument plan;
     std::vector<std::string> axes;
     std::string hosts;
-    bool summary = false, csv = false;
+    bool summary = false;
+    Forms forms;
 };
 
 GroupKind kind_named(const std::string& name) {
@@ -123,14 +125,14 @@ int groups(const Context& context, const GroupsOptions& options) {
             print(pretty(out));
         else
             print_with_ranks(std::move(out), e.mesh, kinds);
-    } else if (options.csv) {
-        print(write_table(groups_section(plan, e, kinds).table, TableFormat::csv));
+    } else if (options.forms.csv) {
+        print_csv(groups_section(plan, e, kinds).table);
     } else {
         Document document{"", {groups_section(plan, e, kinds)}};
         constexpr auto kAll = std::numeric_limits<std::size_t>::max();
         if (!options.summary && e.valid)
             document.sections.push_back({"Ranks of each group", {}, ranks_table(e, kinds, kAll, hosts)});
-        print(to_text(document));
+        print_document(options.forms, document);
     }
     return status_of(e);
 }
@@ -145,8 +147,7 @@ void add_groups(Options& app, Context& context) {
         .type_name("AXIS");
     add_hosts(app, options.hosts);
     app.add_flag("--summary", options.summary, "without the ranks");
-    add_json_flag(app, context);
-    app.add_flag("--csv", options.csv, "write a row an axis as CSV").excludes("--json");
+    add_forms(app, context, options.forms);
 }
 
 }  // namespace pentamesh::cli

@@ -1,5 +1,6 @@
 // `hang` says who is to blame for a run that stands still, out of the dumps of its flight recorders.
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
@@ -224,6 +225,7 @@ void add_hang(Options& app, Context& context) {
     add_sets(app, options.sets);
     add_hosts(app, options.hosts);
     add_json_flag(app, context);
+    add_output_file(app, context);
 }
 
 }  // namespace pentamesh::cli

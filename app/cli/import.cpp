@@ -210,10 +210,12 @@ void add_import(Options& app, Context& context) {
     app.add_option("--args", a.arguments, "the arguments that a script is started with: its $1, $2 and so on")
         .type_name("WORDS");
     app.add_option("--gpus", a.gpus, "GPUs of the job, where the text does not say them").range(1, 1 << 20);
-    app.add_option("--model", a.model, "a model preset's id or a file, where the text does not say it");
-    app.add_option("--cluster", a.cluster, "a cluster preset's id; h100-sxm-ib where it is left out");
+    app.add_option("--model", a.model, "a model preset's id or a file, where the text does not say it")
+        .type_name("MODEL");
+    app.add_option("--cluster", a.cluster, "a cluster preset's id; h100-sxm-ib where it is left out")
+        .type_name("CLUSTER");
     add_sets(app, a.sets);
-    app.add_option("-o,--output", a.out, "write the plan to a file");
+    app.add_option("-o,--output", a.out, "write the plan to a file").type_name("FILE");
     add_json_flag(app, context);
 }
 

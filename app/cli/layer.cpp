@@ -2,6 +2,7 @@
 #include "app/tables/layer.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "core/advice/advice.h"
 #include "core/base/nearest.h"
@@ -20,7 +21,7 @@ struct LayerOptions {
     PlanArgument plan;
     std::string kind, notation = "jax";
     std::int64_t rank = 0;
-    bool csv = false, markdown = false;
+    Forms forms;
 };
 
 // A tensor can be cut by these axes: those of its mesh that have more than one rank.
@@ -175,11 +176,10 @@ int show_layer(const Context& context, const LayerOptions& options) {
                  {"micro_batch", list.micro_batch}, {"rank", list.rank},
                  {"steps", std::move(steps)},       {"totals", json_of_layer_totals(list.totals)}};
         print_json(std::move(out), e);
-    } else if (options.csv) {
-        print(write_table(layer_table(list, notation, dp), TableFormat::csv));
+    } else if (options.forms.csv) {
+        print_csv(layer_table(list, notation, dp));
     } else {
-        const Document document = document_of(plan, e, list, notation, dp);
-        print(options.markdown ? to_markdown(document) : to_text(document));
+        print_document(options.forms, document_of(plan, e, list, notation, dp));
     }
     return status_of(e);
 }
@@ -189,12 +189,13 @@ int show_layer(const Context& context, const LayerOptions& options) {
 void add_layer(Options& app, Context& context) {
     auto& options = run_with(app, context, show_layer);
     add_plan_argument(app, options.plan);
-    app.add_option("--kind", options.kind, "dense or moe; left out: the MoE layer where the model has one");
+    app.add_option("--kind", options.kind,
+                   "which layer; the MoE layer where it is left out and the model has one")
+        .type_name("{dense,moe}");
     app.add_option("--rank", options.rank, "whose groups the collectives name; default 0");
-    app.add_option("--notation", options.notation, "megatron, dtensor or jax; default jax");
-    const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option csv = app.add_flag("--csv", options.csv, "write CSV").excludes(json);
-    app.add_flag("--markdown", options.markdown, "write Markdown").excludes(json).excludes(csv);
+    app.add_option("--notation", options.notation, "whose words; jax where it is left out")
+        .type_name("{megatron,dtensor,jax}");
+    add_forms(app, context, options.forms);
 }
 
 }  // namespace pentamesh::cli

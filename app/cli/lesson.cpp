@@ -120,7 +120,7 @@ int lesson(const Context& context, const LessonOptions& options) {
     if (file.parent_path() != lessons && file.parent_path() != lessons / "courses")
         warn_of_words(file, read.lesson);
     if (!options.web.empty()) {
-        std::cout << write_course_page(context.data_folder, file, options.web).string() << "\n";
+        print(write_course_page(context.data_folder, file, options.web).string() + "\n");
         return 0;
     }
     const Plan base = context.presets.plan(options.plan);
@@ -146,10 +146,14 @@ void add_lesson(Options& app, Context& context) {
     app.add_flag("--html", options.html, "one page with pictures of the scenes, the answers at its end");
     app.add_flag("--pdf", options.pdf, "the same as slides in a PDF, with -o").excludes("--html");
     app.add_option("--web", options.web,
-                   "a folder for the page (pentamesh.html) with the lesson or course opened in it");
+                   "a folder for the page (pentamesh.html) with the lesson or course opened in it")
+        .type_name("FOLDER");
     app.add_flag("--queries", options.queries, "what a lesson may ask of a plan");
-    app.add_option("-o,--output", options.output, "where to write; standard output by default");
-    app.add_option("--plan", options.plan, "the plan of steps that open none").show_default();
+    app.add_option("-o,--output", options.output, "where to write; standard output by default")
+        .type_name("FILE");
+    app.add_option("--plan", options.plan, "the plan of steps that open none")
+        .type_name("PLAN")
+        .show_default();
 }
 
 }  // namespace pentamesh::cli

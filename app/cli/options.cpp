@@ -1,6 +1,9 @@
 #include "app/cli/options.h"
 
+#include "app/cli/streams.h"
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <utility>
@@ -82,20 +85,80 @@ Options CommandLine::own() {
     return Options(app_.get());
 }
 
-Options CommandLine::command(std::string_view name, std::string_view help) {
-    return Options(app_->add_subcommand(std::string(name), std::string(help)));
+Options CommandLine::command(std::string_view name, std::string_view help, std::string_view group,
+                             const std::string& footer) {
+    CLI::App* command = app_->add_subcommand(std::string(name), std::string(help));
+    command->group(std::string(group));
+    command->footer(footer);
+    return Options(command);
 }
 
-std::optional<int> CommandLine::parse(int argc, char** argv) {
+void CommandLine::set_footer(const std::string& footer) {
+    app_->footer(footer);
+}
+
+std::optional<int> CommandLine::parse(std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
     try {
-        app_->parse(argc, argv);
-    } catch (const CLI::Success& e) {  // --help, --version
-        return app_->exit(e);
+        app_->parse(std::move(words));
+    } catch (const CLI::CallForHelp&) {
+        print(app_->help());
+        return 0;
+    } catch (const CLI::CallForVersion& e) {
+        print(std::string(e.what()) + "\n");
+        return 0;
     } catch (const CLI::ParseError& e) {
         std::cerr << "pentamesh: " << e.what() << "\nRun with --help for more information.\n";
         return 2;
     }
     return std::nullopt;
+}
+
+namespace {
+
+// Cuts "TEXT:{dark,light}" into its values; none where it lists none.
+std::vector<std::string> values_in(const std::string& type) {
+    std::vector<std::string> out;
+    const std::size_t open = type.find('{'), close = type.rfind('}');
+    if (open == std::string::npos || close == std::string::npos || close < open) return out;
+    for (std::size_t from = open + 1; from <= close;) {
+        const std::size_t end = std::min(type.find_first_of(",|", from), close);
+        out.push_back(type.substr(from, end - from));
+        from = end + 1;
+    }
+    return out;
+}
+
+OptionInfo info_of(const CLI::Option& o) {
+    OptionInfo out;
+    out.positional = !o.nonpositional();
+    if (out.positional) {
+        out.names = {o.get_name(true, false)};
+    } else {
+        for (const std::string& n : o.get_snames()) out.names.push_back("-" + n);
+        for (const std::string& n : o.get_lnames()) out.names.push_back("--" + n);
+    }
+    out.help = o.get_description();
+    if (o.get_type_size() != 0) out.type = o.get_type_name();
+    out.values = values_in(out.type);
+    out.required = o.get_required();
+    out.many = o.get_expected_max() > 1 || o.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+    return out;
+}
+
+CommandInfo info_of(const CLI::App& app) {
+    CommandInfo out{app.get_name(), app.get_description(), app.get_group(), app.get_footer(), {}};
+    for (const CLI::Option* o : app.get_options()) out.options.push_back(info_of(*o));
+    return out;
+}
+
+}  // namespace
+
+std::vector<CommandInfo> CommandLine::describe() const {
+    const CLI::App& app = *app_;
+    std::vector<CommandInfo> out{info_of(app)};
+    for (const CLI::App* c : app.get_subcommands({})) out.push_back(info_of(*c));
+    return out;
 }
 
 }  // namespace pentamesh::cli

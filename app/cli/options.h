@@ -21,7 +21,8 @@ class Option {
   public:
     explicit Option(CLI::Option* option) : option_(option) {}
     const Option& required() const;
-    // Sets the word that --help shows for the value.
+    // Sets the word that --help shows for the value. FILE, FOLDER, PLAN, MODEL and CLUSTER, and lists such as
+    // {dark,light}, are completed by shells.
     const Option& type_name(const std::string& name) const;
     // The value may be given by repeating the option; each time one value follows it.
     const Option& repeatable() const;
@@ -55,6 +56,18 @@ class Options {
     CLI::App* app_;
 };
 
+// Describes an option or a positional, for what is made of all of them: completions and the man page.
+struct OptionInfo {
+    std::vector<std::string> names;   // "-o", "--output"; one in capitals: a positional
+    std::string help, type;           // the word for the value; empty: a flag
+    std::vector<std::string> values;  // that the value may have, where they are few
+    bool positional = false, required = false, many = false;
+};
+struct CommandInfo {
+    std::string name, help, group, footer;  // without a group: it is in no list
+    std::vector<OptionInfo> options;
+};
+
 // Reads a whole command line: options of its own, and commands.
 class CommandLine {
   public:
@@ -63,10 +76,15 @@ class CommandLine {
     CommandLine(const CommandLine&) = delete;
     CommandLine& operator=(const CommandLine&) = delete;
     [[nodiscard]] Options own();
-    [[nodiscard]] Options command(std::string_view name, std::string_view help);
+    // Commands without a group are not listed. --help ends with the footer.
+    [[nodiscard]] Options command(std::string_view name, std::string_view help, std::string_view group,
+                                  const std::string& footer);
+    void set_footer(const std::string& footer);
     // Returns the exit status where nothing is left to do: --help and --version were answered, or a usage
     // error was written to standard error.
-    [[nodiscard]] std::optional<int> parse(int argc, char** argv);
+    [[nodiscard]] std::optional<int> parse(std::vector<std::string> words);
+    // Returns the program itself first, then each command.
+    [[nodiscard]] std::vector<CommandInfo> describe() const;
 
   private:
     std::unique_ptr<CLI::App> app_;

@@ -1,4 +1,5 @@
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "core/base/nearest.h"
@@ -21,15 +22,23 @@ Model load_model(const Context& context, const std::string& name) {
     return parse_model(read_input(name), name, presets);
 }
 
-int params(const Context& context, const std::string& name) {
+struct ParamsOptions {
+    std::string name;
+    Forms forms;
+};
+
+int params(const Context& context, const ParamsOptions& options) {
+    const std::string& name = options.name;
     const Model model = load_model(context, name);
     const ParameterCounts counts = count_parameters(model);
     if (!counts_all(counts)) throw Error(ErrorKind::invalid, name, "", uncounted_text(model));
     if (context.json) {
         const bool preset = context.presets.has(PresetKind::model, name);
         print(pretty(json_of_parameters(preset ? name : model.name, counts)));
+    } else if (options.forms.csv) {
+        print_csv(parameters_section(counts).table);
     } else {
-        print(to_text({model.name, {parameters_section(counts)}}));
+        print_document(options.forms, {model.name, {parameters_section(counts)}});
     }
     return 0;
 }
@@ -37,11 +46,11 @@ int params(const Context& context, const std::string& name) {
 }  // namespace
 
 void add_params(Options& app, Context& context) {
-    auto& name = run_with(app, context, params);
-    app.add_option("MODEL", name,
+    auto& options = run_with(app, context, params);
+    app.add_option("MODEL", options.name,
                    "a model preset's id, a Hugging Face config.json, a plan's model object in a file, or -")
         .required();
-    add_json_flag(app, context);
+    add_forms(app, context, options.forms);
 }
 
 }  // namespace pentamesh::cli

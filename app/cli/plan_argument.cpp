@@ -12,8 +12,6 @@
 #include "core/plan/title.h"
 #include "core/runs/dump_folder.h"
 
-#include <cerrno>
-#include <cstdio>
 #include <iostream>
 #include <utility>
 
@@ -22,6 +20,11 @@ namespace {
 
 bool looks_like_file(const std::string& name) {
     return name.find_first_of("/\\.") != std::string::npos;
+}
+
+// Returns true for the JSON of a plan, in the place of its name.
+bool is_plan_itself(const std::string& name) {
+    return name.starts_with("{");
 }
 
 }  // namespace
@@ -35,8 +38,8 @@ void add_sets(Options& app, std::vector<std::string>& sets) {
 
 void add_plan_argument(Options& app, PlanArgument& argument) {
     app.add_option("PLAN", argument.name,
-                   "a plan file, a plan preset's id, a picture with a plan inside, a config.json, or - for "
-                   "standard input")
+                   "a plan file, a plan preset's id, a picture with a plan inside, a config.json, the plan's "
+                   "JSON itself, or - for standard input")
         .required();
     add_sets(app, argument.sets);
     app.add_option("--constants", argument.constants, "take the constants of a file that `calibrate` wrote")
@@ -47,12 +50,10 @@ void add_json_flag(Options& app, Context& context) {
     app.add_flag("--json", context.json, "write JSON");
 }
 
-std::string read_input(const std::string& name) {
-    return name == "-" ? read_stream(std::cin, "-") : read_file(name);
-}
-
 std::filesystem::path file_of(const Context& context, const PlanArgument& argument) {
-    if (argument.name == "-" || context.presets.has(PresetKind::plan, argument.name)) return {};
+    if (argument.name == "-" || is_plan_itself(argument.name)
+        || context.presets.has(PresetKind::plan, argument.name))
+        return {};
     return argument.name;
 }
 
@@ -85,6 +86,7 @@ std::string plan_around(const Context& context, const std::string& config, const
 
 PlanText text_of(const Context& context, const PlanArgument& argument) {
     const Presets& presets = context.presets;
+    if (is_plan_itself(argument.name)) return {argument.name, "the plan"};
     if (presets.has(PresetKind::plan, argument.name)) {
         const std::string file = (presets.root() / "plans" / (argument.name + ".plan.json")).string();
         return {read_file(file), file};
@@ -151,23 +153,6 @@ int status_of(const Evaluation& evaluation) {
                   << (p.fix.empty() ? "" : " Change: " + words_of(p.fix) + ".") << "\n";
     }
     return 1;
-}
-
-bool print(const std::string& text) {
-    errno = 0;
-    const bool written =
-        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (!written && errno != EPIPE)
-        throw Error(ErrorKind::io, "standard output", "",
-                    "cannot be written: " + std::generic_category().message(errno));
-    return written;
-}
-
-void print_to(const std::string& file, const std::string& text) {
-    if (file.empty() || file == "-")
-        print(text);
-    else
-        write_file(file, text);
 }
 
 }  // namespace pentamesh::cli

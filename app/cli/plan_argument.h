@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/commands.h"
+#include "app/cli/streams.h"
 #include "core/evaluate.h"
 #include "core/mesh/rank_list.h"
 
@@ -13,7 +14,7 @@
 namespace pentamesh::cli {
 
 struct PlanArgument {
-    std::string name;  // a plan file, a plan preset's id, or "-"
+    std::string name;  // a plan file, a plan preset's id, a plan's JSON, or "-"
     std::vector<std::string> sets;
     std::string constants{};  // a file that `calibrate` wrote; empty: the plan's own constants
 };
@@ -23,8 +24,6 @@ void add_sets(Options& app, std::vector<std::string>& sets);
 // --json sets the form of the output, and of errors too.
 void add_json_flag(Options& app, Context& context);
 
-// Returns the text of a file, or of standard input for "-".
-[[nodiscard]] std::string read_input(const std::string& name);
 [[nodiscard]] Plan load_plan(const Context& context, const PlanArgument& argument);
 struct LoadedPlan {
     Plan plan;                   // with --set
@@ -41,10 +40,5 @@ void add_hosts(Options& app, std::string& hosts);
 
 // Writes to standard error why a plan is invalid; returns the exit status for that.
 [[nodiscard]] int status_of(const Evaluation& evaluation);
-// Writes to standard output. Returns false if the reader closed the pipe: it has all it wanted, and more of
-// the text need not come.
-bool print(const std::string& text);
-// Writes to a file, or to standard output for "" and "-".
-void print_to(const std::string& file, const std::string& text);
 
 }  // namespace pentamesh::cli

@@ -1,12 +1,12 @@
 // `presets` and `schema` list the presets that ship and the user's own, and the fields that a plan may have.
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "core/io/plan_json.h"
 
 #include <array>
 #include <utility>
-#include <variant>
 
 namespace pentamesh::cli {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::array<std::pair<const char*, PresetKind>, 4> kLists{{{"models", P
                                                                     {"clusters", PresetKind::cluster},
                                                                     {"plans", PresetKind::plan}}};
 
-int presets(const Context& context, const std::monostate& /*no options*/) {
+int presets(const Context& context, const Forms& forms) {
     Json out = Json::object();
     Document document;
     for (const auto& [title, kind] : kLists) {
@@ -37,7 +37,12 @@ int presets(const Context& context, const std::monostate& /*no options*/) {
         out[title] = std::move(list);
         document.sections.push_back(std::move(section));
     }
-    print(context.json ? pretty(out) : to_text(document));
+    if (context.json)
+        print(pretty(out));
+    else if (forms.csv)
+        print_csv(out);
+    else
+        print_document(forms, document);
     return 0;
 }
 
@@ -49,8 +54,7 @@ int schema(const Context& /*context*/, const std::string& /*what*/) {
 }  // namespace
 
 void add_presets(Options& app, Context& context) {
-    add_json_flag(app, context);
-    static_cast<void>(run_with(app, context, presets));
+    add_forms(app, context, run_with(app, context, presets));
 }
 
 void add_schema(Options& app, Context& context) {

@@ -1,4 +1,5 @@
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "app/tables/comm.h"
@@ -142,6 +143,7 @@ struct RankOptions {
     PlanArgument plan;
     std::string rank;
     std::string hosts;
+    Forms forms;
 };
 
 // Reads a number; one too large for any rank becomes the largest number.
@@ -168,18 +170,22 @@ int show_rank(const Context& context, const RankOptions& options) {
                         + std::to_string(e.mesh.world - 1));
     const RankContents contents = contents_of(plan, e.mesh, rank);
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
-    if (context.json) {
+    if (context.json || options.forms.csv) {
         Json out{{"rank", rank},
                  {"node", plan.cluster.tiers.empty() ? 0 : rank / domain_of(plan.cluster, 0)},
                  {"coordinates", json_of_coordinates(e, rank)},
                  {"groups", json_of_rank_groups(plan, e, rank)},
                  {"holds", json_of_contents(plan, e, contents)}};
         if (!hosts.names.empty()) out["host"] = hosts.of(rank);
-        print_json(std::move(out), e);
+        if (context.json)
+            print_json(std::move(out), e);
+        else
+            print_csv(out);
     } else {
-        print(to_text({"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world)
-                           + (hosts.names.empty() ? "" : " on " + hosts.of(rank)),
-                       {coordinates_section(plan, e, rank), contents_section(plan, e, contents)}}));
+        print_document(options.forms,
+                       {"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world)
+                            + (hosts.names.empty() ? "" : " on " + hosts.of(rank)),
+                        {coordinates_section(plan, e, rank), contents_section(plan, e, contents)}});
     }
     return status_of(e);
 }
@@ -191,7 +197,7 @@ void add_rank(Options& app, Context& context) {
     add_plan_argument(app, options.plan);
     app.add_option("RANK", options.rank, "which GPU, from 0").required();
     add_hosts(app, options.hosts);
-    add_json_flag(app, context);
+    add_forms(app, context, options.forms);
 }
 
 }  // namespace pentamesh::cli

@@ -1,4 +1,5 @@
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "app/tables/comm.h"
@@ -51,25 +52,24 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
 
 struct ReportOptions {
     PlanArgument plan;
-    bool markdown = false, html = false;
-    std::string file;
+    Forms forms;
+    bool html = false;
 };
 
 int report(const Context& context, const ReportOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
-    std::string text;
-    if (context.json)
-        text = pretty(json_of_report(plan, e));
-    else if (options.markdown)
-        text = to_markdown(document_of(plan, e, true));
-    else if (options.html) {
+    if (context.json) {
+        print(pretty(json_of_report(plan, e)));
+    } else if (options.forms.csv) {
+        print_csv(json_of_report(plan, e));
+    } else if (options.html) {
         Document document = document_of(plan, e, true);
         add_pictures(context, plan, e, document);
-        text = to_html(document);
-    } else
-        text = to_text(document_of(plan, e, false));
-    print_to(options.file, text);
+        print(to_html(document));
+    } else {
+        print_document(options.forms, document_of(plan, e, options.forms.markdown));
+    }
     return status_of(e);
 }
 
@@ -78,10 +78,11 @@ int report(const Context& context, const ReportOptions& options) {
 void add_report(Options& app, Context& context) {
     auto& options = run_with(app, context, report);
     add_plan_argument(app, options.plan);
-    const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option markdown = app.add_flag("--markdown", options.markdown, "write Markdown").excludes(json);
-    app.add_flag("--html", options.html, "write one HTML file").excludes(json).excludes(markdown);
-    app.add_option("-o,--output", options.file, "write to this file");
+    add_forms(app, context, options.forms);
+    app.add_flag("--html", options.html, "write one HTML file with pictures")
+        .excludes("--json")
+        .excludes("--csv")
+        .excludes("--markdown");
 }
 
 }  // namespace pentamesh::cli

@@ -78,9 +78,12 @@ void add_review(Options& app, Context& context) {
         .repeatable();
     app.add_option("-o,--output", options.file,
                    "NAME.pdf, NAME.html, or a folder for an SVG and a PNG file a page")
+        .type_name("FILE")
         .required();
-    app.add_option("--paper", options.paper, "16:9, a4 or letter").show_default();
-    app.add_option("--theme", options.theme, "light or dark").show_default();
+    app.add_option("--paper", options.paper, "the size of a page")
+        .type_name("{16:9,a4,letter}")
+        .show_default();
+    app.add_option("--theme", options.theme, "the colours").type_name("{light,dark}").show_default();
     app.add_option("--pages", options.pages,
                    "as 1,3-5 or summary,memory: summary, placement, memory, time, communication, "
                    "assumptions, comparison");

@@ -1,6 +1,5 @@
 #include "app/cli/run.h"
 
-#include "app/cli/commands.h"
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "app/platform/platform.h"
@@ -9,53 +8,42 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 
-#include <array>
+#include <algorithm>
+#include <cstddef>
 #include <iostream>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pentamesh::cli {
 namespace {
 
-constexpr std::array kCommands{
-    Command{"report", "the whole evaluation of a plan", add_report},
-    Command{"groups", "rank groups by axis and the tiers they cross", add_groups},
-    Command{"rank", "one GPU: coordinates, groups, what it holds, whom it talks to", add_rank},
-    Command{"tensors", "every tensor: shape, placement by axis, bytes per rank", add_tensors},
-    Command{"memory", "bytes per GPU by category and pipeline stage", add_memory},
-    Command{"comm", "every collective of one step", add_comm},
-    Command{"layer", "one layer step by step, forward and backward", add_layer},
-    Command{"timeline", "the pipeline schedule in time", add_timeline},
-    Command{"params", "parameter counts of a model", add_params},
-    Command{"screenshot", "a picture of a view, without a display", add_screenshot},
-    Command{"review", "pages for a design review: PDF, HTML, or a folder of pictures", add_review},
-    Command{"search", "ranked layouts for a model on a cluster", add_search},
-    Command{"compare", "plans side by side", add_compare},
-    Command{"sensitivity", "what each choice and constant is worth", add_sensitivity},
-    Command{"scale", "how far a plan scales: over GPUs, batch or sequence, and what sets the limit",
-            add_scale},
-    Command{"export", "a framework's settings for a plan", add_export},
-    Command{"import", "a plan out of a framework's settings", add_import},
-    Command{"check", "a folder of recipes, scripts and plans: a line each, exit 1 where one cannot run",
-            add_check},
-    Command{"calibrate", "constants of your cluster out of your own runs", add_calibrate},
-    Command{"blame", "which groups, links, stages and nodes some ranks share, and who waits", add_blame},
-    Command{"hang", "who hangs, and who waits for whom: a folder of flight-recorder dumps", add_hang},
-    Command{"presets", "models, GPUs, clusters and plans: those that ship, and your own", add_presets},
-    Command{"schema", "JSON Schema of the plan file", add_schema},
-    Command{"lesson", "a lesson as text or as a page with pictures; what is wrong with one", add_lesson},
-    Command{"bench", "engine and frame benchmarks", add_bench},
-};
+constexpr std::string_view kExitStatus = "Exit status:\n"
+                                         "  0  done\n"
+                                         "  1  the plan is invalid, or does not do what was asked\n"
+                                         "  2  the command line is wrong\n"
+                                         "  3  a file could not be read or written\n\n"
+                                         "`pentamesh help COMMAND` shows a command's options and examples.";
+
+const Command* command_called(std::string_view name) {
+    for (const Command& c : commands())
+        if (c.name == name) return &c;
+    return nullptr;
+}
 
 // Refuses a word that is neither a command nor a plan: most likely a command misspelt.
 [[noreturn]] void refuse_word(const std::string& word) {
     std::vector<std::string_view> known;
-    for (const Command& c : kCommands) known.push_back(c.name);
+    for (const Command& c : commands())
+        if (!c.group.empty()) known.push_back(c.name);
+    const std::string closest(nearest(word, known));
+    const bool near = edit_distance(word, closest) <= std::max<std::size_t>(1, word.size() / 2);
     throw Error(ErrorKind::usage, "", "",
-                "\"" + shown_text(word)
-                    + "\" is no command, plan file or plan preset; the closest command is \""
-                    + std::string(nearest(word, known)) + "\" (pentamesh --help lists them)");
+                "\"" + shown_text(word) + "\" is no command, plan file or plan preset"
+                    + (near ? "; the closest command is \"" + closest + "\"" : "")
+                    + " (pentamesh --help lists commands)");
 }
 
 // Returns nothing where the file is broken.
@@ -82,11 +70,6 @@ int open_window(Context& context, const PlanArgument& argument) {
             read_file(argument.name));  // says what is wrong with it while the terminal is looked at
         args.opened = argument.name;
     } else if (!argument.name.empty()) {
-        std::error_code ignored;
-        const bool word = argument.name.find_first_of("/\\.") == std::string::npos && argument.name != "-";
-        if (word && !context.presets.has(PresetKind::plan, argument.name)
-            && !std::filesystem::exists(argument.name, ignored))
-            refuse_word(argument.name);
         const std::filesystem::path file = file_of(context, argument);
         const std::optional<ui::IncomingKind> kind = kind_of(context, argument, file);
         if (kind != ui::IncomingKind::plan && kind != ui::IncomingKind::plan_inside) {
@@ -117,40 +100,121 @@ int tell(const Error& e, const Context& context) {
     return e.exit_status();
 }
 
+// Returns how many words before the command set a field: "--set layout.tp=4".
+std::size_t leading_sets(const std::vector<std::string>& words) {
+    std::size_t n = 0;
+    while (n < words.size() && (words[n] == "--set" || words[n].starts_with("--set=")))
+        n += words[n] == "--set" ? 2 : 1;
+    return std::min(n, words.size());
+}
+
+bool is_plan_name(const Context& context, const std::string& word) {
+    std::error_code ignored;
+    return word.empty() || word.find_first_of("/\\.-{") == 0
+           || word.find_first_of("/\\.") != std::string::npos || context.presets.has(PresetKind::plan, word)
+           || std::filesystem::exists(word, ignored);
+}
+
+// Puts --set behind the command that it stands before, and turns `help COMMAND` into `COMMAND --help`. A
+// first word that is no command and no plan is refused.
+std::vector<std::string> arranged(const Context& context, std::vector<std::string> words) {
+    const std::size_t at = leading_sets(words);
+    if (at == words.size()) return words;
+    const std::string first = words[at];
+    if (first == "help" && words.size() <= at + 2 && words.back() != "--help") {
+        if (words.size() == at + 1) return {"--help"};
+        if (!command_called(words.back())) refuse_word(words.back());
+        return {words.back(), "--help"};
+    }
+    if (command_called(first)) {
+        const auto begin = words.begin();
+        std::rotate(begin, begin + static_cast<std::ptrdiff_t>(at),
+                    begin + static_cast<std::ptrdiff_t>(at) + 1);
+    } else if (!is_plan_name(context, first)) {
+        refuse_word(first);
+    }
+    return words;
+}
+
+std::string footer_of(const Command& c) {
+    std::string out = c.notes ? c.notes() + "\n" : "";
+    if (!c.examples.empty()) out += "Examples:\n";
+    for (std::size_t from = 0; from < c.examples.size();) {
+        const std::size_t end = c.examples.find('\n', from) + 1;
+        out += "  " + std::string(c.examples.substr(from, end - from));
+        from = end;
+    }
+    while (out.ends_with('\n')) out.pop_back();
+    return out;
+}
+
+// Holds the command line with all commands, or with the one that is named, and the values of the window's own
+// options.
+struct WholeLine {
+    CommandLine line{
+        "Live answers about laying a training run over a cluster. Without a command: the window opens.",
+        "pentamesh", "pentamesh " PENTAMESH_VERSION};
+    PlanArgument window;
+
+    explicit WholeLine(Context& context, const Command* only = nullptr) {
+        Options own = line.own();
+        own.add_option("PLAN", window.name, "open the window on a plan file or a plan preset");
+        add_sets(own, window.sets);
+        for (const Command& c : commands()) {
+            if (only && only->name != c.name) continue;
+            Options options = line.command(c.name, c.help, c.group, footer_of(c));
+            c.add(options, context);
+        }
+        line.set_footer(std::string(kExitStatus));
+    }
+};
+
+int run_line(Context& context, std::vector<std::string> words, bool window) {
+    words = arranged(context, std::move(words));
+    WholeLine all(context, words.empty() ? nullptr : command_called(words.front()));
+    if (const std::optional<int> status = all.line.parse(std::move(words))) return *status;
+    if (!context.run) {
+        if (window) return open_window(context, all.window);
+        throw Error(ErrorKind::usage, "", "", "a command is missing");
+    }
+    const auto act = std::exchange(context.run, {});  // `serve` runs others meanwhile
+    const std::string file = context.output;
+    if (file.empty() || file == "-") return act();
+    KeptOutput kept;
+    const int status = act();
+    if (!kept.text().empty()) write_file(file, kept.text());
+    return status;
+}
+
 }  // namespace
 
-std::span<const Command> commands() {
-    return kCommands;
+std::vector<CommandInfo> describe_commands() {
+    Context none{{}, Presets(std::filesystem::path()), false, {}, {}};
+    return WholeLine(none).line.describe();
+}
+
+int run_words(Context& context, std::vector<std::string> words, bool window) {
+    context.json = false;
+    context.output.clear();
+    context.run = {};
+    try {
+        return run_line(context, std::move(words), window);
+    } catch (const Error& e) {
+        return tell(e, context);
+    } catch (const std::bad_alloc&) {
+        std::cerr << "pentamesh: there is not enough memory for this\n";
+    } catch (const std::exception& e) {
+        std::cerr << "pentamesh: " << e.what() << "\n";
+    }
+    return 1;
 }
 
 int run(int argc, char** argv) {
     survive_failed_writes();
     const std::filesystem::path presets =
         find_data_folder(executable_path(argc > 0 ? argv[0] : nullptr), "presets");
-    Context context{presets.parent_path(), Presets(presets, config_folder()), false, {}};
-    CommandLine line(
-        "Live answers about laying a training run over a cluster. Without a command: the window opens.",
-        "pentamesh", "pentamesh " PENTAMESH_VERSION);
-    PlanArgument window;
-    Options own = line.own();
-    own.add_option("PLAN", window.name, "open the window on a plan file or a plan preset");
-    add_sets(own, window.sets);
-    for (const Command& c : kCommands) {
-        Options options = line.command(c.name, c.help);
-        c.add(options, context);
-    }
-    try {
-        if (const std::optional<int> status = line.parse(argc, argv)) return *status;
-        return context.run ? context.run() : open_window(context, window);
-    } catch (const Error& e) {
-        return tell(e, context);
-    } catch (const std::bad_alloc&) {
-        std::cerr << "pentamesh: there is not enough memory for this\n";
-        return 1;
-    } catch (const std::exception& e) {
-        std::cerr << "pentamesh: " << e.what() << "\n";
-        return 1;
-    }
+    Context context{presets.parent_path(), Presets(presets, config_folder()), false, {}, {}};
+    return run_words(context, {argv + std::min(argc, 1), argv + argc}, true);
 }
 
 }  // namespace pentamesh::cli

@@ -2,6 +2,7 @@
 #include "core/decide/scale.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/tables/table.h"
 #include "core/base/nearest.h"
@@ -20,7 +21,8 @@ struct ScaleArguments {
     PlanArgument plan;
     std::string over = "gpus";
     std::string least, most;
-    bool weak = false, csv = false, markdown = false;
+    bool weak = false;
+    Forms forms;
 };
 
 bool in_use(const Scale& s, GroupKind k) {
@@ -131,8 +133,8 @@ int run_scale(const Context& context, const ScaleArguments& a) {
         return 0;
     }
     const Table table = scale_table(s);
-    if (a.csv) {
-        print(write_table(table, TableFormat::csv));
+    if (a.forms.csv) {
+        print_csv(table);
         return 0;
     }
     Section turns{"What turns", {}, {}};
@@ -142,7 +144,7 @@ int run_scale(const Context& context, const ScaleArguments& a) {
                             : a.weak                 ? "Over GPUs, the batch grows with them (weak scaling)"
                                                      : "Over GPUs, the batch stays (strong scaling)";
     const Document document{title_of(plan), {{how, {}, table}, std::move(turns)}};
-    print(a.markdown ? to_markdown(document) : to_text(document));
+    print_document(a.forms, document);
     return 0;
 }
 
@@ -151,13 +153,11 @@ int run_scale(const Context& context, const ScaleArguments& a) {
 void add_scale(Options& app, Context& context) {
     auto& a = run_with(app, context, run_scale);
     add_plan_argument(app, a.plan);
-    app.add_option("--over", a.over, "gpus, batch or sequence").show_default();
+    app.add_option("--over", a.over, "what grows").type_name("{gpus,batch,sequence}").show_default();
     app.add_flag("--weak", a.weak, "the batch grows with the GPUs");
     app.add_option("--from", a.least, "the least value").type_name("INT");
     app.add_option("--to", a.most, "the largest value").type_name("INT");
-    add_json_flag(app, context);
-    app.add_flag("--csv", a.csv, "write the points as CSV").excludes("--json");
-    app.add_flag("--markdown", a.markdown, "write Markdown").excludes("--json").excludes("--csv");
+    add_forms(app, context, a.forms);
 }
 
 }  // namespace pentamesh::cli

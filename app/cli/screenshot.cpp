@@ -100,25 +100,30 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
 void add_screenshot(Options& app, Context& context) {
     auto& options = run_with(app, context, screenshot);
     std::string views;
-    for (const std::string_view v : ui::picture_views())
-        views += (views.empty() ? "" : ", ") + std::string(v);
+    for (const std::string_view v : ui::picture_views()) views += (views.empty() ? "" : ",") + std::string(v);
     add_plan_argument(app, options.plan);
-    app.add_option("-o,--output", options.file, "the picture: NAME.png, .svg or .pdf").required();
-    app.add_option("--view", options.view, views + "; default: the scene's, else dashboard");
+    app.add_option("-o,--output", options.file, "the picture: NAME.png, .svg or .pdf")
+        .type_name("FILE")
+        .required();
+    app.add_option("--view", options.view, "what is shown; the scene's or the dashboard where it is left out")
+        .type_name("{" + views + "}");
     app.add_option("--size", options.size,
                    "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
         .show_default();
     app.add_option("--scale", options.scale, "pixels of a PNG per logical pixel").show_default();
     app.add_option("--text", options.text, "how large type is, as a multiple; a PNG keeps its pixels")
         .show_default();
-    app.add_option("--theme", options.theme, "dark, light or high-contrast").show_default();
+    app.add_option("--theme", options.theme, "the colours")
+        .type_name("{dark,light,high-contrast}")
+        .show_default();
     app.add_option("--rank", options.rank, "show this rank as selected");
     app.add_option("--axis", options.axis, "the axis whose groups are lit; default: all");
     app.add_flag("--outlines", options.outlines, "SVG: text as shapes, not as <text>");
     app.add_flag("--no-title", options.no_title, "a view without the plan's title over it");
     app.add_flag("--no-caption", options.no_caption, "without the line of model, cluster and layout");
     app.add_option("--scene", options.scene,
-                   "a plan file or a picture of ours: its view, page, selection and cursor");
+                   "a plan file or a picture of ours: its view, page, selection and cursor")
+        .type_name("FILE");
     app.add_option("--select", options.select,
                    "what is selected: \"rank 5\", \"memory activations, stage 2\"");
 }

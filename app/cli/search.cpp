@@ -2,12 +2,16 @@
 #include "app/tables/search.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "core/base/nearest.h"
+#include "core/base/quantity.h"
 #include "core/base/text.h"
 #include "core/decide/lift.h"
+#include "core/decide/within.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
+#include "core/mesh/places.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
 #include "core/plan/software.h"
@@ -28,9 +32,10 @@ struct SearchArguments {
     std::string model, cluster, goal = "tokens";
     std::int64_t gpus = 0;
     std::string software;  // of --for
+    std::string headroom, within;
     SpaceRequest space;
     SearchOptions options;
-    bool csv = false, markdown = false;
+    Forms forms;
 };
 
 // Returns a plan of --model, --cluster and --gpus, or the one that was named, with --set.
@@ -53,7 +58,22 @@ Plan plan_of(const Context& context, const SearchArguments& a) {
     return plan_from_json(plan, "search", context.presets, a.plan.sets);
 }
 
-SearchOptions options_of(const Plan& plan, const SearchArguments& a) {
+// Reads "5%", "5 %" or "0.05"; nullopt where nothing is asked.
+std::optional<double> share_of(const std::string& option, const std::string& text) {
+    if (text.empty()) return std::nullopt;
+    const Quantity share = parse_quantity(text, Dimension::share);
+    const std::string asked = option + " " + shown_text(text) + ": ";
+    if (!share.value) throw Error(ErrorKind::usage, "", "", asked + "write a share as 5% or 0.05");
+    if (*share.value >= 0 && *share.value < 1) return share.value;
+    const bool percent = text.find('%') == std::string::npos && *share.value >= 1 && *share.value < 100;
+    throw Error(
+        ErrorKind::usage, "", "",
+        asked + "it may be from 0 to below 100 %"
+            + (percent ? "; that is " + percent_text(*share.value) + ", was " + shown_text(text) + "% meant?"
+                       : ""));
+}
+
+SearchOptions options_of(const Plan& plan, const SearchArguments& a, const SearchSpace& space) {
     SearchOptions o = a.options;
     const auto goal = parse_name<Goal>(a.goal);
     if (!goal)
@@ -63,8 +83,13 @@ SearchOptions options_of(const Plan& plan, const SearchArguments& a) {
     if (o.goal == Goal::cost && plan.cluster.price_per_gpu_hour <= 0)
         throw Error(ErrorKind::usage, "", "/cluster/price_per_gpu_hour",
                     "--goal cost needs the price of a GPU: --set cluster.price_per_gpu_hour=...");
-    if (!(o.headroom >= 0 && o.headroom < 1))
-        throw Error(ErrorKind::usage, "", "", "--headroom may be a number from 0 to below 1");
+    o.headroom = headroom_of(space, plan.cluster, share_of("--headroom", a.headroom), o.headroom);
+    if (!a.within.empty()) {
+        if (o.goal != Goal::memory)
+            throw Error(ErrorKind::usage, "", "",
+                        "--within is for --goal memory: the least memory within a share of the best time");
+        o.goal = Goal::tokens;  // keep_within makes the answer of it
+    }
     return o;
 }
 
@@ -108,12 +133,15 @@ Json json_of_result(const SearchResult& r) {
             {"alike", r.alike}};
 }
 
-Json json_of_search(const Plan& plan, const SearchReport& r, double seconds) {
+Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std::optional<double> within) {
     Json space = Json::object(), rejected = Json::array(), results = Json::array(), lacks = Json::array();
     for (const Lack l : all_of<Lack>())
         if (r.base.lacks.has(l))
             lacks.push_back(
                 {{"code", name_of(code_of(l))}, {"message", words_of(l, plan, plan.training.software)}});
+    for (const Inside& i : r.space.inside)
+        space["inside"].push_back({{"axis", name_of(i.group)}, {"tier", tier_name(plan.cluster, i.tier)}});
+    if (r.space.most_memory) space["memory_bytes"] = whole(*r.space.most_memory);
     for (const Varied v : all_of<Varied>()) {
         Json& values = space[std::string(name_of(v))] = Json::array();
         for (const std::string& text : r.space.values_of(v)) values.push_back(Json::parse(text));
@@ -150,8 +178,20 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds) {
                {"may_fit", r.base.fit != MemoryFit::no},
                {"lacks", std::move(lacks)}}},
              {"results", std::move(results)}};
+    if (within) out["within"] = *within;
     if (!r.nothing_fits.empty()) out["nothing_fits"] = r.nothing_fits;
     return out;
+}
+
+// Says which layouts are asked for, beyond the values of the fields.
+std::string asked_words(const Plan& plan, const SearchSpace& s) {
+    std::string out;
+    for (const Inside& i : s.inside)
+        out += (out.empty() ? "Asked for: " : ", ") + std::string(name_of(i.group)) + " inside "
+               + std::string(tier_name(plan.cluster, i.tier));
+    if (s.most_memory)
+        out += (out.empty() ? "Asked for: at most " : ", at most ") + memory_text(*s.most_memory) + " a GPU";
+    return out.empty() ? out : out + ".";
 }
 
 // Returns words for the fields that have one value in the whole space: they are no columns of the results.
@@ -167,21 +207,6 @@ std::string held_words(const SearchReport& r, bool experts) {
     return out.empty() ? out : out + ".";
 }
 
-// Each field gets one answer: it is not varied twice, nor varied and held.
-void refuse_twice(const SpaceRequest& space) {
-    std::vector<std::string> named;
-    const auto once = [&](const std::string& option, const std::string& text) {
-        const std::string name = text.substr(0, text.find('='));
-        if (std::find(named.begin(), named.end(), name) != named.end())
-            throw Error(ErrorKind::usage, "", "",
-                        option + " " + shown_text(text) + ": " + shown_text(name)
-                            + " is varied or held already; all its values go into one --vary");
-        named.push_back(name);
-    };
-    for (const std::string& v : space.vary) once("--vary", v);
-    for (const std::string& h : space.hold) once("--hold", h);
-}
-
 // Says what the plan's software does not run of the plan; empty if it runs all of it.
 std::string lacks_words(const Plan& plan, const Lacks& lacks) {
     std::string out;
@@ -192,8 +217,13 @@ std::string lacks_words(const Plan& plan, const Lacks& lacks) {
                : sentence(" ", facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
 }
 
-Document search_document(const Plan& plan, const SearchReport& r, double seconds) {
-    Section found{"Layouts, best first", {}, results_table(r)};
+Document search_document(const Plan& plan, const SearchReport& r, double seconds,
+                         std::optional<double> within) {
+    Section found{within ? "Layouts of the Pareto line within " + percent_text(*within)
+                               + " of the best time, least memory first"
+                         : "Layouts, best first",
+                  {},
+                  results_table(r)};
     const SearchCounts& c = r.counts;
     found.lines.push_back(sentence(c.layouts, " layouts: ", c.skipped, " skipped by a bound, ", c.evaluated,
                                    " evaluated, of which ", c.fit, " fit, ", c.too_big, " are too big and ",
@@ -214,33 +244,49 @@ Document search_document(const Plan& plan, const SearchReport& r, double seconds
         found.lines.push_back("The plan itself is impossible: " + first_error(evaluate(plan).problems));
     if (const std::string same = held_words(r, plan.model.moe.has_value()); !same.empty())
         found.lines.push_back(same);
+    if (const std::string asked = asked_words(plan, r.space); !asked.empty()) found.lines.push_back(asked);
     if (!r.nothing_fits.empty()) found.lines.push_back(r.nothing_fits);
     Section rejected{"Rejected", {}, rejected_table(r)};
     if (r.rejected.empty()) rejected.lines.emplace_back("None.");
     return {title_of(plan), {std::move(found), std::move(rejected)}};
 }
 
+// A search that nobody watches does without the reports of its threads.
+SearchReport search_with_progress(const Plan& plan, const SearchSpace& space, const SearchOptions& options) {
+    Progress progress;
+    if (!progress.shown()) return search(plan, space, options);
+    double best = 0;
+    const auto show = [&](const std::vector<FoundLayout>& found, const SearchCounts& counts) {
+        for (const FoundLayout& f : found) best = best > 0 ? std::min(best, f.step_s) : f.step_s;
+        progress.at([&] {
+            return sentence("search: ", counts.evaluated, " layouts evaluated, ", counts.fit, " fit",
+                            best > 0 ? ", the fastest so far " + time_text(best) : "");
+        });
+    };
+    return search(plan, space, options, nullptr, show);
+}
+
 int run_search(const Context& context, const SearchArguments& arguments) {
     Plan plan = plan_of(context, arguments);
     SpaceRequest asked = arguments.space;
     choose_software(arguments.software, plan, asked);
-    const SearchOptions options = options_of(plan, arguments);
     std::optional<SpaceError> error;
-    refuse_twice(asked);
     const SearchSpace space = search_space(plan, asked, error);
     if (error) throw Error(ErrorKind::usage, "", "", error->message);
+    const SearchOptions options = options_of(plan, arguments, space);
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
-    SearchReport r = search(plan, space, options);
+    SearchReport r = search_with_progress(plan, space, options);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     r.nothing_fits = what_would_fit(plan, asked, options, r);
+    const std::optional<double> within = share_of("--within", arguments.within);
+    if (within) keep_within(r, *within);
     if (context.json)
-        print(pretty(json_of_search(plan, r, seconds)));
-    else if (arguments.csv)
-        print(write_table(results_table(r), TableFormat::csv));
+        print(pretty(json_of_search(plan, r, seconds, within)));
+    else if (arguments.forms.csv)
+        print_csv(results_table(r));
     else
-        print(arguments.markdown ? to_markdown(search_document(plan, r, seconds))
-                                 : to_text(search_document(plan, r, seconds)));
+        print_document(arguments.forms, search_document(plan, r, seconds, within));
     if (r.nothing_fits.empty()) return 0;
     std::cerr << "pentamesh: " << r.nothing_fits << "\n";
     return 1;
@@ -248,30 +294,64 @@ int run_search(const Context& context, const SearchArguments& arguments) {
 
 }  // namespace
 
+namespace {
+
+// Returns "{megatron,torchtitan,...,any}".
+std::string software_list() {
+    std::string out;
+    for (const Software s : all_of<Software>()) out += std::string(name_of(s)) + ",";
+    return "{" + out + "any}";
+}
+
+}  // namespace
+
+std::string search_notes() {
+    constexpr std::size_t kColumn = 18;
+    std::string out = "Fields of --vary and --hold, and the values that are tried by default:\n";
+    for (const Varied v : all_of<Varied>()) {
+        std::string name = "  " + std::string(name_of(v));
+        name.resize(std::max(kColumn, name.size() + 1), ' ');
+        const bool all = usual_values(v) == "all" || v == Varied::order;
+        out += name + std::string(usual_values(v)) + (all ? ": " + possible_values(v) : "") + "\n";
+    }
+    return out
+           + "Numbers may be lists and ranges (pp=1,2,4..16) or limits (pp<=8, tp>1); memory<=70GiB limits a "
+             "GPU;\n"
+             "\"tp inside the node\", \"ep inside NVLink\" keep the groups of an axis inside a tier.\n";
+}
+
 void add_search(Options& app, Context& context) {
     auto& a = run_with(app, context, run_search);
     app.add_option("PLAN", a.plan.name,
                    "a plan file or preset: its model, cluster, sequence, batch and precision");
     add_sets(app, a.plan.sets);
-    app.add_option("--model", a.model, "a model preset or a file, instead of a PLAN");
-    app.add_option("--cluster", a.cluster, "a cluster preset");
+    app.add_option("--model", a.model, "a model preset or a file, instead of a PLAN").type_name("MODEL");
+    app.add_option("--cluster", a.cluster, "a cluster preset").type_name("CLUSTER");
     app.add_option("--gpus", a.gpus, "how many of its GPUs");
-    app.add_option("--vary", a.space.vary, "the values of a field, as tp=1,2,4; may be repeated")
-        .type_name("NAME[=V,V]")
+    app.add_option("--vary", a.space.vary,
+                   "the values of a field, as tp=1,2,4 or pp=1..8, or a limit, as \"pp<=8\"; may be repeated")
+        .type_name("CONSTRAINT")
         .repeatable();
-    app.add_option("--hold", a.space.hold, "keep the plan's value of a field; may be repeated")
-        .type_name("NAME")
+    app.add_option("--hold", a.space.hold,
+                   "keep the plan's value of a field (pp), one value (tp=8), a limit (\"pp<=8\", "
+                   "\"memory<=70GiB\") or a place (\"tp inside the node\"); may be repeated")
+        .type_name("CONSTRAINT")
         .repeatable();
     app.add_option("--for", a.software, "layouts that this software runs (the plan's), or any")
-        .type_name("SOFTWARE|any");
-    app.add_option("--goal", a.goal, "tokens (default), memory or cost");
-    app.add_option("--headroom", a.options.headroom, "share of the memory that stays free (0.05)");
+        .type_name(software_list());
+    app.add_option("--goal", a.goal, "what is best: tokens where it is left out")
+        .type_name("{tokens,memory,cost}");
+    app.add_option(
+           "--within", a.within,
+           "with --goal memory: the layouts of least memory within this share of the best time, as 5%")
+        .type_name("SHARE");
+    app.add_option("--headroom", a.headroom,
+                   "share of the memory that stays free: 5% or 0.05 (5%; 0 where memory<= is asked for)")
+        .type_name("SHARE");
     app.add_option("--top", a.options.top, "how many layouts to list besides the Pareto line (10)")
         .range(1, 10000);
     app.add_option("--threads", a.options.threads, "threads (one a core)").range(1, 1024);
-    const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option csv = app.add_flag("--csv", a.csv, "write the results as CSV").excludes(json);
-    app.add_flag("--markdown", a.markdown, "write Markdown").excludes(json).excludes(csv);
+    add_forms(app, context, a.forms);
 }
 
 }  // namespace pentamesh::cli

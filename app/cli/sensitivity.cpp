@@ -1,6 +1,7 @@
 // `sensitivity` says how much each choice and constant matters.
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/tables/constants.h"
 #include "core/advice/advice.h"
@@ -16,7 +17,7 @@ namespace {
 
 struct SensitivityOptions {
     PlanArgument plan;
-    bool csv = false, markdown = false;
+    Forms forms;
 };
 
 Json json_of_nudge(const Plan& plan, const std::optional<Nudge>& n) {
@@ -61,8 +62,8 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
         print_json(std::move(out), e);
         return status_of(e);
     }
-    if (options.csv) {
-        print(write_table(sensitivity_table(s, false), TableFormat::csv));
+    if (options.forms.csv) {
+        print_csv(sensitivity_table(s, false));
         return status_of(e);
     }
     Section rows{"One step down and up; hardware figures and constants by 20 %",
@@ -77,7 +78,7 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
                              + memory_text(s.memory_bytes) + " on the fullest GPU, which "
                              + std::string(name_of(*fit)) + ". What changes nothing is left out.");
     const Document document{title_of(plan), {std::move(rows)}};
-    print(options.markdown ? to_markdown(document) : to_text(document));
+    print_document(options.forms, document);
     return status_of(e);
 }
 
@@ -86,9 +87,7 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
 void add_sensitivity(Options& app, Context& context) {
     auto& options = run_with(app, context, sensitivity);
     add_plan_argument(app, options.plan);
-    const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option csv = app.add_flag("--csv", options.csv, "write CSV").excludes(json);
-    app.add_flag("--markdown", options.markdown, "write Markdown").excludes(json).excludes(csv);
+    add_forms(app, context, options.forms);
 }
 
 }  // namespace pentamesh::cli

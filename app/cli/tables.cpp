@@ -1,5 +1,6 @@
 // `memory` and `comm` print one part of the evaluation each.
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
@@ -9,7 +10,7 @@ namespace {
 
 struct PartOptions {
     PlanArgument plan;
-    bool csv = false;
+    Forms forms;
 };
 
 template <Json (*JsonOf)(const Plan&, const Evaluation&),
@@ -21,10 +22,10 @@ int show_part(const Context& context, const PartOptions& options) {
         Json out = JsonOf(plan, e);
         if (!e.valid) void_figures(out);
         print_json(std::move(out), e);
-    } else if (options.csv) {
-        print(write_table(SectionOf(plan, e).table, TableFormat::csv));
+    } else if (options.forms.csv) {
+        print_csv(SectionOf(plan, e).table);
     } else {
-        print(to_text({"", {SectionOf(plan, e)}}));
+        print_document(options.forms, {"", {SectionOf(plan, e)}});
     }
     return status_of(e);
 }
@@ -32,8 +33,7 @@ int show_part(const Context& context, const PartOptions& options) {
 void add_part(Options& app, Context& context, int (*show)(const Context&, const PartOptions&)) {
     auto& options = run_with(app, context, show);
     add_plan_argument(app, options.plan);
-    add_json_flag(app, context);
-    app.add_flag("--csv", options.csv, "write the table as CSV").excludes("--json");
+    add_forms(app, context, options.forms);
 }
 
 }  // namespace

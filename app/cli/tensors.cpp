@@ -1,5 +1,6 @@
 #include "app/tables/tensors.h"
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
@@ -63,7 +64,7 @@ Table table_of_all(const std::vector<Placement>& kept) {
 
 struct TensorsOptions {
     PlanArgument plan;
-    bool csv = false;
+    Forms forms;
 };
 
 int tensors(const Context& context, const TensorsOptions& options) {
@@ -83,10 +84,10 @@ int tensors(const Context& context, const TensorsOptions& options) {
             }
     if (context.json) {
         print_json({{"tensors", std::move(list)}}, e);
-    } else if (options.csv) {
-        print(write_table(table_of_all(kept), TableFormat::csv));
+    } else if (options.forms.csv) {
+        print_csv(table_of_all(kept));
     } else {
-        print(to_text(document));
+        print_document(options.forms, document);
     }
     return status_of(e);
 }
@@ -96,8 +97,7 @@ int tensors(const Context& context, const TensorsOptions& options) {
 void add_tensors(Options& app, Context& context) {
     auto& options = run_with(app, context, tensors);
     add_plan_argument(app, options.plan);
-    add_json_flag(app, context);
-    app.add_flag("--csv", options.csv, "write what is kept at rest as CSV").excludes("--json");
+    add_forms(app, context, options.forms);
 }
 
 }  // namespace pentamesh::cli

@@ -1,4 +1,5 @@
 #include "app/cli/json_of.h"
+#include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "core/advice/advice.h"
@@ -19,7 +20,7 @@ namespace {
 struct TimelineOptions {
     PlanArgument plan;
     std::string costs, trace;
-    bool csv = false;
+    Forms forms;
 };
 
 // Reads F=1,I=1,W=1,comm=0,FB=3: the costs of a micro-batch on a whole stage.
@@ -150,7 +151,7 @@ int timeline(const Context& context, const TimelineOptions& options) {
                     "the schedule has too many operations to list");
     if (!options.trace.empty() && e.valid) {
         write_file(options.trace, trace_of(plan, e, costs));
-    } else if (options.csv) {
+    } else if (options.forms.csv) {
         print(csv_of(e.timeline));
     } else if (context.json) {
         Json out = json_of_timeline(e.timeline, true);
@@ -161,7 +162,7 @@ int timeline(const Context& context, const TimelineOptions& options) {
         Section section = timeline_section(e);
         if (e.valid && e.timeline.shape.devices > 1 && !e.timeline.empty())
             add_bubble_lines(bubble_of(e), section);
-        print(to_text({"", {std::move(section)}}));
+        print_document(options.forms, {"", {std::move(section)}});
     }
     return status_of(e);
 }
@@ -173,13 +174,11 @@ void add_timeline(Options& app, Context& context) {
     add_plan_argument(app, options.plan);
     app.add_option("--costs", options.costs,
                    "costs of a whole stage instead of the model's: F=1,I=1,W=1,comm=0[,FB=3]");
-    const Option json = app.add_flag("--json", context.json, "write JSON");
-    const Option trace =
-        app.add_option("--trace", options.trace, "write a Chrome trace to this file, which Perfetto opens")
-            .excludes(json);
-    app.add_flag("--csv", options.csv, "write every operation as CSV: device, op, micro-batch, start, end")
-        .excludes(json)
-        .excludes(trace);
+    add_forms(app, context, options.forms);
+    app.add_option("--trace", options.trace, "write a Chrome trace to this file, which Perfetto opens")
+        .type_name("FILE")
+        .excludes("--json")
+        .excludes("--csv");
 }
 
 }  // namespace pentamesh::cli

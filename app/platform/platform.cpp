@@ -8,12 +8,15 @@
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
+#include <io.h>
 #include <windows.h>
-#elif defined(__APPLE__)
-#include <csignal>
-#include <mach-o/dyld.h>
 #else
 #include <csignal>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#endif
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
 #endif
 
 namespace pentamesh {
@@ -71,6 +74,28 @@ void survive_failed_writes() {
 #if !defined(_WIN32)
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
+#endif
+}
+
+bool is_terminal(StandardStream stream) {
+#if defined(_WIN32)
+    return _isatty(stream == StandardStream::output ? 1 : 2) != 0;
+#else
+    return isatty(stream == StandardStream::output ? STDOUT_FILENO : STDERR_FILENO) != 0;
+#endif
+}
+
+std::size_t terminal_width() {
+    if (!is_terminal(StandardStream::output)) return 0;
+#if defined(_WIN32)
+    CONSOLE_SCREEN_BUFFER_INFO info;
+    if (GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &info) == 0) return 0;
+    return static_cast<std::size_t>(info.srWindow.Right - info.srWindow.Left + 1);
+#elif defined(TIOCGWINSZ)
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+#else
+    return 0;
 #endif
 }
 

@@ -1,6 +1,7 @@
 // Only this file asks which operating system it runs on.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 
 namespace pentamesh {
@@ -13,6 +14,10 @@ namespace pentamesh {
 [[nodiscard]] std::filesystem::path home_folder();
 // A reader that goes away, or a limit on the size of files, makes a write fail instead of ending the program.
 void survive_failed_writes();
+enum class StandardStream { output, error };
+[[nodiscard]] bool is_terminal(StandardStream stream);
+// Returns the letters of a line of the terminal that standard output is; 0 where it is no terminal.
+[[nodiscard]] std::size_t terminal_width();
 // Returns the CPU seconds of the calling thread.
 [[nodiscard]] double thread_cpu_s();
 

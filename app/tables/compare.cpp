@@ -3,6 +3,7 @@
 #include "app/tables/memory.h"
 #include "core/base/text.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace pentamesh {
@@ -107,7 +108,9 @@ Table worded_figures_table(const PlanComparison& c) {
         row.emplace_back(f.name);
         for (std::size_t i = 0; i < f.values.size(); ++i)
             row.push_back(f.values[i] ? figure_words(f, i) : "");
-        row.push_back(better_plan(f));
+        const bool read_alike =
+            std::all_of(row.begin() + 1, row.end(), [&](const Cell& x) { return x == row[1]; });
+        row.push_back(read_alike ? "" : better_plan(f));
     }
     return t;
 }

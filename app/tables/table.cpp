@@ -1,5 +1,6 @@
 #include "app/tables/table.h"
 
+#include "app/tables/table_text.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
 
@@ -14,12 +15,6 @@ using Row = Table::Row;
 
 const std::string& key_of(const Table::Column& c) {
     return c.key.empty() ? c.title : c.key;
-}
-
-// Returns the number of letters, not of bytes: continuation bytes of UTF-8 take no room.
-std::size_t letters(const std::string& s) {
-    return static_cast<std::size_t>(std::count_if(
-        s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::string replaced(std::string_view text, char from, std::string_view to) {
@@ -79,30 +74,6 @@ std::string as_html(const Table& t) {
     for (const Row& row : t.rows)
         line("td", [&](std::size_t i) { return i < row.size() ? row[i].text() : std::string(); });
     return out + "</table>\n";
-}
-
-std::string as_text(const Table& t) {
-    std::vector<std::size_t> width(t.columns.size());
-    for (std::size_t i = 0; i < width.size(); ++i) {
-        width[i] = letters(t.columns[i].title);
-        for (const Row& row : t.rows)
-            if (i < row.size()) width[i] = std::max(width[i], letters(row[i].text()));
-    }
-    std::string out;
-    const auto line = [&](auto&& text_of) {
-        std::string words;
-        for (std::size_t i = 0; i < width.size(); ++i) {
-            const std::string text = text_of(i);
-            const std::string pad(width[i] - letters(text), ' ');
-            words += (i ? "  " : "") + (t.columns[i].shown == Shown::words ? text + pad : pad + text);
-        }
-        words.erase(words.find_last_not_of(' ') + 1);
-        out += words + "\n";
-    };
-    line([&](std::size_t i) { return t.columns[i].title; });
-    for (const Row& row : t.rows)
-        line([&](std::size_t i) { return i < row.size() ? row[i].text() : std::string(); });
-    return out;
 }
 
 Table picked(const Table& table, const std::vector<std::size_t>& from) {
@@ -168,7 +139,7 @@ std::string write_table(const Table& table, TableFormat format) {
     case TableFormat::html: return as_html(table);
     case TableFormat::text: break;
     }
-    return as_text(table);
+    return write_text(table, 0);
 }
 
 std::string cell_words(const Table::Column& column, const Cell& exact) {

@@ -90,7 +90,7 @@ bool by_severity(const Problem& a, const Problem& b) {
 }  // namespace
 
 Candidate Advice::candidate() const {
-    return {edits_between(plan, changed), trial.step->time_s, trial.memory.peak()};
+    return {needed_edits(plan, changed), trial.step->time_s, trial.memory.peak()};
 }
 
 bool Advice::show(const std::vector<Edit>& edits) {

@@ -168,6 +168,22 @@ class Sieve {
     EnumArray<Lack, LeftOut> left_{};
 };
 
+// Takes out the shardings whose groups leave the tier that the space keeps them inside, and empty nodes.
+void keep_inside(const Plan& plan, const SearchSpace& s, SearchNodes& out) {
+    if (s.inside.empty()) return;
+    Plan laid = plan;
+    const auto leaves = [&](const SearchNode& n, const ShardChoice& q) {
+        lay_out(plan, choice_of(n, {}, q), laid);
+        const Mesh mesh = build_mesh(laid);
+        return std::any_of(s.inside.begin(), s.inside.end(), [&](const Inside& one) {
+            return summarize(mesh, laid.cluster, one.group).slowest_tier > one.tier;
+        });
+    };
+    for (SearchNode& n : out.node)
+        std::erase_if(n.shards, [&](const ShardChoice& q) { return leaves(n, q); });
+    std::erase_if(out.node, [](const SearchNode& n) { return n.shards.empty(); });
+}
+
 }  // namespace
 
 SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
@@ -191,6 +207,7 @@ SearchNodes nodes_of(const Plan& plan, const SearchSpace& s) {
                                    room, experts, shards, out);
             }
     }
+    keep_inside(plan, s, out);
     sieve.nodes(out);
     for (SearchNode& n : out.node) {
         n.first = out.layouts;

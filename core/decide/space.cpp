@@ -1,63 +1,44 @@
 #include "core/decide/space.h"
 
-#include "core/base/nearest.h"
-#include "core/base/number.h"
-#include "core/base/text.h"
+#include "core/decide/constraints.h"
 #include "core/decide/units.h"
 #include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/plan/order_presets.h"
-#include "core/plan/ranges.h"
 #include "core/rules/software_runs.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace pentamesh {
 namespace {
 
 struct VariedName {
-    std::string_view name, pointer;
+    std::string_view name, pointer, usual;
 };
-constexpr EnumArray<Varied, VariedName> kVaried{{{{"tp", "/layout/tp"},
-                                                  {"cp", "/layout/cp"},
-                                                  {"pp", "/layout/pp"},
-                                                  {"virtual_stages", "/layout/virtual_stages"},
-                                                  {"schedule", "/layout/schedule"},
-                                                  {"ep", "/layout/ep"},
-                                                  {"etp", "/layout/etp"},
-                                                  {"dp_shard", "/layout/dp_shard"},
-                                                  {"dp_replicate", "/layout/dp_replicate"},
-                                                  {"zero", "/layout/zero"},
-                                                  {"micro_batch", "/training/micro_batch"},
-                                                  {"recompute", "/training/recompute"},
-                                                  {"order", "/layout/order"}}}};
+constexpr EnumArray<Varied, VariedName> kVaried{
+    {{{"tp", "/layout/tp", "divisors of the GPUs inside the fast domain"},
+      {"cp", "/layout/cp", "divisors of the GPUs that leave a rank 1,024 tokens"},
+      {"pp", "/layout/pp", "divisors of the GPUs up to the layers"},
+      {"virtual_stages", "/layout/virtual_stages", "1 to 8"},
+      {"schedule", "/layout/schedule", "all"},
+      {"ep", "/layout/ep", "divisors of the experts"},
+      {"etp", "/layout/etp", "those of tp"},
+      {"dp_shard", "/layout/dp_shard", "divisors of the GPUs"},
+      {"dp_replicate", "/layout/dp_replicate", "divisors of the GPUs"},
+      {"zero", "/layout/zero", "0 to 3"},
+      {"micro_batch", "/training/micro_batch", "1, 2, 4, 8 that divide the batch"},
+      {"recompute", "/training/recompute", "none, selective, full"},
+      {"order", "/layout/order", "the frameworks' own"}}}};
 
 constexpr std::int64_t kMostChunksTried = 8, kFewestTokens = 1024, kMostMicroBatch = 8;
-
-std::vector<std::int64_t> divisors(std::int64_t n) {
-    std::vector<std::int64_t> out;
-    for (std::int64_t d = 1; d <= n / d; ++d)
-        if (n % d == 0) {
-            out.push_back(d);
-            if (d != n / d) out.push_back(n / d);
-        }
-    std::sort(out.begin(), out.end());
-    return out;
-}
 
 template <typename T>
 void tidy(std::vector<T>& list) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
 }
-template <typename T>
-void add_once(std::vector<T>& list, const T& value) {
-    if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
-}
-
 // Returns the values by default, without the plan's own.
 SearchSpace usual_space(const Plan& p) {
     SearchSpace s;
@@ -99,123 +80,6 @@ SearchSpace own_space(const Plan& p) {
     return s;
 }
 
-template <typename Use>
-void with_list(Varied v, Use&& use) {
-    switch (v) {
-    case Varied::tp: return use(&SearchSpace::tp);
-    case Varied::cp: return use(&SearchSpace::cp);
-    case Varied::pp: return use(&SearchSpace::pp);
-    case Varied::virtual_stages: return use(&SearchSpace::virtual_stages);
-    case Varied::ep: return use(&SearchSpace::ep);
-    case Varied::etp: return use(&SearchSpace::etp);
-    case Varied::dp_shard: return use(&SearchSpace::dp_shard);
-    case Varied::dp_replicate: return use(&SearchSpace::dp_replicate);
-    case Varied::micro_batch: return use(&SearchSpace::micro_batch);
-    case Varied::schedule: return use(&SearchSpace::schedule);
-    case Varied::zero: return use(&SearchSpace::zero);
-    case Varied::recompute: return use(&SearchSpace::recompute);
-    case Varied::order: return use(&SearchSpace::order);
-    }
-}
-
-void hold(Varied v, const SearchSpace& own, SearchSpace& space) {
-    with_list(v, [&](auto member) { space.*member = own.*member; });
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-    std::vector<std::string_view> out;
-    for (std::size_t from = 0; from <= text.size();) {
-        const std::size_t end = std::min(text.find(at, from), text.size());
-        out.push_back(text.substr(from, end - from));
-        from = end + 1;
-    }
-    return out;
-}
-
-template <typename E>
-std::string names_text() {
-    std::string out;
-    for (const E e : all_of<E>()) out += (out.empty() ? "" : ", ") + std::string(name_of(e));
-    return out;
-}
-
-// Reads a value out of its text; nullopt where it is no value. `allowed` names the possible ones.
-std::optional<std::int64_t> value_of(std::string_view text, Varied v, std::string& allowed, std::int64_t*) {
-    const std::optional<FieldRange> range = range_of(pointer_of(v));
-    if (range) allowed = range_text(*range);
-    std::int64_t n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return range && !range->allows(static_cast<double>(n)) ? std::nullopt : std::optional(n);
-}
-std::optional<int> value_of(std::string_view text, Varied v, std::string& allowed, int*) {
-    const auto n = value_of(text, v, allowed, static_cast<std::int64_t*>(nullptr));
-    return n ? std::optional(static_cast<int>(*n)) : std::nullopt;
-}
-std::optional<Schedule> value_of(std::string_view text, Varied, std::string& allowed, Schedule*) {
-    allowed = names_text<Schedule>();
-    return parse_name<Schedule>(text);
-}
-std::optional<RecomputeChoice> value_of(std::string_view text, Varied, std::string& allowed,
-                                        RecomputeChoice*) {
-    allowed = "none, selective, full";
-    const auto kind = parse_name<Recompute>(text);
-    return kind ? std::optional<RecomputeChoice>(*kind) : std::nullopt;
-}
-// Reads a framework's name, or the axes joined by dashes.
-std::optional<AxisOrder> value_of(std::string_view text, Varied, std::string& allowed, AxisOrder*) {
-    allowed.clear();
-    for (const OrderPreset& o : order_presets()) {
-        allowed += (allowed.empty() ? "" : ", ") + std::string(o.name);
-        if (o.name == text) return o.order;
-    }
-    allowed += ", or six axes, innermost first: tp-cp-ep-dp_shard-dp_replicate-pp";
-    const auto parts = split(text, '-');
-    AxisOrder order{};
-    unsigned seen = 0;
-    if (parts.size() != order.size()) return std::nullopt;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const auto axis = parse_name<Axis>(parts[i]);
-        if (!axis) return std::nullopt;
-        order[i] = *axis;
-        seen |= 1U << static_cast<unsigned>(*axis);
-    }
-    return seen == (1U << kAxisCount) - 1 ? std::optional(order) : std::nullopt;
-}
-
-std::optional<Varied> named(std::string_view name, std::string_view option,
-                            std::optional<SpaceError>& error) {
-    const auto v = varied_named(name);
-    if (v) return v;
-    std::vector<std::string_view> names;
-    for (const Varied k : all_of<Varied>()) names.push_back(name_of(k));
-    error = {std::string(name),
-             sentence(option, " ", shown_text(name), ": a search varies no such field; the closest is \"",
-                      nearest(name, names), "\"")};
-    return std::nullopt;
-}
-
-void vary(std::string_view request, SearchSpace& space, std::optional<SpaceError>& error) {
-    const std::size_t equals = request.find('=');
-    const auto v = named(request.substr(0, equals), "--vary", error);
-    if (!v || equals == std::string_view::npos) return;
-    with_list(*v, [&](auto member) {
-        auto& list = space.*member;
-        using T = typename std::decay_t<decltype(list)>::value_type;
-        list.clear();
-        for (const std::string_view text : split(request.substr(equals + 1), ',')) {
-            std::string allowed;
-            const std::optional<T> value = value_of(text, *v, allowed, static_cast<T*>(nullptr));
-            if (!value) {
-                error = {std::string(name_of(*v)), sentence("--vary ", name_of(*v), "=", shown_text(text),
-                                                            ": ", name_of(*v), " may be ", allowed)};
-                return;
-            }
-            add_once(list, *value);
-        }
-    });
-}
-
 }  // namespace
 
 std::string_view name_of(Varied v) {
@@ -223,6 +87,9 @@ std::string_view name_of(Varied v) {
 }
 std::string_view pointer_of(Varied v) {
     return kVaried[v].pointer;
+}
+std::string_view usual_values(Varied v) {
+    return kVaried[v].usual;
 }
 std::optional<Varied> varied_named(std::string_view name) {
     for (const Varied v : all_of<Varied>())
@@ -242,15 +109,8 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
     if (!plan.model.moe)
         space.ep = {1}, space.etp = {1};  // even if the plan's layout, which may fit no
                                           // dense model, has others
-    for (const std::string& name : request.hold) {
-        const auto v = named(name, "--hold", error);
-        if (!v) return space;
-        hold(*v, own, space);
-    }
-    for (const std::string& text : request.vary) {
-        vary(text, space, error);
-        if (error) return space;
-    }
+    constrain(plan, request, own, space, error);
+    if (error) return space;
     for (auto* list : {&space.tp, &space.cp, &space.pp, &space.virtual_stages, &space.ep, &space.etp,
                        &space.dp_shard, &space.dp_replicate, &space.micro_batch})
         tidy(*list);
@@ -259,6 +119,12 @@ SearchSpace search_space(const Plan& plan, const SpaceRequest& request, std::opt
     // A plan whose factors do not fill the cluster has no replicas of its own.
     if (space.dp_replicate.size() > 1) std::erase(space.dp_replicate, 0);
     return space;
+}
+
+double headroom_of(const SearchSpace& space, const Cluster& cluster, std::optional<double> asked,
+                   double usual) {
+    if (!space.most_memory || cluster.gpu.hbm_bytes <= 0) return asked.value_or(usual);
+    return std::max(asked.value_or(0), 1 - *space.most_memory / cluster.gpu.hbm_bytes);
 }
 
 std::vector<std::string> SearchSpace::values_of(Varied v) const {

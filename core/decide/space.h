@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/enum_array.h"
+#include "core/mesh/mesh.h"
 #include "core/plan/changes.h"
 #include "core/plan/plan.h"
 
@@ -35,6 +36,16 @@ inline constexpr std::size_t kEnumCount<Varied> = 13;
 [[nodiscard]] std::string_view name_of(Varied v);     // "virtual_stages"
 [[nodiscard]] std::string_view pointer_of(Varied v);  // "/layout/virtual_stages"
 [[nodiscard]] std::optional<Varied> varied_named(std::string_view name);
+// Returns the values that a search tries by itself, and those that may be named, in words.
+[[nodiscard]] std::string_view usual_values(Varied v);
+[[nodiscard]] std::string possible_values(Varied v);
+
+// Groups of one kind shall cross no tier slower than this one of the cluster.
+struct Inside {
+    GroupKind group = GroupKind::tp;
+    int tier = 0;
+    bool operator==(const Inside&) const = default;
+};
 
 // Each list ascends or is in the order of the enum, without doubles, and is not empty.
 //
@@ -43,6 +54,7 @@ inline constexpr std::size_t kEnumCount<Varied> = 13;
 //   - the schedule can run that number of chunks (schedule.h, chunks_for),
 //   - without a pipeline it is 1F1B of one chunk,
 //   - `software`, where there is one, runs it (software_runs.h),
+//   - the groups of `inside` cross no slower tier,
 //   - of two orders that lay axes of more than one rank in the same way in both meshes, it has the first.
 // Layouts that break any other rule are evaluated and counted.
 struct SearchSpace {
@@ -52,6 +64,9 @@ struct SearchSpace {
     std::optional<Software> software;  // nullopt: all that any software has
     std::vector<RecomputeChoice> recompute;
     std::vector<AxisOrder> order;
+    std::vector<Inside> inside;
+    std::optional<double>
+        most_memory;  // bytes that a GPU may take; the search's headroom says it (headroom_of)
     // Returns JSON texts of a list's values: "8", "\"1f1b\"".
     [[nodiscard]] std::vector<std::string> values_of(Varied v) const;
 };
@@ -62,18 +77,28 @@ struct SpaceError {
     std::string name, message;
 };
 
+// Both lists take any of
+//   "tp"                   --hold: the plan's own value; --vary: as by default
+//   "tp=1,2,4", "pp=1..8"  these values; of a range those that divide what they must
+//   "pp<=8", "tp>1"        of the values so far those within the limit
+//   "tp inside the node"   its groups cross no slower tier: a tier's name, node, rack, pod
+//   "memory<=70GiB"        bytes that the fullest GPU may take
 struct SpaceRequest {
-    std::vector<std::string> vary;  // "tp=1,2,4"; "tp" without values: as by default
-    std::vector<std::string> hold;  // "tp"
-    bool any_software = false;      // else what the plan's own runs
+    std::vector<std::string> vary;
+    std::vector<std::string> hold;
+    bool any_software = false;  // else what the plan's own runs
 };
 // The defaults are, for tp: divisors of the GPUs inside the fast domain; cp: those that leave a rank 1,024
 // tokens; pp: those up to the layers; virtual_stages 1 to 8; every schedule; ep: those of the experts; etp: 1
 // and tp's values; dp_shard: every divisor; zero 0 to 3; micro_batch 1, 2, 4, 8 that divide the batch;
-// recompute none, selective, full; the frameworks' orders. The plan's own value is always among them. `error`
-// is set where a request cannot be met.
+// recompute none, selective, full; the frameworks' orders. The plan's own value is always among them, unless
+// the request says otherwise. `error` is set where a request cannot be met.
 [[nodiscard]] SearchSpace search_space(const Plan& plan, const SpaceRequest& request,
                                        std::optional<SpaceError>& error);
+// Returns the share of a GPU's memory that must stay free: what was asked for, what `most_memory` leaves, the
+// larger of both, or `usual` where neither is said.
+[[nodiscard]] double headroom_of(const SearchSpace& space, const Cluster& cluster,
+                                 std::optional<double> asked, double usual);
 
 // This is one layout of a space.
 struct LayoutChoice {

@@ -49,7 +49,10 @@ struct DocumentPlace {
 // {"preset": id}, and the part of the preset below it is made the plan's own.
 void set_in_plan(nlohmann::json& plan, const std::string& pointer, nlohmann::json value,
                  const Presets& presets);
-// Applies "layout.tp=4" or "/layout/tp=4". Throws Error of kind usage where it has no such form.
+// Returns the pointer of a field as people write it: "layout.tp", "/layout/tp", and "tp" where one field of
+// layout, training or the cluster is called that.
+[[nodiscard]] std::string pointer_of_field(const std::string& name);
+// Applies "layout.tp=4", "tp=4" or "/layout/tp=4". Throws Error of kind usage where it has no such form.
 void apply_set(nlohmann::json& plan, const std::string& set, const Presets& presets);
 
 }  // namespace pentamesh

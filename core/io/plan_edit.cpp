@@ -1,6 +1,9 @@
 #include "core/base/json_reader.h"
 #include "core/io/plan_document.h"
 #include "core/io/plan_json.h"
+#include "core/plan/field_list.h"
+
+#include <algorithm>
 
 namespace pentamesh {
 namespace {
@@ -78,17 +81,26 @@ void set_in_plan(json& plan, const std::string& pointer, json value, const Prese
         refuse(pointer, "there is nothing below " + shown_json(*at));
 }
 
+std::string pointer_of_field(const std::string& name) {
+    if (name.starts_with("/")) return name;
+    std::string pointer = "/" + name;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    if (pointer.find('/', 1) != std::string::npos) return pointer;
+    static const Plan kPlan;
+    std::vector<std::string> found[2];  // tp of the layout goes before tp of training.overlap
+    for (const auto& field : list_fields(kPlan))
+        if (field.key == name)
+            found[field.owner.find('/', 1) == std::string_view::npos ? 0 : 1].push_back(field.pointer());
+    const std::vector<std::string>& first = found[0].empty() ? found[1] : found[0];
+    return first.size() == 1 ? first.front() : pointer;
+}
+
 void apply_set(json& plan, const std::string& set, const Presets& presets) {
     const std::size_t equals = set.find('=');
     if (equals == std::string::npos || equals == 0 || as_utf8(set) != set)
         throw Error(ErrorKind::usage, "", "",
                     "--set " + shown_json(set) + ": must be POINTER=VALUE, such as layout.tp=4");
-    std::string pointer = set.substr(0, equals);
-    if (pointer.front() != '/') {
-        for (char& c : pointer)
-            if (c == '.') c = '/';
-        pointer.insert(pointer.begin(), '/');
-    }
+    const std::string pointer = pointer_of_field(set.substr(0, equals));
     const std::string text = set.substr(equals + 1);
     json value = text;  // a bare word: schedule=zb-v
     if (json::accept(text)) value = parse_json(text, "");

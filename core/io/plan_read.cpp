@@ -157,12 +157,31 @@ Plan plan_from_json(const json& value, const std::string& path, const Presets& p
     return plan;
 }
 
+namespace {
+
+// Names the --set that an error is about in the place of the file, which does not say that value. Of two that
+// set one field the last counts.
+void name_set(const Error& e, const std::vector<std::string>& sets) {
+    for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
+        const std::string pointer = pointer_of_field(set->substr(0, set->find('=')));
+        if (e.pointer() == pointer || e.pointer().starts_with(pointer + "/"))
+            throw Error(e.kind(), "--set " + shown_text(*set), e.pointer(), e.message());
+    }
+}
+
+}  // namespace
+
 Plan plan_from_json(json value, const std::string& path, const Presets& presets,
                     const std::vector<std::string>& sets) {
     if (!sets.empty() && !value.is_object())
         DocumentPlace{path, ""}.fail("found " + shown_json(value) + ", a plan must be an object");
     for (const std::string& set : sets) apply_set(value, set, presets);
-    return plan_from_json(value, path, presets);
+    try {
+        return plan_from_json(value, path, presets);
+    } catch (const Error& e) {
+        name_set(e, sets);
+        throw;
+    }
 }
 
 Plan parse_plan(std::string_view text, const std::string& path, const Presets& presets,

@@ -1,5 +1,6 @@
 #include "core/plan/edits.h"
 
+#include "core/plan/factors.h"
 #include "core/plan/field_list.h"
 
 #include <algorithm>
@@ -142,6 +143,15 @@ std::vector<Edit> edits_between(const Plan& from, const Plan& to) {
         if (auto value = difference(before[i].place, after[i].place))
             edits.push_back({after[i].pointer(), std::move(*value)});
     return edits;
+}
+
+std::vector<Edit> needed_edits(const Plan& from, const Plan& to) {
+    Plan derived = to;
+    if (!from.layout.dp_replicate) {
+        derived.layout.dp_replicate.reset();
+        if (replicas_in_force(derived) != replicas_in_force(to)) derived = to;
+    }
+    return edits_between(from, derived);
 }
 
 bool apply_in_core(Plan& plan, const std::vector<Edit>& edits) {

@@ -14,6 +14,9 @@ namespace pentamesh {
 // and the training. An optional field that only `from` states cannot be taken away by an edit and is left
 // out.
 [[nodiscard]] std::vector<Edit> edits_between(const Plan& from, const Plan& to);
+// Returns them without dp_replicate where the others leave as many replicas of the cluster by themselves: a
+// fix names only what changes.
+[[nodiscard]] std::vector<Edit> needed_edits(const Plan& from, const Plan& to);
 // Returns false where a path is not one of those fields or the value is of another type; the plan is then
 // partly edited.
 [[nodiscard]] bool apply_in_core(Plan& plan, const std::vector<Edit>& edits);
@@ -22,12 +25,12 @@ namespace pentamesh {
 // other path has no effect.
 void state_over_preset(Source& source, std::string_view path);
 
-// Returns edits_between(plan, a copy that `change` has worked on).
+// Returns needed_edits(plan, a copy that `change` has worked on).
 template <typename Change>
 [[nodiscard]] std::vector<Edit> fix_by(const Plan& plan, Change&& change) {
     Plan copy = plan;
     change(copy);
-    return edits_between(plan, copy);
+    return needed_edits(plan, copy);
 }
 
 }  // namespace pentamesh

@@ -342,10 +342,31 @@ class Decide(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("zero", err)
         self.assertEqual(run("search")[0], 2)
-        for share in ("1", "1.5", "-0.1"):
+        for share in ("1", "1.5", "-0.1", "5", "100%", "much"):
             status, out, err = run("search", "mesh-8", "--headroom", share)
             self.assertEqual((status, out), (2, ""), share)
             self.assertIn("--headroom", err)
+
+    def test_search_takes_constraints_as_people_have_them(self):
+        out = run_json("search", "-", "--json", "--hold", "tp=2", "--vary", "pp=1..4", "--hold", "memory<=40GiB", "--hold",
+                       "fsdp inside the node", plan=PLAN)[1]
+        self.assertEqual((out["space"]["tp"], out["space"]["pp"]), ([2], [1, 2, 4]))
+        self.assertEqual(out["space"]["inside"], [{"axis": "fsdp", "tier": "NVLink"}])
+        self.assertTrue(out["results"])
+        for found in out["results"]:
+            self.assertLessEqual(found["memory_bytes"], 40 * 2**30)
+            self.assertLessEqual(found["layout"]["dp_shard"] * found["layout"].get("cp", 1), 8)
+        self.assertIn("Asked for: tp inside NVLink, at most 40 GiB a GPU.",
+                      run("search", "-", "--hold", "tp inside the node", "--hold", "memory<=40GiB", plan=PLAN)[1])
+        best = run_json("search", "-", "--json", plan=PLAN)[1]["results"][0]["step_s"]
+        near = run_json("search", "-", "--json", "--goal", "memory", "--within", "5 %", plan=PLAN)[1]
+        self.assertEqual((near["within"], near["goal"]), (0.05, "memory"))
+        self.assertEqual(near["results"][-1]["step_s"], best)
+        self.assertLessEqual(near["results"][0]["step_s"], best * 1.05)
+        self.assertEqual(run("search", "mesh-8", "--within", "5%")[0], 2)
+        self.assertEqual(run_json("search", "-", "--json", "--headroom", "5%", plan=PLAN)[1]["results"],
+                         run_json("search", "-", "--json", "--headroom", "0.05", plan=PLAN)[1]["results"])
+        self.assertIn("was 5% meant", run("search", "mesh-8", "--headroom", "5")[2])
 
     def test_search_says_what_the_plans_software_does_not_run_of_it(self):
         why = "zero 2 with pp 16: Megatron-FSDP's mesh of ranks has no pipeline"

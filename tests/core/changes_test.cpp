@@ -158,6 +158,25 @@ TEST_CASE("edits reach every field of the layout and the training that a plan fi
         }
 }
 
+TEST_CASE("edits of a fix leave out replicas that follow from the others") {
+    Plan from = presets().plan("llama-3-70b-3d");  // 256 GPUs
+    from.layout.tp = 8, from.layout.cp = 1, from.layout.pp = 4, from.layout.dp_shard = 4;
+    from.layout.dp_replicate.reset();  // 2 are left
+    Plan to = from;
+    to.layout.tp = 4, to.layout.dp_shard = 8, to.layout.dp_replicate = 2;
+    const std::vector<Edit> edits = needed_edits(from, to);
+    CHECK(edits.size() == 2);
+    CHECK(edits_between(from, to).size() == 3);
+    Plan got = from;
+    REQUIRE(apply_in_core(got, edits));
+    CHECK(replicas_in_force(got) == 2);
+    to.layout.dp_replicate = 4;  // does not fill the cluster: it must be said
+    CHECK(needed_edits(from, to).size() == 3);
+    from.layout.dp_replicate = 1;
+    to.layout.dp_replicate = 2;
+    CHECK(needed_edits(from, to).size() == 3);
+}
+
 TEST_CASE("the edits between two plans turn one into the other") {
     const Plan from = presets().plan("llama-3-70b-3d");
     Plan to = from;

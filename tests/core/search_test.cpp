@@ -112,6 +112,8 @@ BruteForce brute_force(const Plan& plan, const SearchSpace& s, double headroom) 
     const auto look = [&] {
         if (!counts(c, plan) || !first_of_its_orders(c, plan, s)) return;
         lay_out(plan, c, p);
+        for (const Inside& one : s.inside)
+            if (evaluate(p, {.timeline = false}).groups[one.group].slowest_tier > one.tier) return;
         if (const auto lack = s.software ? lacks_of(p, *s.software).first() : std::nullopt) {
             ++out.left_out;
             ++out.codes[code_of(*lack)];
@@ -360,6 +362,24 @@ TEST_CASE("1F1B of equal stages ends at its bound") {
     const ScheduleShape shape{Schedule::one_f_one_b, 4, 16, 1, 0};
     const TimelineCosts costs = uniform_costs(shape, 1, 1, 1, 0);
     CHECK(least_makespan(shape, costs) == near((16 + 3) * 3.0, 2e-9));
+}
+
+TEST_CASE("a search whose groups stay inside a tier finds what brute force finds") {
+    SpaceRequest request = of_any_software(
+        in_short({"micro_batch=1", "zero=1,3", "cp<=2", "schedule=1f1b,interleaved", "virtual_stages=1..2"},
+                 {"micro_batch=1", "zero=1", "cp=1", "schedule=1f1b", "virtual_stages=1"}));
+    request.hold = {"fsdp inside the node", "pp<=8"};
+    const Plan plan = of_64_gpus(small_dense(), 8192, 128);
+    std::optional<SpaceError> error;
+    const SearchSpace space = search_space(plan, request, error);
+    REQUIRE(space.inside == std::vector<Inside>{{GroupKind::fsdp, 0}});
+    SpaceRequest anywhere = request;
+    anywhere.hold = {"pp<=8"};
+    CHECK(nodes_of(plan, space).layouts < nodes_of(plan, search_space(plan, anywhere, error)).layouts);
+    same_as_brute_force(plan, request, 0.05);
+    Plan experts = of_64_gpus(small_moe(), 4096, 64);
+    request.hold = {"ep inside NVLink", "dp_shard inside the node", "etp=1"};
+    same_as_brute_force(experts, request, 0.05);
 }
 
 TEST_CASE("a space without a fit layout says which limit binds and what would lift it") {

@@ -28,6 +28,12 @@ cp $data/presets/plans/mesh-8.plan.json $data/presets/plans/only-here.plan.json
 expect "presets come from the tree itself, wherever it was moved" moved/bin/pentamesh report only-here
 expect "a picture is drawn" moved/bin/pentamesh screenshot mesh-8 --view dashboard -o picture.png
 expect "and it is one" grep -q PNG picture.png
+expect "shells complete its commands" grep -q 'sensitivity' moved/share/bash-completion/completions/pentamesh \
+    moved/share/zsh/site-functions/_pentamesh moved/share/fish/vendor_completions.d/pentamesh.fish
+expect "bash reads its completions" bash -n moved/share/bash-completion/completions/pentamesh
+expect "man has a page" grep -q '^\.TH PENTAMESH 1' moved/share/man/man1/pentamesh.1
+expect "Python's module finds the program of its tree" env -u PENTAMESH PATH=/usr/bin:/bin PYTHONPATH=$data/python \
+    PYTHONDONTWRITEBYTECODE=1 python3 -c "import pentamesh; assert pentamesh.plan('only-here').report().memory.peak > 0"
 mkdir -p bin-link && ln -s ../moved/bin/pentamesh bin-link/pentamesh
 expect "a link to the program finds the same tree" bin-link/pentamesh report only-here
 echo "$passed passed, $failed failed"

@@ -1,0 +1,49 @@
+// Commands write what they found in the same forms: text, JSON, CSV, Markdown, to standard output or a file.
+#pragma once
+
+#include "app/cli/commands.h"
+#include "app/cli/document.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace pentamesh::cli {
+
+// Holds which form is asked for, other than text and JSON.
+struct Forms {
+    bool csv = false, markdown = false;
+};
+// --json, --csv, --markdown: one of them at most; and -o (run.cpp writes that file).
+void add_forms(Options& app, Context& context, Forms& forms);
+// The same without -o.
+void add_form_flags(Options& app, Context& context, Forms& forms);
+void add_output_file(Options& app, Context& context);
+
+// Writes a document as text, as wide as the terminal, or as Markdown.
+void print_document(const Forms& forms, const Document& document);
+void print_csv(const Table& table);
+// Writes a row for each figure: its place in the JSON, and its value.
+void print_csv(const nlohmann::ordered_json& value);
+
+// Says on standard error how far something is, where that is a terminal and it takes more than half a second.
+// The line is gone in the end.
+class Progress {
+  public:
+    Progress();
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    [[nodiscard]] bool shown() const { return shown_; }
+    // Calls for words only when it is time for them. Several threads may call it, one at a time.
+    template <typename Words>
+    void at(const Words& words) {
+        if (shown_ && due()) say(words());
+    }
+
+  private:
+    bool due();
+    void say(const std::string& words);
+    bool shown_, said_ = false;
+    double next_s_ = 0;
+};
+
+}  // namespace pentamesh::cli

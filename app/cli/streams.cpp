@@ -1,0 +1,91 @@
+#include "app/cli/streams.h"
+
+#include "app/platform/platform.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace pentamesh::cli {
+namespace {
+
+std::string* kept = nullptr;  // takes what is printed; nullptr: standard output does
+int own_streams = 0;
+
+}  // namespace
+
+std::string read_input(const std::string& name) {
+    return name == "-" ? read_stream(std::cin, "-") : read_file(name);
+}
+
+bool print(const std::string& text) {
+    if (kept) {
+        *kept += text;
+        return true;
+    }
+    errno = 0;
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written && errno != EPIPE)
+        throw Error(ErrorKind::io, "standard output", "",
+                    "cannot be written: " + std::generic_category().message(errno));
+    return written;
+}
+
+void print_to(const std::string& file, const std::string& text) {
+    if (file.empty() || file == "-")
+        print(text);
+    else
+        write_file(file, text);
+}
+
+bool has_own_streams() {
+    return own_streams > 0;
+}
+
+std::size_t output_width() {
+    return kept ? 0 : terminal_width();
+}
+
+KeptOutput::KeptOutput() : before_(std::exchange(kept, &text_)) {}
+
+KeptOutput::~KeptOutput() {
+    kept = before_;
+}
+
+struct OwnStreams::Impl {
+    std::istringstream in;
+    std::ostringstream err;
+    KeptOutput out;
+    std::streambuf *old_in, *old_err;
+    explicit Impl(const std::string& input)
+        : in(input), old_in(std::cin.rdbuf(in.rdbuf())), old_err(std::cerr.rdbuf(err.rdbuf())) {
+        ++own_streams;
+    }
+    ~Impl() {
+        --own_streams;
+        std::cin.rdbuf(old_in);
+        std::cin.clear();  // the end of one input is not that of the next
+        std::cerr.rdbuf(old_err);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+};
+
+OwnStreams::OwnStreams(const std::string& input) : impl_(std::make_unique<Impl>(input)) {}
+OwnStreams::~OwnStreams() = default;
+
+const std::string& OwnStreams::output() const {
+    return impl_->out.text();
+}
+
+std::string OwnStreams::messages() const {
+    return impl_->err.str();
+}
+
+}  // namespace pentamesh::cli
