@@ -21,7 +21,7 @@ std::string escaped(std::string_view text, std::string_view which, std::string_v
 }
 
 // Returns a text between single quotes of a shell.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string out = "'";
     for (const char c : text)
         if (c == '\'')
@@ -60,7 +60,7 @@ std::vector<std::string> listed_names(const std::vector<CommandInfo>& all) {
 // Returns the words of bash that complete one value.
 std::string bash_words(Completed as, const std::vector<std::string>& values) {
     switch (as) {
-    case Completed::values: return "_pentamesh_reply -W " + quoted(joined(values, " "));
+    case Completed::values: return "_pentamesh_reply -W " + in_quotes(joined(values, " "));
     case Completed::files: return "_pentamesh_reply -f";
     case Completed::folders: return "_pentamesh_reply -d";
     case Completed::plans:
@@ -75,11 +75,12 @@ void add_bash_command(std::string& values, std::string& rest, const CommandInfo&
     for (const OptionInfo& o : c.options) {
         if (o.positional || o.type.empty()) continue;
         std::string cases;
-        for (const std::string& n : o.names) cases += (cases.empty() ? "" : "|") + quoted(c.name + " " + n);
+        for (const std::string& n : o.names)
+            cases += (cases.empty() ? "" : "|") + in_quotes(c.name + " " + n);
         values += "        " + cases + ") " + bash_words(completed_as(o), o.values) + "; return ;;\n";
     }
     const std::vector<std::string> own = positional_values(c);
-    rest += "        " + c.name + ") options=" + quoted(joined(option_names(c), " "))
+    rest += "        " + c.name + ") options=" + in_quotes(joined(option_names(c), " "))
             + "\n            [[ $cur == -* ]] || { "
             + bash_words(own.empty() ? positional_of(c) : Completed::values, own) + "; return; } ;;\n";
 }
@@ -110,13 +111,13 @@ std::string zsh_value(const OptionInfo& o) {
 }
 
 std::string zsh_spec(const OptionInfo& o) {
-    if (o.positional) return quoted((o.many ? "*" : o.required ? "" : ":") + zsh_value(o));
+    if (o.positional) return in_quotes((o.many ? "*" : o.required ? "" : ":") + zsh_value(o));
     const std::string help =
         "[" + escaped(o.help, "[]:\\", "\\") + "]" + (o.type.empty() ? "" : zsh_value(o));
     std::string out;
     for (const std::string& n : o.names) {
         const std::string others = o.many ? "*" : "(" + joined(o.names, " ") + ")";
-        out += (out.empty() ? "" : " ") + quoted(others + n + help);
+        out += (out.empty() ? "" : " ") + in_quotes(others + n + help);
     }
     return out;
 }
@@ -126,7 +127,7 @@ std::string fish_rest(const OptionInfo& o) {
     const bool files = takes_files(as) || as == Completed::folders;
     std::string out = o.positional || o.type.empty() ? "" : files ? " -r" : " -x";
     if (files) out += " -F";
-    if (as == Completed::values) out += " -a " + quoted(joined(o.values, " "));
+    if (as == Completed::values) out += " -a " + in_quotes(joined(o.values, " "));
     if (const auto ids = ids_word(as); !ids.empty())
         out += " -a '(pentamesh complete " + std::string(ids) + ")'";
     return out;
@@ -142,12 +143,13 @@ std::string bash_completion(const std::vector<CommandInfo>& all) {
     return std::string(kBashHead) + "            " + joined(names, "|")
            + ") command=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n"
              "    case \"$command $before\" in\n        'help help') _pentamesh_reply -W "
-           + quoted(joined(names, " ")) + "; return ;;\n" + values
+           + in_quotes(joined(names, " ")) + "; return ;;\n" + values
            + "    esac\n    case $command in\n        '') options="
-           + quoted(joined(option_names(all.front()), " "))
+           + in_quotes(joined(option_names(all.front()), " "))
            + "\n            if [[ $cur != -* ]]; then\n                _pentamesh_ids plans\n"
              "                mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "
-           + quoted(joined(names, " ")) + " -- \"$cur\")\n                return\n            fi ;;\n" + rest
+           + in_quotes(joined(names, " ")) + " -- \"$cur\")\n                return\n            fi ;;\n"
+           + rest
            + "    esac\n    _pentamesh_reply -W \"$options\"\n}\ncomplete -o filenames -F _pentamesh "
              "pentamesh\n";
 }
@@ -163,7 +165,7 @@ std::string zsh_completion(const std::vector<CommandInfo>& all) {
     out += "_pentamesh_commands() {\n    local -a commands\n    commands=(\n";
     for (std::size_t i = 1; i < all.size(); ++i)
         if (!all[i].group.empty())
-            out += "        " + quoted(all[i].name + ":" + escaped(all[i].help, ":\\", "\\")) + "\n";
+            out += "        " + in_quotes(all[i].name + ":" + escaped(all[i].help, ":\\", "\\")) + "\n";
     out += "    )\n    _describe command commands\n}\n_pentamesh() {\n    if (( CURRENT == 2 )); then\n"
            "        _pentamesh_commands\n        _pentamesh_plans\n        _arguments";
     for (const OptionInfo& o : all.front().options)
@@ -191,18 +193,18 @@ std::string fish_completion(const std::vector<CommandInfo>& all) {
             if (!o.positional)
                 for (const std::string& n : o.names)
                     out += n.starts_with("--") ? " -l " + n.substr(2) : " -s " + n.substr(1);
-            out += (c.name == "help" && o.positional ? " -x -a " + quoted(names) : fish_rest(o)) + " -d "
-                   + quoted(o.help) + "\n";
+            out += (c.name == "help" && o.positional ? " -x -a " + in_quotes(names) : fish_rest(o)) + " -d "
+                   + in_quotes(o.help) + "\n";
         }
     };
     out += "complete -c pentamesh -f\n";
     for (std::size_t i = 1; i < all.size(); ++i)
         if (!all[i].group.empty())
             out += "complete -c pentamesh -n __fish_use_subcommand -a " + all[i].name + " -d "
-                   + quoted(all[i].help) + "\n";
+                   + in_quotes(all[i].help) + "\n";
     add(all.front(), "__fish_use_subcommand");
     for (std::size_t i = 1; i < all.size(); ++i)
-        if (!all[i].group.empty()) add(all[i], quoted("__fish_seen_subcommand_from " + all[i].name));
+        if (!all[i].group.empty()) add(all[i], in_quotes("__fish_seen_subcommand_from " + all[i].name));
     return out;
 }
 

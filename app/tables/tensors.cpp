@@ -23,8 +23,9 @@ std::string placement_text(const Placement& p) {
         if (on.size <= 1) continue;
         out += (out.empty() ? "" : ", ")
                + (p.expert && axis == Axis::tp ? std::string("etp") : std::string(name_of(axis))) + " "
-               + (on.spread == Spread::cut ? std::string(name_of(on.dim)) + "/" + std::to_string(on.parts)
-                                           : std::string(name_of(on.spread)));
+               + (axis == Axis::pp && p.layers == 1 ? std::string("one stage")
+                  : on.spread == Spread::cut ? std::string(name_of(on.dim)) + "/" + std::to_string(on.parts)
+                                             : std::string(name_of(on.spread)));
     }
     return out.empty() ? "whole on every GPU" : out;
 }

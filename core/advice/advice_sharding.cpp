@@ -34,10 +34,13 @@ void shards_over_slow_tier(Advice& a) {
     const Layout& l = a.plan.layout;
     const GroupSummary& s = shard_group(a);
     if (l.zero != 3 || l.dp_shard == 1 || s.slowest_tier == 0) return;
+    // So many shards lie inside a domain of the next faster tier.
+    const std::int64_t inside = domain_of(a.plan.cluster, s.slowest_tier - 1)
+                                / std::max<std::int64_t>(1, a.base.mesh.dense[Axis::dp_shard].stride);
     Fastest fastest(a);
-    consider_hsdp(a, fastest, std::min<std::int64_t>(l.dp_shard - 1, 1024));
+    consider_hsdp(a, fastest, std::min({l.dp_shard - 1, std::int64_t{1024}, inside}));
     const Candidate* c = fastest.better_than(a.base.step->time_s);
-    if (!c || !a.show(c->edits)) return;
+    if (!c || !a.show(c->edits) || a.shown.groups[GroupKind::fsdp].slowest_tier >= s.slowest_tier) return;
     Advised& p =
         a.add(Severity::warning, Rule::advice, ProblemCode::hsdp_keeps_shards_inside, "/layout/dp_shard");
     say(p, "Parameters are sharded over ", s.degree, " GPUs, at most ", s.per_fast_domain, " of them in one ",

@@ -96,7 +96,11 @@ PlanVerdict verdict_of(const Evaluation& e) {
     switch (*out.fit) {
     case MemoryFit::no: out.sentence = "Does not fit in memory."; break;
     case MemoryFit::if_small: out.sentence = "Fits only if buffers stay small."; break;
-    case MemoryFit::yes: out.sentence = "Fits."; break;
+    case MemoryFit::yes:
+        out.nearly_full = std::any_of(e.memory.stage.begin(), e.memory.stage.end(),
+                                      [&](const StageMemory& s) { return s.most() > e.memory.hbm; });
+        out.sentence = out.nearly_full ? "Fits with the usual buffers." : "Fits.";
+        break;
     }
     out.reason = reason_of(e.memory, *out.fit);
     if (!e.step) return out;

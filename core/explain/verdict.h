@@ -24,6 +24,7 @@ struct StageRun {
 
 struct PlanVerdict {
     std::optional<MemoryFit> fit{};  // nullopt: refused
+    bool nearly_full = false;        // fits, but not with the largest buffers that were measured
     std::string sentence{};          // "Fits. Largest loss to mend: the bubble, 17.5 % of the step."
     std::string reason{};            // "Stages 1 to 7 are fullest: 77.1 of 79.6 GiB."
 };

@@ -38,7 +38,7 @@ constexpr std::array kCodes{
     CodeRow{fsdp_many_ranks, "fsdp-many-ranks", "FSDP over many ranks"},
     CodeRow{gradient_reduction, "gradient-reduction", "gradient_reduction is not possible here",
             "reduce gradients at a time that ZeRO's stage rules out"},
-    CodeRow{hsdp_keeps_shards_inside, "hsdp-keeps-shards-inside", "HSDP would keep shards in the node"},
+    CodeRow{hsdp_keeps_shards_inside, "hsdp-keeps-shards-inside", "HSDP would keep shards on a faster wire"},
     CodeRow{imbalance_below_one, "imbalance-below-one", "The router's imbalance is below 1",
             "have an imbalance below 1"},
     CodeRow{indexer_not_modelled, "indexer-not-modelled", "The indexer is not counted"},

@@ -22,6 +22,7 @@ void exposed_in_chunks(const Stages& stages, const StepWork& work, std::vector<C
 struct StepTail {
     EnumArray<GroupKind, double> exposed_s{};  // gradients and parameters, by axis
     double optimizer_s = 0, straggler_s = 0;
+    bool of_each_microbatch = false;  // ZeRO-3 gathers for each: this is the sum, which no block has
     [[nodiscard]] double total() const {
         double sum = optimizer_s + straggler_s;
         for (const double s : exposed_s) sum += s;

@@ -227,7 +227,7 @@ std::optional<PlanEdit> problems_block(Ui& ui, Rect& room, const Scene& scene, I
     for (std::size_t i = 0; i < scene.better.size(); ++i)
         if (auto e = better_row(ui, room, scene.better[i], i)) edit = std::move(e);
     if (problems.empty() && scene.better.empty()) {
-        c.text(room.min(), "Nothing to mend.", ui.small());
+        c.text(room.min(), "No problem is known.", ui.small());
         room.cut_top(26);
     }
     for (std::size_t i = errors; i < problems.size(); ++i)

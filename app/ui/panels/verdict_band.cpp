@@ -186,10 +186,11 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered,
     } else {
         row.cut_right(20);
     }
-    const Color color = covered ? theme.faint : color_of(theme, verdict.fit);
-    const Sign sign = covered || verdict.fit == MemoryFit::yes ? Sign::disc
-                      : verdict.fit == MemoryFit::if_small     ? Sign::triangle
-                                                               : Sign::square;
+    const auto fit = verdict.nearly_full ? std::optional(MemoryFit::if_small) : verdict.fit;
+    const Color color = covered ? theme.faint : color_of(theme, fit);
+    const Sign sign = covered || fit == MemoryFit::yes ? Sign::disc
+                      : fit == MemoryFit::if_small     ? Sign::triangle
+                                                       : Sign::square;
     const TextStyle bold = ui.style(high ? 16 : 14, Tone::text, Face::semibold);
     const Rect text{row.x + 24, row.y, row.w - 24, row.h};
     // The sentence takes two lines where it must; the reason stands below if there is room for it.

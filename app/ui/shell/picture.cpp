@@ -139,7 +139,7 @@ void propose(const Plan& plan, const Evaluation& now, CompareViewState& compare)
     if (!now.step) return;
     const std::optional<SearchResult> near = best_within_two_edits(plan);
     if (!near || (now.memory.fits() && near->step_s >= now.step->time_s)) return;
-    compare.propose(in_place_of(plan, near->plan));
+    compare.propose(with_true_title(plan, in_place_of(plan, near->plan)));
 }
 
 // Works out what the window makes in the background: a tornado, compared plans and the way between them.

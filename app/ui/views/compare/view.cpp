@@ -6,6 +6,7 @@
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/compare/compare_parts.h"
 #include "core/explain/verdict.h"
+#include "core/plan/changes.h"
 #include "core/plan/title.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ void refresh_proposal(Ui& ui, const Scene& scene, CompareViewState& state) {
     if (ui.state().for_picture) return;
     const bool open = state.pinned() == nullptr && scene.evaluation.step.has_value();
     if (open && !scene.better.empty())
-        state.propose(scene.better.front().edit.plan);
+        state.propose(with_true_title(scene.plan, scene.better.front().edit.plan));
     else if (!open || !is_old_proposal(scene, state))
         state.forget_proposal();
 }
@@ -74,7 +75,8 @@ std::optional<PlanEdit> draw_proposal(Ui& ui, Rect row, const Scene& scene, Comp
     const bool old = is_old_proposal(scene, state);
     if (!ui.state().for_picture) {
         if (!old && ui.button("compare.take", row.cut_right(72).inset(0, 2), "Open B"))
-            edit = PlanEdit{*state.proposal->plan, "the layout that Compare proposed", ""};
+            edit = PlanEdit{in_place_of(scene.plan, *state.proposal->plan),
+                            "the layout that Compare proposed", ""};
         row.cut_right(8);
         if (ui.button("compare.pin", row.cut_right(132).inset(0, 2), "Pin this plan as A"))
             state.pin(scene.plan, scene.evaluation);

@@ -81,7 +81,7 @@ MeshCaption mesh_caption(const Scene& scene) {
         return {where_all_lie(scene),
                 scene.evaluation.mesh.world > kMostCards
                     ? "Lit: the groups of rank " + thousands(rank) + ": " + spread_words(scene, rank) + "."
-                    : "All groups of all axes are drawn."};
+                    : "A tile is a group inside a node; a line between nodes is one of those that cross."};
     }
     const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.group);
     if (c.talk.empty()) return {c.where, ""};

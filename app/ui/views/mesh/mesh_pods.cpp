@@ -119,12 +119,13 @@ void draw_shares(Canvas& c, const Theme& theme, const MeshPlace& m, const LitGro
         const Rect r = pod_rect(m, i);
         const TextStyle& style = i == lit.rank / pod.size ? own : plain;
         const float left =
-            r.w - c.text_width(pod_name(c, m, i, gpus, type), {Face::regular, type, theme.text, 0}) - 8;
+            r.w - c.text_width(pod_name(c, m, i, gpus, type), {Face::regular, type, theme.text, 0}) - 16;
         // The first of each row says of how many, and the one that has the rank.
         std::string words = thousands(n) + (i % beside == 0 || &style == &own ? of : "");
         if (c.text_width(words, style) > left) words = thousands(n);
         const float w = c.text_width(words, style);
-        if (w <= left) c.text({r.right() - w, r.y - type - 5}, words, style);
+        // Clear of the next pod's name.
+        if (w <= left) c.text({r.right() - w - 8, r.y - type - 5}, words, style);
     }
 }
 

@@ -340,8 +340,11 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
                  Pattern::cross_hatched);
     }
     for (const TailPart& part : tail_parts(theme, shown.tail))
-        item((t.shape.devices > 1 ? "after the pipeline: " : "after the backward: ") + part.name, part.color, OpKind::F,
-             part.hatched ? Pattern::cross_hatched : Pattern::solid);
+        item((part.gathered         ? "of every micro-batch, summed: "
+              : t.shape.devices > 1 ? "after the pipeline: "
+                                    : "after the backward: ")
+                 + part.name,
+             part.color, OpKind::F, part.hatched ? Pattern::cross_hatched : Pattern::solid);
     const HiddenLanes lanes =
         hidden_lanes(shown, row_height - lane_height(shown, static_cast<int>(t.device.size()), row_height));
     for (int k = 0; k < kGroupKindCount && lanes.sum() > 0; ++k) {

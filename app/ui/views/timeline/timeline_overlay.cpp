@@ -42,7 +42,9 @@ std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail) {
     std::vector<TailPart> parts;
     for (const GroupKind axis : all_of<GroupKind>())
         if (tail.exposed_s[axis] > 0)
-            parts.push_back({axis_label(axis), color_of(theme, axis), tail.exposed_s[axis]});
+            parts.push_back(
+                {axis_label(axis), color_of(theme, axis), tail.exposed_s[axis], true,
+                 tail.of_each_microbatch && axis != GroupKind::pp && axis != GroupKind::dp_replicate});
     if (tail.optimizer_s > 0) parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false});
     if (tail.straggler_s > 0) parts.push_back({"stragglers", theme.bad, tail.straggler_s});
     return parts;
@@ -115,7 +117,9 @@ void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const Tim
         if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f));
         if (ui.hovers(r))
             ui.tooltip(part.name + " " + time_text(part.seconds)
-                       + "\nafter the pipeline, exposed: nothing is left to hide it behind");
+                       + (part.gathered
+                              ? "\nexposed gathers of every micro-batch; their sum is drawn here"
+                              : "\nafter the pipeline, exposed: nothing is left to hide it behind"));
         const TextStyle s = ui.style(11);
         const float w = c.text_width(part.name, s);
         if (w + 8 > r.w) continue;

@@ -37,6 +37,7 @@ struct TailPart {
     Color color;
     double seconds = 0;
     bool hatched = true;
+    bool gathered = false;  // the sum of what each micro-batch waits for
 };
 [[nodiscard]] std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail);
 // Draws gradients that nothing hides, the optimizer and stragglers, after the makespan.

@@ -31,6 +31,7 @@ void make_shown(const Plan& plan, const Evaluation& e, const TimelineChoice& cho
     out.costs = e.costs;
     apply_slow(choice.slow, e.timeline.shape.devices, out.costs);
     replay(e, out);
+    out.tail.of_each_microbatch = plan.layout.zero == 3 && e.microbatches > 1;
     const Timeline& t = out.timeline(e);
     build_work_index(t, out.index);
     exposed_in_chunks(e.comm.stages, e.work, out.exposed);

@@ -194,7 +194,7 @@ void Drawing::map_cell(const PlacedChildren& c, Rect r, std::int64_t i) {
         ui.canvas().text_in(r, number, s, Align::center);
 }
 
-// "× 127 more", over the map.
+// "128 in all", over the map, which has the large one too.
 void Drawing::map_words(const PlacedChildren& c, Rect r) {
     const auto k = static_cast<float>(state.camera.scale);
     const NestBox& m = c.grid.more;
@@ -205,9 +205,8 @@ void Drawing::map_words(const PlacedChildren& c, Rect r) {
                                  : words.h >= 18 ? 13.0f
                                                  : 11.0f,
                                  Tone::text, Face::semibold);
-    const std::string count = "× " + thousands(c.count - 1);
-    const std::string more = count + " more";
-    ui.canvas().text_in(words, ui.canvas().text_width(more, s) <= words.w ? more : count, s);
+    const std::string count = thousands(c.count), all = count + " in all";
+    ui.canvas().text_in(words, ui.canvas().text_width(all, s) <= words.w ? all : count, s);
 }
 
 void Drawing::grid(const PlacedChildren& c, const NestBox& box, Rect r) {
