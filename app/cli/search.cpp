@@ -4,8 +4,10 @@
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
 #include "core/base/nearest.h"
+#include "core/base/quantity.h"
 #include "core/base/text.h"
 #include "core/decide/lift.h"
+#include "core/decide/ties.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
@@ -30,6 +32,7 @@ struct SearchArguments {
     std::string software;  // of --for
     SpaceRequest space;
     SearchOptions options;
+    std::string then = "step", within;  // of ties
     bool csv = false, markdown = false;
 };
 
@@ -66,6 +69,21 @@ SearchOptions options_of(const Plan& plan, const SearchArguments& a) {
     if (!(o.headroom >= 0 && o.headroom < 1))
         throw Error(ErrorKind::usage, "", "", "--headroom may be a number from 0 to below 1");
     return o;
+}
+
+TieOptions ties_of(const SearchArguments& a) {
+    const auto then = parse_name<Second>(a.then);
+    if (!then)
+        throw Error(ErrorKind::usage, "", "",
+                    "--then " + shown_text(a.then) + ": it may be step, memory, robust or simple");
+    TieOptions out{.then = *then};
+    if (a.within.empty()) return out;
+    const Quantity share = parse_quantity(a.within, Dimension::share, "");
+    if (!share.value || !(*share.value >= 0 && *share.value < 1))
+        throw Error(ErrorKind::usage, "", "",
+                    "--within " + shown_text(a.within) + ": is a share, 0.05 or 5%");
+    out.within = share.value;
+    return out;
 }
 
 // --for asks for the layouts of one software, or of all.
@@ -105,7 +123,11 @@ Json json_of_result(const SearchResult& r) {
             {"exposed_s", r.exposed_s},
             {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
             {"pareto", r.pareto},
-            {"alike", r.alike}};
+            {"alike", r.alike},
+            {"tied", r.tied},
+            {"changes", r.changes},
+            {"slow_link_s", r.slow_link_s > 0 ? Json(r.slow_link_s) : Json(nullptr)},
+            {"slow_stage_s", r.slow_stage_s > 0 ? Json(r.slow_stage_s) : Json(nullptr)}};
 }
 
 Json json_of_search(const Plan& plan, const SearchReport& r, double seconds) {
@@ -149,6 +171,11 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds) {
                {"fit", r.base.fit == MemoryFit::yes},
                {"may_fit", r.base.fit != MemoryFit::no},
                {"lacks", std::move(lacks)}}},
+             {"ties",
+              {{"count", r.ties.count},
+               {"all", r.ties.all},
+               {"within", r.ties.within},
+               {"of_estimate", r.ties.estimate}}},
              {"results", std::move(results)}};
     if (!r.nothing_fits.empty()) out["nothing_fits"] = r.nothing_fits;
     return out;
@@ -192,8 +219,25 @@ std::string lacks_words(const Plan& plan, const Lacks& lacks) {
                : sentence(" ", facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
 }
 
-Document search_document(const Plan& plan, const SearchReport& r, double seconds) {
-    Section found{"Layouts, best first", {}, results_table(r)};
+// Says in which order tied layouts stand.
+std::string_view order_words(Second then) {
+    switch (then) {
+    case Second::step: return "fastest first";
+    case Second::memory: return "least memory first";
+    case Second::robust: return "the shorter step with a slow link and a slow stage first";
+    case Second::simple: break;
+    }
+    return "fewest changes of the plan first";
+}
+
+Document search_document(const Plan& plan, const SearchReport& r, Second then, double seconds) {
+    const bool by_time = r.goal != Goal::memory;
+    Section found{by_time ? "Layouts, fastest first" : "Layouts, least memory first", {}, results_table(r)};
+    if (const std::string ties = tie_words(r); !ties.empty()) {
+        if (then != Second::step)
+            found.title = "Layouts, those that are tied first, " + std::string(order_words(then));
+        found.lines.push_back(ties);
+    }
     const SearchCounts& c = r.counts;
     found.lines.push_back(sentence(c.layouts, " layouts: ", c.skipped, " skipped by a bound, ", c.evaluated,
                                    " evaluated, of which ", c.fit, " fit, ", c.too_big, " are too big and ",
@@ -225,6 +269,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     SpaceRequest asked = arguments.space;
     choose_software(arguments.software, plan, asked);
     const SearchOptions options = options_of(plan, arguments);
+    const TieOptions ties = ties_of(arguments);
     std::optional<SpaceError> error;
     refuse_twice(asked);
     const SearchSpace space = search_space(plan, asked, error);
@@ -232,6 +277,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     SearchReport r = search(plan, space, options);
+    find_ties(plan, ties, r);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     r.nothing_fits = what_would_fit(plan, asked, options, r);
     if (context.json)
@@ -239,8 +285,8 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     else if (arguments.csv)
         print(write_table(results_table(r), TableFormat::csv));
     else
-        print(arguments.markdown ? to_markdown(search_document(plan, r, seconds))
-                                 : to_text(search_document(plan, r, seconds)));
+        print(arguments.markdown ? to_markdown(search_document(plan, r, ties.then, seconds))
+                                 : to_text(search_document(plan, r, ties.then, seconds)));
     if (r.nothing_fits.empty()) return 0;
     std::cerr << "pentamesh: " << r.nothing_fits << "\n";
     return 1;
@@ -265,6 +311,14 @@ void add_search(Options& app, Context& context) {
     app.add_option("--for", a.software, "layouts that this software runs (the plan's), or any")
         .type_name("SOFTWARE|any");
     app.add_option("--goal", a.goal, "tokens (default), memory or cost");
+    app.add_option(
+           "--then", a.then,
+           "what decides between layouts that cannot be told apart: step, memory, robust (a slow link, a "
+           "slow stage) or simple (fewest changes of the plan)")
+        .show_default();
+    app.add_option("--within", a.within,
+                   "the share of the best time within which they are (the estimate's range)")
+        .type_name("SHARE");
     app.add_option("--headroom", a.options.headroom, "share of the memory that stays free (0.05)");
     app.add_option("--top", a.options.top, "how many layouts to list besides the Pareto line (10)")
         .range(1, 10000);
