@@ -72,7 +72,7 @@ Screen screen_of(const PictureRequest& request, const Plan& plan, const Evaluati
     }
     Screen screen;
     screen.settings.theme = request.theme;
-    screen.selection = selection_at_first(shell.evaluation());
+    screen.selection = selection_at_first(evaluation);
     if (request.group) screen.selection.choose(*request.group);
     screen.hidden_answer = request.hidden_answer;
     screen.task = request.task;
