@@ -9,9 +9,9 @@
 namespace pentamesh {
 namespace {
 
-constexpr double kKept = 0.9;     // of perfect scaling: so much is worth a name
-constexpr double kMostNamed = 0.8;     // of a loss: parts that make up so much are named
-constexpr double kSmall = 0.005;  // a loss of less is none
+constexpr double kKept = 0.9;       // of perfect scaling: so much is worth a name
+constexpr double kMostNamed = 0.8;  // of a loss: parts that make up so much are named
+constexpr double kSmall = 0.005;    // a smaller loss is not named
 
 // Names the parts that a point loses against the best one, by how much longer each is than if it had grown as
 // the tokens of a GPU did: these differences sum to the loss.

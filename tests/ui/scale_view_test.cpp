@@ -118,6 +118,7 @@ TEST_CASE("Scale as data has a row for each value, and one for each turn") {
     Driver d("llama-3-70b-3d", {1600, 1000});
     look(d);
     const Scale s = scale_of(d.plan());
+    REQUIRE_FALSE(s.crossings.empty());
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::scale)));
     run_id(d, "export.csv");
     CHECK(std::count(d.clipboard.begin(), d.clipboard.end(), '\n')

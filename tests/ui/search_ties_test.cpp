@@ -29,7 +29,7 @@ void look(Driver& d) {
 }  // namespace
 
 TEST_CASE("layouts that cannot be told apart are one group, ordered by a second goal, and none is the best") {
-    Driver d("llama-3-70b-3d", {1600, 1000});
+    Driver d("mesh-8", {1600, 1000});
     look(d);
     const SearchReport& r = *search_of(d).found->report;
     REQUIRE(r.ties.count > 1);
@@ -59,7 +59,7 @@ TEST_CASE("layouts that cannot be told apart are one group, ordered by a second 
 }
 
 TEST_CASE("a plan that is not listed stands where its step belongs, and the figures of a search add up") {
-    Driver d("llama-3-70b-3d", {1600, 1000});
+    Driver d("mesh-8", {1600, 1000});
     look(d);
     d.surface.record_text(true);
     d.frame();

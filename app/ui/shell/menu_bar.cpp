@@ -178,7 +178,7 @@ void MenuBar::draw_menus(Ui& ui) {
 void MenuBar::draw_palette(Ui& ui) {
     std::vector<MenuItem> items;
     std::vector<const Command*> shown;
-    // What is typed may be an edit of the plan. Its label has the typed text, so that no command comes
+    // The typed text may be an edit of the plan. Its label has the typed text, so that no command comes
     // before.
     const std::string& typed = palette_state_.filter;
     const std::optional<TypedEdits> edits = typed_edits(window_.document.plan(), typed, window_.presets);

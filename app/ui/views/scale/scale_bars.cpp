@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kNoticed = 0.005;  // a difference of less is none
+constexpr double kNoticed = 0.005;  // a smaller difference is not named
 constexpr double kBroken = 3;       // times the plan's own step: a longer bar is broken
 
 // Returns the seconds for as many tokens as a step of the plan has.

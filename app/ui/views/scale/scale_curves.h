@@ -14,7 +14,7 @@ struct ScaleCurve {
     Color color;
     float width = 2;
     Dash dash = Dash::solid;
-    std::vector<double> s;  // seconds at each point; < 0: there is none
+    std::vector<double> s;  // seconds at each point; < 0: no curve
 };
 // Lists them as they are drawn, the step last.
 [[nodiscard]] std::vector<ScaleCurve> curves_of(const Theme& theme, const Scale& scale);
@@ -27,7 +27,7 @@ class NamePlaces {
     NamePlaces(Rect area, float gap) : area_(area), gap_(gap) {}
     void add_line(Vec2 a, Vec2 b) { lines_.push_back({a, b}); }
     void add_box(Rect box) { boxes_.push_back(box); }
-    // Returns the best box of that size beside the curve, and keeps it free from then on; an empty one where
+    // Returns the best box of that size next to the curve, and keeps it free from then on; an empty one where
     // all would lie on something.
     [[nodiscard]] Rect beside(const std::vector<Vec2>& curve, Vec2 size);
 

@@ -1,5 +1,5 @@
 // Shows how far the plan scales: the step and its parts over the number of GPUs, the batch, the sequence or a
-// factor, what sets the limit, and the plan's other numbers beside it.
+// factor, what sets the limit, and the plan's other numbers below it.
 #pragma once
 
 #include "app/tables/table.h"
