@@ -57,7 +57,7 @@ std::string gpus_verdict(const Scale& s, const ScalePoint& best, const ScalePoin
     if (own == nullptr || !own->possible()) return out + "; this plan is refused.";
     if (own == last) return out + ": that is this plan.";
     const double lost = 1 - own->of_best;
-    out += "; at this plan's " + with_commas(own->at) + " ";
+    out += "; at this plan's " + gpus(*own) + " ";
     if (lost < kSmall) return out + "nothing is lost.";
     return out + percent_text(lost) + " is lost" + most_to(best, *own) + ".";
 }

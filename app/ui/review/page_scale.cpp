@@ -29,8 +29,8 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
         if (!text.ends_with('.')) text += ".";
         sheet.entry(number + t.of->place, text);
     }
-    sheet.head("Memory of the fullest GPU", 8 * line);
-    draw_scale_memory(ink, sheet.take(line * 8), plan, s);
+    sheet.head("Memory of the fullest GPU", 6 * line);
+    draw_scale_memory(ink, sheet.take(line * 6), plan, s);
     if (picture.others.empty()) return;
     const float height = scale_bars_height(ink);
     sheet.head("The same question asked of other numbers of the plan", height + 2 * line);

@@ -35,7 +35,7 @@ std::string best_words(const Scale& s) {
         return with_commas(fits->at) + (own_fits ? " is faster" + gain(*fits) : " fits" + gain(*fits));
     if (own->of_best < (1 - kNoticed) * best->of_best)
         return with_commas(best->at) + " is faster" + gain(*best) + ", but does not fit";
-    return "this plan's is the fastest";
+    return "this plan's value is the fastest";
 }
 
 Color color_of_scale_part(const Theme& theme, const ScalePart& p) {
@@ -87,14 +87,17 @@ ScaleBar draw_bar(const BarsOf& of, Rect column, const Scale& s, const ScalePoin
     const bool mine = p.at == s.own;
     const ScaleBar out{column, &s, &p};
     const Rect strip = column.cut_bottom(line + 6);
-    ink.canvas.text_in(column.cut_bottom(line), with_commas(p.at), mine ? ink.bold() : ink.second(),
-                       Align::center);
+    const Rect value = column.cut_bottom(line);
+    ink.canvas.text_in({value.x - 14, value.y, value.w + 28, value.h}, with_commas(p.at),
+                       mine ? ink.bold() : ink.second(), Align::center);
     const float room = column.h - line;
     if (!p.possible()) {
         const Rect bar{column.x, column.bottom() - room * 0.4f, column.w, room * 0.4f};
         ink.canvas.pattern(bar, Pattern::hatched, ink.theme.bad.alpha(0.6f));
-        ink.canvas.text_in({bar.x - 10, bar.y - line, bar.w + 20, line}, "refused", ink.plain(ink.theme.bad),
-                           Align::center);
+        // The first of several has the word.
+        if (&p == &s.points.front() || (&p - 1)->possible())
+            ink.canvas.text_in({bar.x - 4, bar.y - line, ink.width("refused", ink.second()), line}, "refused",
+                               ink.plain(ink.theme.bad));
         return out;
     }
     const double s_same = same_tokens_s(of.plan, p);

@@ -157,7 +157,7 @@ void draw_refused(Chart& c) {
         const Rect range{left, c.plot.area.y, right - left, c.plot.area.h};
         ink.canvas.pattern(range, Pattern::hatched, ink.theme.bad.alpha(0.55f));
         const std::string why =
-            points[i].code ? std::string(reason_words(*points[i].code)) : std::string("no time comes out");
+            points[i].code ? std::string(title_of(*points[i].code)) : std::string("no time comes out");
         const float w = std::min(range.w - 4, std::max(ink.width("refused", ink.bold()), ink.small * 11));
         const float h = ink.canvas.paragraph_height(w - 6, why, ink.second(), ink.line());
         i = last;
@@ -279,7 +279,7 @@ void draw_foot(const Chart& c, Rect foot, bool shares) {
     const Rect values = foot.cut_top(ink.line());
     const auto words_at = [&](std::size_t i) { return with_commas(c.scale.points[i].at); };
     const auto span = [&](std::size_t i) {
-        const float w = std::max(ink.width(words_at(i), ink.bold()), ink.width("100 %", ink.bold()));
+        const float w = std::max(ink.width(words_at(i), ink.bold()), ink.width("99.9 %", ink.bold()));
         return Rect{c.x_of(i) - w / 2, values.y, w, values.h};
     };
     Rect own{};

@@ -21,10 +21,12 @@ const ScalePoint* shown_point(const Scale& scale) {
 void draw_mark(const ScaleInk& ink, Vec2 at, int number) {
     const float r = ink.small * 0.78f;
     const bool refused = number == 0;
-    if (refused)
+    if (refused) {
         ink.canvas.circle(at, r, ink.theme.bad);
-    else
+    } else {
+        ink.canvas.circle(at, r, ink.theme.window);
         ink.canvas.ring(at, r, ink.theme.text, 1.4f);
+    }
     ink.canvas.text_in({at.x - r, at.y - r, 2 * r, 2 * r}, refused ? "!" : std::to_string(number),
                        ink.bold(refused ? ink_on(ink.theme.bad) : ink.theme.text), Align::center);
 }
@@ -126,7 +128,8 @@ void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const S
     const std::string words = memory_text(own->memory_bytes) + " at " + with_commas(own->at);
     const float w = ink.width(words, ink.bold());
     const float left = std::clamp(at.x - w / 2, room.x, std::max(room.x, room.right() - w));
-    ink.canvas.text_in({left, at.y - ink.line() - 5, w, ink.line()}, words,
+    const bool below = at.y + ink.line() + 6 < room.bottom();  // the curve comes from above
+    ink.canvas.text_in({left, below ? at.y + 6 : at.y - ink.line() - 5, w, ink.line()}, words,
                        ink.bold(own->fit == MemoryFit::yes ? ink.theme.text : ink.theme.bad));
 }
 
