@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kKept = 0.9;       // of perfect scaling: so much is worth a name
 constexpr double kMostNamed = 0.8;  // of a loss: parts that make up so much are named
-constexpr double kSmall = 0.005;    // a smaller loss is not named
+constexpr double kSmall = 0.01;     // a smaller loss is not named
 
 // Names the parts that a point loses against the best one, by how much longer each is than if it had grown as
 // the tokens of a GPU did: these differences sum to the loss.
@@ -58,7 +58,7 @@ std::string gpus_verdict(const Scale& s, const ScalePoint& best, const ScalePoin
     if (own == last) return out + ": that is this plan.";
     const double lost = 1 - own->of_best;
     out += "; at this plan's " + gpus(*own) + " ";
-    if (lost < kSmall) return out + "nothing is lost.";
+    if (lost < kSmall) return out + "hardly anything is lost.";
     return out + percent_text(lost) + " is lost" + most_to(best, *own) + ".";
 }
 

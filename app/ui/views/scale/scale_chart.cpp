@@ -86,7 +86,8 @@ void hatch_between(const Chart& c, const std::vector<Vec2>& upper, const std::ve
     for (float x = upper.front().x; x <= upper.back().x; x += kEvery) {
         const float y = height(lower, x);
         if (y - height(upper, x) < 2) continue;
-        float from = 0, to = y - height(upper, x);
+        const float end = falls ? upper.back().x - x : x - upper.front().x;
+        float from = 0, to = std::min(y - height(upper, x), end);
         const auto place = [&](float d) { return falls ? x + d : x - d; };
         for (int i = 0; i < 12; ++i) {
             const float d = (from + to) / 2;
@@ -305,11 +306,23 @@ void draw_foot(const Chart& c, Rect foot, bool shares) {
     }
 }
 
+// Keeps the nearest of the refusals at each end, and the plan's own value: the others take room and say no
+// more.
+void drop_far_refusals(Scale& scale) {
+    std::vector<ScalePoint>& p = scale.points;
+    const auto is_far = [&](std::size_t at, std::size_t next) {
+        return !p[at].possible() && !p[next].possible() && p[at].at != scale.own;
+    };
+    while (p.size() > 2 && is_far(p.size() - 1, p.size() - 2)) p.pop_back();
+    while (p.size() > 2 && is_far(0, 1)) p.erase(p.begin());
+}
+
 }  // namespace
 
 ScalePicture scale_picture_of(const Plan& plan, const ScaleRequest& request,
                               const std::atomic<bool>* cancelled) {
     ScalePicture out{scale_of(plan, request, cancelled), {}};
+    drop_far_refusals(out.scale);
     for (const ScaleOver over : {ScaleOver::tp, ScaleOver::cp, ScaleOver::ep, ScaleOver::pp,
                                  ScaleOver::sequence, ScaleOver::batch}) {
         if (over == request.over || (over == ScaleOver::ep && !plan.model.moe)) continue;
@@ -347,8 +360,12 @@ Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const Sca
     room.cut_left(label + 6);
     const Plot plot = plot_of(ink, room, scale, curves);
     Chart c{ink, plan, scale, plot, std::move(curves), NamePlaces(room, ink.small * 0.5f)};
-    ink.canvas.text_in({head.x, head.y, room.x + room.w * 0.4f - head.x, ink.line()},
-                       "seconds of a step, both axes logarithmic", ink.second());
+    // The words keep clear of the label of the plan's value.
+    const bool own_left =
+        scale.at(scale.own) != nullptr && plot.x.at(static_cast<double>(scale.own)) < room.x + room.w * 0.5f;
+    ink.canvas.text_in({head.x, head.y, room.right() - head.x, ink.line()},
+                       "seconds of a step, both axes logarithmic", ink.second(),
+                       own_left ? Align::right : Align::left);
     draw_grid(c);
     draw_refused(c);
     draw_tiers(c);

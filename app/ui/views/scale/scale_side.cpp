@@ -54,7 +54,9 @@ std::string figures_of(const Scale& scale, const ScaleCrossing& c) {
         return two([&](const ScalePoint& p) {
             return time_text(p.time_s[k]) + " against " + time_text(p.compute_s);
         });
-    default: return "The step waits " + two([&](const ScalePoint& p) { return time_text(p.waits_s[k]); });
+    default:
+        if (from->waits_s[k] <= 0 && own->waits_s[k] <= 0) return "All of it hides behind compute";
+        return "The step waits " + two([&](const ScalePoint& p) { return time_text(p.waits_s[k]); });
     }
 }
 
