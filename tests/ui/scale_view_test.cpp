@@ -23,25 +23,25 @@ const ScaleViewState& scale_of_view(const Driver& d) {
     return d.shell.views().scale;
 }
 
-void finish(Driver& d) {
+void finish_scale(Driver& d) {
     d.until([&] {
         const ScaleViewState& s = scale_of_view(d);
         return s.of.is_of({d.shell.document().revision(), s.page}) && !d.shell.wants_frame();
     });
 }
 
-void look(Driver& d) {
+void look_at_scale(Driver& d) {
     d.press({.key = Key::n9, .shift = true});
-    finish(d);
+    finish_scale(d);
 }
 
-std::size_t index_of(const Scale& s, std::int64_t value) {
+std::size_t point_index(const Scale& s, std::int64_t value) {
     const ScalePoint* p = s.at(value);
     REQUIRE(p);
     return static_cast<std::size_t>(p - s.points.data());
 }
 
-FontFiles fonts() {
+FontFiles scale_fonts() {
     return find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
 }
 
@@ -49,7 +49,7 @@ FontFiles fonts() {
 
 TEST_CASE("view Scale says what core/decide says, and a click on a number of GPUs is an edit") {
     Driver d("llama-3.1-405b-16k", {1600, 1000});
-    look(d);
+    look_at_scale(d);
     const Scale expected = scale_of(d.plan());
     const Scale& shown = scale_of_view(d).of.value->scale;
     // All that is possible is shown, and the nearest refusal.
@@ -64,14 +64,14 @@ TEST_CASE("view Scale says what core/decide says, and a click on a number of GPU
     }
     CHECK(says(d, "this plan: 16,384 GPUs"));
     for (const NamedTurn& t : named_turns(expected)) CHECK(says(d, t.of->what));
-    const ScalePoint& half = expected.points[index_of(expected, 8192)];
+    const ScalePoint& half = expected.points[point_index(expected, 8192)];
     REQUIRE(half.possible());
     CHECK(says(d, percent_text(half.of_best)));
-    REQUIRE(d.click("scale.point", index_of(expected, 8192)));
+    REQUIRE(d.click("scale.point", point_index(expected, 8192)));
     CHECK(d.plan().cluster.gpus == 8192);
     CHECK(d.shell.evaluation().step->time_s == half.step_s);
     CHECK(d.shell.evaluation().memory.peak() == half.memory_bytes);
-    finish(d);
+    finish_scale(d);
     CHECK(says(d, "this plan: 8,192 GPUs"));
     d.press({.key = Key::z, .ctrl = true});
     CHECK(d.plan().cluster.gpus == 16384);
@@ -79,10 +79,10 @@ TEST_CASE("view Scale says what core/decide says, and a click on a number of GPU
 
 TEST_CASE("Scale asks the same of batch, sequence and factors, strong and weak") {
     Driver d("deepseek-v3-2048", {1600, 1000});
-    look(d);
+    look_at_scale(d);
     CHECK(scale_of_view(d).page == 0);
     REQUIRE(d.click("scale.batch", 1));
-    finish(d);
+    finish_scale(d);
     CHECK(scale_of_view(d).of.value->scale.request.weak);
     REQUIRE(d.click("scale.batch", 0));
     // The switch has GPUs, batch, sequence, tp, cp, ep, pp.
@@ -90,7 +90,7 @@ TEST_CASE("Scale asks the same of batch, sequence and factors, strong and weak")
                               ScaleOver::cp,   ScaleOver::ep,    ScaleOver::pp};
     for (std::uint64_t i = 0; i < std::size(over); ++i) {
         REQUIRE(d.click("scale.over", i));
-        finish(d);
+        finish_scale(d);
         CAPTURE(name_of(over[i]));
         CHECK(scale_of_view(d).of.value->scale.request.over == over[i]);
     }
@@ -99,14 +99,14 @@ TEST_CASE("Scale asks the same of batch, sequence and factors, strong and weak")
                                     [&](const ScalePoint& p) { return p.possible() && p.at != s.own; });
     REQUIRE(other != s.points.end());
     const std::int64_t pp = other->at;
-    REQUIRE(d.click("scale.point", index_of(s, pp)));
+    REQUIRE(d.click("scale.point", point_index(s, pp)));
     CHECK(d.plan().layout.pp == pp);
     CHECK(d.plan().cluster.gpus == 2048);
 }
 
 TEST_CASE("a bar of another number makes its value the plan's") {
     Driver d("llama-3.1-405b-16k", {1600, 1000});
-    look(d);
+    look_at_scale(d);
     const ScalePicture& picture = *scale_of_view(d).of.value;
     std::uint64_t index = 0;
     for (const Scale& s : picture.others)
@@ -123,7 +123,7 @@ TEST_CASE("a bar of another number makes its value the plan's") {
 
 TEST_CASE("Scale as data has a row for each value, and one for each turn") {
     Driver d("llama-3-70b-3d", {1600, 1000});
-    look(d);
+    look_at_scale(d);
     const Scale s = scale_of(d.plan());
     REQUIRE_FALSE(s.crossings.empty());
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::scale)));
@@ -142,14 +142,14 @@ TEST_CASE("a picture of Scale, the dashboard with it, and its page of a review s
     PictureRequest r;
     r.view = "scale";
     r.size = {1600, 1000};
-    const std::string svg = make_picture(presets, plan, r, "svg", fonts());
+    const std::string svg = make_picture(presets, plan, r, "svg", scale_fonts());
     CHECK(svg.find("this plan: 16,384 GPUs") != std::string::npos);
     CHECK(svg.find(percent_text(s.at(8192)->of_best)) != std::string::npos);
     ReviewRequest review;
     review.pages = {ReviewPage::scale};
     std::vector<TextRun> runs;
     review.text_runs = &runs;
-    (void)make_review(presets, {&plan, 1}, review, ReviewForm::html, fonts());
+    (void)make_review(presets, {&plan, 1}, review, ReviewForm::html, scale_fonts());
     const auto says_run = [&](const std::string& words) {
         return std::any_of(runs.begin(), runs.end(),
                            [&](const TextRun& run) { return run.text.find(words) != std::string::npos; });
@@ -160,7 +160,7 @@ TEST_CASE("a picture of Scale, the dashboard with it, and its page of a review s
     r.view = "dashboard";
     r.screen = Screen{};
     r.screen->views.in_pane[static_cast<std::size_t>(Pane::top)] = ViewId::scale;
-    const std::string dashboard = make_picture(presets, plan, r, "svg", fonts());
+    const std::string dashboard = make_picture(presets, plan, r, "svg", scale_fonts());
     CHECK(dashboard.find("this plan: 16,384 GPUs") != std::string::npos);
 }
 

@@ -10,35 +10,35 @@ using namespace pentamesh::ui;
 
 namespace {
 
-const SearchViewState& search_of(const Driver& d) {
+const SearchViewState& tied_search(const Driver& d) {
     return d.shell.views().search;
 }
 
-void finish(Driver& d) {
+void finish_ties(Driver& d) {
     d.until([&] {
-        const SearchViewState& s = search_of(d);
+        const SearchViewState& s = tied_search(d);
         return s.found && s.found->report && !s.found->running && !d.shell.wants_frame();
     });
 }
 
-void look(Driver& d) {
+void look_at_ties(Driver& d) {
     d.press({.key = Key::n9});
-    finish(d);
+    finish_ties(d);
 }
 
 }  // namespace
 
 TEST_CASE("layouts that cannot be told apart are one group, ordered by a second goal, and none is the best") {
     Driver d("mesh-8", {1600, 1000});
-    look(d);
-    const SearchReport& r = *search_of(d).found->report;
+    look_at_ties(d);
+    const SearchReport& r = *tied_search(d).found->report;
     REQUIRE(r.ties.count > 1);
     CHECK(says(d, "CANNOT BE TOLD APART"));
     CHECK_FALSE(says(d, "BEST, MOST"));
-    const auto first = [&] { return search_of(d).found->report->results.front(); };
+    const auto first = [&] { return tied_search(d).found->report->results.front(); };
     const auto tied = [&](auto&& figure) {
         double least = 1e300;
-        for (const SearchResult& x : search_of(d).found->report->results)
+        for (const SearchResult& x : tied_search(d).found->report->results)
             if (x.tied) least = std::min(least, static_cast<double>(figure(x)));
         return least;
     };
@@ -60,12 +60,12 @@ TEST_CASE("layouts that cannot be told apart are one group, ordered by a second 
 
 TEST_CASE("a plan that is not listed stands where its step belongs, and the figures of a search add up") {
     Driver d("mesh-8", {1600, 1000});
-    look(d);
+    look_at_ties(d);
     d.surface.record_text(true);
     d.frame();
     const std::vector<TextRun> runs = d.surface.text_runs();
     d.surface.record_text(false);
-    const SearchFound& found = *search_of(d).found;
+    const SearchFound& found = *tied_search(d).found;
     const std::string own = ui::time_text(d.shell.evaluation().step->time_s);
     const SearchCounts& n = found.counts;
     CHECK(n.layouts == n.fit + n.invalid + n.too_big + n.skipped);
@@ -86,22 +86,22 @@ TEST_CASE("a plan that is not listed stands where its step belongs, and the figu
 
 TEST_CASE("a field's chip takes a range: layouts outside of it are not tried") {
     Driver d("mesh-8", {1600, 1000});
-    look(d);
+    look_at_ties(d);
     const auto pp = static_cast<std::uint64_t>(Varied::pp);
     const std::vector<std::int64_t> all = numbers_of(d.plan(), {}, Varied::pp);
     REQUIRE(all.size() > 2);
     REQUIRE(d.click("search.range", pp));
     REQUIRE(d.click("search.to.minus"));
-    finish(d);
+    finish_ties(d);
     const std::int64_t most = all[all.size() - 2];
-    for (const FoundLayout& x : search_of(d).found->points) CHECK(x.choice.pp <= most);
+    for (const FoundLayout& x : tied_search(d).found->points) CHECK(x.choice.pp <= most);
     CHECK(says(d, "pp " + thousands(all.front()) + " to " + thousands(most)));
     REQUIRE(d.click("search.from.plus"));
-    finish(d);
-    for (const FoundLayout& x : search_of(d).found->points) CHECK(x.choice.pp >= all[1]);
+    finish_ties(d);
+    for (const FoundLayout& x : tied_search(d).found->points) CHECK(x.choice.pp >= all[1]);
     REQUIRE(d.click("search.whole"));
-    finish(d);
-    CHECK(search_of(d).request.ranges.empty());
+    finish_ties(d);
+    CHECK(tied_search(d).request.ranges.empty());
     CHECK_FALSE(says(d, "pp " + thousands(all.front()) + " to "));
     REQUIRE(d.click("search.range", pp));
     CHECK_FALSE(d.drawn("search.from.plus"));
