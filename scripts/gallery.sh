@@ -33,5 +33,6 @@ picture memory "What each GPU holds" llama-3-70b-3d --view memory --size 1280x72
 picture timeline "When each stage works" llama-3-70b-3d --view timeline --size 1280x720
 picture comm "What they say to each other" llama-3-70b-3d --view comm --size 1280xauto --theme light
 picture step "How long a step takes" llama-3.1-405b-16k --view step --size 1280xauto --theme light
+picture scale "How far it scales, and what sets the limit" llama-3.1-405b-16k --view scale --size 1600x1000
 picture layer "What happens inside one layer" llama-3-70b-3d --view layer --size 1280x720
 picture review "The first page of a design review" llama-3-70b-3d --view review --size 1280x720 --theme light

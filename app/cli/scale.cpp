@@ -1,10 +1,10 @@
-// `scale` says how far a plan scales: over GPUs, batch or sequence, and what sets the limit.
+// `scale` says how far a plan scales: over GPUs, batch, sequence or a factor, and what sets the limit.
 #include "core/decide/scale.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
-#include "app/tables/table.h"
+#include "app/tables/scale.h"
 #include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
@@ -24,45 +24,6 @@ struct ScaleArguments {
     bool weak = false;
     Forms forms;
 };
-
-bool in_use(const Scale& s, GroupKind k) {
-    for (const ScalePoint& p : s.points)
-        if (p.time_s[k] > 0 || p.waits_s[k] > 0) return true;
-    return false;
-}
-
-Table scale_table(const Scale& s) {
-    Table t;
-    const std::string over(name_of(s.request.over));
-    t.columns = {{over, Shown::count, "at"},
-                 {"step", Shown::seconds, "step_s"},
-                 {"compute", Shown::seconds, "compute_s"},
-                 {"bubble", Shown::seconds, "bubble_s"}};
-    for (const GroupKind k : all_of<GroupKind>())
-        if (in_use(s, k))
-            t.columns.push_back(
-                {std::string(name_of(k)) + " waits", Shown::seconds, std::string(name_of(k)) + "_waits_s"});
-    const std::array<Table::Column, 6> rest{{{"tokens/s", Shown::count, "tokens_per_s"},
-                                             {"MFU", Shown::share, "mfu"},
-                                             {"of the best per GPU", Shown::share, "of_best"},
-                                             {"fullest GPU", Shown::memory, "memory_bytes"},
-                                             {"fits"},
-                                             {"reason"}}};
-    t.columns.insert(t.columns.end(), rest.begin(), rest.end());
-    for (const ScalePoint& p : s.points) {
-        Table::Row& row = t.rows.emplace_back();
-        row.emplace_back(p.at);
-        const auto number = [&](double x) { row.push_back(p.possible() ? Cell(x) : Cell("")); };
-        for (const double x : {p.step_s, p.compute_s, p.bubble_s}) number(x);
-        for (const GroupKind k : all_of<GroupKind>())
-            if (in_use(s, k)) number(p.waits_s[k]);
-        for (const double x : {p.tokens_per_s, p.mfu, p.of_best}) number(x);
-        row.push_back(p.possible() ? whole_cell(p.memory_bytes) : Cell(""));
-        row.emplace_back(p.possible() ? name_of(p.fit) : "");
-        row.emplace_back(p.reason);
-    }
-    return t;
-}
 
 Json json_of_point(const Scale& s, const ScalePoint& p) {
     Json out{{"at", p.at}, {"reason", p.possible() ? Json(nullptr) : Json(p.reason)}};
@@ -90,12 +51,10 @@ Json json_of_scale(const Plan& plan, const Scale& s) {
     Json points = Json::array(), crossings = Json::array();
     for (const ScalePoint& p : s.points) points.push_back(json_of_point(s, p));
     for (const ScaleCrossing& c : s.crossings) {
-        const bool of_axis = c.turn == ScaleTurn::waits || c.turn == ScaleTurn::leaves_tier
-                             || c.turn == ScaleTurn::passes_compute;
         crossings.push_back({{"turn", name_of(c.turn)},
-                             {"axis", of_axis ? Json(key_of(c.axis)) : Json(nullptr)},
+                             {"axis", c.of_axis() ? Json(key_of(c.axis)) : Json(nullptr)},
                              {"at", c.at},
-                             {"words", c.words}});
+                             {"words", c.words()}});
     }
     const bool gpus = s.request.over == ScaleOver::gpus;
     return {{"plan", title_of(plan)},
@@ -119,7 +78,7 @@ int run_scale(const Context& context, const ScaleArguments& a) {
     const std::optional<ScaleOver> over = parse_name<ScaleOver>(a.over);
     if (!over)
         throw Error(ErrorKind::usage, "", "",
-                    "--over " + shown_text(a.over) + ": there are gpus, batch, sequence");
+                    "--over " + shown_text(a.over) + ": there are gpus, batch, sequence, tp, cp, ep, pp");
     if (a.weak && *over != ScaleOver::gpus)
         throw Error(ErrorKind::usage, "", "",
                     "--weak: the batch grows with the GPUs, so it needs --over gpus");
@@ -138,7 +97,7 @@ int run_scale(const Context& context, const ScaleArguments& a) {
         return 0;
     }
     Section turns{"What turns", {}, {}};
-    for (const ScaleCrossing& c : s.crossings) turns.lines.push_back(c.words + ".");
+    for (const ScaleCrossing& c : s.crossings) turns.lines.push_back(c.words() + ".");
     if (s.crossings.empty()) turns.lines.emplace_back("Nothing, in this range.");
     const std::string how = *over != ScaleOver::gpus ? "Over the " + a.over
                             : a.weak                 ? "Over GPUs, the batch grows with them (weak scaling)"
@@ -153,7 +112,9 @@ int run_scale(const Context& context, const ScaleArguments& a) {
 void add_scale(Options& app, Context& context) {
     auto& a = run_with(app, context, run_scale);
     add_plan_argument(app, a.plan);
-    app.add_option("--over", a.over, "what grows").type_name("{gpus,batch,sequence}").show_default();
+    app.add_option("--over", a.over, "what grows")
+        .type_name("{gpus,batch,sequence,tp,cp,ep,pp}")
+        .show_default();
     app.add_flag("--weak", a.weak, "the batch grows with the GPUs");
     app.add_option("--from", a.least, "the least value").type_name("INT");
     app.add_option("--to", a.most, "the largest value").type_name("INT");

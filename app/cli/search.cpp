@@ -8,6 +8,7 @@
 #include "core/base/quantity.h"
 #include "core/base/text.h"
 #include "core/decide/lift.h"
+#include "core/decide/ties.h"
 #include "core/decide/within.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
@@ -35,6 +36,7 @@ struct SearchArguments {
     std::string headroom, within;
     SpaceRequest space;
     SearchOptions options;
+    std::string then = "step";  // of ties
     Forms forms;
 };
 
@@ -84,13 +86,16 @@ SearchOptions options_of(const Plan& plan, const SearchArguments& a, const Searc
         throw Error(ErrorKind::usage, "", "/cluster/price_per_gpu_hour",
                     "--goal cost needs the price of a GPU: --set cluster.price_per_gpu_hour=...");
     o.headroom = headroom_of(space, plan.cluster, share_of("--headroom", a.headroom), o.headroom);
-    if (!a.within.empty()) {
-        if (o.goal != Goal::memory)
-            throw Error(ErrorKind::usage, "", "",
-                        "--within is for --goal memory: the least memory within a share of the best time");
-        o.goal = Goal::tokens;  // keep_within makes the answer of it
-    }
+    if (!a.within.empty() && o.goal == Goal::memory) o.goal = Goal::tokens;  // keep_within answers by it
     return o;
+}
+
+TieOptions ties_of(const SearchArguments& a, std::optional<double> within) {
+    const auto then = parse_name<Second>(a.then);
+    if (!then)
+        throw Error(ErrorKind::usage, "", "",
+                    "--then " + shown_text(a.then) + ": it may be step, memory, robust or simple");
+    return {.then = *then, .within = within};
 }
 
 // --for asks for the layouts of one software, or of all.
@@ -130,7 +135,11 @@ Json json_of_result(const SearchResult& r) {
             {"exposed_s", r.exposed_s},
             {"cost_per_token", r.cost_per_token > 0 ? Json(r.cost_per_token) : Json(nullptr)},
             {"pareto", r.pareto},
-            {"alike", r.alike}};
+            {"alike", r.alike},
+            {"tied", r.tied},
+            {"changes", r.changes},
+            {"slow_link_s", r.slow_link_s > 0 ? Json(r.slow_link_s) : Json(nullptr)},
+            {"slow_stage_s", r.slow_stage_s > 0 ? Json(r.slow_stage_s) : Json(nullptr)}};
 }
 
 Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std::optional<double> within) {
@@ -177,6 +186,11 @@ Json json_of_search(const Plan& plan, const SearchReport& r, double seconds, std
                {"fit", r.base.fit == MemoryFit::yes},
                {"may_fit", r.base.fit != MemoryFit::no},
                {"lacks", std::move(lacks)}}},
+             {"ties",
+              {{"count", r.ties.count},
+               {"all", r.ties.all},
+               {"within", r.ties.within},
+               {"of_estimate", r.ties.estimate}}},
              {"results", std::move(results)}};
     if (within) out["within"] = *within;
     if (!r.nothing_fits.empty()) out["nothing_fits"] = r.nothing_fits;
@@ -217,13 +231,32 @@ std::string lacks_words(const Plan& plan, const Lacks& lacks) {
                : sentence(" ", facts_of(plan.training.software).name, " does not run all of it: ", out, ".");
 }
 
-Document search_document(const Plan& plan, const SearchReport& r, double seconds,
+// Says in which order tied layouts stand.
+std::string_view order_words(Second then) {
+    switch (then) {
+    case Second::step: return "fastest first";
+    case Second::memory: return "least memory first";
+    case Second::robust: return "the shorter step with a slow link and a slow stage first";
+    case Second::simple: break;
+    }
+    return "fewest changes of the plan first";
+}
+
+// `within`: the layouts are those of the Pareto line that take so much more time at most.
+Document search_document(const Plan& plan, const SearchReport& r, Second then, double seconds,
                          std::optional<double> within) {
+    const bool by_time = r.goal != Goal::memory;
     Section found{within ? "Layouts of the Pareto line within " + percent_text(*within)
                                + " of the best time, least memory first"
-                         : "Layouts, best first",
+                  : by_time ? "Layouts, fastest first"
+                            : "Layouts, least memory first",
                   {},
                   results_table(r)};
+    if (const std::string ties = tie_words(r); !ties.empty() && !within) {
+        if (then != Second::step)
+            found.title = "Layouts, those that are tied first, " + std::string(order_words(then));
+        found.lines.push_back(ties);
+    }
     const SearchCounts& c = r.counts;
     found.lines.push_back(sentence(c.layouts, " layouts: ", c.skipped, " skipped by a bound, ", c.evaluated,
                                    " evaluated, of which ", c.fit, " fit, ", c.too_big, " are too big and ",
@@ -270,6 +303,9 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     Plan plan = plan_of(context, arguments);
     SpaceRequest asked = arguments.space;
     choose_software(arguments.software, plan, asked);
+    const bool by_memory = parse_name<Goal>(arguments.goal) == Goal::memory;
+    const std::optional<double> share = share_of("--within", arguments.within);
+    const TieOptions ties = ties_of(arguments, by_memory ? std::nullopt : share);
     std::optional<SpaceError> error;
     const SearchSpace space = search_space(plan, asked, error);
     if (error) throw Error(ErrorKind::usage, "", "", error->message);
@@ -277,16 +313,19 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     SearchReport r = search_with_progress(plan, space, options);
+    const std::optional<double> within = by_memory ? share : std::nullopt;
+    if (within)
+        keep_within(r, *within);
+    else
+        find_ties(plan, ties, r);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     r.nothing_fits = what_would_fit(plan, asked, options, r);
-    const std::optional<double> within = share_of("--within", arguments.within);
-    if (within) keep_within(r, *within);
     if (context.json)
         print(pretty(json_of_search(plan, r, seconds, within)));
     else if (arguments.forms.csv)
         print_csv(results_table(r));
     else
-        print_document(arguments.forms, search_document(plan, r, seconds, within));
+        print_document(arguments.forms, search_document(plan, r, ties.then, seconds, within));
     if (r.nothing_fits.empty()) return 0;
     std::cerr << "pentamesh: " << r.nothing_fits << "\n";
     return 1;
@@ -342,8 +381,15 @@ void add_search(Options& app, Context& context) {
     app.add_option("--goal", a.goal, "what is best: tokens where it is left out")
         .type_name("{tokens,memory,cost}");
     app.add_option(
+           "--then", a.then,
+           "what decides between layouts that cannot be told apart: step, memory, robust (a slow link, a "
+           "slow stage) or simple (fewest changes of the plan)")
+        .type_name("{step,memory,robust,simple}")
+        .show_default();
+    app.add_option(
            "--within", a.within,
-           "with --goal memory: the layouts of least memory within this share of the best time, as 5%")
+           "the share of the best time within which layouts count as equal (the estimate's range); with "
+           "--goal memory: the layouts of least memory within it, as 5%")
         .type_name("SHARE");
     app.add_option("--headroom", a.headroom,
                    "share of the memory that stays free: 5% or 0.05 (5%; 0 where memory<= is asked for)")

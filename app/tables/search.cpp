@@ -41,11 +41,13 @@ Table results_table(const SearchReport& r) {
         if (r.space.values_of(v).size() > 1) shown.push_back(v);
     for (const Varied v : shown)
         t.columns.push_back({std::string(name_of(v)), is_words(v) ? Shown::words : Shown::plain});
-    bool cost = false, causal = false, alike = false;
+    bool cost = false, causal = false, alike = false, robust = false;
+    const bool ties = r.ties.count > 1;
     for (const SearchResult& x : r.results) {
         cost = cost || x.cost_per_token > 0;
         causal = causal || shows_causal_mfu(x.step);
         alike = alike || x.alike > 0;
+        robust = robust || x.slow_link_s > 0 || x.slow_stage_s > 0;
     }
     t.columns.push_back({"step", Shown::seconds, "step_s"});
     t.columns.push_back({"tokens/s", Shown::count, "tokens_per_s"});
@@ -59,6 +61,10 @@ Table results_table(const SearchReport& r) {
     if (cost) t.columns.push_back({"cost a million tokens", Shown::figure, "cost_per_million_tokens"});
     t.columns.push_back({"pareto"});
     if (alike) t.columns.push_back({"others alike", Shown::count, "alike"});
+    if (ties) t.columns.push_back({"tied"});
+    if (ties) t.columns.push_back({"changes of the plan", Shown::count, "changes"});
+    if (robust) t.columns.push_back({"slow link", Shown::seconds, "slow_link_s"});
+    if (robust) t.columns.push_back({"slow stage", Shown::seconds, "slow_stage_s"});
     for (const SearchResult& x : r.results) {
         Table::Row& row = t.rows.emplace_back();
         for (const Varied v : shown) row.push_back(value_cell(x.choice, v));
@@ -68,6 +74,10 @@ Table results_table(const SearchReport& r) {
         if (cost) row.emplace_back(x.cost_per_token * 1e6);
         row.emplace_back(x.pareto ? "yes" : "");
         if (alike) row.emplace_back(x.alike);
+        if (ties) row.emplace_back(x.tied ? "yes" : "");
+        if (ties) row.emplace_back(x.changes);
+        const auto slowed = [&](double step_s) { row.push_back(step_s > 0 ? Cell(step_s) : Cell("")); };
+        if (robust) slowed(x.slow_link_s), slowed(x.slow_stage_s);
     }
     return t;
 }

@@ -21,29 +21,41 @@ std::int64_t replica_of(const Layout& l) {
 }
 
 std::int64_t own_value(const Plan& plan, ScaleOver over) {
+    if (const auto axis = axis_of(over)) return factor_in_force(plan, *axis);
     switch (over) {
     case ScaleOver::gpus: return plan.cluster.gpus;
     case ScaleOver::batch: return plan.training.global_batch;
-    case ScaleOver::sequence: break;
+    default: return plan.training.sequence_length;
     }
-    return plan.training.sequence_length;
+}
+
+// Returns doublings of the least value that the layout can have.
+std::vector<std::int64_t> doublings(const Plan& plan, ScaleOver over, std::int64_t least, std::int64_t most) {
+    std::int64_t first = own_value(plan, over);
+    if (over == ScaleOver::gpus) first = replica_of(plan.layout);
+    if (over == ScaleOver::batch)
+        first = std::max<std::int64_t>(
+            plan.training.micro_batch * std::max<std::int64_t>(data_parallel(plan), 1), 1);
+    while (first % 2 == 0 && first / 2 >= least && over == ScaleOver::sequence) first /= 2;
+    std::vector<std::int64_t> out;
+    for (std::int64_t v = first; v <= most; v *= 2) out.push_back(v);
+    return out;
 }
 
 std::vector<std::int64_t> values_of(const Plan& plan, const ScaleRequest& r) {
     const std::int64_t own = own_value(plan, r.over);
     const bool gpus = r.over == ScaleOver::gpus;
+    const auto axis = axis_of(r.over);
     const std::int64_t least = r.least > 0 ? r.least
                                : gpus      ? kLeastGpus
+                               : axis      ? 1
                                            : std::max<std::int64_t>(own / kAround, 1);
-    const std::int64_t most = r.most > 0 ? r.most : gpus ? std::max(kMostGpus, own) : own * kAround;
-    std::int64_t first = own;
-    if (gpus) first = replica_of(plan.layout);
-    if (r.over == ScaleOver::batch)
-        first = std::max<std::int64_t>(
-            plan.training.micro_batch * std::max<std::int64_t>(data_parallel(plan), 1), 1);
-    while (first % 2 == 0 && first / 2 >= least && r.over == ScaleOver::sequence) first /= 2;
-    std::vector<std::int64_t> out{own};
-    for (std::int64_t v = first; v <= most; v *= 2) out.push_back(v);
+    const std::int64_t most = r.most > 0 ? r.most
+                              : gpus     ? std::max(kMostGpus, own)
+                              : axis     ? plan.cluster.gpus
+                                         : own * kAround;
+    std::vector<std::int64_t> out = axis ? legal_factors(plan, *axis) : doublings(plan, r.over, least, most);
+    out.push_back(own);
     if (gpus)
         for (int t = 0; t + 1 < static_cast<int>(plan.cluster.tiers.size()); ++t)
             if (const std::int64_t domain = domain_of(plan.cluster, t); domain % replica_of(plan.layout) == 0)
@@ -51,7 +63,12 @@ std::vector<std::int64_t> values_of(const Plan& plan, const ScaleRequest& r) {
     std::erase_if(out, [&](std::int64_t v) { return v != own && (v < least || v > most); });
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());
-    return out;
+    if (r.most_values == 0 || out.size() <= r.most_values) return out;
+    const auto at = static_cast<std::size_t>(std::find(out.begin(), out.end(), own) - out.begin());
+    const std::size_t half = r.most_values / 2,
+                      from = std::min(at - std::min(at, half), out.size() - r.most_values);
+    const auto first = out.begin() + static_cast<std::ptrdiff_t>(from);
+    return {first, first + static_cast<std::ptrdiff_t>(r.most_values)};
 }
 
 // Data parallelism takes the GPUs that the other axes leave; copies of shards become more, or fewer.
@@ -65,22 +82,13 @@ Plan on_gpus(const Plan& own, std::int64_t gpus, bool weak) {
     return p;
 }
 
-Plan plan_at(const Plan& own, const ScaleRequest& r, std::int64_t value) {
-    Plan p = own;
-    if (value == own_value(own, r.over)) return p;
-    switch (r.over) {
-    case ScaleOver::gpus: return on_gpus(own, value, r.weak);
-    case ScaleOver::batch: p.training.global_batch = value; break;
-    case ScaleOver::sequence: p.training.sequence_length = value; break;
-    }
-    return p;
-}
-
 ScalePoint point_of(const Plan& plan, std::int64_t at, Evaluation& e) {
     ScalePoint out{.at = at};
     evaluate(plan, e);
     if (!e.step) {
         out.reason = first_error(e.problems);
+        for (const Problem& p : e.problems)
+            if (p.severity == Severity::error && !out.code) out.code = p.code;
         if (out.reason.ends_with('.')) out.reason.pop_back();
         if (out.reason.empty()) out.reason = "no time comes out";
         return out;
@@ -89,6 +97,7 @@ ScalePoint point_of(const Plan& plan, std::int64_t at, Evaluation& e) {
     out.step_s = s.time_s, out.tokens_per_s = s.tokens_per_s, out.mfu = s.mfu;
     out.memory_bytes = e.memory.peak(), out.fit = e.memory.fit();
     out.compute_s = s.compute_s + s.recompute_s, out.bubble_s = s.bubble_s;
+    out.optimizer_s = s.optimizer_s, out.straggler_s = s.straggler_s;
     for (const GroupKind k : all_of<GroupKind>()) {
         out.time_s[k] = e.comm.by_axis[k].time_s;
         out.waits_s[k] = s.exposed_comm_s[k];
@@ -104,6 +113,7 @@ double between(const ScalePoint& a, const ScalePoint& b, double ya, double yb, d
 }
 
 double two_digits(double x) {
+    if (!(x > 0)) return x;
     const double unit = std::pow(10.0, std::floor(std::log10(x)) - 1);
     return unit < 1 ? std::round(x) : std::round(x / unit) * unit;
 }
@@ -115,54 +125,66 @@ class Crossings {
     void find(const ScalePoint& a, const ScalePoint& b) {
         if (!a.possible() && !b.possible()) return;
         if (a.possible() != b.possible()) {
-            const double at = static_cast<double>(b.at);
-            add(ScaleTurn::refused, GroupKind::tp, at,
-                b.possible() ? "possible from " + value(at) + " on"
-                             : "refused from " + value(at) + " on: " + b.reason);
+            const std::string place = from(b);
+            if (b.possible())
+                add({ScaleTurn::refused, GroupKind::tp, value(b), "possible", place, ""});
+            else
+                add({ScaleTurn::refused, GroupKind::tp, value(b), "refused", place, b.reason});
             return;
         }
         for (const GroupKind k : all_of<GroupKind>()) find(k, a, b);
+        find_bubble(a, b);
         const double hbm = plan_.cluster.gpu.hbm_bytes;
         if ((a.memory_bytes > hbm) == (b.memory_bytes > hbm)) return;
         const double at = two_digits(between(a, b, a.memory_bytes, b.memory_bytes, hbm));
-        add(ScaleTurn::memory, GroupKind::tp, at,
-            (b.memory_bytes > hbm ? "does not fit beyond about " : "fits from about ") + value(at)
-                + (b.memory_bytes > hbm ? "" : " on"));
+        if (b.memory_bytes > hbm)
+            add({ScaleTurn::memory, GroupKind::tp, at, "does not fit", "beyond about " + words(at), ""});
+        else
+            add({ScaleTurn::memory, GroupKind::tp, at, "fits", "from about " + words(at) + " on", ""});
     }
 
   private:
     void find(GroupKind k, const ScalePoint& a, const ScalePoint& b) {
         const std::string name(name_of(k));
-        if (b.tier[k] > a.tier[k] && a.tier[k] >= 0 && b.time_s[k] > 0) {
-            const double at = static_cast<double>(b.at);
-            add(ScaleTurn::leaves_tier, k, at,
-                name + " crosses " + std::string(tier_name(plan_.cluster, b.tier[k])) + " from " + value(at)
-                    + " on");
-        }
+        if (b.tier[k] > a.tier[k] && a.tier[k] >= 0 && b.time_s[k] > 0)
+            add({ScaleTurn::leaves_tier, k, value(b),
+                 name + " crosses " + std::string(tier_name(plan_.cluster, b.tier[k])), from(b), ""});
         const double wa = a.waits_s[k] / a.step_s, wb = b.waits_s[k] / b.step_s;
         if (wa <= kWaits && wb > kWaits) {
-            const double at = two_digits(between(a, b, wa, wb, kWaits));
-            add(ScaleTurn::waits, k, at, name + " starts to wait at about " + value(at));
+            const bool begins = a.tier[k] < 0;  // the axis is not in use before
+            const double at = begins ? value(b) : two_digits(between(a, b, wa, wb, kWaits));
+            add({ScaleTurn::waits, k, at, name + " starts to wait",
+                 begins ? from(b) : "at about " + words(at), ""});
         }
         const double ca = a.time_s[k] / a.compute_s, cb = b.time_s[k] / b.compute_s;
         if (ca <= 1 && cb > 1) {
-            const double at = two_digits(between(a, b, std::log(std::max(ca, 1e-12)), std::log(cb), 0));
-            add(ScaleTurn::passes_compute, k, at,
-                name + " takes longer than compute beyond about " + value(at));
+            const double at = two_digits(where_one(a, b, ca, cb));
+            add({ScaleTurn::passes_compute, k, at, name + " takes longer than compute",
+                 "beyond about " + words(at), ""});
         }
     }
-    [[nodiscard]] std::string value(double at) const {
-        const std::string n = whole_text(at);
-        switch (scale_.request.over) {
-        case ScaleOver::gpus: return n + " GPUs";
-        case ScaleOver::batch: return "a batch of " + n;
-        case ScaleOver::sequence: break;
-        }
-        return n + " tokens";
+    // Finds where the bubble becomes longer than what the step waits for any axis.
+    void find_bubble(const ScalePoint& a, const ScalePoint& b) {
+        const auto most = [](const ScalePoint& p) {
+            GroupKind out = GroupKind::tp;
+            for (const GroupKind k : all_of<GroupKind>())
+                if (p.waits_s[k] > p.waits_s[out]) out = k;
+            return out;
+        };
+        const double wa = a.waits_s[most(a)], wb = b.waits_s[most(b)];
+        if (wa <= 0 || wb <= 0 || a.bubble_s > wa || b.bubble_s <= wb || b.bubble_s <= kWaits * b.step_s)
+            return;
+        const double at = two_digits(where_one(a, b, a.bubble_s / wa, b.bubble_s / wb));
+        add({ScaleTurn::bubble, most(b), at, "the bubble passes " + std::string(name_of(most(b))),
+             "at about " + words(at), ""});
     }
-    void add(ScaleTurn turn, GroupKind axis, double at, std::string words) {
-        scale_.crossings.push_back({turn, axis, at, std::move(words)});
+    [[nodiscard]] static double where_one(const ScalePoint& a, const ScalePoint& b, double ya, double yb) {
+        return between(a, b, std::log(std::max(ya, 1e-12)), std::log(yb), 0);
     }
+    [[nodiscard]] static double value(const ScalePoint& p) { return static_cast<double>(p.at); }
+    [[nodiscard]] std::string words(double at) const { return value_words(scale_.request.over, at); }
+    [[nodiscard]] std::string from(const ScalePoint& p) const { return "from " + words(value(p)) + " on"; }
+    void add(ScaleCrossing c) { scale_.crossings.push_back(std::move(c)); }
 
     const Plan& plan_;
     Scale& scale_;
@@ -170,8 +192,43 @@ class Crossings {
 
 }  // namespace
 
-Scale scale_of(const Plan& plan, const ScaleRequest& request) {
-    Scale out{.request = request, .points = {}, .crossings = {}};
+std::optional<Axis> axis_of(ScaleOver over) {
+    switch (over) {
+    case ScaleOver::tp: return Axis::tp;
+    case ScaleOver::cp: return Axis::cp;
+    case ScaleOver::ep: return Axis::ep;
+    case ScaleOver::pp: return Axis::pp;
+    default: return std::nullopt;
+    }
+}
+
+const ScalePoint* Scale::at(std::int64_t value) const {
+    const auto it =
+        std::find_if(points.begin(), points.end(), [&](const ScalePoint& p) { return p.at == value; });
+    return it == points.end() ? nullptr : &*it;
+}
+
+const ScalePoint* Scale::best() const {
+    const auto it =
+        std::max_element(points.begin(), points.end(),
+                         [](const ScalePoint& a, const ScalePoint& b) { return a.of_best < b.of_best; });
+    return it == points.end() || !it->possible() ? nullptr : &*it;
+}
+
+Plan scaled_plan(const Plan& plan, const ScaleRequest& r, std::int64_t value) {
+    Plan p = plan;
+    if (value == own_value(plan, r.over)) return p;
+    if (const auto axis = axis_of(r.over)) return with_factor(plan, *axis, value, true);
+    switch (r.over) {
+    case ScaleOver::gpus: return on_gpus(plan, value, r.weak);
+    case ScaleOver::batch: p.training.global_batch = value; break;
+    default: p.training.sequence_length = value; break;
+    }
+    return p;
+}
+
+Scale scale_of(const Plan& plan, const ScaleRequest& request, const std::atomic<bool>* cancelled) {
+    Scale out{.request = request, .points = {}, .crossings = {}, .own = own_value(plan, request.over)};
     Evaluation e;
     double best = 0;
     const auto rate = [&](const ScalePoint& p) {
@@ -180,10 +237,11 @@ Scale scale_of(const Plan& plan, const ScaleRequest& request) {
     };
     const auto doubles = [&](std::int64_t v) {  // it is not only the size of a tier
         const std::int64_t times = v / replica_of(plan.layout);
-        return (times & (times - 1)) == 0 || v == own_value(plan, request.over);
+        return (times & (times - 1)) == 0 || v == out.own;
     };
     for (const std::int64_t v : values_of(plan, request)) {
-        ScalePoint p = point_of(plan_at(plan, request, v), v, e);
+        if (cancelled != nullptr && *cancelled) break;
+        ScalePoint p = point_of(scaled_plan(plan, request, v), v, e);
         if (!p.possible() && request.over == ScaleOver::gpus && !doubles(v)) continue;
         best = std::max(best, rate(p));
         out.points.push_back(std::move(p));

@@ -1,35 +1,44 @@
-// Evaluates a plan over a growing number of GPUs, batch or sequence: how far does it scale, and what sets the
-// limit?
+// Evaluates a plan over a growing number of GPUs, batch, sequence or factor of the layout: how far does it
+// scale, and what sets the limit?
 #pragma once
 
 #include "core/evaluate.h"
 
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pentamesh {
 
-enum class ScaleOver : std::uint8_t { gpus, batch, sequence };
+enum class ScaleOver : std::uint8_t { gpus, batch, sequence, tp, cp, ep, pp };
 template <>
-inline constexpr std::array<std::string_view, 3> kNames<ScaleOver>{"gpus", "batch", "sequence"};
-static_assert(kNames<ScaleOver>.size() == static_cast<std::size_t>(ScaleOver::sequence) + 1);
+inline constexpr std::array<std::string_view, 7> kNames<ScaleOver>{"gpus", "batch", "sequence", "tp",
+                                                                   "cp",   "ep",    "pp"};
+static_assert(kNames<ScaleOver>.size() == static_cast<std::size_t>(ScaleOver::pp) + 1);
+// Returns the axis of the last four; nullopt for the others.
+[[nodiscard]] std::optional<Axis> axis_of(ScaleOver over);
 
 struct ScaleRequest {
     ScaleOver over = ScaleOver::gpus;
     bool weak = false;  // the batch grows with the GPUs; else it stays (strong scaling)
     std::int64_t least = 0,
-                 most = 0;  // 0: 8 and 131,072 GPUs; a sixty-fourth and 64 times of the plan's own else
+                 most = 0;        // 0: 8 and 131,072 GPUs; a sixty-fourth and 64 times of the plan's own else
+    std::size_t most_values = 0;  // so many around the plan's own; 0: all
+    bool operator==(const ScaleRequest&) const = default;
 };
 
 // Holds the figures of the plan at one value. They are 0 where it is impossible.
 struct ScalePoint {
     std::int64_t at = 0;
-    std::string reason{};  // why it is impossible; empty: it is not
+    std::string reason{};               // why it is impossible; empty: it is not
+    std::optional<ProblemCode> code{};  // the rule that it breaks
     double step_s = 0, tokens_per_s = 0, mfu = 0, memory_bytes = 0;
     double compute_s = 0, bubble_s = 0;  // compute with recomputation; bubble with the wait for uneven stages
-    double of_best = 0;                  // tokens per second and GPU, of the best point's
+    double optimizer_s = 0, straggler_s = 0;
+    double of_best = 0;  // tokens per second and GPU, of the best point's
     MemoryFit fit = MemoryFit::no;
     EnumArray<GroupKind, double> time_s{}, waits_s{};  // on the wire; what the step waits of it
     EnumArray<GroupKind, int> tier{};  // the slowest that it crosses; -1: the axis is not in use
@@ -38,28 +47,56 @@ struct ScalePoint {
 
 // Says where something turns. `at` lies between two points that were evaluated, on a straight line over the
 // logarithm of the value, rounded to two digits; a tier and a refusal turn at a point.
-enum class ScaleTurn : std::uint8_t { waits, leaves_tier, passes_compute, memory, refused };
+enum class ScaleTurn : std::uint8_t { waits, leaves_tier, passes_compute, bubble, memory, refused };
 template <>
-inline constexpr std::array<std::string_view, 5> kNames<ScaleTurn>{"waits", "leaves-tier", "passes-compute",
-                                                                   "memory", "refused"};
+inline constexpr std::array<std::string_view, 6> kNames<ScaleTurn>{"waits",  "leaves-tier", "passes-compute",
+                                                                   "bubble", "memory",      "refused"};
 static_assert(kNames<ScaleTurn>.size() == static_cast<std::size_t>(ScaleTurn::refused) + 1);
 struct ScaleCrossing {
     ScaleTurn turn = ScaleTurn::waits;
-    GroupKind axis = GroupKind::tp;  // of the first three
+    GroupKind axis = GroupKind::tp;  // of the first four; the bubble passes this one
     double at = 0;
-    std::string words{};  // "dp_shard starts to wait at about 3,100 GPUs"
+    std::string what{}, place{}, why{};  // "dp_shard starts to wait", "at about 3,100 GPUs"
+    [[nodiscard]] std::string words() const { return what + " " + place + (why.empty() ? "" : ": " + why); }
+    [[nodiscard]] bool of_axis() const { return turn <= ScaleTurn::bubble; }
 };
 
 struct Scale {
     ScaleRequest request;
     std::vector<ScalePoint> points;  // ascending; the plan's own value is among them
     std::vector<ScaleCrossing> crossings;
+    std::int64_t own = 0;  // the plan's own value
+    // Returns the point of that value, or null.
+    [[nodiscard]] const ScalePoint* at(std::int64_t value) const;
+    // Returns the possible point of most tokens per second and GPU, or null.
+    [[nodiscard]] const ScalePoint* best() const;
 };
 
 // The values are powers of two times the least that the layout can have, the plan's own, and the sizes of the
-// cluster's tiers. Of a number of GPUs data parallelism takes what tp, cp and pp leave; a plan that copies
-// shards keeps their size and makes more copies. An axis starts to wait where it is above half a per cent of
-// the step.
-[[nodiscard]] Scale scale_of(const Plan& plan, const ScaleRequest& request = {});
+// cluster's tiers; of a factor those that divide. Of a number of GPUs data parallelism takes what tp, cp and
+// pp leave; a plan that copies shards keeps their size and makes more copies. A factor takes its ranks from
+// data parallelism. An axis starts to wait where it is above half a per cent of the step. It stops early
+// where `cancelled` becomes true.
+[[nodiscard]] Scale scale_of(const Plan& plan, const ScaleRequest& request = {},
+                             const std::atomic<bool>* cancelled = nullptr);
+// Returns the plan of a point.
+[[nodiscard]] Plan scaled_plan(const Plan& plan, const ScaleRequest& request, std::int64_t value);
+
+// Returns the parts of the step at a point, which sum to it.
+struct ScalePart {
+    StepPart part = StepPart::compute;
+    GroupKind axis = GroupKind::tp;  // of a wait (StepPart::exposed)
+    std::string_view name;           // as it stands in a sentence
+    double time_s = 0;
+};
+[[nodiscard]] std::vector<ScalePart> parts_of(const ScalePoint& point);
+
+// Says how far the plan scales: a sentence, and what is held while the number changes.
+struct ScaleWords {
+    std::string verdict, held;
+};
+[[nodiscard]] ScaleWords words_of(const Plan& plan, const Scale& scale);
+// Returns "16,384 GPUs", "a batch of 2,048", "8,192 tokens", "tp 8".
+[[nodiscard]] std::string value_words(ScaleOver over, double value);
 
 }  // namespace pentamesh

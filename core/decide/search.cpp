@@ -110,6 +110,7 @@ SearchReport report_of(const Shared& all, const SearchSpace& space, int threads)
     out.goal = all.options.goal;
     out.space = space;
     out.threads = threads;
+    out.asked = static_cast<std::size_t>(std::max(all.options.top, 1));
     out.cancelled = all.stopped();
     out.counts = all.counts;
     out.counts.layouts = static_cast<std::int64_t>(all.nodes.layouts);

@@ -52,6 +52,18 @@ struct SearchResult {
     bool pareto = false;                    // no other fit layout is better in both tokens/s and memory
     // Counts other layouts with the same step and memory, to the last digit, for the best by the goal.
     std::int64_t alike = 0;
+    // These are filled by find_ties (ties.h).
+    bool tied = false;                         // cannot be distinguished from the fastest
+    std::int64_t changes = 0;                  // of the plan, to get to it
+    double slow_link_s = 0, slow_stage_s = 0;  // the step where a link, a stage is slow; 0: not worked out
+};
+
+// Says how many layouts cannot be distinguished from the fastest (ties.h).
+struct SearchTies {
+    double within = 0;       // share of the fastest step
+    bool estimate = true;    // that is the estimate's range
+    std::int64_t count = 0;  // with the fastest
+    bool all = true;         // no other layout of the space is tied
 };
 
 struct Rejection {
@@ -76,6 +88,8 @@ struct SearchReport {
     SearchCounts counts;
     std::vector<Rejection> rejected;    // most first
     std::vector<SearchResult> results;  // best first: `top` of them, and all of the Pareto line
+    std::size_t asked = 0;              // `top`
+    SearchTies ties;                    // filled by find_ties
     SearchBase base;
     int threads = 1;
     bool cancelled = false;

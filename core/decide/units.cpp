@@ -13,12 +13,12 @@ namespace pentamesh {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Place = FieldPlace<true>;
+using ComparedPlace = FieldPlace<true>;
 constexpr std::string_view kGpu = "/cluster/gpu";
 
 // Gives a value of the field list as JSON; null for an optional field or a list that is left out. A choice of
 // recomputed modules is an object in the plan file.
-Json json_of(const Plan& plan, const Place::Any& place) {
+Json json_of(const Plan& plan, const ComparedPlace::Any& place) {
     if (std::holds_alternative<const RecomputeChoice*>(place))
         return plan_to_json(plan)["training"]["recompute"];
     const auto* maybe = std::get_if<const std::optional<std::int64_t>*>(&place);
@@ -31,16 +31,16 @@ template <typename T>
 void put(T* to, const T* from) {
     *to = *from;
 }
-void put(const FieldPlace<false>::Choice& to, const Place::Choice& from) {
+void put(const FieldPlace<false>::Choice& to, const ComparedPlace::Choice& from) {
     *to.value = *from.value;
 }
 
 // Copies between places of the two lists, which differ only in const.
-void copy_place(const Place::Any& from, const FieldPlace<false>::Any& to) {
+void copy_place(const ComparedPlace::Any& from, const FieldPlace<false>::Any& to) {
     std::visit(
         [&](const auto& written) {
             if constexpr (std::is_same_v<std::decay_t<decltype(written)>, FieldPlace<false>::Choice>)
-                put(written, std::get<Place::Choice>(from));
+                put(written, std::get<ComparedPlace::Choice>(from));
             else
                 put(written, std::get<const std::remove_pointer_t<std::decay_t<decltype(written)>>*>(from));
         },

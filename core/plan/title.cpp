@@ -111,13 +111,21 @@ std::string short_name(const Gpu& gpu) {
     return name;
 }
 
+std::string model_name_of(const Plan& plan) {
+    const std::string& name = plan.model.name;
+    const std::vector<std::string>& changed = plan.model_source.overrides;
+    const bool edited = !plan.model_source.preset.empty() && !changed.empty();
+    const bool named = std::find(changed.begin(), changed.end(), "/name") != changed.end();
+    return edited && !named && !name.empty() ? name + ", edited" : name;
+}
+
 std::string title_of(const Plan& plan) {
     if (!plan.name.empty()) return plan.name;
     std::string factors;
     for (const Axis a : {Axis::tp, Axis::cp, Axis::pp, Axis::ep})
         if (const std::int64_t f = factor_in_force(plan, a); f > 1)
             factors += sentence(factors.empty() ? ", " : " ", name_of(a), " ", f);
-    return sentence(plan.model.name.empty() ? "a model" : plan.model.name, ", ", plan.cluster.gpus, " ",
+    return sentence(plan.model.name.empty() ? "a model" : model_name_of(plan), ", ", plan.cluster.gpus, " ",
                     short_name(plan.cluster.gpu), factors);
 }
 

@@ -8,6 +8,8 @@
 
 namespace pentamesh {
 
+// Returns "Llama 3 70B"; "Llama 3 70B, edited" where fields of the preset were changed and no name was given.
+[[nodiscard]] std::string model_name_of(const Plan& plan);
 // Returns the plan's own title; without one "Qwen3 32B, 512 H200, tp 4 pp 2".
 [[nodiscard]] std::string title_of(const Plan& plan);
 // Returns "H200" for "NVIDIA H200 141GB SXM": the first word with a digit, else the whole name.

@@ -363,7 +363,8 @@ class Decide(unittest.TestCase):
         self.assertEqual((near["within"], near["goal"]), (0.05, "memory"))
         self.assertEqual(near["results"][-1]["step_s"], best)
         self.assertLessEqual(near["results"][0]["step_s"], best * 1.05)
-        self.assertEqual(run("search", "mesh-8", "--within", "5%")[0], 2)
+        tied = run_json("search", "mesh-8", "--json", "--within", "5%")[1]
+        self.assertEqual(tied["ties"]["within"], 0.05)
         self.assertEqual(run_json("search", "-", "--json", "--headroom", "5%", plan=PLAN)[1]["results"],
                          run_json("search", "-", "--json", "--headroom", "0.05", plan=PLAN)[1]["results"])
         self.assertIn("was 5% meant", run("search", "mesh-8", "--headroom", "5")[2])

@@ -1,8 +1,10 @@
 // Tests how plans scale, against the closed forms that courses teach: the gathers and reductions of sharded
 // data parallelism take as long however many GPUs there are, the compute of one GPU falls with their number
 // (Austin et al. 2025, How to Scale Your Model, training; CS336 assignment 2, section 8).
+#include "core/base/text.h"
 #include "core/decide/scale.h"
 #include "core/io/presets.h"
+#include "core/plan/factors.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 
@@ -58,7 +60,7 @@ TEST_CASE("each point of a scale is what evaluate says of the plan with that man
     // at 3,072.
     const ScaleCrossing* spine = crossing(s, ScaleTurn::leaves_tier, GroupKind::dp_shard);
     REQUIRE(spine);
-    CHECK(spine->words.find("spine") != std::string::npos);
+    CHECK(spine->words().find("spine") != std::string::npos);
     CHECK(spine->at > 2048);
     CHECK(spine->at <= 4096);
 }
@@ -96,8 +98,9 @@ TEST_CASE("weak scaling keeps the work of a GPU, strong scaling divides it") {
     CHECK(strong.points.front().possible());
     for (std::size_t i = 1; i < strong.points.size(); ++i) CHECK_FALSE(strong.points[i].possible());
     REQUIRE(crossing(strong, ScaleTurn::refused, GroupKind::tp));
-    CHECK(
-        crossing(strong, ScaleTurn::refused, GroupKind::tp)->words.starts_with("refused from 128 GPUs on: "));
+    CHECK(crossing(strong, ScaleTurn::refused, GroupKind::tp)
+              ->words()
+              .starts_with("refused from 128 GPUs on: "));
 }
 
 TEST_CASE("memory over the sequence says where a plan no longer fits") {
@@ -112,4 +115,84 @@ TEST_CASE("memory over the sequence says where a plan no longer fits") {
     at.training.sequence_length = static_cast<std::int64_t>(it->at);
     const Evaluation e = evaluate(at);
     CHECK(e.memory.peak() == near(at.cluster.gpu.hbm_bytes, 0.15));
+}
+
+TEST_CASE("the parts of a point sum to its step, and over a factor each point is what evaluate says") {
+    const Plan plan = presets().plan("llama-3.1-405b-16k");
+    for (std::size_t i = 0; i < kNames<ScaleOver>.size(); ++i) {
+        const auto over = static_cast<ScaleOver>(i);
+        const ScaleRequest request{.over = over};
+        const Scale s = scale_of(plan, request);
+        CAPTURE(name_of(over));
+        REQUIRE(s.at(s.own) != nullptr);
+        for (const ScalePoint& p : s.points) {
+            CAPTURE(p.at);
+            const Plan at = scaled_plan(plan, request, p.at);
+            if (const auto axis = axis_of(over)) {
+                CHECK(at.cluster.gpus == plan.cluster.gpus);
+                CHECK(factor_in_force(at, *axis) == p.at);
+            }
+            const Evaluation e = evaluate(at);
+            REQUIRE(e.step.has_value() == p.possible());
+            if (!e.step) {
+                CHECK(p.code.has_value());
+                continue;
+            }
+            CHECK(p.step_s == e.step->time_s);
+            double sum = 0;
+            for (const ScalePart& part : parts_of(p)) sum += part.time_s;
+            CHECK(sum == near(p.step_s, 1e-9));
+        }
+    }
+}
+
+TEST_CASE("of many values only those around the plan's own are evaluated") {
+    const Plan plan = presets().plan("llama-3.1-405b-16k");
+    const Scale all = scale_of(plan, {.over = ScaleOver::sequence});
+    REQUIRE(all.points.size() > 4);
+    const Scale few = scale_of(plan, {.over = ScaleOver::sequence, .most_values = 4});
+    REQUIRE(few.points.size() == 4);
+    CHECK(few.at(plan.training.sequence_length) != nullptr);
+    for (const ScalePoint& p : few.points) {
+        REQUIRE(all.at(p.at) != nullptr);
+        CHECK(p.step_s == all.at(p.at)->step_s);
+    }
+}
+
+TEST_CASE("the verdict says how much of perfect scaling is kept, and what the rest is lost to") {
+    const Plan plan = presets().plan("llama-3.1-405b-16k");
+    const Scale s = scale_of(plan);
+    const ScalePoint *own = s.at(16384), *best = s.best();
+    REQUIRE(own);
+    REQUIRE(best);
+    // By hand: what shrinks with the GPUs is not lost. A part that stays as long as it was loses most.
+    const double grown = static_cast<double>(best->at) / static_cast<double>(own->at);
+    CHECK(own->of_best == near(best->step_s * grown / own->step_s, 1e-9));
+    const double bubble = own->bubble_s - best->bubble_s * grown;
+    const double gradients = own->waits_s[GroupKind::dp_shard] - best->waits_s[GroupKind::dp_shard] * grown;
+    const double lost = own->step_s - best->step_s * grown;
+    CHECK(bubble + gradients > 0.8 * lost);
+    const std::string verdict = words_of(plan, s).verdict;
+    CAPTURE(verdict);
+    CHECK(verdict.find("16,384") != std::string::npos);
+    CHECK(verdict.find(percent_text(1 - own->of_best)) != std::string::npos);
+    CHECK(verdict.find("the bubble and dp_shard") != std::string::npos);
+}
+
+TEST_CASE("the bubble passes an axis between two points, on whose sides it is shorter and longer") {
+    const Plan plan = presets().plan("llama-3.1-405b-16k");
+    const Scale s = scale_of(plan);
+    const auto it = std::find_if(s.crossings.begin(), s.crossings.end(),
+                                 [](const ScaleCrossing& c) { return c.turn == ScaleTurn::bubble; });
+    REQUIRE(it != s.crossings.end());
+    const ScalePoint *before = nullptr, *after = nullptr;
+    for (const ScalePoint& p : s.points) {
+        if (!p.possible()) continue;
+        if (static_cast<double>(p.at) <= it->at) before = &p;
+        if (static_cast<double>(p.at) >= it->at && after == nullptr) after = &p;
+    }
+    REQUIRE(before);
+    REQUIRE(after);
+    CHECK(before->bubble_s <= before->waits_s[it->axis]);
+    CHECK(after->bubble_s > after->waits_s[it->axis]);
 }

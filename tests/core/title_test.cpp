@@ -1,6 +1,7 @@
 // A title never stands over a plan that differs from it.
 #include "shipped.h"
 
+#include "core/io/plan_by_hand.h"
 #include "core/plan/changes.h"
 #include "core/plan/factors.h"
 #include "core/plan/title.h"
@@ -26,6 +27,18 @@ TEST_CASE("a plan without a title of its own is called by its model, its GPUs an
     CHECK(title_of(p) == p.model.name + ", 16,384 H200, tp 8 pp 4");
     p.name = "Ours";
     CHECK(title_of(p) == "Ours");
+}
+
+TEST_CASE("a preset's model with other fields is said to be edited, one with a name of its own is not") {
+    Plan p = presets().plan("llama-3-70b-3d");
+    const std::string name = p.model.name;
+    CHECK(model_name_of(p) == name);
+    p = with_field(p, "/model/layers", "96", presets());
+    CHECK(model_name_of(p) == name + ", edited");
+    p.name.clear();
+    CHECK(title_of(p).starts_with(name + ", edited, "));
+    p = with_field(p, "/model/name", "Ours 96", presets());
+    CHECK(model_name_of(p) == "Ours 96");
 }
 
 TEST_CASE("every GPU that ships has a short name") {

@@ -124,7 +124,8 @@ bool Ui::hovers(Rect r) const {
 
 Hit Ui::area(std::string_view name, Rect r, std::uint64_t index, bool enabled, bool focusable) {
     const Id id = this->id(name, index);
-    state_.areas.push_back({id, r, layer_, focusable && enabled, false});
+    state_.areas.push_back(
+        {id, r, layer_, focusable && enabled, false, false, part_ != nullptr ? part_->id : 0});
     const Hit hit = enabled ? hit_of(id, r, focusable) : Hit{};
     if (state_.on_area)
         state_.on_area(name, id, hit.clicked || hit.released || hit.double_clicked || hit.right_clicked);
@@ -293,8 +294,31 @@ void Ui::unwind(const Mark& mark) {
     while (clip_depth(canvas_) > mark.clips) canvas_.pop_clip();
 }
 
+// Goes to the first control of the next part that has one, in the order in which they are drawn.
+void Ui::move_to_part(bool back) {
+    std::vector<Id> parts, first;
+    Id now = 0;
+    for (const auto& a : state_.areas) {
+        if (!a.focusable || a.layer != state_.layers_open || a.part == 0) continue;
+        if (a.id == state_.focus) now = a.part;
+        if (std::find(parts.begin(), parts.end(), a.part) != parts.end()) continue;
+        parts.push_back(a.part);
+        first.push_back(a.id);
+    }
+    if (parts.empty()) return;
+    const auto n = parts.size();
+    const auto at = static_cast<std::size_t>(std::find(parts.begin(), parts.end(), now) - parts.begin());
+    const std::size_t next = at == n ? (back ? n - 1 : 0) : (at + (back ? n - 1 : 1)) % n;
+    state_.focus = first[next];
+    state_.focus_visible = state_.wants_frame = true;
+}
+
 void Ui::move_focus() {
     if (tab_used_) return;
+    for (const bool shift : {false, true})
+        if (pressed({.key = Key::f6, .shift = shift}, true)
+            || pressed({.key = Key::tab, .ctrl = true, .shift = shift}, true))
+            return move_to_part(shift);
     const bool back = pressed({.key = Key::tab, .shift = true}, true);
     if (!back && !pressed({Key::tab}, true)) return;
     std::vector<Id> order;

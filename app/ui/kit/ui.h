@@ -50,6 +50,7 @@ struct UiState {
         bool focusable = false;
         bool types = false;    // a letter typed while it has the keyboard goes into it
         bool scrolls = false;  // a finger that moves up or down over it scrolls it
+        Id part = 0;           // the part of the window that it lies in; 0: none
         bool operator==(const Area&) const = default;
     };
     // A part of the window is drawn once and then shown from a texture (Ui::part).
@@ -302,7 +303,8 @@ class Ui {
     }
     [[nodiscard]] int layer() const { return layer_; }
 
-    // Moves the focus in the keyboard's Tab order, at the end of the frame.
+    // Moves the focus in the keyboard's Tab order, at the end of the frame; F6 and Ctrl+Tab go from part to
+    // part of the window.
     void move_focus();
 
   private:
@@ -328,6 +330,7 @@ class Ui {
 
     // Returns what motion shows of a value, and notes that the part that is being drawn moves.
     [[nodiscard]] double moved(Id id, double value, double wait_s = 0, double takes_s = 0) const;
+    void move_to_part(bool back);
     bool begin_part(std::string_view name, std::uint64_t index, Rect r, std::uint64_t key, Color ground,
                     Rect moving);
     void end_part();

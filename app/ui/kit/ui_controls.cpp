@@ -189,7 +189,7 @@ void Ui::swatch(Vec2 at, Color color, float size) {
 
 void Ui::begin_text(Id id, Rect r) {
     if (part_ != nullptr) part_->has_field = true;
-    state_.areas.push_back({id, r, layer_, true, true});
+    state_.areas.push_back({id, r, layer_, true, true, false, part_ != nullptr ? part_->id : 0});
     if (!state_.for_picture) canvas_.rect(r, theme_.raised, kControlRadius);
 }
 

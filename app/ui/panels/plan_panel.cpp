@@ -9,6 +9,7 @@
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/plan/ranges.h"
+#include "core/plan/title.h"
 #include "core/teach/axis_sentences.h"
 #include "render/reworded.h"
 
@@ -122,7 +123,7 @@ void draw_details(Ui& ui, Rect& room, Rect box, const std::string& text) {
 void model_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     put_head(ui, room, 6, "MODEL");
     const Rect box = room.cut_top(28);
-    if (ui.dropdown("plan.model", box, scene.plan.model.name.empty() ? "unnamed" : scene.plan.model.name))
+    if (ui.dropdown("plan.model", box, scene.plan.model.name.empty() ? "unnamed" : model_name_of(scene.plan)))
         open_menu(state, "model", box);
     room.cut_top(4);
     const Model& m = scene.plan.model;

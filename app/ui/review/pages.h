@@ -3,6 +3,7 @@
 
 #include "app/ui/review/figures.h"
 #include "app/ui/review/review.h"
+#include "app/ui/views/scale/scale_chart.h"
 #include "core/decide/compare.h"
 #include "core/decide/search.h"
 #include "core/decide/sensitivity.h"
@@ -27,6 +28,7 @@ struct ReviewContent {
     std::optional<PlanComparison> comparison;
     std::vector<SearchResult> tried{};      // one change each, of a valid plan's summary
     std::optional<MeasuredMfu> measured{};  // of a published run that is the first plan
+    std::optional<ScalePicture> scaling{};  // present where its page is wanted
     [[nodiscard]] Reviewed first() const { return {plans[0], evaluations[0], presets}; }
     [[nodiscard]] Reviewed of(std::size_t i) const { return {plans[i], evaluations[i], presets}; }
     // Returns the index of the plan that the comparison calls A (0) or B (1).
@@ -62,5 +64,6 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content);
 void communication_page(ReviewSheet& sheet, const ReviewContent& content);
 void assumptions_page(ReviewSheet& sheet, const ReviewContent& content);
 void comparison_page(ReviewSheet& sheet, const ReviewContent& content);
+void scale_page(ReviewSheet& sheet, const ReviewContent& content);
 
 }  // namespace pentamesh::ui

@@ -23,7 +23,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr std::array<std::string_view, kReviewPageCount> kPageNames{
-    "summary", "placement", "memory", "time", "communication", "assumptions", "comparison"};
+    "summary", "placement", "memory", "time", "communication", "assumptions", "comparison", "scale"};
 constexpr std::size_t kNearestRuns = 6, kChecksumDigits = 12;
 
 bool wants(const ReviewContent& c, ReviewPage page) {
@@ -47,7 +47,9 @@ std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, 
         const auto page = static_cast<ReviewPage>(i);
         const bool figures =
             page != ReviewPage::summary && page != ReviewPage::assumptions && page != ReviewPage::comparison;
-        if ((valid || !figures) && page != ReviewPage::comparison) out.push_back(page);
+        if (page == ReviewPage::assumptions && valid) out.push_back(ReviewPage::scale);  // they come last
+        const bool placed = page == ReviewPage::comparison || page == ReviewPage::scale;
+        if ((valid || !figures) && !placed) out.push_back(page);
     }
     if (two) out.insert(out.begin() + 1, ReviewPage::comparison);  // it comes before the evidence
     return out;
@@ -70,6 +72,7 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
         } catch (const std::exception&) {  // a list that cannot be read is left out
         }
     }
+    if (e.step && wants(c, ReviewPage::scale)) c.scaling = scale_picture_of(plans[0], {});
     if (e.step && wants(c, ReviewPage::summary)) c.tried = best_of_each_edit(plans[0], {.headroom = 0});
     if (plans.size() > 1 && (wants(c, ReviewPage::comparison) || wants(c, ReviewPage::summary))) {
         if (request.second_is_a)
@@ -82,8 +85,8 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
 }
 
 void draw_review_page(ReviewSheet& sheet, const ReviewContent& content, ReviewPage page) {
-    static constexpr std::array kDraw{summary_page,       placement_page,   memory_page,    time_page,
-                                      communication_page, assumptions_page, comparison_page};
+    static constexpr std::array kDraw{summary_page,       placement_page,   memory_page,     time_page,
+                                      communication_page, assumptions_page, comparison_page, scale_page};
     static_assert(kDraw.size() == kReviewPageCount);
     kDraw[static_cast<std::size_t>(page)](sheet, content);
 }

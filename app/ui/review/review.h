@@ -24,9 +24,10 @@ enum class ReviewPage : std::uint8_t {
     time,
     communication,
     assumptions,
-    comparison  // with a second plan
+    comparison,  // with a second plan
+    scale
 };
-inline constexpr int kReviewPageCount = 7;
+inline constexpr int kReviewPageCount = 8;
 [[nodiscard]] std::string_view name_of(ReviewPage page);  // "summary"
 // Reads "1,3-5" or "summary,memory-communication": in this order, each once. Throws Error of kind usage.
 [[nodiscard]] std::vector<ReviewPage> review_pages_named(std::string_view list);

@@ -1,6 +1,7 @@
 #include "app/ui/shell/decider.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/views/scale/scale_chart.h"
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
 #include "core/decide/compare.h"
@@ -59,6 +60,7 @@ Decider::~Decider() = default;
 void Decider::saw(ViewId view) {
     search_seen_ = search_seen_ || view == ViewId::search;
     compare_seen_ = compare_seen_ || view == ViewId::compare;
+    scale_seen_ = scale_seen_ || view == ViewId::scale;
 }
 
 void Decider::update(bool may_advise) {
@@ -94,12 +96,27 @@ void Decider::update(bool may_advise) {
                    const std::atomic<bool>& cancelled) { return sensitivity_of(plan, presets, &cancelled); };
     };
     if (tornado_ && tornado_->tend(asked, revision, tornado.of, nudge)) window_.dirty = true;
+    update_scale();
+}
+
+void Decider::update_scale() {
+    ScaleViewState& scale = window_.views.scale;
+    const bool seen = std::exchange(scale_seen_, false) && window_.evaluation.valid;
+    if (!scaling_ && !seen) return;
+    if (!scaling_) scaling_ = std::make_unique<Scaling>(window_.host.wake);
+    const auto look = [&]() -> Scaling::Work {
+        return [plan = window_.document.plan(),
+                request = scale_request(scale.page)](const std::atomic<bool>& cancelled) {
+            return std::make_shared<const ScalePicture>(scale_picture_of(plan, request, &cancelled));
+        };
+    };
+    if (scaling_->tend(seen, {window_.document.revision(), scale.page}, scale.of, look)) window_.dirty = true;
 }
 
 bool Decider::works() const {
     const ViewStates& views = window_.views;
     return (views.search.found && views.search.found->running) || views.compare.path.running
-           || views.step.tornado.of.running || near_.running;
+           || views.step.tornado.of.running || views.scale.of.running || near_.running;
 }
 
 double Decider::advice_due_s() const {

@@ -50,18 +50,20 @@ class Decider {
     using Near = Beside<std::optional<SearchResult>, std::uint64_t>;
     using Path = Beside<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
     using Tornado = Beside<Sensitivity, std::uint64_t>;
+    using Scaling = Beside<std::shared_ptr<const ScalePicture>, ScaleViewState::Key>;
 
     Window& window_;
     std::unique_ptr<SearchRunner> search_;  // null until it is wanted; so are the others
     std::unique_ptr<Near> near_work_;
     std::unique_ptr<Path> path_;
     std::unique_ptr<Tornado> tornado_;
-    bool search_seen_ = false, compare_seen_ = false;  // in this frame
-    ChangeFigures figures_;                            // of the plan that was evaluated last
-    ChangeFigures drag_start_;                         // of the plan before the first edit of a drag
-    std::uint64_t figures_of_ = 0, file_ = 0;          // revision and file of that plan
-    std::optional<PlanChange> change_;                 // shown until changed_until_s_, as is
-    std::string changed_;                              // "step 7.4 s → 7.1 s"
+    std::unique_ptr<Scaling> scaling_;
+    bool search_seen_ = false, compare_seen_ = false, scale_seen_ = false;  // in this frame
+    ChangeFigures figures_;                    // of the plan that was evaluated last
+    ChangeFigures drag_start_;                 // of the plan before the first edit of a drag
+    std::uint64_t figures_of_ = 0, file_ = 0;  // revision and file of that plan
+    std::optional<PlanChange> change_;         // shown until changed_until_s_, as is
+    std::string changed_;                      // "step 7.4 s → 7.1 s"
     double changed_until_s_ = 0;
     std::vector<BetterLayout> better_;  // known to a search
     std::uint64_t better_of_ = 0, better_revision_ = 0;
@@ -72,6 +74,7 @@ class Decider {
     [[nodiscard]] bool rests(bool may_advise) const;
     void update_advice(bool rested);
     void look_for_better();
+    void update_scale();
     void flip_pinned();
     void compare_with_before();
 };

@@ -1,5 +1,6 @@
 #include "app/ui/shell/menu_bar.h"
 
+#include "app/ui/shell/typed_edits.h"
 #include "core/plan/title.h"
 
 #include <algorithm>
@@ -177,6 +178,17 @@ void MenuBar::draw_menus(Ui& ui) {
 void MenuBar::draw_palette(Ui& ui) {
     std::vector<MenuItem> items;
     std::vector<const Command*> shown;
+    // The typed text may be an edit of the plan. Its label has the typed text, so that no command comes
+    // before.
+    const std::string& typed = palette_state_.filter;
+    const std::optional<TypedEdits> edits = typed_edits(window_.document.plan(), typed, window_.presets);
+    if (edits) {
+        const bool can = edits->refused.empty();
+        items.push_back({.label = "Set " + typed,
+                         .detail = can ? edits->words + ", in this plan" : edits->refused,
+                         .enabled = can});
+        shown.push_back(nullptr);
+    }
     for (const Command& x : commands_) {
         const std::string label = x.text();
         if (label.empty()) continue;
@@ -189,7 +201,12 @@ void MenuBar::draw_palette(Ui& ui) {
     const Rect anchor{(ui.frame().size.x - w) / 2, 40, w, 8};
     const MenuResult r = draw_menu(ui, "palette", anchor, items, palette_state_, true, w);
     if (r.picked >= 0 || r.closed) palette_ = false;
-    if (r.picked >= 0) run(*shown[r.picked]);
+    if (r.picked < 0) return;
+    if (shown[r.picked] != nullptr) return run(*shown[r.picked]);
+    window_.later("Set " + edits->words, [this, edits = *edits] {
+        window_.document.edit(edits.plan, edits.words);
+        window_.dirty = true;
+    });
 }
 
 void MenuBar::draw_keys(Ui& ui) {
@@ -202,6 +219,7 @@ void MenuBar::draw_keys(Ui& ui) {
         if (x.chord.key != Key::none) lines.push_back({chord_text(x.chord), x.title});
     for (const auto& [k, w] : std::initializer_list<std::pair<const char*, const char*>>{
              {"Tab, Shift+Tab", "next, previous control"},
+             {"F6, Ctrl+Tab", "next part of the window; with Shift the one before"},
              {"Enter, Space", "press it"},
              {"arrows", "step a factor"},
              {"Alt+Left, Alt+Right", "move an axis in the order"},

@@ -8,6 +8,7 @@
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/views/frame.h"
 #include "app/ui/views/pages.h"
+#include "app/ui/views/scale/scale_chart.h"
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
@@ -151,6 +152,13 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
         step.tornado.of = {};
         step.tornado.of.key = revision;
         step.tornado.of.value = sensitivity_of(plan, presets);
+    }
+    if (request.view == view_of(ViewId::scale).name && evaluation.valid) {
+        ScaleViewState& scale = views.scale;
+        scale.of = {};
+        scale.of.key = {revision, scale.page};
+        scale.of.value =
+            std::make_shared<const ScalePicture>(scale_picture_of(plan, scale_request(scale.page)));
     }
     for (const Plan& other : request.compared) {
         CompareViewState& c = views.compare;

@@ -23,6 +23,7 @@ std::span<const std::string_view> pages_of(ViewId view) {
     case ViewId::comm: return kCommPages;
     case ViewId::step: return kStepPages;
     case ViewId::layer: return kLayerPages;
+    case ViewId::scale: return kScalePages;
     default: return {};
     }
 }

@@ -17,6 +17,7 @@ constexpr KeyHelp kLayerKeys[] = {{"Space, P", "play or pause the layer"},
                                   {",  .", "a step of the layer back, on, where it fills the window"}};
 constexpr KeyHelp kZoomKeys[] = {{"Enter, Backspace", "into a box of the zoom, out of it"}};
 constexpr KeyHelp kSearchKeys[] = {{"click, Shift+click", "open a layout of the search, compare it"}};
+constexpr KeyHelp kScaleKeys[] = {{"click", "make a value of the chart the plan's"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
 
 constexpr std::string_view kMeshTables[] = {"axes", "groups"};
@@ -26,6 +27,7 @@ constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
 constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call"};
 constexpr std::string_view kStepTables[] = {"time", "rates", "constants", "software", "sensitivity"};
 constexpr std::string_view kSearchTables[] = {"results", "rejected"};
+constexpr std::string_view kScaleTables[] = {"points", "what turns"};
 constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path"};
 constexpr std::string_view kTensorsTables[] = {"parameters", "gradients", "optimizer", "activations"};
 
@@ -227,6 +229,20 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data = [](const Scene& scene, const ViewStates& s,
                 int part) { return layer_data(scene, s.layer, part); },
      .data_parts = kLayerTables},
+    {.id = ViewId::scale,
+     .name = "scale",
+     .title = "Scale",
+     .help = "How far does it scale, and what sets the limit?",
+     .pane = Pane::top,
+     .key = {.key = Key::n9, .shift = true},
+     .keys = kScaleKeys,
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+         return draw_scale(ui, head, room, scene, s.scale, revision);
+     },
+     .data = [](const Scene&, const ViewStates& s, int part) { return scale_data(s.scale, part); },
+     .data_parts = kScaleTables,
+     .pages = {static_cast<int>(kScalePages.size()), [](const ViewStates& s) { return s.scale.page; },
+               [](ViewStates& s, int page) { s.scale.page = page; }}},
 });
 
 // Returns true if the row of each id is the one at its number, complete, and its name is its own.

@@ -9,6 +9,7 @@
 #include "app/ui/views/map/view.h"
 #include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/view.h"
+#include "app/ui/views/scale/view.h"
 #include "app/ui/views/search/view.h"
 #include "app/ui/views/shards/view.h"
 #include "app/ui/views/step/view.h"
@@ -37,9 +38,10 @@ enum class ViewId : std::uint8_t {
     step,
     compare,
     search,
-    layer
+    layer,
+    scale
 };
-inline constexpr int kViewCount = 12;
+inline constexpr int kViewCount = 13;
 
 // The dashboard has one place for the views of each pane, which share it by turns.
 enum class Pane : std::uint8_t { top, middle, bottom };
@@ -59,6 +61,7 @@ struct ViewStates {
     StepViewState step;
     CompareViewState compare;
     SearchViewState search;
+    ScaleViewState scale;
     std::array<ViewId, kPaneCount> in_pane{ViewId::mesh, ViewId::memory, ViewId::timeline};
     std::array<bool, kViewCount> as_data{};   // the table is shown instead of the picture
     std::array<int, kViewCount> data_part{};  // the index in ViewEntry::data_parts

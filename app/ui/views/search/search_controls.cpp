@@ -57,11 +57,12 @@ float chip_width(Ui& ui, std::string_view name) {
     return ui.canvas().text_width(name, ui.style(12, Tone::text, Face::semibold)) + 34;
 }
 
-void vary_chip(Ui& ui, Rect r, Varied v, bool varied, const std::string& value, SearchViewState& state) {
+void vary_chip(Ui& ui, Rect r, float mark, Varied v, bool varied, const std::string& name,
+               const std::string& value, SearchViewState& state) {
     const auto axis = axis_of(v);
-    const Hit hit = ui.area("search.vary", r, static_cast<std::uint64_t>(v));
+    const Hit hit = ui.area("search.vary", {r.x, r.y, r.w - mark, r.h}, static_cast<std::uint64_t>(v));
     if (!chip(
-            ui, r, hit, varied, axis ? color_of(ui.theme(), *axis) : ui.theme().faint, chip_name(v),
+            ui, r, hit, varied, axis ? color_of(ui.theme(), *axis) : ui.theme().faint, name,
             std::string(name_of(v)) + "\n"
                 + (varied ? "varied; click: hold it at " + value : "held at " + value + "; click: vary it")))
         return;
@@ -71,6 +72,59 @@ void vary_chip(Ui& ui, Rect r, Varied v, bool varied, const std::string& value, 
     else
         std::erase(state.request.held, v);
     std::sort(state.request.held.begin(), state.request.held.end());
+}
+
+// Returns "pp", or "pp 1 to 8" where its values are limited.
+std::string ranged_name(const SearchRequest& request, Varied v) {
+    const ValueRange* range = request.range_of(v);
+    std::string name(chip_name(v));
+    if (range == nullptr || is_held(request, v)) return name;
+    if (range->least == range->most) return name + " " + thousands(range->least);
+    return name + " " + thousands(range->least) + " to " + thousands(range->most);
+}
+
+// Opens the range of a field, from the right end of its chip.
+void range_mark(Ui& ui, Rect r, Varied v, bool varied, SearchViewState& state) {
+    const Hit hit = ui.area("search.range", r, static_cast<std::uint64_t>(v));
+    TextStyle style = ui.style(12, hit.hovered ? Tone::text : Tone::secondary);
+    if (varied) style.color = mix(ui.theme().panel, ui.theme().secondary, hit.hovered ? 0.0f : 0.4f);
+    ui.canvas().text_in(r, "…", style, Align::center);
+    if (hit.focused) ui.focus_ring(r, 4);
+    if (hit.hovered) ui.tooltip("Range\nfrom which value to which it is varied");
+    if (!hit.clicked) return;
+    state.ranging = state.ranging == v ? std::nullopt : std::optional(v);
+}
+
+// Draws the two ends of a field's range. Each moves along the values that the field has.
+void draw_range(Ui& ui, Rect row, const Plan& plan, Varied v, SearchViewState& state) {
+    const std::vector<std::int64_t> values = numbers_of(plan, state.request, v);
+    if (values.size() < 2) return;
+    const ValueRange* set = state.request.range_of(v);
+    ValueRange range = set != nullptr ? *set : ValueRange{v, values.front(), values.back()};
+    const auto index = [&](std::int64_t value) {
+        return static_cast<int>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
+    };
+    const int last = static_cast<int>(values.size()) - 1;
+    int from = std::min(index(range.least), last), to = std::min(index(range.most), last);
+    constexpr float kBox = 110;
+    const auto end = [&](std::string_view name, std::string_view words, int& at, int least, int most) {
+        const float w = ui.canvas().text_width(words, ui.small()) + 8;
+        ui.canvas().text_in(row.cut_left(w), words, ui.small());
+        const auto step =
+            ui.stepper(name, row.cut_left(kBox), thousands(values[static_cast<std::size_t>(at)]), at > least,
+                       at < most, true, false);
+        row.cut_left(10);
+        at = std::clamp(at + step.by, least, most);
+    };
+    end("search.from", std::string(chip_name(v)) + " from", from, 0, to);
+    end("search.to", "to", to, from, last);
+    range.least = values[static_cast<std::size_t>(from)], range.most = values[static_cast<std::size_t>(to)];
+    std::erase_if(state.request.ranges, [&](const ValueRange& r) { return r.field == v; });
+    const bool whole = ui.link("search.whole", {row.x, row.y + 4}, "all values") || (from == 0 && to == last);
+    if (!whole) state.request.ranges.push_back(range);
+    std::sort(state.request.ranges.begin(), state.request.ranges.end(),
+              [](const ValueRange& a, const ValueRange& b) { return a.field < b.field; });
+    state.chosen = state.chosen || !whole;
 }
 
 // Says for which software the search is.
@@ -109,7 +163,16 @@ std::string best_words(const Scene& scene, const SearchFound& found, const std::
     std::string than = ", as long as this plan";
     if (std::abs(share) >= 0.0005)
         than = ", " + percent(std::abs(share)) + (share < 0 ? " less" : " more") + " than this plan";
-    return "The best takes " + time_text(best.step_s) + than + ": " + layout + ".";
+    const SearchTies* ties = found.report ? &found.report->ties : nullptr;
+    if (ties == nullptr || ties->count < 2)
+        return "The best takes " + time_text(best.step_s) + than + ": " + layout + ".";
+    const auto fastest = std::min_element(rows.begin(), rows.end(),
+                                          [](const auto& a, const auto& b) { return a.step_s < b.step_s; });
+    const bool own_fits = own_b <= scene.plan.cluster.gpu.hbm_bytes * (1 - found.request.headroom);
+    const bool own_tied = own_fits && own_s <= fastest->step_s * (1 + ties->within);
+    return tie_words(*found.report) + (own_tied ? " This plan is one of them. " : " ")
+           + (found.ordered == Second::step ? "The fastest takes " : "The first takes ")
+           + time_text(best.step_s) + than + ": " + layout + ".";
 }
 
 }  // namespace
@@ -153,7 +216,7 @@ void draw_search_head(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, Se
 }
 
 void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state) {
-    constexpr float kHeight = 24, kGap = 7;
+    constexpr float kHeight = 24, kGap = 7, kMark = 18;
     Canvas& c = ui.canvas();
     Rect row = room.cut_top(kHeight);
     const LayoutChoice own = choice_of(scene.plan);
@@ -165,20 +228,30 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
         const bool expert = v == Varied::ep || v == Varied::etp;
         if (expert && !scene.plan.model.moe) continue;
         const bool varied = !is_held(state.request, v);
+        const std::string name = ranged_name(state.request, v);
         if (!varied)
             held += (held.empty() ? "held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
-        const float w = chip_width(ui, chip_name(v));
+        const bool ranges = varied && !ui.state().for_picture && v != Varied::schedule
+                            && v != Varied::recompute && v != Varied::order;
+        const float w = chip_width(ui, name) + (ranges ? kMark : 0);
         if (row.w < w) {
             room.cut_top(6);
             row = room.cut_top(kHeight);
         }
-        vary_chip(ui, row.cut_left(w), v, varied, value_text(own, v), state);
+        Rect place = row.cut_left(w);
+        vary_chip(ui, place, ranges ? kMark : 0, v, varied, name, value_text(own, v), state);
         row.cut_left(kGap);
+        if (ranges) range_mark(ui, place.cut_right(kMark), v, varied, state);
     }
     row.cut_left(6);
     const float w = c.text_width(held, ui.small()) + 2;
     if (row.w < w && !held.empty()) row = room.cut_top(20);
     ui.label(row, held, ui.small());
+    if (state.ranging && is_held(state.request, *state.ranging)) state.ranging.reset();
+    if (state.ranging && !ui.state().for_picture) {
+        room.cut_top(6);
+        draw_range(ui, room.cut_top(kHeight), scene.plan, *state.ranging, state);
+    }
     room.cut_top(8);
 }
 
@@ -200,6 +273,9 @@ SearchWords search_words(const Scene& scene, const SearchViewState& state) {
     if (!held.empty()) held += " held";
     std::string bold =
         thousands(n.layouts) + " layouts" + held + (timed ? " in " + time_text(f.seconds) : "");
+    if (n.left_out > 0 && f.space.software)
+        bold = thousands(n.layouts) + " layouts that " + facts_of(*f.space.software).name + " runs" + held
+               + (timed ? ", in " + time_text(f.seconds) : "");
     if (f.report->cancelled)
         bold = "Stopped after " + thousands(n.evaluated) + " of " + thousands(n.layouts) + " layouts";
     bold += "; " + thousands(n.fit) + (n.skipped > 0 ? " were tried and fit." : " fit.");

@@ -29,16 +29,40 @@ bool contains(const SearchSpace& s, const LayoutChoice& c, bool experts) {
 
 }  // namespace
 
-SpaceRequest space_request(const SearchRequest& request) {
+const ValueRange* SearchRequest::range_of(Varied field) const {
+    const auto at =
+        std::find_if(ranges.begin(), ranges.end(), [&](const ValueRange& r) { return r.field == field; });
+    return at == ranges.end() ? nullptr : &*at;
+}
+
+std::vector<std::int64_t> numbers_of(const Plan& plan, const SearchRequest& request, Varied field) {
+    if (field == Varied::schedule || field == Varied::recompute || field == Varied::order) return {};
+    std::optional<SpaceError> none;
+    SpaceRequest all;
+    all.any_software = request.any_software;
+    const SearchSpace space = search_space(plan, all, none);
+    std::vector<std::int64_t> out;
+    for (const std::string& text : space.values_of(field)) out.push_back(std::stoll(text));
+    return out;
+}
+
+SpaceRequest space_request(const Plan& plan, const SearchRequest& request) {
     SpaceRequest out;
     for (const Varied v : request.held) out.hold.emplace_back(name_of(v));
+    for (const ValueRange& r : request.ranges) {
+        if (has(request.held, r.field)) continue;
+        std::string values;
+        for (const std::int64_t n : numbers_of(plan, request, r.field))
+            if (n >= r.least && n <= r.most) values += (values.empty() ? "" : ",") + std::to_string(n);
+        if (!values.empty()) out.vary.push_back(std::string(name_of(r.field)) + "=" + values);
+    }
     out.any_software = request.any_software;
     return out;
 }
 
 SearchSpace space_of(const Plan& plan, const SearchRequest& request) {
     std::optional<SpaceError> none;
-    return search_space(plan, space_request(request), none);
+    return search_space(plan, space_request(plan, request), none);
 }
 
 std::vector<Varied> held_at_first(const Plan& plan, bool any_software) {
@@ -68,37 +92,24 @@ void SearchFound::add(const FoundLayout& x) {
     front.insert(front.erase(from, to), x);
 }
 
+void order_by(SearchFound& found, Second then) {
+    if (!found.report || found.ordered == then) return;
+    order_ties(then, *found.report);
+    found.ordered = then;
+    ++found.version;
+}
+
 std::vector<SearchRow> rows_of(const SearchFound& found) {
     std::vector<SearchRow> rows;
     if (found.report) {
         for (const SearchResult& r : found.report->results)
-            rows.push_back({r.choice, r.step_s, r.memory_bytes, r.pareto, r.alike});
+            rows.push_back({r.choice, r.step_s, r.memory_bytes, r.pareto, r.alike, r.tied, r.changes,
+                            r.slow_link_s, r.slow_stage_s});
         return rows;
     }
     for (const FoundLayout& x : found.front) rows.push_back({x.choice, x.step_s, x.memory_bytes, true});
     if (found.request.goal != Goal::memory) std::reverse(rows.begin(), rows.end());
     return rows;
-}
-
-LayoutChoice choice_of(const Plan& plan) {
-    const Layout& l = plan.layout;
-    LayoutChoice c;
-    c.tp = l.tp, c.cp = l.cp, c.pp = l.pp, c.virtual_stages = l.virtual_stages;
-    c.ep = l.ep, c.etp = plan.model.moe ? l.etp.value_or(l.tp) : 1, c.dp_shard = l.dp_shard;
-    c.dp_replicate = replicas_in_force(plan), c.micro_batch = plan.training.micro_batch;
-    c.schedule = l.schedule, c.zero = l.zero, c.recompute = plan.training.recompute, c.order = l.order;
-    return c;
-}
-
-std::vector<Varied> changed_choices(const Plan& plan, const LayoutChoice& to) {
-    const LayoutChoice from = choice_of(plan);
-    std::vector<Varied> out;
-    for (const Varied v : all_of<Varied>()) {
-        if (!plan.model.moe && (v == Varied::ep || v == Varied::etp)) continue;
-        if (v == Varied::etp && !plan.layout.etp && to.etp == to.tp) continue;
-        if (v != Varied::dp_shard && value_text(from, v) != value_text(to, v)) out.push_back(v);
-    }
-    return out;
 }
 
 Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice& choice) {

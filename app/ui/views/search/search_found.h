@@ -2,7 +2,7 @@
 // request.
 #pragma once
 
-#include "core/decide/search.h"
+#include "core/decide/ties.h"
 
 #include <cstdint>
 #include <memory>
@@ -12,15 +12,27 @@
 
 namespace pentamesh::ui {
 
+// Keeps the values of a field between two, which are among them.
+struct ValueRange {
+    Varied field = Varied::tp;
+    std::int64_t least = 1, most = 1;
+    bool operator==(const ValueRange&) const = default;
+};
+
 // Holds the settings of the view's chips and controls.
 struct SearchRequest {
-    std::vector<Varied> held;  // keep the plan's value
+    std::vector<Varied> held;        // keep the plan's value
+    std::vector<ValueRange> ranges;  // of others, each once
     Goal goal = Goal::tokens;
     double headroom = 0.05;
     bool any_software = false;  // else only what the plan's software runs
     bool operator==(const SearchRequest&) const = default;
+    [[nodiscard]] const ValueRange* range_of(Varied field) const;
 };
-[[nodiscard]] SpaceRequest space_request(const SearchRequest& request);
+// Returns the values that a field has by default, ascending; none where they are no numbers.
+[[nodiscard]] std::vector<std::int64_t> numbers_of(const Plan& plan, const SearchRequest& request,
+                                                   Varied field);
+[[nodiscard]] SpaceRequest space_request(const Plan& plan, const SearchRequest& request);
 [[nodiscard]] SearchSpace space_of(const Plan& plan, const SearchRequest& request);
 
 // Returns the fields held at first: no field, or as many of those that rarely matter as bring the space down
@@ -39,6 +51,7 @@ struct SearchFound {
     std::vector<FoundLayout> front;  // no other beats them in both: ascending memory, descending step
     SearchCounts counts;             // the counts so far; `layouts` is of the whole space
     std::optional<SearchReport> report;
+    Second ordered = Second::step;  // the tied results of the report stand in the order of this goal
     std::string error;
     double seconds = 0;
     bool running = false;
@@ -53,15 +66,15 @@ struct SearchRow {
     double step_s = 0, memory_bytes = 0;
     bool pareto = false;
     std::int64_t alike = 0;  // how many others have the same two figures
+    bool tied = false;  // cannot be distinguished from the fastest; so are the next three from SearchResult
+    std::int64_t changes = 0;
+    double slow_link_s = 0, slow_stage_s = 0;
 };
+// Orders the tied results by another second goal.
+void order_by(SearchFound& found, Second then);
 // Returns the best first, by the request's goal.
 [[nodiscard]] std::vector<SearchRow> rows_of(const SearchFound& found);
 
-// Returns the layout that a plan has.
-[[nodiscard]] LayoutChoice choice_of(const Plan& plan);
-// Returns what of a layout has to be changed by hand to get from the plan to it: dp_shard takes what the
-// others leave, etp that is left out follows tp, and without experts there is neither ep nor etp.
-[[nodiscard]] std::vector<Varied> changed_choices(const Plan& plan, const LayoutChoice& to);
 // Returns `plan` with that layout; fields that are not searched, its title and notes stay the plan's own.
 [[nodiscard]] Plan with_choice(const SearchFound& found, const Plan& plan, const LayoutChoice& choice);
 // Returns true if a search of `plan` would find the same: it is the plan that was varied, or a layout of its

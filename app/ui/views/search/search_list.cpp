@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/scene/view_head.h"
 #include "core/plan/factors.h"
 #include "core/plan/problem.h"
 
@@ -13,7 +14,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kRow = 24, kGap = 8;
-constexpr float kStep = 54, kTokens = 58, kMemory = 44, kMark = 15, kNumber = 22;
+constexpr float kStep = 54, kTokens = 58, kMemory = 44, kMark = 15, kNumber = 22, kSecond = 72;
 
 // Returns a short title for a column.
 std::string_view column_name(Varied v) {
@@ -39,13 +40,17 @@ std::vector<Varied> differing(const std::vector<SearchRow>& rows, const LayoutCh
 struct Columns {
     std::vector<Varied> fields;  // empty: the layout is one text
     std::vector<Size> size;
-    std::string same;  // values shared by all results, in no column: "schedule zb-v, micro-batch 1"
+    std::string same;         // values shared by all results, in no column: "schedule zb-v, micro-batch 1"
+    std::string_view second;  // the title of the second goal's column; empty: it has no such column
 };
 
-Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& rows, const LayoutChoice& own) {
-    Columns out{differing(rows, own), {}, {}};
+Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& rows, const LayoutChoice& own,
+                           Second then) {
+    Columns out{differing(rows, own), {}, {}, {}};
+    if (then == Second::robust) out.second = "slowed";
+    if (then == Second::simple) out.second = "edits";
     const TextStyle s = ui.style(12);
-    float all = kNumber + kStep + kTokens + kMemory + kMark;
+    float all = kNumber + kStep + kTokens + kMemory + kMark + (out.second.empty() ? 0 : kSecond);
     for (const Varied v : out.fields) {
         float w = std::max(ui.canvas().text_width(column_name(v), ui.small()),
                            ui.canvas().text_width(value_text(own, v), s));
@@ -68,7 +73,7 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
         out.fields.erase(out.fields.begin() + static_cast<std::ptrdiff_t>(i));
         out.size.erase(out.size.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    if (all > room) out = {};
+    if (all > room) out = {{}, {}, {}, out.second};
     return out;
 }
 
@@ -76,7 +81,7 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
 struct Line {
     std::string number;
     std::vector<std::string> fields;  // of the columns; one text where the layout is one
-    std::string step, tokens, memory;
+    std::string step, tokens, memory, second;
 };
 
 void draw_line(Ui& ui, Rect row, const Columns& columns, const Line& line, const TextStyle& number,
@@ -88,26 +93,27 @@ void draw_line(Ui& ui, Rect row, const Columns& columns, const Line& line, const
     cells.push_back({line.step, px(kStep), step, Align::right});
     cells.push_back({line.tokens, px(kTokens), plain, Align::right});
     cells.push_back({line.memory, px(kMemory), plain, Align::right});
+    if (!columns.second.empty()) cells.push_back({line.second, px(kSecond), plain, Align::right});
     cells.push_back(space(kMark));
     text_row(ui, row, cells);
 }
 
 void draw_head(Ui& ui, Rect row, const Columns& columns) {
     ui.canvas().line({row.x, row.bottom()}, {row.right(), row.bottom()}, ui.theme().hairline);
-    Line titles{"", {}, "step", "tokens/s", "GiB"};
+    Line titles{"", {}, "step", "tokens/s", "GiB", std::string(columns.second)};
     for (const Varied v : columns.fields) titles.fields.emplace_back(column_name(v));
     if (columns.fields.empty()) titles.fields = {"layout"};
     draw_line(ui, row, columns, titles, ui.small(), ui.small(), ui.small());
 }
 
 struct Result {
-    std::string number, step, tokens, memory;
+    std::string number, step, tokens, memory, second;
     LayoutChoice choice;
     bool pareto = false, own = false;
 };
 
 void draw_result(Ui& ui, Rect row, const Columns& columns, const Result& r, bool experts) {
-    Line line{r.number, {}, r.step, r.tokens, r.memory};
+    Line line{r.number, {}, r.step, r.tokens, r.memory, r.second};
     for (const Varied v : columns.fields) line.fields.push_back(value_text(r.choice, v));
     if (columns.fields.empty()) line.fields = {words_of(r.choice, experts)};  // the card has all of it
     draw_line(ui, row, columns, line, ui.small(r.own ? Tone::text : Tone::secondary), ui.style(12),
@@ -115,73 +121,146 @@ void draw_result(Ui& ui, Rect row, const Columns& columns, const Result& r, bool
     if (r.pareto) ui.canvas().circle({row.right() - 6, row.center().y}, 3.5f, ui.theme().good);
 }
 
-std::string_view words_of_goal(Goal goal) {
-    switch (goal) {
-    case Goal::tokens: return "BEST, MOST TOKENS PER SECOND";
+std::string_view words_of_goal(const SearchFound& found) {
+    // A layout is called the best only where no other may be as good.
+    const bool best = found.report && !found.report->cancelled && found.report->ties.count < 2;
+    switch (found.request.goal) {
+    case Goal::tokens: return best ? "BEST, MOST TOKENS PER SECOND" : "MOST TOKENS PER SECOND";
     case Goal::memory: return "BEST, LEAST MEMORY";
-    case Goal::cost: return "BEST, LEAST COST PER TOKEN";
+    case Goal::cost: return best ? "BEST, LEAST COST PER TOKEN" : "LEAST COST PER TOKEN";
     }
     return "";
+}
+
+// Returns how many of the rows, from the first on, are of layouts that cannot be distinguished.
+std::size_t tied_rows(const SearchFound& found, const std::vector<SearchRow>& rows) {
+    if (!found.report || found.report->ties.count < 2) return 0;
+    std::size_t n = 0;
+    while (n < rows.size() && rows[n].tied) ++n;
+    return n;
+}
+
+// Draws the heading of the tied rows and the switch of what orders them.
+void draw_tie_head(Ui& ui, Rect& room, const SearchTies& ties, Second& then) {
+    ui.section(room.cut_top(20),
+               (ties.all ? "" : "AT LEAST ") + thousands(ties.count) + " CANNOT BE TOLD APART",
+               "within " + percent(ties.within));
+    static constexpr std::string_view kThen[] = {"step", "memory", "robust", "fewest changes"};
+    static_assert(std::size(kThen) == kNames<Second>.size());
+    if (ui.state().for_picture) return;
+    Rect row = room.cut_top(24);
+    room.cut_top(4);
+    const Rect place = row.cut_left(std::min(row.w, segments_width(ui, kThen)));
+    const int now = static_cast<int>(then);
+    const int picked = ui.segments("search.then", place, kThen, now);
+    if (ui.hovers(place))
+        ui.tooltip(
+            "Second goal\norders layouts that the estimate cannot tell apart: by the step after all, by the "
+            "memory of the fullest GPU, by the longer of two steps ("
+            + std::string("the slowest link carries 10 % less; one stage takes 25 % longer")
+            + "), or by how many fields of this plan change");
+    then = static_cast<Second>(picked);
+}
+
+// Returns what the second goal says of a row: "7.02 s" of the harder step, "3 changes".
+std::string second_words(const SearchRow& r, Second then) {
+    if (then == Second::robust && r.slow_link_s > 0)
+        return time_text(std::max(r.slow_link_s, r.slow_stage_s));
+    if (then == Second::simple) return plural(r.changes, "change", "changes");
+    return "";
+}
+
+// Draws a row of a layout that was found. Returns true if it is the plan's own.
+bool draw_row(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r, std::size_t i,
+              const std::string& second, SearchPick& pick, const std::optional<LayoutChoice>& lit_row) {
+    const LayoutChoice own = choice_of(scene.plan);
+    const Hit hit = ui.area("search.row", row, i);
+    const bool is_own = r.choice == own;
+    row_ground(ui, row, hit, lit_row && *lit_row == r.choice);
+    if (is_own) ui.canvas().frame(row, ui.theme().text, 1, 4);
+    const double tokens = tokens_per_step(scene.plan.training);
+    draw_result(ui, row.inset(6, 0), columns,
+                {std::to_string(i + 1), time_text(r.step_s), count_text(r.step_s > 0 ? tokens / r.step_s : 0),
+                 gib(r.memory_bytes), second, r.choice, r.pareto, is_own},
+                scene.plan.model.moe.has_value());
+    const bool by_keys = hit.focused && ui.state().focus_visible && !pick.hovered;
+    if (hit.hovered || by_keys) pick.hovered = r.choice, pick.row = r;
+    if (hit.hovered) pick.at = ui.frame().mouse;
+    if (by_keys) pick.at = row.center();
+    if (hit.clicked) pick.clicked = r.choice;
+    return is_own;
+}
+
+// Returns the place of the plan among rows that do not list it: before the first that is worse by the goal.
+std::size_t place_of_own(const Evaluation& e, Goal goal, const std::vector<SearchRow>& rows,
+                         std::size_t from) {
+    while (from < rows.size()
+           && (goal == Goal::memory ? rows[from].memory_bytes <= e.memory.peak()
+                                    : rows[from].step_s <= e.step->time_s))
+        ++from;
+    return from;
+}
+
+void draw_own_row(Ui& ui, Rect row, const Scene& scene, const Columns& columns) {
+    const Evaluation& e = scene.evaluation;
+    ui.canvas().frame(row, ui.theme().text, 1, 4);
+    draw_result(ui, row.inset(6, 0), columns,
+                {"", time_text(e.step->time_s), count_text(e.step->tokens_per_s), gib(e.memory.peak()), "",
+                 choice_of(scene.plan), false, true},
+                scene.plan.model.moe.has_value());
 }
 
 }  // namespace
 
 float results_height(std::size_t rows) {
-    return 20 + 22 + kRow * static_cast<float>(rows + 2) + 28;
+    return 20 + 22 + kRow * static_cast<float>(rows + 2) + 28 + 20 + 28;
 }
 
 void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& found,
-                  const std::vector<SearchRow>& rows, std::size_t most, bool& all_rows, SearchPick& pick) {
-    const std::optional<LayoutChoice> lit = pick.hovered;  // in the plot, which is drawn first
-    ui.section(room.cut_top(20), words_of_goal(found.request.goal),
-               found.report && !found.report->cancelled ? "" : "so far");
-    const bool experts = scene.plan.model.moe.has_value();
-    const LayoutChoice own = choice_of(scene.plan);
-    const std::size_t shown = all_rows ? rows.size() : std::min(rows.size(), most);
+                  const std::vector<SearchRow>& rows, const ListChoice& choice, SearchPick& pick) {
+    const std::optional<LayoutChoice> lit_row = pick.hovered;  // in the plot, which is drawn first
+    const std::size_t tied = tied_rows(found, rows);
+    if (tied > 0)
+        draw_tie_head(ui, room, found.report->ties, choice.then);
+    else
+        ui.section(room.cut_top(20), words_of_goal(found),
+                   found.report && !found.report->cancelled ? "" : "so far");
+    const std::size_t shown = choice.all_rows ? rows.size() : std::min(rows.size(), choice.most);
     const std::vector<SearchRow> listed(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown));
-    const Columns columns = columns_of_results(ui, room.w - 12, listed, own);
+    const LayoutChoice own = choice_of(scene.plan);
+    Columns columns = columns_of_results(ui, room.w - 12, listed, own, tied > 0 ? choice.then : Second::step);
     draw_head(ui, room.cut_top(20).inset(6, 0), columns);
     room.cut_top(2);
-    const double tokens = tokens_per_step(scene.plan.training);
-    bool own_listed = false;
-    for (std::size_t i = 0; i < shown; ++i) {
-        const SearchRow& r = rows[i];
-        const Rect row = room.cut_top(kRow);
-        const Hit hit = ui.area("search.row", row, i);
-        const bool is_own = r.choice == own;
-        own_listed = own_listed || is_own;
-        row_ground(ui, row, hit, lit && *lit == r.choice);
-        if (is_own) ui.canvas().frame(row, ui.theme().text, 1, 4);
-        draw_result(ui, row.inset(6, 0), columns,
-                    {std::to_string(i + 1), time_text(r.step_s),
-                     count_text(r.step_s > 0 ? tokens / r.step_s : 0), gib(r.memory_bytes), r.choice,
-                     r.pareto, is_own},
-                    experts);
-        const bool by_keys = hit.focused && ui.state().focus_visible && !pick.hovered;
-        if (hit.hovered || by_keys) pick.hovered = r.choice, pick.row = r;
-        if (hit.hovered) pick.at = ui.frame().mouse;
-        if (by_keys) pick.at = row.center();
-        if (hit.clicked) pick.clicked = r.choice;
-    }
     const Evaluation& e = scene.evaluation;
-    if (!own_listed && e.step && !e.memory.stage.empty()) {
-        const Rect row = room.cut_top(kRow);
-        ui.canvas().frame(row, ui.theme().text, 1, 4);
-        draw_result(ui, row.inset(6, 0), columns,
-                    {"", time_text(e.step->time_s), count_text(e.step->tokens_per_s), gib(e.memory.peak()),
-                     own, false, true},
-                    experts);
+    const bool has_own = e.step && !e.memory.stage.empty();
+    const bool own_listed =
+        std::any_of(listed.begin(), listed.end(), [&](const auto& r) { return r.choice == own; });
+    // Tied rows may stand in another order than that of the step: the plan's row comes after them.
+    const bool among = choice.then == Second::step;
+    const std::size_t own_at = has_own && !own_listed ? place_of_own(e, found.request.goal, listed,
+                                                                     among ? 0 : std::min(tied, shown))
+                                                      : shown + 1;
+    const float top = room.y;
+    for (std::size_t i = 0; i < shown; ++i) {
+        if (i == own_at) draw_own_row(ui, room.cut_top(kRow), scene, columns);
+        if (i == tied && tied > 0)
+            ui.canvas().text_in(room.cut_top(20).inset(6, 0), "slower, on less memory", ui.small());
+        const std::string second = i < tied ? second_words(rows[i], choice.then) : "";
+        (void)draw_row(ui, room.cut_top(kRow), scene, columns, rows[i], i, second, pick, lit_row);
+        if (i + 1 == std::min(tied, shown))
+            ui.canvas().rect({room.x - 2, top, 2, room.y - top}, ui.theme().secondary);
     }
+    if (own_at == shown && has_own) draw_own_row(ui, room.cut_top(kRow), scene, columns);
     if (!columns.same.empty())
         ui.label(room.cut_top(20).inset(6, 0), "all that are listed: " + columns.same, ui.small());
-    if (rows.size() > most) {
+    if (rows.size() > choice.most) {
         const Rect row = room.cut_top(kRow);
-        const std::size_t more = rows.size() - most;
+        const std::size_t more = rows.size() - choice.most;
         if (ui.state().for_picture)
             ui.canvas().text_in(row.inset(6, 0), std::to_string(more) + " more", ui.small());
         else if (ui.link("search.all", {row.x + 6, row.y + 4},
-                         all_rows ? "fewer" : "all " + std::to_string(rows.size())))
-            all_rows = !all_rows;
+                         choice.all_rows ? "fewer" : "all " + std::to_string(rows.size())))
+            choice.all_rows = !choice.all_rows;
     }
     room.cut_top(14);
 }
@@ -192,8 +271,10 @@ float rejected_height(const SearchFound& found) {
 
 void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick) {
     const SearchCounts& n = found.counts;
-    const std::int64_t others = n.invalid + n.too_big + n.left_out + (found.report ? n.skipped : 0);
-    ui.section(room.cut_top(20), "WHY THE OTHERS ARE NOT HERE", thousands(others));
+    const std::int64_t others = n.invalid + n.too_big + (found.report ? n.skipped : 0);
+    ui.section(room.cut_top(20), "WHY THE OTHERS ARE NOT HERE",
+               thousands(others)
+                   + (n.left_out > 0 ? ", and " + thousands(n.left_out) + " that are not run" : ""));
     room.cut_top(4);
     struct Reason {
         std::string words, about;

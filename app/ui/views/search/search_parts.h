@@ -29,9 +29,15 @@ struct SearchPick {
     const Plan* example = nullptr;  // of what was rejected: to be looked at
 };
 
-// Cuts its height off `room`. `most` is the number of rows at once; the link below shows the rest.
+// Says which rows are listed: so many at once, or all, and what orders the tied ones. The user changes it.
+struct ListChoice {
+    std::size_t most;
+    bool& all_rows;
+    Second& then;
+};
+// Cuts its height off `room`. The link below shows the rest.
 void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& found,
-                  const std::vector<SearchRow>& rows, std::size_t most, bool& all_rows, SearchPick& pick);
+                  const std::vector<SearchRow>& rows, const ListChoice& choice, SearchPick& pick);
 void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick);
 [[nodiscard]] float results_height(std::size_t rows);
 [[nodiscard]] float rejected_height(const SearchFound& found);

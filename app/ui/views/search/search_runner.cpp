@@ -87,10 +87,11 @@ struct SearchRunner::Work {
             if (sliced->go_on([from] { return seconds_since(from) < kSlice_s; })) return true;
             r = sliced->report();
         }
+        if (!r.cancelled) find_ties(*asked->base, {.robust = true}, r, cancel.get());
         batch.seconds = seconds_since(begun);
         if (!r.cancelled)
-            r.nothing_fits =
-                what_would_fit(*asked->base, space_request(asked->request), options, r, cancel.get());
+            r.nothing_fits = what_would_fit(*asked->base, space_request(*asked->base, asked->request),
+                                            options, r, cancel.get());
         batch.counts = r.counts;
         batch.report = std::move(r);
         out.send(std::move(batch));
@@ -125,7 +126,9 @@ bool SearchRunner::take(SearchFound& found) {
             for (const FoundLayout& x : b.found) found.add(x);
             found.counts = b.counts;
             found.seconds = b.seconds;
-            if (b.report) found.report = std::move(b.report), found.running = false;
+            if (!b.report) continue;
+            found.report = std::move(b.report), found.running = false;
+            found.ordered = Second::step;
         }
     } catch (const std::exception& e) {
         found.error = e.what();
@@ -170,7 +173,8 @@ void search_to_the_end(const Plan& plan, SearchViewState& state) {
                             [&](const std::vector<FoundLayout>& more, const SearchCounts&) {
                                 for (const FoundLayout& x : more) found.add(x);
                             });
-    r.nothing_fits = what_would_fit(plan, space_request(found.request), options, r);
+    find_ties(plan, {.robust = true}, r);
+    r.nothing_fits = what_would_fit(plan, space_request(plan, found.request), options, r);
     found.counts = r.counts;
     found.report = std::move(r);
     ++found.version;

@@ -87,7 +87,7 @@ void draw_words(Ui& ui, Rect& room, const SearchWords& words) {
 
 void draw_lists(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state, std::size_t most,
                 SearchPick& pick) {
-    draw_results(ui, room, scene, *state.found, *state.rows, most, state.all_rows, pick);
+    draw_results(ui, room, scene, *state.found, *state.rows, {most, state.all_rows, state.then}, pick);
     draw_rejected(ui, room, *state.found, pick);
 }
 
@@ -158,6 +158,7 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
     const Rect whole = room;
     draw_search_head(ui, head_row, room, scene, state);
     const bool low = room.h < kLow && room.w < kWide;
+    if (state.found) order_by(*state.found, state.then);
     if (state.found)
         state.rows.update({state.found, state.found->version}, [&] { return rows_of(*state.found); });
     const SearchWords words = search_words(scene, state);

@@ -19,10 +19,12 @@ namespace pentamesh::ui {
 
 struct SearchViewState {
     SearchRequest request;
-    bool chosen = false;   // the held fields were chosen here; else they follow the plan
-    bool stopped = false;  // by hand
-    bool again = false;    // a stopped search is wanted from the start
+    std::optional<Varied> ranging;  // the field whose range is being set
+    bool chosen = false;            // the held fields were chosen here; else they follow the plan
+    bool stopped = false;           // by hand
+    bool again = false;             // a stopped search is wanted from the start
     bool all_rows = false;
+    Second then = Second::step;  // decides between layouts that cannot be distinguished
     ScrollState scroll, list_scroll;
     std::shared_ptr<SearchFound> found;  // null: not shown yet
     // The key is the found layouts, and their version.

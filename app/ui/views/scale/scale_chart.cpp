@@ -1,0 +1,384 @@
+#include "app/ui/views/scale/scale_chart.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/views/scale/scale_curves.h"
+#include "core/mesh/places.h"
+#include "core/plan/problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::size_t kMostTurns = 5, kMostOthers = 4, kMostValues = 6;
+
+// Holds what the parts of the chart share.
+struct Chart {
+    const ScaleInk& ink;
+    const Plan& plan;
+    const Scale& scale;
+    Plot plot;
+    std::vector<ScaleCurve> curves;
+    NamePlaces places;
+
+    [[nodiscard]] float x_of(std::size_t i) const {
+        return plot.x.at(static_cast<double>(scale.points[i].at));
+    }
+    // Returns the end of a point's range towards the next point, or towards the one before it.
+    [[nodiscard]] float edge(std::size_t i, bool right) const {
+        if (right) return i + 1 < scale.points.size() ? (x_of(i) + x_of(i + 1)) / 2 : plot.area.right();
+        return i > 0 ? (x_of(i) + x_of(i - 1)) / 2 : plot.area.x;
+    }
+    [[nodiscard]] Vec2 at(std::size_t i, double s) const {
+        return {x_of(i), std::min(plot.y.at(std::max(s, 1e-12)), plot.area.bottom() + 4)};
+    }
+};
+
+Plot plot_of(const ScaleInk& ink, Rect area, const Scale& scale, const std::vector<ScaleCurve>& curves) {
+    double low = 1e300, high = 0, least_step = 1e300;
+    for (const ScalePoint& p : scale.points)
+        if (p.possible()) least_step = std::min(least_step, p.step_s);
+    for (const ScaleCurve& c : curves)
+        for (const double s : c.s)
+            if (s > 0) high = std::max(high, s), low = std::min(low, s);
+    if (high <= 0) low = 0.5, high = 2, least_step = 1;
+    low = std::max(low, 1e-3 * least_step) * 0.7;
+    Plot plot;
+    plot.area = area;
+    plot.y = {low, high * 1.5, ScaleKind::logarithmic, area.bottom(), area.y};
+    const double first = static_cast<double>(scale.points.front().at),
+                 last = static_cast<double>(scale.points.back().at);
+    // The ends leave room for half of a value's range, in which its words and a refusal stand.
+    const float pad = std::min(ink.small * 2.6f, area.w * 0.1f);
+    plot.x = {first, last > first ? last : first * 2, ScaleKind::logarithmic, area.x + pad,
+              area.right() - pad};
+    return plot;
+}
+
+void draw_grid(const Chart& c) {
+    const ScaleInk& ink = c.ink;
+    const Rect area = c.plot.area;
+    const int count = std::max(2, static_cast<int>(area.h / (ink.small * 4)));
+    for (const double v : round_ticks(c.plot.y, count)) {
+        const float y = c.plot.y.at(v);
+        ink.canvas.line({area.x, y}, {area.right(), y}, ink.theme.hairline);
+        const float h = ink.line();
+        ink.canvas.text_in({area.x - 90, y - h / 2, 84, h}, pentamesh::time_text(v), ink.second(),
+                           Align::right);
+    }
+}
+
+// Hatches a band between two heights that follow x, from corner to corner.
+void hatch_between(const Chart& c, const std::vector<Vec2>& upper, const std::vector<Vec2>& lower) {
+    const auto height = [](const std::vector<Vec2>& of, float x) {
+        std::size_t i = 1;
+        while (i + 1 < of.size() && of[i].x < x) ++i;
+        const float t = std::clamp((x - of[i - 1].x) / std::max(of[i].x - of[i - 1].x, 1e-3f), 0.0f, 1.0f);
+        return of[i - 1].y + t * (of[i].y - of[i - 1].y);
+    };
+    if (upper.size() < 2) return;
+    constexpr float kEvery = 5;
+    const bool falls = upper.back().y > upper.front().y;
+    for (float x = upper.front().x; x <= upper.back().x; x += kEvery) {
+        const float y = height(lower, x);
+        if (y - height(upper, x) < 2) continue;
+        const float end = falls ? upper.back().x - x : x - upper.front().x;
+        float from = 0, to = std::min(y - height(upper, x), end);
+        const auto place = [&](float d) { return falls ? x + d : x - d; };
+        for (int i = 0; i < 12; ++i) {
+            const float d = (from + to) / 2;
+            (y - d > height(upper, place(d)) ? from : to) = d;
+        }
+        c.ink.canvas.line({x, y}, {place(from), y - from}, c.ink.theme.bad.alpha(0.75f), 0.9f);
+    }
+}
+
+// Returns the runs of points at which the curve is there.
+std::vector<std::vector<Vec2>> runs_of(const Chart& c, const ScaleCurve& curve) {
+    std::vector<std::vector<Vec2>> out(1);
+    for (std::size_t i = 0; i < curve.s.size(); ++i) {
+        if (curve.s[i] > 0)
+            out.back().push_back(c.at(i, curve.s[i]));
+        else if (!out.back().empty())
+            out.emplace_back();
+    }
+    if (out.back().empty()) out.pop_back();
+    return out;
+}
+
+const ScaleCurve* curve_named(const Chart& c, std::string_view name) {
+    for (const ScaleCurve& curve : c.curves)
+        if (curve.name == name) return &curve;
+    return nullptr;
+}
+
+// Fills the band of an axis between what waits and all of it.
+void draw_bands(const Chart& c) {
+    for (const ScaleCurve& all : c.curves) {
+        constexpr std::string_view kAll = ", all of it";
+        if (!all.name.ends_with(kAll)) continue;
+        const ScaleCurve* waits =
+            curve_named(c, std::string_view(all.name).substr(0, all.name.size() - kAll.size()));
+        for (std::size_t i = 1; i < all.s.size(); ++i) {
+            if (all.s[i - 1] <= 0 || all.s[i] <= 0) continue;
+            const auto below = [&](std::size_t k) { return c.at(k, waits != nullptr ? waits->s[k] : 0); };
+            const std::array<Vec2, 4> quad{c.at(i - 1, all.s[i - 1]), c.at(i, all.s[i]), below(i),
+                                           below(i - 1)};
+            c.ink.canvas.polygon(quad, all.color.alpha(0.1f));
+        }
+    }
+}
+
+void draw_curves(Chart& c) {
+    const Canvas::Clip clip = c.ink.canvas.clip(c.plot.area);
+    draw_bands(c);
+    const ScaleCurve *step = curve_named(c, "step"), *perfect = curve_named(c, "perfect");
+    const auto steps = runs_of(c, *step), perfects = runs_of(c, *perfect);
+    for (std::size_t i = 0; i < steps.size(); ++i) hatch_between(c, steps[i], perfects[i]);
+    for (const ScaleCurve& curve : c.curves)
+        for (const auto& run : runs_of(c, curve)) {
+            if (run.size() > 1) c.ink.canvas.polyline(run, curve.color, curve.width, false, curve.dash);
+            if (run.size() == 1) c.ink.canvas.circle(run[0], curve.width + 0.6f, curve.color);
+            for (std::size_t k = 1; k < run.size(); ++k) c.places.add_line(run[k - 1], run[k]);
+        }
+}
+
+void draw_refused(Chart& c) {
+    const ScaleInk& ink = c.ink;
+    const auto& points = c.scale.points;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (points[i].possible()) continue;
+        std::size_t last = i;
+        while (last + 1 < points.size() && !points[last + 1].possible()) ++last;
+        const float left = c.edge(i, false), right = c.edge(last, true);
+        const Rect range{left, c.plot.area.y, right - left, c.plot.area.h};
+        ink.canvas.pattern(range, Pattern::hatched, ink.theme.bad.alpha(0.55f));
+        const std::string why =
+            points[i].code ? std::string(title_of(*points[i].code)) : std::string("no time comes out");
+        const float w = std::min(range.w - 4, std::max(ink.width("refused", ink.bold()), ink.small * 11));
+        const float h = ink.canvas.paragraph_height(w - 6, why, ink.second(), ink.line());
+        i = last;
+        if (w < ink.width("refused", ink.bold()) + 6) continue;
+        Rect box{range.center().x - w / 2, range.y + range.h * 0.36f, w, ink.line() + h + 6};
+        ink.canvas.rect(box, ink.theme.window, 3);
+        c.places.add_box(range);
+        box = box.inset(3, 3);
+        ink.canvas.text_in(box.cut_top(ink.line()), "refused", ink.bold(ink.theme.bad));
+        ink.canvas.paragraph(box, why, ink.second(), ink.line());
+    }
+}
+
+// Draws a dotted line where a number of GPUs leaves a tier's domain.
+void draw_tiers(Chart& c) {
+    if (c.scale.request.over != ScaleOver::gpus) return;
+    const ScaleInk& ink = c.ink;
+    const Cluster& cluster = c.plan.cluster;
+    float y = c.plot.area.y + 4;
+    for (int t = 0; t + 1 < static_cast<int>(cluster.tiers.size()); ++t) {
+        const auto domain = static_cast<double>(domain_of(cluster, t));
+        if (domain <= c.plot.x.low || domain >= c.plot.x.high) continue;
+        const float x = c.plot.x.at(domain);
+        ink.canvas.line({x, c.plot.area.y}, {x, c.plot.area.bottom()}, ink.theme.secondary, 1.4f,
+                        Dash::dotted);
+        const std::string words =
+            "beyond " + whole_text(domain) + ": " + std::string(tier_name(cluster, t + 1));
+        const float w = ink.width(words, ink.second());
+        const bool right = x + w + 8 < c.plot.area.right();
+        const Rect box{right ? x + 6 : x - w - 6, y, w, ink.line()};
+        ink.canvas.text_in(box, words, ink.second());
+        c.places.add_box(box);
+        y += ink.line();
+    }
+}
+
+void draw_names(Chart& c) {
+    const ScaleInk& ink = c.ink;
+    for (auto it = c.curves.rbegin(); it != c.curves.rend(); ++it) {
+        const ScaleCurve& curve = *it;
+        std::vector<Vec2> line;
+        for (const auto& run : runs_of(c, curve))
+            if (run.size() > line.size()) line = run;
+        if (line.size() < 2) continue;
+        const bool thin = curve.dash != Dash::solid;
+        const TextStyle name = thin ? ink.plain(curve.color) : ink.bold(curve.color);
+        const float w = ink.width(curve.name, name);
+        const float note = curve.note.empty() ? 0 : ink.width(" " + curve.note, ink.second());
+        Rect box = c.places.beside(line, {w + note, ink.line()});
+        if (box.empty() && note > 0) box = c.places.beside(line, {w, ink.line()});
+        if (box.empty()) continue;
+        ink.canvas.text_in({box.x, box.y, w, box.h}, curve.name, name);
+        if (box.w > w + 1)
+            ink.canvas.text_in({box.x + w, box.y, note, box.h}, " " + curve.note, ink.second());
+    }
+}
+
+// Marks the plan's own value.
+void draw_own(Chart& c) {
+    const ScaleInk& ink = c.ink;
+    const auto own = static_cast<double>(c.scale.own);
+    if (c.scale.at(c.scale.own) == nullptr) return;
+    const float x = c.plot.x.at(own);
+    const Rect area = c.plot.area;
+    ink.canvas.line({x, area.y - 2}, {x, area.bottom()}, ink.theme.text, 1.6f);
+    const std::string words = "this plan: " + value_words(c.scale.request.over, own);
+    const float w = ink.width(words, ink.bold()) + 12, h = ink.line() + 2;
+    const Rect box{std::clamp(x - w / 2, area.x, std::max(area.x, area.right() - w)), area.y - h - 2, w, h};
+    ink.canvas.rect(box, ink.theme.text, 3);
+    ink.canvas.text_in(box, words, ink.bold(ink.theme.window), Align::center);
+    for (std::size_t i = 0; i < c.scale.points.size(); ++i) {
+        if (c.scale.points[i].at != c.scale.own) continue;
+        for (const ScaleCurve& curve : c.curves)
+            if (curve.s[i] > 0 && curve.dash == Dash::solid && c.at(i, curve.s[i]).y <= area.bottom()) {
+                ink.canvas.circle(c.at(i, curve.s[i]), 5, ink.theme.window);
+                ink.canvas.circle(c.at(i, curve.s[i]), 3.6f, curve.color);
+            }
+    }
+}
+
+// Returns the height of a curve at a value between two points.
+float height_at(const Chart& c, const ScaleCurve& curve, double at) {
+    for (std::size_t i = 0; i < curve.s.size(); ++i) {
+        const auto here = static_cast<double>(c.scale.points[i].at);
+        if (here < at || curve.s[i] <= 0) continue;
+        const Vec2 b = c.at(i, curve.s[i]);
+        if (here == at || i == 0 || curve.s[i - 1] <= 0) return b.y;
+        const Vec2 a = c.at(i - 1, curve.s[i - 1]);
+        return a.y + (b.y - a.y) * (c.plot.x.at(at) - a.x) / std::max(b.x - a.x, 1e-3f);
+    }
+    return c.plot.area.bottom();
+}
+
+void draw_numbers(Chart& c) {
+    const ScaleInk& ink = c.ink;
+    const float r = ink.small * 0.72f;
+    for (const NamedTurn& t : named_turns(c.scale)) {
+        if (t.number == 0) continue;
+        std::string_view name = t.of->of_axis() ? name_of(t.of->axis) : "step";
+        if (t.of->turn == ScaleTurn::bubble) name = "bubble";
+        const ScaleCurve* curve = curve_named(c, name);
+        if (t.of->turn == ScaleTurn::passes_compute || curve == nullptr)
+            if (const ScaleCurve* all = curve_named(c, std::string(name) + ", all of it")) curve = all;
+        if (curve == nullptr) continue;
+        const Vec2 at{c.plot.x.at(t.of->at),
+                      std::min(height_at(c, *curve, t.of->at), c.plot.area.bottom() - r)};
+        ink.canvas.circle(at, r, ink.theme.window);
+        ink.canvas.ring(at, r, ink.theme.text, 1.4f);
+        ink.canvas.text_in({at.x - r, at.y - r, 2 * r, 2 * r}, std::to_string(t.number), ink.bold(),
+                           Align::center);
+        c.places.add_box({at.x - r, at.y - r, 2 * r, 2 * r});
+    }
+}
+
+// Writes the values below the plot, each with its share of the best rate.
+void draw_foot(const Chart& c, Rect foot, bool shares) {
+    const ScaleInk& ink = c.ink;
+    float free_from = -1e9f;
+    const Rect values = foot.cut_top(ink.line());
+    const auto words_at = [&](std::size_t i) { return with_commas(c.scale.points[i].at); };
+    const auto span = [&](std::size_t i) {
+        const float w = std::max(ink.width(words_at(i), ink.bold()), ink.width("99.9 %", ink.bold()));
+        return Rect{c.x_of(i) - w / 2, values.y, w, values.h};
+    };
+    Rect own{};
+    for (std::size_t i = 0; i < c.scale.points.size(); ++i)
+        if (c.scale.points[i].at == c.scale.own) own = span(i);
+    for (std::size_t i = 0; i < c.scale.points.size(); ++i) {
+        const ScalePoint& p = c.scale.points[i];
+        const bool mine = p.at == c.scale.own;
+        const Rect at = span(i);
+        const bool meets_own = own.w > 0 && at.x < own.right() + 6 && at.right() > own.x - 6;
+        if (!mine && (at.x < free_from || meets_own)) continue;
+        free_from = at.right() + 6;
+        const TextStyle style = mine ? ink.bold() : ink.second();
+        ink.canvas.text_in(at, words_at(i), style, Align::center);
+        if (!shares || !p.possible()) continue;
+        Rect bar{at.x, foot.y + 1, at.w, 4};
+        const float kept = bar.w * static_cast<float>(p.of_best);
+        ink.canvas.pattern(bar, Pattern::hatched, ink.theme.bad);
+        bar.w = kept;
+        ink.canvas.rect(bar, ink.theme.text, 1);
+        ink.canvas.text_in({at.x, foot.y + 6, at.w, ink.line()}, percent_text(p.of_best), style,
+                           Align::center);
+    }
+}
+
+// Keeps the nearest of the refusals at each end, and the plan's own value: the others take room and say no
+// more.
+void drop_far_refusals(Scale& scale) {
+    std::vector<ScalePoint>& p = scale.points;
+    const auto is_far = [&](std::size_t at, std::size_t next) {
+        return !p[at].possible() && !p[next].possible() && p[at].at != scale.own;
+    };
+    while (p.size() > 2 && is_far(p.size() - 1, p.size() - 2)) p.pop_back();
+    while (p.size() > 2 && is_far(0, 1)) p.erase(p.begin());
+}
+
+}  // namespace
+
+ScalePicture scale_picture_of(const Plan& plan, const ScaleRequest& request,
+                              const std::atomic<bool>* cancelled) {
+    ScalePicture out{scale_of(plan, request, cancelled), {}};
+    drop_far_refusals(out.scale);
+    for (const ScaleOver over : {ScaleOver::tp, ScaleOver::cp, ScaleOver::ep, ScaleOver::pp,
+                                 ScaleOver::sequence, ScaleOver::batch}) {
+        if (over == request.over || (over == ScaleOver::ep && !plan.model.moe)) continue;
+        if (out.others.size() >= kMostOthers || (cancelled != nullptr && *cancelled)) break;
+        Scale other = scale_of(plan, {.over = over, .most_values = kMostValues}, cancelled);
+        if (other.points.size() > 1) out.others.push_back(std::move(other));
+    }
+    return out;
+}
+
+std::vector<NamedTurn> named_turns(const Scale& scale) {
+    constexpr std::array kFirst{ScaleTurn::refused,     ScaleTurn::memory, ScaleTurn::passes_compute,
+                                ScaleTurn::leaves_tier, ScaleTurn::bubble, ScaleTurn::waits};
+    static_assert(kFirst.size() == kNames<ScaleTurn>.size());
+    std::vector<NamedTurn> out;
+    for (const ScaleTurn turn : kFirst)
+        for (const ScaleCrossing& c : scale.crossings)
+            if (c.turn == turn && out.size() < kMostTurns) out.push_back({&c, 0});
+    std::stable_sort(out.begin(), out.end(),
+                     [](const NamedTurn& a, const NamedTurn& b) { return a.of->at < b.of->at; });
+    int number = 0;
+    for (NamedTurn& t : out)
+        if (t.of->turn != ScaleTurn::refused) t.number = ++number;
+    return out;
+}
+
+Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale) {
+    const bool shares = room.h > ink.line() * 12;
+    const Rect head = room.cut_top(ink.line() + 6);
+    const Rect foot = room.cut_bottom(ink.line() * (shares ? 2.0f : 1.0f) + (shares ? 8.0f : 2.0f));
+    std::vector<ScaleCurve> curves = curves_of(ink.theme, scale);
+    float label = 0;
+    for (const double v : round_ticks(plot_of(ink, room, scale, curves).y, 8))
+        label = std::max(label, ink.width(pentamesh::time_text(v), ink.second()));
+    room.cut_left(label + 6);
+    const Plot plot = plot_of(ink, room, scale, curves);
+    Chart c{ink, plan, scale, plot, std::move(curves), NamePlaces(room, ink.small * 0.5f)};
+    // The words keep clear of the label of the plan's value.
+    const bool own_left =
+        scale.at(scale.own) != nullptr && plot.x.at(static_cast<double>(scale.own)) < room.x + room.w * 0.5f;
+    ink.canvas.text_in({head.x, head.y, room.right() - head.x, ink.line()},
+                       "seconds of a step, both axes logarithmic", ink.second(),
+                       own_left ? Align::right : Align::left);
+    draw_grid(c);
+    draw_refused(c);
+    draw_tiers(c);
+    draw_curves(c);
+    draw_own(c);
+    draw_numbers(c);
+    if (c.scale.at(c.scale.own) != nullptr) {
+        const float x = plot.x.at(static_cast<double>(scale.own));
+        c.places.add_line({x, room.y}, {x, room.bottom()});
+    }
+    draw_names(c);
+    draw_foot(c, {room.x, foot.y + 2, room.w, foot.h}, shares);
+    return plot;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,71 @@
+// Draws how far a plan scales: the parts of the step over a growing number. The window and the review draw it
+// by the same functions, so they know no control.
+#pragma once
+
+#include "app/ui/kit/plot.h"
+#include "app/ui/kit/theme.h"
+#include "core/decide/scale.h"
+#include "render/canvas.h"
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// Holds the plan over the chosen number, and over the others of it.
+struct ScalePicture {
+    Scale scale;
+    std::vector<Scale> others;
+};
+[[nodiscard]] ScalePicture scale_picture_of(const Plan& plan, const ScaleRequest& request,
+                                            const std::atomic<bool>* cancelled = nullptr);
+
+// Holds where it is drawn, and the sizes of type.
+struct ScaleInk {
+    Canvas& canvas;
+    const Theme& theme;
+    float small = 12, strong = 13;
+
+    [[nodiscard]] TextStyle plain(Color color) const { return {Face::regular, small, color, 0}; }
+    [[nodiscard]] TextStyle plain() const { return plain(theme.text); }
+    [[nodiscard]] TextStyle second() const { return plain(theme.secondary); }
+    [[nodiscard]] TextStyle bold() const { return {Face::semibold, small, theme.text, 0}; }
+    [[nodiscard]] TextStyle bold(Color color) const { return {Face::semibold, small, color, 0}; }
+    [[nodiscard]] TextStyle head() const { return {Face::semibold, strong, theme.text, 0}; }
+    [[nodiscard]] float line() const { return small * 1.4f; }
+    [[nodiscard]] float width(std::string_view words, const TextStyle& style) const {
+        return canvas.text_width(words, style) + 2;
+    }
+};
+
+// Lists the crossings that are named, at most five, by where they lie. Refusals have no number.
+struct NamedTurn {
+    const ScaleCrossing* of = nullptr;
+    int number = 0;  // 0: a refusal
+};
+[[nodiscard]] std::vector<NamedTurn> named_turns(const Scale& scale);
+// Says in figures what turns: where it begins, and at this plan.
+[[nodiscard]] std::string figures_of(const Scale& scale, const ScaleCrossing& crossing);
+
+// Draws seconds over the number, both logarithmic. Returns the place of its axes.
+Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale);
+// Lists the crossings in words, as many as have room; returns the height used.
+float draw_turns(const ScaleInk& ink, Rect room, const Scale& scale);
+// Draws the memory of the fullest GPU over the number, against that of the GPU.
+void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale);
+
+// Says where the bar of a value stands.
+struct ScaleBar {
+    Rect place;
+    const Scale* of = nullptr;
+    const ScalePoint* point = nullptr;
+};
+// Draws the step over each of the plan's other numbers as bars, for the same tokens.
+std::vector<ScaleBar> draw_scale_bars(const ScaleInk& ink, Rect room, const Plan& plan,
+                                      const std::vector<Scale>& others);
+[[nodiscard]] inline float scale_bars_height(const ScaleInk& ink) {
+    return ink.line() * 14;
+}
+
+}  // namespace pentamesh::ui
