@@ -51,6 +51,21 @@ Page::~Page() = default;
 void Page::next() {
     impl_->next();
 }
+int Page::outline(std::string_view title, const PagePlace& to, int under) {
+    return impl_->outline(title, to, under);
+}
+void Page::link(Rect from, const PagePlace& to) {
+    impl_->link(from, to);
+}
+void Page::link(Rect from, std::string_view address) {
+    impl_->link(from, address);
+}
+void Page::begin_piece(std::string_view name) {
+    impl_->begin_piece(name);
+}
+void Page::end_piece() {
+    impl_->end_piece();
+}
 std::string Page::finish() {
     return impl_->finish();
 }

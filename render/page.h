@@ -44,6 +44,12 @@ struct PageSpec {
 };
 [[nodiscard]] std::shared_ptr<const TypeFaces> load_faces(const FontFiles& fonts);
 
+// Says where on which page something stands.
+struct PagePlace {
+    int page = 1;
+    Vec2 at{};
+};
+
 class Page {
   public:
     explicit Page(const PageSpec& spec);
@@ -53,6 +59,17 @@ class Page {
     Page& operator=(const Page&) = delete;
     // Ends a page and begins the next one of the same size; only a PDF can have one.
     void next();
+    // A PDF keeps these, other files have no place for them. Pages count from 1.
+    // outline adds a line to the table of contents, below the line `under` (0: below none); returns the
+    // line's number.
+    int outline(std::string_view title, const PagePlace& to, int under = 0);
+    // link makes a part of this page lead to another place, or to an address.
+    void link(Rect from, const PagePlace& to);
+    void link(Rect from, std::string_view address);
+    // All that is drawn between these is a piece of the document: "H1", "P", "Table", "TR", "TH", "TD",
+    // "Figure".
+    void begin_piece(std::string_view name);
+    void end_piece();
     // Ends the page and returns the file's bytes; the same drawing gives the same bytes. Throws Error of kind
     // io.
     [[nodiscard]] std::string finish();

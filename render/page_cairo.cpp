@@ -1,6 +1,7 @@
 // Cairo writes PDF, PNG and SVG outlines. Text is drawn from the same font files, as glyphs, at the positions
 // the canvas measured.
 #include "core/base/error.h"
+#include "core/base/number.h"
 #include "render/page_embed.h"
 #include "render/page_impl.h"
 #include "render/png.h"
@@ -76,6 +77,7 @@ struct CairoPage final : Page::Impl {
     std::array<cairo_font_face_t*, kFaceCount> face{};
     cairo_surface_t* surface = nullptr;
     cairo_t* cr = nullptr;
+    std::vector<std::string> pieces{};  // that are open
 
     explicit CairoPage(const PageSpec& s) : spec(s) {
         for (std::size_t i = 0; i < face.size(); ++i)
@@ -209,6 +211,47 @@ struct CairoPage final : Page::Impl {
     void pop_clip() override { cairo_restore(cr); }
 
     void next() override { cairo_show_page(cr); }
+    [[nodiscard]] bool is_pdf() const { return spec.format == PageFormat::pdf; }
+    // Attributes of a link are texts, whose numbers have no comma in any locale.
+    [[nodiscard]] static std::string place_text(const PagePlace& to) {
+        const auto points = [](float v) {
+            return exact_text(std::round(static_cast<double>(v) * kPointsPerPixel));
+        };
+        return "page=" + std::to_string(to.page) + " pos=[" + points(to.at.x) + " " + points(to.at.y) + "]";
+    }
+    int outline(std::string_view title, const PagePlace& to, int under) override {
+        if (!is_pdf()) return 0;
+        return cairo_pdf_surface_add_outline(surface, under, std::string(title).c_str(),
+                                             place_text(to).c_str(), CAIRO_PDF_OUTLINE_FLAG_OPEN);
+    }
+    void link_with(Rect from, const std::string& to) const {
+        if (!is_pdf()) return;
+        // Cairo takes the rectangle in points at any scale.
+        const auto text = [](float v) {
+            return exact_text(std::round(static_cast<double>(v) * kPointsPerPixel));
+        };
+        const std::string rect =
+            " rect=[" + text(from.x) + " " + text(from.y) + " " + text(from.w) + " " + text(from.h) + "]";
+        cairo_tag_begin(cr, CAIRO_TAG_LINK, (to + rect).c_str());
+        cairo_tag_end(cr, CAIRO_TAG_LINK);
+    }
+    void link(Rect from, const PagePlace& to) override { link_with(from, place_text(to)); }
+    void link(Rect from, std::string_view address) override {
+        std::string quoted;
+        for (const char c : address)
+            quoted += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+        link_with(from, "uri='" + quoted + "'");
+    }
+    void begin_piece(std::string_view name) override {
+        if (!is_pdf()) return;
+        pieces.emplace_back(name);
+        cairo_tag_begin(cr, pieces.back().c_str(), nullptr);
+    }
+    void end_piece() override {
+        if (!is_pdf() || pieces.empty()) return;
+        cairo_tag_end(cr, pieces.back().c_str());
+        pieces.pop_back();
+    }
 
     std::string finish() override {
         std::string out;

@@ -8,6 +8,11 @@ namespace pentamesh {
 
 struct Page::Impl : PageSink {
     virtual void next() {}
+    virtual int outline(std::string_view, const PagePlace&, int) { return 0; }
+    virtual void link(Rect, const PagePlace&) {}
+    virtual void link(Rect, std::string_view) {}
+    virtual void begin_piece(std::string_view) {}
+    virtual void end_piece() {}
     [[nodiscard]] virtual std::string finish() = 0;
 };
 [[nodiscard]] std::unique_ptr<Page::Impl> make_svg_page(const PageSpec& spec);

@@ -1,18 +1,24 @@
-// `review` writes one plan, or two, as pages for a design review.
+// `review` writes one plan, or several, as pages for a design review.
 #include "app/ui/review/review.h"
 
 #include "app/cli/plan_argument.h"
 #include "core/advice/advice.h"
-#include "core/base/files.h"
+#include "core/base/date.h"
+#include "core/base/error.h"
 #include "core/base/nearest.h"
+#include "core/decide/compare.h"
 
+#include <algorithm>
 #include <iostream>
+#include <utility>
 
 namespace pentamesh::cli {
 namespace {
 
 struct ReviewOptions {
     PlanArgument plan, second;
+    std::vector<std::string> others;  // PLAN_B, PLAN_C ...
+    std::string decision, owner;
     std::string file, paper = "16:9", theme = "light", pages;
     ui::ReviewRequest request;
 };
@@ -32,32 +38,51 @@ ui::ReviewRequest request_of(const ReviewOptions& options) {
     return r;
 }
 
-int review(const Context& context, const ReviewOptions& options) {
-    const ui::ReviewRequest request = request_of(options);
-    std::vector<Plan> plans{load_plan(context, options.plan)};
-    if (!options.second.name.empty() || !options.second.sets.empty()) {
-        PlanArgument second = options.second;
-        if (second.name.empty()) {  // the same plan with other settings
-            second.name = options.plan.name;
-            second.sets.insert(second.sets.begin(), options.plan.sets.begin(), options.plan.sets.end());
+// Returns the plans that PLAN is compared with. --set-b changes the first of them, or a copy of PLAN.
+std::vector<Plan> other_plans(const Context& context, const ReviewOptions& options) {
+    std::vector<Plan> out;
+    if (options.others.size() + 1 > kMostCompared)
+        throw Error(ErrorKind::usage, "", "",
+                    "a review compares at most " + std::to_string(kMostCompared) + " plans; found "
+                        + std::to_string(options.others.size() + 1));
+    const std::size_t n = std::max<std::size_t>(options.others.size(), options.second.sets.empty() ? 0 : 1);
+    std::size_t inputs = options.plan.name == "-" ? 1 : 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        PlanArgument other = i == 0 ? options.second : PlanArgument{};
+        if (options.others.empty()) {  // the same plan with other settings
+            other.name = options.plan.name;
+            other.sets.insert(other.sets.begin(), options.plan.sets.begin(), options.plan.sets.end());
+            other.constants = options.plan.constants;
+        } else {
+            other.name = options.others[i];
         }
-        if (options.second.name.empty()) second.constants = options.plan.constants;
-        if (second.name == "-" && options.plan.name == "-")
+        if (other.name == "-" && ++inputs > 1)
             throw Error(ErrorKind::usage, "", "", "standard input has one plan, not two: save it to a file");
-        plans.push_back(load_plan(context, second));
+        out.push_back(load_plan(context, other));
     }
+    return out;
+}
+
+// Returns the words of the plan under review, with those of the command line in their place.
+AuthorWords words_of(const Plan& plan, const ReviewOptions& options) {
+    AuthorWords out = plan.review;
+    if (!options.decision.empty()) out.decision = options.decision;
+    if (!options.owner.empty()) out.owner = options.owner;
+    return out;
+}
+
+int review(const Context& context, const ReviewOptions& options) {
+    ui::ReviewRequest request = request_of(options);
+    std::vector<Plan> plans{load_plan(context, options.plan)};
+    request.words = words_of(plans.front(), options);
+    for (Plan& other : other_plans(context, options)) plans.push_back(std::move(other));
     const ui::ReviewForm form = ui::review_form_of(options.file);
+    const std::filesystem::path file(options.file);
+    request.files_folder = ui::files_folder_of(file);
+    if (request.date.empty()) request.date = today_in_words();
     const auto files =
         ui::make_review(context.presets, plans, request, form, find_fonts(context.data_folder));
-    if (form == ui::ReviewForm::folder) {
-        std::error_code error;
-        std::filesystem::create_directories(options.file, error);
-        if (error) throw Error(ErrorKind::io, options.file, "", "cannot be made: " + error.message());
-        for (const ui::ReviewFile& f : files)
-            write_file(std::filesystem::path(options.file) / f.name, f.bytes);
-    } else {
-        write_file(options.file, files.front().bytes);
-    }
+    ui::write_review(file, files, form);
     int status = 0;
     for (const Plan& p : plans)
         if (const int one = status_of(evaluate(p, {.timeline = false})); one != 0) status = one;
@@ -69,15 +94,19 @@ int review(const Context& context, const ReviewOptions& options) {
 void add_review(Options& app, Context& context) {
     auto& options = run_with(app, context, review);
     add_plan_argument(app, options.plan);
-    app.add_option("PLAN_B", options.second.name, "another plan, which the first is compared with");
+    app.add_option("PLAN_B", options.others,
+                   "other plans, up to 7; with one of them the review compares two, with more it has a table "
+                   "of candidates, of which PLAN is the one under review");
     app.add_option(
            "--set-b", options.second.sets,
            "change a field of the second plan, as layout.tp=4; without PLAN_B: of a copy of PLAN. --set "
            "changes PLAN alone")
         .type_name("POINTER=VALUE")
         .repeatable();
-    app.add_option("-o,--output", options.file,
-                   "NAME.pdf, NAME.html, or a folder for an SVG and a PNG file a page")
+    app.add_option(
+           "-o,--output", options.file,
+           "NAME.pdf, NAME.html, NAME.md with pictures in NAME_files beside it, or a folder for an SVG "
+           "and a PNG file a page")
         .type_name("FILE")
         .required();
     app.add_option("--paper", options.paper, "the size of a page")
@@ -89,10 +118,11 @@ void add_review(Options& app, Context& context) {
                    "assumptions, comparison, scale");
     app.add_option("--title", options.request.title, "in the place of the plan's own title");
     app.add_option("--author", options.request.author, "stands on the first page");
-    app.add_option("--decision", options.request.decision,
+    app.add_option("--decision", options.decision,
                    "what is decided, in the place of the program's own sentence");
-    app.add_option("--owner", options.request.owner, "stands where the first page asks for the owner");
-    app.add_option("--date", options.request.date, "stands on the first page, as it is written here");
+    app.add_option("--owner", options.owner, "stands where the first page asks for the owner");
+    app.add_option("--date", options.request.date,
+                   "stands on every page, as it is written here; without it, today");
     app.add_flag("--one-a-page", options.request.one_a_page,
                  "each figure and each table on a page of its own, for a talk");
     app.add_flag("--outlines", options.request.outlines, "SVG: text as shapes, not as <text>");

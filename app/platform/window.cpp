@@ -5,6 +5,7 @@
 #include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
+#include "core/base/date.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/threads.h"
@@ -96,8 +97,11 @@ void write_wanted(const Presets& presets, const Wanted& wanted, const FontFiles&
                            std::as_const(shell).settings().theme, ending_of(wanted.file), fonts));
         } else if (wanted.review) {
             const auto form = ui::review_form_of(wanted.file.string());
-            write_file(wanted.file,
-                       ui::make_review(presets, wanted.reviewed, *wanted.review, form, fonts).front().bytes);
+            ui::ReviewRequest request = *wanted.review;
+            request.files_folder = ui::files_folder_of(wanted.file);
+            if (request.date.empty()) request.date = today_in_words();
+            ui::write_review(wanted.file, ui::make_review(presets, wanted.reviewed, request, form, fonts),
+                             form);
         } else if (wanted.picture) {
             write_file(wanted.file, picture_of(presets, *wanted.picture, ending_of(wanted.file),
                                                wanted.picture->choice.scale, fonts, shell));

@@ -107,6 +107,17 @@ Table headroom_table(const Memory& memory) {
     return t;
 }
 
+Table failure_table(const Failure& failure) {
+    Table t;
+    t.columns = {{"axis"},
+                 {"groups that lose a GPU", Shown::count, "groups_hit"},
+                 {"of", Shown::count, "groups"},
+                 {"GPUs that wait in them", Shown::count, "waiting"}};
+    for (const AxisFailure& a : failure.axes)
+        t.rows.push_back({name_of(a.kind), a.groups_hit, a.groups, a.waiting});
+    return t;
+}
+
 Table axes_traffic_table(const Evaluation& e) {
     Table t = traffic_columns("axis");
     TrafficSum all;

@@ -6,6 +6,7 @@
 #include "core/base/explain.h"
 #include "core/evaluate.h"
 #include "core/explain/published.h"
+#include "core/mesh/failure.h"
 
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ namespace pentamesh {
 // Returns a table with a row for each stage: bytes free with the least, the common and the most that buffers
 // take; negative means too much.
 [[nodiscard]] Table headroom_table(const Memory& memory);
+// Returns a table with a row for each axis: how many of its groups lose a GPU, and how many GPUs wait for it.
+[[nodiscard]] Table failure_table(const Failure& failure);
 // Returns a table with a row for each axis that talks: calls, bytes, time, exposed time of the busiest
 // stage's GPU in one step.
 [[nodiscard]] Table axes_traffic_table(const Evaluation& e);

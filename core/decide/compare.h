@@ -46,6 +46,10 @@ struct PartRow {
     std::string part;  // "compute", "tp exposed"
     std::vector<double> values_s, delta_s;
     std::string because;
+    StepPart kind = StepPart::compute;
+    GroupKind group = GroupKind::tp;  // of `exposed`
+    // Says of two plans what changed, in figures and few words: "301 GB -> 129 GB"; empty where nothing did.
+    std::string brief{};
 };
 
 struct PathEdit {

@@ -89,28 +89,141 @@ std::string data_parallel_fact(const Plan& p, const Evaluation& e) {
     return out.empty() ? "nothing is sent" : out;
 }
 
+// ---- what changed, in few words ---------------------------------------------------------------------------
+
+struct Side {
+    const Plan& plan;
+    const Evaluation& e;
+};
+
+// Adds "tp 8 -> 4"; nothing where both read the same.
+void add_change(std::string& out, std::string_view before, const std::string& a, const std::string& b,
+                std::string_view after = "") {
+    if (a != b) out += sentence(out.empty() ? "" : ", ", before, a, " -> ", b, after);
+}
+
+std::string compute_brief(const Side& a, const Side& b) {
+    const auto share = [](const Step& s) {
+        return percent_text(s.compute_s > 0 ? s.mfu * s.time_s / s.compute_s : 0);
+    };
+    const auto work = [](const Step& s) { return three_digits(s.model_flops_per_gpu / 1e12); };
+    std::string out;
+    add_change(out, "", work(*a.e.step), work(*b.e.step), " TFLOP a GPU");
+    add_change(out, "", share(*a.e.step), share(*b.e.step), " of the peak");
+    return out;
+}
+std::string recompute_brief(const Side& a, const Side& b) {
+    std::string out;
+    add_change(out, "", words_of(a.plan.training.recompute), words_of(b.plan.training.recompute));
+    return out;
+}
+std::string bubble_brief(const Side& a, const Side& b) {
+    std::string out;
+    const auto number = [](std::int64_t n) { return with_commas(n); };
+    add_change(out, "", number(a.e.microbatches), number(b.e.microbatches), " micro-batches");
+    add_change(out, "pp ", number(a.plan.layout.pp), number(b.plan.layout.pp));
+    add_change(out, "", std::string(name_of(a.plan.layout.schedule)),
+               std::string(name_of(b.plan.layout.schedule)));
+    add_change(out, "chunks ", number(a.plan.layout.virtual_stages), number(b.plan.layout.virtual_stages));
+    if (!out.empty()) return out;
+    const auto work = [](const Evaluation& e) {
+        return time_text((e.step->compute_s + e.step->recompute_s)
+                         / static_cast<double>(std::max<std::int64_t>(1, e.microbatches)));
+    };
+    add_change(out, "", work(a.e), work(b.e), " a micro-batch");
+    return out;
+}
+std::string layers_text(const Evaluation& e) {
+    std::int64_t least = e.memory.stage.front().layers, most = 0;
+    for (const StageMemory& s : e.memory.stage)
+        least = std::min(least, s.layers), most = std::max(most, s.layers);
+    return with_commas(least) + (least == most ? "" : " to " + with_commas(most));
+}
+std::string uneven_brief(const Side& a, const Side& b) {
+    std::string out;
+    add_change(out, "", layers_text(a.e), layers_text(b.e), " layers a stage");
+    return out;
+}
+std::string optimizer_brief(const Side& a, const Side& b) {
+    const auto states = [](const Evaluation& e) {
+        return memory_text(e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].optimizer);
+    };
+    std::string out;
+    add_change(out, "", states(a.e), states(b.e), " of states");
+    return out;
+}
+std::string straggler_brief(const Side& a, const Side& b) {
+    std::string out;
+    add_change(out, "", count_text(a.e.mesh.world, "GPU"), count_text(b.e.mesh.world, "GPU"));
+    add_change(out, "cv ", percent_text(a.plan.training.straggler_cv),
+               percent_text(b.plan.training.straggler_cv));
+    return out;
+}
+
+// Bytes and time of the groups of which `is` holds; the bytes, and the time where the bytes are the same.
+template <typename Is>
+std::string sent_brief(const Side& a, const Side& b, Is&& is) {
+    struct Sent {
+        double bytes = 0, time_s = 0;
+        int tier = 0;
+    };
+    const auto sent = [&](const Side& side) {
+        Sent out;
+        for (const GroupKind k : all_of<GroupKind>()) {
+            const AxisTraffic& t = side.e.comm.by_axis[k];
+            if (!is(k) || t.count <= 0) continue;
+            out.bytes += t.sent_bytes_per_rank, out.time_s += t.time_s;
+            out.tier = std::max(out.tier, side.e.groups[k].slowest_tier);
+        }
+        return out;
+    };
+    const Sent x = sent(a), y = sent(b);
+    const auto bytes = [](const Sent& s) { return s.bytes > 0 ? bytes_text(s.bytes) : "nothing"; };
+    std::string out;
+    add_change(out, "", bytes(x), bytes(y));
+    if (out.empty()) add_change(out, "same " + bytes(x) + " in ", time_text(x.time_s), time_text(y.time_s));
+    if (x.bytes > 0 && y.bytes > 0)
+        add_change(out, "", std::string(tier_name(a.plan.cluster, x.tier)),
+                   std::string(tier_name(b.plan.cluster, y.tier)));
+    return out;
+}
+
 struct Part {
     std::string name;
+    StepPart kind;
     std::function<double(const Step&)> read;
     std::function<std::string(const Plan&, const Evaluation&)> fact;
+    std::function<std::string(const Side&, const Side&)> brief;
+    GroupKind group = GroupKind::tp;
 };
 
 std::vector<Part> parts_of_step() {
     std::vector<Part> out{
-        {"compute", [](const Step& s) { return s.compute_s; }, compute_fact},
-        {"recompute", [](const Step& s) { return s.recompute_s; }, recompute_fact},
-        {"bubble", [](const Step& s) { return schedule_bubble_s(s); }, bubble_fact},
-        {"uneven stages", [](const Step& s) { return s.uneven_s; }, uneven_fact},
+        {"compute", StepPart::compute, [](const Step& s) { return s.compute_s; }, compute_fact,
+         compute_brief},
+        {"recompute", StepPart::recompute, [](const Step& s) { return s.recompute_s; }, recompute_fact,
+         recompute_brief},
+        {"bubble", StepPart::bubble, [](const Step& s) { return schedule_bubble_s(s); }, bubble_fact,
+         bubble_brief},
+        {"uneven stages", StepPart::uneven, [](const Step& s) { return s.uneven_s; }, uneven_fact,
+         uneven_brief},
     };
     for (const GroupKind k : all_of<GroupKind>()) {
         if (is_data_parallel(k)) continue;
-        out.push_back({std::string(name_of(k)) + " exposed",
-                       [k](const Step& s) { return s.exposed_comm_s[k]; },
-                       [k](const Plan& p, const Evaluation& e) { return exposed_fact(p, e, k); }});
+        out.push_back(
+            {std::string(name_of(k)) + " exposed", StepPart::exposed,
+             [k](const Step& s) { return s.exposed_comm_s[k]; },
+             [k](const Plan& p, const Evaluation& e) { return exposed_fact(p, e, k); },
+             [k](const Side& a, const Side& b) { return sent_brief(a, b, [&](auto x) { return x == k; }); },
+             k});
     }
-    out.push_back({"data parallel exposed", data_parallel_exposed, data_parallel_fact});
-    out.push_back({"optimizer", [](const Step& s) { return s.optimizer_s; }, optimizer_fact});
-    out.push_back({"stragglers", [](const Step& s) { return s.straggler_s; }, straggler_fact});
+    out.push_back({"data parallel exposed", StepPart::exposed, data_parallel_exposed, data_parallel_fact,
+                   [](const Side& a, const Side& b) { return sent_brief(a, b, is_data_parallel); },
+                   GroupKind::dp_shard});
+    out.push_back({"optimizer", StepPart::optimizer, [](const Step& s) { return s.optimizer_s; },
+                   optimizer_fact, optimizer_brief});
+    out.push_back({"stragglers", StepPart::straggler, [](const Step& s) { return s.straggler_s; },
+                   straggler_fact, straggler_brief});
     return out;
 }
 
@@ -183,7 +296,7 @@ std::vector<PartRow> why_steps_differ(std::span<const Plan> plans, std::span<con
         if (!e.step) return {};
     std::vector<PartRow> rows;
     for (const Part& part : parts_of_step()) {
-        PartRow row{part.name, {}, {}, {}};
+        PartRow row{part.name, {}, {}, {}, part.kind, part.group, {}};
         bool any = false;
         for (const Evaluation& e : evaluations) {
             row.values_s.push_back(above_rounding(part.read(*e.step), e.step->time_s));
@@ -192,6 +305,7 @@ std::vector<PartRow> why_steps_differ(std::span<const Plan> plans, std::span<con
         }
         if (!any) continue;
         row.because = because(part, plans, evaluations);
+        if (plans.size() == 2) row.brief = part.brief({plans[0], evaluations[0]}, {plans[1], evaluations[1]});
         rows.push_back(std::move(row));
     }
     for (std::size_t i = 1; i < evaluations.size(); ++i)

@@ -105,7 +105,8 @@ void apply_set(json& plan, const std::string& set, const Presets& presets) {
     json value = text;  // a bare word: schedule=zb-v
     if (json::accept(text)) value = parse_json(text, "");
     // A name that looks like a number is a text all the same.
-    if ((pointer == "/name" || pointer == "/notes") && !value.is_string()) value = text;
+    const bool is_text = pointer == "/name" || pointer == "/notes" || pointer.starts_with("/review/");
+    if (is_text && !value.is_string()) value = text;
     set_in_plan(plan, pointer, std::move(value), presets);
 }
 

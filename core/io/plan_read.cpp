@@ -129,6 +129,8 @@ Plan plan_from_json(const json& value, const std::string& path, const Presets& p
                                + "\"");
     reader.text("name", plan.name);
     reader.text("notes", plan.notes);
+    reader.group(
+        "review", plan.review, [](auto& w, auto& v) { author_fields(w, v); }, Presence::sparse);
     const json* model = reader.find("model");
     const json* cluster = reader.find("cluster");
     const json* layout = reader.find("layout");

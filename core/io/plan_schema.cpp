@@ -202,6 +202,8 @@ std::string plan_schema() {
     plan.property("format", {{"const", kPlanFormat}});
     plan.text("name", "");
     plan.text("notes", "");
+    plan.property("review",
+                  FieldDescriber::described(AuthorWords{}, [](auto& w, auto& v) { author_fields(w, v); }));
     plan.property("model", model_schema());
     plan.property("cluster", cluster_schema());
     plan.property("layout", layout_schema());

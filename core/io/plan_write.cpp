@@ -216,6 +216,10 @@ ordered_json plan_to_json(const Plan& plan) {
     out["format"] = kPlanFormat;
     out["name"] = plan.name;
     out["notes"] = plan.notes;
+    if (plan.review != AuthorWords{}) {
+        FieldWriter words(out["review"] = ordered_json::object());
+        author_fields(plan.review, words);
+    }
     out["model"] = model_member(plan.model, plan.model_source);
     out["cluster"] = cluster_to_json(plan.cluster, plan.cluster_source);
     out["layout"] = layout_member(plan.layout, plan.training.software);

@@ -134,6 +134,7 @@ AxisOrder moved(const AxisOrder& order, std::size_t from, std::size_t to) {
 Plan in_place_of(const Plan& open, Plan proposed) {
     proposed.name = open.name;
     proposed.notes = open.notes;
+    proposed.review = open.review;
     proposed.scene = open.scene;
     return proposed;
 }

@@ -338,9 +338,16 @@ struct SavedScene {
     bool operator==(const SavedScene&) const = default;
 };
 
+// Holds what the author of a plan says in its review, in their own words. Figures never depend on it.
+struct AuthorWords {
+    std::string decision, alternatives, owner, risks, open_questions;
+    bool operator==(const AuthorWords&) const = default;
+};
+
 struct Plan {
     std::string name;
     std::string notes;
+    AuthorWords review;
     Model model;
     Source model_source;
     Cluster cluster;

@@ -309,6 +309,15 @@ void calibration_fields(P& c, V& v) {
 }
 
 template <typename P, typename V>
+void author_fields(P& w, V& v) {
+    v.any_text("decision", w.decision);
+    v.any_text("alternatives", w.alternatives);
+    v.any_text("owner", w.owner);
+    v.any_text("risks", w.risks);
+    v.any_text("open_questions", w.open_questions);
+}
+
+template <typename P, typename V>
 void scene_fields(P& s, V& v) {
     v.any_text("view", s.view);
     v.any_text("axis", s.axis);

@@ -68,6 +68,7 @@ Plan plan_of(const RunLayout& l, Plan base, bool fill) {
         base.cluster_source.overrides.emplace_back("/gpus");
     base.name = "A run on " + count_text(l.world, "GPU");
     base.notes.clear();
+    base.review = {};
     base.scene = {};
     if (fill) {
         constexpr std::int64_t kMicrobatches = 8;

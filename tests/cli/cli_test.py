@@ -1298,13 +1298,37 @@ class Review(unittest.TestCase):
     def test_html_is_one_file_and_a_folder_has_a_picture_a_page(self):
         with open(self.review("mesh-8", name="review.html"), encoding="utf-8") as f:
             page = f.read()
-        self.assertNotRegex(page, r"(src|href)=")
+        self.assertNotRegex(page, r'src=|href="(?!#)')
         self.assertIn("break-after:page", page)
         self.assertIn("</text>", page)
         folder = self.review("mesh-8", "--pages", "summary,memory", name="pages")
         names = sorted(os.listdir(folder))
         self.assertEqual(len(names), len({n[:2] for n in names}) * 2)
         self.assertTrue(all(n.endswith((".svg", ".png")) for n in names), names)
+
+    def test_markdown_has_the_figures_of_the_report_and_names_files_that_are_there(self):
+        file = self.review("llama-3.1-405b-16k", name="review.md")
+        with open(file, encoding="utf-8") as f:
+            text = f.read()
+        for name in re.findall(r"\]\((review_files/[^)]+)\)", text):
+            self.assertTrue(os.path.isfile(os.path.join(self.folder.name, name)), name)
+        step = run_json("report", "llama-3.1-405b-16k", "--json")[1]["step"]
+        self.assertIn(f"{step['time_s']:.2f} s", text)
+        self.assertIn(f"{100 * step['mfu']:.1f} %", text)
+        again = self.review(os.path.join(self.folder.name, "review_files", "plan.json"), name="again.md")
+        with open(again, encoding="utf-8") as f:
+            self.assertEqual(f.read().replace("again_files", "review_files"), text)
+
+    def test_the_date_is_today_or_as_it_is_given(self):
+        day = dict(os.environ, SOURCE_DATE_EPOCH="1777766400")
+        text = self.text_of(self.review("mesh-8", "--pages", "memory"))
+        self.assertRegex(text, r"· +\d+ [A-Z][a-z]+ 20\d\d")
+        file = os.path.join(self.folder.name, "old.html")
+        subprocess.run([PROGRAM, "review", "mesh-8", "--pages", "memory", "-o", file], check=True, env=day)
+        with open(file, encoding="utf-8") as f:
+            self.assertIn("3 May 2026", f.read())
+        text = self.text_of(self.review("mesh-8", "--pages", "memory", "--date", "in spring"))
+        self.assertIn("in spring", text)
 
     def test_an_impossible_plan_exits_with_1_and_is_written_all_the_same(self):
         text = self.text_of(self.review("-", status=1, plan=changed("/layout/tp", 3)))

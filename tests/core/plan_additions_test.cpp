@@ -108,6 +108,12 @@ TEST_CASE("each finer choice is written as it was read, and left out where it is
         {"/cluster/gpu_watts", 700.0},
         {"/cluster/pue", 1.2},
         {"/cluster/failures_per_gpu_day", 0.001},
+        {"/review",
+         {{"decision", "Buy."},
+          {"alternatives", "- cp 2"},
+          {"owner", "Ada"},
+          {"risks", "a\nb"},
+          {"open_questions", "7"}}},
         {"/scene", {{"view", "timeline"}, {"axis", "pp"}, {"selection", "stage 3"}, {"cursor", 0.5}}}};
     const json before = json::parse(write_plan(parsed(plain_plan())));
     for (const auto& row : stated) {
@@ -430,4 +436,17 @@ TEST_CASE("what a GPU holds beside its tensors is what the plan says of it, to t
         CHECK(groups == near(std::round(groups)));
         CHECK(groups >= 3);
     }
+}
+
+TEST_CASE("the author's words are texts, also where they look like numbers, and change no figure") {
+    const std::string text = plain_plan().dump();
+    const Plan plain = parse_plan(text, "test", additions_presets());
+    const Plan said =
+        parse_plan(text, "test", additions_presets(), {"review.decision=42", "review.owner=Ada"});
+    CHECK(said.review.decision == "42");
+    CHECK(said.review.owner == "Ada");
+    CHECK(evaluate(said).step->time_s == evaluate(plain).step->time_s);
+    CHECK(in_place_of(said, plain) == said);  // what is proposed keeps them
+    CHECK_FALSE(refusal("/review/verdict", "yes").empty());
+    CHECK_FALSE(refusal("/review/risks", 3).empty());
 }

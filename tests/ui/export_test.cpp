@@ -201,7 +201,8 @@ TEST_CASE("a review from the window has the pinned plan as A, or that of a file,
     REQUIRE(d.click("review.pages"));
     d.type("7");
     d.settle();
-    CHECK(says(d, "Compared with another plan"));
+    CHECK(says(d, "time of a step, from A to B"));
+    REQUIRE(d.click("review.on"));
     CHECK(says(d, "A: " + title_of(a)));
     REQUIRE(d.click("review.file"));
     d.settle();

@@ -9,6 +9,7 @@
 #include "core/base/number.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "core/decide/compare.h"
 #include "core/decide/nearby.h"
 #include "core/io/plan_json.h"
 #include "core/rules/software_runs.h"
@@ -51,6 +52,12 @@ std::string joined(const std::vector<TextRun>& runs) {
     std::string all;
     for (const TextRun& r : runs) all += r.text + "\n";
     return all;
+}
+
+// Returns the text on one line.
+std::string flat(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -246,20 +253,48 @@ TEST_CASE("an impossible plan has a review that says so on each page, and no fig
     CHECK(banners == pages);
 }
 
-TEST_CASE("a second plan adds what differs, both waterfalls and why") {
+TEST_CASE("a second plan is compared first: the way from A to B adds up, and each bar has its cause") {
     const std::vector<Plan> plans = plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-16k"});
     ReviewRequest request;
     request.pages = {ReviewPage::comparison};
     const std::string text = joined(text_of(plans, request));
     CHECK(has(text, "dp_shard"));
     CHECK_FALSE(has(text, "/layout/"));  // a reader's names, not the file's
-    // The verdict stands on the first page too.
-    const std::string whole = joined(text_of(plans));
-    CHECK(whole.find("Beside ") < whole.find("Placement: "));
-    CHECK(has(text, "Where the time goes, on one scale"));
-    for (const Plan& p : plans)
-        CHECK(has(text, time_text(evaluate(p).step->time_s, Zeros::kept) + "  100 %"));
+    // The comparison is the first page, and says first what does not fit.
+    const std::vector<TextRun> whole = text_of(plans);
+    const std::string first = flat(joined(whole));
+    CHECK(first.find("A does not fit. Take B: it fits with ") < first.find("from A to B"));
+    double sum = 0;
+    std::vector<Evaluation> e{assess(plans[0]), assess(plans[1])};
+    for (const PartRow& r : why_steps_differ(plans, e)) sum += r.delta_s[1];
+    CHECK(sum == e[1].step->time_s - e[0].step->time_s);
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(has(text, (i == 0 ? "A  " : "B  ") + time_text(e[i].step->time_s, Zeros::kept)));
+        CHECK(has(text, memory_text(e[i].memory.hbm, Zeros::kept)));
+    }
+    CHECK(has(flat(text), "601 GB → 301 GB"));
     CHECK_THROWS_AS(text_of({plans[0]}, request), Error);
+}
+
+TEST_CASE("of more than two plans the first page has all in a table, with the plan under review marked") {
+    const std::vector<Plan> plans =
+        plans_of({"llama-3.1-405b-16k", "llama-3.1-405b-8k", "llama-3.1-405b-131k"});
+    const std::string text = joined(text_of(plans));
+    const std::string first = text.substr(0, text.find("The plans"));
+    CHECK(has(first, "A is the plan under review"));
+    std::size_t fit = 0;
+    for (const Plan& p : plans) {
+        const Evaluation e = assess(p);
+        REQUIRE(e.step);
+        CHECK(has(first, time_text(e.step->time_s, Zeros::kept) + "  ·  MFU "));
+        fit += e.memory.fits() ? 1 : 0;
+    }
+    std::size_t said = 0;
+    for (std::size_t at = first.find("·  fits\n"); at != std::string::npos;
+         at = first.find("·  fits\n", at + 1))
+        ++said;
+    CHECK(said == fit);
+    CHECK(has(text, "sha256 of the plans "));
 }
 
 TEST_CASE("the first page decides: what to do, by how much, and what else was tried") {
@@ -286,13 +321,101 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     const double own = evaluate(good).step->time_s;
     for (const SearchResult& r : best_of_each_edit(good, {.headroom = 0})) CHECK(r.step_s > 0.99 * own);
     // The author's words win.
-    request.decision = "We buy no GPUs this year.", request.owner = "Ada";
-    const std::string own_words = joined(text_of({good}, request));
-    CHECK(has(own_words, "We buy no GPUs this year."));
-    CHECK(has(own_words, "Owner: Ada"));
-    // It says first which one of two plans fits.
-    request.decision.clear();
-    CHECK(has(joined(text_of({good, full}, request)), "A fits, B does not with the usual buffers."));
+    Plan said = good;
+    said.review = {.decision = "We buy no GPUs this year.",
+                   .alternatives = "- rent them",
+                   .owner = "Ada",
+                   .risks = "prices\nheat",
+                   .open_questions = "Who pays?"};
+    const std::string own_words = joined(text_of({said}, request));
+    for (const char* words : {"We buy no GPUs this year.", "By the figures: Run it as it is", "rent them",
+                              "Owner: Ada", "prices", "heat", "Who pays?"}) {
+        CAPTURE(words);
+        CHECK(has(own_words, words));
+    }
+    CHECK_FALSE(has(own_words, "Is the batch of"));  // the program's own question
+    // Those of the request stand in the place of the plan's.
+    request.words = AuthorWords{.decision = "We do."};
+    const std::string asked = joined(text_of({said}, request));
+    CHECK(has(asked, "We do."));
+    CHECK_FALSE(has(asked, "Who pays?"));
+}
+
+TEST_CASE("the author's words are never cut: what has no room on the first page stands on the next") {
+    Plan plan = shipped().plan("llama-3.1-405b-16k");
+    std::vector<std::string> risks;
+    for (int i = 0; i < 30; ++i) {
+        risks.push_back("risk number " + std::to_string(i));
+        plan.review.risks += risks.back() + "\n";
+    }
+    ReviewRequest request;
+    request.pages = {ReviewPage::summary};
+    for (const PaperKind paper : {PaperKind::slide, PaperKind::a4}) {
+        request.paper = paper;
+        const std::string text = joined(text_of({plan}, request));
+        CHECK(has(text, "more on the next page"));
+        for (const std::string& r : risks) CHECK(has(text, r));
+    }
+}
+
+TEST_CASE("a review in Markdown is one text with its pictures and the plan next to it") {
+    const Plan plan = shipped().plan("llama-3.1-405b-16k");
+    ReviewRequest request;
+    request.files_folder = "r_files";
+    const auto files =
+        make_review(shipped(), std::vector{plan}, request, ReviewForm::markdown, review_fonts());
+    REQUIRE(files.size() > 3);
+    const std::string& text = files[0].bytes;
+    CHECK(files[0].name.empty());
+    CHECK(text.starts_with("# Run it as it is"));
+    std::set<std::string> named;
+    const std::regex link(R"(\]\((r_files/[^)]+)\))");
+    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it)
+        named.insert((*it)[1]);
+    CHECK(named.size() == files.size() - 1);
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        CAPTURE(files[i].name);
+        CHECK(named.count(files[i].name) == 1);
+        CHECK((has(files[i].bytes, "<svg") || files[i].bytes == write_plan(plan)));
+    }
+    const Evaluation e = assess(plan);
+    for (const auto& row : worded(key_figures_table(plan, e)).rows) CHECK(has(text, row[1].text()));
+    const auto pair = make_review(shipped(), plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-16k"}), request,
+                                  ReviewForm::markdown, review_fonts());
+    CHECK(has(pair[0].bytes, "# A does not fit. Take B"));
+    CHECK(has(pair[0].bytes, "r_files/plan-2.json"));
+}
+
+TEST_CASE("an HTML review has contents, headings and links that lead to pages that are there") {
+    const std::string page =
+        make_review(shipped(), plans_of({"mesh-8"}), {}, ReviewForm::html, review_fonts())[0].bytes;
+    CHECK(has(page, "<nav aria-label=\"Contents\">"));
+    CHECK(has(page, "<h2>Memory: what each GPU holds</h2>"));
+    CHECK(has(page, "<h3>By stage and category</h3>"));
+    const std::regex link("href=\"#(p[0-9]+)\"");
+    std::size_t links = 0;
+    for (std::sregex_iterator it(page.begin(), page.end(), link), end; it != end; ++it, ++links)
+        CHECK(has(page, "<section id=\"" + (*it)[1].str() + "\">"));
+    CHECK(links > 15);
+}
+
+TEST_CASE("a PDF review has an outline, links and text that says what it is") {
+    if (!pages_available()) return;
+    const std::string pdf =
+        make_review(shipped(), plans_of({"mesh-8"}), {}, ReviewForm::pdf, review_fonts())[0].bytes;
+    CHECK(has(pdf, "/Outlines"));
+    CHECK(has(pdf, "/Subtype /Link"));
+    CHECK(has(pdf, "/StructTreeRoot"));
+    for (const char* piece : {"/H1", "/H2", "/Table", "/TH", "/TD"}) CHECK(has(pdf, piece));
+}
+
+TEST_CASE("the date stands on each page as it is given") {
+    ReviewRequest request;
+    request.date = "3 May 2026";
+    request.pages = {ReviewPage::memory};
+    CHECK(has(joined(text_of(plans_of({"mesh-8"}), request)), "   ·   3 May 2026"));
+    request.date.clear();
+    CHECK_FALSE(has(joined(text_of(plans_of({"mesh-8"}), request)), "2026"));
 }
 
 TEST_CASE("pages are named by number or word") {
@@ -356,6 +479,13 @@ TEST_CASE("File > Export review asks how it is to look and where it goes") {
         REQUIRE(d.click(field));
         d.type("T");
     }
+    REQUIRE(d.click("review.part", 1));
+    for (const char* field :
+         {"review.decision", "review.owner", "review.alternatives", "review.questions", "review.risks"}) {
+        REQUIRE(d.click(field));
+        d.type("W");
+    }
+    CHECK(d.plan().review == AuthorWords{});  // not before a file is chosen
     REQUIRE(d.click("review.file"));
     d.settle();
     REQUIRE(d.shell.dialog() == DialogKind::review_file);
@@ -364,7 +494,7 @@ TEST_CASE("File > Export review asks how it is to look and where it goes") {
     d.press({Key::enter});
     d.settle();
     REQUIRE(d.shell.dialog() == DialogKind::review_file);
-    CHECK(has(d.shell.dialog_error(), ".pdf or .html"));
+    CHECK(has(d.shell.dialog_error(), ".pdf, .html or .md"));
     d.press({.key = Key::a, .ctrl = true});
     d.type((home / "a-review-that-is-not-there").string());
     d.press({Key::enter});
@@ -378,6 +508,9 @@ TEST_CASE("File > Export review asks how it is to look and where it goes") {
     CHECK(r.theme == ThemeId::dark);
     CHECK(r.pages == std::vector<ReviewPage>{ReviewPage::summary, ReviewPage::memory});
     CHECK(r.title == "T");
+    const AuthorWords said{"W", "W", "W", "W", "W"};
+    CHECK(r.words == said);
+    CHECK(d.plan().review == said);
 }
 
 }  // namespace pentamesh::ui

@@ -1,13 +1,13 @@
 #include "app/ui/lesson/results_page.h"
 
 #include "app/ui/kit/file_stem.h"
+#include "core/base/date.h"
 #include "core/base/error.h"
 #include "render/page.h"
 #include "render/png.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 
 namespace pentamesh::ui {
@@ -139,14 +139,7 @@ std::optional<PickedTask> draw_results_columns(Ui& ui, Rect room, const Results&
 }
 
 std::string results_of_whom(const std::string& learner) {
-    static constexpr std::array<std::string_view, 12> kMonths{
-        "January", "February", "March",     "April",   "May",      "June",
-        "July",    "August",   "September", "October", "November", "December"};
-    const std::chrono::year_month_day day{
-        std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now())};
-    const std::string date = std::to_string(static_cast<unsigned>(day.day())) + " "
-                             + std::string(kMonths[static_cast<unsigned>(day.month()) - 1]) + " "
-                             + std::to_string(static_cast<int>(day.year()));
+    const std::string date = today_in_words();
     return learner.empty() ? date : learner + ", " + date;
 }
 

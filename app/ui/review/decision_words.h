@@ -4,7 +4,9 @@
 
 #include "app/ui/review/pages.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -15,8 +17,14 @@ namespace pentamesh::ui {
 // Returns the change that the page proposes: the fastest that fits, where the plan does not fit or where it
 // gains at least 1 % of the step. Null: none, or two plans are compared.
 [[nodiscard]] const SearchResult* proposal_of(const ReviewContent& content);
+// Returns the lines of a text that the author wrote, without the marks in front of them.
+[[nodiscard]] std::vector<std::string> items_of(std::string_view text);
+// Returns the author's decision, else the program's.
 [[nodiscard]] std::string decision_of(const ReviewContent& content, const SearchResult* proposed);
 [[nodiscard]] std::string reason_of(const ReviewContent& content, const SearchResult* proposed);
+// Returns which of the plans the program would take, where it has a reason: the only one that fits, or the
+// one that is at least 1 % faster.
+[[nodiscard]] std::optional<std::size_t> better_of(const ReviewContent& content);
 // Returns what the figures leave open, the most pressing first.
 [[nodiscard]] std::vector<std::string> open_questions(const ReviewContent& content);
 

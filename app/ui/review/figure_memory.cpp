@@ -43,28 +43,13 @@ void fill_segment(ReviewSheet& sheet, Rect bar, int category, double bytes) {
         sheet.label(bar, figure, style, Align::center);
 }
 
-void draw_stage_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, double hbm, const BarFrame& frame,
-                    bool peak) {
-    Canvas& c = sheet.canvas();
+// Draws one bar for stages that hold the same.
+void draw_stage_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, const std::string& name, double hbm,
+                    const BarFrame& frame, bool peak) {
     const TextStyle style = peak ? sheet.strong() : sheet.plain();
-    sheet.label(row.cut_left(frame.label), std::to_string(s.stage), style, Align::left);
+    sheet.label(row.cut_left(frame.label), name, style, Align::left);
     sheet.label(row.cut_right(frame.total), memory_text(s.total(), Zeros::kept), style, Align::right);
-    const float gap = std::max(1.0f, row.h * 0.08f);
-    const auto x_of = [&](double bytes) {
-        return row.x + static_cast<float>(bytes / frame.bytes) * (row.w - 8);
-    };
-    double at = 0;
-    for (int k = 0; k < kMemoryCategoryCount; ++k) {
-        const double bytes = bytes_of(s, static_cast<MemoryCategory>(k));
-        const Rect bar{x_of(at), row.y + gap, x_of(at + bytes) - x_of(at), row.h - 2 * gap};
-        at += bytes;
-        if (bar.w > 0.2f) fill_segment(sheet, bar, k, bytes);
-    }
-    // A whisker shows the range of the buffers.
-    const float y = row.center().y, low = x_of(s.least()), high = x_of(s.most());
-    c.line({low, y}, {high, y}, sheet.theme().text, 1.5f);
-    for (const float x : {low, high}) c.line({x, y - 3}, {x, y + 3}, sheet.theme().text, 1.5f);
-    c.line({x_of(hbm), row.y}, {x_of(hbm), row.bottom()}, sheet.theme().bad, 1.5f, Dash::dashed);
+    draw_memory_bar(sheet, row, s, hbm, frame.bytes);
 }
 
 void memory_legend(ReviewSheet& sheet, double hbm) {
@@ -95,6 +80,52 @@ void memory_legend(ReviewSheet& sheet, double hbm) {
 
 }  // namespace
 
+void draw_memory_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, double hbm, double whole) {
+    Canvas& c = sheet.canvas();
+    const float gap = std::max(1.0f, row.h * 0.08f);
+    const auto x_of = [&](double bytes) { return row.x + static_cast<float>(bytes / whole) * (row.w - 8); };
+    double at = 0;
+    for (int k = 0; k < kMemoryCategoryCount; ++k) {
+        const double bytes = bytes_of(s, static_cast<MemoryCategory>(k));
+        const Rect bar{x_of(at), row.y + gap, x_of(at + bytes) - x_of(at), row.h - 2 * gap};
+        at += bytes;
+        if (bar.w > 0.2f) fill_segment(sheet, bar, k, bytes);
+    }
+    if (at > hbm) {
+        const Rect over{x_of(hbm), row.y + gap, std::max(3.0f, x_of(at) - x_of(hbm)), row.h - 2 * gap};
+        c.pattern(over, Pattern::hatched, sheet.theme().bad, sheet.theme().panel);
+        c.frame(over, sheet.theme().bad, 1.2f, 0);
+    }
+    // A whisker shows the range of the buffers.
+    const float y = row.center().y, low = x_of(s.least()), high = x_of(s.most());
+    c.line({low, y}, {high, y}, sheet.theme().text, 1.5f);
+    for (const float x : {low, high}) c.line({x, y - 3}, {x, y + 3}, sheet.theme().text, 1.5f);
+    c.line({x_of(hbm), row.y}, {x_of(hbm), row.bottom()}, sheet.theme().bad, 1.5f, Dash::dashed);
+}
+
+std::vector<StageRun> stage_runs(const Memory& memory) {
+    const auto same = [](const StageMemory& a, const StageMemory& b) {
+        bool out = a.layers == b.layers && a.in_flight == b.in_flight && a.least() == b.least()
+                   && a.most() == b.most();
+        for (int k = 0; k < kMemoryCategoryCount; ++k) {
+            const auto category = static_cast<MemoryCategory>(k);
+            out = out && bytes_of(a, category) == bytes_of(b, category);
+        }
+        return out;
+    };
+    std::vector<StageRun> out;
+    for (std::size_t i = 0; i < memory.stage.size(); ++i)
+        if (!out.empty() && same(memory.stage[out.back().first], memory.stage[i]))
+            out.back().last = i;
+        else
+            out.push_back({i, i});
+    return out;
+}
+
+std::string name_of(const StageRun& run) {
+    return std::to_string(run.first) + (run.last > run.first ? " to " + std::to_string(run.last) : "");
+}
+
 void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
     const Memory& m = of.evaluation.memory;
     if (m.stage.empty()) return;
@@ -106,10 +137,12 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
         frame.total =
             std::max(frame.total, c.text_width(memory_text(s.total(), Zeros::kept), sheet.strong()));
     }
-    const auto n = static_cast<int>(m.stage.size());
-    frame.label =
-        std::max(c.text_width(std::to_string(n - 1), sheet.strong()), c.text_width("stage", sheet.faint()))
-        + sheet.paper().body * 0.6f;
+    const std::vector<StageRun> runs = stage_runs(m);
+    const auto n = static_cast<int>(runs.size());
+    frame.label = c.text_width("stage", sheet.faint());
+    for (const StageRun& r : runs)
+        frame.label = std::max(frame.label, c.text_width(name_of(r), sheet.strong()));
+    frame.label += sheet.paper().body * 0.6f;
     frame.total += sheet.paper().body * 0.6f;
     memory_legend(sheet, m.hbm);
     const float least_h = sheet.paper().line() * 1.35f;
@@ -129,11 +162,13 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
         for (int k = 0; k < columns && next < n; ++k) {
             const float w = (all.w - between * static_cast<float>(columns - 1)) / static_cast<float>(columns);
             Rect column{all.x + static_cast<float>(k) * (w + between), all.y, w, all.h};
-            sheet.label({column.x, head.y, w, head.h}, n > 1 ? "stage" : "GPU", sheet.faint());
+            sheet.label({column.x, head.y, w, head.h}, m.stage.size() > 1 ? "stage" : "GPU", sheet.faint());
             sheet.label({column.x, head.y, w, head.h}, "in all", sheet.faint(), Align::right);
             for (int r = 0; r < rows && next < n; ++r, ++next) {
-                const StageMemory& s = m.stage[static_cast<std::size_t>(next)];
-                draw_stage_bar(sheet, column.cut_top(row_h), s, m.hbm, frame, s.stage == m.peak_stage);
+                const StageRun& run = runs[static_cast<std::size_t>(next)];
+                draw_stage_bar(sheet, column.cut_top(row_h), m.stage[run.first], name_of(run), m.hbm, frame,
+                               run.first <= static_cast<std::size_t>(m.peak_stage)
+                                   && static_cast<std::size_t>(m.peak_stage) <= run.last);
             }
         }
     }

@@ -4,12 +4,15 @@
 
 #include "app/ui/review/sheet.h"
 #include "app/ui/scene/scene.h"
+#include "core/decide/compare.h"
 #include "core/decide/sensitivity.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -44,8 +47,24 @@ void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::op
 // measures.
 float draw_axis_words(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKind kind, bool draw = true);
 
-// Draws a bar for each stage over as many pages as needed, with the GPU's memory as a line.
+// Holds stages that follow one another and hold the same.
+struct StageRun {
+    std::size_t first = 0, last = 0;
+};
+[[nodiscard]] std::vector<StageRun> stage_runs(const Memory& memory);
+[[nodiscard]] std::string name_of(const StageRun& run);  // "1 to 7"
+
+// Draws a bar for each stage, or for stages that hold the same, over as many pages as needed, with the GPU's
+// memory as a line.
 void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of);
+
+// Draws the memory of a stage's GPU as one bar with its line, its range and what is over the line; `whole` is
+// what the room's width stands for.
+void draw_memory_bar(ReviewSheet& sheet, Rect bar, const StageMemory& stage, double hbm, double whole);
+
+// Draws the way from one step to another: a bar for each part that differs, gains first, its cause below it.
+// Precondition: the comparison is of two plans that have a step.
+void draw_way_figure(ReviewSheet& sheet, Rect room, const PlanComparison& comparison, double a_s, double b_s);
 
 [[nodiscard]] float waterfall_height(const ReviewSheet& sheet, const Step& step);
 // `whole_s` is the time that the room's width stands for, >= the step's.

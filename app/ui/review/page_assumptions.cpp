@@ -21,6 +21,8 @@ class SourceList {
         return "[" + std::to_string(i + 1) + "]";
     }
     [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
+    // Returns the name of the place that a mark leads to.
+    [[nodiscard]] static std::string place_of(std::string_view mark) { return "source " + std::string(mark); }
 
   private:
     std::vector<std::string> texts_;
@@ -55,11 +57,13 @@ ShownConstants constants_of(const Reviewed& of) {
 void draw_constants(ReviewSheet& sheet, const Reviewed& of, SourceList& sources) {
     const ShownConstants shown = constants_of(of);
     sheet.head("Constants", sheet.paper().line() * 4);
-    for (const Constant& c : shown.rest_on)
+    for (const Constant& c : shown.rest_on) {
+        const std::string mark = sources.mark(c.source.empty() ? "The plan itself." : c.source);
         sheet.entry(c.name + ": " + constant_text(c.unit, c.value)
                         + (c.changed() ? " (ships as " + constant_text(c.unit, c.shipped) + ")" : "") + " "
-                        + sources.mark(c.source.empty() ? "The plan itself." : c.source),
-                    c.meaning);
+                        + mark,
+                    c.meaning, SourceList::place_of(mark));
+    }
     if (shown.others > 0)
         sheet.words(std::to_string(shown.others)
                         + (shown.others == 1 ? " more constant of this hardware bears"
@@ -102,12 +106,13 @@ std::vector<Formula> formulas_of(const Reviewed& of, SourceList& sources) {
 void draw_formulas(ReviewSheet& sheet, const Reviewed& of, SourceList& sources) {
     const std::vector<Formula> all = formulas_of(of, sources);
     sheet.head("Formulas", sheet.paper().line() * 4);
+    sheet.place(kFormulas);
     for (const Formula& f : all) {
         std::string head = f.names;
         for (const std::string& mark : f.marks) head += " " + mark;
         const Explanation& x = f.first;
-        sheet.entry(head,
-                    x.formula + (x.substituted.empty() ? "" : "\n= " + x.substituted) + "\n" + x.result);
+        sheet.entry(head, x.formula + (x.substituted.empty() ? "" : "\n= " + x.substituted) + "\n" + x.result,
+                    SourceList::place_of(f.marks.front()));
     }
     sheet.gap();
 }
@@ -129,6 +134,7 @@ void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.begin("Assumptions: what the figures rest on");
     if (e.valid && e.step && content.runs > 0) {
         sheet.head("How sure the figures are", behind);
+        sheet.place(kRange);
         sheet.words("Times are estimates. " + range_sentence(*e.step)
                     + " What half lie within is the range beside a figure. Memory has the range of what "
                       "buffers commonly take.");
@@ -153,7 +159,12 @@ void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
     draw_constants(sheet, of, sources);
     if (e.valid) draw_formulas(sheet, of, sources);
     sheet.head("Sources", sheet.paper().line() * 2);
-    for (const std::string& text : sources.texts()) sheet.words(sources.mark(text) + " " + text);
+    for (const std::string& text : sources.texts()) {
+        const std::string mark = sources.mark(text);
+        sheet.need(sheet.paper().line());
+        sheet.place(SourceList::place_of(mark));
+        sheet.words(mark + " " + text);
+    }
     sheet.columns(1);
 }
 

@@ -11,6 +11,7 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     const Evaluation& e = of.evaluation;
     sheet.begin("Communication: what the GPUs say to each other");
+    sheet.place(kCommunicationPage);
     if (!e.valid) return;
     if (e.comm.operations.empty()) {
         sheet.words("Nothing: no GPU talks to another.");

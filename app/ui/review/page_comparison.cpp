@@ -1,4 +1,5 @@
 #include "app/tables/compare.h"
+#include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/compare/compare_shown.h"
 #include "core/plan/problem.h"
@@ -90,23 +91,6 @@ void both_meshes(ReviewSheet& sheet, const ReviewContent& content) {
     }
 }
 
-void both_waterfalls(ReviewSheet& sheet, const ReviewContent& content) {
-    if (!content.evaluations[0].step || !content.evaluations[1].step) return;
-    double whole = 0;
-    float high = 0;
-    for (const Evaluation& e : content.evaluations) {
-        whole = std::max(whole, e.step->time_s);
-        high = std::max(high, waterfall_height(sheet, *e.step));
-    }
-    const float line = sheet.paper().line();
-    sheet.head("Where the time goes, on one scale", high + line);
-    both_sides(sheet, high + line, [&](Rect r, std::size_t i) {
-        sheet.label(r.cut_top(line), plan_letter(i), sheet.strong());
-        draw_waterfall_figure(sheet, r, *content.evaluations[content.compared(i)].step, whole);
-    });
-    sheet.gap();
-}
-
 }  // namespace
 
 std::string comparison_verdict(const ReviewContent& content) {
@@ -115,22 +99,14 @@ std::string comparison_verdict(const ReviewContent& content) {
                      c.why);
 }
 
-void comparison_page(ReviewSheet& sheet, const ReviewContent& content) {
-    if (!content.comparison) return;
+namespace {
+
+// Draws what differs between all plans, their figures, and why; the way from one to the other, of two.
+void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
     const PlanComparison& c = *content.comparison;
-    sheet.begin("Compared with another plan");
-    sheet.words(plan_of(c, 0), sheet.strong());
-    sheet.words(plan_of(c, 1), sheet.strong());
-    sheet.words(comparison_verdict(content));
-    sheet.gap(0.4f);
-    bool possible = true;
-    for (std::size_t i = 0; i < 2; ++i)
-        if (const Evaluation& e = content.evaluations[content.compared(i)]; !e.valid) {
-            possible = false;
-            draw_item(sheet, sheet.theme().bad,
-                      plan_letter(i) + " is impossible: " + first_error(e.problems));
-        }
     const float line = sheet.paper().line();
+    const bool possible = std::all_of(content.evaluations.begin(), content.evaluations.end(),
+                                      [](const Evaluation& e) { return e.valid; });
     if (!possible || !fields_beside_figures(sheet, c)) {
         sheet.head("What differs", line + sheet.table_start(shown_fields(c)));
         if (c.fields.empty()) sheet.words("Nothing.");
@@ -142,14 +118,48 @@ void comparison_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.head("The figures", line + sheet.table_start(worded_figures_table(c)));
         sheet.table(worded_figures_table(c));
     }
-    both_meshes(sheet, content);
-    both_waterfalls(sheet, content);
+    if (content.plans.size() == 2) both_meshes(sheet, content);
     sheet.head("Why", line + sheet.table_start(why_table(c)));
     if (c.why.empty()) sheet.words("Not every plan has a step.");
     sheet.table(why_table(c));
+    if (content.plans.size() > 2) return;
     sheet.head("From A to B, each time the edit that gains most", line + sheet.table_start(path_table(c)));
     if (c.path.empty()) sheet.words(c.fields.empty() ? "No edit is needed." : "B has no step.");
     sheet.table(path_table(c));
+}
+
+void name_plans(ReviewSheet& sheet, const ReviewContent& content) {
+    for (std::size_t i = 0; i < content.plans.size(); ++i) {
+        sheet.words(plan_of(*content.comparison, i), sheet.strong());
+        const std::size_t at = content.plans.size() == 2 ? content.compared(i) : i;
+        if (const Evaluation& e = content.evaluations[at]; !e.valid)
+            draw_item(sheet, sheet.theme().bad,
+                      plan_letter(i) + " is impossible: " + first_error(e.problems));
+    }
+}
+
+}  // namespace
+
+void comparison_page(ReviewSheet& sheet, const ReviewContent& content) {
+    if (!content.comparison) return;
+    const bool two = content.plans.size() == 2;
+    const std::string rest = two ? "The two plans" : "The plans";
+    const bool steps = std::all_of(content.evaluations.begin(), content.evaluations.end(),
+                                   [](const Evaluation& e) { return e.step.has_value(); });
+    if (!two) candidates_page(sheet, content);
+    if (two && steps) pair_page(sheet, content);
+    if (two && !steps) {
+        sheet.begin(decision_of(content, nullptr));
+        sheet.words(comparison_verdict(content));
+    } else if (sheet.paper().wide || sheet.paper().one_a_page) {
+        sheet.begin(rest);
+    } else {
+        sheet.go_on_as(rest);
+        sheet.gap(1);
+    }
+    name_plans(sheet, content);
+    sheet.gap(0.4f);
+    comparison_tables(sheet, content);
 }
 
 }  // namespace pentamesh::ui

@@ -3,6 +3,9 @@
 #include "app/ui/review/pages.h"
 #include "core/base/text.h"
 
+#include <utility>
+#include <vector>
+
 namespace pentamesh::ui {
 
 namespace {
@@ -31,7 +34,8 @@ Table savings_of_plan(const Reviewed& of) {
                    {"parameters", "gradients", "optimizer", "activations", "buffers"});
 }
 
-// Returns a table of the memory that each stage holds and the memory left free.
+// Returns a table of the memory that each stage holds and the memory left free; stages that hold the same are
+// one row.
 Table stages_of(const Memory& m) {
     Table t = columns_of(memory_table(m), {"stage", "layers", "parameters", "gradients", "optimizer",
                                            "activations", "buffers", "total", "in_flight_microbatches"});
@@ -39,6 +43,12 @@ Table stages_of(const Memory& m) {
     t.columns.insert(t.columns.end(), free.columns.begin(), free.columns.end());
     for (std::size_t i = 0; i < t.rows.size(); ++i)
         t.rows[i].insert(t.rows[i].end(), free.rows[i].begin(), free.rows[i].end());
+    std::vector<Table::Row> joined;
+    for (const StageRun& run : stage_runs(m)) {
+        joined.push_back(t.rows[run.first]);
+        joined.back()[0] = name_of(run);
+    }
+    t.rows = std::move(joined);
     return t;
 }
 
@@ -47,6 +57,7 @@ Table stages_of(const Memory& m) {
 void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     sheet.begin("Memory: what each GPU holds");
+    sheet.place(kMemoryPage);
     const Memory& m = of.evaluation.memory;
     if (!of.evaluation.valid || m.stage.empty()) return;
     sheet.words(fit_words(m), sheet.strong());

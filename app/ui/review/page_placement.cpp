@@ -1,8 +1,11 @@
 #include "app/tables/comm.h"
+#include "app/tables/review.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "core/base/text.h"
+#include "core/mesh/failure.h"
 #include "core/mesh/places.h"
+#include "core/step/cost.h"
 
 #include <algorithm>
 
@@ -36,6 +39,36 @@ void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<Gr
     }
 }
 
+namespace {
+
+// Says who waits when a node is lost, what survives, and how often it happens where the plan says so.
+void draw_failure(ReviewSheet& sheet, const Reviewed& of) {
+    const Failure f = lose_node(of.plan, of.evaluation.mesh, 0);
+    if (f.axes.empty()) return;
+    const std::string node(domain_name(of.plan.cluster));
+    std::string words =
+        "Without " + node + " 0 no step ends: " + with_commas(f.waiting) + " other GPUs wait. "
+        + sentence(f.replicas_hit, " of ", pentamesh::count_text(f.replicas, "data-parallel rank"),
+                   f.replicas_hit == 1 ? " loses GPUs. " : " lose GPUs. ")
+        + (f.state_survives ? "Other GPUs hold every shard that is lost."
+                            : "No other GPU holds its shards: the run goes back to its last "
+                              "checkpoint.");
+    const Cost cost = cost_of(of.plan, of.evaluation.step ? of.evaluation.step->tokens_per_s : 0);
+    if (cost.hours_between_failures)
+        words += " A GPU of the cluster fails every " + three_digits(*cost.hours_between_failures) + " hours";
+    if (cost.hours_between_failures && cost.goodput)
+        words += ", and " + percent_text(*cost.goodput) + " of the time the training moves on";
+    if (cost.hours_between_failures) words += ".";
+    const Table hit = failure_table(f);
+    sheet.head("If a " + node + " is lost",
+               sheet.words_height(words, sheet.width()) + sheet.table_start(hit));
+    sheet.words(words);
+    sheet.gap(0.3f);
+    sheet.table(hit);
+}
+
+}  // namespace
+
 void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     sheet.begin("Placement: who talks to whom, over which link");
@@ -53,11 +86,12 @@ void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.gap(0.3f);
     draw_axes_grid(sheet, of, axes);
     const Table groups = without(groups_table(of.plan, of.evaluation, kinds_of(of.evaluation), false),
-                                 {"per_fast_domain", "sharing_node"});
+                                 {"per_fast_domain", "sharing_node", "collectives"});
     sheet.head("Groups by link", sheet.paper().line() + sheet.table_start(groups));
     sheet.words("Of how many groups the slowest link is this one. Combined axes below their parts.",
                 sheet.faint());
     sheet.table(groups);
+    draw_failure(sheet, of);
 }
 
 }  // namespace pentamesh::ui

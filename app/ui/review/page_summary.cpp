@@ -1,8 +1,8 @@
 #include "app/tables/comm.h"
 #include "app/tables/compare.h"
 #include "app/tables/review.h"
+#include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
-#include "app/ui/views/compare/compare_shown.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "core/base/text.h"
 #include "core/explain/verdict.h"
@@ -13,14 +13,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 namespace pentamesh::ui {
 
 namespace {
-
-std::string by_and_when(const ReviewRequest& r) {
-    return r.author + (!r.author.empty() && !r.date.empty() ? ", " : "") + r.date;
-}
 
 std::string layout_words(const Reviewed& of) {
     if (!of.evaluation.valid) return "";
@@ -76,6 +73,17 @@ void figures_and_mesh(ReviewSheet& sheet, const Reviewed& of) {
 
 }  // namespace
 
+std::string by_and_when(const ReviewRequest& r) {
+    return r.author + (!r.author.empty() && !r.date.empty() ? ", " : "") + r.date;
+}
+
+std::string problem_words(const Problem& p) {
+    static constexpr std::array<const char*, 3> kWords{"Error", "Warning", "Note"};
+    const std::string change = words_of(p.fix);
+    return kWords[static_cast<std::size_t>(p.severity)] + (": " + p.message)
+           + (change.empty() ? "" : " Change: " + change + ".");
+}
+
 bool in_use(const Evaluation& e, GroupKind axis) {
     return e.groups[axis].groups > 0 && e.groups[axis].degree > 1;
 }
@@ -106,45 +114,58 @@ void draw_item(ReviewSheet& sheet, Color mark, std::string_view words) {
 
 void draw_problem_list(ReviewSheet& sheet, const Evaluation& e) {
     const Theme& t = sheet.theme();
-    static constexpr std::array<const char*, 3> kWords{"Error", "Warning", "Note"};
     if (e.problems.empty()) sheet.words("None.");
     for (const Problem& p : e.problems) {
-        const std::string change = words_of(p.fix);
         const Color mark = p.severity == Severity::error     ? t.bad
                            : p.severity == Severity::warning ? t.amber
                                                              : t.secondary;
-        draw_item(sheet, mark,
-                  std::string(kWords[static_cast<std::size_t>(p.severity)]) + ": " + p.message
-                      + (change.empty() ? "" : " Change: " + change + "."));
+        draw_item(sheet, mark, problem_words(p));
         sheet.gap(0.2f);
     }
+}
+
+void author_words(ReviewSheet& sheet, const AuthorWords& words) {
+    const std::array<std::pair<const char*, const std::string*>, 5> said{
+        {{"Decision", &words.decision},
+         {"Alternatives", &words.alternatives},
+         {"Open questions", &words.open_questions},
+         {"Risks", &words.risks},
+         {"Owner", &words.owner}}};
+    if (words == AuthorWords{}) return;
+    sheet.head("In the author's words", sheet.paper().line() * 2);
+    for (const auto& [name, text] : said) {
+        if (text->empty()) continue;
+        sheet.words(name, sheet.strong());
+        for (const std::string& item : items_of(*text)) draw_item(sheet, sheet.theme().secondary, item);
+        sheet.gap(0.3f);
+    }
+    sheet.gap();
 }
 
 void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     const ReviewRequest& r = content.request;
-    if (of.evaluation.step) {
-        decision_page(sheet, content);
+    bool said = false;  // all of the author's words, on the first page
+    if (of.evaluation.step && !content.comparison) {
+        said = decision_page(sheet, content);
         if (r.first_page_only) return;
     }
     sheet.begin(r.title.empty() ? title_of(of.plan) : r.title);
     if (!r.title.empty() && r.title != title_of(of.plan)) sheet.words(title_of(of.plan), sheet.strong());
     if (const std::string by = by_and_when(r); !by.empty()) sheet.words(by, sheet.faint());
+    if (content.comparison)
+        sheet.words("The pages from here on are of " + plan_letter(content.request.second_is_a ? 1 : 0) + ".",
+                    sheet.strong());
     sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
     if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
-    if (content.comparison) {
-        const std::size_t other = content.request.second_is_a ? 0 : 1;
-        sheet.words("Beside " + full_title(*content.comparison, other) + " as " + plan_letter(other) + ". "
-                        + comparison_verdict(content),
-                    sheet.strong());
-    }
     sheet.gap();
     if (of.evaluation.valid) {
         figures_and_mesh(sheet, of);
         sheet.gap();
     }
+    if (!said) author_words(sheet, of.plan.review);
     if (!of.plan.notes.empty()) {
-        sheet.head("What was decided", sheet.paper().line() * 2);
+        sheet.head("Notes of the plan", sheet.paper().line() * 2);
         sheet.words(of.plan.notes);
         sheet.gap();
     }

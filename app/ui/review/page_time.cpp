@@ -50,6 +50,7 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     const Evaluation& e = of.evaluation;
     sheet.begin("Time: how long a step takes, and why");
+    sheet.place(kTimePage);
     if (!e.valid) return;
     if (!e.step) {
         sheet.words("No time comes out of this plan: see the problems on the first page.");
@@ -73,6 +74,10 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.need(std::min(figure, sheet.whole()));
         draw_timeline_figure(sheet, sheet.take(std::min(figure, sheet.left())), e.timeline);
         sheet.gap(0.8f);
+    }
+    if (const Table cost = cost_table(of.plan, &*e.step); !cost.rows.empty()) {
+        sheet.head("What the training takes", sheet.table_start(cost));
+        sheet.table(cost);
     }
     if (!content.sensitivity) return;
     const Sensitivity& s = *content.sensitivity;

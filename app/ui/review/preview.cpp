@@ -52,6 +52,7 @@ void ReviewPages::count(const ReviewRequest& request) {
     c.pages = review_pages_of(request, c.plans.size() > 1, c.evaluations[0].valid);
     c.request = request;
     c.request.second_is_a = true;
+    c.take_words();
     const Small small({0, 0, 100, 100}, request);
     ReviewSheet sheet = sheet_of(
         small, c, request, [](const std::string&) { return Canvas(nullptr, 1); }, 0);
@@ -69,7 +70,8 @@ int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, in
     if (small.k <= 0 || canvas.list() == nullptr) return 0;
     const auto same = [](const ReviewRequest& a, const ReviewRequest& b) {
         return a.paper == b.paper && a.theme == b.theme && a.pages == b.pages && a.title == b.title
-               && a.author == b.author && a.date == b.date && a.one_a_page == b.one_a_page;
+               && a.author == b.author && a.date == b.date && a.words == b.words
+               && a.one_a_page == b.one_a_page;
     };
     if (!counted_ || !same(*counted_, request)) count(request);
     const int all = begins_.back();
@@ -102,6 +104,7 @@ void ReviewFirstPage::draw(Canvas& canvas, Rect box, const ReviewRequest& reques
     const Small small(box, request);
     if (small.k <= 0 || canvas.list() == nullptr) return;
     content_->request = request;
+    content_->take_words();
     bool first = true;
     const auto turn = [&](const std::string&) {  // the rest, on another page, is not shown
         return std::exchange(first, false) ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);

@@ -47,7 +47,12 @@ void draw_report_figure(ReviewSheet& sheet, const Reviewed& of, ReportFigure fig
 std::string report_figure(const Presets& presets, const Plan& plan, const Evaluation& e, ReportFigure figure,
                           const FontFiles& fonts) {
     if (!has_figure(e, figure)) return {};
-    const Reviewed of{plan, e, presets};
+    return figure_svg(fonts, [&](ReviewSheet& sheet) {
+        draw_report_figure(sheet, {plan, e, presets}, figure);
+    });
+}
+
+std::string figure_svg(const FontFiles& fonts, const std::function<void(ReviewSheet&)>& draw) {
     Paper paper = paper_of(PaperKind::a4);
     paper.size = {kReportWidth, kTallest};
     paper.margin = 16;
@@ -60,7 +65,7 @@ std::string report_figure(const Presets& presets, const Plan& plan, const Evalua
         ReviewSheet sheet({[&](const std::string&) { return Canvas(nullptr, 1, &page); }, 0}, paper,
                           theme_of(ThemeId::light), "", "", "");
         sheet.begin_bare();
-        draw_report_figure(sheet, of, figure);
+        draw(sheet);
         paper.size.y = std::ceil(paper.size.y - sheet.left()) + 1;
         if (format == PageFormat::svg) svg = page.finish();
     }

@@ -4,6 +4,7 @@
 #include "app/ui/review/pages.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/base/sha256.h"
@@ -51,13 +52,14 @@ std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, 
         const bool placed = page == ReviewPage::comparison || page == ReviewPage::scale;
         if ((valid || !figures) && !placed) out.push_back(page);
     }
-    if (two) out.insert(out.begin() + 1, ReviewPage::comparison);  // it comes before the evidence
+    if (two) out.insert(out.begin(), ReviewPage::comparison);  // it decides, and comes before the evidence
     return out;
 }
 
 ReviewContent review_content_of(const Presets& presets, std::span<const Plan> plans,
                                 const ReviewRequest& request) {
     ReviewContent c{{plans.begin(), plans.end()}, {}, presets, request, {}, {}, {}, 0, {}};
+    c.take_words();
     for (const Plan& p : plans) c.evaluations.push_back(assess(p));
     const Evaluation& e = c.evaluations[0];
     c.pages = review_pages_of(request, plans.size() > 1, e.valid);
@@ -109,16 +111,34 @@ struct Printer {
     std::vector<std::string> embedded{};  // the plans' texts
     std::string title{}, foot{}, banner{};
     int pages = 0;
-    int cut = 0;  // texts that did not fit
+    int cut = 0;                     // texts that did not fit
+    std::vector<SheetMark> marks{};  // of all pages
 
-    ReviewSheet sheet(std::function<Canvas(const std::string&)> turn) {
-        return {{std::move(turn), pages}, paper, theme_of(content.request.theme), title, foot, banner};
+    // Returns where links of that name lead to; null: nowhere.
+    [[nodiscard]] const SheetMark* place(const std::string& name) const {
+        const auto at = std::find_if(marks.begin(), marks.end(), [&](const SheetMark& m) {
+            return m.kind == SheetMark::Kind::place && m.words == name;
+        });
+        return at == marks.end() ? nullptr : &*at;
+    }
+
+    ReviewSheet sheet(std::function<Canvas(const std::string&)> turn,
+                      std::function<void(const SheetMark&)> mark = {},
+                      std::function<void(std::string_view)> piece = {}) {
+        return {{std::move(turn), pages, std::move(mark), std::move(piece)},
+                paper,
+                theme_of(content.request.theme),
+                title,
+                foot,
+                banner};
     }
     void count_pages() {
         pages = 0;
+        marks.clear();
         if (content.request.text_runs != nullptr) content.request.text_runs->clear();
         Page blank(PageSpec{PageFormat::none, paper.size, faces, "", {}, 1, content.request.text_runs});
-        ReviewSheet s = sheet([&](const std::string&) { return Canvas(nullptr, 1, &blank); });
+        ReviewSheet s = sheet([&](const std::string&) { return Canvas(nullptr, 1, &blank); },
+                              [&](const SheetMark& m) { marks.push_back(m); });
         draw_pages(s, content);
         pages = s.page();
         cut = s.cut();
@@ -127,17 +147,7 @@ struct Printer {
         return {format, paper.size, faces, title, with_plan ? embedded : std::vector<std::string>{},
                 1,      nullptr};
     }
-    std::string pdf() {
-        Page page(spec(PageFormat::pdf, true));
-        bool first = true;
-        ReviewSheet s = sheet([&](const std::string&) {
-            if (!first) page.next();
-            first = false;
-            return Canvas(nullptr, 1, &page);
-        });
-        draw_pages(s, content);
-        return page.finish();
-    }
+    std::string pdf();
     // Returns one file for each page.
     std::vector<ReviewFile> single(const PageSpec& of, std::string_view ending) {
         std::vector<ReviewFile> out;
@@ -174,33 +184,122 @@ std::string html_head(const Printer& p) {
            + "in;margin:0}\nbody{margin:0;background:" + hex(t.window)
            + "}\nsection{margin:24px auto;max-width:" + exact_text(static_cast<double>(p.paper.size.x))
            + "px;box-shadow:0 0 0 1px " + hex(t.hairline)
-           + "}\nsection>svg{display:block;width:100%;height:auto}\n@media print{section{margin:0;max-width:"
+           + "}\nsection>svg{display:block;width:100%;height:auto}\nh2,h3{position:absolute;width:1px;height:"
+             "1px;"
+             "margin:0;overflow:hidden;clip-path:inset(50%)}\nnav{max-width:60em;margin:24px "
+             "auto;font:15px/1.5 "
+             "system-ui,sans-serif;color:"
+           + hex(t.secondary) + "}\nnav>ol{columns:2}\nnav a{color:" + hex(t.text)
+           + "}\n@media print{nav{display:none}section{margin:0;max-width:"
              "none;box-shadow:none;break-after:page;-webkit-print-color-adjust:exact;print-color-adjust:"
              "exact}"
              "section:last-of-type{break-after:auto}}\n</style>\n";
+}
+
+std::string Printer::pdf() {
+    Page page(spec(PageFormat::pdf, true));
+    bool first = true;
+    const auto turn = [&](const std::string&) {
+        if (!first) page.next();
+        first = false;
+        return Canvas(nullptr, 1, &page);
+    };
+    const auto place_of = [](const SheetMark& m) { return PagePlace{m.page, {m.box.x, m.box.y}}; };
+    const auto mark = [&](const SheetMark& m) {
+        const SheetMark* to = m.kind == SheetMark::Kind::link ? place(m.words) : nullptr;
+        if (to != nullptr) page.link(m.box, place_of(*to));
+    };
+    const auto piece = [&](std::string_view name) {
+        if (name.empty())
+            page.end_piece();
+        else
+            page.begin_piece(name);
+    };
+    ReviewSheet s = sheet(turn, mark, piece);
+    draw_pages(s, content);
+    int section = 0;
+    for (const SheetMark& m : marks) {
+        if (m.kind == SheetMark::Kind::section) section = page.outline(m.words, place_of(m));
+        if (m.kind == SheetMark::Kind::heading) page.outline(m.words, place_of(m), section);
+    }
+    return page.finish();
+}
+
+// Returns the list of contents, which is not printed.
+std::string html_contents(const Printer& p) {
+    std::string out = "<nav aria-label=\"Contents\">\n<ol>\n";
+    bool item = false, list = false;
+    const auto link = [](const SheetMark& m) {
+        return "<a href=\"#p" + std::to_string(m.page) + "\">" + html_text(m.words) + "</a>";
+    };
+    for (const SheetMark& m : p.marks) {
+        if (m.kind == SheetMark::Kind::section) {
+            out += (list ? "</ol>" : "") + std::string(item ? "</li>\n" : "") + "<li>" + link(m);
+            item = true, list = false;
+        } else if (m.kind == SheetMark::Kind::heading && item) {
+            out += (list ? "" : "<ol>") + std::string("<li>") + link(m) + "</li>";
+            list = true;
+        }
+    }
+    return out + (list ? "</ol>" : "") + (item ? "</li>\n" : "") + "</ol>\n</nav>\n";
+}
+
+// Returns a page's headings, for those who hear the page: its picture has them as words among others.
+std::string html_headings(const Printer& p, int page) {
+    std::string out;
+    for (const SheetMark& m : p.marks) {
+        if (m.page != page) continue;
+        if (m.kind == SheetMark::Kind::section) out += "<h2>" + html_text(m.words) + "</h2>\n";
+        if (m.kind == SheetMark::Kind::heading) out += "<h3>" + html_text(m.words) + "</h3>\n";
+    }
+    return out;
+}
+
+// Returns the links of a page, each over the part of the picture that leads elsewhere.
+std::string svg_links(const Printer& p, int page) {
+    std::string out;
+    const auto number = [](float v) { return exact_text(std::round(static_cast<double>(v))); };
+    for (const SheetMark& m : p.marks) {
+        const SheetMark* to = m.page == page && m.kind == SheetMark::Kind::link ? p.place(m.words) : nullptr;
+        if (to == nullptr || to->page == page) continue;
+        out += "<a href=\"#p" + std::to_string(to->page) + "\"><rect x=\"" + number(m.box.x) + "\" y=\""
+               + number(m.box.y) + "\" width=\"" + number(m.box.w) + "\" height=\"" + number(m.box.h)
+               + "\" fill=\"transparent\"/></a>";
+    }
+    return out;
 }
 
 std::string Printer::html() {
     const PageFormat format = content.request.outlines ? PageFormat::svg_outlines : PageFormat::svg;
     PageSpec of = spec(format, false);
     of.title.clear();
-    std::string out = html_head(*this);
-    for (const ReviewFile& f : single(of, "svg"))
-        out += "<section>\n" + f.bytes.substr(f.bytes.find("<svg")) + "</section>\n";
+    std::string out = html_head(*this) + html_contents(*this);
+    int page = 0;
+    for (const ReviewFile& f : single(of, "svg")) {
+        std::string svg = f.bytes.substr(f.bytes.find("<svg"));
+        ++page;
+        svg.insert(svg.rfind("</svg>"), svg_links(*this, page));
+        out += "<section id=\"p" + std::to_string(page) + "\">\n" + html_headings(*this, page) + svg
+               + "</section>\n";
+    }
     return out + html_embedded(embedded) + "</html>\n";
 }
 
 Printer printer_of(const Presets& presets, std::span<const Plan> plans, const ReviewRequest& request,
                    const FontFiles& fonts) {
     Printer p{review_content_of(presets, plans, request), request.page(), load_faces(fonts)};
-    std::string sums;
-    for (const Plan& plan : plans) {
+    std::string sums, all;
+    for (const Plan& plan : p.content.plans) {
         p.embedded.push_back(write_plan(without_own_presets(plan, presets)));  // it is opened elsewhere
+        all += p.embedded.back();
         sums += (sums.empty() ? " " : ", ") + sha256_of(p.embedded.back()).substr(0, kChecksumDigits);
     }
+    if (plans.size() > 2)
+        sums = " " + sha256_of(all).substr(0, kChecksumDigits);  // of all, one after another
     p.title = request.title.empty() ? title_of(plans[0]) : request.title;
     p.foot = std::string("Pentamesh ") + PENTAMESH_VERSION + "   ·   sha256 of the "
-             + (plans.size() > 1 ? "plans" : "plan") + sums;
+             + (plans.size() > 1 ? "plans" : "plan") + sums
+             + (request.date.empty() ? "" : "   ·   " + request.date);
     p.banner = review_banner(p.content.evaluations[0]);
     p.count_pages();
     return p;
@@ -257,12 +356,14 @@ ReviewForm review_form_of(std::string_view file) {
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (ending == ".pdf") return ReviewForm::pdf;
     if (ending == ".html" || ending == ".htm") return ReviewForm::html;
-    for (const std::string_view other : {".svg", ".png", ".jpg", ".jpeg", ".md", ".txt", ".json", ".csv"})
+    if (ending == ".md" || ending == ".markdown") return ReviewForm::markdown;
+    for (const std::string_view other : {".svg", ".png", ".jpg", ".jpeg", ".txt", ".json", ".csv"})
         if (ending == other)
-            throw Error(ErrorKind::usage, "", "",
-                        "a review is written to a file that ends in .pdf or .html, or to a folder of SVG and "
-                        "PNG; found \""
-                            + std::string(file) + "\"");
+            throw Error(
+                ErrorKind::usage, "", "",
+                "a review is written to a file that ends in .pdf, .html or .md, or to a folder of SVG "
+                "and PNG; found \""
+                    + std::string(file) + "\"");
     return ReviewForm::folder;
 }
 
@@ -271,6 +372,7 @@ std::vector<ReviewFile> make_review(const Presets& presets, std::span<const Plan
     Printer p = printer_of(presets, plans, request, fonts);
     if (form == ReviewForm::pdf) return {{"", p.pdf()}};
     if (form == ReviewForm::html) return {{"", p.html()}};
+    if (form == ReviewForm::markdown) return markdown_review(p.content, p.title, p.foot, p.embedded, fonts);
     const PageFormat svg = request.outlines ? PageFormat::svg_outlines : PageFormat::svg;
     std::vector<ReviewFile> out = p.single(p.spec(svg, true), "svg");
     if (!pages_available()) return out;
@@ -279,6 +381,22 @@ std::vector<ReviewFile> make_review(const Presets& presets, std::span<const Plan
     png.scale = std::max(1.0f, kFullHd / std::max(p.paper.size.x, p.paper.size.y));
     for (ReviewFile& f : p.single(png, "png")) out.push_back(std::move(f));
     return out;
+}
+
+std::string files_folder_of(const std::filesystem::path& text) {
+    return text.stem().string() + "_files";
+}
+
+void write_review(const std::filesystem::path& to, const std::vector<ReviewFile>& files, ReviewForm form) {
+    const std::filesystem::path home = form == ReviewForm::folder ? to : to.parent_path();
+    for (const ReviewFile& f : files) {
+        const std::filesystem::path path = f.name.empty() ? to : home / f.name;
+        std::error_code error;
+        if (!f.name.empty()) std::filesystem::create_directories(path.parent_path(), error);
+        if (error)
+            throw Error(ErrorKind::io, path.parent_path().string(), "", "cannot be made: " + error.message());
+        write_file(path, f.bytes);
+    }
 }
 
 std::string make_review_picture(const Presets& presets, const Plan& plan, const ReviewRequest& request,

@@ -1,4 +1,4 @@
-// Makes a design review: a plan, or two, as pages to print, show and send. Its formats are PDF, one HTML
+// Makes a design review: a plan, or several, as pages to print, show and send. Its formats are PDF, one HTML
 // file, a folder of SVG and PNG. Every figure is evaluate's own and comes from the tables that the window
 // shows.
 #pragma once
@@ -9,6 +9,7 @@
 #include "core/plan/plan.h"
 #include "render/page.h"
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,7 +33,7 @@ inline constexpr int kReviewPageCount = 8;
 // Reads "1,3-5" or "summary,memory-communication": in this order, each once. Throws Error of kind usage.
 [[nodiscard]] std::vector<ReviewPage> review_pages_named(std::string_view list);
 
-enum class ReviewForm : std::uint8_t { pdf, html, folder };
+enum class ReviewForm : std::uint8_t { pdf, html, markdown, folder };
 // Returns the form for a file's ending; a name without one of those is a folder.
 [[nodiscard]] ReviewForm review_form_of(std::string_view file);
 
@@ -42,26 +43,33 @@ struct ReviewRequest {
     ThemeId theme = ThemeId::light;
     std::vector<ReviewPage> pages{};            // empty: all that the plans have
     std::string title{}, author{}, date{};      // empty: the plan's own title, none, none
-    std::string decision{}, owner{};            // the author's own, in the place of the program's; none
+    std::optional<AuthorWords> words{};         // in the place of those of the first plan
     bool first_page_only = false;               // of the summary: for a picture
     bool second_is_a = false;                   // the comparison calls the second plan A, as what was pinned
     bool outlines = false;                      // SVG: text as shapes
     bool one_a_page = false;                    // each figure and table has a page of its own
+    std::string files_folder = "review_files";  // Markdown: of its pictures, next to it
     std::vector<TextRun>* text_runs = nullptr;  // gets all text of the pages, in drawing order
     [[nodiscard]] Paper page() const;
 };
 
 struct ReviewFile {
-    std::string name;  // in a folder: "01.svg"; else empty
+    std::string name;  // in a folder: "01.svg"; of a picture next to a text: "review_files/memory.svg"
     std::string bytes;
 };
 
-// Takes one plan or two; the first is compared with the second. An impossible plan has pages that say so and
+// Takes one plan, or up to kMostCompared; the first is the one under review, the others are compared with it.
+// An impossible plan has pages that say so and
 // show no figures. The same plans give the same bytes. Throws Error for a page that does not exist (usage),
 // or without Cairo where PDF or PNG is asked for (io).
 [[nodiscard]] std::vector<ReviewFile> make_review(const Presets& presets, std::span<const Plan> plans,
                                                   const ReviewRequest& request, ReviewForm form,
                                                   const FontFiles& fonts);
+// Writes what make_review returned: one file, a folder of files, or a text with a folder next to it. Throws
+// Error of kind io.
+void write_review(const std::filesystem::path& to, const std::vector<ReviewFile>& files, ReviewForm form);
+// Returns the name of the folder next to a text of that name: "review_files".
+[[nodiscard]] std::string files_folder_of(const std::filesystem::path& text);
 // Returns the first page of it as a picture, of `request.size`; a height of 0 is as much as the page takes.
 // The form is "png", "svg" or "pdf". `scale` is the number of pixels of a PNG per logical pixel.
 [[nodiscard]] std::string make_review_picture(const Presets& presets, const Plan& plan,

@@ -14,11 +14,22 @@ void ReviewSheet::label(Rect box, std::string_view words, const TextStyle& style
     if (canvas_.text_in(box, words, style, align)) ++cut_;
 }
 
+void ReviewSheet::begin_piece(std::string_view name) {
+    pieces_.emplace_back(name);
+    if (target_.piece) target_.piece(name);
+}
+
+void ReviewSheet::end_piece() {
+    pieces_.pop_back();
+    if (target_.piece) target_.piece("");
+}
+
 void ReviewSheet::begin(std::string section) {
     section_ = std::move(section);
     heading_.clear();
     columns_ = 1;
     turn(false);
+    mark(SheetMark::Kind::section, section_, {0, 0, paper_.size.x, 1});
 }
 
 void ReviewSheet::begin_bare() {
@@ -61,16 +72,21 @@ void ReviewSheet::columns(int count) {
     next_column();
 }
 
-void ReviewSheet::entry(std::string_view head, std::string_view text) {
+void ReviewSheet::entry(std::string_view head, std::string_view text, std::string_view to) {
     const auto lines =
         canvas_.wrapped(room_.w, head, strong()).size() + canvas_.wrapped(room_.w, text, faint()).size();
     need(std::min(whole_, paper_.line() * static_cast<float>(lines)));
+    const int page = page_;
+    const Rect from = room_;
     words(head, strong());
     words(text, faint());
+    if (page == page_ && from.x == room_.x) link({from.x, from.y, from.w, room_.y - from.y}, to);
     gap(0.25f);
 }
 
 void ReviewSheet::turn_page(bool continued) {
+    const std::vector<std::string> open = std::exchange(pieces_, {});
+    for (std::size_t i = 0; i < open.size() && target_.piece; ++i) target_.piece("");
     canvas_ = target_.turn(section_);
     ++page_;
     Rect page{origin_.x, origin_.y, paper_.size.x, paper_.size.y};
@@ -92,7 +108,10 @@ void ReviewSheet::turn_page(bool continued) {
     const std::string words = (heading_.empty() ? section_ : heading_) + (continued ? ", continued" : "");
     const bool part = !heading_.empty() && section_ != plan_title_;
     const std::string under = (part ? section_ + "  ·  " : "") + plan_title_;
-    canvas_.paragraph(page, words, title, h);
+    {
+        const Piece piece(*this, continued ? "P" : "H1");
+        canvas_.paragraph(page, words, title, h);
+    }
     page.cut_top(canvas_.paragraph_height(page.w, words, title, h));
     if (words != under) page.cut_top(canvas_.paragraph(page, under, faint(), line));
     page.cut_top(line * 0.4f);
@@ -107,6 +126,7 @@ void ReviewSheet::turn_page(bool continued) {
     }
     room_ = page;
     whole_ = page.h;
+    for (const std::string& name : open) begin_piece(name);
 }
 
 void ReviewSheet::need(float height) {
@@ -126,6 +146,7 @@ void ReviewSheet::head(std::string_view words, float behind) {
     if (paper_.one_a_page && columns_ == 1 && room_.h < whole_) {
         heading_ = words;
         turn_page(false);
+        mark(SheetMark::Kind::heading, words, {room_.x, 0, room_.w, 1});
         return;
     }
     if (paper_.one_a_page) heading_ = words;
@@ -133,6 +154,8 @@ void ReviewSheet::head(std::string_view words, float behind) {
     const float line = paper_.head * 1.35f;
     const float h = canvas_.paragraph_height(room_.w, words, style, line) + paper_.line() * 0.25f;
     need(h + std::min(behind, whole_ - h));
+    mark(SheetMark::Kind::heading, words, {room_.x, room_.y, room_.w, h});
+    const Piece piece(*this, "H2");
     canvas_.paragraph(room_, words, style, line);
     room_.cut_top(h);
 }
@@ -142,6 +165,7 @@ float ReviewSheet::words_height(std::string_view words, float width) const {
 }
 
 void ReviewSheet::words(std::string_view words, const TextStyle& style) {
+    const Piece piece(*this, "P");
     for (const std::string_view line : canvas_.wrapped(room_.w, words, style))
         label(take(paper_.line()), line, style);
 }

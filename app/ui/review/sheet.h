@@ -6,6 +6,7 @@
 #include "app/ui/review/paper.h"
 #include "render/canvas.h"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,10 +14,20 @@
 
 namespace pentamesh::ui {
 
+// Says what stands where in the document: for contents, outlines and links.
+struct SheetMark {
+    enum class Kind : std::uint8_t { section, heading, place, link } kind = Kind::section;
+    std::string words;  // of a place, its name; of a link, the name of the place that it leads to
+    int page = 1;
+    Rect box{};
+};
+
 // Receives the pages. `turn` begins the next page and returns its canvas.
 struct SheetTarget {
     std::function<Canvas(const std::string& section)> turn;
-    int pages = 0;  // the number of pages; 0: not known yet
+    int pages = 0;                                       // the number of pages; 0: not known yet
+    std::function<void(const SheetMark&)> mark{};        // gets what stands where, page after page
+    std::function<void(std::string_view name)> piece{};  // begins a piece as Page does; "" ends the last one
 };
 
 class ReviewSheet {
@@ -45,13 +56,20 @@ class ReviewSheet {
     void go_on_after(int pages) { page_ = pages; }
     // Begins a new page of that name.
     void begin(std::string section);
+    // Sets the name of the pages that follow; this one goes on.
+    void go_on_as(std::string section) { section_ = std::move(section); }
     // Begins a page without title and foot, for a figure by itself.
     void begin_bare();
     // Sets all that follows in so many columns, each filled before the next one and the next page; 1 means as
     // wide as the page again, below them.
     void columns(int count);
-    // Writes a heading of one line and sentences below it, in one piece where a column has room for it.
-    void entry(std::string_view head, std::string_view text);
+    // Writes a heading of one line and sentences below it, in one piece where a column has room for it. Both
+    // lead to a place.
+    void entry(std::string_view head, std::string_view text, std::string_view to);
+    // Gives what follows a name that links lead to.
+    void place(std::string_view name) { mark(SheetMark::Kind::place, name, {room_.x, room_.y, room_.w, 1}); }
+    // Makes a part of the page lead to the place of that name.
+    void link(Rect box, std::string_view to) { mark(SheetMark::Kind::link, to, box); }
     // Begins a new column or page, "Memory, continued", unless so much height is free.
     void need(float height);
     // Returns a strip as wide as the page.
@@ -78,7 +96,25 @@ class ReviewSheet {
     void label(Rect box, std::string_view words, const TextStyle& style, Align align = Align::left);
 
   private:
+    // All that is written while it lives is a piece of the document; pieces end with a page and go on.
+    class Piece {
+      public:
+        Piece(ReviewSheet& sheet, std::string_view name) : sheet_(sheet) { sheet_.begin_piece(name); }
+        ~Piece() { sheet_.end_piece(); }
+        Piece(const Piece&) = delete;
+        Piece& operator=(const Piece&) = delete;
+
+      private:
+        ReviewSheet& sheet_;
+    };
+    void begin_piece(std::string_view name);
+    void end_piece();
+    void mark(SheetMark::Kind kind, std::string_view words, Rect box) {
+        if (target_.mark) target_.mark({kind, std::string(words), page_, box});
+    }
+
     SheetTarget target_;
+    std::vector<std::string> pieces_{};  // that are open
     const Paper& paper_;
     const Theme& theme_;
     std::string plan_title_, foot_, banner_, section_;

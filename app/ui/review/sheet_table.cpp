@@ -139,6 +139,7 @@ void ReviewSheet::draw_cells(const Table& t, const Part& part, Rect row, const L
                              const TextStyle& style, std::size_t first, std::size_t count) {
     for (std::size_t i = 0; i < part.column.size(); ++i) {
         const bool right = t.columns[part.column[i]].shown != Shown::words;
+        const Piece piece(*this, style.face == Face::semibold ? "TH" : "TD");
         for (std::size_t k = first; k < std::min(first + count, lines[i].size()); ++k)
             label({row.x + part.x[i], row.y + static_cast<float>(k - first) * paper_.line(), part.w[i] + 1,
                    paper_.line()},
@@ -154,6 +155,7 @@ float ReviewSheet::table_head(const Table& t, const Part& part, Rect room, bool 
     const std::size_t n = most_lines(lines);
     const float h = height_of(n);
     if (!draw) return h;
+    const Piece row(*this, "TR");
     // Titles are aligned to the line below them.
     for (std::size_t i = 0; i < part.column.size(); ++i) {
         Part one{{part.column[i]}, {part.x[i]}, {part.w[i]}, part.size};
@@ -166,6 +168,7 @@ float ReviewSheet::table_head(const Table& t, const Part& part, Rect room, bool 
 }
 
 void ReviewSheet::draw_part(const Table& t, const Part& part) {
+    const Piece table(*this, "Table");
     const auto height = [&](const Table::Row& cells) {
         return height_of(most_lines(lines_of(part, cells, cell_style(*this, part.size))));
     };
@@ -185,6 +188,7 @@ void ReviewSheet::draw_part(const Table& t, const Part& part) {
                 static_cast<std::size_t>(std::max(1.0f, (room_.h - paper_.body * 0.35f) / paper_.line()));
             const std::size_t count = std::min(all - first, fit);
             const float h = height_of(count);
+            const Piece row(*this, "TR");
             draw_cells(t, part, {room_.x, room_.y + paper_.body * 0.17f, room_.w, h}, lines,
                        cell_style(*this, part.size), first, count);
             room_.cut_top(h);
@@ -222,6 +226,8 @@ void ReviewSheet::table(const Table& exact) {
 float ReviewSheet::table_in(Rect room, const Table& exact, bool draw) {
     const Table t = worded(exact);
     const float top = room.y;
+    std::optional<Piece> table;
+    if (draw) table.emplace(*this, "Table");
     for (const Part& part : parts_of(t, room.w)) {
         room.cut_top(table_head(t, part, room, draw));
         for (const Table::Row& cells : t.rows) {
@@ -229,6 +235,7 @@ float ReviewSheet::table_in(Rect room, const Table& exact, bool draw) {
             const std::size_t n = most_lines(lines);
             const Rect row = room.cut_top(height_of(n));
             if (!draw) continue;
+            const Piece of_row(*this, "TR");
             draw_cells(t, part, {row.x, row.y + paper_.body * 0.17f, row.w, row.h}, lines,
                        cell_style(*this, part.size), 0, n);
             canvas_.line({row.x, row.bottom()}, {row.x + part.x.back() + part.w.back(), row.bottom()},

@@ -15,7 +15,8 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kReviewRow = 38, kReviewLabel = 78;
+constexpr float kReviewRow = 38, kReviewLabel = 78, kWordsLabel = 92;
+constexpr float kWordsBox = 80;                      // three lines and the gap below
 constexpr float kPreview = 440, kPreviewHigh = 330;  // of a page, at the right where there is room
 constexpr float kTurn = 30;                          // the row that turns its pages
 
@@ -54,7 +55,7 @@ std::string Dialogs::review_note() const {
 
 float Dialogs::review_height(Ui& ui, float width) const {
     const float text = ui.canvas().paragraph_height(std::min(width, 408.0f), review_note(), ui.small(), 18);
-    const float rows = kReviewRow * 8 + text;
+    const float rows = kReviewRow * 9 + text;
     return width > 2 * kPreview - 60 ? std::max(rows, kPreviewHigh) : rows;
 }
 
@@ -102,16 +103,9 @@ void Dialogs::update() {
     if (review_work_->tend(open, key, review_.pages_of, make)) window_.dirty = true;
 }
 
-// Returns true if the dialog is done.
-bool Dialogs::draw_review(Ui& ui, Rect room, Rect buttons) {
+// Asks what the pages are to look like. Returns true if Enter was pressed in a field.
+bool Dialogs::draw_review_form(Ui& ui, Rect& room) {
     ReviewRequest& r = review_.request;
-    if (room.w > 2 * kPreview - 60) {
-        const Rect preview = room.cut_right(kPreview);
-        room.cut_right(24);
-        const bool upright = r.paper != PaperKind::slide;
-        const float high = upright ? preview.h : kPreview * 9 / 16 + kTurn;
-        draw_review_page(ui, {preview.x, preview.y, preview.w, std::min(preview.h, high)});
-    }
     const auto row = [&](std::string_view name) {
         Rect line = room.cut_top(kReviewRow);
         line.cut_bottom(kReviewRow - kDialogField);
@@ -131,13 +125,57 @@ bool Dialogs::draw_review(Ui& ui, Rect room, Rect buttons) {
     bool changed = false;
     bool entered =
         ui.text_field("review.pages", row("Pages"), review_.pages, "all, or 1,3-5", dialog_.fresh, &changed);
-    dialog_.fresh = false;
     entered =
         ui.text_field("review.title", row("Title"), r.title, title_of(window_.document.plan())) || entered;
     entered = ui.text_field("review.author", row("Author"), r.author, "") || entered;
-    entered = ui.text_field("review.date", row("Date"), r.date, "as it is to stand there") || entered;
+    entered =
+        ui.text_field("review.date", row("Date"), r.date, "as it is to stand there; else today") || entered;
     room.cut_top(ui.canvas().paragraph(room, review_note(), ui.small(), 18));
     if (changed) dialog_.error.clear();
+    return entered;
+}
+
+// Asks for what the author says in the place of the program. The plan keeps it once a file is chosen.
+bool Dialogs::draw_review_words(Ui& ui, Rect& room) {
+    AuthorWords& w = review_.words;
+    const auto row = [&](std::string_view name, float high) {
+        Rect line = room.cut_top(high);
+        line.cut_bottom(kReviewRow - kDialogField);
+        ui.canvas().text_in(line.cut_left(kWordsLabel).cut_top(kDialogField), name,
+                            ui.style(13, Tone::secondary));
+        return line;
+    };
+    const bool decided = ui.text_field("review.decision", row("Decision", kReviewRow), w.decision,
+                                       "in the place of the program's sentence", dialog_.fresh);
+    const bool owned = ui.text_field("review.owner", row("Owner", kReviewRow), w.owner, "");
+    static constexpr std::array<std::array<const char*, 3>, 3> kBoxes{
+        {{"review.alternatives", "Alternatives", "a line for each: what else, and why not"},
+         {"review.questions", "Questions", "a line for each, in the place of the program's"},
+         {"review.risks", "Risks", "a line for each"}}};
+    const std::array<std::string*, 3> texts{&w.alternatives, &w.open_questions, &w.risks};
+    for (std::size_t i = 0; i < kBoxes.size(); ++i)
+        ui.text_box(kBoxes[i][0], row(kBoxes[i][1], kWordsBox), *texts[i], review_.known[i], kBoxes[i][2]);
+    return decided || owned;
+}
+
+// Returns true if the dialog is done.
+bool Dialogs::draw_review(Ui& ui, Rect room, Rect buttons) {
+    ReviewRequest& r = review_.request;
+    if (room.w > 2 * kPreview - 60) {
+        const Rect preview = room.cut_right(kPreview);
+        room.cut_right(24);
+        const bool upright = r.paper != PaperKind::slide;
+        const float high = upright ? preview.h : kPreview * 9 / 16 + kTurn;
+        draw_review_page(ui, {preview.x, preview.y, preview.w, std::min(preview.h, high)});
+    }
+    static constexpr std::string_view kParts[] = {"Pages", "The author's words"};
+    Rect parts = room.cut_top(kReviewRow);
+    parts.cut_bottom(kReviewRow - kDialogField);
+    const bool asks = ui.segments("review.part", parts, kParts, review_.asks_words ? 1 : 0) == 1;
+    if (std::exchange(review_.asks_words, asks) != asks) dialog_.fresh = true;
+    const bool entered = asks ? draw_review_words(ui, room) : draw_review_form(ui, room);
+    dialog_.fresh = false;
+    r.words = review_.words;
     dialog_error_text(ui, room, dialog_.error);
     if (dialog_button(ui, buttons, "review.file", "Choose a file…", true, 130) || entered)
         window_.later("", [this] { ask_review_file(); });
@@ -177,6 +215,7 @@ void Dialogs::ask_review() {
         && !review_.asked)
         review_.with = ReviewChoice::With::pinned;
     review_.asked = true;
+    review_.words = window_.document.plan().review;
     ask(DialogKind::review, "", nullptr);
 }
 
@@ -188,6 +227,11 @@ void Dialogs::ask_review_file() {
             if (p == ReviewPage::comparison && review_second() == nullptr)
                 throw Error(ErrorKind::usage, "", "",
                             "page 7 compares two plans: choose above what this one is compared with");
+        if (review_.words != window_.document.plan().review) {
+            PlanEdit edit{window_.document.plan(), "Words of the review", ""};
+            edit.plan.review = review_.words;
+            window_.apply(std::move(edit));
+        }
         ask(DialogKind::review_file, window_.proposed_file(pages_available() ? "review.pdf" : "review.html"),
             nullptr);
     });

@@ -44,8 +44,8 @@ const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
          .height = &Dialogs::review_height,
          .draw = &Dialogs::draw_review},
         file("Save the review as", "Reviews", true,
-             pages_available() ? std::vector<std::string>{".pdf", ".html"}
-                               : std::vector<std::string>{".html", ".pdf"}),
+             pages_available() ? std::vector<std::string>{".pdf", ".html", ".md"}
+                               : std::vector<std::string>{".html", ".md", ".pdf"}),
         file("The plan to compare with", "Plans, and pictures and reviews with a plan inside", false,
              incoming_endings()),
         {.head = "Written", .draw = &Dialogs::draw_written},

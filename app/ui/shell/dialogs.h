@@ -46,6 +46,9 @@ struct ReviewChoice {
     enum class With : std::uint8_t { none, pinned, file } with = With::none;
     std::shared_ptr<const Plan> second;            // of a file
     int shown = 1;                                 // page of the preview
+    bool asks_words = false;                       // the author's words are asked for, not the paper
+    AuthorWords words{};                           // as they are typed
+    std::array<std::string, 3> known{};            // of the boxes with several lines
     Kept<std::shared_ptr<ReviewFirstPage>> first;  // by revision
     // By revision and the second plan.
     WorkedOut<std::shared_ptr<ReviewPages>, std::pair<std::uint64_t, std::shared_ptr<const Plan>>> pages_of;
@@ -168,6 +171,8 @@ class Dialogs {
     [[nodiscard]] std::string review_note() const;
     [[nodiscard]] std::vector<Plan> reviewed_plans() const;
     void draw_review_second(Ui& ui, Rect row);
+    bool draw_review_form(Ui& ui, Rect& room);
+    bool draw_review_words(Ui& ui, Rect& room);
     void draw_review_page(Ui& ui, Rect box);
     void take_review_second(const std::filesystem::path& path);
     void ask_review_file();

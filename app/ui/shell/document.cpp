@@ -18,6 +18,9 @@ std::size_t bytes_of_plan(const Plan& p) {
     std::size_t bytes = sizeof(Plan) + p.name.capacity() + p.notes.capacity() + p.model.name.capacity()
                         + p.layout.stage_layers.capacity() * sizeof(p.layout.stage_layers[0])
                         + p.cluster.tiers.capacity() * sizeof(Tier);
+    const AuthorWords& w = p.review;
+    for (const std::string* said : {&w.decision, &w.alternatives, &w.owner, &w.risks, &w.open_questions})
+        bytes += said->capacity();
     for (const Source* s : {&p.model_source, &p.cluster_source})
         for (const std::string& o : s->overrides) bytes += sizeof(std::string) + o.capacity();
     return bytes;

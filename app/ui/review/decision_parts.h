@@ -1,0 +1,20 @@
+// The pages that decide are made of these parts.
+#pragma once
+
+#include "app/ui/review/pages.h"
+
+#include <string>
+
+namespace pentamesh::ui {
+
+inline constexpr float kBetweenParts = 0.9f;  // in lines
+
+// Draws the reason below a title, with the sign of the verdict in front of it.
+void draw_verdict(ReviewSheet& sheet, MemoryFit fit, const std::string& reason);
+// Draws the strip of the mesh, and what each axis costs.
+void draw_where(ReviewSheet& sheet, const Reviewed& of);
+// Draws where the step goes, what else was tried and what is open in all that is left of the page. Returns
+// false if some of the author's words had no room.
+bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const SearchResult* proposed);
+
+}  // namespace pentamesh::ui
