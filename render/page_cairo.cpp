@@ -1,7 +1,6 @@
 // Cairo writes PDF, PNG and SVG outlines. Text is drawn from the same font files, as glyphs, at the positions
 // the canvas measured.
 #include "core/base/error.h"
-#include "core/base/number.h"
 #include "render/page_embed.h"
 #include "render/page_impl.h"
 #include "render/png.h"
@@ -213,10 +212,10 @@ struct CairoPage final : Page::Impl {
     void next() override { cairo_show_page(cr); }
     [[nodiscard]] bool is_pdf() const { return spec.format == PageFormat::pdf; }
     // Attributes of a link are texts, whose numbers have no comma in any locale.
+    [[nodiscard]] static std::string points(float pixels) {
+        return std::to_string(std::lround(static_cast<double>(pixels) * kPointsPerPixel));
+    }
     [[nodiscard]] static std::string place_text(const PagePlace& to) {
-        const auto points = [](float v) {
-            return exact_text(std::round(static_cast<double>(v) * kPointsPerPixel));
-        };
         return "page=" + std::to_string(to.page) + " pos=[" + points(to.at.x) + " " + points(to.at.y) + "]";
     }
     int outline(std::string_view title, const PagePlace& to, int under) override {
@@ -227,11 +226,8 @@ struct CairoPage final : Page::Impl {
     void link_with(Rect from, const std::string& to) const {
         if (!is_pdf()) return;
         // Cairo takes the rectangle in points at any scale.
-        const auto text = [](float v) {
-            return exact_text(std::round(static_cast<double>(v) * kPointsPerPixel));
-        };
-        const std::string rect =
-            " rect=[" + text(from.x) + " " + text(from.y) + " " + text(from.w) + " " + text(from.h) + "]";
+        const std::string rect = " rect=[" + points(from.x) + " " + points(from.y) + " " + points(from.w)
+                                 + " " + points(from.h) + "]";
         cairo_tag_begin(cr, CAIRO_TAG_LINK, (to + rect).c_str());
         cairo_tag_end(cr, CAIRO_TAG_LINK);
     }

@@ -155,4 +155,8 @@ int status_of(const Evaluation& evaluation) {
     return 1;
 }
 
+void refuse(const std::string& why) {
+    throw Error(ErrorKind::usage, "", "", why);
+}
+
 }  // namespace pentamesh::cli

@@ -41,4 +41,7 @@ void add_hosts(Options& app, std::string& hosts);
 // Writes to standard error why a plan is invalid; returns the exit status for that.
 [[nodiscard]] int status_of(const Evaluation& evaluation);
 
+// Ends a command as a usage error that says `why`.
+[[noreturn]] void refuse(const std::string& why);
+
 }  // namespace pentamesh::cli

@@ -21,10 +21,6 @@ struct ScreenshotOptions {
     std::int64_t rank = -1;
 };
 
-[[noreturn]] void refuse(const std::string& what) {
-    throw Error(ErrorKind::usage, "", "", what);
-}
-
 Vec2 parse_size(const std::string& text) {
     if (const auto size = ui::picture_size_named(text)) return *size;
     refuse("--size " + shown_text(text) + ": write it as 1600x900 or 1600xauto; a picture is "

@@ -40,7 +40,7 @@ struct Request {
     std::string input;
 };
 
-[[noreturn]] void refuse(const std::string& pointer, const std::string& why) {
+[[noreturn]] void refuse_request(const std::string& pointer, const std::string& why) {
     throw Error(ErrorKind::usage, "", pointer, why);
 }
 
@@ -48,30 +48,30 @@ struct Request {
 std::string word_of(const nlohmann::json& value, std::size_t index) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_number() || value.is_object()) return value.dump();
-    refuse("/args/" + std::to_string(index),
+    refuse_request("/args/" + std::to_string(index),
            "found " + shown_json(value) + ", must be a text, a number or a plan");
 }
 
 void read_request(const nlohmann::json& line, Request& out) {
-    if (!line.is_object()) refuse("", "found " + shown_json(line) + ", a request must be an object");
+    if (!line.is_object()) refuse_request("", "found " + shown_json(line) + ", a request must be an object");
     if (const auto id = line.find("id"); id != line.end()) {
-        if (id->is_structured()) refuse("/id", "must be a text or a number");
+        if (id->is_structured()) refuse_request("/id", "must be a text or a number");
         out.id = *id;
     }
     for (const auto& item : line.items())
         if (const std::string& k = item.key(); k != "id" && k != "command" && k != "args" && k != "input")
-            refuse("/" + escape_token(shown_text(k)),
+            refuse_request("/" + escape_token(shown_text(k)),
                    "unknown key; a request has id, command, args and input");
     const auto command = line.find("command");
-    if (command == line.end() || !command->is_string()) refuse("/command", "must be the name of a command");
+    if (command == line.end() || !command->is_string()) refuse_request("/command", "must be the name of a command");
     out.words = {command->get<std::string>()};
-    if (out.words.front() == "serve") refuse("/command", "serve is running already");
+    if (out.words.front() == "serve") refuse_request("/command", "serve is running already");
     if (const auto args = line.find("args"); args != line.end()) {
-        if (!args->is_array()) refuse("/args", "must be a list");
+        if (!args->is_array()) refuse_request("/args", "must be a list");
         for (const auto& a : *args) out.words.push_back(word_of(a, out.words.size() - 1));
     }
     if (const auto input = line.find("input"); input != line.end()) {
-        if (!input->is_string()) refuse("/input", "must be a text");
+        if (!input->is_string()) refuse_request("/input", "must be a text");
         out.input = input->get<std::string>();
     }
 }
@@ -136,7 +136,7 @@ std::string answer(Context& context, const Request& request) {
 std::string answer_line(Context& context, const Line& line) {
     Request request;
     try {
-        if (line.too_long) refuse("", sentence("a request has at most ", bytes_text(kMostBytes)));
+        if (line.too_long) refuse_request("", sentence("a request has at most ", bytes_text(kMostBytes)));
         read_request(parse_json(line.text, ""), request);
         return answer(context, request);
     } catch (const Error& e) {

@@ -39,10 +39,6 @@ struct Swept {
     MemoryFit fit = MemoryFit::no;
 };
 
-[[noreturn]] void refuse(const std::string& why) {
-    throw Error(ErrorKind::usage, "", "", why);
-}
-
 // Reads "layout.tp=1,2,4" into the values of one field.
 std::vector<std::pair<std::string, nlohmann::json>> values_of(const std::string& text) {
     const std::size_t equals = text.find('=');

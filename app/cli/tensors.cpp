@@ -7,7 +7,9 @@
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace pentamesh::cli {
 namespace {
@@ -57,8 +59,11 @@ Json json_of_tensor(const Placement& p) {
 Table table_of_all(const std::vector<Placement>& kept) {
     Table t = tensors_table(kept);
     t.columns.insert(t.columns.begin(), {"state"});
-    for (std::size_t i = 0; i < kept.size(); ++i)
-        t.rows[i].insert(t.rows[i].begin(), std::string(name_of(kept[i].state)));
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        Table::Row row{name_of(kept[i].state)};
+        std::move(t.rows[i].begin(), t.rows[i].end(), std::back_inserter(row));
+        t.rows[i] = std::move(row);
+    }
     return t;
 }
 

@@ -439,12 +439,10 @@ TEST_CASE("what a GPU holds beside its tensors is what the plan says of it, to t
 }
 
 TEST_CASE("the author's words are texts, also where they look like numbers, and change no figure") {
-    const std::string text = plain_plan().dump();
-    const Plan plain = parse_plan(text, "test", additions_presets());
+    const Plan plain = parsed(plain_plan());
     const Plan said =
-        parse_plan(text, "test", additions_presets(), {"review.decision=42", "review.owner=Ada"});
-    CHECK(said.review.decision == "42");
-    CHECK(said.review.owner == "Ada");
+        parse_plan(plain_plan().dump(), "", additions_presets(), {"review.decision=42", "review.owner=Ada"});
+    CHECK(said.review == AuthorWords{"42", {}, "Ada", {}, {}});
     CHECK(evaluate(said).step->time_s == evaluate(plain).step->time_s);
     CHECK(in_place_of(said, plain) == said);  // what is proposed keeps them
     CHECK_FALSE(refusal("/review/verdict", "yes").empty());

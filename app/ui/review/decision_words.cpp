@@ -175,7 +175,7 @@ std::string measure_words(const ReviewContent& content) {
                      &b = content.evaluations[content.compared(1)];
     const double gain = std::abs(faster_by(b, a)), range = std::max(a.step->error, b.step->error);
     if (gain < kWorthIt || gain >= range) return "";
-    return " That is less than the estimate's own range of " + percent(range) + ": measure both.";
+    return " The step differs by less than the estimate's own range of " + percent(range) + ": measure both.";
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ struct WayScale {
 };
 
 // `line` is the height of a label: the lowest bar leaves room for one below it.
+constexpr double kBelow = 1.15;
 WayScale scale_of(Rect plot, const std::vector<WayBar>& bars, double a_s, double b_s, float line) {
     double low = std::min(a_s, b_s), high = std::max(a_s, b_s), at = a_s;
     for (const WayBar& b : bars) {
@@ -78,9 +79,9 @@ WayScale scale_of(Rect plot, const std::vector<WayBar>& bars, double a_s, double
     }
     WayScale out{plot, 0, high};
     if (low < kBreakFrom * high) return out;
-    const double room = std::max(1.0, static_cast<double>(plot.h - 2.2f * line)),
+    const double room = std::max(1.0, static_cast<double>(plot.h) - kBelow * line),
                  a_pixel = std::max(high - low, 0.01 * high) / room;
-    const double base = low - a_pixel * 2.2 * static_cast<double>(line);
+    const double base = low - a_pixel * kBelow * line;
     if (base <= 0) return out;
     out.base = base, out.broken = true;
     return out;

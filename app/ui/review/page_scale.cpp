@@ -27,7 +27,7 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
         const std::string number = t.number > 0 ? std::to_string(t.number) + "   " : "";
         std::string text = t.of->what + ". " + figures_of(s, *t.of);
         if (!text.ends_with('.')) text += ".";
-        sheet.entry(number + t.of->place, text);
+        sheet.entry(number + t.of->place, text, "");
     }
     sheet.head("Memory of the fullest GPU", 6 * line);
     draw_scale_memory(ink, sheet.take(line * 6), plan, s);

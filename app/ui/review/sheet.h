@@ -64,7 +64,7 @@ class ReviewSheet {
     // wide as the page again, below them.
     void columns(int count);
     // Writes a heading of one line and sentences below it, in one piece where a column has room for it. Both
-    // lead to a place.
+    // lead to a place, where one is given.
     void entry(std::string_view head, std::string_view text, std::string_view to);
     // Gives what follows a name that links lead to.
     void place(std::string_view name) { mark(SheetMark::Kind::place, name, {room_.x, room_.y, room_.w, 1}); }
