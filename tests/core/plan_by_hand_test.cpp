@@ -31,8 +31,10 @@ void collect_fields(const nlohmann::json& form, const std::string& pointer, std:
         for (const auto& one : form["anyOf"])
             if (one.contains("properties") && !one["properties"].contains("preset")) s = one;
     if (!s.contains("properties")) {
-        if (pointer != "/format" && !pointer.ends_with("source") && !pointer.ends_with("/efficiency_of")
-            && pointer != "/cluster/fast_domain" && pointer != "/cluster/gpus_per_node")  // a tier's domain
+        // The author's words are texts of the dialog that exports a review.
+        if (pointer != "/format" && !pointer.starts_with("/review/") && !pointer.ends_with("source")
+            && !pointer.ends_with("/efficiency_of") && pointer != "/cluster/fast_domain"
+            && pointer != "/cluster/gpus_per_node")  // a tier's domain
             out.insert(pointer);
         return;
     }

@@ -120,7 +120,9 @@ TEST_CASE("131,072 GPUs are a ladder of a node, a replica, a pod and the cluster
     const CellGrid cluster = seen(*mesh.layout, mesh.camera, mesh.cells);
     const std::int64_t far = 3072 * 20 + 777;
     d.click_at(cell_position(cluster, far) + cluster.cell * 0.5f);
-    CHECK(d.shell.selection().rank / domain == far / domain);
+    // Rows of less than a pixel share one: the next row is as near.
+    const std::int64_t row = cluster.cell.y < 1 ? mesh.layout->row_nodes : 0;
+    CHECK(std::abs(d.shell.selection().rank / domain - far / domain) <= row);
     CHECK(says(d, "Pod 20"));
 
     // The shares of all pods are the whole group.

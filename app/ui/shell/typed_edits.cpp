@@ -94,6 +94,9 @@ std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, c
             out.words += (i > 0 ? ", " : "") + words[i] + " " + words[i + 1];
         }
     } catch (const Error& e) {
+        // Words that are no numbers may be those of a command: "order of Megatron".
+        for (std::size_t i = 1; i < words.size(); i += 2)
+            if (!parse_double(words[i])) return std::nullopt;
         out.refused = e.message();
         out.plan = plan;
         out.words = std::string(text);

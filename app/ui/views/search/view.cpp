@@ -14,7 +14,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kWide = 860, kLow = 400, kThumb = 8;
-constexpr std::size_t kRows = 10;
+constexpr std::size_t kRows = 10, kLeastRows = 8;  // the reasons under them are reached by scrolling
 
 // Returns the width of the results, right of the plot.
 float list_width(float room) {
@@ -109,7 +109,7 @@ void draw_body(Ui& ui, Rect room, const Scene& scene, SearchViewState& state, bo
         room.cut_right(28);
         const float others = rejected_height(*state.found) + 60;
         std::size_t most = ui.state().for_picture ? std::max(state.rows->size(), kRows) : kRows;
-        while (most > 3 && results_height(most) + others > list.h) --most;
+        while (most > kLeastRows && results_height(most) + others > list.h) --most;
         plot(room);
         {
             ScrollArea area(ui, "search.list", list, state.list_scroll);
