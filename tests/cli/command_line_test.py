@@ -200,7 +200,7 @@ class Terminal(unittest.TestCase):
         if "search: " in out:  # it took more than half a second
             self.assertIn("\r\x1b[K", out)
             self.assertRegex(out, r"search: [\d,]+ layouts evaluated")
-        self.assertIn("Layouts, best first", out)
+        self.assertIn("Layouts, fastest first", out)
 
 
 class Completions(unittest.TestCase):

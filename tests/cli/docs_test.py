@@ -18,6 +18,7 @@ NOT_RUN = {
     "node tests/web/node_test.mjs": "a test of the program in a browser, with a build of its own",
     "echo '{": "a request in a pipe: tests/cli/serve_test.py sends such lines",
     "pentamesh search PLAN [": "a usage line: brackets stand for what may be left out",
+    "pentamesh review PLAN [": "a usage line too",
 }
 
 

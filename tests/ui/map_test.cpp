@@ -17,6 +17,18 @@ std::uint64_t row(MapRowId id) {
 }
 }  // namespace
 
+TEST_CASE("the card of an axis that has no room for all it says is scrolled") {
+    Driver d("llama-3-70b-3d", {1280, 720});
+    d.press({.key = Key::n4});
+    d.settle();
+    const auto thumb = d.shell.ui_state().rect_of("map.card.thumb");
+    REQUIRE(thumb);
+    CHECK(d.shell.views().map.card.at == 0);
+    REQUIRE(d.click("map.card.thumb"));
+    d.settle();
+    CHECK(d.shell.views().map.card.at > 0);
+}
+
 TEST_CASE("digit 4 shows the map, with a row for each axis and its modifiers") {
     Driver d("llama-3.1-405b-16k");
     CHECK_FALSE(d.drawn("map.row"));

@@ -47,6 +47,15 @@ FontFiles scale_fonts() {
 
 }  // namespace
 
+TEST_CASE("Scale has a tab among the views over the mesh") {
+    Driver d("mesh-8");
+    REQUIRE(d.click("view.scale"));
+    d.settle();
+    CHECK(d.drawn("view.scale"));
+    CHECK(std::find(d.shell.views().in_pane.begin(), d.shell.views().in_pane.end(), ViewId::scale)
+          != d.shell.views().in_pane.end());
+}
+
 TEST_CASE("view Scale says what core/decide says, and a click on a number of GPUs is an edit") {
     Driver d("llama-3.1-405b-16k", {1600, 1000});
     look_at_scale(d);

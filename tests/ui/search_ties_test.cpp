@@ -99,6 +99,15 @@ TEST_CASE("a field's chip takes a range: layouts outside of it are not tried") {
     REQUIRE(d.click("search.from.plus"));
     finish_ties(d);
     for (const FoundLayout& x : tied_search(d).found->points) CHECK(x.choice.pp >= all[1]);
+    REQUIRE(d.click("search.to.plus"));
+    REQUIRE(d.click("search.from.minus"));
+    finish_ties(d);
+    CHECK(tied_search(d).request.ranges.empty());  // it is the whole again
+    REQUIRE(d.click("search.to.minus"));
+    for (const char* number : {"search.from", "search.to"})
+        REQUIRE(d.click(number));  // they are stepped only
+    finish_ties(d);
+    CHECK(tied_search(d).request.ranges.size() == 1);
     REQUIRE(d.click("search.whole"));
     finish_ties(d);
     CHECK(tied_search(d).request.ranges.empty());

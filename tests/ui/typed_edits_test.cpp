@@ -30,13 +30,14 @@ TEST_CASE("what is no edit searches commands, and a value that is refused says w
     const Plan& plan = d.plan();
     CHECK_FALSE(typed_edits(plan, "tp", d.presets));
     CHECK_FALSE(typed_edits(plan, "open preset", d.presets));
+    CHECK_FALSE(typed_edits(plan, "order of", d.presets));  // a command begins so
     CHECK_FALSE(typed_edits(plan, "tp 2 colour 3", d.presets));
     const auto schedule = typed_edits(plan, "schedule=zb-v, tp = 2", d.presets);
     REQUIRE(schedule);
     CHECK(schedule->refused.empty());
     CHECK(schedule->plan.layout.schedule == Schedule::zb_v);
     CHECK(schedule->plan.layout.tp == 2);
-    const auto wrong = typed_edits(plan, "tp two", d.presets);
+    const auto wrong = typed_edits(plan, "tp 0", d.presets);
     REQUIRE(wrong);
     CHECK(wrong->refused.find("whole number") != std::string::npos);
     CHECK(wrong->plan == plan);
