@@ -161,7 +161,7 @@ TEST_CASE("a row of a view's table is selected where the view has such a thing, 
             d.press(view.key);
             continue;
         }
-        if (view.id == ViewId::scale)  // they are worked out beside the window
+        if (view.id == ViewId::scale)  // they are worked out in the background
             d.until([&] { return d.shell.views().scale.of.value && !d.shell.views().scale.of.running; });
         REQUIRE(d.click("data." + std::string(view.name), 1));
         if (view.pick_row != nullptr)
