@@ -34,6 +34,7 @@ struct Column {
 struct AxisEntry {
     GroupKind kind = GroupKind::tp;
     AxisTraffic traffic;
+    bool partly_inside = false;  // its groups cross a tier, and have neighbours in one fast domain
 };
 
 // The whole drawing, in pixels.
@@ -228,9 +229,8 @@ std::string calls_text(const AxisTraffic& t) {
     return plural(std::llround(t.count), "call", "calls");
 }
 std::string amount_text(const AxisTraffic& t) {
-    const std::string rate =
-        t.time_s > 0 ? " at " + bandwidth_text(t.sent_bytes_per_rank / t.time_s) : std::string();
-    return time_text(t.time_s) + rate;
+    return time_text(t.time_s)
+           + (t.time_s > 0 ? " at " + bandwidth_text(t.sent_bytes_per_rank / t.time_s) : "");
 }
 
 // Returns the heights at which the axes' names stand: at their bars' middles, but no two closer than a line.
@@ -279,20 +279,21 @@ void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a,
 }
 
 // Writes what a band carries, where it has room.
-void band_words(Ui& ui, Rect at, const AxisTraffic& t) {
+void band_words(Ui& ui, Rect at, const AxisEntry& axis) {
     Canvas& c = ui.canvas();
-    const std::string bytes = traffic_text(t.sent_bytes_per_rank);
+    const std::string bytes = traffic_text(axis.traffic.sent_bytes_per_rank),
+                      amount = amount_text(axis.traffic),
+                      more = axis.partly_inside ? ", with what stays inside nodes" : "";
     const TextStyle strong = ui.style(14, Tone::text, Face::semibold), plain = ui.small(Tone::text);
-    if (at.h >= kTwoLines + 8 && c.text_width(amount_text(t), plain) < at.w - 12) {
+    if (at.h >= kTwoLines + 8 && c.text_width(amount, plain) < at.w - 12) {
         const float y = at.center().y - 18;
         c.text_in({at.x, y, at.w, 18}, bytes, strong, Align::center);
-        c.text_in({at.x, y + 19, at.w, 16}, amount_text(t), plain, Align::center);
+        const bool whole = c.text_width(amount + more, plain) < at.w - 12;
+        c.text_in({at.x, y + 19, at.w, 16}, whole ? amount + more : amount, plain, Align::center);
     } else if (at.h >= kOneLine) {
-        const std::string line = bytes + "  " + amount_text(t);
-        if (c.text_width(line, plain) < at.w - 12)
-            c.text_in(at, line, plain, Align::center);
-        else if (c.text_width(bytes, plain) < at.w - 8)
-            c.text_in(at, bytes, plain, Align::center);
+        const std::string line = bytes + "  " + amount;
+        const std::string& words = c.text_width(line, plain) < at.w - 12 ? line : bytes;
+        if (c.text_width(words, plain) < at.w - 8) c.text_in(at, words, plain, Align::center);
     }
 }
 
@@ -310,7 +311,7 @@ void draw_band(Ui& ui, Flow& f, const Band& b) {
         band_words(ui,
                    {start.right(), std::max(start.y, through.y), through.x - start.right(),
                     b.h - std::abs(through.y - start.y)},
-                   b.flow->traffic);
+                   {b.flow->group, b.flow->traffic, f.axes[b.axis].partly_inside});
     from.out += b.h;
     link.in += b.h;
     const float hidden_h = b.h - b.waits;
@@ -412,7 +413,7 @@ std::string traffic_words(const std::string& name, const AxisTraffic& t) {
     return name + "\n" + calls_text(t) + " a step\n" + traffic_text(t.payload_bytes) + " of buffers, "
            + traffic_text(t.sent_bytes_per_rank) + " leave the GPU\n" + time_text(t.time_s)
            + " on the wire: " + time_text(t.exposed_s)
-           + " that the step waits for (filled), the rest hidden behind compute " + "(hatched)";
+           + " that the step waits for (filled), the rest hidden behind compute (hatched)";
 }
 
 void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
@@ -421,6 +422,9 @@ void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
     const bool heads = room.h >= 220 && room.w >= 760;
     Rect head = heads ? room.cut_top(24) : Rect{};
     Flow f = flow_of(scene.evaluation.comm, room, width);
+    for (AxisEntry& a : f.axes)
+        if (const GroupSummary& g = scene.evaluation.groups[a.kind]; g.slowest_tier > 0)
+            a.partly_inside = g.per_fast_domain > 1;
     if (heads) {
         head.h = 16;
         ui.section({f.left.x, head.y, 200, 16}, "AXIS");
