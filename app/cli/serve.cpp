@@ -34,8 +34,12 @@ std::optional<Line> read_line(std::streambuf& in) {
     return line;
 }
 
+std::string text_of(const Json& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 struct Request {
-    Json id;  // null until it is known
+    std::string id = "null";  // as JSON; null until it is known
     std::vector<std::string> words;
     std::string input;
 };
@@ -49,21 +53,22 @@ std::string word_of(const nlohmann::json& value, std::size_t index) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_number() || value.is_object()) return value.dump();
     refuse_request("/args/" + std::to_string(index),
-           "found " + shown_json(value) + ", must be a text, a number or a plan");
+                   "found " + shown_json(value) + ", must be a text, a number or a plan");
 }
 
 void read_request(const nlohmann::json& line, Request& out) {
     if (!line.is_object()) refuse_request("", "found " + shown_json(line) + ", a request must be an object");
     if (const auto id = line.find("id"); id != line.end()) {
         if (id->is_structured()) refuse_request("/id", "must be a text or a number");
-        out.id = *id;
+        out.id = text_of(*id);
     }
     for (const auto& item : line.items())
         if (const std::string& k = item.key(); k != "id" && k != "command" && k != "args" && k != "input")
             refuse_request("/" + escape_token(shown_text(k)),
-                   "unknown key; a request has id, command, args and input");
+                           "unknown key; a request has id, command, args and input");
     const auto command = line.find("command");
-    if (command == line.end() || !command->is_string()) refuse_request("/command", "must be the name of a command");
+    if (command == line.end() || !command->is_string())
+        refuse_request("/command", "must be the name of a command");
     out.words = {command->get<std::string>()};
     if (out.words.front() == "serve") refuse_request("/command", "serve is running already");
     if (const auto args = line.find("args"); args != line.end()) {
@@ -104,15 +109,11 @@ std::vector<std::string> lines_of(const std::string& messages) {
     return out;
 }
 
-std::string text_of(const Json& value) {
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::string answer_of(const Json& id, int status, const std::vector<std::string>& messages,
+std::string answer_of(const std::string& id, int status, const std::vector<std::string>& messages,
                       const std::string& result) {
     std::string error;
     for (const std::string& m : messages) error += (error.empty() ? "" : "\n") + m;
-    std::string out = "{\"id\": " + text_of(id) + ", \"status\": " + std::to_string(status);
+    std::string out = "{\"id\": " + id + ", \"status\": " + std::to_string(status);
     if (status != 0) out += ", \"error\": " + text_of(error.empty() ? "it did not do what was asked" : error);
     if (status == 0 && !messages.empty()) out += ", \"messages\": " + text_of(Json(messages));
     return out + (result.empty() ? "" : ", \"result\": " + result) + "}\n";

@@ -7,7 +7,7 @@
 namespace pentamesh {
 
 // Returns true if the axis talks at any point.
-[[nodiscard]] bool in_use(const Scale& scale, GroupKind axis);
+[[nodiscard]] bool in_use(const Scale& s, GroupKind k);
 // One row a point.
 [[nodiscard]] Table scale_table(const Scale& scale);
 // One row a place where something turns.

@@ -8,8 +8,8 @@
 
 namespace pentamesh {
 
-// Writes aligned text whose words wrap where a line would have more than `width` letters, as far as that
+// Writes aligned text whose words wrap where a line would have more than `limit` letters, as far as that
 // goes: neither a number nor a word is cut. 0: no limit.
-[[nodiscard]] std::string write_text(const Table& table, std::size_t width);
+[[nodiscard]] std::string write_text(const Table& t, std::size_t limit);
 
 }  // namespace pentamesh

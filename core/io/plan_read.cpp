@@ -164,10 +164,11 @@ namespace {
 // Names the --set that an error is about in the place of the file, which does not say that value. Of two that
 // set one field the last counts.
 void name_set(const Error& e, const std::vector<std::string>& sets) {
-    for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
-        const std::string pointer = pointer_of_field(set->substr(0, set->find('=')));
+    for (std::size_t i = sets.size(); i-- > 0;) {
+        const std::string& set = sets[i];
+        const std::string pointer = pointer_of_field(set.substr(0, set.find('=')));
         if (e.pointer() == pointer || e.pointer().starts_with(pointer + "/"))
-            throw Error(e.kind(), "--set " + shown_text(*set), e.pointer(), e.message());
+            throw Error(e.kind(), "--set " + shown_text(set), e.pointer(), e.message());
     }
 }
 

@@ -128,8 +128,8 @@ float draw_costs_of_both(ReviewSheet& sheet, const ReviewContent& content, bool 
     const Rect room = sheet.take(high);
     const float w = room.w / static_cast<float>(columns);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-        Rect cell{room.x + w * static_cast<float>(i % columns),
-                  room.y + line * static_cast<float>(i / columns), w, line};
+        const std::size_t column = i % columns, row = i / columns;
+        Rect cell{room.x + w * static_cast<float>(column), room.y + line * static_cast<float>(row), w, line};
         const MeshAxis& shown = *(pairs[i].axis[1] != nullptr ? pairs[i].axis[1] : pairs[i].axis[0]);
         const Rect mark = cell.cut_left(sample);
         c.line({mark.x, mark.center().y}, {mark.right() - 6, mark.center().y}, shown.color, 3,

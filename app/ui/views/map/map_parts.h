@@ -20,7 +20,7 @@ void select_row(Scene& scene, MapViewState& state, int row);
 void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);  // centred there
 
 void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state);
-void draw_map_card(Ui& ui, Rect room, Scene& scene, MapViewState& state);
+void draw_map_card(Ui& ui, Rect window, Scene& scene, MapViewState& state);
 // Returns the height that the card takes.
 [[nodiscard]] float map_card_height(Ui& ui, float width, const Scene& scene, const MapViewState& state);
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state);
