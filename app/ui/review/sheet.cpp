@@ -80,7 +80,8 @@ void ReviewSheet::entry(std::string_view head, std::string_view text, std::strin
     const Rect from = room_;
     words(head, strong());
     words(text, faint());
-    if (!to.empty() && page == page_ && from.x == room_.x) link({from.x, from.y, from.w, room_.y - from.y}, to);
+    if (!to.empty() && page == page_ && from.x == room_.x)
+        link({from.x, from.y, from.w, room_.y - from.y}, to);
     gap(0.25f);
 }
 

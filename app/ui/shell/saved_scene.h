@@ -18,8 +18,8 @@ namespace pentamesh::ui {
 // own pages it shows; of the dashboard, which views stand in its panes.
 [[nodiscard]] SavedScene scene_as_saved(const ViewStates& views, const Selection& selection,
                                         std::optional<ViewId> full);
-// Returns the selection of a plan that is opened and keeps no scene: nothing, over the expert mesh if the step
-// waits most for one of its axes.
+// Returns the selection of a plan that is opened and keeps no scene: nothing, over the expert mesh if the
+// step waits most for one of its axes.
 [[nodiscard]] Selection selection_at_first(const Evaluation& evaluation);
 // Shows what the scene states and leaves the rest as it is. Selects only what the evaluation has.
 void show_saved_scene(const SavedScene& scene, const Evaluation& evaluation, ViewStates& views,

@@ -167,7 +167,8 @@ void draw_pod(Ui& ui, const Scene& scene, MeshViewState& state, const Period& pe
     Rect words{x, at.center().y - 8, state.ladder.cluster.x - x - 14, 16};
     const std::string which = period.noun + " " + thousands(period.first_node / period.nodes);
     c.text_in(words, which, ui.style(11, Tone::text, Face::semibold));
-    const std::string rows = row_words(scene.evaluation.mesh, domain, layout.row_nodes, scene.plan.layout.zero == 3);
+    const std::string rows =
+        row_words(scene.evaluation.mesh, domain, layout.row_nodes, scene.plan.layout.zero == 3);
     const std::string node = "a cell is a " + std::string(domain_name(scene.plan.cluster));
     words = {x, at.bottom() + 22, words.w, room.bottom() - at.bottom() - 22};
     const std::string all = (place.merged() ? node + (rows.empty() ? "" : ", ") : "") + rows;

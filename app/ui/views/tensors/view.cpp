@@ -66,9 +66,10 @@ void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewSta
     const TensorRows& rows = state.rows.get(revision, [&] { return rows_of(scene); });
     const std::int64_t rank = chosen_rank(scene);
     const auto& tones = state.tones.get({revision, rank}, [&] { return tones_of(scene, rows, rank); });
-    std::string words = std::to_string(rows.placements.size())
-                        + " kinds of parameter tensors, the largest first; bytes are of one layer on the GPU that holds "
-                          "most";
+    std::string words =
+        std::to_string(rows.placements.size())
+        + " kinds of parameter tensors, the largest first; bytes are of one layer on the GPU that holds "
+          "most";
     if (std::find(tones.begin(), tones.end(), RowTone::faint) != tones.end())
         words += "; faint: none of it on " + chosen_name(scene);
     head_sentence(ui, head_row, room, words);
@@ -86,11 +87,10 @@ void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewSta
         return true;
     };
     const auto selected = std::find(rows.tensors.begin(), rows.tensors.end(), scene.selection.tensor);
-    const int row = draw_table(ui, "tensors.table", room, rows.table, state.table,
-                               activation || selected == rows.tensors.end()
-                                   ? -1
-                                   : static_cast<int>(selected - rows.tensors.begin()),
-                               {.tone = tones, .paint = paint, .drawn_column = bar});
+    const int row = draw_table(
+        ui, "tensors.table", room, rows.table, state.table,
+        activation || selected == rows.tensors.end() ? -1 : static_cast<int>(selected - rows.tensors.begin()),
+        {.tone = tones, .paint = paint, .drawn_column = bar});
     if (row >= 0) {
         scene.selection.tensor = rows.tensors[static_cast<std::size_t>(row)];
         scene.selection.activation = -1;

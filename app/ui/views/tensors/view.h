@@ -17,7 +17,7 @@ struct TensorRows {
     Table table;
     std::vector<Placement> placements;
     std::vector<int> tensors;  // each row's place in the model's list, as a selection counts
-    double most = 0;  // bytes of the largest
+    double most = 0;           // bytes of the largest
 };
 
 struct TensorsViewState {
