@@ -150,6 +150,27 @@ def _field(name):
     return name.replace("__", ".")
 
 
+def _report_of(source, *words):
+    """Returns the report of a plan, of an impossible one too."""
+    try:
+        return run("report", source, "--json", *words)
+    except Error as e:
+        if not isinstance(e.result, Record) or "plan" not in e.result:
+            raise
+        return e.result
+
+
+def _reported(report):
+    out = Plan(report.plan)
+    out._report = report
+    return out
+
+
+def _settings(option, given):
+    """Turns {"layout.tp": 4} into words, each value as JSON or as the text that it is."""
+    return [w for k, v in given.items() for w in (option, f"{k}={v if isinstance(v, str) else json.dumps(v)}")]
+
+
 def _option(name, value):
     return [] if value is None else [name, value]
 
@@ -183,12 +204,7 @@ class Plan:
     def report(self):
         """The whole evaluation, of an impossible plan too: report().valid, .problems, .memory.peak, .step.time_s."""
         if self._report is None:
-            try:
-                self._report = self.run("report", "--json")
-            except Error as e:
-                if not isinstance(e.result, Record) or "plan" not in e.result:
-                    raise
-                self._report = e.result
+            self._report = _report_of(self)
         return self._report
 
     def memory(self):
@@ -215,16 +231,7 @@ class Plan:
     def set(self, fields=None, **more):
         """Returns the plan with other fields: set(tp=4), set({"training.global_batch": 512}), set(cluster__gpus=64)."""
         sets = {**(fields or {}), **{_field(k): v for k, v in more.items()}}
-        words = [w for k, v in sets.items() for w in ("--set", f"{k}={v if isinstance(v, str) else json.dumps(v)}")]
-        try:
-            report = run("report", self, "--json", *words)
-        except Error as e:
-            if not isinstance(e.result, Record) or "plan" not in e.result:
-                raise
-            report = e.result
-        out = Plan(report.plan)
-        out._report = report
-        return out
+        return _reported(_report_of(self, *_settings("--set", sets)))
 
     def search(self, vary=None, hold=None, goal=None, within=None, headroom=None, top=None, software=None):
         """The best layouts, as `pentamesh search`: hold={"tp": 8}, vary={"pp": "1..8"}, hold=["pp<=8", "memory<=70GiB"]."""
@@ -287,15 +294,7 @@ class Plan:
 
 def plan(source):
     """Reads a plan: a file, a preset's id, a config.json, or a dict."""
-    try:
-        report = run("report", source if isinstance(source, dict) else os.fspath(source), "--json")
-    except Error as e:
-        if not isinstance(e.result, Record) or "plan" not in e.result:
-            raise
-        report = e.result
-    out = Plan(report.plan)
-    out._report = report
-    return out
+    return _reported(_report_of(source if isinstance(source, dict) else os.fspath(source)))
 
 
 def import_(file, gpus=None, model=None, cluster=None, framework=None, recipe=None, variables=None, sets=None):
@@ -303,9 +302,7 @@ def import_(file, gpus=None, model=None, cluster=None, framework=None, recipe=No
     words = ["import", os.fspath(file), "--json"]
     for option, value in (("--gpus", gpus), ("--model", model), ("--cluster", cluster), ("--from", framework), ("--recipe", recipe)):
         words += _option(option, value)
-    for option, given in (("--var", variables), ("--set", sets)):
-        for k, v in (given or {}).items():
-            words += [option, f"{k}={v if isinstance(v, str) else json.dumps(v)}"]
+    words += _settings("--var", variables or {}) + _settings("--set", sets or {})
     made = run(*words)
     if made.plan is None:
         raise Error("no plan came out: " + "; ".join(p.message for p in made.problems), 1, made)

@@ -12,7 +12,7 @@
 namespace pentamesh::ui {
 
 [[nodiscard]] MemoryFit fit_of_plan(const Evaluation& evaluation);
-// Returns "cp 2": what has to be changed by hand (changed_choices of search_found.h).
+// Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/ties.h).
 [[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
 // Returns the change that the page proposes: the fastest that fits, where the plan does not fit or where it
 // gains at least 1 % of the step. Null: none, or two plans are compared.

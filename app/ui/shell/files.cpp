@@ -56,7 +56,6 @@ void Files::replace_plan(OpenedPlan opened, const std::string& named) {
     window_.apply(sheets_.typed_notes());
     desk_.leave();
     const std::string before = name_of(window_.document);
-    window_.replaced = true;
     window_.document.replace(std::move(opened), "open " + named);
     window_.selection = {};
     window_.host_names.list.clear();  // they are of another job
@@ -299,7 +298,6 @@ void Files::ask_to_keep() {
             window_.quit = true;
             return;
         }
-        window_.replaced = true;
         window_.selection = {};
         window_.dirty = true;
     }

@@ -47,8 +47,9 @@ std::vector<std::string> words_in(std::string_view text) {
 std::string pointer_of_name(const Plan& plan, std::string_view name, const Presets& presets) {
     for (const auto& [said, pointer] : kSaid)
         if (said == name) return std::string(pointer);
+    const std::vector<PlanField> fields = list_plan_fields(plan, presets);
     for (const std::string_view group : {"/layout/", "/training/", "/cluster/"})
-        for (const PlanField& f : list_plan_fields(plan, presets))
+        for (const PlanField& f : fields)
             if (f.kind != PlanField::Kind::group && f.pointer == std::string(group) + std::string(name))
                 return f.pointer;
     return {};
