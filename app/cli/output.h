@@ -3,6 +3,8 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/document.h"
+#include "app/cli/json_of.h"
+#include "app/cli/streams.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -23,6 +25,19 @@ void print_document(const Forms& forms, const Document& document);
 void print_csv(const Table& table);
 // Writes a row for each figure: its place in the JSON, and its value.
 void print_csv(const nlohmann::ordered_json& value);
+
+// Writes the form that is asked for. The three are functions that make JSON, a table and a document: only the
+// one that is written is made.
+template <typename MakeJson, typename MakeTable, typename MakeDocument>
+void print_form(const Context& context, const Forms& forms, const MakeJson& json, const MakeTable& table,
+                const MakeDocument& document) {
+    if (context.json)
+        print(pretty(json()));
+    else if (forms.csv)
+        print_csv(table());
+    else
+        print_document(forms, document());
+}
 
 // Says on standard error how far something is, where that is a terminal and it takes more than half a second.
 // The line is gone in the end.

@@ -32,14 +32,14 @@ int params(const Context& context, const ParamsOptions& options) {
     const Model model = load_model(context, name);
     const ParameterCounts counts = count_parameters(model);
     if (!counts_all(counts)) throw Error(ErrorKind::invalid, name, "", uncounted_text(model));
-    if (context.json) {
-        const bool preset = context.presets.has(PresetKind::model, name);
-        print(pretty(json_of_parameters(preset ? name : model.name, counts)));
-    } else if (options.forms.csv) {
-        print_csv(parameters_section(counts).table);
-    } else {
-        print_document(options.forms, {model.name, {parameters_section(counts)}});
-    }
+    const auto section = [&] { return parameters_section(counts); };
+    const bool preset = context.presets.has(PresetKind::model, name);
+    print_form(
+        context, options.forms, [&] { return json_of_parameters(preset ? name : model.name, counts); },
+        [&] { return section().table; },
+        [&] {
+            return Document{model.name, {section()}};
+        });
     return 0;
 }
 

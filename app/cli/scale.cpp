@@ -69,41 +69,34 @@ std::int64_t bound_of(const std::string& option, const std::string& text) {
     constexpr double kMost = 1 << 30;
     const std::optional<double> n = parse_double(text);
     if (!n || !(*n >= 1 && *n <= kMost) || *n != std::floor(*n))
-        throw Error(ErrorKind::usage, "", "",
-                    option + " " + shown_text(text) + ": is a whole number from 1 on");
+        refuse(option + " " + shown_text(text) + ": is a whole number from 1 on");
     return static_cast<std::int64_t>(*n);
+}
+
+Document scale_document(const Plan& plan, const Scale& s) {
+    Section turns{"What turns", {}, {}};
+    for (const ScaleCrossing& c : s.crossings) turns.lines.push_back(c.words() + ".");
+    if (s.crossings.empty()) turns.lines.emplace_back("Nothing, in this range.");
+    const std::string how = s.request.over != ScaleOver::gpus
+                                ? "Over the " + std::string(name_of(s.request.over))
+                            : s.request.weak ? "Over GPUs, the batch grows with them (weak scaling)"
+                                             : "Over GPUs, the batch stays (strong scaling)";
+    return {title_of(plan), {{how, {}, scale_table(s)}, std::move(turns)}};
 }
 
 int run_scale(const Context& context, const ScaleArguments& a) {
     const std::optional<ScaleOver> over = parse_name<ScaleOver>(a.over);
-    if (!over)
-        throw Error(ErrorKind::usage, "", "",
-                    "--over " + shown_text(a.over) + ": there are gpus, batch, sequence, tp, cp, ep, pp");
+    if (!over) refuse("--over " + shown_text(a.over) + ": there are gpus, batch, sequence, tp, cp, ep, pp");
     if (a.weak && *over != ScaleOver::gpus)
-        throw Error(ErrorKind::usage, "", "",
-                    "--weak: the batch grows with the GPUs, so it needs --over gpus");
+        refuse("--weak: the batch grows with the GPUs, so it needs --over gpus");
     const ScaleRequest request{*over, a.weak, bound_of("--from", a.least), bound_of("--to", a.most)};
     if (request.least > 0 && request.most > 0 && request.least > request.most)
-        throw Error(ErrorKind::usage, "", "", "--from " + a.least + " --to " + a.most + ": goes backwards");
+        refuse("--from " + a.least + " --to " + a.most + ": goes backwards");
     const Plan plan = load_plan(context, a.plan);
     const Scale s = scale_of(plan, request);
-    if (context.json) {
-        print(pretty(json_of_scale(plan, s)));
-        return 0;
-    }
-    const Table table = scale_table(s);
-    if (a.forms.csv) {
-        print_csv(table);
-        return 0;
-    }
-    Section turns{"What turns", {}, {}};
-    for (const ScaleCrossing& c : s.crossings) turns.lines.push_back(c.words() + ".");
-    if (s.crossings.empty()) turns.lines.emplace_back("Nothing, in this range.");
-    const std::string how = *over != ScaleOver::gpus ? "Over the " + a.over
-                            : a.weak                 ? "Over GPUs, the batch grows with them (weak scaling)"
-                                                     : "Over GPUs, the batch stays (strong scaling)";
-    const Document document{title_of(plan), {{how, {}, table}, std::move(turns)}};
-    print_document(a.forms, document);
+    print_form(
+        context, a.forms, [&] { return json_of_scale(plan, s); }, [&] { return scale_table(s); },
+        [&] { return scale_document(plan, s); });
     return 0;
 }
 

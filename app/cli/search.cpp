@@ -44,12 +44,11 @@ struct SearchArguments {
 Plan plan_of(const Context& context, const SearchArguments& a) {
     if (!a.plan.name.empty()) {
         if (!a.model.empty() || !a.cluster.empty() || a.gpus > 0)
-            throw Error(ErrorKind::usage, "", "",
-                        "search takes a PLAN, or --model, --cluster and --gpus; --set changes a plan");
+            refuse("search takes a PLAN, or --model, --cluster and --gpus; --set changes a plan");
         return load_plan(context, a.plan);
     }
     if (a.model.empty() || a.cluster.empty() || a.gpus < 1)
-        throw Error(ErrorKind::usage, "", "", "search needs a PLAN, or --model, --cluster and --gpus");
+        refuse("search needs a PLAN, or --model, --cluster and --gpus");
     const Json plan{
         {"format", kPlanFormat},
         {"name", ""},
@@ -65,7 +64,7 @@ std::optional<double> share_of(const std::string& option, const std::string& tex
     if (text.empty()) return std::nullopt;
     const Quantity share = parse_quantity(text, Dimension::share);
     const std::string asked = option + " " + shown_text(text) + ": ";
-    if (!share.value) throw Error(ErrorKind::usage, "", "", asked + "write a share as 5% or 0.05");
+    if (!share.value) refuse(asked + "write a share as 5% or 0.05");
     if (*share.value >= 0 && *share.value < 1) return share.value;
     const bool percent = text.find('%') == std::string::npos && *share.value >= 1 && *share.value < 100;
     throw Error(
@@ -78,9 +77,7 @@ std::optional<double> share_of(const std::string& option, const std::string& tex
 SearchOptions options_of(const Plan& plan, const SearchArguments& a, const SearchSpace& space) {
     SearchOptions o = a.options;
     const auto goal = parse_name<Goal>(a.goal);
-    if (!goal)
-        throw Error(ErrorKind::usage, "", "",
-                    "--goal " + a.goal + ": the goal may be tokens, memory or cost");
+    if (!goal) refuse("--goal " + a.goal + ": the goal may be tokens, memory or cost");
     o.goal = *goal;
     if (o.goal == Goal::cost && plan.cluster.price_per_gpu_hour <= 0)
         throw Error(ErrorKind::usage, "", "/cluster/price_per_gpu_hour",
@@ -92,9 +89,7 @@ SearchOptions options_of(const Plan& plan, const SearchArguments& a, const Searc
 
 TieOptions ties_of(const SearchArguments& a, std::optional<double> within) {
     const auto then = parse_name<Second>(a.then);
-    if (!then)
-        throw Error(ErrorKind::usage, "", "",
-                    "--then " + shown_text(a.then) + ": it may be step, memory, robust or simple");
+    if (!then) refuse("--then " + shown_text(a.then) + ": it may be step, memory, robust or simple");
     return {.then = *then, .within = within};
 }
 
@@ -106,7 +101,7 @@ void choose_software(const std::string& name, Plan& plan, SpaceRequest& asked) {
     if (!software) {
         std::string names;
         for (const Software s : all_of<Software>()) names += std::string(name_of(s)) + ", ";
-        throw Error(ErrorKind::usage, "", "", "--for " + shown_text(name) + ": it may be " + names + "any");
+        refuse("--for " + shown_text(name) + ": it may be " + names + "any");
     }
     plan.training.software = *software;
 }
@@ -308,7 +303,7 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     const TieOptions ties = ties_of(arguments, by_memory ? std::nullopt : share);
     std::optional<SpaceError> error;
     const SearchSpace space = search_space(plan, asked, error);
-    if (error) throw Error(ErrorKind::usage, "", "", error->message);
+    if (error) refuse(error->message);
     const SearchOptions options = options_of(plan, arguments, space);
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();

@@ -205,13 +205,12 @@ int sweep(const Context& context, const SweepArguments& a) {
     const nlohmann::json base(plan_to_json(plan));
     const std::vector<Point> points = a.points.empty() ? combinations(a.vary) : points_in(a.points);
     const std::vector<Swept> rows = sweep_all(context, base, points);
-    if (context.json)
-        print(pretty(json_of_sweep(points, rows)));
-    else if (a.forms.csv)
-        print_csv(sweep_table(points, rows));
-    else
-        print_document(a.forms, {title_of(plan),
-                                 {{sentence(points.size(), " variants"), {}, sweep_table(points, rows)}}});
+    const auto table = [&] { return sweep_table(points, rows); };
+    print_form(
+        context, a.forms, [&] { return json_of_sweep(points, rows); }, table,
+        [&] {
+            return Document{title_of(plan), {{sentence(points.size(), " variants"), {}, table()}}};
+        });
     return 0;
 }
 
