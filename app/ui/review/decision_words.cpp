@@ -182,9 +182,9 @@ std::string measure_words(const ReviewContent& content) {
 
 std::string reason_of(const ReviewContent& content, const SearchResult* proposed) {
     const Reviewed of = content.first();
-    const std::string said = of.plan.review.decision.empty()
-                                 ? ""
-                                 : "By the figures: " + decision_by_figures(content, proposed) + " ";
+    std::string said = of.plan.review.decision.empty()
+                           ? ""
+                           : "By the figures: " + decision_by_figures(content, proposed) + " ";
     if (content.plans.size() > 2) return said;
     if (content.comparison) return said + comparison_verdict(content) + measure_words(content);
     std::string out = said + verdict_of(of.evaluation).reason;
