@@ -2,10 +2,12 @@
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/picture_choice.h"
 #include "app/ui/shell/saved_scene.h"
+#include "app/ui/views/pages.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -14,7 +16,7 @@ namespace {
 
 struct ScreenshotOptions {
     PlanArgument plan;
-    std::string file, view, size = "1600x900", theme = "dark", axis;
+    std::string file, view, page, size = "1600x900", theme = "dark", axis;
     std::string scene, select;
     double scale = 1, text = 1;
     bool outlines = false, no_title = false, no_caption = false;
@@ -71,9 +73,23 @@ void set_scene(const Context& context, const ScreenshotOptions& options, const P
     request.screen = std::move(screen);
 }
 
+// Returns the page's name; throws where the view has no such page.
+std::string page_of(const std::string& view, const std::string& page) {
+    for (const LessonView& v : ui::lesson_views()) {
+        if (v.name != view) continue;
+        if (std::find(v.pages.begin(), v.pages.end(), page) != v.pages.end()) return page;
+        std::string names;
+        for (const std::string_view name : v.pages) names += (names.empty() ? "" : ", ") + std::string(name);
+        refuse("--page " + shown_text(page) + ": the view " + view
+               + (names.empty() ? " has one page" : " has the pages " + names));
+    }
+    refuse("--page " + shown_text(page) + ": --view says of which view it is");
+}
+
 int screenshot(const Context& context, const ScreenshotOptions& options) {
     ui::PictureRequest request;
     if (!options.view.empty()) request.view = options.view;
+    if (!options.page.empty()) request.page = page_of(request.view, options.page);
     request.size = parse_size(options.size);
     request.scale = static_cast<float>(options.scale);
     request.text = static_cast<float>(options.text);
@@ -103,6 +119,7 @@ void add_screenshot(Options& app, Context& context) {
         .required();
     app.add_option("--view", options.view, "what is shown; the scene's or the dashboard where it is left out")
         .type_name("{" + views + "}");
+    app.add_option("--page", options.page, "which page of the view, by its name: loaf, one of docs/lessons.md");
     app.add_option("--size", options.size,
                    "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
         .show_default();

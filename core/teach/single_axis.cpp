@@ -67,22 +67,26 @@ const StrategyFacts& facts_of(Strategy strategy) {
     return kFacts[static_cast<std::size_t>(strategy)];
 }
 
-Plan plan_of_single_gpu(const Plan& plan, std::int64_t gpus) {
+Plan uncut(const Plan& plan) {
     Plan p = plan;
+    p.model_source = p.cluster_source = {};
+    keep_gpus(p.cluster, 1);
+    p.layout = Layout{};
+    p.layout.dp_replicate = 1;
+    p.layout.zero = 0;
+    p.layout.sequence_parallel = false;
+    p.layout.cp_comm = plan.layout.cp_comm;
+    return p;
+}
+
+Plan plan_of_single_gpu(const Plan& plan, std::int64_t gpus) {
+    Plan p = uncut(plan);
     p.model.layers = gpus;
     p.model.mtp_layers = 0;
     if (p.model.moe && moe_layers(plan.model) > 0) {
         p.model.moe->first_dense_layers = 0;
         p.model.moe->every = 1;
     }
-    p.model_source = p.cluster_source = {};
-    keep_gpus(p.cluster, 1);
-    const auto cp_comm = plan.layout.cp_comm;
-    p.layout = Layout{};
-    p.layout.dp_replicate = 1;
-    p.layout.zero = 0;
-    p.layout.sequence_parallel = false;
-    p.layout.cp_comm = cp_comm;
     p.training.micro_batch = 1;
     p.training.global_batch = gpus;
     return p;

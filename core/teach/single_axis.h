@@ -22,6 +22,8 @@ struct StrategyFacts {
 };
 [[nodiscard]] const StrategyFacts& facts_of(Strategy strategy);
 
+// Returns the plan on the first GPU of its cluster: no axis cuts it.
+[[nodiscard]] Plan uncut(const Plan& plan);
 // Returns the plan's model with `gpus` layers, all MoE where it has MoE layers, with `gpus` sequences a step
 // in micro-batches of one, on the first `gpus` GPUs of its cluster, laid out only by this strategy.
 [[nodiscard]] Plan plan_of_strategy(const Plan& plan, Strategy strategy, std::int64_t gpus);

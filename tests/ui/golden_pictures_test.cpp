@@ -27,13 +27,16 @@ struct Golden {
     const char* view;
     ThemeId theme;
     std::int64_t rank;
+    const char* page = "";
 };
 constexpr Golden kGolden[] = {
     {"dashboard-mesh-8-dark", "mesh-8", "dashboard", ThemeId::dark, 3},
     {"dashboard-16k-light", "llama-3.1-405b-16k", "dashboard", ThemeId::light, 4099},
     {"mesh-zoom-1024-light", "zoom-1024", "mesh", ThemeId::light, 130},
-    {"shards-70b-dark", "llama-3-70b-3d", "shards", ThemeId::dark, 11},
-    {"shards-deepseek-light", "deepseek-v3-2048", "shards", ThemeId::light, 70},
+    {"loaf-mesh-8-dark", "mesh-8", "shards", ThemeId::dark, -1},
+    {"loaf-deepseek-light", "deepseek-v3-2048", "shards", ThemeId::light, 70},
+    {"shards-70b-dark", "llama-3-70b-3d", "shards", ThemeId::dark, 11, "parameters"},
+    {"shards-deepseek-light", "deepseek-v3-2048", "shards", ThemeId::light, 70, "parameters"},
     {"memory-70b-dark", "llama-3-70b-3d", "memory", ThemeId::dark, -1},
     {"timeline-deepseek-dark", "deepseek-v3-2048", "timeline", ThemeId::dark, -1},
     {"zoom-1024-dark", "zoom-1024", "zoom", ThemeId::dark, -1},
@@ -54,6 +57,7 @@ PictureRequest request_of(const Golden& g) {
     r.size = {1120, 630};
     r.theme = g.theme;
     r.rank = g.rank;
+    r.page = g.page;
     return r;
 }
 

@@ -169,6 +169,7 @@ TEST_CASE("what is left of a step is selected in the inspector, and a layer's ki
     REQUIRE(d.click("step.part", 64 * static_cast<std::uint64_t>(StepPart::ideal)));
     CHECK(d.shell.selection().topic == Selection::Topic::step);
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     REQUIRE(d.drawn("shards.experts"));
     const Rect strip = *d.shell.ui_state().rect_of("shards.layers");
     d.click_at({strip.x + 2, strip.center().y});  // the first layer is dense

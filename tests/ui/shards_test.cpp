@@ -31,6 +31,7 @@ std::string table_of(Driver& d) {
 TEST_CASE("the digit 3 fills the window with the tensors of a layer") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     CHECK(sheets_drawn(d) == 9);  // q, k, v, output, gate, up, down and two norms
     CHECK_FALSE(d.drawn("memory.stage"));
     d.press({Key::n3});
@@ -40,15 +41,36 @@ TEST_CASE("the digit 3 fills the window with the tensors of a layer") {
 TEST_CASE("Shards stands beside the mesh in the dashboard") {
     Driver d("mesh-8");
     REQUIRE(d.click("view.shards"));
-    CHECK(d.drawn("shards.tensor"));
+    CHECK(d.drawn("shards.slice"));
     CHECK(d.drawn("memory.stage"));
     REQUIRE(d.click("view.mesh"));
     CHECK(d.drawn("mesh.cells"));
 }
 
+TEST_CASE("a knife of the loaf cuts the plan further, and a right click takes the cut back") {
+    Driver d("mesh-8", {1280, 720});
+    d.press({Key::n3});
+    REQUIRE(d.plan().layout.tp == 2);
+    REQUIRE(d.click("shards.knife", 0));
+    CHECK(d.plan().layout.tp == 4);
+    CHECK(d.plan().cluster.gpus == 8);  // data parallelism gave the ranks
+    REQUIRE(d.click("shards.knife", 0, 1));
+    CHECK(d.plan().layout.tp == 2);
+    // A click on a slice selects its GPU, another lets it go.
+    REQUIRE(d.click("shards.slice", 5));
+    CHECK(d.shell.selection().rank == 5);
+    REQUIRE(d.click("shards.slice", 5));
+    CHECK(d.shell.selection().rank == -1);
+    // Its data are the blocks that it draws.
+    const std::string csv = table_of(d);
+    CHECK(csv.find("optimizer") != std::string::npos);
+    CHECK(csv.find("activations") != std::string::npos);
+}
+
 TEST_CASE("clicking a tensor selects it, explains it and follows the state that is shown") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     REQUIRE(d.click("shards.tensor", 0));
     const Selection& sel = d.shell.selection();
     CHECK(sel.topic == Selection::Topic::tensor);
@@ -75,6 +97,7 @@ TEST_CASE("clicking a tensor selects it, explains it and follows the state that 
 TEST_CASE("an activation can be selected, and its sum too") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     d.click("shards.state", 3);
     d.click("shards.moment", 1);
     const std::size_t n = sheets_drawn(d);
@@ -101,6 +124,7 @@ TEST_CASE("an activation can be selected, and its sum too") {
 TEST_CASE("the blocks show attention, the MLP, and the ends apart") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     const std::size_t all = sheets_drawn(d);
     d.click("shards.block", 1);
     const std::size_t attention = sheets_drawn(d);
@@ -114,6 +138,7 @@ TEST_CASE("the blocks show attention, the MLP, and the ends apart") {
 TEST_CASE("a model with two kinds of layers shows either, and its experts as a map") {
     Driver d("deepseek-v3-2048");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     REQUIRE(d.drawn("shards.experts"));
     REQUIRE(d.click("shards.kind", 1));
     CHECK_FALSE(d.drawn("shards.experts"));
@@ -130,6 +155,7 @@ TEST_CASE("a model with two kinds of layers shows either, and its experts as a m
 TEST_CASE("isolating an axis is a click on its chip, and another click takes it back") {
     Driver d("hsdp-64");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     const auto index = static_cast<std::uint64_t>(Axis::dp_shard);
     const auto picture = [&] { return d.surface.read().pixels; };
     const auto before = picture();
@@ -146,6 +172,7 @@ TEST_CASE("isolating an axis is a click on its chip, and another click takes it 
 TEST_CASE("the table says each tensor's placement and the range of the selected rank") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     d.shell.selection().rank = 1;
     const std::string csv = table_of(d);
     CHECK(csv.find("attention.q") != std::string::npos);
@@ -157,7 +184,7 @@ TEST_CASE("the table says each tensor's placement and the range of the selected 
 TEST_CASE("the picker prices every strategy and shows what each of its GPUs holds") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n3});
-    REQUIRE(d.click("shards.scope", 1));
+    REQUIRE(d.click("shards.scope", 2));
     for (int i = 0; i < kStrategyCount; ++i)
         REQUIRE(d.drawn("shards.strategy", static_cast<std::uint64_t>(i)));
     for (int i = 0; i < kStrategyCount; ++i) d.click("shards.strategy", static_cast<std::uint64_t>(i));
@@ -165,14 +192,14 @@ TEST_CASE("the picker prices every strategy and shows what each of its GPUs hold
     const std::string csv = table_of(d);
     CHECK(csv.find("ZeRO-3 / FSDP") != std::string::npos);
     CHECK(csv.find("No experts to deal.") != std::string::npos);
-    d.click("shards.scope", 0);
+    d.click("shards.scope", 1);
     CHECK(d.drawn("shards.tensor"));
 }
 
 TEST_CASE("the picker's first picture shows what data and context parallelism cut: each GPU's own tokens") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n3});
-    REQUIRE(d.click("shards.scope", 1));
+    REQUIRE(d.click("shards.scope", 2));
     const auto tokens = [&](Strategy s) {
         d.click("shards.strategy", static_cast<std::uint64_t>(s));
         d.settle();
@@ -349,6 +376,7 @@ TEST_CASE("odd plans show sheets in every state") {
                              "gpt-1t-a100", "broken-pp-zero3", "mixtral-8x7b-ep"}) {
         Driver d(plan, {1000, 620});
         d.press({Key::n3});
+        d.click("shards.scope", 1);
         for (std::uint64_t state = 0; state < 4; ++state)
             for (std::uint64_t moment = 0; moment < 2; ++moment) {
                 CAPTURE(std::string(plan));
@@ -357,7 +385,7 @@ TEST_CASE("odd plans show sheets in every state") {
                 CHECK(sheets_drawn(d) > 0);
                 CHECK(d.surface.read().width == 1000);
             }
-        d.click("shards.scope", 1);
+        d.click("shards.scope", 2);
         d.surface.resize({640, 480}, 2);
         d.settle();
         CHECK(d.surface.read().width == 1280);
@@ -367,6 +395,7 @@ TEST_CASE("odd plans show sheets in every state") {
 TEST_CASE("the router's imbalance is stepped, typed and made even beside the expert map") {
     Driver d("mixtral-8x7b-ep");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     REQUIRE(d.click("shards.imbalance.plus"));
     CHECK(d.plan().training.router_imbalance == near(1.05));
     const double before_s = d.shell.evaluation().step->time_s;
@@ -390,6 +419,7 @@ TEST_CASE("the router's imbalance is stepped, typed and made even beside the exp
 TEST_CASE("an expert that is dragged up gets more tokens: its rank is the busiest, in one step of undo") {
     Driver d("mixtral-8x7b-ep");
     d.press({Key::n3});
+    d.click("shards.scope", 1);
     const auto map = d.shell.ui_state().rect_of("shards.experts");
     REQUIRE(map.has_value());
     const std::int64_t ep = d.shell.evaluation().mesh.expert[Axis::ep].size;

@@ -20,7 +20,7 @@ TEST_CASE("the picker says of the chosen strategy which states it cuts, and whic
     for (const Vec2 size : {Vec2{1280, 720}, kLarge}) {
         Driver d("llama-3-70b-3d", size);
         d.press({Key::n3});
-        REQUIRE(d.click("shards.scope", 1));
+        REQUIRE(d.click("shards.scope", 2));
         StrategyPrices prices;
         price_strategies(d.plan(), 4, prices);
         for (const Strategy s : {Strategy::ddp, Strategy::zero1, Strategy::zero2, Strategy::fsdp}) {

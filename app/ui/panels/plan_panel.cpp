@@ -80,15 +80,15 @@ void open_menu(PlanPanelState& state, std::string_view name, Rect anchor) {
     state.menu_state = {};
 }
 
-namespace {
-
-PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus, bool drags = false) {
+PlanEdit factor_edit(const Plan& p, Axis a, std::int64_t f, bool keep_gpus, bool drags) {
     const std::string name(name_of(a));
     return {.plan = with_factor(p, a, f, keep_gpus),
             .what = name + " " + thousands(f),
             .merge_key = drags ? "drag " + name : "",
             .touched = a};
 }
+
+namespace {
 
 // An axis that gave or took GPUs for the last edit says so for a moment, in the place of its factor.
 void flash(Ui& ui, Rect step_box, Rect badge, Axis axis, const Scene& scene) {

@@ -38,4 +38,8 @@ struct PlanPanelState {
 [[nodiscard]] PlanEdit new_model_edit(const Plan& plan);
 [[nodiscard]] std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state);
 
+// Returns the edit that sets an axis' factor. With `drags` the edits of one drag are one step of undo.
+[[nodiscard]] PlanEdit factor_edit(const Plan& plan, Axis axis, std::int64_t factor, bool keep_gpus,
+                                   bool drags = false);
+
 }  // namespace pentamesh::ui

@@ -7,9 +7,9 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr std::string_view kMeshPages[] = {"places", "both"};
-constexpr std::string_view kShardsPages[] = {"parameters", "gradients",  "optimizer",  "activations",
-                                             "dp alone",   "zero alone", "fsdp alone", "tp alone",
-                                             "cp alone",   "pp alone",   "ep alone"};
+constexpr std::string_view kShardsPages[] = {"parameters", "gradients", "optimizer",  "activations",
+                                             "loaf",       "dp alone",  "zero alone", "fsdp alone",
+                                             "tp alone",   "cp alone",  "pp alone",   "ep alone"};
 constexpr std::string_view kCommPages[] = {"calls", "heat", "ring"};
 constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone",
                                             "tp alone", "cp alone", "ep alone"};
@@ -68,9 +68,11 @@ bool show_named_page(ViewStates& states, ViewId view, std::string_view page) {
     }
     if (view == ViewId::shards) {
         const auto at = std::find_if(std::begin(kShardsAlone), std::end(kShardsAlone), named);
-        states.shards.alone = at != std::end(kShardsAlone);
-        if (states.shards.alone) states.shards.picker.strategy = at->strategy;
-        if (states.shards.alone) return true;
+        if (at != std::end(kShardsAlone)) {
+            states.shards.shows = ShardsViewState::Shows::one_axis;
+            states.shards.picker.strategy = at->strategy;
+            return true;
+        }
     }
     const auto names = pages_of(view);
     const auto at = std::find(names.begin(), names.end(), page);
@@ -81,7 +83,9 @@ bool show_named_page(ViewStates& states, ViewId view, std::string_view page) {
 }
 
 void show_first_pages(ViewStates& states) {
-    show_open_pages(states, {});
+    OpenPages first;
+    for (const ViewEntry& e : view_table()) first.page[static_cast<std::size_t>(e.id)] = e.pages.first;
+    show_open_pages(states, first);
     states.shards.isolate = -1;
     states.memory.hidden = 0;
 }
@@ -90,7 +94,7 @@ OpenPages open_pages(const ViewStates& states) {
     OpenPages out;
     for (const ViewEntry& e : view_table())
         if (e.pages.shown != nullptr) out.page[static_cast<std::size_t>(e.id)] = e.pages.shown(states);
-    out.shards_alone = states.shards.alone;
+    out.shards = states.shards.shows;
     out.strategy = states.shards.picker.strategy;
     out.layer = states.layer.choice;
     return out;
@@ -99,7 +103,7 @@ OpenPages open_pages(const ViewStates& states) {
 void show_open_pages(ViewStates& states, const OpenPages& pages) {
     for (const ViewEntry& e : view_table())
         if (e.pages.show != nullptr) e.pages.show(states, pages.page[static_cast<std::size_t>(e.id)]);
-    states.shards.alone = pages.shards_alone;
+    states.shards.shows = pages.shards;
     states.shards.picker.strategy = pages.strategy;
     states.layer.choice = pages.layer;
 }

@@ -20,7 +20,7 @@ void show_first_pages(ViewStates& states);
 // Which pages were open.
 struct OpenPages {
     std::array<int, kViewCount> page{};
-    bool shards_alone = false;
+    ShardsViewState::Shows shards = ShardsViewState::Shows::loaf;
     Strategy strategy = Strategy::ddp;
     LayerChoice layer;
 };

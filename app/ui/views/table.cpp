@@ -89,8 +89,17 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          return draw_shards(ui, head, room, scene, s.shards, revision);
      },
      .data = [](const Scene& scene, const ViewStates& s, int) { return shards_data(scene, s.shards); },
-     .pages = {kTensorStateCount, [](const ViewStates& s) { return static_cast<int>(s.shards.state); },
-               [](ViewStates& s, int page) { s.shards.state = static_cast<TensorState>(page); }}},
+     .pages = {kLoafPage + 1,
+               [](const ViewStates& s) {
+                   return s.shards.shows == ShardsViewState::Shows::loaf ? kLoafPage
+                                                                         : static_cast<int>(s.shards.state);
+               },
+               [](ViewStates& s, int page) {
+                   using Shows = ShardsViewState::Shows;
+                   s.shards.shows = page == kLoafPage ? Shows::loaf : Shows::tensors;
+                   if (page != kLoafPage) s.shards.state = static_cast<TensorState>(page);
+               },
+               kLoafPage}},
     {.id = ViewId::map,
      .name = "map",
      .title = "Map",

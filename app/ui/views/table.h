@@ -78,6 +78,7 @@ struct ViewPages {
     int count = 1;
     int (*shown)(const ViewStates& states) = nullptr;  // null: it has one
     void (*show)(ViewStates& states, int page) = nullptr;
+    int first = 0;  // the one that a view begins with
 };
 
 struct ViewEntry {

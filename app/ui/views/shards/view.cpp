@@ -15,6 +15,8 @@ namespace pentamesh::ui {
 
 namespace {
 
+using Shows = ShardsViewState::Shows;
+
 constexpr std::array kAxes{Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
 
 std::int64_t shown_rank(const Scene& scene) {
@@ -144,24 +146,27 @@ void controls(Ui& ui, Rect head_row, Rect& room, Scene& scene, ShardsViewState& 
     static constexpr std::array<std::string_view, 4> kStates{"parameters", "gradients", "optimizer",
                                                              "activations"};
     static constexpr std::array<std::string_view, 2> kMoments{"at rest", "computing"};
-    static constexpr std::array<std::string_view, 2> kScopes{"this plan", "one axis alone"};
+    static constexpr std::array<std::string_view, 3> kScopes{"loaf", "tensors", "one axis alone"};
     static constexpr std::array<std::string_view, 2> kKinds{"MoE", "dense"};
     const bool moe = shows_moe(scene.plan.model, s);
     const std::array<std::string_view, kBlockCount> blocks{"layer", "attention", moe ? "experts" : "MLP",
                                                            "ends"};
+    const bool alone = s.shows == Shows::one_axis;
     if (ui.state().for_picture) {  // a picture has no switches: they are a subtitle
+        if (s.shows == Shows::loaf) return;
         std::string words =
             std::string(name_of(s.state)) + " " + std::string(kMoments[static_cast<std::size_t>(s.moment)]);
-        words += ", " + std::string(s.alone ? kScopes[1] : blocks[static_cast<std::size_t>(s.block)]);
+        words += ", " + std::string(alone ? kScopes[2] : blocks[static_cast<std::size_t>(s.block)]);
         ui.label(head_row, words, ui.style(13, Tone::secondary));
         return;
     }
+    s.shows = static_cast<Shows>(choose(ui, rows, "shards.scope", kScopes, static_cast<int>(s.shows)));
+    if (s.shows == Shows::loaf) return;
     const TensorState was = s.state;
     s.state = static_cast<TensorState>(choose(ui, rows, "shards.state", kStates, static_cast<int>(s.state)));
     if (s.state != was) scene.selection.tensor_state = s.state;  // the inspector follows
     s.moment = static_cast<Moment>(choose(ui, rows, "shards.moment", kMoments, static_cast<int>(s.moment)));
-    s.alone = choose(ui, rows, "shards.scope", kScopes, s.alone ? 1 : 0) == 1;
-    if (s.alone) return;
+    if (s.shows == Shows::one_axis) return;
     s.block = static_cast<Block>(choose(ui, rows, "shards.block", blocks, static_cast<int>(s.block)));
     if (both_kinds(scene.plan.model)) s.dense = choose(ui, rows, "shards.kind", kKinds, s.dense ? 1 : 0) == 1;
 }
@@ -267,7 +272,7 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
                                     std::uint64_t revision) {
     Canvas& c = ui.canvas();
     controls(ui, head_row, room, scene, state);
-    if (state.alone) {
+    if (state.shows == Shows::one_axis) {
         draw_picker(ui, room, scene, state.picker, {state.state, state.moment}, revision);
         return std::nullopt;
     }
@@ -275,6 +280,8 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
         c.text_in(room, "No mesh to lay tensors on: see the problems.", ui.small(), Align::center);
         return std::nullopt;
     }
+    if (state.shows == Shows::loaf && scene.evaluation.valid)
+        return draw_loaf(ui, room, scene, state.loaf, revision);
     refresh(scene, state, revision);
     const TextStyle bold = ui.title();
     const bool wraps = c.text_width(state.drawn->bold, bold) > room.w && room.h > 120;
@@ -306,7 +313,8 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
 }
 
 Table shards_data(const Scene& scene, const ShardsViewState& state) {
-    if (state.alone) return picker_data(scene, state.picker);
+    if (state.shows == Shows::one_axis) return picker_data(scene, state.picker);
+    if (state.shows == Shows::loaf && scene.evaluation.valid) return loaf_data(scene);
     const Mesh& mesh = scene.evaluation.mesh;
     std::vector<Sheet> sheets;
     if (mesh.world > 0) make_sheets(scene.plan, mesh, request_of(scene, state), sheets);

@@ -1,11 +1,13 @@
-// The view Shards shows what each axis cuts: one layer's tensors as rectangles as large as their bytes, the
-// part of one rank highlighted; or only one axis on a small copy of the model, with its price.
+// The view Shards shows what each axis cuts: the loaf of a whole step with each GPU's slice; one layer's
+// tensors as rectangles as large as their bytes, the part of one rank highlighted; or only one axis on a
+// small copy of the model, with its price.
 #pragma once
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/shards/shards_loaf.h"
 #include "app/ui/views/shards/shards_pack.h"
 #include "app/ui/views/shards/shards_picker.h"
 #include "app/ui/views/shards/shards_sheets.h"
@@ -36,6 +38,9 @@ struct DrawnSheets {
     std::string bold, plain;
 };
 
+// Pages of this number show the loaf; those before it a state's tensors.
+inline constexpr int kLoafPage = kTensorStateCount;
+
 struct ShardsViewState {
     TensorState state = TensorState::parameters;
     Moment moment = Moment::at_rest;
@@ -44,8 +49,10 @@ struct ShardsViewState {
     int isolate = -1;          // an Axis: only what it cuts; -1: all of them
     std::int64_t expert = -1;  // the one whose matrices are drawn; -1: the rank's first
     ExpertLoads loads;
-    bool alone = false;  // only one axis is used
+    // The loaf; the tensors of this plan; only one axis on a small copy of the model.
+    enum class Shows : std::uint8_t { loaf, tensors, one_axis } shows = Shows::loaf;
     PickerState picker;
+    LoafPageState loaf;
     Kept<DrawnSheets, std::pair<std::uint64_t, SheetRequest>> drawn;  // by revision and request
     // By revision, request of rank 0, and room.
     Kept<PackedSheets, std::tuple<std::uint64_t, SheetRequest, Vec2>> packed;
