@@ -22,7 +22,6 @@ namespace pentamesh {
 namespace {
 
 constexpr int kSettle = 4;  // a text field has the keyboard three frames after it asked for it
-constexpr const char* kDefaultPlan = "llama-3.1-405b-16k";
 
 double now_s() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -191,7 +190,7 @@ struct WindowRun::Impl {
 
 WindowRun::WindowRun(const Presets& presets, const WindowArgs& args)
     : impl_(std::make_unique<Impl>(presets, args)) {
-    ui::Shell& shell = impl_->shell.emplace(presets, args.plan ? *args.plan : presets.plan(kDefaultPlan),
+    ui::Shell& shell = impl_->shell.emplace(presets, args.plan ? *args.plan : presets.plan(ui::kFirstPlan),
                                             impl_->host_of(args));
     if (!args.plan_file.empty() || !args.saved) shell.opened_from(args.plan_file, args.saved);
     if (args.edited) shell.edit_plan(*args.edited, "--set");

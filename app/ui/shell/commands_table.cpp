@@ -36,7 +36,8 @@ void Shell::make_file_commands() {
                 [this] { open_plan(window_.presets.plan("single-gpu")); }));
     add(in_menu("File", "file.open", "Open…", ctrl(Key::o),
                 [this] { window_.ask(DialogKind::open, "", nullptr); }));
-    add(in_menu("File", "file.preset", "Open a preset…", {}, [this] { menus_.search("Open preset"); }));
+    add(in_menu("File", "file.preset", "Open a preset…", {},
+                [this] { window_.ask(DialogKind::gallery, "", nullptr); }));
     add(in_menu("File", "file.save", "Save", ctrl(Key::s), [this] { files_.save_or_ask(); }));
     add(in_menu("File", "file.save_as", "Save as…", ctrl(Key::s, true),
                 [this] { window_.ask(DialogKind::save, window_.proposed_file(), nullptr); }));

@@ -72,6 +72,10 @@ const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
          .width = 680,
          .height = &Dialogs::presets_height,
          .draw = &Dialogs::draw_presets},
+        {.head = "Open a preset",
+         .width = 920,
+         .height = &Dialogs::gallery_height,
+         .draw = &Dialogs::draw_gallery},
     }};
     return rows[static_cast<std::size_t>(kind)];
 }

@@ -68,6 +68,13 @@ struct PictureDialog {
     std::string reason{};  // why there is no preview
 };
 
+// File > Open a preset: a plan that ships.
+struct GalleryPlan {
+    std::string name;
+    Plan plan;
+    Evaluation evaluation;
+};
+
 // The dialog that is open.
 struct Dialog {
     DialogKind kind = DialogKind::none;
@@ -190,6 +197,11 @@ class Dialogs {
     bool draw_presets(Ui& ui, Rect room, Rect buttons);
     void draw_own_presets(Ui& ui, Rect room);
     void remove_preset(const Presets::Entry& entry);
+
+    // dialog_gallery.cpp
+    Kept<std::vector<GalleryPlan>> gallery_;
+    [[nodiscard]] float gallery_height(Ui& ui, float width) const;
+    bool draw_gallery(Ui& ui, Rect room, Rect buttons);
 };
 
 }  // namespace pentamesh::ui

@@ -11,6 +11,7 @@
 #include "app/ui/shell/files.h"
 #include "app/ui/shell/lesson_desk.h"
 #include "app/ui/shell/menu_bar.h"
+#include "app/ui/shell/opening.h"
 #include "app/ui/shell/sheets.h"
 #include "app/ui/shell/window.h"
 
@@ -118,6 +119,7 @@ class Shell {
     std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may unpin it
     Pane keys_pane_ = Pane::top;                // whose view has the keyboard on the dashboard
     bool welcome_ = false, hover_moved_ = false;
+    Kept<OpeningLoaves> opening_;  // of the welcome
 
     template <typename T>
     T& redrawn(T& of) {

@@ -41,9 +41,10 @@ enum class DialogKind : std::uint8_t {
     about,
     missing,
     preset,
-    presets
+    presets,
+    gallery  // the plans that ship
 };
-inline constexpr int kDialogKinds = static_cast<int>(DialogKind::presets) + 1;
+inline constexpr int kDialogKinds = static_cast<int>(DialogKind::gallery) + 1;
 
 // While a lesson is open in a narrow window, this is next to the view: the lesson, the plan, or nothing.
 enum class SidePane : std::uint8_t { lesson, plan, view };

@@ -136,6 +136,18 @@ LoafStarts starts_of(const LoafScale& scale, const LoafSlice& slice) {
     return out;
 }
 
+double left_of(const LoafSlice& slice) {
+    double left = 1;
+    for (const LoafBlock& b : slice.blocks) left = std::min(left, b.left);
+    return left;
+}
+
+float width_of(const LoafScale& scale, const LoafSlice& slice) {
+    double right = 0;
+    for (const LoafBlock& b : slice.blocks) right = std::max(right, b.right);
+    return scale.w * static_cast<float>(right - left_of(slice)) + kAcross * starts_of(scale, slice).back();
+}
+
 LoafScale scale_for(std::span<const LoafSlice> slices, float width, float height) {
     LoafScale out{1, 1, 1};
     float longest = 0;

@@ -26,6 +26,10 @@ struct LoafPlace {
 // Returns where each part begins and where the last ends, in pixels from the front.
 using LoafStarts = std::array<float, kEnumCount<LoafPart> + 1>;
 [[nodiscard]] LoafStarts starts_of(const LoafScale& scale, const LoafSlice& slice);
+// Returns how far a slice reaches to the right from its own left edge.
+[[nodiscard]] float width_of(const LoafScale& scale, const LoafSlice& slice);
+// Returns the share across at which a slice begins.
+[[nodiscard]] double left_of(const LoafSlice& slice);
 // Returns the scale at which each of the slices has room, and how large that room is.
 [[nodiscard]] LoafScale scale_for(std::span<const LoafSlice> slices, float width, float height);
 // Returns the place in the middle of a room.
