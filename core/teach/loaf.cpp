@@ -42,7 +42,7 @@ Piles pile_up(const std::vector<Placement>& placements, const StageMemory& stage
         pile.weight += bytes;
         if (bytes > pile.most_weight) pile.most = &p, pile.most_weight = bytes;
     }
-    // What is less than a hundredth is not drawn by itself.
+    // A pile of less than a hundredth joins the other of its kind.
     for (const int k : {0, 2})
         if (out[k].most != nullptr && out[k + 1].weight < 0.01 * (out[k].weight + out[k + 1].weight))
             out[k].weight += out[k + 1].weight, out[k + 1] = {};

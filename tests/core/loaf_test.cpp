@@ -112,7 +112,7 @@ TEST_CASE("without sequence parallelism a part of the bread is whole on every tp
             }
         if (sequence_parallel)
             CHECK(copied == 0);
-        else  // four ranks' copies of it beside the rest, which they cut
+        else  // four ranks hold copies of it, and cut the rest
             CHECK(copied / (copied + 4 * (s.bytes_of(LoafPart::bread) - copied)) == near(0.136, 0.05));
     }
 }

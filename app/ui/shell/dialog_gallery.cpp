@@ -86,7 +86,8 @@ bool draw_card(Ui& ui, Rect card, std::size_t i, const GalleryPlan& g, const Pre
 
 float Dialogs::gallery_height(Ui& /*ui*/, float width) const {
     const std::size_t plans = window_.presets.list(PresetKind::plan).size(), columns = columns_for(width);
-    return static_cast<float>((plans + columns - 1) / columns) * (kCardHeight + kCardGap);
+    const std::size_t rows = (plans + columns - 1) / columns;
+    return static_cast<float>(rows) * (kCardHeight + kCardGap);
 }
 
 bool Dialogs::draw_gallery(Ui& ui, Rect room, Rect buttons) {
