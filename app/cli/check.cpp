@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 namespace pentamesh::cli {
 namespace {
@@ -24,7 +26,7 @@ using interop::ImportProblem;
 
 struct CheckArguments : JobArguments {
     std::vector<std::string> files;
-    std::string junit;
+    std::string junit, html;
     bool why = false;
     Forms forms;
 };
@@ -39,6 +41,7 @@ struct Checked {
     std::vector<ImportProblem> reasons{};  // with their fixes
     std::vector<std::string> leaves{};     // groups that leave the fast domain: "ep 64 over InfiniBand"
     std::size_t not_known = 0;             // settings
+    std::optional<Plan> plan{};            // where one came out
     [[nodiscard]] bool bad() const { return verdict == Verdict::refused || verdict == Verdict::does_not_fit; }
     [[nodiscard]] std::string name() const { return recipe.empty() ? file : file + ": " + recipe; }
 };
@@ -69,6 +72,7 @@ void find_leaving(const Plan& plan, const Evaluation& e, Checked& row) {
 // `sure`: the plan says all that bears on memory.
 void judge(const Plan& plan, Checked& row, bool sure) {
     const Evaluation e = evaluate(plan, {.timeline = false, .report = false});
+    row.plan = plan;
     row.says = layout_words(plan);
     if (!e.valid) {
         if (row.verdict == Verdict::ok) row.verdict = Verdict::refused;
@@ -181,12 +185,21 @@ std::vector<std::string> files_in(const std::string& folder) {
     return out;
 }
 
-std::string text_of(const std::vector<Checked>& rows, bool why) {
+std::string count_words(const std::vector<Checked>& rows) {
     std::array<int, kVerdicts.size()> count{};
+    for (const Checked& r : rows) ++count[static_cast<std::size_t>(r.verdict)];
+    std::string out =
+        std::to_string(rows.size()) + (rows.size() == 1 ? " configuration:" : " configurations:");
+    for (std::size_t i = 0; i < count.size(); ++i)
+        if (count[i] > 0 || i == 0)
+            out += (i == 0 ? " " : ", ") + std::to_string(count[i]) + " " + std::string(kVerdicts[i]);
+    return out;
+}
+
+std::string text_of(const std::vector<Checked>& rows, bool why) {
     std::string out;
     for (const Checked& r : rows) {
         const auto v = static_cast<std::size_t>(r.verdict);
-        ++count[v];
         std::string verdict(kVerdicts[v]);
         verdict.resize(std::max<std::size_t>(verdict.size(), 13), ' ');
         const bool first = r.verdict != Verdict::ok && !r.reasons.empty();
@@ -198,11 +211,7 @@ std::string text_of(const std::vector<Checked>& rows, bool why) {
             if (!p.fix.empty()) out += "             change: " + words_of(p.fix) + "\n";
         }
     }
-    out += std::to_string(rows.size()) + (rows.size() == 1 ? " configuration:" : " configurations:");
-    for (std::size_t i = 0; i < count.size(); ++i)
-        if (count[i] > 0 || i == 0)
-            out += (i == 0 ? " " : ", ") + std::to_string(count[i]) + " " + std::string(kVerdicts[i]);
-    return out + "\n";
+    return out + count_words(rows) + "\n";
 }
 
 Table table_of(const std::vector<Checked>& rows) {
@@ -262,6 +271,36 @@ std::string junit_of(const std::vector<Checked>& rows) {
     return out + "</testsuite>\n";
 }
 
+constexpr std::size_t kMostMaps = 100;
+
+// Returns a page: the table, then each configuration with its reasons and its map, those that cannot run
+// first.
+std::string page_of(const Context& context, const std::vector<Checked>& rows) {
+    std::vector<const Checked*> order;
+    for (const Checked& r : rows)
+        if (r.plan || !r.reasons.empty()) order.push_back(&r);
+    std::stable_sort(order.begin(), order.end(), [](const Checked* a, const Checked* b) {
+        return std::pair(a->verdict, !a->leaves.empty()) > std::pair(b->verdict, !b->leaves.empty());
+    });
+    Document page{"Checked", {{"", {count_words(rows)}, table_of(rows)}}};
+    const FontFiles fonts = find_fonts(context.data_folder);
+    std::size_t maps = 0;
+    for (const Checked* r : order) {
+        Section& section = page.sections.emplace_back();
+        section.title = std::string(kVerdicts[static_cast<std::size_t>(r->verdict)]) + ": " + r->name();
+        section.lines.push_back(r->says);
+        for (const ImportProblem& p : r->reasons)
+            section.lines.push_back(p.message + (p.fix.empty() ? "" : " Change: " + words_of(p.fix) + "."));
+        if (!r->plan || maps >= kMostMaps) continue;
+        const Evaluation e = evaluate(*r->plan, {.timeline = false});
+        section.svg = ui::report_figure(context.presets, *r->plan, e, ui::ReportFigure::placement, fonts);
+        maps += section.svg.empty() ? 0 : 1;
+    }
+    if (maps == kMostMaps)
+        page.sections.front().lines.push_back("The first " + std::to_string(kMostMaps) + " have a map.");
+    return to_html(page);
+}
+
 int check(const Context& context, const CheckArguments& a) {
     const interop::ImportRequest request = request_of(context, a);
     std::vector<Checked> rows;
@@ -278,6 +317,7 @@ int check(const Context& context, const CheckArguments& a) {
         }
     }
     if (!a.junit.empty()) write_file(a.junit, junit_of(rows));
+    if (!a.html.empty()) write_file(a.html, page_of(context, rows));
     if (context.json)
         print(json_of(rows).dump(2) + "\n");
     else if (a.forms.csv)
@@ -304,6 +344,8 @@ void add_check(Options& app, Context& context) {
         .type_name("NAME=VALUE")
         .repeatable();
     app.add_option("--junit", a.junit, "write JUnit's XML to a file, which CI systems show")
+        .type_name("FILE");
+    app.add_option("--html", a.html, "write a page with the reasons and the maps to a file")
         .type_name("FILE");
     add_forms(app, context, a.forms);
 }

@@ -828,6 +828,13 @@ class Statuses(unittest.TestCase):
             self.assertTrue(any(p["fix"] for p in row["problems"]))
             with open(xml, encoding="utf-8") as f:
                 self.assertIn('tests="4" failures="1"', f.read())
+            page = os.path.join(folder, "out.html")
+            self.assertEqual(run("check", folder, "--html", page)[0], 1)
+            with open(page, encoding="utf-8") as f:
+                text = f.read()
+            self.assertEqual(text.count("<svg"), 3)  # a map of each that can run
+            self.assertLess(text.index("refused: "), text.index("ok: "))
+            self.assertIn("Change: ", text)
             status, out, _ = run("check", os.path.join(folder, "broken.sh"), "--why")
             self.assertEqual(status, 1)
             self.assertIn("change: ", out)
