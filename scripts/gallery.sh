@@ -8,7 +8,7 @@ export EGL_PLATFORM=${EGL_PLATFORM:-surfaceless}
 mkdir -p docs/gallery
 
 "$program" screenshot llama-3.1-405b-16k --size 1600x900 -o docs/dashboard.png
-"$program" screenshot llama-3-70b-3d --view shards --rank 11 --size 1600x900 -o docs/shards.png
+"$program" screenshot llama-3-70b-3d --view shards --page parameters --rank 11 --size 1600x900 -o docs/shards.png
 "$program" screenshot llama-3.1-405b-16k --view search --size 1600x900 -o docs/search.png
 "$program" compare llama-3.1-405b-16k llama-3.1-405b-8k -o docs/compare.png
 
@@ -28,6 +28,7 @@ picture() {
 }
 
 picture mesh "Who talks to whom" deepseek-v3-2048 --view mesh --axis ep --size 1280x720
+picture loaf "What is cut, what is copied" mesh-8 --view shards --page loaf --size 1280x720
 picture map "What each axis does, and what it costs" llama-3.1-405b-16k --view map --size 1280xauto --theme light
 picture memory "What each GPU holds" llama-3-70b-3d --view memory --size 1280x720 --theme light
 picture timeline "When each stage works" llama-3-70b-3d --view timeline --size 1280x720
