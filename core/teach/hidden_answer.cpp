@@ -300,6 +300,10 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
     // The view Compare says which part differs, and by how much.
     hidden.covers = hidden.covers_figures = !step.scene.against.empty();
     if (by_option) hide_options(hidden, solution, evaluation);
+    if (question.kind == QuestionKind::curve)
+        for (std::size_t i = 0; i < solution.options.size(); ++i)
+            if (static_cast<int>(i) != question.given)
+                hidden.others.push_back({solution.options[i].number, 0, solution.options[i].unit});
     // In the view Communication units, times and the lengths of bars say which axis sends least as well as
     // its figure does.
     const auto of_traffic = [](const LessonQuestion::Option& o) {
@@ -309,7 +313,8 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
         && std::all_of(question.options.begin(), question.options.end(), of_traffic))
         hidden.covers_view = "comm";
     // A rank is clicked in a mesh without colours; a change is asked of a number that the page may show.
-    if (by_option || question.kind == QuestionKind::ranks || question.rule == QuestionRule::change)
+    if (by_option || question.kind == QuestionKind::ranks || question.kind == QuestionKind::curve
+        || question.rule == QuestionRule::change)
         return hidden;
     const AskedQuery asked = split_query(question.query);
     const std::vector<std::string> q = words_of_query(asked.query);

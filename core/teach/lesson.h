@@ -29,7 +29,7 @@ struct LessonScene {
     bool operator==(const LessonScene&) const = default;
 };
 
-enum class QuestionKind : std::uint8_t { choose, number, ranks, tier };
+enum class QuestionKind : std::uint8_t { choose, number, ranks, tier, curve };
 
 struct LessonQuestion {
     // Says which option is right: with `matches`, the one whose value is the query's answer; with `lowest`
@@ -43,9 +43,11 @@ struct LessonQuestion {
     Rule rule = Rule::matches;
     std::string query;  // empty with lowest and highest
     std::string prompt;
-    std::vector<Option> options;  // choose only
-    double tolerance = 0.1;       // number: of the right answer
-    bool drawn = false;           // number: as the end of a bar, before the true one
+    // Of choose; of curve a point each: the field's value, and the query with that value.
+    std::vector<Option> options;
+    int given = -1;          // curve: the point that is shown before the answer; -1: none
+    double tolerance = 0.1;  // number, curve: of the right answer
+    bool drawn = false;      // number: as the end of a bar, before the true one
     // Holds an answer that is often given instead, and where it comes from. `given` is an option's label, a
     // tier's name, a number (a {{query}} may make it) or ranks, as they are typed.
     struct Mistake {

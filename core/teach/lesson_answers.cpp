@@ -208,6 +208,10 @@ bool Solution::solvable(QuestionKind kind) const {
     case QuestionKind::number: return answer.kind == Answer::Kind::number;
     case QuestionKind::ranks: return answer.kind == Answer::Kind::ranks;
     case QuestionKind::tier: return tier >= 0;
+    case QuestionKind::curve:
+        return !options.empty() && std::ranges::all_of(options, [](const Answer& a) {
+            return a.kind == Answer::Kind::number;
+        });
     }
     return false;
 }
@@ -240,6 +244,22 @@ Solution solve_options(const LessonQuestion& question, const Plan& plan, const E
     return out;
 }
 
+// Answers the query at each value of the curve.
+Solution solve_curve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
+                     const Presets& presets) {
+    Solution out;
+    out.answer.kind = Answer::Kind::text;
+    for (const LessonQuestion::Option& o : question.options) {
+        const Answer a = answer_query(o.value, plan, evaluation, presets);
+        if (a.kind != Answer::Kind::number) out.answer.working = a.working;
+        out.of_options.push_back(a.kind == Answer::Kind::none ? "impossible" : a.text);
+        out.answer.text += (out.answer.text.empty() ? "" : ", ") + out.of_options.back();
+        out.answer.unit = a.unit;
+        out.options.push_back(a);
+    }
+    return out;
+}
+
 // Says what a changed plan does to a number: it is "same" within this share of it.
 constexpr double kSameShare = 0.02;
 
@@ -263,6 +283,7 @@ Answer change_of(const LessonQuestion& question, const Plan& plan, const Evaluat
 Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
                const Presets& presets) {
     if (question.compares_options()) return solve_options(question, plan, evaluation, presets);
+    if (question.kind == QuestionKind::curve) return solve_curve(question, plan, evaluation, presets);
     Solution out;
     out.answer = question.kind == QuestionKind::choose && question.rule == QuestionRule::change
                      ? change_of(question, plan, evaluation, presets)
@@ -283,7 +304,8 @@ Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluatio
 }
 
 std::string hide_answer(const LessonStep& step, std::string words) {
-    if (!step.question) return words;
+    // A curve's points are hidden one by one: the one that is given may be said.
+    if (!step.question || step.question->kind == QuestionKind::curve) return words;
     const std::string asked = "{{" + step.question->query + "}}";
     for (std::size_t at = words.find(asked); at != std::string::npos; at = words.find(asked, at))
         words.replace(at, asked.size(), "**?**");
@@ -313,14 +335,16 @@ AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution)
     };
     if (!question.shown.empty()) {
         out.first = add(sets_text(question.shown), question.shown);
-    } else if (!question.compares_options()) {
+    } else if (!question.compares_options() && question.kind != QuestionKind::curve) {
         const AskedQuery asked = split_query(question.query);
         if (!asked.sets.empty()) out.first = add(sets_text(asked.sets), asked.sets);
     } else {
         for (std::size_t i = 0; i < question.options.size(); ++i) {
             const AskedQuery asked = split_query(question.options[i].value);
             if (asked.sets.empty()) continue;
-            const int at = add(question.options[i].label, asked.sets);
+            const int at =
+                add(question.kind == QuestionKind::curve ? sets_text(asked.sets) : question.options[i].label,
+                    asked.sets);
             if (static_cast<int>(i) == solution.option) out.first = at;
         }
     }

@@ -66,7 +66,7 @@ struct QueryHelp {
 struct Solution {
     Answer answer;                        // with lowest and highest: of the right option
     int option = -1;                      // choose: the right one; -1: none or more than one
-    std::vector<std::string> of_options;  // lowest and highest: what each comes to
+    std::vector<std::string> of_options;  // lowest, highest and a curve: what each comes to
     std::vector<Answer> options;          // the same, as it was answered
     int tier = -1;                        // tier: index into cluster.tiers
     [[nodiscard]] bool solvable(QuestionKind kind) const;
@@ -106,9 +106,18 @@ struct Given {
 // Returns all that it may mean: as a count, "16K" is 16,000 and 16,384, as lengths are written. It is empty
 // where it is no number.
 [[nodiscard]] std::vector<double> guesses_of(std::string_view text, std::string_view unit = {});
+// Reads the points of a curve, "9, 8.5, 8 s": as many as it has, or none.
+[[nodiscard]] std::vector<double> parse_points(std::string_view text, std::string_view unit,
+                                               std::size_t points);
+// Returns how many points are within the tolerance, of those that were not given. A curve is right with one
+// that is not, at the most.
+[[nodiscard]] int points_right(const LessonQuestion& question, const Solution& solution,
+                               std::span<const double> points);
 // Returns where the scale ends on which an answer is drawn before it is known: a round number above it, by a
 // factor that the step's title chooses, so that the scale gives nothing away.
 [[nodiscard]] double guess_scale(double answer, std::string_view unit, std::string_view title);
+// Returns the same for a curve: of its largest point.
+[[nodiscard]] double curve_scale(const Solution& solution, std::string_view title);
 // Reads "0, 2, 4-7".
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
 

@@ -131,6 +131,31 @@ double guess_scale(double answer, std::string_view unit, std::string_view title)
     return 10 * ten;
 }
 
+double curve_scale(const Solution& solution, std::string_view title) {
+    double most = 0;
+    for (const Answer& a : solution.options) most = std::max(most, a.number);
+    return guess_scale(most, solution.answer.unit, title);
+}
+
+std::vector<double> parse_points(std::string_view text, std::string_view unit, std::size_t points) {
+    std::vector<double> out;
+    for (const std::string& part : split_values(text))
+        if (const auto value = parse_guess(part, unit)) out.push_back(*value);
+    if (out.size() != points) out.clear();
+    return out;
+}
+
+int points_right(const LessonQuestion& question, const Solution& solution, std::span<const double> points) {
+    int right = 0;
+    for (std::size_t i = 0; i < std::min(points.size(), solution.options.size()); ++i) {
+        const double truth = solution.options[i].number;
+        if (static_cast<int>(i) != question.given
+            && std::abs(points[i] - truth) <= question.tolerance * std::abs(truth) + 1e-9)
+            ++right;
+    }
+    return right;
+}
+
 bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given) {
     if (!solution.solvable(question.kind)) return false;
     switch (question.kind) {
@@ -142,6 +167,11 @@ bool is_right(const LessonQuestion& question, const Solution& solution, const Gi
         const double off = std::max(question.tolerance, 0.005) * std::abs(right) + 1e-9;
         return std::any_of(given.numbers.begin(), given.numbers.end(),
                            [&](double n) { return std::abs(n - right) <= off; });
+    }
+    case QuestionKind::curve: {
+        const int asked = static_cast<int>(question.options.size()) - (question.given >= 0 ? 1 : 0);
+        return given.numbers.size() == question.options.size()
+               && points_right(question, solution, given.numbers) >= asked - 1;
     }
     case QuestionKind::ranks: {
         std::vector<std::int64_t> a = given.ranks, b = solution.answer.ranks;

@@ -2,7 +2,9 @@
 
 #include "core/base/characters.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/teach/lesson_answers.h"
+#include "core/teach/lesson_pieces.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostOptions = 8;
 constexpr double kDrawnTolerance = 0.25;
+constexpr std::string_view kOver = " over ";
 constexpr std::array<std::string_view, 3> kChanges{"more", "same", "less"};
 
 }  // namespace
@@ -38,9 +41,16 @@ void QuestionReader::line(std::string_view line, int number) {
     } else if (kv->key == "number") {
         kind(QuestionKind::number, kv->value, number);
     } else if (kv->key == "guess") {
-        kind(QuestionKind::number, kv->value, number);
+        const std::size_t over = kv->value.find(kOver);
+        kind(over == std::string_view::npos ? QuestionKind::number : QuestionKind::curve,
+             trimmed(kv->value.substr(0, over)), number);
+        if (over != std::string_view::npos)
+            curve(q_.query, trimmed(kv->value.substr(over + kOver.size())), number);
         q_.drawn = true;
         if (!any_tolerance_) q_.tolerance = kDrawnTolerance;
+    } else if (kv->key == "given") {
+        given_ = kv->value;
+        given_line_ = number;
     } else if (kv->key == "ranks") {
         kind(QuestionKind::ranks, kv->value, number);
     } else if (kv->key == "tier") {
@@ -68,8 +78,8 @@ void QuestionReader::line(std::string_view line, int number) {
         show(kv->value, number);
     } else {
         faults_.unknown(number, "field of a question", kv->key,
-                        {"choose", "number", "guess", "ranks", "tier", "query", "prompt", "option", "mistake",
-                         "tolerance", "why", "show"});
+                        {"choose", "number", "guess", "given", "ranks", "tier", "query", "prompt", "option",
+                         "mistake", "tolerance", "why", "show"});
     }
 }
 
@@ -79,6 +89,30 @@ void QuestionReader::kind(QuestionKind kind, std::string_view query, int number)
     q_.kind = kind;
     q_.query = query;
     query_line_ = number;
+}
+
+// Reads "tp 1, 2, 4": the query is asked of the plan with each of these values.
+void QuestionReader::curve(std::string_view query, std::string_view over, int number) {
+    const std::size_t space = std::min(over.find(' '), over.size());
+    const std::string field(over.substr(0, space));
+    for (const std::string& value : split_values(over.substr(space))) {
+        q_.options.push_back({value, sentence("with ", field, "=", value, ": ", query)});
+        option_lines_.push_back(number);
+    }
+}
+
+// Finds the point that is shown among the values of the curve.
+void QuestionReader::check_given() {
+    if (given_.empty()) return;
+    std::string values;
+    for (std::size_t i = 0; i < q_.options.size(); ++i) {
+        if (q_.options[i].label == given_) q_.given = static_cast<int>(i);
+        values += (i == 0 ? "" : ", ") + q_.options[i].label;
+    }
+    if (q_.kind != QuestionKind::curve)
+        faults_.error(given_line_, "only a curve, guess: QUERY over FIELD v, v, has a point that is given");
+    else if (q_.given < 0)
+        faults_.error(given_line_, "the curve has no point \"" + given_ + "\"; there are: " + values);
 }
 
 void QuestionReader::rule(QuestionRule rule) {
@@ -131,16 +165,20 @@ void QuestionReader::check_mistake(const LessonQuestion::Mistake& m) {
 }
 
 void QuestionReader::check_options() {
-    if (q_.kind != QuestionKind::choose) {
+    if (q_.kind != QuestionKind::choose && q_.kind != QuestionKind::curve) {
         if (!q_.options.empty()) faults_.error(option_lines_.front(), "only choose has options");
         return;
     }
     if (q_.options.size() < 2 || q_.options.size() > kMostOptions)
         faults_.error(query_line_,
-                      "choose offers 2 to " + std::to_string(kMostOptions) + " lines \"option: ...\"");
+                      q_.kind == QuestionKind::curve
+                          ? "a curve has 2 to " + std::to_string(kMostOptions)
+                                + " values: guess: QUERY over FIELD v, v, ..."
+                          : "choose offers 2 to " + std::to_string(kMostOptions) + " lines \"option: ...\"");
     for (std::size_t i = 0; i < q_.options.size(); ++i) {
         const LessonQuestion::Option& o = q_.options[i];
-        if (q_.compares_options()) faults_.check_query(option_lines_[i], o.value);
+        if (q_.compares_options() || q_.kind == QuestionKind::curve)
+            faults_.check_query(option_lines_[i], o.value);
         if (q_.rule == QuestionRule::change
             && std::find(kChanges.begin(), kChanges.end(), o.value) == kChanges.end())
             faults_.unknown(option_lines_[i], "change", o.value, {kChanges.begin(), kChanges.end()});
@@ -148,6 +186,7 @@ void QuestionReader::check_options() {
 }
 
 LessonQuestion QuestionReader::finish() {
+    check_given();
     if (!checked_) return std::move(q_);
     if (!any_kind_) {
         faults_.error(q_.line,

@@ -25,12 +25,15 @@ class QuestionReader {
     bool checked_;
     LessonQuestion q_;
     bool any_kind_ = false, any_tolerance_ = false;
-    int query_line_ = 0;
+    int query_line_ = 0, given_line_ = 0;
+    std::string given_;  // the value of the point that is shown
     std::vector<int> option_lines_;
     std::string* last_ = nullptr;  // what a line without a key goes on with
 
     void kind(QuestionKind kind, std::string_view query, int number);
     void rule(QuestionRule rule);
+    void curve(std::string_view query, std::string_view over, int number);
+    void check_given();
     void text(std::string& into, std::string_view value);
     void show(std::string_view value, int number);
     void mistake(std::string_view value, int number);

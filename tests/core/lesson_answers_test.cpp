@@ -229,6 +229,41 @@ TEST_CASE("every query has a pattern of its own, and answers or says why not on 
     }
 }
 
+TEST_CASE("a curve is right with one point outside its tolerance; the given point does not count") {
+    const Open m("llama-3-70b-3d");
+    LessonQuestion q;
+    q.kind = QuestionKind::curve;
+    q.query = "step time";
+    q.tolerance = 0.25;
+    q.given = 1;
+    for (const char* tp : {"4", "8", "16", "32"})
+        q.options.push_back({tp, std::string("with tp=") + tp + ": step time"});
+    const Solution s = solve(q, m.plan, m.e, presets());
+    REQUIRE(s.solvable(QuestionKind::curve));
+    std::vector<double> truth;
+    for (const Answer& a : s.options) truth.push_back(a.number);
+    CHECK(truth[1] == near(m.e.step->time_s, 1e-9));  // the plan's own
+    // Beyond the node of eight GPUs the step gets longer: more than half again, then nearly three times.
+    CHECK(truth[2] > 1.5 * truth[1]);
+    CHECK(truth[3] > truth[2]);
+    CHECK(points_right(q, s, truth) == 3);
+    CHECK(is_right(q, s, {-1, truth, {}}));
+    std::vector<double> one_off = truth;
+    one_off[3] *= 2;
+    one_off[1] *= 2;  // that is given
+    CHECK(is_right(q, s, {-1, one_off, {}}));
+    std::vector<double> two_off = one_off;
+    two_off[0] *= 1.3;
+    CHECK_FALSE(is_right(q, s, {-1, two_off, {}}));
+    CHECK_FALSE(is_right(q, s, {-1, {1, 2}, {}}));
+    CHECK(parse_points("9, 8.5, 8000 ms, 7 s", "s", 4) == std::vector<double>{9, 8.5, 8, 7});
+    CHECK(parse_points("9, 8", "s", 4).empty());
+    const AskedPlans asked = asked_plans(q, s);
+    REQUIRE(asked.plans.size() == 4);
+    CHECK(asked.plans[3].label == "tp 32");
+    CHECK(asked.first == -1);  // the step's own plan stays until another is asked for
+}
+
 TEST_CASE("guesses are judged within their tolerance, ranks as sets, options by what the plan says") {
     const Open m("mesh-8");
     LessonQuestion q;

@@ -248,6 +248,33 @@ TEST_CASE("a guess is a number that is drawn, a quarter off by default") {
     CHECK_FALSE(parse(kGood).lesson.steps[0].question->drawn);
 }
 
+TEST_CASE("a guess over the values of a field is a curve, of which one point may be given") {
+    std::string text = kGood;
+    text.erase(text.find("tolerance: 5 %\n"), 15);
+    const std::string plain = text;
+    const auto with = [&](const std::string& asked) {
+        std::string changed = plain;
+        changed.replace(changed.find("number: groups tp"), 17, asked);
+        return parse(changed);
+    };
+    const ParsedLesson good = with("guess: step time over tp 1, 2, 4\ngiven: 2");
+    CHECK(good.errors.empty());
+    const LessonQuestion q = *good.lesson.steps[0].question;
+    CHECK(q.kind == QuestionKind::curve);
+    CHECK(q.query == "step time");
+    CHECK(q.tolerance == near(0.25));
+    REQUIRE(q.options.size() == 3);
+    CHECK(q.options[2].label == "4");
+    CHECK(q.options[2].value == "with tp=4: step time");
+    CHECK(q.given == 1);
+    REQUIRE_FALSE(with("guess: step time over tp 1, 2, 4\ngiven: 3").errors.empty());
+    CHECK(with("guess: step time over tp 1, 2, 4\ngiven: 3").errors[0].message.find("no point \"3\"")
+          != std::string::npos);
+    REQUIRE_FALSE(with("guess: step time over tp 1").errors.empty());
+    CHECK(with("guess: step time over tp 1").errors[0].message.find("2 to 8 values") != std::string::npos);
+    CHECK_FALSE(with("guess: step tyme over tp 1, 2").errors.empty());
+}
+
 TEST_CASE("a lesson with a letter that is no UTF-8 says its line and shows the mark for it") {
     std::string text(kGood);
     const std::size_t at = text.find("title: ") + 8;

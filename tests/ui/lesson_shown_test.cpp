@@ -261,6 +261,40 @@ TEST_CASE("a guess is drawn on a scale that does not give the answer away, and t
     CHECK(text.find("Draw it on a line from 0 to " + three_digits(end) + " GiB.") != std::string::npos);
 }
 
+TEST_CASE("a curve is drawn point by point, and the true one comes after it") {
+    const auto file = lesson_of("curve", "## One\nopen: llama-3-70b-3d\nview: step\n\nWords.\n\n"
+                                         "```ask\nguess: step time over tp 4, 8, 16, 32\ngiven: 8\n"
+                                         "prompt: Draw it.\n```\n");
+    Driver d("mesh-8", {1440, 900});
+    d.shell.open_lesson(file);
+    d.settle();
+    LessonSession& l = d.shell.lesson();
+    const double end = curve_scale(l.solution, "One");
+    const auto points = [&] { return parse_points(l.state().typed, "s", 4); };
+    CHECK_FALSE(d.drawn("lesson.point", 1));  // it is given
+    CHECK(says(d, "given: "));
+    CHECK_FALSE(says(d, l.solution.options[3].text));
+    const auto column = d.shell.ui_state().rect_of("lesson.point", 3);
+    REQUIRE(column);
+    d.drag({column->center().x, column->y + 10}, {column->center().x, column->center().y});
+    REQUIRE(points().size() == 4);
+    CHECK(points()[3] == near(end / 2, 0.05));
+    CHECK(points()[1] == near(l.solution.options[1].number, 0.01));
+    for (int i = 0; i < 2; ++i) d.press({Key::down});
+    CHECK(points()[3] == near(end * 0.48, 0.05));
+    REQUIRE(d.click("lesson.check"));  // two more are wrong: once more
+    l.state().typed.clear();
+    for (const Answer& a : l.solution.options)
+        l.state().typed += (l.state().typed.empty() ? "" : ", ") + a.text;
+    d.settle();
+    REQUIRE(d.click("lesson.check"));
+    CHECK(l.state().right);
+    CHECK(says(d, "3 of 3 points within 25"));
+    CHECK_FALSE(d.drawn("lesson.point", 3));
+    REQUIRE(d.click("lesson.asked", 2));  // the plan of a point
+    CHECK(d.plan().layout.tp == 16);
+}
+
 TEST_CASE("arrows move the end of a guess by a hundredth of its scale, with Shift by a tenth") {
     const auto file = lesson_of("arrows", "## One\nopen: mesh-8\nview: mesh\n\nWords.\n\n"
                                           "```ask\nguess: memory fullest\nprompt: How far?\n```\n");

@@ -65,6 +65,10 @@ void give(Driver& d, bool right) {
     std::string& typed = l.state().typed;
     if (q.kind == QuestionKind::number) {
         typed = std::to_string(right ? s.answer.number : s.answer.number * 3 + 7);
+    } else if (q.kind == QuestionKind::curve) {
+        typed.clear();
+        for (const Answer& a : s.options)
+            typed += (typed.empty() ? "" : ", ") + std::to_string(right ? a.number : a.number * 3 + 7);
     } else {
         typed = right ? "" : "0";
         for (const std::int64_t rank : s.answer.ranks)

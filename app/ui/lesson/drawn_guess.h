@@ -9,5 +9,7 @@ namespace pentamesh::ui {
 // Draws from the top of `room` and returns the height used; with `draw` false, it only measures. `size` is
 // that of the running text.
 float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool draw = true);
+// Draws a curve in the same way, point by point (drawn_curve.cpp).
+float draw_curve(Ui& ui, Rect room, LessonSession& session, bool draw = true);
 
 }  // namespace pentamesh::ui

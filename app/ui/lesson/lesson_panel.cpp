@@ -164,7 +164,10 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
         if (!state.picked.empty() && !state.shown()) picked += ". A second click takes one back.";
         p.room.cut_top(rich_text(p.ui, p.room, picked, {12, 18, 4, Tone::secondary}, !p.measures) + 6);
     }
-    if (q.drawn) p.room.cut_top(draw_guess(p.ui, p.room, p.session, p.size, !p.measures));
+    if (q.kind == QuestionKind::curve)
+        p.room.cut_top(draw_curve(p.ui, p.room, p.session, !p.measures));
+    else if (q.drawn)
+        p.room.cut_top(draw_guess(p.ui, p.room, p.session, p.size, !p.measures));
     if (state.shown()) return;
     Rect row = p.room.cut_top(30);
     p.room.cut_top(8);
@@ -177,9 +180,11 @@ void draw_entry(Pen& p, const LessonQuestion& q) {
         p.ui.canvas().text_in(row.cut_right(w), unit, p.ui.style(13, Tone::secondary), Align::center);
     }
     p.keep_seen({.focused = p.ui.state().focus == id_of("lesson.entry")}, check);
-    const bool entered =
-        p.ui.text_field("lesson.entry", row, state.typed, ranks ? "or type them: 1, 4-7" : "your guess",
-                        std::exchange(p.session.refocus, false));
+    const bool entered = p.ui.text_field("lesson.entry", row, state.typed,
+                                         ranks                           ? "or type them: 1, 4-7"
+                                         : q.kind == QuestionKind::curve ? "or type the points: 9, 8, 7"
+                                                                         : "your guess",
+                                         std::exchange(p.session.refocus, false));
     const bool pressed_check = p.ui.button("lesson.check", check, "Check");
     if (entered || pressed_check) {
         if (judge(p.session)) p.action.kind = Kind::judged;
@@ -201,8 +206,10 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
     if (!state.mistake.empty()) p.words(state.mistake);
     std::string right = s.answer.text;
     if (s.option >= 0) right = q.options[s.option].label;
-    p.words("The answer: **" + right + "**");
-    p.room.cut_top(4);
+    if (q.kind != QuestionKind::curve) {  // its figures stand at its points
+        p.words("The answer: **" + right + "**");
+        p.room.cut_top(4);
+    }
     if (!s.answer.working.empty()) p.words(s.answer.working, Tone::secondary);
     if (!p.session.why.empty()) {
         p.room.cut_top(8);

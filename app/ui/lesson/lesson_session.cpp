@@ -249,6 +249,13 @@ bool judge(LessonSession& s) {
         state.given.numbers = guesses_of(state.typed, s.solution.answer.unit);
         state.remark = state.given.numbers.empty() ? "\"" + state.typed + "\" is no number." : "";
         if (state.given.numbers.empty()) return false;
+    } else if (kind == QuestionKind::curve) {
+        const std::size_t points = step->question->options.size();
+        state.given.numbers = parse_points(state.typed, s.solution.answer.unit, points);
+        state.remark = state.given.numbers.empty()
+                           ? "Draw " + std::to_string(points) + " points, or type them: 3, 2, 1."
+                           : "";
+        if (state.given.numbers.empty()) return false;
     } else if (kind == QuestionKind::ranks) {
         if (const auto typed = parse_ranks(state.typed)) state.picked = *typed;
         state.remark = state.picked.empty() ? "Pick GPUs, or type them as 1, 4-7." : "";

@@ -61,6 +61,13 @@ std::vector<std::string> choices_of(const StepSheet& s) {
 
 std::string scale_of(const StepSheet& s) {
     const Answer& answer = s.solution.answer;
+    const LessonQuestion& q = *s.step.question;
+    if (q.kind == QuestionKind::curve && s.solution.solvable(q.kind)) {
+        std::string values;
+        for (const LessonQuestion::Option& o : q.options) values += (values.empty() ? "" : ", ") + o.label;
+        return "Draw a line over " + values + ", on a scale from 0 to "
+               + three_digits(curve_scale(s.solution, s.step.title)) + " " + answer.unit + ".";
+    }
     if (!s.step.question->drawn || answer.kind != Answer::Kind::number) return "";
     const double end = guess_scale(answer.number, answer.unit, s.step.title);
     return "Draw it on a line from 0 to " + three_digits(end) + (answer.unit.empty() ? "" : " ") + answer.unit
