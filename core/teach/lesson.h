@@ -43,7 +43,7 @@ struct LessonQuestion {
     Rule rule = Rule::matches;
     std::string query;  // empty with lowest and highest
     std::string prompt;
-    // Of choose; of curve a point each: the field's value, and the query with that value.
+    // Choose has one for each answer; a curve a point each: the field's value, and the query with it.
     std::vector<Option> options;
     int given = -1;          // curve: the point that is shown before the answer; -1: none
     double tolerance = 0.1;  // number, curve: of the right answer

@@ -147,8 +147,9 @@ TEST_CASE(
             if (!step.question) continue;
             CAPTURE(step.title);
             ++questions;
-            const std::vector<Answer> several = l.solution.options;  // lowest, highest: each is hidden
-            d.time_s += 20;                                          // the line about the last step passes by
+            std::vector<Answer> several = l.solution.options;  // lowest, highest, a curve: each is hidden
+            if (step.question->given >= 0) several.erase(several.begin() + step.question->given);
+            d.time_s += 20;  // the line about the last step passes by
             d.settle();
             const LessonQuestion& q = *step.question;
             const Answer a = l.solution.answer;

@@ -276,12 +276,12 @@ TEST_CASE("a curve is drawn point by point, and the true one comes after it") {
     CHECK_FALSE(says(d, l.solution.options[3].text));
     const auto column = d.shell.ui_state().rect_of("lesson.point", 3);
     REQUIRE(column);
-    d.drag({column->center().x, column->y + 10}, {column->center().x, column->center().y});
+    d.drag({column->center().x, column->y + 10}, {column->center().x, column->y + column->h * 0.8f});
     REQUIRE(points().size() == 4);
-    CHECK(points()[3] == near(end / 2, 0.05));
+    CHECK(points()[3] == near(end * 0.2, 0.05));
     CHECK(points()[1] == near(l.solution.options[1].number, 0.01));
     for (int i = 0; i < 2; ++i) d.press({Key::down});
-    CHECK(points()[3] == near(end * 0.48, 0.05));
+    CHECK(points()[3] == near(end * 0.18, 0.05));
     REQUIRE(d.click("lesson.check"));  // two more are wrong: once more
     l.state().typed.clear();
     for (const Answer& a : l.solution.options)
