@@ -9,7 +9,7 @@ import sys
 
 CORE = ["core/" + name for name in (
     "base plan model mesh io pipeline layer memory sharding comm step rules interop evaluate advice decide explain "
-    "calibrate runs teach").split()]
+    "runs calibrate teach").split()]
 APP = ["app/tables", "app/ui/kit", "app/ui/scene", "app/ui/panels", "app/ui/views", "app/ui/review", "app/ui/lesson", "app/ui/shell",
        "app/platform", "app/cli", "app/web", "app"]
 

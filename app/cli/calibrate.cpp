@@ -8,8 +8,11 @@
 #include "core/base/text.h"
 #include "core/calibrate/own_runs.h"
 #include "core/io/plan_json.h"
+#include "core/runs/run_axes.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iostream>
 
 namespace pentamesh::cli {
 namespace {
@@ -18,15 +21,38 @@ struct CalibrateOptions {
     std::vector<std::string> files;
     PlanArgument plan;
     std::string cluster, out, save;
+    bool force = false;
     Forms forms;
 };
+
+// A trace may be long: its begin says what it is.
+std::string begin_of(const std::string& file) {
+    std::string begin(std::size_t{1} << 18U, ' ');
+    std::ifstream in(file, std::ios::binary);
+    in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    begin.resize(static_cast<std::size_t>(in.gcount()));
+    return begin;
+}
 
 OwnFiles read_files(const Context& context, const CalibrateOptions& options) {
     OwnFiles own;
     std::optional<Plan> plan;
     if (!options.plan.name.empty()) plan = load_plan(context, options.plan);
-    for (const std::string& file : options.files)
-        add_own_file(own, read_input(file), file, plan ? &*plan : nullptr, options.cluster, context.presets);
+    std::optional<Mesh> mesh;
+    if (plan) mesh = build_mesh(*plan);
+    std::vector<runs::RunFile> run_files;
+    for (const std::string& file : options.files) {
+        if (file == "-" || !runs::run_file_kind(begin_of(file))) {
+            add_own_file(own, read_input(file), file, plan ? &*plan : nullptr, options.cluster,
+                         context.presets);
+            continue;
+        }
+        if (!plan)
+            throw Error(ErrorKind::usage, file, "",
+                        "a trace does not say its settings: name the run's plan with --plan");
+        run_files.push_back(runs::read_run_file(file, runs::parts_by(&*mesh)));
+    }
+    if (plan) add_run_files(own, std::move(run_files), *plan, context.presets);
     return own;
 }
 
@@ -71,21 +97,24 @@ Document document_of(const Calibrated& made) {
 
 int calibrate_files(const Context& context, const CalibrateOptions& options) {
     const OwnFiles own = read_files(context, options);
-    const Calibrated made =
-        calibrate(own.runs, own.links, cluster_to_calibrate(context, options, own), own.from);
+    Calibrated made =
+        calibrate(own.runs, own.links, cluster_to_calibrate(context, options, own), own.from, own.parts);
+    const std::string worse = made.worse_words();
+    const bool writes = worse.empty() || options.force;
+    if (!worse.empty() && options.force && made.cluster.calibration)
+        made.cluster.calibration->from += " (written by --force: " + worse + ")";
     const std::string constants = write_constants(made, options.save, context.presets);
-    if (!options.out.empty()) write_file(options.out, constants);
+    if (writes && !options.out.empty()) write_file(options.out, constants);
     std::string kept;
-    if (!options.save.empty()) kept = save_calibrated(made, options.save, context.presets).string();
-    if (context.json) {
-        print(pretty(json_of_calibrated(made, constants)));
-        return 0;
+    if (writes && !options.save.empty()) kept = save_calibrated(made, options.save, context.presets).string();
+    print_form(
+        context, options.forms, [&] { return json_of_calibrated(made, constants); },
+        [&] { return calibrated_constants_table(made); }, [&] { return document_of(made); });
+    if (!writes) {
+        std::cerr << "pentamesh: " << worse << ". Nothing is written; --force writes it all the same.\n";
+        return 1;
     }
-    if (options.forms.csv) {
-        print_csv(calibrated_constants_table(made));
-        return 0;
-    }
-    print_document(options.forms, document_of(made));
+    if (context.json || options.forms.csv) return 0;
     if (!options.out.empty()) print("\nWritten to " + options.out + ": --constants takes it.\n");
     if (!kept.empty()) print("\nKept as a cluster of your own: " + kept + "\n");
     return 0;
@@ -97,10 +126,11 @@ void add_calibrate(Options& app, Context& context) {
     auto& o = run_with(app, context, calibrate_files);
     app.add_option(
            "FILE", o.files,
-           "a table of plans and what was measured (JSON), a log of Megatron or torchtitan, a table of "
-           "nccl-tests; - for standard input")
+           "a table of plans and what was measured (JSON), a table of nccl-tests, and what `measured` reads: "
+           "logs, traces, files of the NCCL Inspector; - for standard input")
         .required();
-    app.add_option("--plan", o.plan.name, "the plan of logs that do not say their own settings")
+    app.add_option("--plan", o.plan.name,
+                   "the plan of traces, and of logs that do not say their own settings")
         .type_name("PLAN");
     app.add_option("--cluster", o.cluster,
                    "a cluster preset's id: what is calibrated; the first run's where it is left out")
@@ -108,6 +138,7 @@ void add_calibrate(Options& app, Context& context) {
     app.add_option("-o,--output", o.out, "write the constants to a file, which --constants takes")
         .type_name("FILE");
     app.add_option("--save", o.save, "keep it under this name among your own clusters").type_name("NAME");
+    app.add_flag("--force", o.force, "write a fit, too, that is no better than none");
     add_form_flags(app, context, o.forms);
 }
 

@@ -10,7 +10,7 @@
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
 #include "core/plan/edit_words.h"
-#include "core/runs/dump_folder.h"
+#include "core/runs/run_file.h"
 
 #include <algorithm>
 #include <array>

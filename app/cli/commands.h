@@ -62,6 +62,7 @@ void add_check(Options& app, Context& context);
 void add_calibrate(Options& app, Context& context);
 void add_blame(Options& app, Context& context);
 void add_hang(Options& app, Context& context);
+void add_measured(Options& app, Context& context);
 void add_scale(Options& app, Context& context);
 void add_presets(Options& app, Context& context);
 void add_schema(Options& app, Context& context);

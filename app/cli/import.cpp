@@ -6,9 +6,10 @@
 #include "core/base/files.h"
 #include "core/base/nearest.h"
 #include "core/base/number.h"
+#include "core/calibrate/own_runs.h"
 #include "core/interop/nccl_tests.h"
 #include "core/io/plan_json.h"
-#include "core/runs/dump_folder.h"
+#include "core/runs/run_file.h"
 
 #include <algorithm>
 #include <iostream>
@@ -160,6 +161,10 @@ int import(const Context& context, const Arguments& a) {
     const std::string text = read_input(a.file);
     if (const std::string words = runs::run_file_words(text); !words.empty())
         throw Error(ErrorKind::invalid, a.file, "", words);
+    if (is_measured_text(text))
+        throw Error(ErrorKind::invalid, a.file, "",
+                    "these are times of runs without their settings; `pentamesh measured` reads logs, "
+                    "`pentamesh calibrate` logs and tables");
     if (const auto tool = tool_of(a.from, text)) return import_links(context, a, *tool, text);
     if (!a.on.empty())
         throw Error(

@@ -10,7 +10,7 @@
 #include "core/mesh/failure.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/title.h"
-#include "core/runs/dump_folder.h"
+#include "core/runs/run_file.h"
 
 #include <iostream>
 #include <utility>

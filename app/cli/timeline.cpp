@@ -11,8 +11,10 @@
 #include "core/pipeline/trace.h"
 #include "core/plan/title.h"
 #include "core/step/bubble.h"
+#include "core/step/step_trace.h"
 
 #include <array>
+#include <optional>
 
 namespace pentamesh::cli {
 namespace {
@@ -71,14 +73,22 @@ void replay(const Plan& plan, const Costs& costs, Evaluation& e) {
 }
 
 // Names devices as "stage 3, layers 24–31, head, nodes 6–7".
-std::string trace_of(const Plan& plan, const Evaluation& e, const TimelineCosts& costs) {
-    TraceNames names{title_of(plan), {}};
+std::string trace_of(const Plan& plan, const Evaluation& e, bool own_costs) {
+    TraceNames names{title_of(plan), {}, {}, 0};
+    std::optional<StepTrace> step;
+    if (e.step && !own_costs) {
+        step.emplace(plan, e.timeline, e.comm, e.work, *e.step);
+        names.step_s = e.step->time_s;
+        names.kernels = [&](int device, std::size_t op, std::vector<TraceSlice>& out) {
+            step->add(device, op, out);
+        };
+    }
     if (!e.timeline.empty()) {
         const auto places = stage_places(plan, e.mesh, e.timeline.shape, e.comm.stages);
         for (std::size_t d = 0; d < places.size(); ++d)
             names.device.push_back(stage_text(static_cast<int>(d), places[d], domain_name(plan.cluster)));
     }
-    return chrome_trace(e.timeline, costs, names);
+    return chrome_trace(e.timeline, e.costs, names);
 }
 
 // Writes every operation on a line; times are in seconds, exact.
@@ -145,12 +155,11 @@ int timeline(const Context& context, const TimelineOptions& options) {
                     "a schedule of several chunks a device needs at least 2 pipeline stages; pp is 1");
     Evaluation e = assess(plan);
     if (own_costs) replay(plan, own, e);
-    const TimelineCosts& costs = e.costs;
     if (e.timeline.empty() && e.valid)
         throw Error(ErrorKind::invalid, "", "/training/global_batch",
                     "the schedule has too many operations to list");
     if (!options.trace.empty() && e.valid) {
-        write_file(options.trace, trace_of(plan, e, costs));
+        write_file(options.trace, trace_of(plan, e, own_costs));
     } else if (options.forms.csv) {
         print(csv_of(e.timeline));
     } else if (context.json) {

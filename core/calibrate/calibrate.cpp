@@ -2,9 +2,11 @@
 
 #include "core/base/error.h"
 #include "core/base/statistics.h"
+#include "core/base/text.h"
 #include "core/calibrate/parameters.h"
 #include "core/evaluate.h"
 #include "core/interop/nccl_tests.h"
+#include "core/runs/predicted.h"
 #include "core/step/error_range.h"
 
 #include <algorithm>
@@ -77,7 +79,10 @@ class Fit {
             evaluate(f.plan, scratch_, {.timeline = false, .messages = false});
             if (!scratch_.step) continue;
             const Step& s = *scratch_.step;
-            sum += cost_of_error(std::log(f.run->measured_s(s) / (s.time_s * f.replayed)));
+            // Compute that is known apart is the target of the constants of products; else the whole step.
+            sum += cost_of_error(f.run->compute_s > 0
+                                     ? std::log(f.run->compute_s / (s.compute_s + s.recompute_s + s.uneven_s))
+                                     : std::log(f.run->measured_s(s) / (s.time_s * f.replayed)));
         }
         return sum;
     }
@@ -135,6 +140,50 @@ void set_links(const std::vector<LinkText>& links, Cluster& cluster, Calibrated&
     }
 }
 
+// Sets constants that parts of runs give by themselves, where hardware can reach them; the later one counts.
+void set_parts(const std::vector<PartConstant>& parts, Cluster& cluster, Calibrated& out) {
+    const std::vector<Parameter> all = fitted_parameters();
+    for (const PartConstant& part : parts) {
+        const std::string key = part.id.substr(part.id.find('.') + 1);
+        const Parameter* p = parameter_of(all, key, cluster.gpu.id);
+        if (!p) continue;
+        if (part.value < p->least || part.value > p->most) {
+            out.links.push_back(sentence(part.from, ": ", part.id, " would be ", three_digits(part.value),
+                                         ", beyond ", three_digits(p->least), " to ", three_digits(p->most),
+                                         ": it is not taken."));
+            continue;
+        }
+        double& value = cluster.gpu.efficiency.*p->member();
+        const auto known = std::ranges::find(out.constants, part.id, &CalibratedConstant::id);
+        if (known == out.constants.end())
+            out.constants.push_back({part.id, value, part.value, p->least, p->most, true});
+        else
+            known->after = part.value;
+        value = part.value;
+        out.links.push_back(sentence(part.from, " gives ", part.id, " ", three_digits(part.value), "."));
+    }
+}
+
+// Says that the network is to blame where the error grows with exposed communication, and no link is
+// measured.
+void blame_links(const std::vector<double>& exposed, Calibrated& out) {
+    constexpr std::size_t kLeastRuns = 3;
+    if (out.runs.size() < kLeastRuns || !out.links.empty()) return;
+    const auto n = static_cast<double>(exposed.size());
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    for (std::size_t i = 0; i < exposed.size(); ++i) {
+        const double off = std::log(out.runs[i].measured_s / out.runs[i].after_s);
+        x += exposed[i], y += off, xx += exposed[i] * exposed[i], yy += off * off, xy += exposed[i] * off;
+    }
+    const double spread = (xx - x * x / n) * (yy - y * y / n);
+    constexpr double kClear = 0.8,
+                     kLeastError = 0.02;  // correlation; the mean error of what is said to be off
+    if (spread > 0 && (xy - x * y / n) / std::sqrt(spread) > kClear && std::sqrt(yy / n) > kLeastError)
+        out.links.emplace_back(
+            "The error grows with the communication that is exposed, and no link is measured: "
+            "measure the links (nccl-tests or the NCCL Inspector).");
+}
+
 double median_off(const std::vector<CalibratedRun>& runs, double CalibratedRun::*ours) {
     std::vector<double> off;
     for (const CalibratedRun& r : runs) off.push_back(std::abs(r.measured_s / (r.*ours) - 1));
@@ -172,18 +221,37 @@ bool CalibratedRun::better() const {
     return std::abs(std::log(measured_s / after_s)) < std::abs(std::log(measured_s / before_s));
 }
 
+std::string Calibrated::worse_words() const {
+    if (runs.empty()) return "";
+    constexpr double kSame = 1e-9;
+    if (after >= before)
+        return "the fit is no better than none: half of the runs are off by " + percent_text(after)
+               + " with it and " + percent_text(before) + " without";
+    if (left_out > before + kSame)
+        return "runs that are left out of the fit come out worse than without it: off by "
+               + percent_text(left_out) + ", before by " + percent_text(before)
+               + "; the runs do not say enough";
+    return "";
+}
+
 Calibrated calibrate(const std::vector<MeasuredRun>& runs, const std::vector<LinkText>& links,
-                     const Cluster& on, const std::string& from) {
-    if (runs.empty() && links.empty()) refuse("there is no run and no table of nccl-tests to calibrate from");
+                     const Cluster& on, const std::string& from, const std::vector<PartConstant>& parts) {
+    if (runs.empty() && links.empty() && parts.empty())
+        refuse("there is no run and no table of nccl-tests to calibrate from");
     Calibrated out;
     out.cluster = on;
     out.cluster.calibration.reset();
     Evaluation scratch;
     for (const MeasuredRun& run : runs) {  // before anything is changed
         const double before_s = time_of(on_cluster(run, on), true, scratch);
-        out.runs.push_back({run.id, run.measured_s(*scratch.step), before_s, before_s, before_s});
+        const double measured_s = run.measured_s(*scratch.step);
+        if (const std::string words = runs::impossible_words(run.plan, *scratch.step, measured_s);
+            !words.empty())
+            refuse("run \"" + run.id + "\": " + words);
+        out.runs.push_back({run.id, measured_s, before_s, before_s, before_s});
     }
     set_links(links, out.cluster, out);
+    set_parts(parts, out.cluster, out);
     std::vector<Fitted> fitted;
     for (const MeasuredRun& run : runs) fitted.push_back(on_cluster(run, out.cluster));
     if (!fitted.empty()) {
@@ -194,8 +262,12 @@ Calibrated calibrate(const std::vector<MeasuredRun>& runs, const std::vector<Lin
             fit.find(none);
         }
         const std::vector<Parameter> found = fit.parameters();
-        for (std::size_t i = 0; i < fitted.size(); ++i)
+        std::vector<double> exposed;
+        for (std::size_t i = 0; i < fitted.size(); ++i) {
             out.runs[i].after_s = time_of(fitted[i], true, scratch);
+            exposed.push_back(exposed_of(*scratch.step) / scratch.step->time_s);
+        }
+        blame_links(exposed, out);
         leave_out(fit, fitted, out.runs);
         for (const Parameter& p : found) {
             out.constants.push_back({"efficiency." + std::string(p.key), on.gpu.efficiency.*p.member(),

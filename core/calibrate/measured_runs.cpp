@@ -3,14 +3,13 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
-#include "core/base/number.h"
-#include "core/base/statistics.h"
 #include "core/evaluate.h"
 #include "core/explain/published.h"
 #include "core/interop/import.h"
 #include "core/io/plan_document.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
+#include "core/runs/measured.h"
 
 #include <algorithm>
 #include <cmath>
@@ -97,41 +96,6 @@ MeasuredRun from_published(const PublishedRun& published) {
     return run;
 }
 
-// Returns the figures that come after `word`, one a line.
-std::vector<double> figures_behind(std::string_view log, std::string_view word) {
-    std::vector<double> out;
-    for (std::size_t at = log.find(word); at != std::string_view::npos; at = log.find(word, at)) {
-        at += word.size();
-        at = std::min(log.find_first_not_of(' ', at), log.size());
-        const std::size_t end = std::min(log.find_first_not_of("0123456789.,eE+-", at), log.size());
-        std::string digits(log.substr(at, end - at));
-        std::erase(digits, ',');
-        if (const auto x = parse_double(digits); x && *x > 0) out.push_back(*x);
-    }
-    return out;
-}
-
-double middle_of(std::vector<double> steps) {
-    constexpr std::size_t kWarm = 2;  // they compile, allocate and connect
-    if (steps.size() > kWarm) steps.erase(steps.begin(), steps.begin() + kWarm);
-    return median(std::move(steps));
-}
-
-// Removes colours of a terminal, which torchtitan writes into its log.
-std::string without_colours(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\x1b' && i + 1 < text.size() && text[i + 1] == '[') {
-            const std::size_t end = text.find_first_not_of("0123456789;", i + 2);
-            if (end == std::string_view::npos) break;
-            i = end;
-        } else {
-            out += text[i];
-        }
-    }
-    return out;
-}
-
 }  // namespace
 
 std::vector<MeasuredRun> read_measured(std::string_view text, const std::string& path,
@@ -166,25 +130,10 @@ std::vector<MeasuredRun> read_measured_file(const std::string& path, const Prese
     return read_measured(read_file(path), path, presets);
 }
 
-std::optional<LoggedSteps> read_logged_steps(std::string_view log) {
-    LoggedSteps out;
-    if (const auto ms = figures_behind(log, "elapsed time per iteration (ms):"); !ms.empty()) {
-        out.step_s = middle_of(ms) / 1e3;
-        out.steps = ms.size();
-        return out;
-    }
-    if (const auto rates = figures_behind(without_colours(log), "tps:"); !rates.empty()) {
-        out.tokens_per_s_per_gpu = middle_of(rates);
-        out.steps = rates.size();
-        return out;
-    }
-    return std::nullopt;
-}
-
 MeasuredRun read_log(std::string_view text, const std::string& path, const Plan* plan,
                      const std::string& cluster, const Presets& presets) {
-    const std::optional<LoggedSteps> steps = read_logged_steps(text);
-    if (!steps)
+    const runs::RunFile log = runs::read_run_log(std::string(text));
+    if (log.steps == 0)
         throw Error(
             ErrorKind::invalid, path, "",
             "has no step times: \"elapsed time per iteration (ms): ...\" of Megatron or \"tps: ...\" of "
@@ -209,10 +158,8 @@ MeasuredRun read_log(std::string_view text, const std::string& path, const Plan*
         run.plan = *made.plan;
     }
     run.framework = name_of(run.plan.training.software);
-    run.step_s = steps->step_s > 0
-                     ? steps->step_s
-                     : tokens_per_step(run.plan.training)
-                           / (steps->tokens_per_s_per_gpu * static_cast<double>(run.plan.cluster.gpus));
+    const runs::Measured m = runs::measure({log}, &run.plan, presets);
+    run.step_s = m.measured_s.value_or(0), run.compute_s = m.compute_s;
     return run;
 }
 

@@ -23,6 +23,7 @@ struct MeasuredRun {
     Plan plan;
     // Holds one of these two, or neither: seconds of a step, or model FLOP/s of a GPU in units of 1e12.
     double step_s = 0, tflops = 0;
+    double compute_s = 0;  // of that, of the stage that works longest, recomputation included; 0: not known
     // Holds bytes, 0 where not measured, of the first stage, the last, or the largest.
     double memory = 0;
     MemoryMeasured memory_kind = MemoryMeasured::allocated;
@@ -42,19 +43,9 @@ struct MeasuredRun {
                                                      const Presets& presets);
 [[nodiscard]] std::vector<MeasuredRun> read_measured_file(const std::string& path, const Presets& presets);
 
-// Holds the seconds of the steps in a log: Megatron's "elapsed time per iteration (ms): 812.5", torchtitan's
-// "tps: 7,212" (tokens of a GPU in a second). It is the median, the first two steps left out where there are
-// more.
-struct LoggedSteps {
-    double step_s = 0;                // 0: the log has tokens instead
-    double tokens_per_s_per_gpu = 0;  // 0: the log has seconds instead
-    std::size_t steps = 0;
-};
-[[nodiscard]] std::optional<LoggedSteps> read_logged_steps(std::string_view log);
-
-// Reads one run. Its plan is `plan` where it is given, else it comes from the log's own settings (Megatron's
-// block of arguments), on `cluster`, a preset's id (empty: H100 with InfiniBand). Throws Error where one of
-// the two is missing.
+// Reads one run out of a log (runs::read_run_log). Its plan is `plan` where it is given, else it comes from
+// the log's own settings (Megatron's block of arguments), on `cluster`, a preset's id (empty: H100 with
+// InfiniBand). Throws Error where one of the two is missing.
 [[nodiscard]] MeasuredRun read_log(std::string_view text, const std::string& path, const Plan* plan,
                                    const std::string& cluster, const Presets& presets);
 

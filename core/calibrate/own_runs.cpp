@@ -4,6 +4,8 @@
 #include "core/base/text.h"
 #include "core/interop/fabric_text.h"
 #include "core/interop/import.h"
+#include "core/plan/names.h"
+#include "core/runs/measured.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -47,7 +49,7 @@ std::string add_own_file(OwnFiles& own, const std::string& text, const std::stri
     case OwnFile::log: {
         MeasuredRun run = read_log(text, path, plan, cluster, presets);
         run.id = std::filesystem::path(path).filename().string();
-        found = "a log of " + count_text(static_cast<std::int64_t>(read_logged_steps(text)->steps), "step");
+        found = "a log of " + count_text(static_cast<std::int64_t>(runs::read_run_log(text).steps), "step");
         own.runs.push_back(std::move(run));
         break;
     }
@@ -56,9 +58,36 @@ std::string add_own_file(OwnFiles& own, const std::string& text, const std::stri
     return found;
 }
 
+void add_run_files(OwnFiles& own, std::vector<runs::RunFile> files, const Plan& plan,
+                   const Presets& presets) {
+    if (files.empty()) return;
+    const runs::Measured m = runs::measure(std::move(files), &plan, presets);
+    std::string name = m.files.front().file;
+    if (m.files.size() > 1)
+        name += sentence(" and ", count_text(static_cast<std::int64_t>(m.files.size()) - 1, "file"));
+    if (!m.predicted_s && !m.problems.empty())
+        throw Error(ErrorKind::invalid, name, "", m.problems.front().message);
+    if (m.measured_s) {
+        MeasuredRun run;
+        run.id = name, run.plan = plan;
+        run.framework = name_of(plan.training.software);
+        run.step_s = *m.measured_s, run.compute_s = m.compute_s;
+        own.runs.push_back(std::move(run));
+    }
+    std::vector<runs::Fitting> fits = m.links;
+    for (const runs::PartRow& r : m.parts)
+        if (r.part == runs::RunPart::optimizer || r.fitting.constant == "efficiency.overlap")
+            fits.push_back(r.fitting);
+    for (const runs::Fitting& f : fits)
+        if (!f.constant.empty()) own.parts.push_back({f.constant, f.would_be, name});
+    if (!m.measured_s && own.parts.empty())
+        throw Error(ErrorKind::invalid, name, "", "says no step, and no transfer that the plan has too");
+    own.from += (own.from.empty() ? "" : ", ") + name;
+}
+
 bool is_measured_text(const std::string& text) {
     if (own_file_kind(text) == OwnFile::log)
-        return read_logged_steps(text).has_value() && interop::guess_framework(text).empty();
+        return runs::read_run_log(text).steps > 0 && interop::guess_framework(text).empty();
     if (own_file_kind(text) != OwnFile::table) return false;
     const std::optional<nlohmann::json> value = try_parse_json(text);
     if (!value) return false;

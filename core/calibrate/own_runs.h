@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/calibrate/calibrate.h"
+#include "core/runs/run_file.h"
 
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@ namespace pentamesh {
 struct OwnFiles {
     std::vector<MeasuredRun> runs;
     std::vector<LinkText> links;
+    std::vector<PartConstant> parts;
     std::string from;  // the files' names, as a calibration is to name them
 };
 
@@ -25,6 +27,10 @@ enum class OwnFile : std::uint8_t { table, log, links };
 // what was found: "12 runs". Throws Error where nothing can be read.
 std::string add_own_file(OwnFiles& own, const std::string& text, const std::string& path, const Plan* plan,
                          const std::string& cluster, const Presets& presets);
+
+// Adds traces of ranks, files of the NCCL Inspector and the like, all of one run of this plan: a run, where
+// they say its step, and what its parts give.
+void add_run_files(OwnFiles& own, std::vector<runs::RunFile> files, const Plan& plan, const Presets& presets);
 
 // Returns true if a text that is dropped on a window is for a calibration, and of no other known kind: a
 // table with "cases" that were measured, or a log of steps without its settings. Never throws.

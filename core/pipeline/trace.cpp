@@ -209,6 +209,32 @@ void write_messages(Events& events, const Timeline& t, const TimelineCosts& cost
     }
 }
 
+// Writes the kernels of a device, each on the track of its name.
+class Kernels {
+  public:
+    Kernels(Events& events, int device) : events_(events), device_(device) {}
+
+    void write(const TraceSlice& slice) {
+        const auto known = std::find(tracks_.begin(), tracks_.end(), slice.track);
+        const int tid = kFirstKernelTrack + static_cast<int>(known - tracks_.begin());
+        if (known == tracks_.end()) {
+            tracks_.push_back(slice.track);
+            name_track(events_, device_, tid, slice.track);
+        }
+        const std::int64_t from = nanoseconds(slice.from), to = nanoseconds(slice.to);
+        events_.open('X', slice.name, device_, tid).text("cat", "kernel");
+        events_.microseconds("ts", from).microseconds("dur", to - from).args().number("stream", tid);
+        if (!slice.group.empty()) events_.text("Process Group Description", slice.group);
+        events_.end_args().close();
+    }
+
+  private:
+    static constexpr int kFirstKernelTrack = 1000;  // below those of the sends
+    Events& events_;
+    int device_;
+    std::vector<std::string_view> tracks_;
+};
+
 void write_device(Events& events, const Timeline& t, int device, const TraceNames& names) {
     events.open('M', "process_name", device, kComputeTrack).args();
     events.text("name", device_name(names, device, t.shape.devices)).end_args().close();
@@ -216,7 +242,14 @@ void write_device(Events& events, const Timeline& t, int device, const TraceName
     events.number("sort_index", device).end_args().close();
     name_track(events, device, kComputeTrack, "compute");
     const auto d = static_cast<std::size_t>(device);
-    for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) write_op(events, t, device, i);
+    Kernels kernels(events, device);
+    std::vector<TraceSlice> slices;
+    for (std::size_t i = t.order.begin[d]; i < t.order.begin[d + 1]; ++i) {
+        write_op(events, t, device, i);
+        slices.clear();
+        if (names.kernels) names.kernels(device, i, slices);
+        for (const TraceSlice& s : slices) kernels.write(s);
+    }
     for (const InFlightStep& step : in_flight(t, device)) {
         events.open('C', "in flight", device, kComputeTrack).microseconds("ts", nanoseconds(step.time));
         events.args().decimal("micro-batches", step.held).end_args().close();
@@ -234,6 +267,10 @@ std::string chrome_trace(const Timeline& t, const TimelineCosts& costs, const Tr
     Events events(out);
     for (std::size_t d = 0; d < t.device.size(); ++d) write_device(events, t, static_cast<int>(d), names);
     write_messages(events, t, costs);
+    if (names.step_s > 0) {
+        events.open('X', "ProfilerStep#0", t.shape.devices, 0).text("cat", "user_annotation");
+        events.microseconds("ts", 0).microseconds("dur", nanoseconds(names.step_s)).close();
+    }
     out += "\n]}\n";
     return out;
 }

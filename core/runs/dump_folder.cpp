@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostDumpBytes = std::size_t{512} << 20U;
+constexpr const char* kTraceWords = "a trace, no dump of a flight recorder: `pentamesh measured` reads it";
 
 void read_bytes(const fs::path& file, std::string& out) {
     std::error_code failed;
@@ -86,8 +87,7 @@ void work(const std::vector<NamedFile>& files, std::vector<ReadFile>& read, std:
 std::string settings_words(std::string_view text) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     const char sign = first == std::string_view::npos ? ' ' : text[first];
-    if (text.find("\"traceEvents\"") != std::string_view::npos)
-        return "a trace, no dump of a flight recorder";
+    if (text.find("\"traceEvents\"") != std::string_view::npos) return kTraceWords;
     if (text.substr(0, 4096).find("pentamesh.plan/") != std::string_view::npos)
         return "a plan, no dump of a flight recorder";
     return sign == '#' || sign == '-' || sign == '['
@@ -123,7 +123,7 @@ Dump read_dump_bytes(std::string_view bytes, RunNames& names, Values& values, st
         read_pickle(bytes, values);
     else
         refuse(settings_words(bytes));
-    if (values.find(values.root, "traceEvents")) refuse("a trace, no dump of a flight recorder");
+    if (values.find(values.root, "traceEvents")) refuse(kTraceWords);
     return read_dump(values, names);
 }
 
@@ -132,18 +132,6 @@ bool is_dump_text(std::string_view text) {
     if (!text.starts_with('{')) return false;
     const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
     return has("\"pg_config\"") && has("\"pg_status\"");
-}
-
-std::string run_file_words(std::string_view text) {
-    if (is_dump_text(text))
-        return "this is a dump of PyTorch's flight recorder; `pentamesh hang` reads the folder in which it "
-               "lies";
-    const std::string_view head = text.substr(0, std::size_t{1} << 16U);
-    const auto has = [&](std::string_view key) { return head.find(key) != std::string_view::npos; };
-    if (text.starts_with('{') && has("\"traceEvents\"")) return "this is a trace of a run, no settings";
-    if (text.starts_with('{') && has("\"inspector_output_format_version\""))
-        return "this is a file of the NCCL Inspector, no settings";
-    return "";
 }
 
 DumpFolder read_dump_folder(const fs::path& place) {

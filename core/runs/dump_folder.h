@@ -35,8 +35,5 @@ struct DumpFolder {
 
 // Returns true if a text is a dump by its begin or its keys. Never throws.
 [[nodiscard]] bool is_dump_text(std::string_view text);
-// Says what a file of a run is that is given where settings are expected, and which command reads it; empty
-// for all else. Never throws.
-[[nodiscard]] std::string run_file_words(std::string_view text);
 
 }  // namespace pentamesh::runs

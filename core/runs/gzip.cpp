@@ -4,24 +4,57 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <utility>
 #include <zlib.h>
 
 namespace pentamesh::runs {
-namespace {
 
-// Ends the stream when the reading ends in any way.
-struct Stream {
-    z_stream z{};
-    Stream() {
+// Unpacks what `more` gives, until it gives nothing.
+class Unpacker {
+  public:
+    explicit Unpacker(std::function<std::string_view()> more) : more_(std::move(more)) {
         constexpr int kGzip = 15 + 16;  // the largest window, a gzip head
-        if (inflateInit2(&z, kGzip) != Z_OK) refuse("gzip could not be unpacked");
+        if (inflateInit2(&z_, kGzip) != Z_OK) refuse("gzip could not be unpacked");
     }
-    ~Stream() { inflateEnd(&z); }
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
-};
+    ~Unpacker() { inflateEnd(&z_); }
+    Unpacker(const Unpacker&) = delete;
+    Unpacker& operator=(const Unpacker&) = delete;
 
-}  // namespace
+    // Returns how many bytes it wrote; 0 at the end.
+    std::size_t read(char* to, std::size_t room) {
+        while (true) {
+            const bool any = z_.avail_in > 0 || feed();
+            if (ended_) {
+                // Several may follow each other in one file; what is no gzip after one is not looked at.
+                if (!any || z_.next_in[0] != 0x1f || inflateReset(&z_) != Z_OK) return 0;
+                ended_ = false;
+            }
+            z_.next_out = reinterpret_cast<Bytef*>(to);
+            z_.avail_out = static_cast<uInt>(room);
+            const int state = inflate(&z_, Z_NO_FLUSH);
+            const std::size_t made = room - z_.avail_out;
+            ended_ = state == Z_STREAM_END;
+            if (!ended_ && state != Z_OK && state != Z_BUF_ERROR) refuse("the gzip file is damaged");
+            if (made > 0) return made;
+            if (!ended_ && !any) refuse("the gzip file is cut off");
+        }
+    }
+
+  private:
+    bool feed() {
+        if (rest_.empty()) rest_ = more_();
+        const std::size_t part = std::min(rest_.size(), std::size_t{1} << 30U);
+        z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest_.data()));
+        z_.avail_in = static_cast<uInt>(part);
+        rest_.remove_prefix(part);
+        return part > 0;
+    }
+    std::function<std::string_view()> more_;
+    std::string_view rest_;
+    z_stream z_{};
+    bool ended_ = false;
+};
 
 bool is_gzip(std::string_view bytes) {
     return bytes.starts_with("\x1f\x8b");
@@ -29,33 +62,50 @@ bool is_gzip(std::string_view bytes) {
 
 void unpack_gzip(std::string_view bytes, std::size_t most, std::string& out) {
     out.clear();
-    Stream stream;
-    z_stream& z = stream.z;
+    Unpacker unpacker([&] { return std::exchange(bytes, {}); });
     std::array<char, std::size_t{1} << 16U> block{};
-    std::size_t at = 0;
-    for (int state = Z_OK;;) {
-        if (z.avail_in == 0) {
-            const std::size_t part = std::min(bytes.size() - at, std::size_t{1} << 30U);
-            z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + at));
-            z.avail_in = static_cast<uInt>(part);
-            at += part;
-        }
-        if (state == Z_STREAM_END) {
-            if (z.avail_in == 0) return;
-            // Several may follow each other in one file; what is no gzip after one is not looked at.
-            if (z.next_in[0] != 0x1f || inflateReset(&z) != Z_OK) return;
-        }
-        z.next_out = reinterpret_cast<Bytef*>(block.data());
-        z.avail_out = static_cast<uInt>(block.size());
-        state = inflate(&z, Z_NO_FLUSH);
-        const std::size_t made = block.size() - z.avail_out;
+    while (const std::size_t made = unpacker.read(block.data(), block.size())) {
         if (out.size() + made > most) refuse("unpacked it is larger than the most that is read");
         out.append(block.data(), made);
-        if (state == Z_STREAM_END) continue;
-        if (state == Z_BUF_ERROR && at >= bytes.size()) refuse("the gzip file is cut off");
-        if (state != Z_OK && state != Z_BUF_ERROR) refuse("the gzip file is damaged");
-        if (z.avail_in == 0 && at >= bytes.size() && made == 0) refuse("the gzip file is cut off");
     }
+}
+
+UnpackedBytes::UnpackedBytes(std::istream& from) : from_(from), packed_(std::size_t{1} << 18U) {}
+UnpackedBytes::~UnpackedBytes() = default;
+
+std::string_view UnpackedBytes::next_packed() {
+    from_.read(packed_.data(), static_cast<std::streamsize>(packed_.size()));
+    return {packed_.data(), static_cast<std::size_t>(from_.gcount())};
+}
+
+UnpackedBytes::int_type UnpackedBytes::underflow() {
+    constexpr std::uint64_t kMostBetweenMarks = std::uint64_t{64} << 20U;
+    if (gptr() == egptr()) {
+        std::string_view bytes;
+        if (!begun_) {
+            begun_ = true;
+            bytes = next_packed();
+            if (is_gzip(bytes)) {
+                block_.resize(packed_.size());
+                unpacker_ = std::make_unique<Unpacker>([this, first = bytes]() mutable {
+                    return first.empty() ? next_packed() : std::exchange(first, {});
+                });
+            }
+        } else if (!unpacker_) {
+            bytes = next_packed();
+        }
+        if (unpacker_) bytes = {block_.data(), unpacker_->read(block_.data(), block_.size())};
+        since_mark_ += bytes.size();
+        if (since_mark_ > kMostBetweenMarks) refuse("a single value or line is longer than 64 MiB");
+        char* begin = const_cast<char*>(bytes.data());
+        setg(begin, begin, begin + bytes.size());
+    }
+    return gptr() == egptr() ? traits_type::eof() : traits_type::to_int_type(*gptr());
+}
+
+std::string_view UnpackedBytes::peek() {
+    static_cast<void>(underflow());
+    return {gptr(), static_cast<std::size_t>(egptr() - gptr())};
 }
 
 }  // namespace pentamesh::runs

@@ -4,6 +4,7 @@ stream, exit statuses, JSON that agrees with itself. It uses only the standard l
 import ast
 import bisect
 import csv
+import gzip
 import html
 import io
 import json
@@ -136,6 +137,95 @@ class Hang(unittest.TestCase):
             status, _, err = run("hang", os.path.join(SOURCE, "presets/plans"))
             self.assertEqual(status, 1)
             self.assertIn("pentamesh check", err)
+
+
+class Measured(unittest.TestCase):
+    FOLDER = os.path.join(SOURCE, "tests/golden/measured")
+
+    def run_of(self, name, *more):
+        folder = os.path.join(self.FOLDER, name)
+        files = sorted(os.path.join(folder, f) for f in os.listdir(folder) if f != "plan.json")
+        return run_json("measured", *files, "--plan", os.path.join(folder, "plan.json"), "--json", *more)
+
+    def test_a_trace_stands_beside_its_plan_part_by_part(self):
+        status, out, err = self.run_of("run2602-00")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out["files"], [{"file": "rank42.pt.trace.json.gz", "kind": "kineto", "rank": 42, "steps": 3}])
+        step = out["step"]
+        for key in ("measured_s", "predicted_s"):
+            self.assertAlmostEqual(sum(p[key] for p in out["parts"]), step[key], places=6)
+        self.assertAlmostEqual(sum(p["share"] for p in out["parts"]), 1, places=6)
+        compute = out["parts"][0]
+        self.assertEqual((compute["part"], compute["constant"]), ("compute", "efficiency.gemm"))
+        # With that constant alone changed the plan predicts the step that is said.
+        plan = os.path.join(self.FOLDER, "run2602-00", "plan.json")
+        again = run_json("report", plan, "--json", "--set", f"cluster.gpu.efficiency.gemm={compute['would_be']}")[1]
+        self.assertAlmostEqual(again["step"]["time_s"], compute["step_would_be_s"], places=4)
+        text = run("measured", os.path.join(self.FOLDER, "run2602-00", "rank42.pt.trace.json.gz"))[1]
+        self.assertIn("A step takes 3.71 s", text)
+        self.assertNotIn("predicted", text.split("Collectives")[0])
+
+    def test_an_impossible_run_is_refused_here_and_by_calibrate(self):
+        status, out, _ = self.run_of("run2602-08")
+        self.assertEqual((status, out["step"]["possible"], out["problems"][0]["code"]), (1, False, "impossible-run"))
+        folder = os.path.join(self.FOLDER, "run2602-08")
+        with tempfile.TemporaryDirectory() as to:
+            with gzip.open(os.path.join(folder, "train.log.gz"), "rt", encoding="utf-8") as packed:
+                with open(os.path.join(to, "train.log"), "w", encoding="utf-8") as f:
+                    f.write(packed.read())
+            status, _, err = run("calibrate", os.path.join(to, "train.log"), "--plan", os.path.join(folder, "plan.json"), "--force")
+        self.assertEqual(status, 1)
+        self.assertIn("166 % of the bf16 peak: is the batch 256, or fp8?", err)
+
+    def test_workers_and_collectives_are_read_without_a_plan(self):
+        status, out, err = run_json("measured", os.path.join(self.FOLDER, "timeline-ST.json.gz"), "--json")
+        self.assertEqual((status, err), (0, ""))
+        self.assertAlmostEqual(out["whatif"]["slowdown"], 1.1787, places=4)
+        self.assertEqual(out["whatif"]["worst_workers"][0]["dp"], 1)
+        status, out, err = self.run_of("run2602-03")
+        self.assertEqual((status, err, len(out["files"])), (0, "", 4))
+        self.assertEqual({c["axis"] for c in out["collectives"]}, {"tp"})
+        self.assertEqual(out["links"][0]["constant"], "efficiency.fast_link")
+
+    def test_wrong_kinds_are_named_on_both_sides(self):
+        trace = os.path.join(self.FOLDER, "run2602-00", "rank42.pt.trace.json.gz")
+        for command in ("import", "report"):
+            status, _, err = run(command, trace)
+            self.assertEqual(status, 1, command)
+            self.assertIn("this is a trace of a run, no settings; `pentamesh measured` reads it", err)
+        plan = os.path.join(SOURCE, "presets/plans/mesh-8.plan.json")
+        status, _, err = run("measured", plan)
+        self.assertEqual(status, 1)
+        self.assertIn("this is a plan", err)
+        status, _, err = run("measured", os.path.join(SOURCE, "tests/fuzz/seeds/import/titan.toml"))
+        self.assertEqual(status, 1)
+        self.assertIn("these are settings (torchtitan)", err)
+        status, _, err = run("import", "-", plan="[rank0]: step: 1  loss: 7.1  tps: 7,000\n")
+        self.assertEqual(status, 1)
+        self.assertIn("`pentamesh measured` reads logs", err)
+        self.assertEqual(run("measured", os.path.join(self.FOLDER, "none"))[0], 3)
+
+    def test_calibrate_takes_a_trace_and_writes_no_fit_that_is_worse(self):
+        plan = os.path.join(self.FOLDER, "run2602-04", "plan.json")
+        trace = os.path.join(self.FOLDER, "run2602-04", "rank81.pt.trace.json.gz")
+        status, out, err = run_json("calibrate", trace, "--plan", plan, "--json")
+        self.assertIn(status, (0, 1), err)
+        gemm = [c for c in out["constants"] if c["id"] == "efficiency.gemm"][0]
+        self.assertGreater(gemm["after"], gemm["before"])  # compute took less than predicted
+        self.assertEqual(run("calibrate", trace)[0], 2)
+        predicted = run_json("report", plan, "--json")[1]["step"]["time_s"]
+        with open(plan, encoding="utf-8") as f:
+            table = {"cases": [{"id": "a", "plan": json.load(f), "measured": {"iteration_s": predicted}}]}
+        with tempfile.TemporaryDirectory() as folder:
+            runs, made = os.path.join(folder, "runs.json"), os.path.join(folder, "made.json")
+            with open(runs, "w", encoding="utf-8") as f:
+                json.dump(table, f)
+            status, _, err = run("calibrate", runs, "-o", made)
+            self.assertEqual((status, os.path.exists(made)), (1, False))
+            self.assertIn("--force", err)
+            self.assertEqual(run("calibrate", runs, "-o", made, "--force")[0], 0)
+            with open(made, encoding="utf-8") as f:
+                self.assertIn("--force", json.load(f)["calibration"]["from"])
 
 
 class Layer(unittest.TestCase):

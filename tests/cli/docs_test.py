@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -50,6 +51,14 @@ def write_fixtures(folder):
                     for i in range(1, 8))
     os.mkdir(os.path.join(folder, "recipes"))
     cli_test.write_dumps(os.path.join(folder, "dumps"))
+    os.mkdir(os.path.join(folder, "inspector"))
+    measured = os.path.join(SOURCE, "tests/golden/measured")
+    for real, name in (("run2602-09/rank22.pt.trace.json.gz", "rank0.pt.trace.json.gz"),
+                       ("run2602-09/rank22.pt.trace.json.gz", "rank1.pt.trace.json.gz"),
+                       ("run2602-03/node2-pid1639469.log.gz", "inspector/node0.log"),
+                       ("run2602-03/node2-pid1639470.log.gz", "inspector/node1.log"),
+                       ("timeline-ST.json.gz", "workers.json.gz")):
+        shutil.copy(os.path.join(measured, real), os.path.join(folder, name))
     for name, text in (("recipes/llama.py", cli_test.RECIPES), ("runs.json", json.dumps(table)), ("train.log", cli_test.Calibration.megatron_log()),
                        ("all_reduce.txt", cli_test.Calibration.nccl_table(300e9)), ("job.plan.json", plan),
                        ("titan.log", titan)):

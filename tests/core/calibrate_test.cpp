@@ -3,6 +3,7 @@
 #include "core/calibrate/parameters.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
+#include "core/runs/run_file.h"
 #include "core/step/constants.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
@@ -184,22 +185,19 @@ TEST_CASE("a log's step is the median without the first two, of Megatron's secon
         " iteration 3/ 9 | elapsed time per iteration (ms): 810.0 | x\n"
         " iteration 4/ 9 | elapsed time per iteration (ms): 830.0 | x\n"
         " iteration 5/ 9 | elapsed time per iteration (ms): 820.5 | x\n";
-    const auto steps = read_logged_steps(megatron);
-    REQUIRE(steps.has_value());
-    CHECK(steps->steps == 5);
-    CHECK(steps->step_s == near(0.8205));
+    const runs::RunFile steps = runs::read_run_log(megatron);
+    CHECK(steps.steps == 5);
+    CHECK(steps.step_s == near(0.8205));
     const std::string titan =
         "[rank0]:2025 - root - INFO - \x1b[31mstep: 10  \x1b[32mloss:  7.1  \x1b[33mmemory: 40.1GiB(50.2%)  "
         "\x1b[34mtps: 7,212  \x1b[36mtflops: 418.5  \x1b[35mmfu: 42.3%\x1b[39m\n";
-    const auto rate = read_logged_steps(titan);
-    REQUIRE(rate.has_value());
-    CHECK(rate->tokens_per_s_per_gpu == 7212);
+    CHECK(runs::read_run_log(titan).tokens_per_s_per_gpu == 7212);
     const Plan plan = presets().plan("llama-3-8b-fsdp");
     const MeasuredRun run = read_log(titan, "titan.log", &plan, "", presets());
     const Training& t = plan.training;
     CHECK(run.step_s * 7212 * static_cast<double>(plan.cluster.gpus)
           == near(static_cast<double>(t.global_batch * t.sequence_length)));
-    CHECK_FALSE(read_logged_steps("nothing").has_value());
+    CHECK(runs::read_run_log("nothing").steps == 0);
     CHECK(refusal_of([&] {
               static_cast<void>(read_log(titan, "titan.log", nullptr, "", presets()));
           }).find("--plan")

@@ -186,7 +186,8 @@ TEST_CASE("a dump that is cut off anywhere is refused, and harms no other") {
 
 TEST_CASE("versions other than 2 and other files are refused by what they are") {
     CHECK(refusal(R"({"version":"1.5","pg_config":{}})") == "a dump of version 1.5; versions 2.x are read");
-    CHECK(refusal(R"({"traceEvents":[]})") == "a trace, no dump of a flight recorder");
+    CHECK(refusal(R"({"traceEvents":[]})")
+          == "a trace, no dump of a flight recorder: `pentamesh measured` reads it");
     CHECK(refusal("[model]\nlayers = 2\n") == "settings or text, no dump: import reads settings");
     CHECK(refusal("") == "is empty");
     CHECK(refusal(R"({"a":1})").starts_with("no dump of a flight recorder"));

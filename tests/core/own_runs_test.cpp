@@ -1,9 +1,12 @@
 // Reads files to calibrate from, as tools write them: a whole log of Megatron, tables of nccl-tests of
 // several tiers.
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/calibrate/own_runs.h"
 #include "core/comm/collective_time.h"
 #include "core/evaluate.h"
+#include "core/io/plan_json.h"
+#include "core/runs/run_axes.h"
 #include "core/step/constants.h"
 #include "tests/core/nccl_table.h"
 #include "tests/core/shipped.h"
@@ -12,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <doctest/doctest.h>
+#include <filesystem>
 
 using namespace pentamesh;
 using pentamesh::test::near;
@@ -206,6 +210,73 @@ TEST_CASE("tables of nccl-tests set the tiers that they measure, and the fit kee
     const Constant* const bandwidth = constant_named(constants, "tier.0.bytes_per_s");
     REQUIRE(bandwidth != nullptr);
     CHECK(bandwidth->value == both.cluster.tiers[0].bytes_per_s);
+}
+
+TEST_CASE("a run's own parts give constants, where hardware can reach them") {
+    const std::string measured = std::string(GOLDEN_DIR) + "/measured/";
+    const auto add = [&](const std::string& folder, std::initializer_list<const char*> files, OwnFiles& own) {
+        const std::filesystem::path in = measured + folder;
+        Plan plan = parse_plan(read_file(in / "plan.json"), "plan.json", presets());
+        const Mesh mesh = build_mesh(plan);
+        std::vector<runs::RunFile> read;
+        for (const char* file : files) read.push_back(runs::read_run_file(in / file, runs::parts_by(&mesh)));
+        add_run_files(own, std::move(read), plan, presets());
+        return plan;
+    };
+    OwnFiles trace;
+    const Plan plan = add("run2602-04", {"rank81.pt.trace.json.gz"}, trace);
+    REQUIRE(trace.runs.size() == 1);
+    CHECK(trace.runs[0].step_s == near(9.693886, 1e-6));
+    // Compute took 0.91 of what is predicted for the rank's stage; that share is of the longest stage's.
+    const Evaluation before = evaluate(plan);
+    CHECK(trace.runs[0].compute_s
+          < before.step->compute_s + before.step->recompute_s + before.step->uneven_s);
+    const Calibrated made = calibrate(trace.runs, trace.links, plan.cluster, trace.from, trace.parts);
+    const Evaluation after = evaluate(with_constants_of(plan, made.cluster, presets()));
+    const auto compute = [](const Evaluation& e) {
+        return e.step->compute_s + e.step->recompute_s + e.step->uneven_s;
+    };
+    CHECK(std::abs(std::log(compute(after) / trace.runs[0].compute_s))
+          < std::abs(std::log(compute(before) / trace.runs[0].compute_s)));
+    // The made trace's optimizer takes twenty times as long as memory allows for.
+    CHECK(made.cluster.gpu.efficiency.hbm == plan.cluster.gpu.efficiency.hbm);
+    CHECK(std::ranges::any_of(
+        made.links, [](const std::string& s) { return s.find("it is not taken") != std::string::npos; }));
+    OwnFiles calls;
+    static_cast<void>(add("run2602-03",
+                          {"node2-pid1639469.log.gz", "node2-pid1639470.log.gz", "node2-pid1639471.log.gz",
+                           "node2-pid1639472.log.gz"},
+                          calls));
+    CHECK(calls.runs.empty());
+    REQUIRE(calls.parts.size() == 1);
+    CHECK(calls.parts[0].id == "efficiency.fast_link");
+    CHECK(calls.parts[0].value < 0.4);
+    CHECK(calls.from == "node2-pid1639469.log.gz and 3 files");
+    calls.parts[0].value = 0.6;
+    const Calibrated linked = calibrate(calls.runs, calls.links, plan.cluster, calls.from, calls.parts);
+    CHECK(linked.cluster.gpu.efficiency.fast_link == 0.6);
+    REQUIRE(linked.constants.size() == 1);
+    CHECK(linked.constants[0].measured);
+    CHECK(linked.worse_words().empty());
+}
+
+TEST_CASE("a fit that is no better than none says so, and an impossible run is refused") {
+    MeasuredRun run;
+    run.id = "a", run.plan = presets().plan("llama-3-8b-fsdp");
+    const Evaluation e = evaluate(run.plan);
+    run.step_s = e.step->time_s;
+    const Calibrated same = calibrate({run}, {}, run.plan.cluster, "a");
+    CHECK(same.worse_words().find("no better than none") != std::string::npos);
+    run.step_s = 1.2 * e.step->time_s;
+    CHECK(calibrate({run}, {}, run.plan.cluster, "a").worse_words().empty());
+    run.step_s = 0.9 * e.step->ideal_s;
+    try {
+        static_cast<void>(calibrate({run}, {}, run.plan.cluster, "a"));
+        FAIL("it was not refused");
+    } catch (const Error& error) {
+        CHECK(error.message().find("would be 111 % of the bf16 peak: is the batch 256, or fp8?")
+              != std::string::npos);
+    }
 }
 
 TEST_CASE("files are told apart by what stands in them, and what cannot be read is named") {

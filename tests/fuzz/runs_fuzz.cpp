@@ -28,9 +28,6 @@ void refused_or_read(const Read& read) {
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     const std::string text(text_of(data, size));
     refused_or_read([&] { return read_measured(text, "fuzz", presets()); });
-    if (const std::optional<LoggedSteps> steps = read_logged_steps(text))
-        if (!(steps->step_s > 0) && !(steps->tokens_per_s_per_gpu > 0))
-            complain("a log's steps take no time", text);
     refused_or_read([&] { return read_log(text, "fuzz", nullptr, "", presets()); });
     refused_or_read([&] { return read_constants(text, "fuzz", presets()); });
     refused_or_read([&] { return hosts_of(text, 16, 8); });

@@ -99,7 +99,7 @@ void read_calibrate_files(CalibrateSheetState& s, const Plan& plan, const Preset
         f.wrong = f.by_open_plan = false;
         if (add_file(s.own, f, nullptr, plan.cluster_source.preset, presets)) continue;
         // A log without settings of its own belongs to the open plan.
-        if (own_file_kind(f.text) == OwnFile::log && read_logged_steps(f.text))
+        if (own_file_kind(f.text) == OwnFile::log && runs::read_run_log(f.text).steps > 0)
             f.by_open_plan = add_file(s.own, f, &plan, "", presets);
         f.wrong = !f.by_open_plan;
     }

@@ -10,7 +10,7 @@
 #include "core/model/model.h"
 #include "core/plan/changes.h"
 #include "core/plan/title.h"
-#include "core/runs/dump_folder.h"
+#include "core/runs/run_file.h"
 #include "render/page.h"
 #include "render/png.h"
 

@@ -1,0 +1,208 @@
+// `measured` compares what was measured of a run with what its plan predicts.
+#include "app/tables/measured.h"
+#include "app/cli/json_of.h"
+#include "app/cli/output.h"
+#include "app/cli/plan_argument.h"
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+#include "core/base/text.h"
+#include "core/interop/fabric_text.h"
+#include "core/interop/import.h"
+#include "core/runs/run_axes.h"
+
+#include <sstream>
+
+namespace pentamesh::cli {
+namespace {
+
+struct MeasuredArguments {
+    std::vector<std::string> files;
+    PlanArgument plan;
+    Forms forms;
+};
+
+Json known(const std::optional<double>& x) {
+    return x ? Json(*x) : Json(nullptr);
+}
+
+Json json_of_part(const runs::Measured& m, const runs::PartRow& r) {
+    const bool fits = !r.fitting.constant.empty();
+    const double off = m.predicted_s && m.measured_s ? *m.measured_s - *m.predicted_s : 0;
+    return {{"part", name_of(r.part)},
+            {"predicted_s", known(r.predicted_s)},
+            {"measured_s", r.time.measured_s},
+            {"total_s", r.time.total_s},
+            {"difference_s", r.predicted_s ? Json(r.difference_s()) : Json(nullptr)},
+            {"share", r.predicted_s && off != 0 ? Json(r.difference_s() / off) : Json(nullptr)},
+            {"constant", fits ? Json(r.fitting.constant) : Json(nullptr)},
+            {"is", fits ? Json(r.fitting.is) : Json(nullptr)},
+            {"would_be", fits ? Json(r.fitting.would_be) : Json(nullptr)},
+            {"step_would_be_s", fits ? Json(r.fitting.step_s) : Json(nullptr)},
+            {"why", r.fitting.why}};
+}
+
+Json json_of_whatif(const runs::WhatIf& w) {
+    Json stages = Json::object(), replicas = Json::object(), kinds = Json::object(), worst = Json::array();
+    for (std::size_t i = 0; i < w.by_stage.size(); ++i) stages[std::to_string(i)] = w.by_stage[i];
+    for (std::size_t i = 0; i < w.by_replica.size(); ++i) replicas[std::to_string(i)] = w.by_replica[i];
+    for (const auto& [kind, slowdown] : w.by_kind) kinds[kind] = slowdown;
+    for (std::size_t i = 0; i < w.worst; ++i)
+        worst.push_back(
+            {{"dp", w.workers[i].dp}, {"stage", w.workers[i].stage}, {"slowdown", w.workers[i].slowdown}});
+    return {{"steps", w.steps},
+            {"measured_s", w.measured_s},
+            {"ideal_s", w.ideal_s},
+            {"slowdown", w.slowdown},
+            {"by_stage", std::move(stages)},
+            {"by_dp_rank", std::move(replicas)},
+            {"by_kind", std::move(kinds)},
+            {"worst_workers", std::move(worst)},
+            {"worst_workers_share", w.worst_share},
+            {"last_stage_share", w.last_stage_share}};
+}
+
+Json json_of_collective(const runs::CollectiveRow& r) {
+    return {{"axis", r.axis},
+            {"group_name", as_utf8(r.group_name)},
+            {"ranks", r.ranks},
+            {"collective", as_utf8(r.collective)},
+            {"bytes", r.bytes},
+            {"calls", r.calls},
+            {"median_s", r.median_s},
+            {"transfer_s", known(r.transfer_s)},
+            {"predicted_s", known(r.predicted_s)},
+            {"last_to_arrive",
+             r.last_rank < 0 ? Json(nullptr) : Json{{"rank", r.last_rank}, {"share", r.last_share}}}};
+}
+
+Json json_of_measured(const runs::Measured& m) {
+    Json files = Json::array(), parts = Json::array(), collectives = Json::array(), links = Json::array(),
+         problems = Json::array(), warnings = Json::array();
+    for (const runs::RunFile& f : m.files)
+        files.push_back({{"file", as_utf8(f.file)},
+                         {"kind", name_of(f.kind)},
+                         {"rank", f.rank < 0 ? Json(nullptr) : Json(f.rank)},
+                         {"steps", f.steps}});
+    for (const runs::PartRow& r : m.parts) parts.push_back(json_of_part(m, r));
+    for (const runs::CollectiveRow& r : m.collectives) collectives.push_back(json_of_collective(r));
+    for (const runs::Fitting& f : m.links)
+        if (!f.constant.empty())
+            links.push_back({{"constant", f.constant},
+                             {"is", f.is},
+                             {"would_be", f.would_be},
+                             {"step_would_be_s", f.step_s},
+                             {"why", f.why}});
+    for (const runs::RunProblem& p : m.problems)
+        problems.push_back({{"severity", p.code == "run-differs" ? "warning" : "error"},
+                            {"code", p.code},
+                            {"message", as_utf8(p.message)}});
+    for (const std::string& w : m.warnings) warnings.push_back(as_utf8(w));
+    return {{"files", std::move(files)},
+            {"step",
+             {{"predicted_s", known(m.predicted_s)},
+              {"measured_s", known(m.measured_s)},
+              {"ideal_s", known(m.ideal_s)},
+              {"possible", m.possible}}},
+            {"summary", m.summary},
+            {"parts", std::move(parts)},
+            {"collectives", std::move(collectives)},
+            {"links", std::move(links)},
+            {"whatif", m.whatif ? json_of_whatif(*m.whatif) : Json(nullptr)},
+            {"problems", std::move(problems)},
+            {"warnings", std::move(warnings)}};
+}
+
+std::vector<std::string> whatif_lines(const runs::WhatIf& w) {
+    return {sentence("In ", w.steps, " steps of ", count_text(w.replicas, "replica"), " and ",
+                     count_text(w.stages, "stage"), " a step takes ", time_text(w.measured_s),
+                     " as measured and ", time_text(w.ideal_s),
+                     " if all workers were equally fast: a slowdown of ", three_digits(w.slowdown), "."),
+            sentence("The slowest ", w.worst, " of ", w.workers.size(), " workers explain ",
+                     percent_text(w.worst_share), " of what is lost, the last stage ",
+                     percent_text(w.last_stage_share), ".")};
+}
+
+Document document_of(const runs::Measured& m) {
+    Section step{"Step", {}, {}};
+    if (!m.summary.empty()) step.lines.push_back(m.summary);
+    for (const runs::RunProblem& p : m.problems) step.lines.push_back(as_utf8(p.message));
+    for (const std::string& w : m.warnings) step.lines.push_back(as_utf8(w));
+    if (!m.parts.empty()) step.table = measured_parts_table(m);
+    Document out{"Measured", {}};
+    out.sections.push_back(std::move(step));
+    if (m.whatif)
+        out.sections.push_back(
+            {"If workers were equally fast", whatif_lines(*m.whatif), slowdown_table(*m.whatif)});
+    if (!m.collectives.empty()) {
+        Section calls{"Collectives", {}, measured_collectives_table(m)};
+        for (const runs::Fitting& f : m.links)
+            calls.lines.push_back(f.constant.empty()
+                                      ? f.why
+                                      : sentence(f.constant, " is ", three_digits(f.is), " and would be ",
+                                                 three_digits(f.would_be), " ", f.why, "."));
+        out.sections.push_back(std::move(calls));
+    }
+    return out;
+}
+
+// Says what settings are that were given for a run, and which command reads them; empty for all else.
+std::string settings_words(const std::string& text) {
+    if (const auto fits = interop::guess_framework(text); !fits.empty())
+        return sentence("these are settings (",
+                        interop::kFrameworkNames[static_cast<std::size_t>(fits.front())],
+                        "), no file of a run; `pentamesh import` reads them");
+    if (interop::fabric_tool(text))
+        return "this is what a tool says of the fabric; `pentamesh import` and `pentamesh calibrate` read it";
+    return "";
+}
+
+runs::RunFile read_one(const std::string& file, const runs::PartOfGroup& part_of) {
+    std::string text;
+    try {
+        if (file != "-") return runs::read_run_file(file, part_of);
+        text = read_input(file);
+        std::istringstream in(text);
+        return runs::read_run_stream(in, file, part_of);
+    } catch (const Error& e) {
+        constexpr std::size_t kMostSettings = std::size_t{4} << 20U;
+        if (file != "-") static_cast<void>(try_read_file(file, kMostSettings, text));
+        const std::string words = e.kind() == ErrorKind::invalid ? settings_words(text) : "";
+        throw Error(e.kind(), file, "", words.empty() ? e.message() : words);
+    }
+}
+
+int show_measured(const Context& context, const MeasuredArguments& a) {
+    std::optional<Plan> plan;
+    std::optional<Mesh> mesh;
+    if (!a.plan.name.empty()) {
+        plan = load_plan(context, a.plan);
+        mesh = build_mesh(*plan);
+    }
+    const runs::PartOfGroup part_of = runs::parts_by(mesh ? &*mesh : nullptr);
+    std::vector<runs::RunFile> files;
+    files.reserve(a.files.size());
+    for (const std::string& file : a.files) files.push_back(read_one(file, part_of));
+    const runs::Measured m = runs::measure(std::move(files), plan ? &*plan : nullptr, context.presets);
+    print_form(
+        context, a.forms, [&] { return json_of_measured(m); },
+        [&] { return m.parts.empty() ? measured_collectives_table(m) : measured_parts_table(m); },
+        [&] { return document_of(m); });
+    return m.possible ? 0 : 1;
+}
+
+}  // namespace
+
+void add_measured(Options& app, Context& context) {
+    auto& a = run_with(app, context, show_measured);
+    app.add_option(
+           "FILE", a.files,
+           "traces of PyTorch, logs of Megatron or torchtitan, files of the NCCL Inspector, timelines "
+           "of workers, plain or gzip: of one run; - for standard input")
+        .required();
+    app.add_option("--plan", a.plan.name, "the plan of the run, whose prediction stands beside it")
+        .type_name("PLAN");
+    add_sets(app, a.plan.sets);
+    add_forms(app, context, a.forms);
+}
+
+}  // namespace pentamesh::cli

@@ -1,0 +1,143 @@
+// Holds what one file of a run that goes on says: a trace, a log, or a list of collectives. There is one
+// reader a kind.
+#pragma once
+
+#include "core/base/enum_array.h"
+#include "core/plan/names.h"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <istream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::runs {
+
+class UnpackedBytes;
+
+enum class RunFileKind : std::uint8_t {
+    kineto,
+    megatron_log,
+    torchtitan_log,
+    nccl_inspector,
+    straggler_timeline
+};
+
+// Names the parts of a step. A trace has those to `idle`, a log of Megatron compute, optimizer, dp, pipeline
+// and rest. `dp`: all groups over which replicas talk; `unnamed`: of groups whose axis is not known.
+enum class RunPart : std::uint8_t {
+    compute,
+    optimizer,
+    tp,
+    cp,
+    ep,
+    pp,
+    dp,
+    unnamed,
+    memory,
+    idle,
+    pipeline,
+    rest
+};
+
+}  // namespace pentamesh::runs
+
+namespace pentamesh {
+template <>
+inline constexpr std::array<std::string_view, 5> kNames<runs::RunFileKind>{
+    "kineto", "megatron-log", "torchtitan-log", "nccl-inspector", "straggler-timeline"};
+template <>
+inline constexpr std::size_t kEnumCount<runs::RunPart> = 12;
+template <>
+inline constexpr std::array<std::string_view, 12> kNames<runs::RunPart>{
+    "compute", "optimizer", "tp", "cp", "ep", "pp", "dp", "unnamed", "memory", "idle", "pipeline", "rest"};
+}  // namespace pentamesh
+
+namespace pentamesh::runs {
+
+struct PartTime {
+    double measured_s = 0;  // of a step; of an axis only while nothing is computed
+    double total_s = 0;     // the same with what is hidden
+};
+
+// Is a group as a trace or an Inspector names it. Ranks are empty where they are not known.
+struct RunGroup {
+    std::string name;
+    std::int64_t size = 0;
+    std::vector<std::int64_t> ranks;  // all, or the first ones
+    std::string own_name;             // of the process group or communicator: the same on all of its ranks
+    bool operator==(const RunGroup&) const = default;
+};
+
+// Holds the calls of one collective of one size in one group, in their order on this rank.
+struct RunCalls {
+    int group = -1;          // of RunFile::groups
+    std::string collective;  // "AllGather"
+    std::int64_t bytes = 0;  // as the file states them
+    double buffer = 0;       // the whole buffer on a rank
+    std::vector<float> seconds;
+    std::vector<std::int64_t> numbers;  // of the calls; empty: they are matched by their order
+};
+
+struct WorkerSlowdown {
+    std::int64_t dp = 0, stage = 0;
+    double slowdown = 1;
+};
+
+// Says how a run would go if workers were equally fast (core/runs/whatif.h).
+struct WhatIf {
+    std::size_t steps = 0;
+    std::int64_t stages = 0, replicas = 0;
+    double measured_s = 0, ideal_s = 0, slowdown = 1;
+    std::vector<double> by_stage, by_replica;
+    std::vector<std::pair<std::string, double>> by_kind;  // the slowest first
+    std::vector<WorkerSlowdown> workers;                  // the slowest first
+    std::size_t worst = 0;                                // that many of them are the worst 3 %
+    double worst_share = 0, last_stage_share = 0;         // of the slowdown, which they explain
+};
+
+struct RunFile {
+    std::string file;
+    RunFileKind kind = RunFileKind::kineto;
+    std::int64_t rank = -1, world = -1;  // -1: not known
+    std::size_t steps = 0;
+    double step_s = 0;                // 0: not known
+    double tokens_per_s_per_gpu = 0;  // 0: the file has seconds instead
+    std::int64_t global_batch = 0;    // 0: it does not say
+    EnumArray<RunPart, std::optional<PartTime>> parts;
+    std::vector<RunGroup> groups;
+    std::vector<RunCalls> calls;
+    std::optional<WhatIf> whatif;
+    std::vector<std::string> warnings;
+};
+
+// Finds the part of a step to which a group's calls belong.
+using PartOfGroup =
+    std::function<RunPart(const RunGroup& group, std::string_view collective, const RunFile& file)>;
+
+// Reads a file of any of these kinds, plain or gzip, by its content. Throws Error (io) where it cannot be
+// read, invalid with the reason where it is of another kind.
+[[nodiscard]] RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part_of);
+[[nodiscard]] RunFile read_run_stream(std::istream& in, const std::string& name, const PartOfGroup& part_of);
+
+// Says by its begin, packed or not, of which kind a file is; nullopt for logs, which have no such sign, and
+// all else. Never throws.
+[[nodiscard]] std::optional<RunFileKind> run_file_kind(std::string_view begin);
+// Says what a file of a run is that is given where settings are expected, and which command reads it; empty
+// for all else, and for a log, which may say its settings. Never throws.
+[[nodiscard]] std::string run_file_words(std::string_view text);
+
+// ---- the readers, one a kind: run_log.cpp, worker_timeline.cpp, kineto.cpp, inspector.cpp ----
+
+// Reads a log of Megatron or torchtitan. It has 0 steps where it says nothing of them.
+[[nodiscard]] RunFile read_run_log(UnpackedBytes& bytes);
+[[nodiscard]] RunFile read_run_log(const std::string& text);
+[[nodiscard]] RunFile read_worker_timeline(UnpackedBytes& bytes);
+[[nodiscard]] RunFile read_kineto(UnpackedBytes& bytes, const PartOfGroup& part_of);
+[[nodiscard]] RunFile read_inspector(UnpackedBytes& bytes);
+
+}  // namespace pentamesh::runs

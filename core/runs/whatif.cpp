@@ -1,0 +1,289 @@
+#include "core/runs/whatif.h"
+
+#include "core/base/statistics.h"
+#include "core/runs/values.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pentamesh::runs {
+namespace {
+
+using Kind = WorkKind;
+
+[[nodiscard]] bool is_compute(Kind k) {
+    return k == Kind::forward_compute || k == Kind::backward_compute || k == Kind::gc || k == Kind::optimizer;
+}
+
+// Lists the operations of a replica, what each waits for, and which two end together.
+class Operations {
+  public:
+    explicit Operations(const std::vector<StageWork>& stages) : stages_(stages) {
+        for (std::size_t s = 0; s < stages.size(); ++s) {
+            first_.emplace_back();
+            for (const Kind k : all_of<Kind>()) {
+                first_.back()[k] = static_cast<int>(kind.size());
+                kind.insert(kind.end(), static_cast<std::size_t>(stages[s].count[k]), k);
+                stage.insert(stage.end(), static_cast<std::size_t>(stages[s].count[k]), s);
+            }
+        }
+        after_.resize(kind.size());
+        peer_.assign(kind.size(), -1);
+        for (std::size_t s = 0; s < stages.size(); ++s) add_stage(s);
+        if (stages.size() > 1) join(at(0, Kind::embedding, 0), at(stages.size() - 1, Kind::embedding, 0));
+        sort();
+    }
+
+    // Returns the operation's number; -1 where the stage has none such.
+    [[nodiscard]] int at(std::size_t s, Kind k, int index) const {
+        return s < stages_.size() && index >= 0 && index < stages_[s].count[k] ? first_[s][k] + index : -1;
+    }
+
+    // Finds when each stage of a replica has summed its embeddings, and is ready to reduce its gradients.
+    void run(const std::vector<double>& seconds, std::vector<double>& end, std::vector<double>& ready) const {
+        end.assign(kind.size(), 0);
+        for (const int i : order_) {
+            const int other = peer_[static_cast<std::size_t>(i)];
+            double start = start_of(i, end);
+            if (other >= 0) {
+                start = std::max(start, start_of(other, end));
+                end[static_cast<std::size_t>(other)] = start + seconds[static_cast<std::size_t>(other)];
+            }
+            end[static_cast<std::size_t>(i)] = start + seconds[static_cast<std::size_t>(i)];
+        }
+        ready.assign(stages_.size(), 0);
+        for (std::size_t s = 0; s < stages_.size(); ++s)
+            if (last_[s] >= 0) ready[s] = end[static_cast<std::size_t>(last_[s])];
+    }
+
+    std::vector<Kind> kind;          // of each operation
+    std::vector<std::size_t> stage;  // of each operation
+
+  private:
+    void wait(int operation, int before) {
+        if (operation >= 0 && before >= 0) after_[static_cast<std::size_t>(operation)].push_back(before);
+    }
+    void join(int a, int b) {
+        if (a < 0 || b < 0) return;
+        peer_[static_cast<std::size_t>(a)] = b;
+        peer_[static_cast<std::size_t>(b)] = a;
+    }
+    [[nodiscard]] double start_of(int i, const std::vector<double>& end) const {
+        double start = 0;
+        for (const int before : after_[static_cast<std::size_t>(i)])
+            start = std::max(start, end[static_cast<std::size_t>(before)]);
+        return start;
+    }
+
+    // Adds a direction's sends and receives, each kind in its own order.
+    void add_transfers(std::size_t s, Kind compute, Kind recv, Kind send, std::size_t to) {
+        for (int k = 0; k < stages_[s].count[recv]; ++k) {
+            wait(at(s, compute, k), at(s, recv, k));
+            wait(at(s, recv, k), at(s, recv, k - 1));
+            wait(at(s, recv, k), at(s, compute, k - 1));
+        }
+        for (int k = 0; k < stages_[s].count[send]; ++k) {
+            wait(at(s, send, k), at(s, send, k - 1));
+            wait(at(s, send, k), at(s, compute, k));
+            join(at(s, send, k), at(to, recv, k));
+        }
+    }
+    void add_stage(std::size_t s) {
+        const std::vector<Kind>& compute = stages_[s].compute;
+        int last = -1;
+        EnumArray<Kind, int> done{};
+        std::vector<int> chain;
+        for (const Kind k : compute) {
+            chain.push_back(at(s, k, done[k]++));
+            wait(chain.back(), last);
+            last = chain.back();
+        }
+        wait(at(s, Kind::forward_compute, 0), at(s, Kind::all_gather, 0));
+        add_transfers(s, Kind::forward_compute, Kind::forward_recv, Kind::forward_send, s + 1);
+        add_transfers(s, Kind::backward_compute, Kind::backward_recv, Kind::backward_send, s - 1);
+        const auto first_backward = static_cast<std::size_t>(
+            std::find(compute.begin(), compute.end(), Kind::backward_compute) - compute.begin());
+        if (first_backward >= 2 && first_backward < compute.size())
+            for (const Kind k : {Kind::backward_recv, Kind::backward_send})
+                wait(at(s, k, 0), chain[first_backward - 2]);
+        for (const Kind k : {Kind::gc, Kind::layernorm, Kind::embedding})
+            for (int i = 0; i < stages_[s].count[k]; ++i) {
+                wait(at(s, k, i), last);
+                last = at(s, k, i);
+            }
+        last_.push_back(last);
+    }
+
+    // Orders the operations so that each comes after all that it waits for; of two that end together only
+    // one is in the order.
+    void sort() {
+        const std::size_t n = kind.size();
+        std::vector<int> open(n);
+        std::vector<std::vector<int>> next(n);
+        const auto one = [&](int i) {
+            const int other = peer_[static_cast<std::size_t>(i)];
+            return other >= 0 ? std::min(i, other) : i;
+        };
+        std::size_t nodes = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (one(static_cast<int>(i)) == static_cast<int>(i)) ++nodes;
+            for (const int before : after_[i]) {
+                next[static_cast<std::size_t>(one(before))].push_back(one(static_cast<int>(i)));
+                ++open[static_cast<std::size_t>(one(static_cast<int>(i)))];
+            }
+        }
+        for (std::size_t i = 0; i < n; ++i)
+            if (open[i] == 0 && one(static_cast<int>(i)) == static_cast<int>(i))
+                order_.push_back(static_cast<int>(i));
+        for (std::size_t at = 0; at < order_.size(); ++at)
+            for (const int i : next[static_cast<std::size_t>(order_[at])])
+                if (--open[static_cast<std::size_t>(i)] == 0) order_.push_back(i);
+        if (order_.size() < nodes)
+            refuse("its operations wait for each other in a ring: it is no plain pipeline");
+    }
+
+    const std::vector<StageWork>& stages_;
+    std::vector<EnumArray<Kind, int>> first_;
+    std::vector<std::vector<int>> after_;
+    std::vector<int> peer_, order_, last_;  // last_: before the gradients are reduced, by stage
+};
+
+// Replays the run with some times as they were and the others ideal.
+class Replay {
+  public:
+    explicit Replay(const WorkerTimes& times) : times_(times), operations_(times.stages) {
+        EnumArray<Kind, std::vector<double>> all;
+        for (const auto& step : times.seconds)
+            for (const std::vector<double>& replica : step)
+                for (std::size_t i = 0; i < replica.size(); ++i)
+                    all[operations_.kind[i]].push_back(replica[i]);
+        EnumArray<Kind, double> typical{};
+        for (const Kind k : all_of<Kind>())
+            if (!all[k].empty())
+                typical[k] = is_compute(k) ? std::accumulate(all[k].begin(), all[k].end(), 0.0)
+                                                 / static_cast<double>(all[k].size())
+                                           : median(std::move(all[k]));
+        for (const Kind k : operations_.kind) ideal_.push_back(typical[k]);
+        operations_.run(ideal_, end_, ideal_ready_);
+    }
+
+    // Returns the mean step. `keeps(replica, operation)` is true for times that stay as they were measured;
+    // `any(replica)` is false for a replica none of whose times stay.
+    template <typename Any, typename Keeps>
+    double step(const Any& any, const Keeps& keeps) {
+        double sum = 0;
+        for (const auto& step : times_.seconds) {
+            seconds_.assign(times_.replicas, &ideal_), ready_.assign(times_.replicas, ideal_ready_);
+            mixed_.resize(times_.replicas);
+            for (std::size_t r = 0; r < times_.replicas; ++r) {
+                if (!any(r)) continue;
+                mixed_[r] = ideal_;
+                for (std::size_t i = 0; i < ideal_.size(); ++i)
+                    if (keeps(r, i)) mixed_[r][i] = step[r][i];
+                operations_.run(mixed_[r], end_, ready_[r]);
+                seconds_[r] = &mixed_[r];
+            }
+            sum += end_of_step();
+        }
+        return sum / static_cast<double>(times_.seconds.size());
+    }
+    [[nodiscard]] const Operations& operations() const { return operations_; }
+
+  private:
+    // All replicas of a stage reduce together, all workers clip together, then each updates its part.
+    double end_of_step() {
+        double clip = 0;
+        const std::size_t stages = times_.stages.size();
+        for (std::size_t s = 0; s < stages; ++s) {
+            double start = 0;
+            for (const std::vector<double>& ready : ready_) start = std::max(start, ready[s]);
+            const int reduce = times_.replicas > 1 ? operations_.at(s, Kind::reduce_scatter, 0) : -1;
+            for (const std::vector<double>* seconds : seconds_)
+                clip =
+                    std::max(clip, start + (reduce < 0 ? 0 : (*seconds)[static_cast<std::size_t>(reduce)]));
+        }
+        double end = 0;
+        for (const std::vector<double>* seconds : seconds_)
+            for (std::size_t s = 0; s < stages; ++s) {
+                double at = clip;
+                for (const Kind k : {Kind::clip, Kind::optimizer})
+                    if (const int i = operations_.at(s, k, 0); i >= 0)
+                        at += (*seconds)[static_cast<std::size_t>(i)];
+                end = std::max(end, at);
+            }
+        return end;
+    }
+
+    const WorkerTimes& times_;
+    Operations operations_;
+    std::vector<double> ideal_, ideal_ready_, end_;
+    std::vector<const std::vector<double>*> seconds_;  // by replica: the ideal ones, or those in mixed_
+    std::vector<std::vector<double>> mixed_, ready_;   // by replica
+};
+
+struct NamedKinds {
+    std::string_view name;
+    std::vector<Kind> kinds;
+};
+std::vector<NamedKinds> kinds_by_name() {
+    std::vector<NamedKinds> out{{"forward-pp-comm", {Kind::forward_send, Kind::forward_recv}},
+                                {"backward-pp-comm", {Kind::backward_send, Kind::backward_recv}}};
+    for (const Kind k : all_of<Kind>())
+        if (k < Kind::forward_send || k > Kind::backward_recv) out.push_back({name_of(k), {k}});
+    return out;
+}
+
+}  // namespace
+
+WhatIf what_if(const WorkerTimes& times) {
+    Replay replay(times);
+    const Operations& o = replay.operations();
+    const std::size_t stages = times.stages.size();
+    const auto all = [](std::size_t) { return true; };
+    WhatIf out;
+    out.steps = times.seconds.size();
+    out.stages = static_cast<std::int64_t>(stages);
+    out.replicas = static_cast<std::int64_t>(times.replicas);
+    out.measured_s = replay.step(all, [](std::size_t, std::size_t) { return true; });
+    out.ideal_s =
+        replay.step([](std::size_t) { return false; }, [](std::size_t, std::size_t) { return false; });
+    if (!(out.ideal_s > 0)) refuse("its operations take no time");
+    out.slowdown = out.measured_s / out.ideal_s;
+    for (std::size_t s = 0; s < stages; ++s)
+        out.by_stage.push_back(replay.step(all, [&](std::size_t, std::size_t i) { return o.stage[i] == s; })
+                               / out.ideal_s);
+    for (std::size_t r = 0; r < times.replicas; ++r)
+        out.by_replica.push_back(
+            replay.step([&](std::size_t x) { return x == r; }, [](std::size_t, std::size_t) { return true; })
+            / out.ideal_s);
+    for (const NamedKinds& n : kinds_by_name()) {
+        const auto is = [&](std::size_t, std::size_t i) {
+            return std::find(n.kinds.begin(), n.kinds.end(), o.kind[i]) != n.kinds.end();
+        };
+        out.by_kind.emplace_back(n.name, replay.step(all, is) / out.ideal_s);
+    }
+    std::ranges::stable_sort(out.by_kind, std::greater{}, &std::pair<std::string, double>::second);
+    for (std::size_t r = 0; r < times.replicas; ++r)
+        for (std::size_t s = 0; s < stages; ++s)
+            out.workers.push_back({static_cast<std::int64_t>(r), static_cast<std::int64_t>(s),
+                                   std::min(out.by_replica[r], out.by_stage[s])});
+    std::ranges::stable_sort(out.workers, std::greater{}, &WorkerSlowdown::slowdown);
+    constexpr double kWorst = 0.03;
+    out.worst =
+        std::max<std::size_t>(1, static_cast<std::size_t>(kWorst * static_cast<double>(out.workers.size())));
+    std::vector<char> worst(times.replicas * stages);
+    for (std::size_t i = 0; i < out.worst; ++i)
+        worst[static_cast<std::size_t>(out.workers[i].dp) * stages
+              + static_cast<std::size_t>(out.workers[i].stage)] = 1;
+    const double lost = out.measured_s - out.ideal_s;
+    const auto share_of = [&](const auto& made_ideal) {
+        const double rest =
+            replay.step(all, [&](std::size_t r, std::size_t i) { return !made_ideal(r, o.stage[i]); });
+        return lost > 0 ? (out.measured_s - rest) / lost : 0;
+    };
+    out.worst_share = share_of([&](std::size_t r, std::size_t s) { return worst[r * stages + s] != 0; });
+    out.last_stage_share = share_of([&](std::size_t, std::size_t s) { return s + 1 == stages; });
+    return out;
+}
+
+}  // namespace pentamesh::runs
