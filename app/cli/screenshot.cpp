@@ -2,6 +2,7 @@
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/picture_choice.h"
 #include "app/ui/shell/saved_scene.h"
+#include "app/ui/views/pages.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -14,7 +15,7 @@ namespace {
 
 struct ScreenshotOptions {
     PlanArgument plan;
-    std::string file, view, size = "1600x900", theme = "dark", axis;
+    std::string file, view, page, size = "1600x900", theme = "dark", axis;
     std::string scene, select;
     double scale = 1, text = 1;
     bool outlines = false, no_title = false, no_caption = false;
@@ -71,6 +72,21 @@ void set_scene(const Context& context, const ScreenshotOptions& options, const P
     request.screen = std::move(screen);
 }
 
+// Checks the page's name against those of the view.
+void set_page(const ScreenshotOptions& options, ui::PictureRequest& request) {
+    std::string all;
+    for (const LessonView& v : ui::lesson_views()) {
+        if (v.name != request.view) continue;
+        for (const std::string_view page : v.pages) all += (all.empty() ? "" : ", ") + std::string(page);
+    }
+    ui::ViewStates unused;
+    const auto view = ui::view_named(request.view);
+    if (!view || !ui::show_named_page(request.screen ? request.screen->views : unused, *view, options.page))
+        refuse("--page " + shown_text(options.page) + ": the view " + request.view
+               + (all.empty() ? " has no pages" : " has " + all));
+    request.page = options.page;
+}
+
 int screenshot(const Context& context, const ScreenshotOptions& options) {
     ui::PictureRequest request;
     if (!options.view.empty()) request.view = options.view;
@@ -84,6 +100,7 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     if (!options.axis.empty()) request.group = parse_axis(options.axis);
     const Plan plan = load_plan(context, options.plan);
     if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
+    if (!options.page.empty()) set_page(options, request);
     std::string ending = std::filesystem::path(options.file).extension().string();
     if (!ending.empty()) ending.erase(0, 1);
     write_file(options.file,
@@ -103,6 +120,7 @@ void add_screenshot(Options& app, Context& context) {
         .required();
     app.add_option("--view", options.view, "what is shown; the scene's or the dashboard where it is left out")
         .type_name("{" + views + "}");
+    app.add_option("--page", options.page, "a page of that view, as lessons name it: \"saved\" of memory");
     app.add_option("--size", options.size,
                    "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
         .show_default();
