@@ -85,6 +85,7 @@ constexpr std::array kCommands{
             "pentamesh measured inspector/node0.log --plan job.plan.json --json\n"},
     Command{"screenshot", "a picture of a view, without a display", add_screenshot, kPages,
             "pentamesh screenshot mesh-8 -o mesh.png --view mesh\n"
+            "pentamesh screenshot llama-3-8b-fsdp -o zero.png --view memory --page sheds\n"
             "pentamesh screenshot llama-3-70b-3d -o step.svg --view step --theme light --size 1200xauto\n"},
     Command{"review", "pages for a design review: PDF, HTML, or a folder of pictures", add_review, kPages,
             "pentamesh review llama-3-70b-3d -o review.pdf\n"

@@ -73,23 +73,24 @@ void set_scene(const Context& context, const ScreenshotOptions& options, const P
     request.screen = std::move(screen);
 }
 
-// Returns the page's name; throws where the view has no such page.
-std::string page_of(const std::string& view, const std::string& page) {
+// Checks the page's name against those of the view.
+void set_page(const ScreenshotOptions& options, ui::PictureRequest& request) {
+    std::string all;
     for (const LessonView& v : ui::lesson_views()) {
-        if (v.name != view) continue;
-        if (std::find(v.pages.begin(), v.pages.end(), page) != v.pages.end()) return page;
-        std::string names;
-        for (const std::string_view name : v.pages) names += (names.empty() ? "" : ", ") + std::string(name);
-        refuse("--page " + shown_text(page) + ": the view " + view
-               + (names.empty() ? " has one page" : " has the pages " + names));
+        if (v.name != request.view) continue;
+        for (const std::string_view page : v.pages) all += (all.empty() ? "" : ", ") + std::string(page);
     }
-    refuse("--page " + shown_text(page) + ": --view says of which view it is");
+    ui::ViewStates unused;
+    const auto view = ui::view_named(request.view);
+    if (!view || !ui::show_named_page(request.screen ? request.screen->views : unused, *view, options.page))
+        refuse("--page " + shown_text(options.page) + ": the view " + request.view
+               + (all.empty() ? " has no pages" : " has " + all));
+    request.page = options.page;
 }
 
 int screenshot(const Context& context, const ScreenshotOptions& options) {
     ui::PictureRequest request;
     if (!options.view.empty()) request.view = options.view;
-    if (!options.page.empty()) request.page = page_of(request.view, options.page);
     request.size = parse_size(options.size);
     request.scale = static_cast<float>(options.scale);
     request.text = static_cast<float>(options.text);
@@ -100,6 +101,7 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     if (!options.axis.empty()) request.group = parse_axis(options.axis);
     const Plan plan = load_plan(context, options.plan);
     if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
+    if (!options.page.empty()) set_page(options, request);
     std::string ending = std::filesystem::path(options.file).extension().string();
     if (!ending.empty()) ending.erase(0, 1);
     write_file(options.file,
@@ -119,7 +121,7 @@ void add_screenshot(Options& app, Context& context) {
         .required();
     app.add_option("--view", options.view, "what is shown; the scene's or the dashboard where it is left out")
         .type_name("{" + views + "}");
-    app.add_option("--page", options.page, "which page of the view, by its name: loaf, one of docs/lessons.md");
+    app.add_option("--page", options.page, "a page of that view, as lessons name it: \"saved\" of memory");
     app.add_option("--size", options.size,
                    "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
         .show_default();

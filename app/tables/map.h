@@ -3,6 +3,7 @@
 
 #include "app/tables/table.h"
 #include "core/teach/map.h"
+#include "core/teach/wire_race.h"
 
 #include <array>
 #include <span>
@@ -12,6 +13,9 @@ namespace pentamesh {
 
 // Returns a table with a row for each axis, or modifier of one. `rows` are those of that plan.
 [[nodiscard]] Table map_table(const Plan& plan, std::span<const MapRow> rows);
+
+// Returns a row for each wire: its speed, who talks on it, and the step with the chattiest axis there.
+[[nodiscard]] Table wires_table(const WireRace& race);
 
 // Describes a column of the reference tables: the member of MapWords in its cells, and its title.
 struct MapWordsColumn {

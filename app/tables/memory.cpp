@@ -66,6 +66,35 @@ Table savings_table(const std::vector<SavingStep>& steps) {
     return t;
 }
 
+Table zero_table(const ZeroRungs& rungs) {
+    Table t;
+    t.columns = joined<Table::Column>({{"ZeRO", Shown::plain, "zero"}}, category_columns(Shown::memory),
+                                      {{"total", Shown::memory},
+                                       {"sent per step", Shown::traffic, "sent_bytes"},
+                                       {"calls per step", Shown::count, "calls"},
+                                       {"collectives"},
+                                       {"shares out"},
+                                       {"on the wire"},
+                                       {"not run by its software", Shown::words, "lacks"}});
+    for (const ZeroRung& r : rungs.rung) {
+        if (!r.possible()) {
+            Table::Row& cells = t.rows.emplace_back(t.columns.size());
+            cells[0] = r.zero, cells[t.columns.size() - 1] = r.refused;
+            continue;
+        }
+        double calls = 0;
+        std::string kinds;
+        for (const ZeroWire& w : r.wires) {
+            calls += w.calls;
+            kinds += (kinds.empty() ? "" : " + ") + std::string(words_of(w.collective));
+        }
+        t.rows.push_back(joined<Cell>({r.zero}, category_cells(r.held),
+                                      {whole_cell(r.held.total()), whole_cell(r.sent_bytes),
+                                       whole_cell(calls), kinds, r.held_words, r.wire_words, r.lacks}));
+    }
+    return t;
+}
+
 Table strategies_table(const StrategyPrices& prices) {
     Table t;
     t.columns = {{"strategy"}, {"cuts"}};

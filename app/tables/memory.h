@@ -4,6 +4,7 @@
 #include "app/tables/table.h"
 #include "core/memory/savings.h"
 #include "core/teach/single_axis.h"
+#include "core/teach/zero_rungs.h"
 
 namespace pentamesh {
 
@@ -14,6 +15,9 @@ namespace pentamesh {
 // Returns a cell of a column "fits": "yes", "no" or the words of what may fit.
 [[nodiscard]] std::string_view fit_cell(MemoryFit fit);
 [[nodiscard]] Table savings_table(const std::vector<SavingStep>& steps);
+
+// Returns a row for each stage of ZeRO; it says why where one is impossible.
+[[nodiscard]] Table zero_table(const ZeroRungs& rungs);
 
 // Returns a table with one GPU first, then a row for each strategy; it says why where one is impossible.
 [[nodiscard]] Table strategies_table(const StrategyPrices& prices);

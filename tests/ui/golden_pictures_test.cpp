@@ -38,10 +38,12 @@ constexpr Golden kGolden[] = {
     {"shards-70b-dark", "llama-3-70b-3d", "shards", ThemeId::dark, 11, "parameters"},
     {"shards-deepseek-light", "deepseek-v3-2048", "shards", ThemeId::light, 70, "parameters"},
     {"memory-70b-dark", "llama-3-70b-3d", "memory", ThemeId::dark, -1},
+    {"memory-zero-dark", "llama-3-8b-fsdp", "memory", ThemeId::dark, -1, "sheds"},
     {"timeline-deepseek-dark", "deepseek-v3-2048", "timeline", ThemeId::dark, -1},
     {"zoom-1024-dark", "zoom-1024", "zoom", ThemeId::dark, -1},
     {"zoom-405b-rank-light", "llama-3.1-405b-16k", "zoom", ThemeId::light, 4099},
     {"map-deepseek-light", "deepseek-v3-2048", "map", ThemeId::light, -1},
+    {"map-race-light", "llama-3.1-405b-16k", "map", ThemeId::light, -1, "wires"},
     {"comm-70b-high-contrast", "llama-3-70b-3d", "comm", ThemeId::high_contrast, -1},
     {"step-405b-light", "llama-3.1-405b-16k", "step", ThemeId::light, -1},
     {"tensors-deepseek-dark", "deepseek-v3-2048", "tensors", ThemeId::dark, -1},
@@ -54,6 +56,7 @@ constexpr Golden kGolden[] = {
 PictureRequest request_of(const Golden& g) {
     PictureRequest r;
     r.view = g.view;
+    r.page = g.page;
     r.size = {1120, 630};
     r.theme = g.theme;
     r.rank = g.rank;

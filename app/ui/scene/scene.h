@@ -128,6 +128,8 @@ struct Scene {
     const PlanChange* change = nullptr;         // what the last edit changed, for a few seconds; null: none
     bool another_model = false;                 // A has another model than the plan
     bool has_before = false;                    // there is a plan before the last edit
+    bool asked = false;  // a question is open: figures of other plans than this one may
+                         // be its answer
     std::span<const BetterLayout>
         better{};  // layouts that fit and are much faster, where a search knows some
 };

@@ -49,6 +49,15 @@ void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, fl
         ui.label(head_row, words, style);
 }
 
+bool takes_space(Ui& ui, Rect room, const Scene& scene) {
+    UiState& s = ui.state();
+    const auto focus = s.focus != 0 ? s.rect_of(s.focus) : std::nullopt;
+    if (focus && (s.focus_visible || !room.contains(focus->center()))) return false;
+    if (!scene.keys.pressed({Key::space})) return false;
+    s.focus = 0;
+    return true;
+}
+
 void draw_void(Ui& ui, Rect room, const Scene& scene) {
     Canvas& c = ui.canvas();
     const auto& problems = scene.evaluation.problems;

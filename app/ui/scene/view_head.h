@@ -24,6 +24,10 @@ struct Scene;
 // short and the room higher than `least_height`; else cut, with a tooltip.
 void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, float least_height = 150);
 
+// Returns true if Space was pressed for what plays in `room`: the keyboard has not gone to a control that it
+// presses. The mouse leaves the focus on the control it clicked last: in the room that does not choose one.
+[[nodiscard]] bool takes_space(Ui& ui, Rect room, const Scene& scene);
+
 // Hatches the place of figures that a plan with errors does not have, and says which rule fails and what
 // mends it.
 void draw_void(Ui& ui, Rect room, const Scene& scene);

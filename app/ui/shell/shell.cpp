@@ -162,11 +162,10 @@ void Shell::take_peek(const FrameInfo& info) {
         window_.toast_until_s = window_.now_s + 1;  // it is said for as long as it holds
         return;
     }
-    const bool layer_plays =
-        window_.full ? *window_.full == ViewId::layer
-                     : std::find(window_.views.in_pane.begin(), window_.views.in_pane.end(), ViewId::layer)
-                           != window_.views.in_pane.end();
-    if (free && !state.focus_visible && !layer_plays && !desk_.lesson().open && !desk_.presenter().on
+    const auto plays = [&](ViewId view) { return plays_with_space(window_.views, view); };
+    const bool taken =
+        window_.full ? plays(*window_.full) : std::ranges::any_of(window_.views.in_pane, plays);
+    if (free && !state.focus_visible && !taken && !desk_.lesson().open && !desk_.presenter().on
         && pressed({Key::space}))
         window_.peek();
 }

@@ -54,7 +54,8 @@ Scene Window::scene(Hover& next) {
             .next_hover = next,
             .time_cursor_s = views.timeline.cursor_s,
             .shown_timeline = views.timeline.current(evaluation, evaluated),
-            .glossary = &glossary};
+            .glossary = &glossary,
+            .asked = hidden_answer.hides()};
 }
 
 Screen Window::screen() const {

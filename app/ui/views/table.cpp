@@ -12,7 +12,8 @@ using Answer = std::optional<PlanEdit>;
 
 constexpr KeyHelp kMeshKeys[] = {{"arrows", "walk the ranks"},
                                  {"[  ]", "previous, next axis of the mesh, the map"}};
-constexpr KeyHelp kMapKeys[] = {{"[  ]", "previous, next axis of the mesh, the map"}};
+constexpr KeyHelp kMapKeys[] = {{"[  ]", "previous, next axis of the mesh, the map"},
+                                {"Space, left, right", "play the race of the wires, a step back, on"}};
 constexpr KeyHelp kLayerKeys[] = {{"Space, P", "play or pause the layer"},
                                   {",  .", "a step of the layer back, on, where it fills the window"}};
 constexpr KeyHelp kZoomKeys[] = {{"Enter, Backspace", "into a box of the zoom, out of it"}};
@@ -22,7 +23,7 @@ constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's 
 
 constexpr std::string_view kMeshTables[] = {"axes", "groups"};
 constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
-constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved"};
+constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved", "ZeRO 0 to 3"};
 constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
 constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call"};
 constexpr std::string_view kStepTables[] = {"time", "rates", "constants", "software", "sensitivity"};
@@ -108,8 +109,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .key = {.key = Key::n4},
      .keys = kMapKeys,
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_map(ui, head, room, scene, s.map, revision);
-         return {};
+         return draw_map(ui, head, room, scene, s.map, revision);
      },
      .data = [](const Scene& scene, const ViewStates& s, int) { return map_data(scene, s.map); },
      .pages = {static_cast<int>(MapPage::tables) + 1,
@@ -123,15 +123,15 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .key = {.key = Key::n5},
      .keys = {},
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_memory(ui, head, room, scene, s.memory, revision);
-         return {};
+         return draw_memory(ui, head, room, scene, s.memory, revision);
      },
      .data = [](const Scene& scene, const ViewStates&, int part) { return memory_data(scene, part); },
      .data_parts = kMemoryTables,
      .data_follows_plan = true,
      .draws_void = true,
-     .pages = {2, [](const ViewStates& s) { return s.memory.saved ? 1 : 0; },
-               [](ViewStates& s, int page) { s.memory.saved = page == 1; }},
+     .pages = {static_cast<int>(kMemoryPages.size()),
+               [](const ViewStates& s) { return static_cast<int>(s.memory.page); },
+               [](ViewStates& s, int page) { s.memory.page = static_cast<MemoryPage>(page); }},
      .lit_by = lit_stage},
     {.id = ViewId::timeline,
      .name = "timeline",
@@ -307,6 +307,7 @@ void begin_lesson_scene(ViewStates& states) {
     show_first_pages(states);
     states.layer.at = -1, states.layer.part = 1;
     states.map.style = MapStyle::modifiers;
+    states.map.race = {};
     states.mesh.camera = {};
     states.mesh.show_links = true;
     states.timeline.cursor_s = -1;
@@ -317,10 +318,14 @@ bool wants_tornado_table(const ViewStates& states) {
     return states.as_data[i] && states.data_part[i] == StepViewState::kSensitivityTable;
 }
 
+bool plays_with_space(const ViewStates& states, ViewId view) {
+    return view == ViewId::layer || (view == ViewId::map && states.map.page == MapPage::wires);
+}
+
 void stand_still(ViewStates& states) {
     states.timeline.playing = false;
     states.layer.playing = false, states.layer.part = 1;
-    states.comm.ring.playing = false;
+    states.comm.ring.playing = states.map.race.playing = false;
     if (states.zoom.begun_s >= 0) states.zoom.camera = states.zoom.to;
     states.zoom.begun_s = -1;
 }

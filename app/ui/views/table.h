@@ -118,6 +118,8 @@ inline constexpr std::string_view kDashboardName = "dashboard";  // no view has 
 void begin_lesson_scene(ViewStates& states);
 // Returns true if Step is shown as data, with the table of how much each choice matters.
 [[nodiscard]] bool wants_tornado_table(const ViewStates& states);
+// Returns true if the view plays something with Space as it is shown now.
+[[nodiscard]] bool plays_with_space(const ViewStates& states, ViewId view);
 // Stops all that plays or flies, as a picture shows it.
 void stand_still(ViewStates& states);
 

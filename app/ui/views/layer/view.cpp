@@ -130,17 +130,6 @@ void draw_below(Ui& ui, Rect room, Scene& scene, LayerViewState& state) {
         draw_ranks(ui, room, scene, state);
 }
 
-// Space plays, unless the keyboard has gone to a control that it presses. The mouse leaves the focus on the
-// control it clicked last: in this view that does not choose a control.
-bool takes_space(Ui& ui, Rect room, Scene& scene) {
-    UiState& s = ui.state();
-    const auto focus = s.focus != 0 ? s.rect_of(s.focus) : std::nullopt;
-    if (focus && (s.focus_visible || !room.contains(focus->center()))) return false;
-    if (!scene.keys.pressed({Key::space})) return false;
-    s.focus = 0;
-    return true;
-}
-
 }  // namespace
 
 void step_layer(LayerViewState& state, int by) {

@@ -24,6 +24,14 @@ void draw_map_card(Ui& ui, Rect window, Scene& scene, MapViewState& state);
 // Returns the height that the card takes.
 [[nodiscard]] float map_card_height(Ui& ui, float width, const Scene& scene, const MapViewState& state);
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state);
+// A click on another order makes it the plan's. `space`: it was pressed to play or pause.
+[[nodiscard]] std::optional<PlanEdit> draw_map_race(Ui& ui, Rect room, Scene& scene, MapViewState& state,
+                                                    std::uint64_t revision, bool space);
+// Draws how often each axis fills its wire in a step: a tick is a message.
+void draw_map_ticks(Ui& ui, Rect room, const Scene& scene, const WireRace& race);
+// Draws the same step with an axis on other wires.
+[[nodiscard]] std::optional<PlanEdit> draw_map_orders(Ui& ui, Rect room, const Scene& scene,
+                                                      const WireRace& race);
 void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_tables(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state);

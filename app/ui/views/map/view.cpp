@@ -173,7 +173,9 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 }  // namespace
 
-void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision) {
+std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state,
+                                 std::uint64_t revision) {
+    const bool space = state.page == MapPage::wires && takes_space(ui, room, scene);
     keep(scene, state, revision);
     switches(ui, head_row, room, scene, state);
     keep(scene, state, revision);
@@ -182,15 +184,17 @@ void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& stat
     room.cut_top(4);
     switch (state.page) {
     case MapPage::axes: draw_axes(ui, room, scene, state); break;
-    case MapPage::wires: draw_map_wires(ui, room, scene, state); break;
+    case MapPage::wires: return draw_map_race(ui, room, scene, state, revision, space);
     case MapPage::names: draw_map_names(ui, room, scene, state); break;
     case MapPage::choose: draw_choose(ui, room, scene, state); break;
     case MapPage::tables: draw_map_tables(ui, room, scene, state); break;
     }
+    return std::nullopt;
 }
 
 Table map_data(const Scene& scene, const MapViewState& state) {
     if (state.page == MapPage::tables) return map_reference_table();
+    if (state.page == MapPage::wires) return wires_table(wire_race(scene.plan, scene.evaluation));
     return map_table(scene.plan, map_rows(scene.plan, scene.evaluation, state.style));
 }
 

@@ -8,8 +8,10 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/teach/map.h"
+#include "core/teach/wire_race.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +32,14 @@ struct MapFigures {
     std::vector<Combination> combinations;
 };
 
+// A gigabyte runs down every wire: a millisecond lasts a second.
+struct MapRaceState {
+    double at_s = -1;  // < 0: the moment that tells most
+    bool playing = false;
+    double played_at = 0;
+    Kept<WireRace> race{};  // by revision
+};
+
 struct MapViewState {
     MapPage page = MapPage::axes;
     MapStyle style = MapStyle::modifiers;
@@ -37,10 +47,12 @@ struct MapViewState {
     std::string search;  // of the names
     std::string name;    // glossary id of the name that is shown
     ScrollState scroll, card;
+    MapRaceState race;
     Kept<MapFigures, std::pair<std::uint64_t, MapStyle>> figures;  // by revision and style
 };
 // `revision` is that of the plan, from 1.
-void draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state, std::uint64_t revision);
+[[nodiscard]] std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene,
+                                               MapViewState& state, std::uint64_t revision);
 [[nodiscard]] Table map_data(const Scene& scene, const MapViewState& state);
 
 }  // namespace pentamesh::ui

@@ -6,6 +6,7 @@
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/memory/bars.h"
+#include "app/ui/views/memory/sheds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -254,21 +255,11 @@ void draw_states(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
 
 }  // namespace
 
-void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
-                 std::uint64_t revision) {
+namespace {
+
+void draw_stages(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
     const Memory& m = scene.evaluation.memory;
     Canvas& c = ui.canvas();
-    if (!scene.evaluation.valid) return draw_states(ui, head_row, room, scene, state);
-    {
-        const Rect place =
-            head_place(head_row, room, segments_width(ui, kMemoryPages, 128, state.saved ? 1 : 0));
-        state.saved = ui.segments("memory.mode", place, kMemoryPages, state.saved ? 1 : 0) == 1;
-    }
-    if (state.saved) {
-        draw_savings(ui, head_row, room, scene,
-                     state.savings.get(revision, [&] { return savings_of(scene); }));
-        return;
-    }
     const auto& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
     draw_head(ui, head_row, room, scene, peak, state);
     if (m.stage.size() == 1 && room.h < 8 * kRow) return draw_single_bar(ui, room, scene, state);
@@ -293,8 +284,34 @@ void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     c.text_in({axis.x, labels.y, axis.w - 8, labels.h}, n > 1 ? "stage" : "GPU", ui.small());
 }
 
+}  // namespace
+
+std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
+                                    std::uint64_t revision) {
+    if (scene.evaluation.valid || state.page == MemoryPage::sheds) {
+        static constexpr std::array<std::string_view, kMemoryPages.size()> kLabels{"stages", "saved", "ZeRO"};
+        const int page = static_cast<int>(state.page);
+        const Rect place = head_place(head_row, room, segments_width(ui, kLabels, 172, page));
+        state.page = static_cast<MemoryPage>(ui.segments("memory.mode", place, kLabels, page));
+    }
+    if (state.page == MemoryPage::sheds) return draw_sheds(ui, head_row, room, scene, state, revision);
+    if (!scene.evaluation.valid)
+        draw_states(ui, head_row, room, scene, state);
+    else if (state.page == MemoryPage::saved)
+        draw_savings(ui, head_row, room, scene,
+                     state.savings.get(revision, [&] { return savings_of(scene); }));
+    else
+        draw_stages(ui, head_row, room, scene, state);
+    return std::nullopt;
+}
+
 Table memory_data(const Scene& scene, int part) {
-    return part == 1 ? savings_table(savings_of(scene)) : memory_table(scene.evaluation.memory);
+    switch (static_cast<MemoryPage>(part)) {
+    case MemoryPage::saved: return savings_table(savings_of(scene));
+    case MemoryPage::sheds: return zero_table(zero_rungs(scene.plan, scene.evaluation));
+    case MemoryPage::stages: break;
+    }
+    return memory_table(scene.evaluation.memory);
 }
 
 }  // namespace pentamesh::ui

@@ -6,22 +6,26 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/memory/savings.h"
+#include "core/teach/zero_rungs.h"
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
 
-inline constexpr std::array<std::string_view, 2> kMemoryPages{"stages", "saved"};
+enum class MemoryPage : std::uint8_t { stages, saved, sheds };
+inline constexpr std::array<std::string_view, 3> kMemoryPages{"stages", "saved", "sheds"};
 
 struct MemoryViewState {
-    std::uint32_t hidden = 0;               // categories switched off, by bit
-    bool saved = false;                     // the waterfall "what each axis saved" instead of the stages
-    Kept<std::vector<SavingStep>> savings;  // by revision
+    std::uint32_t hidden = 0;  // categories switched off, by bit
+    MemoryPage page = MemoryPage::stages;
+    Kept<std::vector<SavingStep>> savings;  // by revision, and so are these
+    Kept<ZeroRungs> rungs;
 };
-void draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
-                 std::uint64_t revision);
+[[nodiscard]] std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene,
+                                                  MemoryViewState& state, std::uint64_t revision);
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table memory_data(const Scene& scene, int part);
 

@@ -1,0 +1,339 @@
+#include "app/ui/views/memory/sheds.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
+#include "app/ui/scene/view_head.h"
+#include "app/ui/views/memory/bars.h"
+#include "core/mesh/collective.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::int64_t kMostBars = 8, kBarsOfMany = 4;
+constexpr float kPanelGap = 14, kSide = 84, kWireRow = 32;
+// From the bottom: what ZeRO shares out lies on top, so that it falls from there.
+constexpr std::array<std::size_t, kCategoryCount> kStack{kBuffers, 3, 0, 1, 2};
+
+// Says what has room in a panel, the same in all of them, and its scale.
+struct Shape {
+    bool calls = false, wires = false;  // a line of what is sent; bars of it, with words
+    bool lacks = false;                 // a stage says that its software does not run it
+    float foot = 0;                     // height of what stands below the bars
+    std::size_t most_wires = 0;
+    double top = 0;        // bytes at the top of the plot
+    double most_sent = 0;  // bytes of the longest bar of a wire
+};
+
+Shape shape_of(Ui& ui, Rect room, const ZeroRungs& all) {
+    Shape s;
+    s.top = all.hbm;
+    for (const ZeroRung& r : all.rung) {
+        s.top = std::max(s.top, r.held.total());
+        s.most_wires = std::max(s.most_wires, r.wires.size());
+        s.lacks = s.lacks || !r.lacks.empty();
+        for (const ZeroWire& w : r.wires) s.most_sent = std::max(s.most_sent, w.sent_bytes);
+    }
+    s.top = ui.kept_scale("sheds.top", s.top);
+    s.wires = room.h >= 430;
+    s.calls = !s.wires && room.h >= 250;
+    s.foot = s.wires   ? (s.lacks ? 110.0f : 74.0f) + kWireRow * static_cast<float>(s.most_wires)
+             : s.calls ? 22
+                       : 0;
+    return s;
+}
+
+std::string headline(const ZeroRungs& all) {
+    const std::string where =
+        all.stages > 1 ? " Drawn is a GPU of stage " + std::to_string(all.stage) + "." : "";
+    if (all.ranks > 1)
+        return "ZeRO cuts nothing. " + thousands(all.ranks) + " copies shed what the others keep." + where;
+    if (all.experts > 1)
+        return "dp_shard is 1: only the experts' state has copies to share it out, " + thousands(all.experts)
+               + "." + where;
+    return "dp_shard is 1: no copies share out one state, and ZeRO 0 to 3 are the same." + where;
+}
+
+std::string sent_text(const ZeroRung& r) {
+    double calls = 0;
+    for (const ZeroWire& w : r.wires) calls += w.calls;
+    return r.wires.empty() ? "sends nothing"
+                           : traffic_text(r.sent_bytes) + " in "
+                                 + plural(std::llround(calls), "call", "calls") + " a step";
+}
+
+std::string tooltip_of(const ZeroRungs& all, const ZeroRung& r) {
+    std::string t = "ZeRO-" + std::to_string(r.zero) + (r.zero == all.own ? ", this plan" : ", click to set");
+    if (!r.possible()) return t + "\n" + r.refused;
+    t += "\n" + r.held_words;
+    for (std::size_t i = kCategoryCount; i-- > 0;) {
+        const std::size_t k = kStack[i];
+        t += "\n" + std::string(category_name(k)) + "  " + memory_text(bytes_at(r.held, k));
+        if (k < kStates && all.ranks > 1) t += r.shared[k] ? "  (a part)" : "  (whole, as on the others)";
+    }
+    if (r.gathered > 0)
+        t += "\nof the buffers " + memory_text(r.gathered)
+             + " are layers whose weights are whole for a moment";
+    return t + "\ndata parallelism " + (r.wires.empty() ? "" : "sends ") + sent_text(r)
+           + (r.lacks.empty() ? "" : "\n" + r.lacks);
+}
+
+// What every copy keeps is hatched, what is shared out is solid.
+void fill_part_of_rung(Ui& ui, Rect part, std::size_t k, const ZeroRungs& all, const ZeroRung& r) {
+    const bool copied = k < kStates && all.ranks > 1 && !r.shared[k];
+    fill_memory(ui.canvas(), ui.theme(), part, static_cast<MemoryCategory>(k), copied ? 0.22f : 1.0f);
+    if (copied) ui.canvas().pattern(part, Pattern::hatched, ui.theme().memory[k]);
+}
+
+// Draws a plot of one stage; `before` is the stage that holds more, null for the first.
+class CopyPlot {
+  public:
+    CopyPlot(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, const ZeroRung& rung,
+             const ZeroRung* before)
+        : ui_(ui), c_(ui.canvas()), all_(all), rung_(rung), before_(before) {
+        const bool narrow = room.w < 170;
+        side_ = room.cut_right(narrow ? 0 : kSide);
+        if (!narrow) room.cut_right(8), side_.cut_top(0);
+        labels_ = room.cut_bottom(side_.w > 0 && all.ranks > 1 && shape.wires ? 36.0f : 18.0f);
+        side_.cut_bottom(labels_.h);
+        plot_ = room;
+        px_ = room.h / (shape.top * 1.02);
+        shown_ = narrow ? 1 : all.ranks <= kMostBars ? all.ranks : kBarsOfMany;
+        slot_ = narrow ? room.w : room.w / static_cast<float>(all.ranks <= kMostBars ? shown_ : 2 * shown_);
+        slot_ = std::min(slot_, std::max(60.0f, room.w * 0.3f));
+    }
+
+    void draw() {
+        for (std::int64_t i = 0; i < shown_; ++i) draw_copy(i);
+        if (shown_ < all_.ranks && side_.w > 0) {
+            Rect more{plot_.x + slot_ * static_cast<float>(shown_) + 4, plot_.bottom() - 36, 0, 36};
+            more.w = plot_.right() - more.x;
+            c_.paragraph(more, "… " + thousands(all_.ranks - shown_) + " more", ui_.small(), 17);
+        }
+        const float line = y_of(all_.hbm);
+        c_.line({plot_.x - 4, line}, {side_.right(), line}, ui_.theme().bad, 1, Dash::dashed);
+        if (side_.w > 0) draw_side(line);
+    }
+
+  private:
+    Ui& ui_;
+    Canvas& c_;
+    const ZeroRungs& all_;
+    const ZeroRung& rung_;
+    const ZeroRung* before_;
+    Rect plot_, labels_, side_;
+    double px_ = 0;
+    std::int64_t shown_ = 1;
+    float slot_ = 0;
+
+    [[nodiscard]] float y_of(double bytes) const { return plot_.bottom() - static_cast<float>(bytes * px_); }
+
+    [[nodiscard]] double drawn(std::size_t k) const {
+        return ui_.glide("sheds.bytes", bytes_at(rung_.held, k),
+                         static_cast<std::uint64_t>(rung_.zero) * 8 + k);
+    }
+
+    void draw_copy(std::int64_t i) {
+        const float x = plot_.x + slot_ * static_cast<float>(i),
+                    w = std::max(2.0f, slot_ - std::min(8.0f, slot_ * 0.24f));
+        float y = plot_.bottom();
+        for (const std::size_t k : kStack) {
+            const auto h = static_cast<float>(drawn(k) * px_);
+            if (h <= 0) continue;
+            y -= h;
+            const Rect part{x, y, w, h};
+            fill_part_of_rung(ui_, part, k, all_, rung_);
+            if (k == kBuffers && rung_.gathered > 0) {
+                const float slab = std::max(2.0f, static_cast<float>(rung_.gathered * px_));
+                c_.frame({x, y, w, std::min(slab, h)}, ui_.theme().text, 1.5f);
+            }
+            if (h > 3) c_.line({x, y}, {x + w, y}, ui_.theme().panel, 1);
+        }
+        if (before_ != nullptr) draw_fallen({x, y_of(before_->held.total()), w, 0}, y, i);
+        if (slot_ >= 14 && all_.ranks > 1)
+            c_.text_in({x - 4, labels_.y, w + 8, labels_.h}, thousands(i), ui_.small(), Align::center);
+    }
+
+    // Draws the outline of what the stage before held on top, and that it fell.
+    void draw_fallen(Rect gone, float top, std::int64_t i) {
+        gone.h = top - gone.y;
+        if (gone.h < 2) return;
+        c_.frame(gone, ui_.theme().faint, 1, 2, Dash::dashed);
+        if (gone.h < 26 || (i > 0 && i + 1 < shown_)) return;
+        const float x = gone.center().x, to = gone.y + std::min(gone.h - 8, 34.0f);
+        c_.line({x, gone.y + 10}, {x, to}, ui_.theme().secondary, 1.2f);
+        const std::array<Vec2, 3> head{Vec2{x - 3.5f, to - 5}, Vec2{x, to}, Vec2{x + 3.5f, to - 5}};
+        c_.polyline(head, ui_.theme().secondary, 1.2f);
+    }
+
+    void draw_side(float line) {
+        bool any = false, sums = false;
+        for (std::size_t k = 0; k < kStates; ++k)
+            if (rung_.shared[k]) any = true, sums = sums || all_.adds_up(rung_, k);
+        if (sums)
+            draw_rests();
+        else if (any && all_.experts > 0 && all_.experts != all_.ranks)
+            c_.paragraph({side_.x, side_.bottom() - 52, side_.w, 52},
+                         "experts: shared out over " + thousands(all_.experts), ui_.small(), 17);
+        else
+            draw_names(line);
+    }
+
+    // Stacks what the copies keep: together it is one copy. A part that is whole on each, or of which a GPU
+    // keeps more for a while, is an empty frame.
+    void draw_rests() {
+        const Rect column{side_.x + 16, side_.y, 34, side_.h};
+        double at = 0;
+        for (std::size_t k = 0; k < kStates; ++k) {
+            const double whole = bytes_at(all_.rung[0].held, k);
+            const Rect part{column.x, y_of(at + whole), column.w, y_of(at) - y_of(at + whole)};
+            at += whole;
+            if (part.h <= 0) continue;
+            if (!rung_.shared[k] || !all_.adds_up(rung_, k)) {
+                c_.frame(part, ui_.theme().faint, 1, 0, Dash::dotted);
+                continue;
+            }
+            c_.rect(part, ui_.theme().memory[k]);
+            const float piece = part.h / static_cast<float>(all_.ranks);
+            TextStyle ink = ui_.style(11);
+            ink.color = ink_on(ui_.theme().memory[k]);
+            for (std::int64_t i = 0; piece >= 3 && i < all_.ranks; ++i) {
+                const float y = part.bottom() - piece * static_cast<float>(i + 1);
+                c_.line({part.x, y}, {part.right(), y}, ui_.theme().panel, 1);
+                if (piece >= 14) c_.text_in({part.x, y, part.w, piece}, thousands(i), ink, Align::center);
+            }
+        }
+        Rect label{side_.x, labels_.y, 66, 18};
+        if (labels_.h > 30) {
+            c_.text_in(label, thousands(all_.ranks) + " rests", ui_.small(Tone::text), Align::center);
+            label.y += 16;
+        }
+        c_.text_in(label, "= 1 copy", ui_.small(Tone::text), Align::center);
+    }
+
+    // Names the parts, where no column of rests takes their place.
+    void draw_names(float line) {
+        const float above = line - 33 < side_.y ? line + 3 : line - 33;
+        float free = side_.bottom() + 18, y = plot_.bottom();
+        if (rung_.zero == 0 || !all_.rung[0].possible()) {
+            TextStyle red = ui_.small();
+            red.color = ui_.theme().bad;
+            c_.text_in({side_.x, above, side_.w + 10, 16}, "a GPU has", red);
+            c_.text_in({side_.x, above + 16, side_.w + 10, 16}, memory_text(all_.hbm), red);
+        }
+        for (const std::size_t k : kStack) {
+            const auto h = static_cast<float>(drawn(k) * px_);
+            y -= h;
+            const bool two = h >= 30;
+            const float tall = two ? 32.0f : 16.0f;
+            const Rect at{side_.x, std::min(y + h / 2, free - tall / 2) - tall / 2, side_.w + 10, tall};
+            if (h < 6 || (at.y < above + 34 && at.bottom() > above - 1)) continue;
+            free = at.y;
+            c_.text_in({at.x, at.y, at.w, 16}, category_name(k), ui_.small(Tone::text));
+            if (two)
+                c_.text_in({at.x, at.y + 16, at.w, 16}, memory_text(bytes_at(rung_.held, k)), ui_.small());
+        }
+    }
+};
+
+void draw_wires(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, const ZeroRung& r) {
+    Canvas& c = ui.canvas();
+    ui.label(room.cut_top(22), "on the wire in a step, " + all.sender, ui.small());
+    Rect list = room.cut_top(kWireRow * static_cast<float>(shape.most_wires));
+    if (r.wires.empty()) c.text_in(room.cut_top(18), "data parallelism sends nothing", ui.small(Tone::text));
+    for (const ZeroWire& w : r.wires) {
+        Rect row = list.cut_top(kWireRow);
+        const float share = shape.most_sent > 0 ? static_cast<float>(w.sent_bytes / shape.most_sent) : 0;
+        c.rect({row.x, row.y + 2, std::max(2.0f, row.w * 0.86f * share), 7}, color_of(ui.theme(), w.group));
+        row.cut_top(11);
+        const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
+        write_left(ui, row, words_of(w.collective), bold, 7);
+        write_left(ui, row, traffic_text(w.sent_bytes), bold, 7);
+        ui.label(row, "in " + plural(std::llround(w.calls), "call", "calls"), ui.small());
+    }
+    std::string words = r.wire_words;
+    if (r.zero == 0 && all.ranks > 1) words = "hatched: every copy keeps it whole";
+    if (!words.empty() && r.gathered > 0) words += " (framed, while they are here)";
+    put_paragraph(ui, room, words, ui.small(Tone::text), 17, 2);
+    TextStyle amber = ui.small();
+    amber.color = ui.theme().amber;
+    put_paragraph(ui, room, r.lacks, amber, 17);
+}
+
+void draw_total_of(Ui& ui, Rect row, const ZeroRungs& all, const ZeroRung& r) {
+    TextStyle bold = ui.style(13, Tone::text, Face::semibold);
+    if (r.held.total() > all.hbm) bold.color = r.held.least() <= all.hbm ? ui.theme().amber : ui.theme().bad;
+    if (r.zero == all.own) {
+        const float w = ui.canvas().text_width("this plan", ui.small(Tone::text)) + 2;
+        if (row.w > w + 90)
+            ui.canvas().text_in(row.cut_right(w), "this plan", ui.small(Tone::text), Align::right);
+    }
+    write_left(ui, row, memory_text(r.held.total()), bold, 8);
+    if (row.w > 40) ui.label(row, all.stages > 1 ? "on this GPU" : "on every GPU", ui.small());
+}
+
+bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std::size_t i, bool asked) {
+    Canvas& c = ui.canvas();
+    const ZeroRung& r = all.rung[i];
+    const bool own = r.zero == all.own, hidden = asked && !own;
+    const Hit hit = ui.area("memory.shed", box, i, !hidden && !own);
+    c.rect(box, hit.hovered ? ui.theme().raised : ui.theme().panel, 8);
+    c.frame(box, own ? ui.theme().text : ui.theme().hairline, own ? 1.5f : 1.0f, 8);
+    if (hit.focused) ui.focus_ring(box, 8);
+    if (!hidden && ui.hovers(box)) ui.tooltip(tooltip_of(all, r));
+    Rect in = box.inset(12, 8);
+    Rect head = in.cut_top(20);
+    write_left(ui, head, "ZeRO-" + std::to_string(r.zero), ui.style(14, Tone::text, Face::semibold), 9);
+    if (hidden) {
+        c.text_in(in, "?", ui.style(28, Tone::secondary), Align::center);
+        return false;
+    }
+    if (!r.possible()) {
+        c.pattern(box.inset(2), Pattern::hatched, ui.theme().faint.alpha(0.3f));
+        put_paragraph(ui, in, r.refused, ui.small(Tone::text), 17);
+        return hit.clicked;
+    }
+    if (head.w > 60) ui.label(head, r.held_words, ui.small());
+    draw_total_of(ui, in.cut_top(20), all, r);
+    in.cut_top(4);
+    Rect foot = in.cut_bottom(shape.foot);
+    const ZeroRung* before = nullptr;
+    for (std::size_t k = 0; k < i; ++k)
+        if (all.rung[k].possible()) before = &all.rung[k];
+    CopyPlot(ui, in, shape, all, r, asked ? nullptr : before).draw();
+    if (shape.wires)
+        draw_wires(ui, foot, shape, all, r);
+    else if (shape.calls)
+        ui.label(foot, sent_text(r), ui.small());
+    return hit.clicked;
+}
+
+}  // namespace
+
+std::optional<PlanEdit> draw_sheds(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
+                                   std::uint64_t revision) {
+    const ZeroRungs& all =
+        state.rungs.get(revision, [&] { return zero_rungs(scene.plan, scene.evaluation); });
+    if (!all.any_possible()) {
+        draw_void(ui, room, scene);
+        return std::nullopt;
+    }
+    head_sentence(ui, head_row, room, headline(all));
+    const Shape shape = shape_of(ui, room, all);
+    const float w = (room.w - kPanelGap * 3) / 4;
+    std::optional<PlanEdit> edit;
+    for (std::size_t i = 0; i < kZeroStages; ++i) {
+        const Rect box = room.cut_left(w);
+        room.cut_left(kPanelGap);
+        if (draw_panel(ui, box, shape, all, i, scene.asked))
+            edit = PlanEdit{all.rung[i].plan, "ZeRO-" + std::to_string(i), ""};
+    }
+    return edit;
+}
+
+}  // namespace pentamesh::ui
