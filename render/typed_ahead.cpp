@@ -41,6 +41,8 @@ bool text_expected() {
 
 bool letter_typed() {
     const ImGuiIO& io = ImGui::GetIO();
+    const TypedAhead& ahead = surface_state().typed_ahead;
+    if (ahead.was_expected && !ahead.letters.empty()) return true;
     if (io.WantTextInput || io.KeyCtrl != io.KeyAlt) return false;  // both: AltGr
     const ImVector<ImWchar>& queue = io.InputQueueCharacters;
     return std::any_of(queue.begin(), queue.end(), [](ImWchar c) { return c > kSpace && c != kDelete; });

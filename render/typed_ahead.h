@@ -21,7 +21,8 @@ struct TypedAhead {
 void expect_text();
 // Returns true if a field is about to get the keyboard, so that another frame is needed.
 [[nodiscard]] bool text_expected();
-// Returns true if a letter that begins a value was typed in this frame, and no text field has the keyboard.
+// Returns true if a letter that begins a value was typed in this frame, and no text field has the keyboard;
+// or letters are kept for a field that is about to open.
 [[nodiscard]] bool letter_typed();
 // Says that in this frame the control with the keyboard focus takes letters: letters, digits and signs are no
 // shortcuts then, other keys are.

@@ -57,7 +57,10 @@ Json json_of_scale(const Plan& plan, const Scale& s) {
                              {"words", c.words()}});
     }
     const bool gpus = s.request.over == ScaleOver::gpus;
+    const ScaleWords words = words_of(plan, s);
     return {{"plan", title_of(plan)},
+            {"verdict", words.verdict},
+            {"held", words.held},
             {"over", name_of(s.request.over)},
             {"scaling", gpus ? Json(s.request.weak ? "weak" : "strong") : Json(nullptr)},
             {"points", std::move(points)},
@@ -81,7 +84,8 @@ Document scale_document(const Plan& plan, const Scale& s) {
                                 ? "Over the " + std::string(name_of(s.request.over))
                             : s.request.weak ? "Over GPUs, the batch grows with them (weak scaling)"
                                              : "Over GPUs, the batch stays (strong scaling)";
-    return {title_of(plan), {{how, {}, scale_table(s)}, std::move(turns)}};
+    const ScaleWords words = words_of(plan, s);
+    return {title_of(plan), {{how, {words.verdict, words.held}, scale_table(s)}, std::move(turns)}};
 }
 
 int run_scale(const Context& context, const ScaleArguments& a) {

@@ -117,11 +117,28 @@ Quantity refused(std::string_view found, Dimension dimension) {
     return {std::nullopt, sentence("\"", found, "\": write ", allowed(dimension))};
 }
 
+// Takes plain numbers off both ends of "4 x 400 Gb/s / 8", and returns what they make together.
+double take_factors(std::string_view& text) {
+    double factor = 1;
+    const auto whole = [](std::string_view part) {
+        const std::optional<double> n = parse_double(trimmed(part));
+        return n && std::isfinite(*n) && *n > 0 ? n : std::nullopt;
+    };
+    if (const auto slash = text.rfind('/'); slash != std::string_view::npos)
+        if (const auto n = whole(text.substr(slash + 1))) factor /= *n, text = trimmed(text.substr(0, slash));
+    for (const std::string_view times : {" x ", " \u00d7 ", " * "})
+        if (const auto at = text.find(times); at != std::string_view::npos)
+            if (const auto n = whole(text.substr(0, at)))
+                factor *= *n, text = trimmed(text.substr(at + times.size()));
+    return factor;
+}
+
 }  // namespace
 
 Quantity parse_quantity(std::string_view text, Dimension dimension, std::string_view shown_unit) {
     const std::string_view typed = trimmed(text);
     std::string_view rest = typed;
+    const double factor = take_factors(rest);
     if (const auto colon = rest.find(':'); dimension == Dimension::ratio && colon != std::string_view::npos) {
         if (trimmed(rest.substr(0, colon)) != "1") return refused(typed, dimension);
         rest = trimmed(rest.substr(colon + 1));
@@ -132,7 +149,7 @@ Quantity parse_quantity(std::string_view text, Dimension dimension, std::string_
     if (n.length == 0) return refused(typed, dimension);
     const std::optional<double> size = size_of(unit.empty() ? shown_unit : unit, dimension);
     if (!size) return refused(typed, dimension);
-    const double value = n.value * *size;
+    const double value = factor * n.value * *size;
     if (!std::isfinite(value)) return refused(typed, dimension);
     return {value, {}};
 }

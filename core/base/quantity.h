@@ -24,6 +24,7 @@ struct Quantity {
     std::optional<double> value;
     std::string refusal;
 };
+// A plain number may multiply and divide: "4 x 400 Gb/s / 8", four NICs of eight GPUs.
 // `shown_unit` is the unit after the number that the field shows ("GB/s", "µs", "%", or empty).
 [[nodiscard]] Quantity parse_quantity(std::string_view text, Dimension dimension,
                                       std::string_view shown_unit = {});

@@ -239,6 +239,19 @@ void find_tier(LinkMeasurement& m, const PerfText& t, const Cluster& cluster, co
                     sentence("the test ran over ", m.hosts, " hosts, the plan's cluster has one tier only"));
 }
 
+// Ranks of one communicator have NICs that other GPUs of their nodes may share (docs/communication.md).
+void note_part_of_node(LinkMeasurement& m, const Cluster& cluster) {
+    const std::int64_t node = domain_of(cluster, 0);
+    if (m.tier == 0 || m.per_domain >= node) return;
+    m.problems.push_back(
+        {Severity::warning,
+         "part-of-a-node",
+         sentence(
+             "The test ran on ", m.per_domain, " of a ", domain_name(cluster), "'s ", node,
+             " GPUs. In a step all of them speak at once: where GPUs share a NIC, each has less than this."),
+         {}});
+}
+
 void list_rows(LinkMeasurement& m, PerfText& t) {
     const std::string tier = "/cluster/tiers/" + std::to_string(m.tier) + "/";
     for (const PerfRow& row : t.rows) {
@@ -275,6 +288,7 @@ LinkMeasurement read_nccl_tests(std::string_view text, const std::string& path, 
     find_tier(m, t, cluster, path);
     find_bandwidth(m, t, cluster);
     find_latency(m, t, cluster);
+    note_part_of_node(m, cluster);
     const Tier& tier = cluster.tiers[static_cast<std::size_t>(m.tier)];
     if (tier.in_network_reduction && m.collective == Collective::all_reduce)
         m.problems.push_back(

@@ -43,16 +43,9 @@ Dimension dimension_of(std::string_view pointer) {
     return Dimension::count;
 }
 
-// Returns the words of a key: "kv heads", "hbm bandwidth". Its unit stands behind the value.
+// Returns the words of a key that reads as words: "global batch".
 std::string label_of(std::string_view key) {
     std::string label(key);
-    for (const std::string_view unit : {"_bytes_per_s", "_bytes", "_s"})
-        if (label.size() > unit.size() && label.ends_with(unit)) {
-            label.resize(label.size() - unit.size());
-            if (unit == "_bytes_per_s") label += " bandwidth";
-            if (unit == "_bytes") label += " size";
-            break;
-        }
     std::replace(label.begin(), label.end(), '_', ' ');
     return label;
 }
@@ -78,14 +71,20 @@ class SheetLister {
   public:
     SheetLister(const Plan& plan, std::vector<PlanField>& out) : plan_(plan), out_(out) {}
 
-    // Enters an object of the plan file; `before` stands before each label.
-    void under(std::string owner, FieldTopic topic, std::string before = "") {
+    // Enters an object of the plan file; `before` stands before each field's name, which the heading then
+    // says.
+    void under(std::string owner, FieldTopic topic, std::string head = "", std::string before = "") {
         owner_ = std::move(owner);
         topic_ = topic;
+        heading_ = std::move(head);
         before_ = std::move(before);
     }
-    void topic(FieldTopic topic) { topic_ = topic; }
-    void words(std::string_view label) { words_ = label; }
+    void topic(FieldTopic topic) {
+        topic_ = topic;
+        heading_.clear();
+    }
+    void heading(std::string_view head) { heading_ = head; }
+    void words(std::string_view label, std::string_view unset) { words_ = label, unset_ = unset; }
 
     void text(std::string_view key, const std::string& v) { put(key, Kind::text, v); }
     void any_text(std::string_view key, const std::string& v) { put(key, Kind::text, v); }
@@ -121,18 +120,28 @@ class SheetLister {
     void order(const std::array<Axis, kAxisCount>& v) {
         put("order", Kind::list, joined(v, [](Axis a) { return std::string(name_of(a)); }));
     }
-    void recompute(std::string_view key, const RecomputeChoice&) {
-        const ordered_json value = plan_to_json(plan_).at("training").at(std::string(key));
-        PlanField& f = put(key, Kind::json, value.is_string() ? value.get<std::string>() : value.dump());
-        f.choices.assign(kNames<Recompute>.begin(), kNames<Recompute>.end());
+    void recompute(std::string_view key, const RecomputeChoice& v) {
+        choice(key, v.kind, Presence::always);
+        const std::string owner = std::exchange(owner_, owner_ + "/" + std::string(key));
+        std::vector<RecomputeModule> modules;
+        for (const RecomputeModule m : all_of<RecomputeModule>())
+            if (v.modules.has(m)) modules.push_back(m);
+        words("modules of a layer", v.whole_layers() ? "whole layers" : "");
+        PlanField& f = put("modules", Kind::list,
+                           joined(modules, [](RecomputeModule m) { return std::string(name_of(m)); }));
+        f.may_be_none = true;
+        f.choices.assign(kNames<RecomputeModule>.begin(), kNames<RecomputeModule>.end());
+        words("layers of each chunk", v.any() ? "all of them" : "none");
+        integer("layers", v.layers, {0, kMostLayers}, Presence::sparse);
+        words("how layers are counted", "");
+        choice("method", v.method, Presence::sparse);
+        owner_ = owner;
     }
     template <typename T, typename F>
     void group(std::string_view key, const T& v, F&& fields, Presence) {
         const std::string owner = std::exchange(owner_, owner_ + "/" + std::string(key));
-        const std::string before = before_;
-        if (key == "overlap" || key == "offload") before_ = std::string(key) + " ";
         fields(v, *this);
-        owner_ = owner, before_ = before;
+        owner_ = owner;
     }
     template <typename T, typename F>
     void maybe_group(std::string_view key, const std::optional<T>& v, F&& fields) {
@@ -159,8 +168,10 @@ class SheetLister {
         PlanField& f = out_.emplace_back();
         f.pointer = owner_ + "/" + std::string(key);
         f.topic = topic_;
-        f.label = before_ + label_of(words_.empty() ? key : std::exchange(words_, {}));
-        if (owner_.ends_with("/flops")) f.label += ", dense";
+        f.heading = heading_;
+        f.label = words_.empty() ? label_of(key) : std::string(std::exchange(words_, {}));
+        f.name = before_ + f.label;
+        f.unset = std::exchange(unset_, {});
         f.kind = kind;
         f.value = std::move(value);
         return f;
@@ -168,8 +179,8 @@ class SheetLister {
 
     const Plan& plan_;
     std::vector<PlanField>& out_;
-    std::string owner_, before_;
-    std::string_view words_;  // of the next field; empty: made of its key
+    std::string owner_, heading_, before_;
+    std::string_view words_, unset_;  // of the next field; empty: made of its key, nothing
     FieldTopic topic_ = FieldTopic::plan;
 };
 
@@ -180,14 +191,31 @@ void list_cluster(const Cluster& c, SheetLister& v) {
     v.under("/cluster/gpu", FieldTopic::gpu);
     gpu_fields(c.gpu, v);
     for (std::size_t i = 0; i < c.tiers.size(); ++i) {
+        const std::string tier = "ier " + std::to_string(i + 1);
         v.under("/cluster/tiers/" + std::to_string(i), FieldTopic::fabric,
-                "tier " + std::to_string(i + 1) + ", ");
+                "T" + tier + ": " + c.tiers[i].name, "t" + tier + ", ");
         tier_fields(c.tiers[i], v);
     }
     v.under("/cluster", FieldTopic::cluster);
     cost_fields(c, v);
     v.any_text("currency", c.currency);
+    v.heading("Own runs");
+    v.words("fitted to own runs", "");
     v.maybe_group("calibration", c.calibration, [](auto& s, auto& w) { calibration_fields(s, w); });
+}
+
+// Moves fields whose heading stands further up the page to those under it.
+void gather_headings(std::vector<PlanField>& fields) {
+    std::vector<std::pair<FieldTopic, std::string>> order;
+    const auto place = [&](const PlanField& f) {
+        const std::pair<FieldTopic, std::string> at{f.topic, f.heading};
+        auto it = std::find(order.begin(), order.end(), at);
+        if (it == order.end()) it = order.insert(order.end(), at);
+        return it - order.begin();
+    };
+    for (const PlanField& f : fields) static_cast<void>(place(f));
+    std::stable_sort(fields.begin(), fields.end(),
+                     [&](const PlanField& a, const PlanField& b) { return place(a) < place(b); });
 }
 
 std::vector<PlanField> fields_of(const Plan& plan) {
@@ -206,6 +234,7 @@ std::vector<PlanField> fields_of(const Plan& plan) {
     training_fields(plan.training, v);
     v.under("/scene", FieldTopic::plan);
     scene_fields(plan.scene, v);
+    gather_headings(out);
     return out;
 }
 
@@ -298,15 +327,27 @@ json value_of(const PlanField& s, std::string_view text, const Plan& plan) {
     case Kind::whole:
     case Kind::number: return number_of(s, typed);
     case Kind::list: return list_of(s, typed);
-    case Kind::json: {
-        const bool written = typed.starts_with('{') || typed.starts_with('[') || typed == "null";
-        return written ? parse_json(typed, "") : json(typed);
-    }
     case Kind::choice:
     case Kind::text:
     case Kind::group: break;
     }
     return typed;
+}
+
+constexpr std::string_view kRecompute = "/training/recompute";
+
+// Returns the choice of what is recomputed as a plan file says it, with one part as typed. Its own word again
+// keeps the parts.
+json with_recompute_part(const json& now, const RecomputeChoice& choice, std::string_view part, json value) {
+    if (part.empty()) return value == name_of(choice.kind) ? now : std::move(value);
+    if (part == "method" && value == name_of(choice.method)) return now;
+    json parts = now.is_object() ? now : json::object();
+    if (now == name_of(Recompute::selective)) parts["modules"] = {name_of(RecomputeModule::core_attn)};
+    parts[std::string(part)] = std::move(value);
+    if (parts.value("modules", json()).is_null()) parts.erase("modules");
+    if (part == "layers" && parts["layers"] == 0) parts.erase("layers"), parts.erase("method");
+    if (!parts.empty()) return parts;
+    return name_of(choice.whole_layers() ? Recompute::full : Recompute::none);
 }
 
 }  // namespace
@@ -335,6 +376,12 @@ Plan with_field(const Plan& plan, std::string_view pointer, std::string_view typ
         throw Error(ErrorKind::invalid, "", std::string(pointer), "there is no such field");
     json document = plan_to_json(plan);
     json value = s == all.end() ? parse_json(typed, "") : value_of(*s, typed, plan);
+    if (pointer.starts_with(kRecompute)) {
+        const std::string_view part = pointer.substr(std::min(kRecompute.size() + 1, pointer.size()));
+        value = with_recompute_part(document["training"]["recompute"], plan.training.recompute, part,
+                                    std::move(value));
+        pointer = kRecompute;
+    }
     set_in_plan(document, std::string(pointer), std::move(value), presets);
     return plan_from_json(document, "", presets);
 }

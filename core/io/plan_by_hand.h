@@ -20,24 +20,27 @@ struct PlanField {
         whole,
         number,
         text,
-        list,   // "1, 2, 3", or JSON where its elements are objects
-        group,  // "on" where the fields below it are there
-        json    // one of `choices`, or JSON
+        list,  // "1, 2, 3", or JSON where its elements are objects; of `choices` where there are any
+        group  // "on" where the fields below it are there
     };
     std::string pointer;  // "/model/moe/experts"
     FieldTopic topic = FieldTopic::plan;
-    std::string label;  // "experts", "tier 2, bandwidth per GPU"
+    std::string heading;  // over this field and others; empty: none
+    std::string label;    // under the heading: "bandwidth per GPU"
+    std::string name;     // by itself: "tier 2, bandwidth per GPU"
     Kind kind = Kind::text;
     std::vector<std::string> choices;
     double least = 0, most = 0;              // of whole and number
     Dimension dimension = Dimension::count;  // of number: what a unit behind it means
     bool may_be_none = false;
     std::string value;          // as it may be typed; "none" where it is absent
+    std::string unset;          // where the value is 0 or absent: what that means
     std::string preset_value;   // the value of the preset below it, where that differs; else empty
     bool preset_lacks = false;  // the preset has not the group that it stands in: it can only go with that
 };
 
-// Returns the fields in the order of the plan file. `presets` give the values that each is compared with.
+// Returns the fields in the order of the plan file; those of one heading stand together. `presets` give the
+// values that each is compared with.
 [[nodiscard]] std::vector<PlanField> list_plan_fields(const Plan& plan, const Presets& presets);
 
 // Returns the plan with one field as typed: "8K", "400 Gb/s", "on", "none", "20, 20, 22". A group "on" gets

@@ -12,28 +12,23 @@ namespace {
 
 using Measure = Constant::Unit;
 
-struct GpuConstant {
-    std::string_view key, name, meaning;
-};
-constexpr std::array<GpuConstant, 14> kEfficiencyWords{{
-    {"gemm", "16-bit products", "Share of the dense 16-bit peak that a large, well-shaped product reaches."},
-    {"gemm_fp8", "fp8 products", "The same against the fp8 peak, scaling counted in."},
-    {"gemm_fp4", "fp4 products", "The same against the fp4 peak, scaling counted in."},
-    {"grouped", "grouped products",
-     "Share of the 16-bit peak that the experts' grouped products reach; in other types as much less than "
-     "other products."},
-    {"attention", "attention core", "Share of the 16-bit peak that fused attention reaches."},
-    {"hbm", "HBM", "Share of the HBM bandwidth that element-wise kernels reach."},
-    {"fast_link", "rings, first tier", "Share of the first tier's bandwidth that rings reach."},
-    {"slow_link", "rings, slower tiers", "Share of the slower tiers' bandwidth that rings reach."},
-    {"all_to_all", "all-to-all",
-     "Share of a link's bandwidth that an all-to-all reaches beyond the first tier."},
-    {"overlap", "overlap", "Share of the compute beside a transfer that the transfer hides behind."},
-    {"kernel_s", "kernel", "Start and tail of one kernel on the GPU."},
-    {"launch_s", "launch", "Host time to launch one kernel: a layer takes at least its launches."},
-    {"step_s", "step", "Once per step: data, clipping, logging."},
-    {"error", "error", "The range beside a figure is this at least, where no measured run had such a GPU."},
-}};
+// Says what each constant of the efficiency means, in the order of kEfficiencyKeys.
+constexpr std::array<std::string_view, kEfficiencyKeys.size()> kEfficiencyMeanings{
+    "Share of the dense 16-bit peak that a large, well-shaped product reaches.",
+    "The same against the fp8 peak, scaling counted in.",
+    "The same against the fp4 peak, scaling counted in.",
+    "Share of the 16-bit peak that the experts' grouped products reach; in other types as much less than "
+    "other products.",
+    "Share of the 16-bit peak that fused attention reaches.",
+    "Share of the HBM bandwidth that element-wise kernels reach.",
+    "Share of the first tier's bandwidth that rings reach.",
+    "Share of the slower tiers' bandwidth that rings reach.",
+    "Share of a link's bandwidth that an all-to-all reaches beyond the first tier.",
+    "Share of the compute beside a transfer that the transfer hides behind.",
+    "Start and tail of one kernel on the GPU.",
+    "Host time to launch one kernel: a layer takes at least its launches.",
+    "Once per step: data, clipping, logging.",
+    "The range beside a figure is this at least, where no measured run had such a GPU."};
 
 struct RateConstant {
     std::string_view id, name, meaning;
@@ -211,8 +206,8 @@ std::vector<Constant> list_constants(const Plan& plan, const Presets& presets) {
         const NumberRange range = range_of(measure);
         constexpr double kLeastShare = 0.01;
         const double value = gpu.efficiency.*k.member;
-        out.push_back({"efficiency." + std::string(k.key), std::string(kEfficiencyWords[i].name),
-                       kEfficiencyWords[i].meaning, ConstantSection::efficiency,
+        out.push_back({"efficiency." + std::string(k.key), std::string(kEfficiencyNames[i]),
+                       kEfficiencyMeanings[i], ConstantSection::efficiency,
                        measure == EfficiencyMeasure::seconds ? Measure::seconds : Measure::share, value,
                        shipped.gpu ? shipped.gpu->efficiency.*k.member : value,
                        range.above ? kLeastShare : range.least, range.most, shipped.efficiency_source});

@@ -212,8 +212,8 @@ std::string_view map_field(const MapWords& w, std::string_view field) {
 const std::vector<Query>& query_table() {
     static const std::vector<Query> table = [] {
         std::vector<Query> all(std::begin(kMeshQueries), std::end(kMeshQueries));
-        const auto more = step_queries();
-        all.insert(all.end(), more.begin(), more.end());
+        for (const auto more : {step_queries(), scale_queries()})
+            all.insert(all.end(), more.begin(), more.end());
         return all;
     }();
     return table;

@@ -50,4 +50,6 @@ namespace pentamesh::query {
 namespace pentamesh {
 // lesson_queries_step.cpp has queries about memory, time, the model and the plan's errors.
 [[nodiscard]] std::span<const Query> step_queries();
+// lesson_queries_scale.cpp has queries about how far a plan scales.
+[[nodiscard]] std::span<const Query> scale_queries();
 }  // namespace pentamesh

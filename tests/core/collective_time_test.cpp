@@ -144,3 +144,20 @@ TEST_CASE("more bandwidth never takes longer, more bytes never less time, one ra
         CHECK(time_of(faster, kind, c, bytes) <= t);
     }
 }
+
+TEST_CASE(
+    "groups with one rank or more in a node keep its NICs as busy: together they have what the node has") {
+    const Plan all = over(64);
+    const double s = 1e9, nics = 8 * all.cluster.tiers[1].bytes_per_s;
+    for (const std::int64_t tp : {1, 2, 4, 8}) {
+        CAPTURE(tp);
+        Plan p = all;
+        p.layout.tp = tp, p.layout.dp_shard = 64 / tp;
+        const Route route = without_latency(route_of(p, GroupKind::dp_shard));
+        const double inside = 8.0 / static_cast<double>(tp);  // ranks of a group in a node
+        const double fast = (inside - 1) / inside * s / p.cluster.tiers[0].bytes_per_s;
+        // tp groups of a node, each of which sends 7/8 of its buffer out of it.
+        const double out = static_cast<double>(tp) * 7.0 / 8 * s / nics;
+        CHECK(gather_s(route, s) == near(fast + out));
+    }
+}

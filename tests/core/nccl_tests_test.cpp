@@ -150,3 +150,17 @@ TEST_CASE("a table that does not say what it measures is refused with what is mi
     CHECK(*small.latency_s == near(2e-5 / 14));
     CHECK(small.problems.at(0).code == "sizes-too-small");
 }
+
+TEST_CASE("a test on some GPUs of each node is warned: in a step the others use the same NICs") {
+    const Plan plan = test::presets().plan("llama-3-70b-3d");
+    const auto warned = [&](int each) {
+        const LinkMeasurement m =
+            read_nccl_tests(made_table(plan, Collective::all_gather, 4, each, "none") + "# all_gather_perf",
+                            "t", plan.cluster);
+        return std::any_of(m.problems.begin(), m.problems.end(),
+                           [](const ImportProblem& p) { return p.id == "part-of-a-node"; });
+    };
+    CHECK(warned(1));
+    CHECK(warned(4));
+    CHECK_FALSE(warned(8));
+}

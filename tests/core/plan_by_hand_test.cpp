@@ -118,18 +118,37 @@ TEST_CASE("a field that is changed by hand is in the plan, in its file, and can 
           == 50e9);
 }
 
-TEST_CASE("recomputation is typed as a word or as its parts, and shown as it was typed") {
+TEST_CASE("recomputation is typed in its three parts, and shown as it was typed") {
     const Plan plan = presets().plan("llama-3-70b-3d");
-    const auto shown = [](const Plan& p) {
-        return field_at(list_plan_fields(p, presets()), "/training/recompute")->value;
+    const auto typed = [](const Plan& p, std::string_view part, std::string_view text) {
+        return with_field(p, "/training/recompute" + std::string(part), text, presets());
     };
-    const Plan full = with_field(plan, "/training/recompute", "full", presets());
-    CHECK(full.training.recompute.whole_layers());
-    CHECK(shown(full) == "full");
-    const Plan parts = with_field(plan, "/training/recompute", R"({"modules": ["mlp"]})", presets());
-    CHECK(parts.training.recompute.makes(RecomputeModule::mlp));
-    CHECK(shown(parts) == R"({"modules":["mlp"]})");
-    CHECK_THROWS_AS((void)with_field(plan, "/training/recompute", "sometimes", presets()), Error);
+    const auto shown = [](const Plan& p, std::string_view part) {
+        return field_at(list_plan_fields(p, presets()), "/training/recompute" + std::string(part))->value;
+    };
+    const Plan full = typed(plan, "", "full");
+    CHECK(full.training.recompute == RecomputeChoice(Recompute::full));
+    CHECK(shown(full, "") == "full");
+    CHECK(shown(full, "/modules") == "none");
+    const Plan four = typed(typed(full, "/layers", "4"), "/method", "uniform");
+    CHECK(four.training.recompute == RecomputeChoice({}, 4, RecomputeMethod::uniform));
+    CHECK(typed(four, "/layers", "0").training.recompute == RecomputeChoice(Recompute::full));
+    CHECK(typed(four, "", "full").training.recompute == four.training.recompute);
+    const Plan modules = typed(plan, "/modules", "mlp, core_attn");
+    CHECK(modules.training.recompute
+          == RecomputeChoice(RecomputeModules(RecomputeModule::core_attn, RecomputeModule::mlp), 0,
+                             RecomputeMethod::block));
+    CHECK(shown(modules, "") == "selective");
+    CHECK(shown(modules, "/modules") == "core_attn, mlp");
+    CHECK(typed(modules, "/layers", "2").training.recompute.layers == 2);
+    CHECK(typed(modules, "/modules", "none").training.recompute == RecomputeChoice());
+    CHECK(typed(typed(plan, "", "selective"), "/layers", "3").training.recompute
+          == RecomputeChoice(RecomputeModules(RecomputeModule::core_attn), 3, RecomputeMethod::block));
+    for (const Typed& t :
+         {Typed{"", "sometimes"}, {"/modules", "mlp, heads"}, {"/layers", "-1"}, {"/method", "uniform"}}) {
+        CAPTURE(t.pointer);
+        CHECK_THROWS_AS((void)typed(plan, t.pointer, t.text), Error);
+    }
 }
 
 TEST_CASE("experts and latent attention are switched on and off") {

@@ -88,3 +88,15 @@ TEST_CASE("the unit of a shown figure is what follows its number") {
     CHECK(unit_of("1 : 7") == "");
     CHECK(unit_of("8,192") == "");
 }
+
+TEST_CASE("NICs that GPUs share are typed as they are counted") {
+    constexpr Dimension d = Dimension::bytes_per_s;
+    CHECK(value("4 x 400 Gb/s / 8", d, "GB/s") == near(25e9));
+    CHECK(value("1600 Gb/s / 8", d, "GB/s") == near(25e9));
+    CHECK(value("2 \u00d7 100 GB/s", d, "GB/s") == near(200e9));
+    CHECK(value("400 / 8", d, "GB/s") == near(50e9));
+    CHECK(value("8 * 80 GB", Dimension::bytes) == near(640e9));
+    check_refused("400 Gb/s / 0", d, "GB/s");
+    check_refused("400 Gb/s / eight", d, "GB/s");
+    check_refused("x 400 Gb/s", d, "GB/s");
+}

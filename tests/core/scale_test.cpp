@@ -5,6 +5,7 @@
 #include "core/decide/scale.h"
 #include "core/io/presets.h"
 #include "core/plan/factors.h"
+#include "core/teach/lesson_answers.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 
@@ -32,6 +33,30 @@ Plan sharded_in_one_domain() {
     p.cluster.tiers[0].latency_s = 0, p.cluster.tiers[0].bytes_per_s = 20e9;
     p.training.global_batch = 4096, p.training.micro_batch = 1;
     return p;
+}
+
+// A dense model on one tier, with nothing that the closed forms leave out: no latency, no launches, short
+// sequences, so that attention's scores are little work.
+Plan ideal() {
+    Plan p = presets().plan("llama-3-8b-fsdp");
+    Efficiency& e = p.cluster.gpu.efficiency;
+    e.gemm = e.attention = e.hbm = e.fast_link = e.slow_link = e.overlap = 1;
+    e.kernel_s = e.launch_s = e.step_s = 0;
+    p.cluster.gpu.hbm_bytes_per_s = 1e18;
+    p.cluster.tiers.resize(1);
+    p.cluster.tiers[0].domain = 0, p.cluster.tiers[0].latency_s = 0;
+    p.cluster.tiers[0].bytes_per_s = 25e9;
+    p.training.gradients = Dtype::bf16;
+    p.training.sequence_length = 1024, p.training.micro_batch = 1, p.training.global_batch = 4096;
+    p.layout = {};
+    p.layout.zero = 0;
+    p.cluster.gpus = 64;
+    p.layout.dp_shard = 64;
+    return p;
+}
+
+double asked(const Plan& plan, std::string_view query) {
+    return answer_query(query, plan, evaluate(plan), presets()).number;
 }
 
 }  // namespace
@@ -195,4 +220,43 @@ TEST_CASE("the bubble passes an axis between two points, on whose sides it is sh
     REQUIRE(after);
     CHECK(before->bubble_s <= before->waits_s[it->axis]);
     CHECK(after->bubble_s > after->waits_s[it->axis]);
+}
+
+TEST_CASE(
+    "a sum of gradients takes as long as compute where a GPU has two thirds of FLOPs over bytes in tokens") {
+    const Plan p = ideal();
+    const double flops_per_byte = p.cluster.gpu.flops.bf16 / 25e9;
+    CHECK(asked(p, "flops per byte 0") == near(flops_per_byte, 1e-9));
+    // All gradients in bf16 by a ring: 4 bytes for each parameter. Forward and backward: 6 FLOPs for each
+    // parameter and token.
+    const double tokens = 4.0 / 6 * flops_per_byte;
+    const double gpus = tokens_per_step(p.training) / tokens;
+    CHECK(asked(p, "binds dp") == near(gpus, 0.1));
+    Plan twice = p;
+    twice.training.global_batch *= 2;
+    CHECK(asked(twice, "binds dp") == near(2 * asked(p, "binds dp"), 0.05));
+}
+
+TEST_CASE("tensor parallelism's share of compute grows with its ranks and does not know the batch") {
+    Plan p = ideal();
+    p.training.overlap.tp = true;
+    const auto share = [&](std::int64_t tp, std::int64_t batch) {
+        Plan q = p;
+        q.layout.tp = tp, q.layout.dp_shard = 64 / tp, q.training.global_batch = batch;
+        return asked(q, "time tp over compute");
+    };
+    CHECK(share(4, 4096) == near(3 * share(2, 4096), 0.02));
+    CHECK(share(8, 4096) == near(7 * share(2, 4096), 0.02));
+    CHECK(share(4, 8192) == near(share(4, 4096), 0.01));
+}
+
+TEST_CASE("sharded weights cost three halves of the sum of gradients, and bind at the same tokens of a GPU") {
+    Plan ddp = ideal(), fsdp = ideal();
+    fsdp.layout.zero = 3;
+    ddp.training.global_batch = fsdp.training.global_batch = 64;  // one micro-batch of each GPU
+    const auto bytes = [](const Plan& p, const char* axis) {
+        return asked(p, std::string("bytes ") + axis + " per step");
+    };
+    CHECK(bytes(fsdp, "dp_shard") == near(1.5 * bytes(ddp, "dp"), 0.02));
+    CHECK(asked(fsdp, "time dp_shard over compute") == near(1.5 * asked(ddp, "time dp over compute"), 0.02));
 }

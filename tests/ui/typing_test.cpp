@@ -1,5 +1,9 @@
 // Typed letters go where the user expects them: by Tab, after a click, in slow frames.
+#include "render/key_queue.h"
+#include "render/typed_ahead.h"
 #include "tests/ui/driver.h"
+
+#include <cctype>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -123,4 +127,68 @@ TEST_CASE("letters typed while Tab brings a field of text to the keyboard are it
     d.press({Key::enter});
     CHECK(d.shell.selection().rank == 12);
     CHECK(d.shell.screen().full == view);
+}
+
+namespace {
+
+// Lists what a keyboard reports, in order: letters as they are, "\t" and "\n" as keys, "^" before a chord of
+// Ctrl and Shift.
+std::vector<KeyQueue::Event> reports_of(std::string_view typed) {
+    constexpr int kTab = 258, kEnter = 257, kShiftAndControl = 3;
+    std::vector<KeyQueue::Event> out;
+    for (std::size_t i = 0; i < typed.size(); ++i) {
+        const bool chord = typed[i] == '^';
+        if (chord) ++i;
+        const bool key = typed[i] == '\t' || typed[i] == '\n';
+        const int code = key ? (typed[i] == '\t' ? kTab : kEnter) : std::toupper(typed[i]);
+        const int modifiers = chord ? kShiftAndControl : 0;
+        out.push_back({.key = code, .action = 1, .modifiers = modifiers});
+        if (!chord && !key) out.push_back({.letter = true, .character = static_cast<unsigned>(typed[i])});
+        out.push_back({.key = code, .action = 0, .modifiers = modifiers});
+    }
+    return out;
+}
+
+Key key_of(int code) {
+    return code == 258 ? Key::tab : code == 257 ? Key::enter : code == 'E' ? Key::e : Key::none;
+}
+
+// Gives the window these reports as the platform does, `at_once` of them before each frame.
+void report(Driver& d, std::string_view typed, std::size_t at_once) {
+    const std::vector<KeyQueue::Event> reports = reports_of(typed);
+    KeyQueue keys;
+    for (std::size_t i = 0; i < reports.size() || !keys.empty();) {
+        for (std::size_t n = 0; n < at_once && i < reports.size(); ++n) keys.add(reports[i++]);
+        for (const KeyQueue::Event& e : keys.next_frame(text_expected())) {
+            if (e.letter) d.input.text += static_cast<char>(e.character);
+            if (!e.letter && e.action == 1) d.input.keys_down = {key_of(e.key)};
+            d.input.ctrl = d.input.shift = d.input.ctrl || e.modifiers != 0;
+        }
+        d.frame();
+        d.input.keys_down.clear();
+        d.input.ctrl = d.input.shift = false;
+    }
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the sheet opens on its first field, and each Tab's text goes into the next one, in slow frames too") {
+    for (const std::size_t at_once : {1, 2, 3, 5, 8, 1000}) {
+        CAPTURE(at_once);
+        Driver d("single-gpu");
+        const auto view = d.shell.screen().full;
+        report(d, "^eours 38b\t64\t6656\t52\t4\t128\t23k\t152k\t\n", at_once);
+        const Model& m = d.plan().model;
+        CHECK(m.name == "ours 38b");
+        CHECK(m.layers == 64);
+        CHECK(m.hidden == 6656);
+        CHECK(m.heads == 52);
+        CHECK(m.kv_heads == 4);
+        CHECK(m.head_dim == 128);
+        CHECK(m.ffn == 23 * 1024);
+        CHECK(m.vocab == 152 * 1024);
+        CHECK(d.shell.screen().full == view);
+    }
 }

@@ -313,6 +313,12 @@ void Ui::move_to_part(bool back) {
     state_.focus_visible = state_.wants_frame = true;
 }
 
+void Ui::give_keyboard(std::string_view name, std::uint64_t index, bool types) {
+    state_.focus = id(name, index);
+    state_.focus_visible = state_.wants_frame = true;
+    if (types) expect_text();
+}
+
 void Ui::move_focus() {
     if (tab_used_) return;
     for (const bool shift : {false, true})

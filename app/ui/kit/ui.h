@@ -303,6 +303,8 @@ class Ui {
     }
     [[nodiscard]] int layer() const { return layer_; }
 
+    // Gives a control the keyboard. With `types` it is a value_area: what is typed from now on goes into it.
+    void give_keyboard(std::string_view name, std::uint64_t index = 0, bool types = false);
     // Moves the focus in the keyboard's Tab order, at the end of the frame; F6 and Ctrl+Tab go from part to
     // part of the window.
     void move_focus();

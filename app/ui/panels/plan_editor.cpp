@@ -21,7 +21,8 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr std::string_view kGpuPointer = "/cluster/gpu";
-constexpr float kFieldRow = 30, kFieldGap = 4, kLabelWidth = 190, kBoxWidth = 230, kSectionWidth = 150;
+constexpr float kFieldRow = 30, kFieldGap = 4, kHeadingRow = 30, kLabelWidth = 215, kBoxWidth = 230,
+                kSectionWidth = 150;
 
 std::string allowed_text(const PlanField& f) {
     switch (f.kind) {
@@ -31,18 +32,31 @@ std::string allowed_text(const PlanField& f) {
     case PlanField::Kind::list:
         if (f.pointer.ends_with("/pattern"))
             return R"(runs of layers as JSON: [{"kind": "window", "ffn": "dense", "count": 5, "window": 1024}, …])";
+        if (!f.choices.empty()) {
+            std::string words;
+            for (const std::string& choice : f.choices) words += choice + ", ";
+            return words + "with commas between them, or none";
+        }
         return "values with commas between them, or none";
-    case PlanField::Kind::json: {
-        std::string words;
-        for (const std::string& choice : f.choices) words += choice + ", ";
-        return words + R"(or JSON such as {"layers": 4})";
-    }
     default: return "";
     }
 }
 
+bool is_switch(const PlanField& f) {
+    return f.kind == PlanField::Kind::flag || f.kind == PlanField::Kind::group;
+}
+bool is_typed(const PlanField& f) {
+    return !is_switch(f) && f.kind != PlanField::Kind::choice;
+}
+
+// Returns false where the value says nothing: its field then has words for that.
+bool is_set(const PlanField& f) {
+    const bool nothing = f.value.empty() || f.value == "none" || f.value == "0" || f.value.starts_with("0 ");
+    return !nothing || (f.unset.empty() && !f.value.empty());
+}
+
 PlanEdit edit_of(Plan plan, const PlanField& f, std::string_view value) {
-    return {std::move(plan), f.label + " " + std::string(value), ""};
+    return {std::move(plan), f.name + " " + std::string(value), ""};
 }
 
 // Returns the plan with the value, or nothing and why.
@@ -88,8 +102,10 @@ std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Pl
     c.rect(box, ui.theme().raised, 6);
     c.frame(box, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
     if (hit.focused) ui.focus_ring(box, 6);
-    const std::string shown = f.value.empty() ? "—" : f.value;
-    if (c.text_in(box.inset(10, 0), shown, ui.style(13)) && hit.hovered) ui.tooltip(f.label + "\n" + shown);
+    const bool stands = is_set(f);
+    const std::string shown = stands ? f.value : f.unset.empty() ? "—" : f.unset;
+    if (c.text_in(box.inset(10, 0), shown, ui.style(13, stands ? Tone::text : Tone::faint)) && hit.hovered)
+        ui.tooltip(f.name + "\n" + shown);
     if (hit.clicked) {
         state.editing = f.pointer;
         state.edit_text = f.value;
@@ -125,7 +141,7 @@ std::optional<PlanEdit> control(Ui& ui, Rect box, const Scene& scene, const Plan
 // Returns words for the way back to the preset: a whole group only comes or goes with its switch.
 std::string back_words(const PlanField& f) {
     if (f.kind != PlanField::Kind::group) return "back to " + f.preset_value;
-    std::string what = f.pointer == "/model/moe" ? "experts" : f.label;
+    std::string what = f.pointer == "/model/moe" ? "experts" : f.name;
     return (f.preset_value == "on" ? "bring back the " : "remove the ") + what;
 }
 
@@ -139,7 +155,7 @@ std::optional<PlanEdit> field_row(Ui& ui, Rect& room, const Scene& scene, const 
     const std::string label = f.label + (changed ? " *" : "");
     c.text_in(name, label, ui.style(13, changed ? Tone::text : Tone::secondary));
     if (ui.hovers(name))
-        ui.tooltip(f.label + "\n" + f.pointer + (allowed_text(f).empty() ? "" : "\n" + allowed_text(f)));
+        ui.tooltip(f.name + "\n" + f.pointer + (allowed_text(f).empty() ? "" : "\n" + allowed_text(f)));
     const Rect box = row.cut_left(std::min(kBoxWidth, row.w)).inset(0, 2);
     std::optional<PlanEdit> edit = control(ui, box, scene, f, state);
     row.cut_left(12);
@@ -296,6 +312,22 @@ std::optional<PlanEdit> draw_choices(Ui& ui, const Scene& scene, const std::vect
     return try_value(scene, *f, f->choices[r.picked], state);
 }
 
+// Draws the fields of the page under their headings. When the sheet opens, its first field has the keyboard.
+std::optional<PlanEdit> draw_fields(Ui& ui, Rect& room, const Scene& scene,
+                                    const std::vector<PlanField>& fields, PlanEditorState& state) {
+    std::optional<PlanEdit> edit;
+    std::string_view heading;
+    bool first = state.fresh;
+    for (const PlanField& f : fields) {
+        if (f.topic != state.section) continue;
+        if (f.heading != heading) ui.section(room.cut_top(kHeadingRow), heading = f.heading);
+        if (std::exchange(first, false))
+            ui.give_keyboard("editor" + f.pointer, is_switch(f) && f.value == "on" ? 1 : 0, is_typed(f));
+        if (auto e = field_row(ui, room, scene, f, state)) edit = std::move(e);
+    }
+    return edit;
+}
+
 bool is_model(FieldTopic s) {
     return s <= FieldTopic::other_model;
 }
@@ -353,9 +385,7 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
             if (auto e = tier_buttons(ui, area.room, scene, state)) edit = std::move(e);
         if (state.section == FieldTopic::gpu)
             if (auto e = gpu_row(ui, area.room, scene, state)) edit = std::move(e);
-        for (const PlanField& f : fields)
-            if (f.topic == state.section)
-                if (auto e = field_row(ui, area.room, scene, f, state)) edit = std::move(e);
+        if (auto e = draw_fields(ui, area.room, scene, fields, state)) edit = std::move(e);
         if (scene.flags) draw_flag_words(ui, room, *scene.flags);
     }
     if (!state.choosing.empty())
