@@ -117,7 +117,7 @@ Period replica_of(const Scene& scene, std::int64_t rank) {
     for (const MeshAxis& a : axes.span()) {
         if (is_data_parallel(a.kind) || is_expert(a.kind)) break;
         if (extent_of(a) == gpus)
-            if (const Period p = period_with(scene, rank, a); p.nodes > 1) return p;
+            if (Period p = period_with(scene, rank, a); p.nodes > 1) return p;
     }
     return period_of(scene, rank);
 }
