@@ -3,7 +3,9 @@
 #include "app/cli/plan_argument.h"
 #include "app/tables/comm.h"
 #include "app/tables/memory.h"
+#include "app/tables/review.h"
 #include "app/tables/step.h"
+#include "core/memory/savings.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
 #include "core/step/cost.h"
@@ -12,6 +14,7 @@
 
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace pentamesh::cli {
 namespace {
@@ -101,13 +104,18 @@ void put_fit(Json& out, std::optional<MemoryFit> fit) {
     out["may_fit"] = fit ? Json(fit != MemoryFit::no) : Json(nullptr);
 }
 
-Json json_of_memory(const Plan&, const Evaluation& e) {
+Json json_of_memory(const Plan& plan, const Evaluation& e) {
     Json out{{"unit", "bytes"},
              {"hbm", whole(e.memory.hbm)},
              {"stages", json_rows(memory_table(e.memory))},
              {"peak_stage", e.memory.peak_stage},
              {"peak", whole(e.memory.peak())}};
     put_fit(out, fit_of(e.memory));
+    if (!e.valid) return out;
+    std::vector<double> in_flight;
+    for (const StageMemory& s : e.memory.stage) in_flight.push_back(s.in_flight);
+    out["headroom"] = json_rows(headroom_table(e.memory));
+    out["savings"] = json_rows(savings_table(savings(plan, in_flight)));
     return out;
 }
 
@@ -125,6 +133,8 @@ Json json_of_comm(const Plan& plan, const Evaluation& e) {
                                      {"exposed_s", t.exposed_s}};
     return {{"operations", std::move(operations)},
             {"by_axis", std::move(by_axis)},
+            {"sums", json_rows(axes_traffic_table(e))},
+            {"by_link", json_rows(links_traffic_table(plan, e))},
             {"sync_points_per_microbatch", whole(e.comm.sync_points_per_microbatch)}};
 }
 
@@ -155,6 +165,7 @@ Json json_of_step(const Evaluation& e) {
     return {{"time_s", s.time_s},
             {"compute_s", s.compute_s},
             {"ideal_s", s.ideal_s},
+            {"below_peak_s", s.compute_s - s.ideal_s},
             {"below_peak",
              {{"products_s", s.below.products},
               {"attention_s", s.below.attention},
@@ -173,11 +184,13 @@ Json json_of_step(const Evaluation& e) {
             {"hfu", s.hfu},
             {"tokens_per_s", s.tokens_per_s},
             {"tokens_per_step", whole(s.tokens_per_step)},
+            {"gpu_hours_per_billion", gpu_hours_of_billion(e.mesh.world, s.tokens_per_s)},
             {"error", s.error},
             {"error_90", s.error_90},
             {"nearest_run", s.calibrated > 0 ? Json(nullptr) : Json(s.nearest_run)},
             {"measured_run_near", s.calibrated > 0 || s.nearest_run < kFarRun},
-            {"calibrated_from", s.calibrated}};
+            {"calibrated_from", s.calibrated},
+            {"parts", json_rows(step_table(s))}};
 }
 
 Json json_of_cost(const Plan& plan, const Evaluation& e) {

@@ -147,10 +147,10 @@ std::string cell_words(const Table::Column& column, const Cell& exact) {
     const double x = exact.number();
     switch (column.shown) {
     case Shown::count: return std::abs(x) < 9e18 ? whole_text(x) : exact.text();
-    case Shown::memory: return memory_text(x);
-    case Shown::traffic: return bytes_text(x);
-    case Shown::seconds: return time_text(x);
-    case Shown::share: return percent_text(x);
+    case Shown::memory: return memory_text(x, Zeros::kept);
+    case Shown::traffic: return bytes_text(x, Zeros::kept);
+    case Shown::seconds: return time_text(x, Zeros::kept);
+    case Shown::share: return percent_text(x, Zeros::kept);
     case Shown::figure: return three_digits(x);
     case Shown::words:
     case Shown::plain: break;

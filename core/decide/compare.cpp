@@ -189,11 +189,6 @@ double tokens_per_gpu_s(const Evaluation& e) {
     return e.step->tokens_per_s / static_cast<double>(e.mesh.world);
 }
 
-double gpu_hours_of_billion(std::int64_t gpus, double tokens_per_s) {
-    constexpr double kBillion = 1e9, kSecondsOfHour = 3600;
-    return tokens_per_s > 0 ? static_cast<double>(gpus) * kBillion / tokens_per_s / kSecondsOfHour : 0;
-}
-
 std::vector<FigureRow> compared_figures(std::span<const Plan> plans,
                                         std::span<const Evaluation> evaluations) {
     std::vector<FigureRow> out;

@@ -81,8 +81,6 @@ struct PlanComparison {
 [[nodiscard]] std::string main_parts_text(const Step& from, const Step& to);
 // Returns the tokens/s of one GPU of those that the plan uses. Precondition: it has a step.
 [[nodiscard]] double tokens_per_gpu_s(const Evaluation& evaluation);
-// Returns the GPU-hours that a billion tokens take.
-[[nodiscard]] double gpu_hours_of_billion(std::int64_t gpus, double tokens_per_s);
 // Plans of different numbers of GPUs also have the tokens and the GPU-hours of one GPU, and neither step nor
 // tokens/s are better or worse.
 [[nodiscard]] std::vector<FigureRow> compared_figures(std::span<const Plan> plans,

@@ -104,7 +104,7 @@ void add_change(std::string& out, std::string_view before, const std::string& a,
 
 std::string compute_brief(const Side& a, const Side& b) {
     const auto share = [](const Step& s) {
-        return percent_text(s.compute_s > 0 ? s.mfu * s.time_s / s.compute_s : 0);
+        return percent_text(s.compute_s > 0 ? s.mfu * s.time_s / s.compute_s : 0, Zeros::kept);
     };
     const auto work = [](const Step& s) { return three_digits(s.model_flops_per_gpu / 1e12); };
     std::string out;
@@ -178,10 +178,14 @@ std::string sent_brief(const Side& a, const Side& b, Is&& is) {
         return out;
     };
     const Sent x = sent(a), y = sent(b);
-    const auto bytes = [](const Sent& s) { return s.bytes > 0 ? bytes_text(s.bytes) : "nothing"; };
+    const auto bytes = [](const Sent& s) {
+        return s.bytes > 0 ? bytes_text(s.bytes, Zeros::kept) : "nothing";
+    };
     std::string out;
     add_change(out, "", bytes(x), bytes(y));
-    if (out.empty()) add_change(out, "same " + bytes(x) + " in ", time_text(x.time_s), time_text(y.time_s));
+    if (out.empty())
+        add_change(out, "same " + bytes(x) + " in ", time_text(x.time_s, Zeros::kept),
+                   time_text(y.time_s, Zeros::kept));
     if (x.bytes > 0 && y.bytes > 0)
         add_change(out, "", std::string(tier_name(a.plan.cluster, x.tier)),
                    std::string(tier_name(b.plan.cluster, y.tier)));

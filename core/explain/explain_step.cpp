@@ -17,7 +17,10 @@ struct Input {
 };
 
 std::string seconds(double s) {
-    return three_digits(s) + " s";
+    return time_text(s, Zeros::kept);
+}
+std::string bytes(double b) {
+    return bytes_text(b, Zeros::kept);
 }
 std::string tflop(double flops) {
     return three_digits(flops / 1e12) + " TFLOP";
@@ -56,8 +59,8 @@ std::string uneven(const Input& in) {
 }
 std::string exposed(const Input& in) {
     const AxisTraffic& t = in.e.comm.by_axis[in.group];
-    return sentence(seconds(t.time_s), " on the wire for ", three_digits(t.sent_bytes_per_rank / 1e9),
-                    " GB in ", whole_text(t.count), " calls of ", rows_device_text(in.e.comm));
+    return sentence(seconds(t.time_s), " on the wire for ", bytes(t.sent_bytes_per_rank), " in ",
+                    whole_text(t.count), " calls of ", rows_device_text(in.e.comm));
 }
 std::string optimizer(const Input& in) {
     return sentence("at ", three_digits(in.plan.cluster.gpu.hbm_bytes_per_s / 1e12), " TB/s");
@@ -129,7 +132,8 @@ Explanation explain_step(const Plan& plan, const Evaluation& evaluation, StepPar
         e.title = row.time_s ? std::string(row.title) : sentence(row.title, " ", name_of(group));
         e.formula = row.formula;
         e.substituted = row.substituted({plan, evaluation, s, group});
-        e.result = sentence("= ", seconds(time_s), ", ", percent_text(time_s / s.time_s), " of the step");
+        e.result = sentence("= ", seconds(time_s), ", ", percent_text(time_s / s.time_s, Zeros::kept),
+                            " of the step");
         e.source = row.source;
         if (part == StepPart::bubble && plan.layout.pp > 1)
             e.source = sentence(traits_of(plan.layout.schedule).paper, "; ", row.source);
@@ -166,8 +170,8 @@ Explanation explain_operation(const Plan& plan, const Evaluation&, const Operati
                               ? sent_bytes(op.collective, op.group_size, op.message_bytes) / op.message_bytes
                               : 0;
     e.substituted = whole_text(op.count_per_step) + " · " + three_digits(factor) + " (n = " + whole_text(n)
-                    + ") · " + three_digits(op.message_bytes / 1e6) + " MB";
-    e.result = "= " + three_digits(op.sent_bytes_per_rank / 1e9) + " GB per GPU and step";
+                    + ") · " + bytes(op.message_bytes);
+    e.result = "= " + bytes(op.sent_bytes_per_rank) + " per GPU and step";
     e.source =
         std::string(rule.steps) + "; " + std::string(name_of(op.collective)) + " over "
         + (static_cast<std::size_t>(op.tier) < plan.cluster.tiers.size() ? plan.cluster.tiers[op.tier].name

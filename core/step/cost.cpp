@@ -40,4 +40,9 @@ Cost cost_of(const Plan& plan, double tokens_per_s) {
     return out;
 }
 
+double gpu_hours_of_billion(std::int64_t gpus, double tokens_per_s) {
+    constexpr double kBillion = 1e9;
+    return tokens_per_s > 0 ? static_cast<double>(gpus) * kBillion / tokens_per_s / kSecondsOfHour : 0;
+}
+
 }  // namespace pentamesh

@@ -23,5 +23,7 @@ struct Cost {
 // of the optimum checkpoint interval), equations 20 and 37; the time to start again is not known and left
 // out.
 [[nodiscard]] Cost cost_of(const Plan& plan, double tokens_per_s);
+// Returns the GPU-hours that a billion tokens take.
+[[nodiscard]] double gpu_hours_of_billion(std::int64_t gpus, double tokens_per_s);
 
 }  // namespace pentamesh

@@ -1363,6 +1363,28 @@ class Review(unittest.TestCase):
                     self.assertTrue(figures)
                     self.assertEqual([f for f in sorted(figures) if f not in text], [], (name, paper, title))
 
+    def test_every_figure_of_the_plan_on_a_page_is_in_its_report(self):
+        unit = {"s": 1, "ms": 1e-3, "µs": 1e-6, "TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "GB": 1e9, "MB": 1e6,
+                "kB": 1e3, "GPU-hours": 1}
+
+        def numbers(x):
+            if isinstance(x, (dict, list)):
+                for y in x.values() if isinstance(x, dict) else x:
+                    yield from numbers(y)
+            elif isinstance(x, (int, float)) and not isinstance(x, bool):
+                yield abs(x)
+
+        for name in ("llama-3-70b-3d", "deepseek-v3-2048"):
+            known = list(numbers(run_json("report", name, "--json")[1]))
+            text = self.text_of(self.review(name, "--pages", "placement,memory,communication"))
+            found = re.findall(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) (%s)(?![\w/])" % "|".join(unit), text)
+            self.assertGreater(len(found), 100)
+            for figure, of in found:
+                digits = figure.replace(",", "")
+                half = 0.5 * 10.0 ** (-len(digits.partition(".")[2]) if "." in digits else max(0, len(digits) - 3))
+                self.assertTrue(any(abs(float(digits) - k / unit[of]) <= half * 1.01 for k in known),
+                                (name, figure, of))
+
     def test_a_plan_that_may_fit_and_changes_that_do_are_said_in_the_same_words(self):
         memory = run_json("memory", "llama-3-8b-fsdp", "--json")[1]
         stage = memory["stages"][0]

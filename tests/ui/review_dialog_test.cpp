@@ -1,5 +1,7 @@
-// Tests the dialog that asks for a design review.
+// Tests the dialog that asks for a design review, names of pages, and the checksum in their foot.
 #include "app/ui/review/review.h"
+#include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>
@@ -9,6 +11,24 @@
 #include <vector>
 
 namespace pentamesh::ui {
+
+TEST_CASE("SHA-256 gives the digests of FIPS 180-4's examples") {
+    CHECK(sha256_of("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    CHECK(sha256_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    CHECK(sha256_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
+          == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    CHECK(sha256_of(std::string(1000000, 'a'))
+          == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("pages are named by number or word") {
+    using P = ReviewPage;
+    CHECK(review_pages_named("").empty());
+    CHECK(review_pages_named("1,3-5") == std::vector<P>{P::summary, P::memory, P::time, P::communication});
+    CHECK(review_pages_named("memory,summary") == std::vector<P>{P::memory, P::summary});
+    CHECK_THROWS_AS((void)review_pages_named("9"), Error);
+    CHECK_THROWS_AS((void)review_pages_named("mesh"), Error);
+}
 
 TEST_CASE("the Export menu has the review too") {
     Driver d("mesh-8");

@@ -18,6 +18,17 @@ void draw_sign(Canvas& canvas, Vec2 center, Sign sign, Color color, float radius
     }
 }
 
+Color color_of(const Theme& theme, std::optional<MemoryFit> fit) {
+    return fit == MemoryFit::yes ? theme.good : fit == MemoryFit::if_small ? theme.amber : theme.bad;
+}
+
+void draw_fit(Canvas& canvas, const Theme& theme, Vec2 center, std::optional<MemoryFit> fit, float radius) {
+    const Sign sign = fit == MemoryFit::yes        ? Sign::disc
+                      : fit == MemoryFit::if_small ? Sign::triangle
+                                                   : Sign::square;
+    draw_sign(canvas, center, sign, color_of(theme, fit), radius);
+}
+
 void draw_severity(Ui& ui, Vec2 at, Severity severity) {
     const Vec2 center = at + Vec2{5, 9};
     switch (severity) {

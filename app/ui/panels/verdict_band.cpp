@@ -46,10 +46,6 @@ std::string lower_first(std::string text) {
     return text;
 }
 
-Color color_of(const Theme& theme, std::optional<MemoryFit> fit) {
-    return fit == MemoryFit::yes ? theme.good : fit == MemoryFit::if_small ? theme.amber : theme.bad;
-}
-
 // `was` is the amount of A, `text` writes a difference.
 void set_difference(Figure& f, double was, std::string (*text)(double)) {
     f.by = difference(f.amount, was);
@@ -186,11 +182,6 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered,
     } else {
         row.cut_right(20);
     }
-    const auto fit = verdict.nearly_full ? std::optional(MemoryFit::if_small) : verdict.fit;
-    const Color color = covered ? theme.faint : color_of(theme, fit);
-    const Sign sign = covered || fit == MemoryFit::yes ? Sign::disc
-                      : fit == MemoryFit::if_small     ? Sign::triangle
-                                                       : Sign::square;
     const TextStyle bold = ui.style(high ? 16 : 14, Tone::text, Face::semibold);
     const Rect text{row.x + 24, row.y, row.w - 24, row.h};
     // The sentence takes two lines where it must; the reason stands below if there is room for it.
@@ -198,7 +189,11 @@ void draw_verdict_band(Ui& ui, Rect room, const Scene& scene, bool covered,
     const float sentence_h = std::min(2 * line_h, c.paragraph_height(text.w, verdict.sentence, bold, line_h));
     const bool reasons = !verdict.reason.empty() && sentence_h + 22 <= room.h - 8;
     const float top = room.y + (room.h - sentence_h - (reasons ? 20.0f : 0.0f)) / 2;
-    draw_sign(c, {row.x + 7, top + line_h / 2}, sign, color, 6);
+    const Vec2 sign{row.x + 7, top + line_h / 2};
+    if (covered)
+        draw_sign(c, sign, Sign::disc, theme.faint, 6);
+    else
+        draw_fit(c, theme, sign, verdict.sign(), 6);
     const Canvas::Clip clip = c.clip(room);
     c.paragraph({text.x, top, text.w, sentence_h}, verdict.sentence, bold, line_h);
     if (reasons

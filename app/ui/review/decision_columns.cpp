@@ -91,6 +91,14 @@ std::size_t draw_items(ReviewSheet& sheet, Rect& room, const std::vector<std::st
     return items.size();
 }
 
+// Returns the height of a heading and of items below it.
+float items_height(const ReviewSheet& sheet, float width, const std::vector<std::string>& items) {
+    const float line = sheet.paper().line(), indent = sheet.paper().body * 0.7f * 1.7f;
+    float out = line;
+    for (const std::string& item : items) out += sheet.words_height(item, width - indent) + line * 0.15f;
+    return out;
+}
+
 // Draws the author's alternatives, and below them what the program tried, as far as there is room.
 bool draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& content,
                        const SearchResult* proposed) {
@@ -134,6 +142,19 @@ bool draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& conte
     return said == own.size();
 }
 
+// Returns the author's questions, else the program's.
+std::vector<std::string> questions_of(const ReviewContent& content) {
+    std::vector<std::string> own = items_of(content.plans[0].review.open_questions);
+    return own.empty() ? open_questions(content.evaluations[better_of(content).value_or(0)]) : own;
+}
+
+float questions_height(const ReviewSheet& sheet, float width, const ReviewContent& content) {
+    const float line = sheet.paper().line();
+    const std::vector<std::string> risks = items_of(content.plans[0].review.risks);
+    return items_height(sheet, width, questions_of(content))
+           + (risks.empty() ? 0 : items_height(sheet, width, risks) + line * 0.3f) + line * 3.5f;
+}
+
 // Draws what is open, the author's own in the place of the program's, the risks, and room for a decision.
 bool draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& content) {
     Canvas& c = sheet.canvas();
@@ -141,9 +162,8 @@ bool draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& c
     const AuthorWords& own = content.plans[0].review;
     const Rect signature = room.cut_bottom(line * 1.6f);
     sheet.label(room.cut_top(line), "Open questions", sheet.strong());
-    std::vector<std::string> questions = items_of(own.open_questions);
-    const bool by_program = questions.empty();
-    if (by_program) questions = open_questions(content);
+    const bool by_program = items_of(own.open_questions).empty();
+    const std::vector<std::string> questions = questions_of(content);
     if (questions.empty()) sheet.label(room.cut_top(line), "none from the figures", sheet.faint());
     const std::vector<std::string> risks = items_of(own.risks);
     // Risks keep a heading and a line at least.
@@ -172,6 +192,13 @@ bool draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& c
 
 }  // namespace
 
+void draw_open(ReviewSheet& sheet, const ReviewContent& content) {
+    const float high = questions_height(sheet, sheet.width(), content);
+    if (high > sheet.left()) return;
+    Rect room = sheet.take(high);
+    draw_questions_column(sheet, room, content);
+}
+
 bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const SearchResult* proposed) {
     const Step& step = *content.evaluations[0].step;
     if (sheet.paper().wide) {
@@ -183,15 +210,20 @@ bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const Search
         room.cut_left(apart);
         return draw_questions_column(sheet, room, content) && tried;
     }
-    Rect room = sheet.take(std::max(0.0f, sheet.left() - 2));
-    const float line = sheet.paper().line();
-    const auto rows = [&](std::size_t n) {
-        return room.cut_top(std::min(room.h, line * static_cast<float>(n)));
-    };
-    draw_step_column(sheet, rows(waterfall(step).size() + 1), step);
-    room.cut_top(line);
-    const std::size_t own = items_of(content.plans[0].review.alternatives).size();
-    const bool tried = draw_tried_column(sheet, rows(content.tried.size() + 3 + 2 * own), content, proposed);
+    const float line = sheet.paper().line(), apart = sheet.paper().body * 2.2f,
+                half = (sheet.width() - apart) / 2;
+    const auto rows = [&](std::size_t n) { return line * static_cast<float>(n); };
+    draw_step_column(sheet, sheet.take(std::min(sheet.left(), rows(waterfall(step).size() + 1))), step);
+    sheet.gap();
+    const AuthorWords& own = content.plans[0].review;
+    const float tried_h =
+        rows(content.tried.size() + 3)
+        + (own.alternatives.empty() ? 0
+                                    : items_height(sheet, half, items_of(own.alternatives)) + 1.5f * line);
+    Rect room = sheet.take(std::min(std::max(0.0f, sheet.left() - 2),
+                                    std::max(tried_h, questions_height(sheet, half, content))));
+    const bool tried = draw_tried_column(sheet, room.cut_left(half), content, proposed);
+    room.cut_left(apart);
     return draw_questions_column(sheet, room, content) && tried;
 }
 

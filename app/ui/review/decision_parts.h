@@ -9,10 +9,12 @@ namespace pentamesh::ui {
 
 inline constexpr float kBetweenParts = 0.9f;  // in lines
 
-// Draws the reason below a title, with the sign of the verdict in front of it.
-void draw_verdict(ReviewSheet& sheet, MemoryFit fit, const std::string& reason);
+// Draws the reason below a title, with the sign of a plan's verdict in front of it; null: of no plan.
+void draw_verdict(ReviewSheet& sheet, const Evaluation* of, const std::string& reason);
 // Draws the strip of the mesh, and what each axis costs.
 void draw_where(ReviewSheet& sheet, const Reviewed& of);
+// Draws what is open with the plan that is taken, and room for a decision, where the page has room for it.
+void draw_open(ReviewSheet& sheet, const ReviewContent& content);
 // Draws where the step goes, what else was tried and what is open in all that is left of the page. Returns
 // false if some of the author's words had no room.
 bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const SearchResult* proposed);

@@ -8,6 +8,7 @@
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/mesh/mesh_strip.h"
+#include "core/explain/verdict.h"
 
 #include <algorithm>
 #include <optional>
@@ -18,34 +19,80 @@ namespace pentamesh::ui {
 
 namespace {
 
+// Holds the words of the cell that says what an axis costs.
+struct AxisCell {
+    const MeshAxis* axis;
+    std::string name, tier, cost;
+};
+
+std::vector<AxisCell> cells_of(const Scene& scene, const std::vector<MeshAxis>& axes) {
+    std::vector<AxisCell> out;
+    bool first = true;
+    for (const MeshAxis& a : axes) {
+        const AxisCost cost = cost_of(scene.evaluation, a);
+        const std::string tier(scene.plan.cluster.tiers[static_cast<std::size_t>(a.tier)].name);
+        out.push_back({&a, axis_label(a.kind) + " " + with_commas(a.degree), tier, ""});
+        if (cost.bytes <= 0) continue;
+        out.back().cost = traffic_text(cost.bytes) + " in " + time_text(cost.time_s) + ", "
+                          + percent(cost.share()) + (first ? " of the step waits" : " waits");
+        first = false;
+    }
+    return out;
+}
+
+// Returns how many cells stand side by side: all, where each has the room for its words.
+std::size_t columns_for(ReviewSheet& sheet, const std::vector<AxisCell>& cells, float sample, float apart) {
+    constexpr std::size_t kMost = 4, kFew = 3;
+    if (cells.size() != kMost) return kFew;
+    float widest = 0;
+    for (const AxisCell& c : cells)
+        widest = std::max(widest, sample + sheet.canvas().text_width(c.cost, sheet.plain()));
+    return kMost * (widest + apart) - apart <= sheet.width() ? kMost : kFew;
+}
+
 void draw_costs(ReviewSheet& sheet, const Scene& scene) {
     const std::vector<MeshAxis> axes = axes_that_send(sheet.theme(), scene);
-    const float line = sheet.paper().line(), apart = sheet.paper().body, sample = sheet.paper().body * 1.6f;
-    constexpr std::size_t kColumns = 3;
-    for (std::size_t i = 0; i < axes.size(); i += kColumns) {
+    std::vector<AxisCell> cells = cells_of(scene, axes);
+    const float line = sheet.paper().line();
+    float apart = sheet.paper().body;
+    const float sample = sheet.paper().body * 1.6f;
+    std::size_t columns = columns_for(sheet, cells, sample, apart);
+    const auto shorten = [&](std::string_view words, std::string_view by) {
+        for (AxisCell& c : cells)
+            if (const std::size_t at = c.cost.find(words); at != std::string::npos)
+                c.cost.replace(at, words.size(), by);
+    };
+    const float third = (sheet.width() - 2 * apart) / 3 - sample;
+    if (cells.size() > columns || std::any_of(cells.begin(), cells.end(), [&](const AxisCell& c) {
+            return sheet.canvas().text_width(c.cost, sheet.plain()) > third;
+        }))
+        shorten(" of the step", "");
+    if (cells.size() > columns) {  // shorter, without an indent, where that makes one row of two
+        const std::vector<AxisCell> whole = cells;
+        shorten(" in ", ", ");
+        columns = columns_for(sheet, cells, 0, apart * 0.5f);
+        if (columns == 3) cells = whole;
+    }
+    const bool close = columns > 3;
+    if (close) apart *= 0.5f;
+    for (std::size_t i = 0; i < cells.size(); i += columns) {
         Rect row = sheet.take(2 * line);
         sheet.link(row, kCommunicationPage);
-        const float w = (row.w - (kColumns - 1) * apart) / kColumns;
-        for (std::size_t k = i; k < std::min(axes.size(), i + kColumns); ++k) {
-            const MeshAxis& a = axes[k];
-            const AxisCost cost = cost_of(scene.evaluation, a);
+        const float w = (row.w - static_cast<float>(columns - 1) * apart) / static_cast<float>(columns);
+        for (std::size_t k = i; k < std::min(cells.size(), i + columns); ++k) {
+            const MeshAxis& a = *cells[k].axis;
             Rect cell = row.cut_left(w);
             row.cut_left(apart);
             Rect head = cell.cut_top(line);
             const Rect mark = head.cut_left(sample);
             sheet.canvas().line({mark.x, mark.center().y}, {mark.right() - 6, mark.center().y}, a.color, 3,
                                 a.mark.dash);
-            const std::string name = axis_label(a.kind) + " " + with_commas(a.degree);
+            const std::string& name = cells[k].name;
             sheet.label(head.cut_left(sheet.canvas().text_width(name, sheet.strong()) + 8), name,
                         sheet.strong());
-            const std::string tier(scene.plan.cluster.tiers[static_cast<std::size_t>(a.tier)].name);
-            sheet.label(head, tier, sheet.faint());
-            cell.cut_left(sample);
-            if (cost.bytes > 0)
-                sheet.label(cell,
-                            traffic_text(cost.bytes) + " in " + time_text(cost.time_s) + ", "
-                                + percent(cost.share()) + " waits",
-                            sheet.plain());
+            sheet.label(head, cells[k].tier, sheet.faint());
+            if (!close) cell.cut_left(sample);
+            sheet.label(cell, cells[k].cost, sheet.plain());
         }
     }
 }
@@ -56,7 +103,7 @@ void draw_where(ReviewSheet& sheet, const Reviewed& of) {
     if (axes_in_use(of.evaluation).empty()) return;
     const PrintedScene printed(of);
     const Scene& scene = printed.scene;
-    const Period period = period_of(scene, 0);
+    const Period period = replica_of(scene, 0);
     const float type = sheet.paper().small, tile = 36;
     if (period.nodes > 1)
         draw_strip(sheet.canvas(), sheet.theme(), type, sheet.take(strip_height(tile) + type), tile, scene,
@@ -71,19 +118,15 @@ void draw_where(ReviewSheet& sheet, const Reviewed& of) {
     sheet.gap(kBetweenParts);
 }
 
-void draw_verdict(ReviewSheet& sheet, MemoryFit fit, const std::string& reason) {
-    const Theme& t = sheet.theme();
+void draw_verdict(ReviewSheet& sheet, const Evaluation* of, const std::string& reason) {
     const float body = sheet.paper().body, line = sheet.paper().line(), indent = body * 1.4f;
     const Rect row =
         sheet.take(sheet.canvas().paragraph_height(sheet.width() - indent, reason, sheet.plain(), line));
-    draw_sign(sheet.canvas(), {row.x + body * 0.4f, row.y + line / 2},
-              fit == MemoryFit::yes        ? Sign::disc
-              : fit == MemoryFit::if_small ? Sign::triangle
-                                           : Sign::square,
-              fit == MemoryFit::yes        ? t.good
-              : fit == MemoryFit::if_small ? t.amber
-                                           : t.bad,
-              body * 0.36f);
+    const Vec2 sign{row.x + body * 0.4f, row.y + line / 2};
+    if (of != nullptr)
+        draw_fit(sheet.canvas(), sheet.theme(), sign, verdict_of(*of).sign(), body * 0.36f);
+    else
+        draw_sign(sheet.canvas(), sign, Sign::disc, sheet.theme().secondary, body * 0.36f);
     sheet.canvas().paragraph({row.x + indent, row.y, row.w - indent, row.h}, reason, sheet.plain(), line);
     sheet.gap(0.6f);
 }

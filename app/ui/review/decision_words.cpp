@@ -20,6 +20,12 @@ double gain_of(const Reviewed& of, const SearchResult& r) {
     return 1 - r.step_s / of.evaluation.step->time_s;
 }
 
+// Returns what the fullest GPU leaves for the framework's buffers.
+double room_for_buffers(const Memory& m) {
+    const StageMemory& full = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    return m.hbm - (full.total() - full.buffers);
+}
+
 // Plans that do the same work are compared by their step, others by the tokens of a second, and those of
 // clusters of different sizes by the tokens of a GPU.
 bool same_work(const Evaluation& a, const Evaluation& b) {
@@ -31,13 +37,15 @@ double rate_of(const Evaluation& e, bool per_gpu) {
 
 // Returns "saves 0.72 s a step, 9.8 %"; of plans with other work "trains 9.8 % more tokens a second and GPU".
 std::string gain_words(const Evaluation& better, const Evaluation& other) {
+    constexpr double kTimes = 2;  // from here on a gain is said as a factor
     if (same_work(better, other)) {
         const double saved = other.step->time_s - better.step->time_s;
         return "saves " + time_text(saved) + " a step, " + percent(saved / other.step->time_s);
     }
     const bool per_gpu = better.mesh.world != other.mesh.world;
-    return "trains " + percent(rate_of(better, per_gpu) / rate_of(other, per_gpu) - 1)
-           + " more tokens a second" + (per_gpu ? " and GPU" : "");
+    const double ratio = rate_of(better, per_gpu) / rate_of(other, per_gpu);
+    return "trains " + (ratio < kTimes ? percent(ratio - 1) + " more" : significant(ratio) + " times as many")
+           + " tokens a second" + (per_gpu ? " and GPU" : "");
 }
 
 // Returns the share of time by which the plan is faster than the other; < 0: slower.
@@ -46,51 +54,87 @@ double faster_by(const Evaluation& e, const Evaluation& than) {
     return 1 - rate_of(than, per_gpu) / rate_of(e, per_gpu);
 }
 
+// A gain that is smaller than the estimate may be off is no reason without a measurement.
+bool is_sure(double gain, const Evaluation& a, const Evaluation& b) {
+    return std::abs(gain) >= std::max(a.step->error, b.step->error);
+}
+
+bool same_model(const ReviewContent& content) {
+    return std::all_of(content.plans.begin(), content.plans.end(),
+                       [&](const Plan& p) { return p.model == content.plans[0].model; });
+}
+
 std::string spare_words(const Evaluation& e) {
     return memory_text(e.memory.hbm - e.memory.peak()) + " to spare";
+}
+
+std::string unfit_words(const std::string& letter, MemoryFit fit) {
+    return letter + (fit == MemoryFit::no ? " does not fit. " : " fits only if buffers stay small. ");
+}
+
+// Returns "Take B if it measures faster: 9.80 % by the estimate. Both fit."
+std::string decision_of_two_that_fit(const std::array<const Evaluation*, 2>& e, std::size_t fast,
+                                     double gain) {
+    const bool full =
+        std::any_of(e.begin(), e.end(), [](const Evaluation* x) { return verdict_of(*x).nearly_full; });
+    const std::string fit = full ? "oth fit with the usual buffers." : "oth fit.",
+                      words = gain_words(*e[fast], *e[1 - fast]), take = "Take " + plan_letter(fast);
+    if (is_sure(gain, *e[0], *e[1])) return take + ". It " + words + ", and b" + fit;
+    return take + " if it measures faster: "
+           + (same_work(*e[0], *e[1])
+                  ? percent(std::abs(1 - e[fast]->step->time_s / e[1 - fast]->step->time_s))
+                        + " by the estimate"
+                  : "by the estimate it " + words)
+           + ". B" + fit;
 }
 
 // Returns "B does not fit. Take A: it fits with 2.47 GiB to spare, and saves 0.15 s a step, 2.02 %."
 std::string decision_between(const ReviewContent& content) {
     std::array<const Evaluation*, 2> e{};
     for (std::size_t i = 0; i < 2; ++i) e[i] = &content.evaluations[content.compared(i)];
-    static constexpr std::array<const char*, 2> kLetter{"A", "B"};
     for (std::size_t i = 0; i < 2; ++i)
-        if (!e[i]->step) return std::string(kLetter[i]) + " cannot be built.";
+        if (!e[i]->step) return plan_letter(i) + " cannot be built.";
     const std::array<MemoryFit, 2> fit{fit_of_plan(*e[0]), fit_of_plan(*e[1])};
-    const std::size_t fast = faster_by(*e[1], *e[0]) > 0 ? 1 : 0;
-    const bool near = std::abs(faster_by(*e[1], *e[0])) < kWorthIt;
+    if (!same_model(content)) {
+        std::string out;
+        for (std::size_t i = 0; i < 2; ++i)
+            if (fit[i] != MemoryFit::yes) out += unfit_words(plan_letter(i), fit[i]);
+        return out + "A and B train different models: their figures do not decide.";
+    }
+    const double gain = faster_by(*e[1], *e[0]);
+    const std::size_t fast = gain > 0 ? 1 : 0;
+    const bool near = std::abs(gain) < kWorthIt;
     if ((fit[0] == MemoryFit::yes) != (fit[1] == MemoryFit::yes)) {
         const std::size_t take = fit[0] == MemoryFit::yes ? 0 : 1, other = 1 - take;
-        const std::string speed = near           ? ""
-                                  : fast == take ? ", and " + gain_words(*e[take], *e[other])
-                                                 : ", though " + std::string(kLetter[other]) + " "
-                                                       + gain_words(*e[other], *e[take]);
-        return std::string(kLetter[other])
-               + (fit[other] == MemoryFit::no ? " does not fit. " : " fits only if buffers stay small. ")
-               + "Take " + kLetter[take] + ": it fits with " + spare_words(*e[take]) + speed + ".";
+        const std::string speed =
+            near           ? ""
+            : fast == take ? ", and " + gain_words(*e[take], *e[other])
+                           : ", though " + plan_letter(other) + " " + gain_words(*e[other], *e[take]);
+        return unfit_words(plan_letter(other), fit[other]) + "Take " + plan_letter(take) + ": it fits with "
+               + spare_words(*e[take]) + speed + ".";
     }
     const std::string fits = fit[0] == MemoryFit::yes ? "Both fit" : "Neither fits with the usual buffers";
     if (near) return fits + ", and they are as fast to within 1 %.";
-    const std::string gain = std::string(kLetter[fast]) + " " + gain_words(*e[fast], *e[1 - fast]) + ".";
-    if (fit[0] != MemoryFit::yes) return fits + ". " + gain;
-    return "Take " + std::string(kLetter[fast]) + ". It " + gain_words(*e[fast], *e[1 - fast])
-           + ", and both fit.";
+    if (fit[0] == MemoryFit::yes) return decision_of_two_that_fit(e, fast, gain);
+    return fits + ". " + plan_letter(fast) + " " + gain_words(*e[fast], *e[1 - fast]) + ".";
 }
 
-// Returns the plan's letter and what speaks for it, of more than two plans.
+// Returns which of more than two plans to take, and by how much it is better than A.
 std::string decision_among(const ReviewContent& content) {
-    const auto letter = [](std::size_t i) { return plan_letter(i); };
+    if (!same_model(content)) return "The plans train different models: their figures do not decide.";
     const auto best = better_of(content);
     if (!best)
         return "None of the " + std::to_string(content.plans.size()) + " plans fits with the usual buffers.";
     const Evaluation &a = content.evaluations[0], &b = content.evaluations[*best];
     if (*best == 0) return "Take A: of the plans that fit none is more than 1 % faster.";
-    const std::string gain = letter(*best) + " " + gain_words(b, a) + ", and fits.";
-    return a.step && fit_of_plan(a) == MemoryFit::yes
-               ? gain
-               : std::string(a.step ? "A does not fit with the usual buffers. " : "A cannot be built. ")
-                     + "Take " + letter(*best) + ": it fits with " + spare_words(b) + ".";
+    const std::string take = "Take " + plan_letter(*best);
+    if (!a.step) return "A cannot be built. " + take + ": it fits with " + spare_words(b) + ".";
+    if (fit_of_plan(a) != MemoryFit::yes)
+        return unfit_words("A", fit_of_plan(a)) + take + ": it fits with " + spare_words(b) + ".";
+    const std::string gain = gain_words(b, a);
+    return is_sure(faster_by(b, a), a, b)
+               ? take + ": it " + gain + " than A, and fits."
+               : take + " if it measures faster: by the estimate it " + gain + " than A.";
 }
 
 std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed);
@@ -99,6 +143,31 @@ std::string decision_by_figures(const ReviewContent& content, const SearchResult
 
 MemoryFit fit_of_plan(const Evaluation& e) {
     return fit_of(e.memory).value_or(MemoryFit::no);
+}
+
+std::string fit_words(const Evaluation& e) {
+    return verdict_of(e).nearly_full ? "fits with the usual buffers" : std::string(name_of(fit_of_plan(e)));
+}
+
+std::string cost_words(const Reviewed& of, bool whole) {
+    const double rate = of.evaluation.step->tokens_per_s;
+    const Cost cost = cost_of(of.plan, rate);
+    if (!whole || !cost.days)
+        return trimmed(gpu_hours_of_billion(of.evaluation.mesh.world, rate)) + " GPU-hours";
+    const std::string& currency = of.plan.cluster.currency;
+    return significant(*cost.days) + " days, "
+           + (cost.money && !currency.empty() ? count_text(*cost.money) + " " + currency
+                                              : count_text(*cost.gpu_hours) + " GPU-hours");
+}
+
+std::string training_cost_words(const Reviewed& of) {
+    const bool whole = of.plan.training.tokens_total > 0;
+    return cost_words(of, whole) + (whole ? "" : " for 1e9 tokens");
+}
+
+void ReviewContent::judge_proposal() {
+    const SearchResult* proposed = proposal_of(*this);
+    proposal_nearly_full = proposed != nullptr && verdict_of(evaluate(proposed->plan)).nearly_full;
 }
 
 std::string change_words(const Plan& plan, const LayoutChoice& to) {
@@ -132,6 +201,7 @@ std::vector<std::string> items_of(std::string_view text) {
 
 std::optional<std::size_t> better_of(const ReviewContent& content) {
     std::optional<std::size_t> best;
+    if (!same_model(content)) return best;
     for (std::size_t i = 0; i < content.plans.size(); ++i) {
         const Evaluation& e = content.evaluations[i];
         if (!e.step || fit_of_plan(e) != MemoryFit::yes) continue;
@@ -154,28 +224,66 @@ std::string decision_by_figures(const ReviewContent& content, const SearchResult
     const MemoryFit fit = fit_of_plan(of.evaluation);
     if (proposed == nullptr) {
         if (fit == MemoryFit::yes)
-            return content.tried.empty() ? "Run it as it is."
-                                         : "Run it as it is: no single change gains 1 %.";
+            return "Run it as it is"
+                   + (verdict_of(of.evaluation).nearly_full
+                          ? ", with buffers under " + memory_text(room_for_buffers(of.evaluation.memory))
+                          : "")
+                   + (content.tried.empty() ? "." : ": no single change that was tried gains 1 %.");
         return fit == MemoryFit::no ? "Do not run it: it does not fit, and no single change makes it fit."
                                     : "Run it only if the framework keeps its buffers small.";
     }
     const double gain = gain_of(of, *proposed);
     const std::string change = change_words(of.plan, proposed->choice);
+    const std::string fits = content.proposal_nearly_full ? "fits with the usual buffers" : "fits";
+    if (fit == MemoryFit::yes && gain < of.evaluation.step->error)
+        return "Run it with " + change + " if that measures faster: " + percent(gain) + " by the estimate.";
     const std::string speed =
         std::abs(gain) < 0.0005 ? "as fast" : percent(std::abs(gain)) + (gain > 0 ? " faster" : " slower");
-    if (fit == MemoryFit::yes) return "Run it with " + change + ": " + speed + ", and it fits.";
+    if (fit == MemoryFit::yes) return "Run it with " + change + ": " + speed + ", and it " + fits + ".";
     return std::string(fit == MemoryFit::no ? "Do not run it as it is." : "Do not rely on small buffers.")
-           + " Run it with " + change + ": it then fits, and is " + speed + ".";
+           + " Run it with " + change + ": it then " + fits + ", and is " + speed + ".";
 }
 
-// A gain that is smaller than the range of the estimate is no reason without a measurement.
-std::string measure_words(const ReviewContent& content) {
-    if (content.plans.size() != 2) return "";
+// Says of a gain that it may be none.
+std::string range_words(double gain, double range) {
+    if (gain < kWorthIt || gain >= range) return "";
+    return " " + percent(gain) + " is less than the estimate's own range of " + percent(range) + ".";
+}
+
+// Returns "1e9 tokens take 1,990 GPU-hours with A, 1,790 GPU-hours with B.", or what the whole training
+// takes.
+std::string costs_words(const ReviewContent& content) {
+    std::string out;
+    bool whole = true;
+    for (std::size_t i = 0; i < 2; ++i) whole = whole && content.plans[i].training.tokens_total > 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Reviewed of = content.of(content.compared(i));
+        out += (i == 0 ? "" : ", ") + cost_words(of, whole) + " with " + plan_letter(i);
+    }
+    return (whole ? "The training takes " : "1e9 tokens take ") + out + ".";
+}
+
+// Says which settings of the plans differ that change what is learned, not only how fast.
+std::string learning_words(const PlanComparison& c) {
+    static constexpr std::array kLearning{"sequence_length", "global_batch", "compute",   "fp8_recipe",
+                                          "parameters",      "gradients",    "optimizer", "optimizer_state",
+                                          "master_weights",  "dropout"};
+    std::string out;
+    for (const FieldDifference& f : c.fields)
+        for (const std::string_view name : kLearning)
+            if (f.pointer == "/training/" + std::string(name))
+                out += (out.empty() ? "" : ", ") + std::string(name);
+    return out.empty() ? ""
+                       : " They differ in " + out + " too: these figures do not say which learns better.";
+}
+
+std::string pair_reason(const ReviewContent& content) {
     const Evaluation &a = content.evaluations[content.compared(0)],
                      &b = content.evaluations[content.compared(1)];
-    const double gain = std::abs(faster_by(b, a)), range = std::max(a.step->error, b.step->error);
-    if (gain < kWorthIt || gain >= range) return "";
-    return " The step differs by less than the estimate's own range of " + percent(range) + ": measure both.";
+    std::string out = costs_words(content);
+    if (same_model(content))
+        out += range_words(std::abs(faster_by(b, a)), std::max(a.step->error, b.step->error));
+    return out + learning_words(*content.comparison);
 }
 
 }  // namespace
@@ -185,23 +293,28 @@ std::string reason_of(const ReviewContent& content, const SearchResult* proposed
     std::string said = of.plan.review.decision.empty()
                            ? ""
                            : "By the figures: " + decision_by_figures(content, proposed) + " ";
-    if (content.plans.size() > 2) return said;
-    if (content.comparison) return said + comparison_verdict(content) + measure_words(content);
+    if (content.plans.size() > 2) {
+        const bool steps = std::all_of(content.evaluations.begin(), content.evaluations.end(),
+                                       [](const Evaluation& e) { return e.step.has_value(); });
+        return said + "A is the plan under review; the rows are on one scale."
+               + (steps ? learning_words(*content.comparison) : "");
+    }
+    if (content.comparison)
+        return said
+               + (content.evaluations[0].step && content.evaluations[1].step ? pair_reason(content)
+                                                                             : comparison_verdict(content));
     std::string out = said + verdict_of(of.evaluation).reason;
-    if (proposed == nullptr) return out;
-    const double gain = gain_of(of, *proposed);
-    if (gain >= kWorthIt && gain < of.evaluation.step->error)
-        out += " The gain is smaller than the estimate's own range of " + percent(of.evaluation.step->error)
-               + ": measure both.";
+    if (proposed != nullptr && fit_of_plan(of.evaluation) == MemoryFit::yes)
+        if (const double gain = gain_of(of, *proposed); gain < of.evaluation.step->error)
+            out += " A gain of " + percent(gain) + " is less than the estimate's own range of "
+                   + percent(of.evaluation.step->error) + ".";
     return out;
 }
 
-std::vector<std::string> open_questions(const ReviewContent& content) {
+std::vector<std::string> open_questions(const Evaluation& e) {
     std::vector<std::string> out;
-    const Evaluation& e = content.evaluations[0];
-    const StageMemory& full = e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)];
-    const double room = e.memory.hbm - (full.total() - full.buffers);
-    if (full.most() > e.memory.hbm && room > 0)
+    const double room = room_for_buffers(e.memory);
+    if (e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].most() > e.memory.hbm && room > 0)
         out.push_back("Do the framework's buffers stay under " + memory_text(room) + "?");
     const Step& s = *e.step;
     if (s.calibrated == 0 && s.nearest_run >= kFarRun)

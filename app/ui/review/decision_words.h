@@ -12,8 +12,15 @@
 namespace pentamesh::ui {
 
 [[nodiscard]] MemoryFit fit_of_plan(const Evaluation& evaluation);
+// Returns "fits", "fits with the usual buffers", "does not fit".
+[[nodiscard]] std::string fit_words(const Evaluation& evaluation);
+// Returns "1,990 GPU-hours", which 1e9 tokens take; of the whole training, where the plan gives its tokens,
+// "54.0 days, 21.2 M GPU-hours", or money where the plan gives a price. Precondition: it has a step.
+[[nodiscard]] std::string cost_words(const Reviewed& of, bool whole);
 // Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/ties.h).
 [[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
+// Returns the same where nothing else says of how many tokens.
+[[nodiscard]] std::string training_cost_words(const Reviewed& of);
 // Returns the change that the page proposes: the fastest that fits, where the plan does not fit or where it
 // gains at least 1 % of the step. Null: none, or two plans are compared.
 [[nodiscard]] const SearchResult* proposal_of(const ReviewContent& content);
@@ -23,9 +30,9 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string decision_of(const ReviewContent& content, const SearchResult* proposed);
 [[nodiscard]] std::string reason_of(const ReviewContent& content, const SearchResult* proposed);
 // Returns which of the plans the program would take, where it has a reason: the only one that fits, or the
-// one that is at least 1 % faster.
+// one that is at least 1 % faster. Plans of different models have none.
 [[nodiscard]] std::optional<std::size_t> better_of(const ReviewContent& content);
-// Returns what the figures leave open, the most pressing first.
-[[nodiscard]] std::vector<std::string> open_questions(const ReviewContent& content);
+// Returns what the figures leave open, the most pressing first. Precondition: there is a step.
+[[nodiscard]] std::vector<std::string> open_questions(const Evaluation& evaluation);
 
 }  // namespace pentamesh::ui

@@ -147,18 +147,17 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
     memory_legend(sheet, m.hbm);
     const float least_h = sheet.paper().line() * 1.35f;
     const bool twice = n > kMostRowsAlone;
-    // A figure that is the only one on its page has thicker bars if they are few.
-    const float row_h =
-        sheet.paper().one_a_page && !twice
-            ? std::clamp(sheet.left() / (static_cast<float>(n) + 1.5f), least_h, 2.4f * least_h)
-            : least_h;
+    const float row_h = least_h;
     const float between = sheet.paper().body * 1.5f;
     for (int next = 0; next < n;) {
         const int rest = n - next, columns = twice ? 2 : 1;
         sheet.need(row_h * static_cast<float>(1 + std::min(3, (rest + columns - 1) / columns)));
         const int fit = std::max(1, static_cast<int>((sheet.left() - row_h) / row_h));
         const int rows = std::min(fit, (rest + columns - 1) / columns);
-        const Rect head = sheet.take(row_h * 0.9f), all = sheet.take(row_h * static_cast<float>(rows));
+        const Rect head = sheet.take(row_h * 0.9f);
+        // Bars that are few are thicker where the page would stay empty.
+        const float high = row_h * static_cast<float>(rows);
+        const Rect all = rest == n && rows == n ? sheet.take_grown(high, 2.4f * high) : sheet.take(high);
         for (int k = 0; k < columns && next < n; ++k) {
             const float w = (all.w - between * static_cast<float>(columns - 1)) / static_cast<float>(columns);
             Rect column{all.x + static_cast<float>(k) * (w + between), all.y, w, all.h};
@@ -166,7 +165,8 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
             sheet.label({column.x, head.y, w, head.h}, "in all", sheet.faint(), Align::right);
             for (int r = 0; r < rows && next < n; ++r, ++next) {
                 const StageRun& run = runs[static_cast<std::size_t>(next)];
-                draw_stage_bar(sheet, column.cut_top(row_h), m.stage[run.first], name_of(run), m.hbm, frame,
+                draw_stage_bar(sheet, column.cut_top(all.h / static_cast<float>(rows)), m.stage[run.first],
+                               name_of(run), m.hbm, frame,
                                run.first <= static_cast<std::size_t>(m.peak_stage)
                                    && static_cast<std::size_t>(m.peak_stage) <= run.last);
             }

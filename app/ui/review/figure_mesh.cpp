@@ -55,13 +55,20 @@ void draw_mesh_figure(ReviewSheet& sheet, Rect room, const Reviewed& of, std::op
     const Scene& scene = printed.scene;
     if (in_boxes(scene).pod > 0) room = room.inset(8, 0);  // its frame stands outside its cells
     // The mesh is laid out as on the screen, and enlarged where the page's type is.
-    const float small = sheet.paper().small, zoom = std::max(1.0f, small / 11), line = small * 1.4f;
+    const float small = sheet.paper().small, line = small * 1.4f;
+    float zoom = std::max(1.0f, small / 11);
     const TextStyle style{Face::regular, small, sheet.theme().secondary, 0};
     const auto lay_out = [&](float height) { return lay_out_mesh(scene, {room.w, height}, 0.1f, zoom); };
     MeshLayout layout = lay_out(room.h);
     const float words =
         layout.words.empty() ? 0 : sheet.canvas().paragraph_height(room.w, layout.words, style, line) + small;
-    if (words > 0 && room.h > 2 * words) layout = lay_out(room.h - words);
+    const float high = words > 0 && room.h > 2 * words ? room.h - words : room.h;
+    layout = lay_out(high);
+    constexpr float kLeastZoom = 0.3f, kSmaller = 0.85f;
+    while (zoom > kLeastZoom && (layout.extent.x * zoom > room.w + 1 || layout.extent.y * zoom > high + 1)) {
+        zoom *= kSmaller;
+        layout = lay_out(high);
+    }
     const CellGrid grid = seen(layout, {.zoom = zoom, .pan = {}}, room);
     MeshPlace place{.layout = layout,
                     .grid = grid,

@@ -103,7 +103,7 @@ float waterfall_height(const ReviewSheet& sheet, const Step& step) {
 void draw_waterfall_figure(ReviewSheet& sheet, Rect room, const Step& step, double whole_s) {
     Canvas& c = sheet.canvas();
     const std::vector<StepSlice> slices = waterfall(step);
-    const float row_h = waterfall_row(sheet);
+    const float row_h = std::max(waterfall_row(sheet), room.h / static_cast<float>(slices.size() + 1));
     float label = c.text_width("step", sheet.strong()), figure = 0;
     for (const StepSlice& s : slices) {
         label = std::max(label, c.text_width(label_of(s), sheet.plain()));

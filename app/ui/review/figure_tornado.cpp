@@ -55,61 +55,108 @@ TornadoRow row_of(const std::vector<Constant>& constants, const SensitivityRow& 
     return out;
 }
 
+// Returns by how much the best of its changes that fit makes the step shorter; nullopt: none fits.
+std::optional<double> best_gain(const SensitivityRow& r, double step_s) {
+    std::optional<double> out;
+    for (const auto* n : {&r.down, &r.up})
+        if (*n && (*n)->valid() && (*n)->fit == MemoryFit::yes)
+            out = std::max(out.value_or(step_s - (*n)->same_tokens_s), step_s - (*n)->same_tokens_s);
+    return out;
+}
+
+// Returns what may be chosen: rows with a change that fits, what gains most first, then the widest.
+std::vector<std::size_t> choices_of(const Sensitivity& of, std::size_t most) {
+    std::vector<std::size_t> out;
+    for (const std::size_t i : of.by_reach())
+        if (of.rows[i].kind != SensitivityRow::Kind::constant && best_gain(of.rows[i], of.step_s))
+            out.push_back(i);
+    std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) {
+        return std::max(0.0, *best_gain(of.rows[a], of.step_s))
+               > std::max(0.0, *best_gain(of.rows[b], of.step_s));
+    });
+    if (out.size() > most) out.resize(most);
+    return out;
+}
+
+std::vector<std::size_t> constants_of(const Sensitivity& of, std::size_t most) {
+    std::vector<std::size_t> out;
+    for (const std::size_t i : of.by_reach())
+        if (of.rows[i].kind == SensitivityRow::Kind::constant && out.size() < most) out.push_back(i);
+    return out;
+}
+
+// Holds the scale that all bars share, and the widths of their words.
+struct TornadoScale {
+    double slower = 0, faster = 0, step_s = 0;
+    float name = 0, words = 0;
+    bool below = false;  // the words stand below the name
+};
+
+void draw_row(ReviewSheet& sheet, const TornadoRow& r, const TornadoScale& scale, float row_h) {
+    const float line = sheet.paper().line(), gap = sheet.paper().body;
+    Rect row = sheet.take(row_h);
+    const Rect bars_words =
+        scale.below ? Rect{row.x + gap, row.y + line, row.w - gap, line} : row.cut_right(scale.words);
+    Rect top = scale.below ? Rect{row.x, row.y, row.w, line} : row;
+    sheet.label(top.cut_left(scale.name + 1), r.name, sheet.plain());
+    top.cut_left(gap);
+    if (!scale.below) top.cut_right(gap);
+    const auto x_of = [&](double d) {
+        return top.x + static_cast<float>((d + scale.faster) / (scale.slower + scale.faster)) * top.w;
+    };
+    for (const auto* n : {&r.of->down, &r.of->up}) {
+        if (!*n || !(*n)->valid()) continue;
+        const double d = (*n)->same_tokens_s - scale.step_s;
+        const float x0 = std::min(x_of(0), x_of(d)), x1 = std::max(x_of(0), x_of(d));
+        sheet.canvas().rect({x0, top.y + top.h * 0.18f, std::max(1.0f, x1 - x0), top.h * 0.64f},
+                            d > 0 ? sheet.theme().amber : sheet.theme().good);
+    }
+    sheet.canvas().line({x_of(0), top.y}, {x_of(0), top.bottom()}, sheet.theme().secondary);
+    sheet.label(bars_words, r.words, scale.below ? sheet.faint() : sheet.plain());
+}
+
 }  // namespace
 
-void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivity& of, std::size_t most) {
+void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivity& of) {
+    constexpr std::size_t kChoices = 8, kConstants = 5;
     const std::vector<Constant> constants = list_constants(reviewed.plan, reviewed.presets);
+    const auto rows_of = [&](const std::vector<std::size_t>& which) {
+        std::vector<TornadoRow> out;
+        for (const std::size_t i : which) {
+            out.push_back(row_of(constants, of.rows[i], of.step_s));
+            if (out.back().words.empty()) out.pop_back();
+        }
+        return out;
+    };
+    const std::array<std::vector<TornadoRow>, 2> panels{rows_of(choices_of(of, kChoices)),
+                                                        rows_of(constants_of(of, kConstants))};
+    TornadoScale scale{.step_s = of.step_s};
     ByFit has{};
-    const std::vector<std::size_t> order = of.by_reach();
-    Canvas& c = sheet.canvas();
-    std::vector<TornadoRow> rows;
-    double slower = 0, faster = 0;
-    for (const std::size_t i : order) {
-        if (rows.size() >= most) break;
-        TornadoRow row = row_of(constants, of.rows[i], of.step_s);
-        if (row.words.empty()) continue;
-        for (const auto* n : {&of.rows[i].down, &of.rows[i].up})
-            if (*n && (*n)->valid()) {
-                slower = std::max(slower, (*n)->same_tokens_s - of.step_s);
-                faster = std::max(faster, of.step_s - (*n)->same_tokens_s);
-            }
-        for (std::size_t f = 0; f < has.size(); ++f) has[f] = has[f] || row.has[f];
-        rows.push_back(std::move(row));
-    }
-    if (rows.empty() || slower + faster <= 0) {
+    for (const auto& rows : panels)
+        for (const TornadoRow& r : rows) {
+            for (const auto* n : {&r.of->down, &r.of->up})
+                if (*n && (*n)->valid()) {
+                    scale.slower = std::max(scale.slower, (*n)->same_tokens_s - of.step_s);
+                    scale.faster = std::max(scale.faster, of.step_s - (*n)->same_tokens_s);
+                }
+            for (std::size_t f = 0; f < has.size(); ++f) has[f] = has[f] || r.has[f];
+            scale.name = std::max(scale.name, sheet.canvas().text_width(r.name, sheet.plain()));
+            scale.words = std::max(scale.words, sheet.canvas().text_width(r.words, sheet.plain()));
+        }
+    if (scale.slower + scale.faster <= 0) {
         sheet.words("No single change moves the time for the step's tokens.");
         return;
     }
-    const float gap = sheet.paper().body;
-    float name = 0, words = 0;
-    for (const TornadoRow& r : rows) {
-        name = std::max(name, c.text_width(r.name, sheet.plain()));
-        words = std::max(words, c.text_width(r.words, sheet.plain()));
-    }
     // If both leave no room for bars, the words go below their row's name.
-    const bool below = name + words + 2 * gap > sheet.width() * 0.8f;
-    name = std::min(name, sheet.width() * 0.45f);
-    const float line = sheet.paper().line(), row_h = line * (below ? 2.2f : 1.15f);
-    sheet.need(std::min(sheet.whole(), row_h * static_cast<float>(rows.size() + 1)));
-    for (const TornadoRow& r : rows) {
-        Rect row = sheet.take(row_h);
-        const Rect bars_words =
-            below ? Rect{row.x + gap, row.y + line, row.w - gap, line} : row.cut_right(words);
-        Rect top = below ? Rect{row.x, row.y, row.w, line} : row;
-        sheet.label(top.cut_left(name + 1), r.name, sheet.plain());
-        top.cut_left(gap);
-        if (!below) top.cut_right(gap);
-        const double span = slower + faster;
-        const auto x_of = [&](double d) { return top.x + static_cast<float>((d + faster) / span) * top.w; };
-        for (const auto* n : {&r.of->down, &r.of->up}) {
-            if (!*n || !(*n)->valid()) continue;
-            const double d = (*n)->same_tokens_s - of.step_s;
-            const float x0 = std::min(x_of(0), x_of(d)), x1 = std::max(x_of(0), x_of(d));
-            sheet.canvas().rect({x0, top.y + top.h * 0.18f, std::max(1.0f, x1 - x0), top.h * 0.64f},
-                                d > 0 ? sheet.theme().amber : sheet.theme().good);
-        }
-        sheet.canvas().line({x_of(0), top.y}, {x_of(0), top.bottom()}, sheet.theme().secondary);
-        sheet.label(bars_words, r.words, below ? sheet.faint() : sheet.plain());
+    scale.below = scale.name + scale.words + 2 * sheet.paper().body > sheet.width() * 0.8f;
+    scale.name = std::min(scale.name, sheet.width() * 0.45f);
+    const float row_h = sheet.paper().line() * (scale.below ? 2.2f : 1.1f);
+    for (std::size_t k = 0; k < panels.size(); ++k) {
+        if (panels[k].empty()) continue;
+        sheet.need(std::min(sheet.whole(), row_h * static_cast<float>(panels[k].size() + 1)));
+        sheet.words(k == 0 ? "What may be chosen, what gains most first" : "What it rests on",
+                    sheet.strong());
+        for (const TornadoRow& r : panels[k]) draw_row(sheet, r, scale, row_h);
     }
     for (const MemoryFit f : {MemoryFit::no, MemoryFit::if_small})
         if (has[static_cast<std::size_t>(f)])

@@ -14,8 +14,9 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::size_t kMostWide = 6, kMostUpright = 5;  // parts; more are joined
-constexpr std::size_t kMostCauseLines = 3;
+constexpr std::size_t kMostBars = 5;                      // parts; more are joined
+constexpr double kWorthABar = 0.03;                       // of the largest part; less is joined too
+constexpr std::size_t kWideLines = 2, kUprightLines = 3;  // of a cause
 constexpr double kBreakFrom = 0.35;  // of the highest bar: where the lowest is less, the axis begins at 0
 
 struct WayBar {
@@ -25,7 +26,7 @@ struct WayBar {
 };
 
 // Returns the parts that differ, small ones joined, gains first.
-std::vector<WayBar> way_bars(const PlanComparison& c, std::size_t most) {
+std::vector<WayBar> way_bars(const PlanComparison& c) {
     std::vector<WayBar> out;
     for (const PartRow& r : c.why) {
         if (r.delta_s[1] == 0) continue;
@@ -39,15 +40,18 @@ std::vector<WayBar> way_bars(const PlanComparison& c, std::size_t most) {
     std::stable_sort(out.begin(), out.end(), [](const WayBar& a, const WayBar& b) {
         return std::abs(a.delta_s) > std::abs(b.delta_s);
     });
-    if (out.size() > most) {
+    std::size_t own = 0;  // bars of their own
+    while (own < out.size() && std::abs(out[own].delta_s) >= kWorthABar * std::abs(out[0].delta_s)) ++own;
+    if (own > kMostBars || out.size() > own + 1) {
         StepSlice slice;
         slice.part = StepPart::optimizer;
         WayBar other{"other", "", slice, 0};
-        for (std::size_t i = most - 1; i < out.size(); ++i) {
+        own = std::min(own, kMostBars - 1);
+        for (std::size_t i = own; i < out.size(); ++i) {
             other.delta_s += out[i].delta_s;
             other.cause += (other.cause.empty() ? "" : ", ") + out[i].name;
         }
-        out.resize(most - 1);
+        out.resize(own);
         out.push_back(std::move(other));
     }
     std::stable_sort(out.begin(), out.end(),
@@ -132,17 +136,28 @@ void draw_change(ReviewSheet& sheet, const WayScale& scale, Rect column, const W
                 Align::center);
 }
 
+// Leaves the last of a cause's facts out until it takes no more lines than there are: the table of causes has
+// them all.
+std::string fitting_cause(const ReviewSheet& sheet, float width, std::string cause, Canvas& c) {
+    const std::size_t most = sheet.paper().wide ? kWideLines : kUprightLines;
+    for (std::size_t comma = cause.rfind(", ");
+         comma != std::string::npos && c.wrapped(width, cause, sheet.faint()).size() > most;
+         comma = cause.rfind(", "))
+        cause.resize(comma);
+    return cause;
+}
+
 // Writes a name and the cause below it, each as wide as its column; returns how many lines they take.
 std::size_t draw_under(ReviewSheet& sheet, Rect column, const std::string& name, const std::string& cause,
                        bool draw) {
     const float line = sheet.paper().line();
-    std::size_t lines = 0, causes = 0;
+    std::size_t lines = 0;
     for (const std::string_view words : sheet.canvas().wrapped(column.w, name, sheet.strong())) {
         if (draw) sheet.label(column.cut_top(line), words, sheet.strong(), Align::center);
         ++lines;
     }
-    for (const std::string_view words : sheet.canvas().wrapped(column.w, cause, sheet.faint())) {
-        if (++causes > kMostCauseLines) break;
+    const std::string fits = fitting_cause(sheet, column.w, cause, sheet.canvas());
+    for (const std::string_view words : sheet.canvas().wrapped(column.w, fits, sheet.faint())) {
         if (draw) sheet.label(column.cut_top(line), words, sheet.faint(), Align::center);
         ++lines;
     }
@@ -155,7 +170,7 @@ void draw_way_figure(ReviewSheet& sheet, Rect room, const PlanComparison& compar
                      double b_s) {
     Canvas& c = sheet.canvas();
     const float line = sheet.paper().line();
-    const std::vector<WayBar> bars = way_bars(comparison, sheet.paper().wide ? kMostWide : kMostUpright);
+    const std::vector<WayBar> bars = way_bars(comparison);
     const std::size_t last = bars.size() + 1;
     const float axis = c.text_width("00.00 ms", sheet.faint()) + 8;
     const float pitch = (room.w - axis) / static_cast<float>(last + 1);

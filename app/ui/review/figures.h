@@ -74,7 +74,7 @@ void draw_waterfall_figure(ReviewSheet& sheet, Rect room, const Step& step, doub
 [[nodiscard]] float timeline_height(const ReviewSheet& sheet, const Timeline& timeline);
 void draw_timeline_figure(ReviewSheet& sheet, Rect room, const Timeline& timeline);
 
-// Draws the inputs that change the step most, a bar to each side.
-void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivity& of, std::size_t most);
+// Draws the choices that fit and gain most, and the constants that change the step most, a bar to each side.
+void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivity& of);
 
 }  // namespace pentamesh::ui

@@ -91,7 +91,7 @@ Table tried_table(const ReviewContent& content) {
     Table t;
     t.columns = {{"change"}, {"step", Shown::seconds}, {"fullest GPU", Shown::memory}, {"it"}};
     const Evaluation& e = content.evaluations[0];
-    t.rows.push_back({"this plan", e.step->time_s, e.memory.peak(), name_of(fit_of_plan(e))});
+    t.rows.push_back({"this plan", e.step->time_s, e.memory.peak(), fit_words(e)});
     for (const SearchResult& r : content.tried)
         t.rows.push_back(
             {change_words(content.plans[0], r.choice), r.step_s, r.memory_bytes, name_of(MemoryFit::yes)});
@@ -102,7 +102,7 @@ void write_author(MarkdownText& out, const ReviewContent& content) {
     const AuthorWords& own = content.plans[0].review;
     const Evaluation& e = content.evaluations[0];
     std::vector<std::string> questions = items_of(own.open_questions);
-    if (questions.empty() && e.step) questions = open_questions(content);
+    if (questions.empty() && e.step) questions = open_questions(e);
     if (!own.alternatives.empty()) {
         out.head("Alternatives");
         out.items(items_of(own.alternatives));
@@ -199,8 +199,8 @@ std::vector<ReviewFile> markdown_review(const ReviewContent& content, const std:
     const Evaluation& e = of.evaluation;
     MarkdownText out(fonts, content.request.files_folder);
     if (!e.step && !content.comparison) {
-        out.title(title);
-        out.words(review_banner(e));
+        out.title(impossible_decision(content));
+        out.words(title + ". " + review_banner(e));
         out.items(problem_lines(e));
         write_author(out, content);
         return out.finish(foot, plans);

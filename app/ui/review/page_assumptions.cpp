@@ -131,7 +131,7 @@ void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Evaluation& e = of.evaluation;
     const float behind = sheet.paper().line() * 4;
     SourceList sources;
-    sheet.begin("Assumptions: what the figures rest on");
+    sheet.section("Assumptions: what the figures rest on");
     if (e.valid && e.step && content.runs > 0) {
         sheet.head("How sure the figures are", behind);
         sheet.place(kRange);
@@ -161,7 +161,7 @@ void assumptions_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.head("Sources", sheet.paper().line() * 2);
     for (const std::string& text : sources.texts()) {
         const std::string mark = sources.mark(text);
-        sheet.need(sheet.paper().line());
+        sheet.need(std::min(sheet.whole(), sheet.words_height(mark + " " + text, sheet.width())));
         sheet.place(SourceList::place_of(mark));
         sheet.words(mark + " " + text);
     }

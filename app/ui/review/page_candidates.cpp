@@ -2,15 +2,17 @@
 // parts, its memory, all on one scale.
 #include "app/tables/compare.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/signs.h"
 #include "app/ui/review/decision_parts.h"
 #include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/compare/compare_shown.h"
-#include "core/mesh/layout_name.h"
+#include "core/explain/verdict.h"
 #include "core/plan/problem.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,9 @@ namespace {
 
 struct CandidateScale {
     double step_s = 0, bytes = 0;
-    float name = 0;  // width of the first column
+    float row = 0;             // the height of a plan
+    float name = 0, cost = 0;  // widths of the first and the last column
+    std::optional<std::size_t> taken{};
 };
 
 // Writes which plan it is: its letter and title, and below it what distinguishes it from A.
@@ -33,17 +37,15 @@ void draw_name(ReviewSheet& sheet, Rect room, const ReviewContent& content, std:
     for (const FieldDifference& f : c.fields)
         if (f.values[i] != f.values[0])
             change += (change.empty() ? "" : ", ") + field_name(f.pointer) + " " + field_value(f.values[i]);
-    const std::string text = i == 0 ? c.plans[0] : change.empty() ? "as A" : change;
-    Canvas& canvas = sheet.canvas();
-    const auto lines = canvas.wrapped(room.w, text, sheet.plain());
-    std::size_t drawn = 0;
-    for (const std::string_view words : lines) {
-        if (room.h < line) break;
-        const bool last = room.h < 2 * line && drawn + 1 < lines.size();
-        sheet.label(room.cut_top(line), last ? "and more, in the table below" : words,
-                    i == 0 ? sheet.strong() : sheet.plain());
-        ++drawn;
-    }
+    const auto write = [&](const std::string& text, const TextStyle& style) {
+        const auto lines = sheet.canvas().wrapped(room.w, text, style);
+        for (std::size_t k = 0; k < lines.size() && room.h >= line; ++k) {
+            const bool last = room.h < 2 * line && k + 1 < lines.size();
+            sheet.label(room.cut_top(line), last ? "and more, in the table" : lines[k], style);
+        }
+    };
+    if (i == 0 || c.plans[i] != c.plans[0]) write(c.plans[i], sheet.strong());
+    if (i > 0) write(change.empty() ? "as A" : change, sheet.faint());
 }
 
 void draw_step_bar(ReviewSheet& sheet, Rect room, const Step& step, double whole_s) {
@@ -60,37 +62,59 @@ void draw_step_bar(ReviewSheet& sheet, Rect room, const Step& step, double whole
 
 void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, double whole) {
     const Memory& m = e.memory;
-    const MemoryFit fit = fit_of_plan(e);
     const float line = sheet.paper().line();
     TextStyle style = sheet.strong();
-    style.color = fit == MemoryFit::yes  ? sheet.theme().text
-                  : fit == MemoryFit::no ? sheet.theme().bad
-                                         : sheet.theme().amber;
-    sheet.label(room.cut_top(line), gib(m.peak()) + " GiB  ·  " + std::string(name_of(fit)), style);
+    if (const auto sign = verdict_of(e).sign(); sign != MemoryFit::yes)
+        style.color = color_of(sheet.theme(), sign);
+    const bool full = verdict_of(e).nearly_full;
+    sheet.label(room.cut_top(line),
+                gib(m.peak()) + " GiB  ·  " + std::string(name_of(fit_of_plan(e))) + (full ? "*" : ""),
+                style);
     room.h = line * 0.9f;
     draw_memory_bar(sheet, room, m.stage[static_cast<std::size_t>(m.peak_stage)], m.hbm, whole);
 }
 
+// Writes what 1e9 tokens or the training take.
+void draw_cost(ReviewSheet& sheet, Rect room, const ReviewContent& content, std::size_t i) {
+    const bool whole = std::all_of(content.plans.begin(), content.plans.end(),
+                                   [](const Plan& p) { return p.training.tokens_total > 0; });
+    const std::string cost = cost_words(content.of(i), whole);
+    const std::size_t comma = cost.find(", ");
+    const float line = sheet.paper().line();
+    sheet.label(room.cut_top(line), cost.substr(0, comma), sheet.strong(), Align::right);
+    sheet.label(room.cut_top(line), comma == std::string::npos ? "for 1e9 tokens" : cost.substr(comma + 2),
+                sheet.faint(), Align::right);
+}
+
 void draw_candidate(ReviewSheet& sheet, const ReviewContent& content, std::size_t i,
-                    const CandidateScale& scale, bool taken) {
+                    const CandidateScale& scale) {
     const Evaluation& e = content.evaluations[i];
+    const Theme& t = sheet.theme();
     const float line = sheet.paper().line(), apart = sheet.paper().body * 1.4f;
-    Rect row = sheet.take(line * 2.4f);
-    if (i == 0)
-        sheet.canvas().rect(
-            {row.x - 6, row.y - 3, row.w + 12, row.h - 2},
-            mix(sheet.theme().panel, taken ? sheet.theme().good : sheet.theme().secondary, 0.12f), 4);
+    Rect row = sheet.take(scale.row);
+    const bool taken = scale.taken && *scale.taken == i;
+    if (i == 0 || taken)
+        sheet.canvas().rect({row.x - 6, row.y - 3, row.w + 12, row.h - 2},
+                            mix(t.panel, taken ? t.good : t.secondary, 0.12f), 4);
     draw_name(sheet, row.cut_left(scale.name), content, i);
     row.cut_left(apart);
     if (!e.step) {
-        const std::string why = "cannot be built: " + first_error(e.problems);
-        sheet.canvas().paragraph(row, why, sheet.plain(), line);
+        sheet.canvas().paragraph(row, "cannot be built: " + first_error(e.problems), sheet.plain(), line);
         return;
     }
+    Rect below = row;
+    below.cut_top(2.05f * line);
+    draw_cost(sheet, row.cut_right(scale.cost), content, i);
+    row.cut_right(apart);
     const float w = (row.w - apart) * 0.55f;
     draw_step_bar(sheet, row.cut_left(w), *e.step, scale.step_s);
     row.cut_left(apart);
     draw_memory_of(sheet, row, e, scale.bytes);
+    const Evaluation& a = content.evaluations[0];
+    if (i == 0 || !a.step || below.h < line) return;
+    const std::string why = main_parts_text(*a.step, *e.step);
+    if (!why.empty() && sheet.canvas().text_width("than A: " + why, sheet.faint()) <= below.w)
+        sheet.label(below.cut_top(line), "than A: " + why, sheet.faint());
 }
 
 }  // namespace
@@ -98,23 +122,29 @@ void draw_candidate(ReviewSheet& sheet, const ReviewContent& content, std::size_
 void candidates_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.begin(decision_of(content, nullptr));
     const auto taken = better_of(content);
-    const std::string reason = reason_of(content, nullptr);
-    draw_verdict(sheet, taken ? MemoryFit::yes : MemoryFit::no,
-                 reason + "A is the plan under review; the rows are on one scale.");
+    draw_verdict(sheet, taken ? &content.evaluations[*taken] : nullptr, reason_of(content, nullptr));
     candidate_figures(sheet, content);
+    if (taken) draw_open(sheet, content);
 }
 
 void candidate_figures(ReviewSheet& sheet, const ReviewContent& content) {
-    const auto taken = better_of(content);
-    CandidateScale scale{.name = sheet.width() * 0.34f};
+    constexpr float kLeast = 2.4f, kMost = 3.4f;  // lines of a plan
+    const auto n = static_cast<float>(content.plans.size());
+    const float line = sheet.paper().line();
+    CandidateScale scale{.row = std::clamp(sheet.left() / n, kLeast * line, kMost * line),
+                         .name = sheet.width() * 0.28f,
+                         .cost = sheet.canvas().text_width("00,000 GPU-hours", sheet.strong()) + 4,
+                         .taken = better_of(content)};
+    bool full = false;
     for (const Evaluation& e : content.evaluations) {
         if (!e.step) continue;
+        full = full || verdict_of(e).nearly_full;
         scale.step_s = std::max(scale.step_s, e.step->time_s);
         scale.bytes = std::max({scale.bytes, e.memory.hbm,
                                 e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].most()});
     }
-    for (std::size_t i = 0; i < content.plans.size(); ++i)
-        draw_candidate(sheet, content, i, scale, taken && *taken == i);
+    for (std::size_t i = 0; i < content.plans.size(); ++i) draw_candidate(sheet, content, i, scale);
+    if (full) sheet.words("* with the usual buffers, not with the largest that were measured", sheet.faint());
     sheet.gap();
 }
 

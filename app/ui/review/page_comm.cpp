@@ -4,13 +4,39 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
+
+namespace {
+
+// Joins calls that have all figures in common to one row, with the names of all. Returns true if there are
+// such.
+bool join_alike(Table& t, std::size_t name) {
+    std::vector<Table::Row> out;
+    for (const Table::Row& row : t.rows) {
+        const auto alike = std::find_if(out.begin(), out.end(), [&](const Table::Row& r) {
+            for (std::size_t i = 0; i < row.size(); ++i)
+                if (i != name && !(r[i] == row[i])) return false;
+            return true;
+        });
+        if (alike == out.end())
+            out.push_back(row);
+        else
+            (*alike)[name] = (*alike)[name].text() + "; " + row[name].text();
+    }
+    const bool any = out.size() < t.rows.size();
+    t.rows = std::move(out);
+    return any;
+}
+
+}  // namespace
 
 void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     const Evaluation& e = of.evaluation;
-    sheet.begin("Communication: what the GPUs say to each other");
+    sheet.section("Communication: what the GPUs say to each other");
     sheet.place(kCommunicationPage);
     if (!e.valid) return;
     if (e.comm.operations.empty()) {
@@ -42,7 +68,11 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
             all.rows[i][1] = all.rows[i][1].text() + "*";
             elsewhere = true;
         }
-    sheet.head("Every collective", sheet.table_start(all));
+    const bool joined = join_alike(all, 1);
+    sheet.head("Every collective", (joined ? sheet.paper().line() : 0) + sheet.table_start(all));
+    if (joined)
+        sheet.words("A row with several names has the figures of each of them, not of all together.",
+                    sheet.faint());
     sheet.table(all);
     if (elsewhere)
         sheet.words("* on the first or last stage, where another one works longest: in no sum.",

@@ -5,6 +5,7 @@
 #include "core/plan/problem.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pentamesh::ui {
 
@@ -101,6 +102,46 @@ std::string comparison_verdict(const ReviewContent& content) {
 
 namespace {
 
+// Returns the parts of the steps; a difference that is far below what is written of a step is 0.
+Table parts_of_steps(const PlanComparison& c) {
+    constexpr double kNoise = 1e-6;  // of the step
+    Table t = why_table(c);
+    const std::size_t n = c.plans.size();
+    for (Table::Row& row : t.rows)
+        for (std::size_t i = 1; i < n; ++i)
+            if (std::abs(row[n + i].number()) < kNoise * t.rows.back()[1].number()) row[n + i] = Cell(0.0);
+    return t;
+}
+
+// Returns the causes of each part of the step, a row for each plan, or one where all have the same.
+Table causes_of(const PlanComparison& c) {
+    constexpr std::string_view kBetween = " | ";
+    Table t;
+    t.columns = {{"part"}, {"plan"}, {"because"}};
+    for (const PartRow& p : c.why) {
+        std::string_view rest = p.because;
+        const bool one = rest.find(kBetween) == std::string_view::npos;
+        for (std::size_t i = 0; !rest.empty(); ++i) {
+            const std::string_view fact = rest.substr(0, rest.find(kBetween));
+            rest.remove_prefix(std::min(rest.size(), fact.size() + kBetween.size()));
+            t.rows.push_back({i == 0 ? p.part : "", one ? "all" : plan_letter(i), std::string(fact)});
+        }
+    }
+    return t;
+}
+
+// Draws the parts of more than two steps, and below them the causes.
+void why_of_many(ReviewSheet& sheet, const PlanComparison& c) {
+    const float line = sheet.paper().line();
+    const Table parts = without(parts_of_steps(c), {"because"}), causes = causes_of(c);
+    sheet.head("The parts of the step", line + sheet.table_start(parts));
+    if (c.why.empty()) sheet.words("Not every plan has a step.");
+    sheet.table(parts);
+    if (c.why.empty()) return;
+    sheet.head("Why", line + sheet.table_start(causes));
+    sheet.table(causes);
+}
+
 // Draws what differs between all plans, their figures, and why; the way from one to the other, of two.
 void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
     const PlanComparison& c = *content.comparison;
@@ -119,10 +160,10 @@ void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.table(worded_figures_table(c));
     }
     if (content.plans.size() == 2) both_meshes(sheet, content);
-    sheet.head("Why", line + sheet.table_start(why_table(c)));
+    if (content.plans.size() > 2) return why_of_many(sheet, c);
+    sheet.head("Why", line + sheet.table_start(parts_of_steps(c)));
     if (c.why.empty()) sheet.words("Not every plan has a step.");
-    sheet.table(why_table(c));
-    if (content.plans.size() > 2) return;
+    sheet.table(parts_of_steps(c));
     sheet.head("From A to B, each time the edit that gains most", line + sheet.table_start(path_table(c)));
     if (c.path.empty()) sheet.words(c.fields.empty() ? "No edit is needed." : "B has no step.");
     sheet.table(path_table(c));
@@ -151,11 +192,8 @@ void comparison_page(ReviewSheet& sheet, const ReviewContent& content) {
     if (two && !steps) {
         sheet.begin(decision_of(content, nullptr));
         sheet.words(comparison_verdict(content));
-    } else if (sheet.paper().wide || sheet.paper().one_a_page) {
-        sheet.begin(rest);
     } else {
-        sheet.go_on_as(rest);
-        sheet.gap(1);
+        sheet.section(rest);
     }
     name_plans(sheet, content);
     sheet.gap(0.4f);

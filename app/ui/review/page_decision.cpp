@@ -22,7 +22,7 @@ struct Point {
 
 // A figure on a scale: the range of the estimate, the plan's value, a limit, the proposal, what was measured.
 struct Card {
-    std::string label{}, value{}, unit{}, foot{}, foot_right{};
+    std::string label{}, head_right{}, value{}, unit{}, foot{}, foot_right{};
     Color color{};  // of the value
     double from = 0, to = 1, low = 0, high = 0;
     std::vector<Point> points{};
@@ -35,7 +35,9 @@ void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
     const float line = sheet.paper().line(), pad = sheet.paper().body * 0.7f;
     c.frame(box, t.hairline, 1, 6);
     Rect in = box.inset(pad, pad * 0.6f);
-    sheet.label(in.cut_top(line), card.label, sheet.faint());
+    Rect head = in.cut_top(line);
+    sheet.label(head.cut_left(c.text_width(card.label, sheet.faint()) + 6), card.label, sheet.faint());
+    sheet.label(head, card.head_right, {Face::regular, sheet.paper().small, t.secondary, 0}, Align::right);
     const TextStyle large{Face::semibold, sheet.paper().title * 1.25f, card.color, 0};
     Rect value = in.cut_top(sheet.paper().title * 1.5f);
     sheet.label(value.cut_left(c.text_width(card.value, large) + 2), card.value, large);
@@ -73,7 +75,12 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
     const MemoryFit fit = fit_of_plan(e);
     const double hbm = e.memory.hbm, peak = e.memory.peak();
     const Band time = band_of(s.time_s, s.error), mfu = band_of(s.mfu, s.error);
-    const auto with = [&](const std::string& figure) { return "then " + figure; };
+    constexpr std::size_t kShort = 14;
+    const std::string change = proposed == nullptr ? "" : change_words(content.plans[0], proposed->choice);
+    const auto with = [&](const std::string& figure) {
+        return change.size() <= kShort && !content.measured ? "with " + change + ": " + figure
+                                                            : "then " + figure;
+    };
     Card memory{.label = "memory of the fullest GPU",
                 .value = gib(peak),
                 .unit = "of " + memory_text(hbm),
@@ -104,6 +111,7 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
               .low = mfu.low,
               .high = mfu.high,
               .points = {{s.mfu, t.text}}};
+    step.head_right = training_cost_words(content.first());
     if (content.measured) {
         rate.measured = content.measured->mfu;
         rate.foot_right = "published run: " + percent(content.measured->mfu);
@@ -143,7 +151,7 @@ void draw_cards(ReviewSheet& sheet, const ReviewContent& content, const SearchRe
 bool decision_page(ReviewSheet& sheet, const ReviewContent& content) {
     const SearchResult* proposed = proposal_of(content);
     sheet.begin(decision_of(content, proposed));
-    draw_verdict(sheet, fit_of_plan(content.evaluations[0]), reason_of(content, proposed));
+    draw_verdict(sheet, &content.evaluations[0], reason_of(content, proposed));
     draw_cards(sheet, content, proposed);
     draw_where(sheet, content.first());
     return draw_columns(sheet, content, proposed);

@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-std::string fit_words(const Memory& m) {
+std::string held_words(const Memory& m) {
     const StageMemory& peak = m.stage[static_cast<std::size_t>(m.peak_stage)];
     std::string s = (m.stage.size() > 1 ? "A GPU of stage " + std::to_string(m.peak_stage) + " holds most: "
                                         : "Each GPU holds ")
@@ -56,19 +56,18 @@ Table stages_of(const Memory& m) {
 
 void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
-    sheet.begin("Memory: what each GPU holds");
+    sheet.section("Memory: what each GPU holds");
     sheet.place(kMemoryPage);
     const Memory& m = of.evaluation.memory;
     if (!of.evaluation.valid || m.stage.empty()) return;
-    sheet.words(fit_words(m), sheet.strong());
+    sheet.words(held_words(m), sheet.strong());
     sheet.gap(0.3f);
     draw_memory_bars(sheet, of);
     const Table stages = stages_of(m);
     const float line = sheet.paper().line();
-    sheet.head("By stage and category", 2 * line + sheet.table_start(stages));
-    sheet.words("In flight: micro-batches whose activations are held at the peak. Free: of "
-                    + memory_text(m.hbm, Zeros::kept)
-                    + ", as commonly measured and with the most that framework, NCCL and driver take.",
+    sheet.head("By stage and category", line + sheet.table_start(stages));
+    sheet.words("In flight: micro-batches that are held at the peak. Free: with the usual buffers, and with "
+                "the largest.",
                 sheet.faint());
     sheet.table(stages);
     const Table saved = savings_of_plan(of);

@@ -2,6 +2,7 @@
 // where each runs and whether it fits, and what each axis costs.
 #include "app/tables/compare.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/signs.h"
 #include "app/ui/review/decision_parts.h"
 #include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
@@ -9,9 +10,11 @@
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/mesh/mesh_strip.h"
+#include "core/explain/verdict.h"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +37,7 @@ float strip_row_height(const ReviewSheet& sheet) {
 
 void draw_strip_of(ReviewSheet& sheet, Rect room, const Reviewed& of, const std::string& letter) {
     const PrintedScene printed(of);
-    const Period period = period_of(printed.scene, 0);
+    const Period period = replica_of(printed.scene, 0);
     Rect head = room.cut_top(sheet.paper().line());
     sheet.label(head.cut_left(sheet.paper().body * 1.3f), letter, sheet.strong());
     if (period.nodes > 1) {
@@ -55,16 +58,16 @@ void draw_fit_of(ReviewSheet& sheet, Rect room, const Reviewed& of, double whole
     const Memory& m = of.evaluation.memory;
     const StageMemory& full = m.stage[static_cast<std::size_t>(m.peak_stage)];
     const MemoryFit fit = fit_of_plan(of.evaluation);
-    const Theme& t = sheet.theme();
     TextStyle style = sheet.strong();
-    style.color = fit == MemoryFit::yes ? t.text : fit == MemoryFit::no ? t.bad : t.amber;
+    if (const auto sign = verdict_of(of.evaluation).sign(); sign != MemoryFit::yes)
+        style.color = color_of(sheet.theme(), sign);
     const float line = sheet.paper().line();
     sheet.label(room.cut_top(line), gib(m.peak()) + " of " + memory_text(m.hbm), style);
     draw_memory_bar(sheet, room.cut_top(std::min(kTile, room.h - line)), full, m.hbm, whole);
     const double over = m.peak() - m.hbm, buffers = m.hbm - (full.total() - full.buffers);
     style.face = Face::regular;
     sheet.label(room.cut_top(line),
-                fit == MemoryFit::yes  ? "fits, " + memory_text(-over) + " free"
+                fit == MemoryFit::yes  ? fit_words(of.evaluation) + ", " + memory_text(-over) + " free"
                 : fit == MemoryFit::no ? "does not fit: " + memory_text(over) + " over"
                                        : "fits if buffers stay under " + memory_text(buffers),
                 style);
@@ -86,40 +89,56 @@ void draw_both(ReviewSheet& sheet, const ReviewContent& content) {
     }
 }
 
+// Holds the time of an axis in A and in B. ZeRO and context parallelism rename the groups in which gradients
+// and parameters move: where these differ they are one, dp.
 struct AxisPair {
-    GroupKind kind;
-    std::array<const MeshAxis*, 2> axis{};
-    std::string words;
+    std::string name;
+    const MeshAxis* shown = nullptr;
+    std::array<std::optional<double>, 2> time_s{};  // none: the axis is off
+    std::string words{};
 };
 
-std::string cost_words(const Reviewed& of, const MeshAxis* axis) {
-    if (axis == nullptr) return "off";
-    const AxisCost cost = cost_of(of.evaluation, *axis);
-    return cost.time_s > 0 ? time_text(cost.time_s) : "sends nothing";
+std::string axis_time_words(const std::optional<double>& time_s) {
+    return !time_s ? "off" : *time_s > 0 ? time_text(*time_s) : "sends nothing";
+}
+
+std::vector<AxisPair> pairs_of(const ReviewContent& content,
+                               const std::array<std::vector<MeshAxis>, 2>& axes) {
+    const auto data_axes = [&](std::size_t i) {
+        std::vector<GroupKind> out;
+        for (const MeshAxis& a : axes[i])
+            if (is_data_parallel(a.kind)) out.push_back(a.kind);
+        return out;
+    };
+    const bool join = data_axes(0) != data_axes(1);
+    std::vector<AxisPair> out;
+    for (std::size_t i = 0; i < 2; ++i)
+        for (const MeshAxis& a : axes[i]) {
+            const std::string name = join && is_data_parallel(a.kind) ? "dp" : axis_label(a.kind);
+            auto at = std::find_if(out.begin(), out.end(), [&](const AxisPair& p) { return p.name == name; });
+            if (at == out.end()) at = out.insert(out.end(), {name, &a});
+            at->time_s[i] =
+                at->time_s[i].value_or(0) + cost_of(content.of(content.compared(i)).evaluation, a).time_s;
+            if (name == "dp" && cost_of(content.of(content.compared(i)).evaluation, a).time_s > 0)
+                at->shown = &a;
+        }
+    for (AxisPair& p : out)
+        p.words = "A " + axis_time_words(p.time_s[0]) + " → B " + axis_time_words(p.time_s[1]);
+    return out;
 }
 
 // Returns the height; draws where `draw` says so.
 float draw_costs_of_both(ReviewSheet& sheet, const ReviewContent& content, bool draw) {
     std::array<std::vector<MeshAxis>, 2> axes;
-    std::vector<AxisPair> pairs;
     for (std::size_t i = 0; i < 2; ++i)
         axes[i] = axes_that_send(sheet.theme(), PrintedScene(content.of(content.compared(i))).scene);
-    for (std::size_t i = 0; i < 2; ++i)
-        for (const MeshAxis& a : axes[i]) {
-            auto at =
-                std::find_if(pairs.begin(), pairs.end(), [&](const AxisPair& p) { return p.kind == a.kind; });
-            if (at == pairs.end()) at = pairs.insert(pairs.end(), {a.kind, {}, {}});
-            at->axis[i] = &a;
-        }
+    const std::vector<AxisPair> pairs = pairs_of(content, axes);
     Canvas& c = sheet.canvas();
     const float line = sheet.paper().line(), sample = sheet.paper().body * 1.6f, apart = sheet.paper().body;
     float widest = 1;
-    for (AxisPair& p : pairs) {
-        p.words = "A " + cost_words(content.of(content.compared(0)), p.axis[0]) + " → B "
-                  + cost_words(content.of(content.compared(1)), p.axis[1]);
-        widest = std::max(widest, sample + c.text_width(axis_label(p.kind), sheet.strong()) + 8
+    for (const AxisPair& p : pairs)
+        widest = std::max(widest, sample + c.text_width(p.name, sheet.strong()) + 8
                                       + c.text_width(p.words, sheet.plain()) + apart);
-    }
     const auto columns = std::max<std::size_t>(
         1, std::min<std::size_t>(pairs.size(), static_cast<std::size_t>(sheet.width() / widest)));
     const std::size_t rows = (pairs.size() + columns - 1) / std::max<std::size_t>(1, columns);
@@ -130,11 +149,11 @@ float draw_costs_of_both(ReviewSheet& sheet, const ReviewContent& content, bool 
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         const std::size_t column = i % columns, row = i / columns;
         Rect cell{room.x + w * static_cast<float>(column), room.y + line * static_cast<float>(row), w, line};
-        const MeshAxis& shown = *(pairs[i].axis[1] != nullptr ? pairs[i].axis[1] : pairs[i].axis[0]);
+        const MeshAxis& shown = *pairs[i].shown;
         const Rect mark = cell.cut_left(sample);
         c.line({mark.x, mark.center().y}, {mark.right() - 6, mark.center().y}, shown.color, 3,
                shown.mark.dash);
-        const std::string name = axis_label(shown.kind);
+        const std::string& name = pairs[i].name;
         sheet.label(cell.cut_left(c.text_width(name, sheet.strong()) + 8), name, sheet.strong());
         sheet.label(cell, pairs[i].words, sheet.plain());
     }
@@ -146,7 +165,7 @@ float draw_costs_of_both(ReviewSheet& sheet, const ReviewContent& content, bool 
 void pair_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.begin(decision_of(content, nullptr));
     const auto taken = better_of(content);
-    draw_verdict(sheet, taken ? MemoryFit::yes : MemoryFit::no, reason_of(content, nullptr));
+    draw_verdict(sheet, taken ? &content.evaluations[*taken] : nullptr, reason_of(content, nullptr));
     pair_figures(sheet, content);
 }
 
@@ -154,7 +173,7 @@ void pair_figures(ReviewSheet& sheet, const ReviewContent& content) {
     const Evaluation &a = content.evaluations[content.compared(0)],
                      &b = content.evaluations[content.compared(1)];
     const float line = sheet.paper().line(), gap = line * 0.3f;
-    const float below = 2 * strip_row_height(sheet) + draw_costs_of_both(sheet, content, false) + 2 * gap;
+    const float below = 2 * strip_row_height(sheet) + draw_costs_of_both(sheet, content, false) + 2 * gap + 2;
     const float most = line * 17, least = line * 7;
     Rect chart = sheet.take(std::clamp(sheet.left() - below, least, most));
     Rect head = chart.cut_top(line);

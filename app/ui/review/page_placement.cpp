@@ -13,7 +13,7 @@ namespace pentamesh::ui {
 
 void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes) {
     const bool wide = sheet.paper().wide;
-    const std::size_t most = sheet.paper().one_a_page ? 1 : wide ? 3 : 2;
+    const std::size_t most = sheet.paper().one_a_page ? 1 : wide || axes.size() == 3 ? 3 : 2;
     const std::size_t rows = (axes.size() + most - 1) / most;
     const std::size_t columns = (axes.size() + rows - 1) / rows;
     const float gap = sheet.paper().body * 1.6f, line = sheet.paper().line();
@@ -42,9 +42,7 @@ void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<Gr
 namespace {
 
 // Says who waits when a node is lost, what survives, and how often it happens where the plan says so.
-void draw_failure(ReviewSheet& sheet, const Reviewed& of) {
-    const Failure f = lose_node(of.plan, of.evaluation.mesh, 0);
-    if (f.axes.empty()) return;
+std::string failure_words(const Reviewed& of, const Failure& f) {
     const std::string node(domain_name(of.plan.cluster));
     std::string words =
         "Without " + node + " 0 no step ends: " + with_commas(f.waiting) + " other GPUs wait. "
@@ -59,19 +57,32 @@ void draw_failure(ReviewSheet& sheet, const Reviewed& of) {
     if (cost.hours_between_failures && cost.goodput)
         words += ", and " + percent_text(*cost.goodput) + " of the time the training moves on";
     if (cost.hours_between_failures) words += ".";
-    const Table hit = failure_table(f);
-    sheet.head("If a " + node + " is lost",
-               sheet.words_height(words, sheet.width()) + sheet.table_start(hit));
-    sheet.words(words);
-    sheet.gap(0.3f);
-    sheet.table(hit);
+    return words;
+}
+
+// Returns a row for each axis: of how many groups the slowest link is which one, how many lose a GPU with the
+// node, and how many GPUs wait in those.
+Table groups_and_failure(const Reviewed& of, const Failure& failure) {
+    Table t = without(groups_table(of.plan, of.evaluation, kinds_of(of.evaluation), false),
+                      {"per_fast_domain", "sharing_node", "collectives", "slowest_tier"});
+    const Table hit = failure_table(failure);
+    const std::ptrdiff_t before = static_cast<std::ptrdiff_t>(t.columns.size()) - 1;
+    t.columns.insert(t.columns.begin() + before, {{"lose a GPU", Shown::count}, {"GPUs wait", Shown::count}});
+    for (Table::Row& row : t.rows) {
+        const auto same = std::find_if(hit.rows.begin(), hit.rows.end(),
+                                       [&](const Table::Row& r) { return r[0].text() == row[0].text(); });
+        const bool found = same != hit.rows.end();
+        row.insert(row.begin() + before,
+                   {found ? (*same)[1] : Cell(std::string()), found ? (*same)[3] : Cell(std::string())});
+    }
+    return t;
 }
 
 }  // namespace
 
 void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
-    sheet.begin("Placement: who talks to whom, over which link");
+    sheet.section("Placement: who talks to whom, over which link");
     if (!of.evaluation.valid) return;
     const std::vector<GroupKind> axes = axes_in_use(of.evaluation);
     if (axes.empty()) {
@@ -85,13 +96,15 @@ void placement_page(ReviewSheet& sheet, const ReviewContent& content) {
                 sheet.faint());
     sheet.gap(0.3f);
     draw_axes_grid(sheet, of, axes);
-    const Table groups = without(groups_table(of.plan, of.evaluation, kinds_of(of.evaluation), false),
-                                 {"per_fast_domain", "sharing_node", "collectives"});
-    sheet.head("Groups by link", sheet.paper().line() + sheet.table_start(groups));
-    sheet.words("Of how many groups the slowest link is this one. Combined axes below their parts.",
+    const Failure failure = lose_node(of.plan, of.evaluation.mesh, 0);
+    const Table groups = groups_and_failure(of, failure);
+    const std::string words = failure.axes.empty() ? "" : failure_words(of, failure);
+    sheet.head("Groups by link, and the loss of a " + std::string(domain_name(of.plan.cluster)),
+               sheet.words_height(words, sheet.width()) + sheet.paper().line() + sheet.table_start(groups));
+    sheet.words(words);
+    sheet.words("Over a link: of how many groups it is the slowest. Combined axes below their parts.",
                 sheet.faint());
     sheet.table(groups);
-    draw_failure(sheet, of);
 }
 
 }  // namespace pentamesh::ui

@@ -6,7 +6,7 @@
 namespace pentamesh::ui {
 
 void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
-    sheet.begin("Scale: how far the plan scales, and what sets the limit");
+    sheet.section("Scale: how far the plan scales, and what sets the limit");
     if (!content.scaling) return;
     const ScalePicture& picture = *content.scaling;
     const Scale& s = picture.scale;
@@ -25,20 +25,20 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
     if (s.crossings.empty()) sheet.words("Nothing, in this range.");
     for (const NamedTurn& t : named_turns(s)) {
         const std::string number = t.number > 0 ? std::to_string(t.number) + "   " : "";
-        std::string text = t.of->what + ". " + figures_of(s, *t.of);
+        const std::string figures = figures_of(s, *t.of);
+        std::string text = t.of->what + (figures.empty() ? "" : ". " + figures);
         if (!text.ends_with('.')) text += ".";
         sheet.entry(number + t.of->place, text, "");
     }
     sheet.head("Memory of the fullest GPU", 6 * line);
-    draw_scale_memory(ink, sheet.take(line * 6), plan, s);
+    draw_scale_memory(ink, sheet.take_grown(line * 6, line * 14), plan, s);
     if (picture.others.empty()) return;
     const float height = scale_bars_height(ink);
     sheet.head("The same question asked of other numbers of the plan", height + 2 * line);
     sheet.words("Seconds for the tokens of a step; below each value the memory of the fullest GPU, in GiB.",
                 sheet.faint());
     sheet.gap(0.3f);
-    const Rect room = sheet.take(height);
-    draw_scale_bars(ink, room, plan, picture.others);
+    draw_scale_bars(ink, sheet.take_grown(height, 1.6f * height), plan, picture.others);
 }
 
 }  // namespace pentamesh::ui

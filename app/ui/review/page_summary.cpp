@@ -150,12 +150,11 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
         said = decision_page(sheet, content);
         if (r.first_page_only) return;
     }
-    sheet.begin(r.title.empty() ? title_of(of.plan) : r.title);
+    if (!of.evaluation.valid && !content.comparison) impossible_page(sheet, content);
+    const std::string letter = content.comparison ? plan_letter(content.request.second_is_a ? 1 : 0) : "";
+    sheet.section(letter.empty() ? "The plan" : "Plan " + letter + ", on the pages from here on");
     if (!r.title.empty() && r.title != title_of(of.plan)) sheet.words(title_of(of.plan), sheet.strong());
     if (const std::string by = by_and_when(r); !by.empty()) sheet.words(by, sheet.faint());
-    if (content.comparison)
-        sheet.words("The pages from here on are of " + plan_letter(content.request.second_is_a ? 1 : 0) + ".",
-                    sheet.strong());
     sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
     if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
     sheet.gap();
@@ -165,10 +164,11 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
     }
     if (!said) author_words(sheet, of.plan.review);
     if (!of.plan.notes.empty()) {
-        sheet.head("Notes of the plan", sheet.paper().line() * 2);
+        sheet.head("Notes of the plan", sheet.words_height(of.plan.notes, sheet.width()));
         sheet.words(of.plan.notes);
         sheet.gap();
     }
+    if (!of.evaluation.valid && !content.comparison) return;  // they are on the first page
     sheet.head("Problems and advice", sheet.paper().line() * 2);
     draw_problem_list(sheet, of.evaluation);
 }

@@ -9,8 +9,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::size_t kWidest = 14;
-
 std::string step_words(const Step& s) {
     const Band r = band_of(s.time_s, s.error);
     return "A step takes " + time_text(s.time_s, Zeros::kept) + " (" + time_text(r.low, Zeros::kept) + " to "
@@ -49,7 +47,7 @@ std::string bubble_words(const Evaluation& e) {
 void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     const Evaluation& e = of.evaluation;
-    sheet.begin("Time: how long a step takes, and why");
+    sheet.section("Time: how long a step takes, and why");
     sheet.place(kTimePage);
     if (!e.valid) return;
     if (!e.step) {
@@ -58,8 +56,8 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     }
     sheet.words(step_words(*e.step), sheet.strong());
     sheet.gap(0.3f);
-    draw_waterfall_figure(sheet, sheet.take(std::min(sheet.whole(), waterfall_height(sheet, *e.step))),
-                          *e.step, e.step->time_s);
+    const float bars = std::min(sheet.whole(), waterfall_height(sheet, *e.step));
+    draw_waterfall_figure(sheet, sheet.take_grown(bars, 1.6f * bars), *e.step, e.step->time_s);
     sheet.gap(0.8f);
     const std::string bubble = bubble_words(e);
     const float words = sheet.words_height(bubble, sheet.width());
@@ -72,7 +70,8 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.gap(0.3f);
     if (pipeline) {
         sheet.need(std::min(figure, sheet.whole()));
-        draw_timeline_figure(sheet, sheet.take(std::min(figure, sheet.left())), e.timeline);
+        const float high = std::min(figure, sheet.left());
+        draw_timeline_figure(sheet, sheet.take_grown(high, 2.5f * high), e.timeline);
         sheet.gap(0.8f);
     }
     if (const Table cost = cost_table(of.plan, &*e.step); !cost.rows.empty()) {
@@ -81,15 +80,13 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     }
     if (!content.sensitivity) return;
     const Sensitivity& s = *content.sensitivity;
-    const std::size_t all = s.by_reach().size();
-    sheet.head("What the step depends on",
-               sheet.paper().line() * (4 + 1.2f * static_cast<float>(std::min(all, kWidest))));
-    sheet.words("Each factor and setting one step down and up, each figure of the hardware and constant 20 % "
-                "down and up, all else equal: by how much the time for the step's tokens changes. "
-                    + (all > kWidest ? sentence("The ", kWidest, " widest of ", all, ".") : std::string()),
-                sheet.faint());
+    sheet.head("What the step depends on", sheet.paper().line() * 14);
+    sheet.words(
+        "By how much the time for the step's tokens changes: settings one step down and up, hardware and "
+        "constants 20 %, all else equal.",
+        sheet.faint());
     sheet.gap(0.3f);
-    draw_tornado(sheet, of, s, kWidest);
+    draw_tornado(sheet, of, s);
 }
 
 }  // namespace pentamesh::ui

@@ -15,6 +15,14 @@
 
 namespace pentamesh::ui {
 
+// A plan that cannot be built, with the smallest changes that the rules name.
+struct MendedPlan {
+    Plan plan;
+    Evaluation evaluation;
+};
+// Returns nullopt where such changes do not make it possible.
+[[nodiscard]] std::optional<MendedPlan> mended_plan(const Plan& plan);
+
 // Holds all that the pages need, worked out once.
 struct ReviewContent {
     std::vector<Plan> plans;
@@ -29,6 +37,9 @@ struct ReviewContent {
     std::vector<SearchResult> tried{};      // one change each, of a valid plan's summary
     std::optional<MeasuredMfu> measured{};  // of a published run that is the first plan
     std::optional<ScalePicture> scaling{};  // present where its page is wanted
+    std::optional<MendedPlan> mended{};     // of an impossible first plan
+    bool proposal_nearly_full = false;      // the change that is proposed fits with the usual buffers only
+    void judge_proposal();
     // Gives the first plan the words of the request, where it has any.
     void take_words() {
         if (request.words) plans[0].review = *request.words;
@@ -74,6 +85,9 @@ void author_words(ReviewSheet& sheet, const AuthorWords& words);
 // Lists errors, warnings and advice, each with its change.
 void draw_problem_list(ReviewSheet& sheet, const Evaluation& e);
 
+// Returns what a page says first of a plan that cannot be built.
+[[nodiscard]] std::string impossible_decision(const ReviewContent& content);
+void impossible_page(ReviewSheet& sheet, const ReviewContent& content);
 // Draws the first page of the summary of a plan with a step. Returns false if some of the author's words had
 // no room on it.
 bool decision_page(ReviewSheet& sheet, const ReviewContent& content);

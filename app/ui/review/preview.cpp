@@ -26,9 +26,9 @@ struct Small {
 };
 
 ReviewSheet sheet_of(const Small& small, const ReviewContent& content, const ReviewRequest& request,
-                     std::function<Canvas(const std::string&)> turn, int pages) {
+                     SheetTarget target) {
     const std::string title = request.title.empty() ? title_of(content.plans[0]) : request.title;
-    return {{std::move(turn), pages},
+    return {std::move(target),
             small.paper,
             theme_of(request.theme),
             title,
@@ -54,14 +54,22 @@ void ReviewPages::count(const ReviewRequest& request) {
     c.request.second_is_a = true;
     c.take_words();
     const Small small({0, 0, 100, 100}, request);
-    ReviewSheet sheet = sheet_of(
-        small, c, request, [](const std::string&) { return Canvas(nullptr, 1); }, 0);
+    bool first = true, joined = false;
+    SheetTarget target{[](const std::string&) { return Canvas(nullptr, 1); }};
+    target.mark = [&](const SheetMark& m) {
+        if (m.kind != SheetMark::Kind::section || !std::exchange(first, false)) return;
+        joined = m.box.y > 0;
+    };
+    ReviewSheet sheet = sheet_of(small, c, request, std::move(target));
     begins_.clear();
     for (const ReviewPage p : c.pages) {
-        begins_.push_back(sheet.page());
+        first = true, joined = false;
+        const int before = sheet.page();
         draw_review_page(sheet, c, p);
+        begins_.push_back({before, joined});
     }
-    begins_.push_back(sheet.page());
+    all_ = sheet.page();
+    spare_ = sheet.spare();
     counted_ = request;
 }
 
@@ -74,28 +82,34 @@ int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, in
                && a.one_a_page == b.one_a_page;
     };
     if (!counted_ || !same(*counted_, request)) count(request);
-    const int all = begins_.back();
-    page = std::clamp(page, 1, std::max(1, all));
+    page = std::clamp(page, 1, std::max(1, all_));
     std::size_t at = 0;
-    while (at + 1 < content_->pages.size() && begins_[at + 1] < page) ++at;
-    int turned = begins_[at];
+    for (std::size_t i = 0; i < begins_.size(); ++i)
+        if (!begins_[i].joined && begins_[i].before < page) at = i;
+    int turned = begins_[at].before;
     const auto turn = [&](const std::string&) {
         return ++turned == page ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
     };
     {
         const Canvas::Clip clip = canvas.clip(small.shown);
-        ReviewSheet sheet = sheet_of(small, *content_, request, turn, all);
-        sheet.go_on_after(begins_[at]);
+        SheetTarget target{turn, all_};
+        target.spare = &spare_;
+        ReviewSheet sheet = sheet_of(small, *content_, request, std::move(target));
+        sheet.go_on_after(begins_[at].before);
         sheet.lay_at(small.corner());
-        draw_review_page(sheet, *content_, content_->pages[at]);
+        for (; at < begins_.size() && sheet.page() <= page; ++at)
+            draw_review_page(sheet, *content_, content_->pages[at]);
     }
     canvas.frame(small.shown, theme_of(request.theme).hairline, 1);
-    return all;
+    return all_;
 }
 
 ReviewFirstPage::ReviewFirstPage(const Presets& presets, const Plan& plan, const Evaluation& e)
     : content_(new ReviewContent{{plan}, {e}, presets, {}, {ReviewPage::summary}, {}, {}, 0, {}}) {
-    if (e.step) content_->tried = best_of_each_edit(plan, {.headroom = 0});
+    if (!e.valid) content_->mended = mended_plan(plan);
+    if (!e.step) return;
+    content_->tried = best_of_each_edit(plan, {.headroom = 0});
+    content_->judge_proposal();
 }
 
 ReviewFirstPage::~ReviewFirstPage() = default;
@@ -111,7 +125,7 @@ void ReviewFirstPage::draw(Canvas& canvas, Rect box, const ReviewRequest& reques
     };
     {
         const Canvas::Clip clip = canvas.clip(small.shown);
-        ReviewSheet sheet = sheet_of(small, *content_, request, turn, 0);
+        ReviewSheet sheet = sheet_of(small, *content_, request, {turn});
         sheet.lay_at(small.corner());
         summary_page(sheet, *content_);
     }

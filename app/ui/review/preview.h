@@ -26,7 +26,13 @@ class ReviewPages {
 
   private:
     std::unique_ptr<ReviewContent> content_;
-    std::vector<int> begins_;  // pages before each of content_->pages, and before the end
+    struct Begin {
+        int before = 0;       // pages
+        bool joined = false;  // it begins below another on one page
+    };
+    std::vector<Begin> begins_;  // of content_->pages
+    std::vector<float> spare_;   // of each page
+    int all_ = 0;                // pages
     std::optional<ReviewRequest> counted_;
     void count(const ReviewRequest& request);
 };

@@ -33,8 +33,7 @@ bool wants(const ReviewContent& c, ReviewPage page) {
 
 }  // namespace
 
-// An impossible plan has no figures: its pages have the request, the errors, and the constants, which hold
-// all the same.
+// An impossible plan has no figures: its pages have the request and the errors.
 std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, bool valid) {
     if (!request.pages.empty()) {
         if (!two
@@ -46,8 +45,7 @@ std::vector<ReviewPage> review_pages_of(const ReviewRequest& request, bool two, 
     std::vector<ReviewPage> out;
     for (int i = 0; i < kReviewPageCount; ++i) {
         const auto page = static_cast<ReviewPage>(i);
-        const bool figures =
-            page != ReviewPage::summary && page != ReviewPage::assumptions && page != ReviewPage::comparison;
+        const bool figures = page != ReviewPage::summary && page != ReviewPage::comparison;
         if (page == ReviewPage::assumptions && valid) out.push_back(ReviewPage::scale);  // they come last
         const bool placed = page == ReviewPage::comparison || page == ReviewPage::scale;
         if ((valid || !figures) && !placed) out.push_back(page);
@@ -76,6 +74,8 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
     }
     if (e.step && wants(c, ReviewPage::scale)) c.scaling = scale_picture_of(plans[0], {});
     if (e.step && wants(c, ReviewPage::summary)) c.tried = best_of_each_edit(plans[0], {.headroom = 0});
+    c.judge_proposal();
+    if (!e.valid) c.mended = mended_plan(plans[0]);
     if (plans.size() > 1 && (wants(c, ReviewPage::comparison) || wants(c, ReviewPage::summary))) {
         if (request.second_is_a)
             c.comparison =
@@ -113,6 +113,7 @@ struct Printer {
     int pages = 0;
     int cut = 0;                     // texts that did not fit
     std::vector<SheetMark> marks{};  // of all pages
+    std::vector<float> spare{};      // of each page, as they were counted
 
     // Returns where links of that name lead to; null: nowhere.
     [[nodiscard]] const SheetMark* place(const std::string& name) const {
@@ -125,7 +126,7 @@ struct Printer {
     ReviewSheet sheet(std::function<Canvas(const std::string&)> turn,
                       std::function<void(const SheetMark&)> mark = {},
                       std::function<void(std::string_view)> piece = {}) {
-        return {{std::move(turn), pages, std::move(mark), std::move(piece)},
+        return {{std::move(turn), pages, std::move(mark), std::move(piece), &spare},
                 paper,
                 theme_of(content.request.theme),
                 title,
@@ -135,12 +136,14 @@ struct Printer {
     void count_pages() {
         pages = 0;
         marks.clear();
+        spare.clear();
         if (content.request.text_runs != nullptr) content.request.text_runs->clear();
         Page blank(PageSpec{PageFormat::none, paper.size, faces, "", {}, 1, content.request.text_runs});
         ReviewSheet s = sheet([&](const std::string&) { return Canvas(nullptr, 1, &blank); },
                               [&](const SheetMark& m) { marks.push_back(m); });
         draw_pages(s, content);
         pages = s.page();
+        spare = s.spare();
         cut = s.cut();
     }
     [[nodiscard]] PageSpec spec(PageFormat format, bool with_plan) const {

@@ -32,6 +32,25 @@ void ReviewSheet::begin(std::string section) {
     mark(SheetMark::Kind::section, section_, {0, 0, paper_.size.x, 1});
 }
 
+void ReviewSheet::section(std::string name, float behind) {
+    constexpr float kLeastShare = 0.3f;  // of a page
+    if (columns_ > 1) columns(1);
+    const TextStyle style{Face::semibold, paper_.title * 0.9f, theme_.text, 0};
+    const float line = style.size * 1.3f, above = paper_.line() * 1.2f;
+    const bool joins = !paper_.wide && !paper_.one_a_page && page_ > 0
+                       && room_.h >= std::max(above + line + behind, kLeastShare * whole_);
+    if (!joins) return begin(std::move(name));
+    section_ = std::move(name);
+    heading_.clear();
+    room_.cut_top(above * 0.6f);
+    canvas_.line({room_.x, room_.y}, {room_.right(), room_.y}, theme_.hairline);
+    room_.cut_top(above * 0.4f);
+    mark(SheetMark::Kind::section, section_, {room_.x, room_.y, room_.w, line});
+    const Piece piece(*this, "H1");
+    room_.cut_top(canvas_.paragraph(room_, section_, style, line));
+    room_.cut_top(paper_.line() * 0.3f);
+}
+
 void ReviewSheet::begin_bare() {
     canvas_ = target_.turn(section_);
     ++page_;
@@ -85,7 +104,29 @@ void ReviewSheet::entry(std::string_view head, std::string_view text, std::strin
     gap(0.25f);
 }
 
+void ReviewSheet::note_spare(std::vector<float>& spare) const {
+    if (page_ <= 0 || grew_on_ != page_ || columns_ > 1) return;
+    spare.resize(std::max(spare.size(), static_cast<std::size_t>(page_)));
+    spare[static_cast<std::size_t>(page_) - 1] = std::max(0.0f, room_.h - 2);
+}
+
+std::vector<float> ReviewSheet::spare() const {
+    std::vector<float> out = spare_;
+    note_spare(out);
+    return out;
+}
+
+Rect ReviewSheet::take_grown(float height, float most) {
+    need(std::min(height, whole_));
+    const auto page = static_cast<std::size_t>(std::max(0, page_ - 1));
+    if (grew_on_ != page_ && target_.spare != nullptr && page < target_.spare->size())
+        height = std::max(height, std::min(most, height + (*target_.spare)[page]));
+    grew_on_ = page_;
+    return take(height);
+}
+
 void ReviewSheet::turn_page(bool continued) {
+    note_spare(spare_);
     const std::vector<std::string> open = std::exchange(pieces_, {});
     for (std::size_t i = 0; i < open.size() && target_.piece; ++i) target_.piece("");
     canvas_ = target_.turn(section_);
@@ -106,7 +147,9 @@ void ReviewSheet::turn_page(bool continued) {
 
     const TextStyle title{Face::semibold, paper_.title, theme_.text, 0};
     const float h = paper_.title * 1.3f;
-    const std::string words = (heading_.empty() ? section_ : heading_) + (continued ? ", continued" : "");
+    std::string words = heading_.empty() ? section_ : heading_;
+    if (continued && words.ends_with('.')) words.pop_back();
+    if (continued) words += ", continued";
     const bool part = !heading_.empty() && section_ != plan_title_;
     const std::string under = (part ? section_ + "  ·  " : "") + plan_title_;
     {

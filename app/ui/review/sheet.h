@@ -28,6 +28,7 @@ struct SheetTarget {
     int pages = 0;                                       // the number of pages; 0: not known yet
     std::function<void(const SheetMark&)> mark{};        // gets what stands where, page after page
     std::function<void(std::string_view name)> piece{};  // begins a piece as Page does; "" ends the last one
+    const std::vector<float>* spare = nullptr;           // of a sheet that was filled before: its spare()
 };
 
 class ReviewSheet {
@@ -56,8 +57,9 @@ class ReviewSheet {
     void go_on_after(int pages) { page_ = pages; }
     // Begins a new page of that name.
     void begin(std::string section);
-    // Sets the name of the pages that follow; this one goes on.
-    void go_on_as(std::string section) { section_ = std::move(section); }
+    // Begins a part of the document: a new page, or on upright paper what is left of this one, where that is
+    // a good part of a page and has room for `behind` below the name.
+    void section(std::string name, float behind = 0);
     // Begins a page without title and foot, for a figure by itself.
     void begin_bare();
     // Sets all that follows in so many columns, each filled before the next one and the next page; 1 means as
@@ -74,6 +76,11 @@ class ReviewSheet {
     void need(float height);
     // Returns a strip as wide as the page.
     [[nodiscard]] Rect take(float height);
+    // Returns such a strip for a figure that may be as high as `most`: the first one of a page gets what
+    // would stay empty below it, as far as a sheet that was filled before says so.
+    [[nodiscard]] Rect take_grown(float height, float most);
+    // Returns what stayed empty on each page that has such a figure.
+    [[nodiscard]] std::vector<float> spare() const;
     void gap(float lines = 0.5f);
     // Writes a heading that is kept on one page with `behind` of the content after it; it is the page's title
     // where each has its own.
@@ -127,6 +134,8 @@ class ReviewSheet {
     int columns_ = 1, column_ = 0;
     Rect body_{};        // of the page, what the columns share
     float deepest_ = 0;  // the lower end of this page's longest column
+    int grew_on_ = 0;    // the page whose first figure may grow
+    std::vector<float> spare_{};
 
     // Holds columns of a table that are side by side, and their places.
     struct Part {
@@ -135,6 +144,7 @@ class ReviewSheet {
         float size = 0;  // of type
     };
     using Lines = std::vector<std::vector<std::string_view>>;  // of each cell of a row
+    void note_spare(std::vector<float>& spare) const;
     void turn(bool continued);
     void turn_page(bool continued);
     void next_column();

@@ -11,8 +11,8 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::size_t kShortTable = 8;  // rows of a table that is not parted from its heading, or within
-constexpr float kMostWord = 0.34f;      // of the page's width: a longer word is broken
+constexpr std::size_t kShortTable = 12;  // rows of a table that is not parted from its heading, or within
+constexpr float kMostWord = 0.34f;       // of the page's width: a longer word is broken
 
 TextStyle cell_style(const ReviewSheet& sheet, float size) {
     return {Face::regular, size, sheet.theme().text, 0};

@@ -75,28 +75,51 @@ std::string node_words(const Scene& scene, const Period& p, std::int64_t node, b
     return first_or_last ? name + " " + at : at;
 }
 
+// Returns how many neighbouring GPUs the axis and those inside it make.
+std::int64_t extent_of(const MeshAxis& a) {
+    return a.factors.factor[0].stride * a.factors.factor[0].size;
+}
+
+// Returns the period that ends with the axis; 0 nodes: it is not made of whole nodes.
+Period period_with(const Scene& scene, std::int64_t rank, const MeshAxis& a) {
+    Period p;
+    const Mesh& mesh = scene.evaluation.mesh;
+    const std::int64_t domain = domain_of(scene.plan.cluster, 0), extent = extent_of(a);
+    if (extent % domain != 0 || mesh.world % extent != 0) return p;
+    p.nodes = extent / domain;
+    p.count = mesh.world / extent;
+    p.first_node = rank / extent * p.nodes;
+    p.axis = a.kind;
+    p.noun = noun_of(scene.plan, mesh, extent, a.kind);
+    return p;
+}
+
+// Returns the axis that joins a node to the next one: the innermost that has both in one group.
+const MeshAxis* joining(const MeshAxes& axes, std::int64_t node, std::int64_t domain) {
+    for (const MeshAxis& a : axes.span())
+        if (extent_of(a) > domain && (node + 1) * domain % extent_of(a) != 0) return &a;
+    return nullptr;
+}
+
 }  // namespace
 
 Period period_of(const Scene& scene, std::int64_t rank) {
-    Period p;
-    const Cluster& cluster = scene.plan.cluster;
-    if (cluster.tiers.empty()) return p;
-    const Mesh& mesh = scene.evaluation.mesh;
-    const std::int64_t domain = domain_of(cluster, 0);
+    if (scene.plan.cluster.tiers.empty()) return {};
+    const MeshAxes axes = axes_of({}, scene);
+    for (const MeshAxis& a : axes.span())
+        if (extent_of(a) > domain_of(scene.plan.cluster, 0)) return period_with(scene, rank, a);
+    return {};
+}
+
+Period replica_of(const Scene& scene, std::int64_t rank) {
+    const std::int64_t gpus = data_unit_of(scene.evaluation.mesh, scene.plan.layout.zero == 3).rank;
     const MeshAxes axes = axes_of({}, scene);
     for (const MeshAxis& a : axes.span()) {
-        const Factor& f = a.factors.factor[0];
-        const std::int64_t extent = f.stride * f.size;
-        if (extent <= domain) continue;
-        if (extent % domain != 0 || mesh.world % extent != 0) return p;
-        p.nodes = extent / domain;
-        p.count = mesh.world / extent;
-        p.first_node = rank / extent * p.nodes;
-        p.axis = a.kind;
-        p.noun = noun_of(scene.plan, mesh, extent, a.kind);
-        return p;
+        if (is_data_parallel(a.kind) || is_expert(a.kind)) break;
+        if (extent_of(a) == gpus)
+            if (Period p = period_with(scene, rank, a); p.nodes > 1) return p;
     }
-    return p;
+    return period_of(scene, rank);
 }
 
 CellGrid node_grid(Rect r, std::int64_t domain) {
@@ -155,17 +178,18 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
         const bool hops = i + 1 < at.shown() && !(at.cut() && i + 1 == kFirstTiles);
         float x = r.center().x;
         for (const MeshAxis& a : axes.span()) {
-            if (a.kind == p.axis && hops) {
-                const std::array<Vec2, 2> hop{Vec2{r.right(), r.center().y},
-                                              Vec2{at.at(i + 1).x, r.center().y}};
-                draw_link(c, theme.window.alpha(0), hop, a.color, a.mark.dash, 2, false);
-            } else if (a.stride() >= p.nodes * domain) {  // what leaves the period goes down from every node
-                c.line({x, r.bottom()}, {x, r.bottom() + 12}, a.color, 2, a.mark.dash);
-                x += 6;
-            }
+            if (a.stride() < p.nodes * domain) continue;  // what leaves the period goes down from every node
+            c.line({x, r.bottom()}, {x, r.bottom() + 12}, a.color, 2, a.mark.dash);
+            x += 6;
+        }
+        if (const MeshAxis* a = hops ? joining(axes, node, domain) : nullptr) {
+            const std::array<Vec2, 2> hop{Vec2{r.right(), r.center().y}, Vec2{at.at(i + 1).x, r.center().y}};
+            draw_link(c, theme.window.alpha(0), hop, a->color, a->mark.dash, 2, false);
         }
         draw_node(c, theme, r, scene, rank, closed, color, node);
         const bool edge = i == 0 || i + 1 == at.shown(), own = node == rank / domain;
+        // Nodes of one place have its name once.
+        if (!edge && node_words(scene, p, node, false) == node_words(scene, p, node - 1, false)) continue;
         const TextStyle style = own ? TextStyle{Face::semibold, type, theme.text, 0} : plain;
         std::string words = node_words(scene, p, node, edge);
         float w = c.text_width(words, style) + 4;
@@ -179,8 +203,8 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
             c.text_in({left, r.bottom() + 13, w, line}, words, style, Align::center);
     }
     if (at.cut()) {
-        const float x = at.origin.x + static_cast<float>(kFirstTiles) * at.pitch;
-        c.text_in({x - at.pitch * 0.1f, at.origin.y, at.pitch, tile},
+        const float x = at.at(kFirstTiles - 1).right();
+        c.text_in({x, at.origin.y, at.at(kFirstTiles).x - x, tile},
                   thousands(p.nodes - kFirstTiles - 1) + " more", title, Align::center);
     }
 }

@@ -20,6 +20,9 @@ struct Period {
     std::string noun;                        // "replica", "stage", "cp group"
 };
 [[nodiscard]] Period period_of(const Scene& scene, std::int64_t rank);
+// Returns all nodes of the rank's replica, or of its data-parallel rank, where they are neighbours; else
+// period_of.
+[[nodiscard]] Period replica_of(const Scene& scene, std::int64_t rank);
 
 inline constexpr float kStripTile = 58;  // the largest height of a node in it
 // Returns the height of a strip with nodes of this height, and of its title, which a low one lacks.
