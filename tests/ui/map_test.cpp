@@ -62,8 +62,9 @@ TEST_CASE("the map's pages, and FSDP and SP as rows of their own") {
     REQUIRE(d.click("map.style", 1));
     d.click("map.row", row(MapRowId::dp));
     CHECK(d.shell.selection().group == GroupKind::dp_replicate);
-    REQUIRE(d.click("map.page", 2));
     CHECK(d.drawn("map.sits", row(MapRowId::zero)));
+    REQUIRE(d.click("map.page", 2));
+    CHECK(d.drawn("map.race.play"));
     REQUIRE(d.click("map.page", 3));
     REQUIRE(d.click("map.recipe", 0));
     CHECK(d.shell.selection().group == GroupKind::tp);

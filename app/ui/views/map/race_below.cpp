@@ -38,8 +38,9 @@ void draw_tick_lines(Ui& ui, const TickPlace& place, double ticks, Color color) 
     const auto n = static_cast<int>(std::ceil(ticks - 1e-9));
     const float w = n <= 12 ? 4.0f : 2.0f, pitch = n <= 12 ? 9.0f : kTickPitch;
     for (int i = 0; i < n; ++i) {
-        const Vec2 at{place.room.x + static_cast<float>(i % per_line) * pitch,
-                      place.room.y + 4 + static_cast<float>(i / per_line) * kTickLine};
+        const int line = i / per_line, in_line = i % per_line;
+        const Vec2 at{place.room.x + static_cast<float>(in_line) * pitch,
+                      place.room.y + 4 + static_cast<float>(line) * kTickLine};
         const double last = ticks - i;  // the last may stand for a part
         ui.canvas().rect({at.x, at.y, w, last < 1 ? std::max(2.0f, kTick * static_cast<float>(last)) : kTick},
                          color);

@@ -175,7 +175,8 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 
 std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state,
                                  std::uint64_t revision) {
-    const bool space = state.page == MapPage::wires && takes_space(ui, room, scene);
+    const Rect whole{room.x, head_row.y, room.w, room.bottom() - head_row.y};  // with its tabs and switches
+    const bool space = state.page == MapPage::wires && takes_space(ui, whole, scene);
     keep(scene, state, revision);
     switches(ui, head_row, room, scene, state);
     keep(scene, state, revision);
