@@ -83,7 +83,7 @@ std::string tooltip_of(const ZeroRungs& all, const ZeroRung& r) {
            + (r.lacks.empty() ? "" : "\n" + r.lacks);
 }
 
-// What every copy keeps is hatched, what is shared out is solid.
+// A part that every copy keeps is hatched, one that is shared out is solid.
 void fill_part_of_rung(Ui& ui, Rect part, std::size_t k, const ZeroRungs& all, const ZeroRung& r) {
     const bool copied = k < kStates && all.ranks > 1 && !r.shared[k];
     fill_memory(ui.canvas(), ui.theme(), part, static_cast<MemoryCategory>(k), copied ? 0.22f : 1.0f);
