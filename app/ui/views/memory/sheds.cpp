@@ -274,7 +274,8 @@ void draw_total_of(Ui& ui, Rect row, const ZeroRungs& all, const ZeroRung& r) {
             ui.canvas().text_in(row.cut_right(w), "this plan", ui.small(Tone::text), Align::right);
     }
     write_left(ui, row, memory_text(r.held.total()), bold, 8);
-    if (row.w > 40) ui.label(row, all.stages > 1 ? "on this GPU" : "on every GPU", ui.small());
+    const std::string_view whose = all.stages > 1 ? "on this GPU" : "on every GPU";
+    if (ui.canvas().text_width(whose, ui.small()) <= row.w) ui.canvas().text_in(row, whose, ui.small());
 }
 
 bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std::size_t i, bool asked) {
