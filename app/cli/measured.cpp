@@ -117,7 +117,9 @@ std::vector<std::string> whatif_lines(const runs::WhatIf& w) {
                      count_text(w.stages, "stage"), " a step takes ", time_text(w.measured_s),
                      " as measured and ", time_text(w.ideal_s),
                      " if all workers were equally fast: a slowdown of ", three_digits(w.slowdown), "."),
-            sentence("The slowest ", w.worst, " of ", w.workers.size(), " workers explain ",
+            sentence("Of ", w.workers.size(), " workers the slowest ",
+                     w.worst == 1 ? "one explains "
+                                  : with_commas(static_cast<std::int64_t>(w.worst)) + " explain ",
                      percent_text(w.worst_share), " of what is lost, the last stage ",
                      percent_text(w.last_stage_share), ".")};
 }
