@@ -319,7 +319,7 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     CHECK(has(text, " GPU-hours for 1e9 tokens"));
     // Nothing is better by a hundredth where the program says so.
     const Plan good = shipped().plan("llama-3.1-405b-16k");
-    CHECK(has(joined(text_of({good}, request)), "no single change that was tried gains 1 %."));
+    CHECK(has(flat(joined(text_of({good}, request))), "no single change that was tried gains 1 %."));
     const double own = evaluate(good).step->time_s;
     for (const SearchResult& r : best_of_each_edit(good, {.headroom = 0})) CHECK(r.step_s > 0.99 * own);
     // A gain below the estimate's own range is said with a condition.
@@ -327,7 +327,7 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     const double gain =
         1 - best_of_each_edit(near, {.headroom = 0}).front().step_s / evaluate(near).step->time_s;
     REQUIRE(gain < evaluate(near).step->error);
-    CHECK(has(joined(text_of({near}, request)), "Run it with ep 32 if that measures faster: "));
+    CHECK(has(flat(joined(text_of({near}, request))), "Run it with ep 32 if that measures faster: "));
     // The author's words win.
     Plan said = good;
     said.review = {.decision = "We buy no GPUs this year.",
