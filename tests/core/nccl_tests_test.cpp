@@ -158,7 +158,7 @@ TEST_CASE("a test on some GPUs of each node is warned: in a step the others use 
             read_nccl_tests(made_table(plan, Collective::all_gather, 4, each, "none") + "# all_gather_perf",
                             "t", plan.cluster);
         return std::any_of(m.problems.begin(), m.problems.end(),
-                           [](const ImportProblem& p) { return p.id == "part-of-a-node"; });
+                           [](const ImportProblem& p) { return p.code == "part-of-a-node"; });
     };
     CHECK(warned(1));
     CHECK(warned(4));
