@@ -43,7 +43,9 @@ bool letter_typed() {
     const ImGuiIO& io = ImGui::GetIO();
     const TypedAhead& ahead = surface_state().typed_ahead;
     if (ahead.was_expected && !ahead.letters.empty()) return true;
-    if (io.WantTextInput || io.KeyCtrl != io.KeyAlt) return false;  // both: AltGr
+    // A field that Tab left in this frame still wants text by Dear ImGui's account.
+    if (io.WantTextInput && ImGui::GetActiveID() != 0) return false;
+    if (io.KeyCtrl != io.KeyAlt) return false;  // both: AltGr
     const ImVector<ImWchar>& queue = io.InputQueueCharacters;
     return std::any_of(queue.begin(), queue.end(), [](ImWchar c) { return c > kSpace && c != kDelete; });
 }

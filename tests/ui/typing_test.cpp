@@ -157,14 +157,20 @@ Key key_of(int code) {
 void report(Driver& d, std::string_view typed, std::size_t at_once) {
     const std::vector<KeyQueue::Event> reports = reports_of(typed);
     KeyQueue keys;
+    bool field_opens = false;
     for (std::size_t i = 0; i < reports.size() || !keys.empty();) {
         for (std::size_t n = 0; n < at_once && i < reports.size(); ++n) keys.add(reports[i++]);
-        for (const KeyQueue::Event& e : keys.next_frame(text_expected())) {
+        for (const KeyQueue::Event& e : keys.next_frame(field_opens)) {
             if (e.letter) d.input.text += static_cast<char>(e.character);
             if (!e.letter && e.action == 1) d.input.keys_down = {key_of(e.key)};
             d.input.ctrl = d.input.shift = d.input.ctrl || e.modifiers != 0;
         }
-        d.frame();
+        d.time_s += 1.0 / 60;
+        d.surface.frame(d.input, d.time_s, [&](const FrameInfo& info) {
+            d.shell.frame(info);
+            field_opens = text_expected();
+        });
+        d.input.text.clear();
         d.input.keys_down.clear();
         d.input.ctrl = d.input.shift = false;
     }
