@@ -1,5 +1,5 @@
 // Answers queries about how far a plan scales: what a GPU computes while a byte crosses a wire, how long an
-// axis is on its wire beside the compute, and on how many GPUs it takes longer.
+// axis is on its wire against the compute, and on how many GPUs it takes longer.
 #include "core/decide/scale.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
