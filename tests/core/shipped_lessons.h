@@ -11,9 +11,9 @@
 
 namespace pentamesh::test {
 
-inline constexpr LessonView kLessonViews[] = {{"dashboard"}, {"mesh"},     {"zoom"}, {"shards"},  {"map"},
-                                              {"memory"},    {"timeline"}, {"comm"}, {"tensors"}, {"step"},
-                                              {"compare"},   {"search"},   {"layer"}};
+inline constexpr LessonView kLessonViews[] = {{"dashboard"}, {"mesh"},     {"zoom"},  {"shards"},  {"map"},
+                                              {"memory"},    {"timeline"}, {"comm"},  {"tensors"}, {"step"},
+                                              {"compare"},   {"search"},   {"layer"}, {"scale"}};
 
 // The window's tests walk each page of a step; here a named page is no mistake.
 inline ParsedLesson parse_shipped(const std::filesystem::path& file) {

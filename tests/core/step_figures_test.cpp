@@ -139,10 +139,10 @@ TEST_CASE("a constant of the efficiency has its unit, and the least that a plan 
     for (const Constant& c : list_constants(p, presets())) {
         if (c.section != ConstantSection::efficiency) continue;
         CAPTURE(c.id);
-        const bool time = c.name == "kernel" || c.name == "launch" || c.name == "step";
+        const bool time = c.id.ends_with("_s");
         CHECK(c.unit == (time ? Constant::Unit::seconds : Constant::Unit::share));
         CHECK(c.most == (time ? 3600 : 1));
-        const bool may_be_none = time || c.name == "overlap" || c.name == "error";
+        const bool may_be_none = time || c.id == "efficiency.overlap" || c.id == "efficiency.error";
         CHECK((c.least == 0) == may_be_none);
         CHECK(c.value >= c.least);
         // The reader takes the same least, and nothing below it.

@@ -27,9 +27,7 @@ TEST_CASE("a new plan is one GPU, a preset is the preset") {
     CHECK(d.plan().cluster.gpus == 1);
     run_command(d, "open preset: Llama 3 70B");
     CHECK(d.plan().model.name == d.presets.model("llama-3-70b").name);
-    run_command(d, "open a preset");
-    d.type(" hsdp");  // goes on in the palette's field
-    d.press({Key::enter});
+    run_command(d, "open preset: HSDP");
     CHECK(d.plan() == d.presets.plan("hsdp-64"));
 }
 

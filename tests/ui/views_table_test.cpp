@@ -94,10 +94,12 @@ TEST_CASE("an impossible plan shows no figures in any view, table, dashboard or 
             r.text_runs = &runs;
             (void)make_picture(presets, plan, r, "png", fonts());
             REQUIRE_FALSE(runs.empty());
-            bool reason = false;
+            bool reason = false, mended = false;
             for (const TextRun& run : runs) {
                 CAPTURE(run.text);
-                CHECK_FALSE(std::regex_search(run.text, figure));
+                // A review goes on with the smallest change that can be run, and that plan's figures.
+                mended = mended || (view == "review" && run.text.starts_with("With "));
+                CHECK((mended || !std::regex_search(run.text, figure)));
                 reason =
                     reason || e.problems.front().message.find(run.text.substr(0, 12)) != std::string::npos;
             }
