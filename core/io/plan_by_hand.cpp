@@ -339,7 +339,8 @@ constexpr std::string_view kRecompute = "/training/recompute";
 // Returns the choice of what is recomputed as a plan file says it, with one part as typed. Its own word again
 // keeps the parts.
 json with_recompute_part(const json& now, const RecomputeChoice& choice, std::string_view part, json value) {
-    if (part.empty()) return value == name_of(choice.kind) ? now : std::move(value);
+    if (part.empty() && value == name_of(choice.kind)) return now;
+    if (part.empty()) return value;
     if (part == "method" && value == name_of(choice.method)) return now;
     json parts = now.is_object() ? now : json::object();
     if (now == name_of(Recompute::selective)) parts["modules"] = {name_of(RecomputeModule::core_attn)};

@@ -60,7 +60,7 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of);
 
 // Draws the memory of a stage's GPU as one bar with its line, its range and what is over the line; `whole` is
 // what the room's width stands for.
-void draw_memory_bar(ReviewSheet& sheet, Rect bar, const StageMemory& stage, double hbm, double whole);
+void draw_memory_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, double hbm, double whole);
 
 // Draws the way from one step to another: a bar for each part that differs, gains first, its cause below it.
 // Precondition: the comparison is of two plans that have a step.

@@ -13,9 +13,10 @@ namespace {
 const ScalePoint* shown_point(const Scale& scale) {
     const ScalePoint* own = scale.at(scale.own);
     if (own != nullptr && own->possible()) return own;
-    for (auto it = scale.points.rbegin(); it != scale.points.rend(); ++it)
-        if (it->possible()) return &*it;
-    return nullptr;
+    const ScalePoint* last = nullptr;
+    for (const ScalePoint& point : scale.points)
+        if (point.possible()) last = &point;
+    return last;
 }
 
 void draw_mark(const ScaleInk& ink, Vec2 at, int number) {
