@@ -16,35 +16,49 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr std::int64_t kMostBars = 8, kBarsOfMany = 4;
-constexpr float kPanelGap = 14, kSide = 84, kWireRow = 32;
+constexpr float kPanelGap = 10, kSide = 84, kNarrowSide = 66, kWireRow = 32;
 // From the bottom: what ZeRO shares out lies on top, so that it falls from there.
 constexpr std::array<std::size_t, kCategoryCount> kStack{kBuffers, 3, 0, 1, 2};
 
 // Says what has room in a panel, the same in all of them, and its scale.
 struct Shape {
     bool calls = false, wires = false;  // a line of what is sent; bars of it, with words
-    bool lacks = false;                 // a stage says that its software does not run it
     float foot = 0;                     // height of what stands below the bars
     std::size_t most_wires = 0;
     double top = 0;        // bytes at the top of the plot
     double most_sent = 0;  // bytes of the longest bar of a wire
 };
 
-Shape shape_of(Ui& ui, Rect room, const ZeroRungs& all) {
+float panel_pad(float panel) {
+    return panel < 200 ? 8 : 12;
+}
+
+// Returns the words under the wires.
+std::string words_below(const ZeroRungs& all, const ZeroRung& r) {
+    std::string words = r.zero == 0 && all.ranks > 1 ? "hatched: every copy keeps it whole" : r.wire_words;
+    if (!words.empty() && r.gathered > 0) words += " (framed, while they are here)";
+    return words;
+}
+
+// `panel` is the width of one.
+Shape shape_of(Ui& ui, Rect room, float panel, const ZeroRungs& all) {
     Shape s;
+    const float width = panel - 2 * panel_pad(panel);
+    float words = 0;
     s.top = all.hbm;
     for (const ZeroRung& r : all.rung) {
         s.top = std::max(s.top, r.held.total());
         s.most_wires = std::max(s.most_wires, r.wires.size());
-        s.lacks = s.lacks || !r.lacks.empty();
+        const float h =
+            ui.canvas().paragraph_height(width, words_below(all, r), ui.small(), 17)
+            + (r.lacks.empty() ? 0 : ui.canvas().paragraph_height(width, r.lacks, ui.small(), 17));
+        words = std::max(words, h);
         for (const ZeroWire& w : r.wires) s.most_sent = std::max(s.most_sent, w.sent_bytes);
     }
     s.top = ui.kept_scale("sheds.top", s.top);
     s.wires = room.h >= 430;
     s.calls = !s.wires && room.h >= 250;
-    s.foot = s.wires   ? (s.lacks ? 110.0f : 74.0f) + kWireRow * static_cast<float>(s.most_wires)
-             : s.calls ? 22
-                       : 0;
+    s.foot = s.wires ? 28 + words + kWireRow * static_cast<float>(s.most_wires) : s.calls ? 22 : 0;
     return s;
 }
 
@@ -96,8 +110,8 @@ class CopyPlot {
     CopyPlot(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, const ZeroRung& rung,
              const ZeroRung* before)
         : ui_(ui), c_(ui.canvas()), all_(all), rung_(rung), before_(before) {
-        const bool narrow = room.w < 170;
-        side_ = room.cut_right(narrow ? 0 : kSide);
+        const bool narrow = room.w < 130;
+        side_ = room.cut_right(narrow ? 0 : room.w < 190 ? kNarrowSide : kSide);
         if (!narrow) room.cut_right(8), side_.cut_top(0);
         labels_ = room.cut_bottom(side_.w > 0 && all.ranks > 1 && shape.wires ? 36.0f : 18.0f);
         side_.cut_bottom(labels_.h);
@@ -243,7 +257,9 @@ class CopyPlot {
 
 void draw_wires(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, const ZeroRung& r) {
     Canvas& c = ui.canvas();
-    ui.label(room.cut_top(22), "on the wire in a step, " + all.sender, ui.small());
+    const std::string head = "on the wire in a step, " + all.sender;
+    const bool whole = c.text_width(head, ui.small()) <= room.w;
+    ui.label(room.cut_top(22), whole ? head : "sent in a step", ui.small());
     Rect list = room.cut_top(kWireRow * static_cast<float>(shape.most_wires));
     if (r.wires.empty()) c.text_in(room.cut_top(18), "data parallelism sends nothing", ui.small(Tone::text));
     for (const ZeroWire& w : r.wires) {
@@ -254,12 +270,15 @@ void draw_wires(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, con
         const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
         write_left(ui, row, words_of(w.collective), bold, 7);
         write_left(ui, row, traffic_text(w.sent_bytes), bold, 7);
-        ui.label(row, "in " + plural(std::llround(w.calls), "call", "calls"), ui.small());
+        const std::string calls = "in " + plural(std::llround(w.calls), "call", "calls"),
+                          times = "× " + thousands(std::llround(w.calls));
+        for (const std::string& words : {calls, times}) {  // the panel's tooltip has them
+            if (c.text_width(words, ui.small()) > row.w) continue;
+            c.text_in(row, words, ui.small());
+            break;
+        }
     }
-    std::string words = r.wire_words;
-    if (r.zero == 0 && all.ranks > 1) words = "hatched: every copy keeps it whole";
-    if (!words.empty() && r.gathered > 0) words += " (framed, while they are here)";
-    put_paragraph(ui, room, words, ui.small(Tone::text), 17, 2);
+    put_paragraph(ui, room, words_below(all, r), ui.small(Tone::text), 17, 2);
     TextStyle amber = ui.small();
     amber.color = ui.theme().amber;
     put_paragraph(ui, room, r.lacks, amber, 17);
@@ -287,7 +306,7 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
     c.frame(box, own ? ui.theme().text : ui.theme().hairline, own ? 1.5f : 1.0f, 8);
     if (hit.focused) ui.focus_ring(box, 8);
     if (!hidden && ui.hovers(box)) ui.tooltip(tooltip_of(all, r));
-    Rect in = box.inset(12, 8);
+    Rect in = box.inset(panel_pad(box.w), 8);
     Rect head = in.cut_top(20);
     write_left(ui, head, "ZeRO-" + std::to_string(r.zero), ui.style(14, Tone::text, Face::semibold), 9);
     if (hidden) {
@@ -325,8 +344,8 @@ std::optional<PlanEdit> draw_sheds(Ui& ui, Rect head_row, Rect room, Scene& scen
         return std::nullopt;
     }
     head_sentence(ui, head_row, room, headline(all));
-    const Shape shape = shape_of(ui, room, all);
     const float w = (room.w - kPanelGap * 3) / 4;
+    const Shape shape = shape_of(ui, room, w, all);
     std::optional<PlanEdit> edit;
     for (std::size_t i = 0; i < kZeroStages; ++i) {
         const Rect box = room.cut_left(w);
