@@ -2,7 +2,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/shell/dialogs.h"
-#include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_picture.h"
 #include "core/teach/loaf.h"
 
@@ -57,16 +56,8 @@ void draw_thumbnail(Ui& ui, Rect room, const GalleryPlan& g, const Presets& pres
                       .selection = plain,
                       .hover = none,
                       .next_hover = unused};
-    const MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, 1 / ui.canvas().scale());
-    const CellGrid grid = seen(layout, {}, room);
-    MeshPlace place{.layout = layout,
-                    .grid = grid,
-                    .area = room,
-                    .ranks = g.evaluation.mesh.world,
-                    .axes = axes_of(ui.theme(), scene)};
-    place.tile = tile_axis(place.axes, layout.tile.size);
     const Canvas::Clip clip = ui.canvas().clip(room.inset(-2));
-    draw_still_mesh(ui.canvas(), ui.theme(), place, scene, 9);
+    draw_mesh_in(ui.canvas(), ui.theme(), room, scene, 9);
 }
 
 bool draw_card(Ui& ui, Rect card, std::size_t i, const GalleryPlan& g, const Presets& presets) {

@@ -1,7 +1,6 @@
 // Draws the cells of two plans, coloured by the groups of the same axis.
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/compare/compare_parts.h"
-#include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_picture.h"
 #include "core/teach/captions.h"
 
@@ -45,15 +44,7 @@ void draw_mesh_of(Ui& ui, Rect room, const Scene& from, std::string_view letter,
     if (in_boxes(scene).pod > 0) room = room.inset(4, 0);  // its frame stands outside its cells
     Rect foot;
     if (room.h > 4 * kLine) foot = room.cut_bottom(kLine);
-    const MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, 1 / ui.canvas().scale());
-    const CellGrid grid = seen(layout, {}, room);
-    MeshPlace place{.layout = layout,
-                    .grid = grid,
-                    .area = room,
-                    .ranks = scene.evaluation.mesh.world,
-                    .axes = axes_of(ui.theme(), scene)};
-    place.tile = tile_axis(place.axes, layout.tile.size);
-    draw_still_mesh(ui.canvas(), ui.theme(), place, scene, 11);
+    const MeshLayout layout = draw_mesh_in(ui.canvas(), ui.theme(), room, scene, 11);
     const TextStyle small = ui.style(11, Tone::secondary);
     if (ui.canvas().text_width(layout.words, small) > foot.w) return;
     foot.y = std::min(foot.y, room.y + layout.extent.y + 2);

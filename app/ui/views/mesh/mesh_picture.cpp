@@ -86,4 +86,17 @@ void draw_still_mesh(Canvas& c, const Theme& theme, const MeshPlace& m, const Sc
     draw_shares(c, theme, m, lit, in_boxes(scene).gpus, type);
 }
 
+MeshLayout draw_mesh_in(Canvas& c, const Theme& theme, Rect room, const Scene& scene, float type) {
+    MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, 1 / c.scale());
+    const CellGrid grid = seen(layout, {}, room);
+    MeshPlace place{.layout = layout,
+                    .grid = grid,
+                    .area = room,
+                    .ranks = scene.evaluation.mesh.world,
+                    .axes = axes_of(theme, scene)};
+    place.tile = tile_axis(place.axes, layout.tile.size);
+    draw_still_mesh(c, theme, place, scene, type);
+    return layout;
+}
+
 }  // namespace pentamesh::ui

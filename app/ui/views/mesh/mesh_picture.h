@@ -29,5 +29,7 @@ void draw_idle_cells(Canvas& canvas, const Theme& theme, const MeshPlace& m, con
 // Draws boxes, and cells by their groups of the chosen axis: in a large cluster one stands out and the rest
 // is quiet. `type` is the size of the pods' names.
 void draw_still_mesh(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene, float type);
+// Lays the scene's mesh out in a room and draws it so. Returns the layout, for its words and its extent.
+MeshLayout draw_mesh_in(Canvas& canvas, const Theme& theme, Rect room, const Scene& scene, float type);
 
 }  // namespace pentamesh::ui
