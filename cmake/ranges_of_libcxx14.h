@@ -35,6 +35,31 @@ constexpr auto lower_bound(R&& r, const T& value, Less less = {}, P of = {}) {
     return std::lower_bound(std::begin(r), std::end(r), value,
                             [&](auto&& x, const T& v) { return std::invoke(less, std::invoke(of, x), v); });
 }
+template <typename R, typename T, typename Less = std::less<>, typename P = std::identity>
+constexpr auto upper_bound(R&& r, const T& value, Less less = {}, P of = {}) {
+    return std::upper_bound(std::begin(r), std::end(r), value,
+                            [&](const T& v, auto&& x) { return std::invoke(less, v, std::invoke(of, x)); });
+}
+template <typename R, typename Is, typename P = std::identity>
+constexpr bool none_of(R&& r, Is is, P of = {}) {
+    return !any_of(r, is, of);
+}
+template <typename R, typename T, typename P = std::identity>
+constexpr auto count(R&& r, const T& value, P of = {}) {
+    return std::count_if(std::begin(r), std::end(r), [&](auto&& x) { return std::invoke(of, x) == value; });
+}
+template <typename R, typename Less = std::less<>, typename P = std::identity>
+constexpr auto max_element(R&& r, Less less = {}, P of = {}) {
+    return std::max_element(std::begin(r), std::end(r), [&](auto&& a, auto&& b) {
+        return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
+    });
+}
+template <typename R, typename Less = std::less<>, typename P = std::identity>
+constexpr void stable_sort(R&& r, Less less = {}, P of = {}) {
+    std::stable_sort(std::begin(r), std::end(r), [&](auto&& a, auto&& b) {
+        return std::invoke(less, std::invoke(of, a), std::invoke(of, b));
+    });
+}
 template <typename R, typename T>
 constexpr void replace(R&& r, const T& from, const T& to) {
     std::replace(std::begin(r), std::end(r), from, to);
