@@ -56,9 +56,9 @@ async function edits(page) {
 async function types(page) {
   await page.press('layout.pp');
   await page.key('a', { code: 'KeyA', ctrl: true });
-  await page.type('8');
+  await page.type('2');
   await page.key('Enter');
-  t.equal((await page.state()).plan.layout.pp, 8, 'a figure that is typed is in the plan');
+  t.equal((await page.state()).plan.layout.pp, 2, 'a figure that is typed is in the plan');
 }
 
 async function pins(page) {
