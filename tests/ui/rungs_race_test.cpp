@@ -1,4 +1,5 @@
 // Two pages of one idea: the stages of ZeRO side by side, and the race of a gigabyte down the wires.
+#include "tests/near.h"
 #include "tests/ui/driver.h"
 #include "tests/ui/press.h"
 
@@ -12,6 +13,7 @@
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
+using pentamesh::test::near;
 
 namespace {
 
@@ -63,19 +65,19 @@ TEST_CASE(
     CHECK(says(d, "25.0 % of the GB"));
     CHECK(says(d, "done"));
     d.press({Key::right});
-    CHECK(race_at(d) == doctest::Approx(0.010));
+    CHECK(race_at(d) == near(0.010, 1e-6));
     CHECK(says(d, "50.0 % of the GB"));
     d.press({Key::left});
-    CHECK(race_at(d) == doctest::Approx(0.005));
+    CHECK(race_at(d) == near(0.005, 1e-6));
     REQUIRE(d.click("map.race.back"));
     CHECK(race_at(d) < 0.005);
     REQUIRE(d.click("map.race.forward"));
-    CHECK(race_at(d) == doctest::Approx(0.005));
+    CHECK(race_at(d) == near(0.005, 1e-6));
     d.press({Key::space});
     CHECK(d.shell.views().map.race.playing);
     const double before = race_at(d);
     for (int i = 0; i < 60; ++i) d.frame();
-    CHECK(race_at(d) - before == doctest::Approx(0.001).epsilon(0.05));  // a millisecond in a second
+    CHECK(race_at(d) - before == near(0.001, 0.05));  // a millisecond in a second
     d.press({Key::space});
     CHECK_FALSE(d.shell.views().map.race.playing);
     REQUIRE(d.click("map.race.play"));
@@ -94,7 +96,7 @@ TEST_CASE("with reduced motion the race goes from moment to moment") {
     for (int i = 0; i < 30; ++i) d.frame();
     CHECK(race_at(d) == at);
     for (int i = 0; i < 30; ++i) d.frame();
-    CHECK(race_at(d) == doctest::Approx(d.shell.views().map.race.race->moment_after(at)));
+    CHECK(race_at(d) == near(d.shell.views().map.race.race->moment_after(at), 1e-6));
 }
 
 TEST_CASE(
