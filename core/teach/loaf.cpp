@@ -174,6 +174,12 @@ double LoafSlice::bytes_of(LoafPart part) const {
     return sum;
 }
 
+double LoafSlice::crust() const {
+    double sum = 0;
+    for (const LoafBlock& b : blocks) sum += b.part == LoafPart::bread ? 0 : b.bytes;
+    return sum;
+}
+
 Plan plan_of_loaf(const Plan& plan) {
     Plan p = uncut(plan);
     p.training.micro_batch = plan.training.micro_batch * std::max<std::int64_t>(data_parallel(plan), 1);

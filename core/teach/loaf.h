@@ -35,6 +35,7 @@ struct LoafSlice {
     double total = 0;               // bytes of the GPU: its blocks and the buffers
     std::vector<LoafBlock> blocks;  // from the front, upper ones first
     [[nodiscard]] double bytes_of(LoafPart part) const;
+    [[nodiscard]] double crust() const;  // bytes of all parts but the bread
 };
 
 struct Loaf {

@@ -32,12 +32,6 @@ Loaf loaf_of_plan(const Plan& plan, GroupKind kind = GroupKind::tp, std::size_t 
     return loaf_of(plan, e, kind, 0, most);
 }
 
-double crust_of(const LoafSlice& s) {
-    double sum = 0;
-    for (const LoafBlock& b : s.blocks) sum += b.part == LoafPart::bread ? 0 : b.bytes;
-    return sum;
-}
-
 std::int64_t copies_of(const LoafSlice& s, LoafPart part) {
     std::int64_t most = 1;
     for (const LoafBlock& b : s.blocks)
@@ -57,7 +51,7 @@ TEST_CASE("a cut through the data copies the crust, a cut through the model cuts
     REQUIRE(dp.slices.size() == 4);
     for (const LoafSlice& s : dp.slices) {
         CHECK(s.total / kGiB == near(38.3, 2e-3));
-        CHECK(crust_of(s) / kGiB == near(20.7, 2e-3));
+        CHECK(s.crust() / kGiB == near(20.7, 2e-3));
         CHECK(s.bytes_of(LoafPart::bread) / kGiB == near(15.2, 2e-3));
         CHECK(copies_of(s, LoafPart::parameters) == 4);
         CHECK(copies_of(s, LoafPart::bread) == 1);
@@ -65,7 +59,7 @@ TEST_CASE("a cut through the data copies the crust, a cut through the model cuts
     const Loaf both =
         loaf_of_plan(four_gpus({"layout.dp_replicate=2", "layout.tp=2", "training.micro_batch=2"}));
     CHECK(both.slices[1].total / kGiB == near(27.7, 2e-3));
-    CHECK(crust_of(both.slices[1]) / kGiB == near(10.4, 5e-3));
+    CHECK(both.slices[1].crust() / kGiB == near(10.4, 5e-3));
     CHECK(copies_of(both.slices[1], LoafPart::optimizer) == 2);
     // The second rank has the right half of the width.
     for (const LoafBlock& b : both.slices[1].blocks) {
@@ -74,7 +68,7 @@ TEST_CASE("a cut through the data copies the crust, a cut through the model cuts
     }
     const Loaf zero = loaf_of_plan(four_gpus({"layout.dp_shard=4", "layout.zero=3"}));
     CHECK(zero.slices[2].total / kGiB == near(23.1, 2e-3));
-    CHECK(crust_of(zero.slices[2]) / kGiB == near(5.2, 1e-2));
+    CHECK(zero.slices[2].crust() / kGiB == near(5.2, 1e-2));
     for (const LoafBlock& b : zero.slices[2].blocks) {
         if (b.part == LoafPart::bread) continue;
         CHECK(b.copies == 1);

@@ -16,7 +16,6 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kPlotHeight = 150, kShownHeight = 112, kSide = 22, kPoint = 5;
-constexpr double kFinePoint = 100, kCoarsePoint = 10;  // of the scale, that an arrow moves a point by
 
 struct CurvePlot {
     Rect box;
@@ -55,7 +54,7 @@ void move_point(Ui& ui, const CurvePlot& plot, std::size_t i, std::vector<double
     double value = points[i];
     if (hit.held) value = plot.value_at(ui.frame().mouse.y);
     if (hit.focused) {
-        const double by = plot.end / (ui.frame().shift ? kCoarsePoint : kFinePoint);
+        const double by = plot.end / (ui.frame().shift ? kCoarseSteps : kFineSteps);
         if (pressed({.key = Key::up, .shift = ui.frame().shift}, true)) value += by;
         if (pressed({.key = Key::down, .shift = ui.frame().shift}, true)) value -= by;
         ui.canvas().ring(at, kPoint + 4, ui.theme().text, 1);

@@ -11,7 +11,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kFineSteps = 100, kCoarseSteps = 10;  // of the scale, that an arrow moves the end by
 constexpr int kTicks = 4;
 
 struct GuessScale {

@@ -6,6 +6,9 @@
 
 namespace pentamesh::ui {
 
+// Parts of the scale by which an arrow moves what is drawn: without Shift, with it.
+inline constexpr double kFineSteps = 100, kCoarseSteps = 10;
+
 // Draws from the top of `room` and returns the height used; with `draw` false, it only measures. `size` is
 // that of the running text.
 float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool draw = true);

@@ -10,9 +10,9 @@ namespace pentamesh::ui {
 // Small enough to be seen at once, and no press of a factor makes it impossible.
 inline constexpr std::string_view kFirstPlan = "mesh-8";
 
-// One step of a small model on one GPU, its samples cut, each of its layers cut too.
+// One step of a small model: its samples cut, then each of its layers too. Both have it whole as well.
 struct OpeningLoaves {
-    Loaf uncut, samples, layers;
+    Loaf samples, layers;
 };
 
 }  // namespace pentamesh::ui

@@ -59,7 +59,7 @@ Way draw_doors(Ui& ui, Rect doors) {
 void draw_loaves(Ui& ui, Rect room, const OpeningLoaves& loaves) {
     Canvas& c = ui.canvas();
     const Rect captions = room.cut_bottom(22);
-    const LoafSlice& whole = loaves.uncut.whole;
+    const LoafSlice& whole = loaves.layers.whole;
     if (whole.blocks.empty() || room.h < 60) return;
     const LoafScale scale = scale_for({&whole, 1}, 104, room.h);
     float x = room.x;
@@ -68,9 +68,9 @@ void draw_loaves(Ui& ui, Rect room, const OpeningLoaves& loaves) {
         const float from = x;
         for (std::size_t i = 0; i < slices.size(); ++i) {
             LoafLook look;
-            look.layers = loaves.uncut.layers;
+            look.layers = loaves.layers.layers;
             look.bread = slices.size() == 1 ? bread : ramp[i % 2];
-            look.samples = slices.size() == 1 ? loaves.uncut.samples : 1;
+            look.samples = slices.size() == 1 ? loaves.layers.samples : 1;
             const float left = static_cast<float>(left_of(slices[i])) * scale.w;
             draw_slice(c, ui.theme(), {{x - left, room.bottom()}, scale}, slices[i], look);
             x += width_of(scale, slices[i]) + 8;
@@ -104,7 +104,6 @@ OpeningLoaves opening_loaves(const Presets& presets) {
     OpeningLoaves out;
     out.samples = loaf({"cluster.gpus=2", "layout.tp=1", "layout.dp_replicate=2", "training.micro_batch=2"});
     out.layers = loaf({"cluster.gpus=4", "layout.tp=2", "layout.dp_replicate=2", "training.micro_batch=2"});
-    out.uncut = out.layers;
     return out;
 }
 

@@ -271,9 +271,7 @@ std::string copied_words(const Loaf& loaf) {
 
 // Returns "GPU 0 holds 27.7 GiB: 10.4 GiB of crust, 15.2 GiB of bread, 2.1 GiB of buffers."
 std::string holds_words(const LoafSlice& s) {
-    const double bread = s.bytes_of(LoafPart::bread);
-    double crust = 0;
-    for (const LoafBlock& b : s.blocks) crust += b.part == LoafPart::bread ? 0 : b.bytes;
+    const double crust = s.crust(), bread = s.bytes_of(LoafPart::bread);
     return "GPU " + thousands(s.rank) + " holds " + memory_text(s.total) + ": " + memory_text(crust)
            + " of crust (the state), " + memory_text(bread) + " of bread (the work), "
            + memory_text(std::max(0.0, s.total - crust - bread)) + " of buffers.";
