@@ -55,11 +55,6 @@ Fitting solve(const Prediction& p, const std::string& id, double target, const M
     return out;
 }
 
-// Returns the compute of the stage that works longest; another stage's stands in proportion.
-double longest(const Evaluation& e) {
-    return e.step->compute_s + e.step->recompute_s + e.step->uneven_s;
-}
-
 std::string product_constant(const Plan& plan) {
     switch (plan.training.compute) {
     case Dtype::fp8: return "efficiency.gemm_fp8";
@@ -149,7 +144,8 @@ Fitting fit_part(const Prediction& p, const PartRow& part, Division division,
             return out;
         }
         return solve(p, product_constant(p.plan),
-                     part.time.measured_s * longest(p.evaluation) / *part.predicted_s, longest);
+                     part.time.measured_s * longest_compute(*p.evaluation.step) / *part.predicted_s,
+                     [](const Evaluation& e) { return longest_compute(*e.step); });
     case RunPart::optimizer:
         return solve(p, "efficiency.hbm", part.time.measured_s,
                      [](const Evaluation& e) { return e.step->optimizer_s; });

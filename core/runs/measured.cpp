@@ -80,8 +80,8 @@ void add_parts(Measured& m, const Prediction* prediction) {
             row.fitting = fit_part(*prediction, row, division_of(*files.front()), m.collectives);
             const Step& s = *prediction->evaluation.step;
             // Another stage's compute stands for the longest one's in proportion.
-            if (p == RunPart::compute && row.fitting.constant.find("gemm") != std::string::npos)
-                m.compute_s = row.time.measured_s * (s.compute_s + s.recompute_s + s.uneven_s) / predicted[p];
+            if (p == RunPart::compute && !row.fitting.constant.empty())
+                m.compute_s = row.time.measured_s * longest_compute(s) / predicted[p];
         }
         m.parts.push_back(std::move(row));
     }

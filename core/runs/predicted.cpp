@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/plan/names.h"
 #include "core/runs/run_axes.h"
+#include "core/step/rates.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,18 +27,10 @@ double compute_of_stage(const Evaluation& e, int stage) {
     return mean > 0 ? (e.step->compute_s + e.step->recompute_s) * own / mean : 0;
 }
 
-struct Peak {
-    Dtype type;
-    double flops;
-};
-
-Peak peak_of(const Gpu& gpu, Dtype type) {
-    switch (type) {
-    case Dtype::fp4: return {type, gpu.flops.fp4};
-    case Dtype::fp8: return {type, gpu.flops.fp8};
-    case Dtype::fp16: return {type, gpu.flops.fp16};
-    default: return {Dtype::bf16, gpu.flops.bf16};
-    }
+// Returns the dense peak that the plan would be measured against if it computed in this type.
+double peak_in(Plan plan, Dtype type) {
+    plan.training.compute = type;
+    return find_rates(plan).peak;
 }
 
 }  // namespace
@@ -47,7 +40,7 @@ EnumArray<RunPart, double> predict_parts(const Evaluation& e, Division division,
     const Step& s = *e.step;
     EnumArray<RunPart, double> out{};
     for (const GroupKind k : all_of<GroupKind>()) out[part_of_kind(k)] += s.exposed_comm_s[k];
-    out[RunPart::compute] = s.compute_s + s.recompute_s + s.uneven_s;
+    out[RunPart::compute] = longest_compute(s);
     if (stage >= 0 && stage < e.comm.stages.devices) out[RunPart::compute] = compute_of_stage(e, stage);
     out[RunPart::optimizer] = s.optimizer_s;
     const auto rest_into = [&](RunPart into) {
@@ -76,18 +69,22 @@ EnumArray<RunPart, double> predict_parts(const Evaluation& e, Division division,
 std::string impossible_words(const Plan& plan, const Step& step, double measured_s) {
     if (!(measured_s > 0) || !(step.ideal_s > measured_s)) return "";
     const double share = step.ideal_s / measured_s;
-    const Peak peak = peak_of(plan.cluster.gpu, plan.training.compute);
+    const Dtype asked = plan.training.compute;
+    const double peak = find_rates(plan).peak;
+    // A GPU without the type that is asked for computes in 16 bits.
+    const bool narrow = asked == Dtype::fp8 || asked == Dtype::fp4;
+    const Dtype own = narrow && peak == plan.cluster.gpu.flops.bf16 ? Dtype::bf16 : asked;
     const std::int64_t batch = plan.training.global_batch;
     std::string other, with;
     for (const Dtype type : {Dtype::fp8, Dtype::fp4}) {
-        const double faster = peak_of(plan.cluster.gpu, type).flops / peak.flops;
-        if (type == peak.type || !(faster > share)) continue;
+        const double faster = peak_in(plan, type) / peak;
+        if (type == own || !(faster > share)) continue;
         other = sentence(", or ", name_of(type));
         with =
             sentence("; with ", name_of(type), " it would be ", percent_text(share / faster), " of the peak");
         break;
     }
-    return sentence(time_text(measured_s), " would be ", percent_text(share), " of the ", name_of(peak.type),
+    return sentence(time_text(measured_s), " would be ", percent_text(share), " of the ", name_of(own),
                     " peak: is the batch ", batch, other, "? The model's FLOPs take ",
                     time_text(step.ideal_s), " at the peak. In the measured time a batch of ",
                     static_cast<std::int64_t>(static_cast<double>(batch) / share), " is possible at most",
