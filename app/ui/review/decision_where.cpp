@@ -19,10 +19,23 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Holds the words of the cell that says what an axis costs.
+// Says how an axis' costs are written: "8.03 GB in 260 ms, 6.4 % of the step waits" (of the first; else
+// "6.4 % waits"), without "of the step", or "8.03 GB, 260 ms, 6.4 % waits".
+enum class CostForm : std::uint8_t { whole, brief, shortest };
+
+// Describes the cell that says what an axis costs.
 struct AxisCell {
     const MeshAxis* axis;
-    std::string name, tier, cost;
+    std::string name, tier;
+    AxisCost cost;
+    bool first;  // of those that send
+
+    [[nodiscard]] std::string words(CostForm form) const {
+        if (cost.bytes <= 0) return "";
+        return traffic_text(cost.bytes) + (form == CostForm::shortest ? ", " : " in ")
+               + time_text(cost.time_s) + ", " + percent(cost.share())
+               + (first && form == CostForm::whole ? " of the step waits" : " waits");
+    }
 };
 
 std::vector<AxisCell> cells_of(const Scene& scene, const std::vector<MeshAxis>& axes) {
@@ -30,48 +43,41 @@ std::vector<AxisCell> cells_of(const Scene& scene, const std::vector<MeshAxis>& 
     bool first = true;
     for (const MeshAxis& a : axes) {
         const AxisCost cost = cost_of(scene.evaluation, a);
-        const std::string tier(scene.plan.cluster.tiers[static_cast<std::size_t>(a.tier)].name);
-        out.push_back({&a, axis_label(a.kind) + " " + with_commas(a.degree), tier, ""});
-        if (cost.bytes <= 0) continue;
-        out.back().cost = traffic_text(cost.bytes) + " in " + time_text(cost.time_s) + ", "
-                          + percent(cost.share()) + (first ? " of the step waits" : " waits");
-        first = false;
+        out.push_back({&a, axis_label(a.kind) + " " + with_commas(a.degree),
+                       scene.plan.cluster.tiers[static_cast<std::size_t>(a.tier)].name, cost, first});
+        if (cost.bytes > 0) first = false;
     }
     return out;
 }
 
-// Returns how many cells stand side by side: all, where each has the room for its words.
-std::size_t columns_for(ReviewSheet& sheet, const std::vector<AxisCell>& cells, float sample, float apart) {
+float widest_cost(ReviewSheet& sheet, const std::vector<AxisCell>& cells, CostForm form) {
+    float out = 0;
+    for (const AxisCell& c : cells)
+        out = std::max(out, sheet.canvas().text_width(c.words(form), sheet.plain()));
+    return out;
+}
+
+// Returns how many cells stand side by side: all four, where each has the room for its words.
+std::size_t columns_for(ReviewSheet& sheet, const std::vector<AxisCell>& cells, CostForm form, float indent,
+                        float apart) {
     constexpr std::size_t kMost = 4, kFew = 3;
     if (cells.size() != kMost) return kFew;
-    float widest = 0;
-    for (const AxisCell& c : cells)
-        widest = std::max(widest, sample + sheet.canvas().text_width(c.cost, sheet.plain()));
+    const float widest = indent + widest_cost(sheet, cells, form);
     return kMost * (widest + apart) - apart <= sheet.width() ? kMost : kFew;
 }
 
 void draw_costs(ReviewSheet& sheet, const Scene& scene) {
     const std::vector<MeshAxis> axes = axes_that_send(sheet.theme(), scene);
-    std::vector<AxisCell> cells = cells_of(scene, axes);
-    const float line = sheet.paper().line();
+    const std::vector<AxisCell> cells = cells_of(scene, axes);
+    const float line = sheet.paper().line(), sample = sheet.paper().body * 1.6f;
     float apart = sheet.paper().body;
-    const float sample = sheet.paper().body * 1.6f;
-    std::size_t columns = columns_for(sheet, cells, sample, apart);
-    const auto shorten = [&](std::string_view words, std::string_view by) {
-        for (AxisCell& c : cells)
-            if (const std::size_t at = c.cost.find(words); at != std::string::npos)
-                c.cost.replace(at, words.size(), by);
-    };
+    CostForm form = CostForm::whole;
+    std::size_t columns = columns_for(sheet, cells, form, sample, apart);
     const float third = (sheet.width() - 2 * apart) / 3 - sample;
-    if (cells.size() > columns || std::any_of(cells.begin(), cells.end(), [&](const AxisCell& c) {
-            return sheet.canvas().text_width(c.cost, sheet.plain()) > third;
-        }))
-        shorten(" of the step", "");
+    if (cells.size() > columns || widest_cost(sheet, cells, form) > third) form = CostForm::brief;
     if (cells.size() > columns) {  // shorter, without an indent, where that makes one row of two
-        const std::vector<AxisCell> whole = cells;
-        shorten(" in ", ", ");
-        columns = columns_for(sheet, cells, 0, apart * 0.5f);
-        if (columns == 3) cells = whole;
+        columns = columns_for(sheet, cells, CostForm::shortest, 0, apart * 0.5f);
+        if (columns > 3) form = CostForm::shortest;
     }
     const bool close = columns > 3;
     if (close) apart *= 0.5f;
@@ -92,7 +98,7 @@ void draw_costs(ReviewSheet& sheet, const Scene& scene) {
                         sheet.strong());
             sheet.label(head, cells[k].tier, sheet.faint());
             if (!close) cell.cut_left(sample);
-            sheet.label(cell, cells[k].cost, sheet.plain());
+            sheet.label(cell, cells[k].words(form), sheet.plain());
         }
     }
 }

@@ -149,20 +149,20 @@ std::string fit_words(const Evaluation& e) {
     return verdict_of(e).nearly_full ? "fits with the usual buffers" : std::string(name_of(fit_of_plan(e)));
 }
 
-std::string cost_words(const Reviewed& of, bool whole) {
+CostWords cost_words(const Reviewed& of, bool whole) {
     const double rate = of.evaluation.step->tokens_per_s;
     const Cost cost = cost_of(of.plan, rate);
     if (!whole || !cost.days)
-        return trimmed(gpu_hours_of_billion(of.evaluation.mesh.world, rate)) + " GPU-hours";
+        return {trimmed(gpu_hours_of_billion(of.evaluation.mesh.world, rate)) + " GPU-hours", ""};
     const std::string& currency = of.plan.cluster.currency;
-    return significant(*cost.days) + " days, "
-           + (cost.money && !currency.empty() ? count_text(*cost.money) + " " + currency
-                                              : count_text(*cost.gpu_hours) + " GPU-hours");
+    return {significant(*cost.days) + " days", cost.money && !currency.empty()
+                                                   ? count_text(*cost.money) + " " + currency
+                                                   : count_text(*cost.gpu_hours) + " GPU-hours"};
 }
 
 std::string training_cost_words(const Reviewed& of) {
     const bool whole = of.plan.training.tokens_total > 0;
-    return cost_words(of, whole) + (whole ? "" : " for 1e9 tokens");
+    return cost_words(of, whole).joined() + (whole ? "" : " for 1e9 tokens");
 }
 
 void ReviewContent::judge_proposal() {
@@ -258,7 +258,7 @@ std::string costs_words(const ReviewContent& content) {
     for (std::size_t i = 0; i < 2; ++i) whole = whole && content.plans[i].training.tokens_total > 0;
     for (std::size_t i = 0; i < 2; ++i) {
         const Reviewed of = content.of(content.compared(i));
-        out += (i == 0 ? "" : ", ") + cost_words(of, whole) + " with " + plan_letter(i);
+        out += (i == 0 ? "" : ", ") + cost_words(of, whole).joined() + " with " + plan_letter(i);
     }
     return (whole ? "The training takes " : "1e9 tokens take ") + out + ".";
 }

@@ -14,13 +14,18 @@ namespace pentamesh::ui {
 [[nodiscard]] MemoryFit fit_of_plan(const Evaluation& evaluation);
 // Returns "fits", "fits with the usual buffers", "does not fit".
 [[nodiscard]] std::string fit_words(const Evaluation& evaluation);
-// Returns "1,990 GPU-hours", which 1e9 tokens take; of the whole training, where the plan gives its tokens,
-// "54.0 days, 21.2 M GPU-hours", or money where the plan gives a price. Precondition: it has a step.
-[[nodiscard]] std::string cost_words(const Reviewed& of, bool whole);
+struct CostWords {
+    std::string head, rest;
+    [[nodiscard]] std::string joined() const { return rest.empty() ? head : head + ", " + rest; }
+};
+// Returns "1,990 GPU-hours", which 1e9 tokens take; with `whole`, where the plan gives its tokens, the
+// training's "54.0 days" and "21.2 M GPU-hours", or money where the plan gives a price. Precondition: it has
+// a step.
+[[nodiscard]] CostWords cost_words(const Reviewed& of, bool whole);
+// Returns them joined, of the training where it is known, and says where they are of 1e9 tokens.
+[[nodiscard]] std::string training_cost_words(const Reviewed& of);
 // Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/ties.h).
 [[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);
-// Returns the same where nothing else says of how many tokens.
-[[nodiscard]] std::string training_cost_words(const Reviewed& of);
 // Returns the change that the page proposes: the fastest that fits, where the plan does not fit or where it
 // gains at least 1 % of the step. Null: none, or two plans are compared.
 [[nodiscard]] const SearchResult* proposal_of(const ReviewContent& content);

@@ -78,12 +78,11 @@ void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, double w
 void draw_cost(ReviewSheet& sheet, Rect room, const ReviewContent& content, std::size_t i) {
     const bool whole = std::all_of(content.plans.begin(), content.plans.end(),
                                    [](const Plan& p) { return p.training.tokens_total > 0; });
-    const std::string cost = cost_words(content.of(i), whole);
-    const std::size_t comma = cost.find(", ");
+    const CostWords cost = cost_words(content.of(i), whole);
     const float line = sheet.paper().line();
-    sheet.label(room.cut_top(line), cost.substr(0, comma), sheet.strong(), Align::right);
-    sheet.label(room.cut_top(line), comma == std::string::npos ? "for 1e9 tokens" : cost.substr(comma + 2),
-                sheet.faint(), Align::right);
+    sheet.label(room.cut_top(line), cost.head, sheet.strong(), Align::right);
+    sheet.label(room.cut_top(line), cost.rest.empty() ? "for 1e9 tokens" : cost.rest, sheet.faint(),
+                Align::right);
 }
 
 void draw_candidate(ReviewSheet& sheet, const ReviewContent& content, std::size_t i,
