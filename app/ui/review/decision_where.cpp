@@ -80,6 +80,7 @@ void draw_costs(ReviewSheet& sheet, const Scene& scene) {
         if (columns > 3) form = CostForm::shortest;
     }
     const bool close = columns > 3;
+    const bool indents = !close && widest_cost(sheet, cells, form) <= third;
     if (close) apart *= 0.5f;
     for (std::size_t i = 0; i < cells.size(); i += columns) {
         Rect row = sheet.take(2 * line);
@@ -97,7 +98,7 @@ void draw_costs(ReviewSheet& sheet, const Scene& scene) {
             sheet.label(head.cut_left(sheet.canvas().text_width(name, sheet.strong()) + 8), name,
                         sheet.strong());
             sheet.label(head, cells[k].tier, sheet.faint());
-            if (!close) cell.cut_left(sample);
+            if (indents) cell.cut_left(sample);
             sheet.label(cell, cells[k].words(form), sheet.plain());
         }
     }
