@@ -60,6 +60,7 @@ Json json_of_shared(const Plan& plan, const Evaluation& e, const Blame& b) {
     if (b.stage) out["stage"] = *b.stage;
     if (!b.domains.empty() && b.domains.front() >= 0) out["node"] = b.domains.front();
     if (b.seat) out["gpu_in_node"] = *b.seat;
+    if (b.nic) out["nic_in_node"] = *b.nic;
     Json domains = Json::array();
     for (std::size_t t = 0; t < b.domains.size(); ++t)
         if (b.domains[t] >= 0)

@@ -49,12 +49,13 @@ double all_to_all(const Route& r, const Efficiency& e, double buffer, double slo
     return time + latency;
 }
 
-// The hop that everybody waits for is the one over the slowest tier.
+// The hop that everybody waits for is the one over the slowest tier. Of a node only the ranks next to its end
+// send over it.
 double send(const Route& r, double buffer) {
     double time = 0;
     for (int i = 0; i < r.parts; ++i) {
         const RoutePart& p = r.part[i];
-        if (p.ways > 1) time = std::max(time, p.latency_s + buffer / p.bytes_per_s);
+        if (p.ways > 1) time = std::max(time, p.latency_s + buffer / (p.bytes_per_s * p.nic_gain));
     }
     return time;
 }
@@ -84,6 +85,9 @@ Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary
     r.parts = std::clamp(summary.slowest_tier + 1, 1,
                          static_cast<int>(std::min<std::size_t>(cluster.tiers.size(), kMaxTiers)));
     const GroupFactors group = group_factors(mesh, summary.kind);
+    // A group with a rank in every `stride`: as many ranks next to each other send from the end of a node.
+    const double sharing = gpus_per_nic(cluster);
+    const double stride = group.span().empty() ? sharing : static_cast<double>(group.span()[0].stride);
     double inside = 1;
     for (int i = 0; i < r.parts; ++i) {
         const Tier& t = cluster.tiers[i];
@@ -99,6 +103,7 @@ Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary
         p.link_bytes_per_s = t.bytes_per_s / t.oversubscription;
         p.bytes_per_s = p.link_bytes_per_s * (i == 0 ? e.fast_link : e.slow_link);
         p.latency_s = t.latency_s;
+        if (i > 0) p.nic_gain = sharing / std::min(sharing, stride);
         p.in_network_reduction = t.in_network_reduction;
         inside = p.members;
     }

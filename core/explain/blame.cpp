@@ -99,10 +99,18 @@ void find_place(const Plan& plan, const Mesh& mesh, Blame& b) {
     }
     if (cluster.tiers.empty() || b.domains.front() >= 0) return;
     const std::int64_t node = std::max<std::int64_t>(1, domain_of(cluster, 0));
-    if (node > 1 && std::all_of(b.ranks.begin(), b.ranks.end(), [&](std::int64_t r) {
-            return r % node == b.ranks.front() % node;
-        }))
-        b.seat = b.ranks.front() % node;
+    if (node == 1) return;
+    const auto shared = [&](double gpus) -> std::optional<std::int64_t> {
+        const auto place = [&](std::int64_t r) {
+            return static_cast<std::int64_t>(static_cast<double>(r % node) / gpus);
+        };
+        const std::int64_t first = place(b.ranks.front());
+        const bool same =
+            std::all_of(b.ranks.begin(), b.ranks.end(), [&](std::int64_t r) { return place(r) == first; });
+        return same ? std::optional(first) : std::nullopt;
+    };
+    b.seat = shared(1);
+    b.nic = shared(gpus_per_nic(cluster));
 }
 
 }  // namespace
@@ -156,6 +164,9 @@ std::string shared_place_text(const Plan& plan, const Evaluation& e, const Blame
     if (b.seat)
         add("GPU " + std::to_string(*b.seat) + " of each " + std::string(domain_name(plan.cluster))
             + " (its rail)");
+    else if (b.nic)
+        add("NIC " + std::to_string(*b.nic) + " of each " + std::string(domain_name(plan.cluster))
+            + " (their rail)");
     if (b.stage) add("pipeline stage " + with_commas(*b.stage));
     for (const Axis axis : all_of<Axis>()) {
         if (axis != Axis::pp && b.same_dense[axis])

@@ -38,8 +38,9 @@ struct Blame {
     std::optional<std::int64_t> stage;                  // pipeline stage of them all
     int tier = -1;                                      // the fastest that joins them all; -1: one rank
     std::vector<std::int64_t>
-        domains;                       // by tier: the number of the domain that holds them all, -1: none does
-    std::optional<std::int64_t> seat;  // the same place in different fast domains: their rail
+        domains;  // by tier: the number of the domain that holds them all, -1: none does
+    // The same place in different fast domains, and the same NIC, which GPUs may share: their rail.
+    std::optional<std::int64_t> seat, nic;
     std::vector<std::int64_t> waiting;  // others in the groups that talk: they wait next
 };
 

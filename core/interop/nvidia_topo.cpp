@@ -242,7 +242,9 @@ std::vector<ImportProblem> problems_of(const Matrix& m, const Host& n) {
     if (const std::int64_t nics = near_nics(m); nics > 0 && nics < n.gpus)
         add(Severity::info, "nics-shared",
             sentence(nics, " NICs near ", n.gpus, " GPUs: a GPU's share of the next tier is ",
-                     three_digits(static_cast<double>(nics) / static_cast<double>(n.gpus)), " of a NIC."));
+                     three_digits(static_cast<double>(nics) / static_cast<double>(n.gpus)),
+                     " of a NIC. That share is its bandwidth, and ", nics,
+                     " its /cluster/tiers/1/nics: a GPU whose neighbours are silent sends by a whole NIC."));
     return out;
 }
 

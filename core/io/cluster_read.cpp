@@ -16,6 +16,11 @@ void read_tiers(const json& value, const DocumentPlace& place, Cluster& cluster)
         FieldReader reader(value[i], place.at(std::to_string(i)), false);
         tier_fields(tier, reader);
         reader.finish();
+        if (tier.nics > 0 && i != 1)
+            place.at(std::to_string(i))
+                .at("nics")
+                .fail("found " + std::to_string(tier.nics)
+                      + ", but NICs lead from the first tier to the second: only the second says how many");
         if (tier.name.empty()) tier.name = name_of(tier.kind);
         cluster.tiers.push_back(std::move(tier));
     }

@@ -84,6 +84,10 @@ class SheetLister {
         heading_.clear();
     }
     void heading(std::string_view head) { heading_ = head; }
+    // Takes a field of the object back out.
+    void drop(std::string_view key) {
+        std::erase_if(out_, [&](const PlanField& f) { return f.pointer == owner_ + "/" + std::string(key); });
+    }
     void words(std::string_view label, std::string_view unset) { words_ = label, unset_ = unset; }
 
     void text(std::string_view key, const std::string& v) { put(key, Kind::text, v); }
@@ -195,6 +199,7 @@ void list_cluster(const Cluster& c, SheetLister& v) {
         v.under("/cluster/tiers/" + std::to_string(i), FieldTopic::fabric,
                 "T" + tier + ": " + c.tiers[i].name, "t" + tier + ", ");
         tier_fields(c.tiers[i], v);
+        if (i != 1) v.drop("nics");  // only the second tier has them (cluster_read.cpp)
     }
     v.under("/cluster", FieldTopic::cluster);
     cost_fields(c, v);
@@ -352,6 +357,10 @@ json with_recompute_part(const json& now, const RecomputeChoice& choice, std::st
 }
 
 }  // namespace
+
+std::string choice_words(const PlanField& f, std::string_view choice) {
+    return !f.unset.empty() && choice == f.choices.front() ? f.unset : label_of(choice);
+}
 
 std::vector<PlanField> list_plan_fields(const Plan& plan, const Presets& presets) {
     std::vector<PlanField> out = fields_of(plan);

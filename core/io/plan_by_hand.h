@@ -39,6 +39,9 @@ struct PlanField {
     bool preset_lacks = false;  // the preset has not the group that it stands in: it can only go with that
 };
 
+// Returns a choice as a person says it: "after forward"; the first one as what it means where that is said.
+[[nodiscard]] std::string choice_words(const PlanField& f, std::string_view choice);
+
 // Returns the fields in the order of the plan file; those of one heading stand together. `presets` give the
 // values that each is compared with.
 [[nodiscard]] std::vector<PlanField> list_plan_fields(const Plan& plan, const Presets& presets);

@@ -213,10 +213,11 @@ struct Gpu {
 struct Tier {
     std::string name;  // "NVLink", "InfiniBand", "spine"
     LinkKind kind = LinkKind::nvlink;
-    std::int64_t domain = 0;            // GPUs it spans; 0, the last tier's: the whole cluster (domain_of)
-    double bytes_per_s = 0;             // per GPU, one direction
-    double latency_s = 0;               // per message
-    double oversubscription = 1;        // traffic that crosses this tier gets bytes_per_s divided by this
+    std::int64_t domain = 0;      // GPUs it spans; 0, the last tier's: the whole cluster (domain_of)
+    double bytes_per_s = 0;       // per GPU, one direction
+    double latency_s = 0;         // per message
+    double oversubscription = 1;  // traffic that crosses this tier gets bytes_per_s divided by this
+    std::int64_t nics = 0;        // of one domain of the first tier, onto this tier; 0: one for each GPU
     bool in_network_reduction = false;  // switches add up on the way (SHARP): an all-reduce sends once
     bool operator==(const Tier&) const = default;
 };
@@ -250,6 +251,13 @@ struct Cluster {
 [[nodiscard]] inline std::int64_t domain_of(const Cluster& cluster, std::size_t tier) {
     const std::int64_t own = cluster.tiers[tier].domain;
     return own > 0 ? own : cluster.gpus;
+}
+
+// Returns how many GPUs of a fast domain share one of its NICs. Ranks next to each other share one.
+[[nodiscard]] inline double gpus_per_nic(const Cluster& cluster) {
+    if (cluster.tiers.size() < 2 || cluster.tiers[1].nics <= 0) return 1;
+    return std::max(1.0,
+                    static_cast<double>(domain_of(cluster, 0)) / static_cast<double>(cluster.tiers[1].nics));
 }
 
 // ---- layout -------------------------------------------------------------------------------------------

@@ -89,6 +89,8 @@ void tier_fields(P& t, V& v) {
     words(v, "latency of a message");
     v.number("latency_s", t.latency_s, {0, kMostLatency_s}, Presence::always);
     v.number("oversubscription", t.oversubscription, {1, kMostOversubscription}, Presence::always);
+    words(v, "NICs of a node", "one for each GPU");
+    v.integer("nics", t.nics, {0, kMostDegree}, Presence::sparse);
     words(v, "switches add up (SHARP)");
     v.flag("in_network_reduction", t.in_network_reduction, Presence::sparse);
 }
@@ -127,9 +129,9 @@ void layout_fields(P& l, V& v) {
     v.maybe_integer("dp_replicate", l.dp_replicate, kDegree);
     words(v, "ZeRO stage");
     v.integer("zero", l.zero, {0, 3}, Presence::always);
-    words(v, "gradients reduced after each");
+    words(v, "gradients reduced after each", "as the software does");
     v.choice("gradient_reduction", l.gradient_reduction, Presence::sparse);
-    words(v, "gathered weights let go");
+    words(v, "gathered weights let go", "as the software does");
     v.choice("reshard", l.reshard, Presence::sparse);
     heading(v, "Context parallelism");
     words(v, "ranks that exchange heads", "no inner groups");

@@ -111,6 +111,13 @@ TEST_CASE("blame names node, rail, stage and the link that joins the ranks") {
     CHECK(rail.domains.at(0) == -1);
     CHECK(rail.seat == 3);
     CHECK(rail.tier == 1);
+    Plan four = plan;
+    four.cluster.tiers[1].nics = 4;
+    const Blame nic = blame(four, e, {2, 11});
+    CHECK_FALSE(nic.seat);
+    CHECK(nic.nic == 1);
+    CHECK(shared_place_text(four, e, nic).starts_with("NIC 1 of each node (their rail)"));
+    CHECK_FALSE(blame(four, e, {2, 12}).nic);
     const Blame nothing = blame(plan, e, {0, 1023});
     CHECK(std::none_of(nothing.groups.begin(), nothing.groups.end(),
                        [](const SharedGroup& g) { return g.kind == GroupKind::tp; }));

@@ -69,6 +69,33 @@ TEST_CASE("a group with one rank per node has its own NIC alone") {
           == near(7 * out.latency_s + 7.0 / 8 * s / out.bytes_per_s));
 }
 
+TEST_CASE("a rank that sends while the GPUs of its NIC are silent has more of it") {
+    Plan p = over(64);
+    p.layout.pp = 16, p.layout.dp_shard = 4;
+    p.cluster.tiers[1].bytes_per_s = 4 * 50e9 / 8;  // four NICs of 50 GB/s for eight GPUs
+    const double s = 1e9, alpha = p.cluster.tiers[1].latency_s;
+    const auto send = [&](std::initializer_list<Axis> order, std::int64_t nics) {
+        p.cluster.tiers[1].nics = nics;
+        std::copy(order.begin(), order.end(), p.layout.order.begin());
+        return time_of(p, GroupKind::pp, Collective::send_recv, s);
+    };
+    const auto inner = {Axis::pp, Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate};
+    const auto outer = {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
+    // The innermost pipeline sends from the last GPU of a node only. The outermost has a rank in every 4
+    // GPUs: both GPUs of a NIC send.
+    CHECK(send(inner, 0) == near(alpha + s / 25e9));
+    CHECK(send(inner, 8) == near(alpha + s / 25e9));
+    CHECK(send(inner, 4) == near(alpha + s / 50e9));
+    CHECK(send(inner, 2) == near(alpha + s / 100e9));
+    CHECK(send(outer, 4) == near(alpha + s / 25e9));
+    CHECK(send(outer, 1) == near(alpha + s / 50e9));
+    // In a ring of all ranks of a node every GPU sends its part.
+    p.layout.pp = 1, p.layout.dp_shard = 64;
+    const double ring = time_of(p, GroupKind::dp_shard, Collective::all_gather, s);
+    p.cluster.tiers[1].nics = 0;
+    CHECK(time_of(p, GroupKind::dp_shard, Collective::all_gather, s) == ring);
+}
+
 TEST_CASE("above the pod the oversubscription divides the bandwidth") {
     Plan p = over(2 * 3072, "llama3-roce");
     const double s = 1e9;

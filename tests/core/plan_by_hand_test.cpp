@@ -101,6 +101,7 @@ TEST_CASE("a field that is changed by hand is in the plan, in its file, and can 
     for (const Typed& t : {Typed{"/model/hidden", "8K"},
                            {"/model/layers", "48"},
                            {"/cluster/gpu/hbm_bytes", "141 GB"},
+                           {"/cluster/tiers/1/nics", "4"},
                            {"/cluster/tiers/1/bytes_per_s", "400 Gb/s"}}) {
         CAPTURE(t.pointer);
         const Plan changed = with_field(plan, t.pointer, t.text, presets());
@@ -108,7 +109,8 @@ TEST_CASE("a field that is changed by hand is in the plan, in its file, and can 
         CHECK(parse_plan(write_plan(changed), "", presets()) == changed);
         const auto all = list_plan_fields(changed, presets());
         REQUIRE(field_at(all, t.pointer) != nullptr);
-        if (t.text != "400 Gb/s") CHECK_FALSE(field_at(all, t.pointer)->preset_value.empty());
+        if (t.text != "400 Gb/s" && t.text != "4")
+            CHECK_FALSE(field_at(all, t.pointer)->preset_value.empty());
         CHECK(evaluate(with_preset_field(changed, t.pointer, presets())).step->time_s
               == evaluate(plan).step->time_s);
     }
@@ -116,6 +118,19 @@ TEST_CASE("a field that is changed by hand is in the plan, in its file, and can 
     CHECK(big.model.hidden == 8192);
     CHECK(with_field(plan, "/cluster/tiers/1/bytes_per_s", "400 Gb/s", presets()).cluster.tiers[1].bytes_per_s
           == 50e9);
+}
+
+TEST_CASE("only the second tier has NICs, and a choice reads as a person says it") {
+    const Plan plan = presets().plan("llama-3-8b-fsdp");
+    const auto all = list_plan_fields(plan, presets());
+    CHECK(field_at(all, "/cluster/tiers/0/nics") == nullptr);
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(apply_edits(plan, {{"/cluster/tiers/0/nics", std::int64_t{4}}}, presets())),
+        doctest::Contains("only the second says how many"), Error);
+    const PlanField* reshard = field_at(all, "/layout/reshard");
+    REQUIRE(reshard != nullptr);
+    CHECK(choice_words(*reshard, "by_software") == "as the software does");
+    CHECK(choice_words(*reshard, "after_forward") == "after forward");
 }
 
 TEST_CASE("recomputation is typed in its three parts, and shown as it was typed") {

@@ -127,7 +127,7 @@ std::optional<PlanEdit> control(Ui& ui, Rect box, const Scene& scene, const Plan
         return to == before ? std::nullopt : try_value(scene, f, to == 1 ? "on" : "off", state);
     }
     case PlanField::Kind::choice: {
-        if (ui.dropdown("editor" + f.pointer, box, f.value)) {
+        if (ui.dropdown("editor" + f.pointer, box, choice_words(f, f.value))) {
             state.choosing = f.pointer;
             state.choices_anchor = box;
             state.choices = {};
@@ -304,7 +304,7 @@ std::optional<PlanEdit> draw_choices(Ui& ui, const Scene& scene, const std::vect
     }
     std::vector<MenuItem> items;
     for (const std::string& choice : f->choices)
-        items.push_back({.label = choice, .checked = choice == f->value});
+        items.push_back({.label = choice_words(*f, choice), .checked = choice == f->value});
     const MenuResult r = draw_menu(ui, "editor.choices", state.choices_anchor, items, state.choices, false,
                                    state.choices_anchor.w);
     if (r.picked >= 0 || r.closed) state.choosing.clear();

@@ -236,6 +236,7 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
         if (!text.empty()) text += " · ";
         text += t.name + " " + bandwidth_text(t.bytes_per_s);
         if (t.domain > 0) text += " to " + thousands(t.domain);
+        if (t.nics > 0) text += ", " + thousands(t.nics) + " NICs a node";
         if (t.oversubscription > 1) text += ", 1 : " + trimmed(t.oversubscription);
     }
     draw_details(ui, room, row, text);
