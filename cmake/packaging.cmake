@@ -1,5 +1,5 @@
 # `cmake --install` lays a tree that needs nothing of the source folder: bin/pentamesh, in share/pentamesh the presets,
-# assets, fonts and the module for Python, and what shells and man read. cpack makes a .deb of it.
+# assets, fonts, the page and the module for Python, and what shells and man read. cpack makes a .deb of it.
 include(GNUInstallDirs)
 set(data ${CMAKE_INSTALL_DATADIR}/pentamesh)
 
@@ -9,6 +9,8 @@ install(DIRECTORY assets DESTINATION ${data}
         PATTERN icons EXCLUDE PATTERN "*.desktop" EXCLUDE PATTERN "pentamesh-mime.xml" EXCLUDE)
 
 install(FILES app/python/pentamesh.py DESTINATION ${data}/python)
+# scripts/web builds the page; `pentamesh lesson --web` opens a course in it.
+install(FILES build/web/pentamesh.html DESTINATION ${data}/web OPTIONAL)
 
 # The program writes its completions and its man page. Debian's zsh looks in another folder below /usr.
 if(UNIX AND NOT CMAKE_CROSSCOMPILING)

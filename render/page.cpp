@@ -66,6 +66,12 @@ void Page::begin_piece(std::string_view name) {
 void Page::end_piece() {
     impl_->end_piece();
 }
+void Page::begin_inset(Vec2 corner, float scale) {
+    impl_->begin_inset(corner, scale);
+}
+void Page::end_inset() {
+    impl_->end_inset();
+}
 std::string Page::finish() {
     return impl_->finish();
 }

@@ -209,6 +209,13 @@ struct CairoPage final : Page::Impl {
     }
     void pop_clip() override { cairo_restore(cr); }
 
+    void begin_inset(Vec2 corner, float by) override {
+        cairo_save(cr);
+        cairo_translate(cr, corner.x, corner.y);
+        cairo_scale(cr, by, by);
+    }
+    void end_inset() override { cairo_restore(cr); }
+
     void next() override { cairo_show_page(cr); }
     [[nodiscard]] bool is_pdf() const { return spec.format == PageFormat::pdf; }
     // Attributes of a link are texts, whose numbers have no comma in any locale.

@@ -13,6 +13,8 @@ struct Page::Impl : PageSink {
     virtual void link(Rect, std::string_view) {}
     virtual void begin_piece(std::string_view) {}
     virtual void end_piece() {}
+    virtual void begin_inset(Vec2, float) {}
+    virtual void end_inset() {}
     [[nodiscard]] virtual std::string finish() = 0;
 };
 [[nodiscard]] std::unique_ptr<Page::Impl> make_svg_page(const PageSpec& spec);

@@ -94,6 +94,10 @@ constexpr std::array kCommands{
             kPages,
             "pentamesh lesson\n"
             "pentamesh lesson 01-two-walls --html -o page.html\n"},
+    Command{"mark", "what pupils handed in: a line each, and how each question was answered", add_mark,
+            kPages,
+            "pentamesh mark handed-in\n"
+            "pentamesh mark handed-in --csv -o marks.csv\n"},
     Command{"presets", "models, GPUs, clusters and plans: those that ship, and your own", add_presets,
             kProgram, "pentamesh presets\n"},
     Command{"schema", "JSON Schema of the plan file", add_schema, kProgram, "pentamesh schema plan\n"},

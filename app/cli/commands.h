@@ -67,6 +67,7 @@ void add_scale(Options& app, Context& context);
 void add_presets(Options& app, Context& context);
 void add_schema(Options& app, Context& context);
 void add_lesson(Options& app, Context& context);
+void add_mark(Options& app, Context& context);
 void add_bench(Options& app, Context& context);
 void add_sweep(Options& app, Context& context);
 void add_serve(Options& app, Context& context);

@@ -14,7 +14,7 @@
 namespace pentamesh::cli {
 namespace {
 
-std::string* kept = nullptr;  // takes what is printed; nullptr: standard output does
+std::string* taken = nullptr;  // takes what is printed; nullptr: standard output does
 int own_streams = 0;
 
 }  // namespace
@@ -24,8 +24,8 @@ std::string read_input(const std::string& name) {
 }
 
 bool print(const std::string& text) {
-    if (kept) {
-        *kept += text;
+    if (taken) {
+        *taken += text;
         return true;
     }
     errno = 0;
@@ -49,13 +49,13 @@ bool has_own_streams() {
 }
 
 std::size_t output_width() {
-    return kept ? 0 : terminal_width();
+    return taken ? 0 : terminal_width();
 }
 
-KeptOutput::KeptOutput() : before_(std::exchange(kept, &text_)) {}
+KeptOutput::KeptOutput() : before_(std::exchange(taken, &text_)) {}
 
 KeptOutput::~KeptOutput() {
-    kept = before_;
+    taken = before_;
 }
 
 struct OwnStreams::Impl {

@@ -15,7 +15,7 @@ struct RoutePart {
     double members = 1;           // ranks of the group inside one domain of this tier
     double bytes_per_s = 0;       // per GPU, after oversubscription and the share that rings reach
     double link_bytes_per_s = 0;  // the same before that share
-    // How much faster one rank sends to one other while the GPUs that share its NIC are silent.
+    // A rank that sends to one other is so much faster while the GPUs that share its NIC are silent.
     double nic_gain = 1;
     double latency_s = 0;
     bool in_network_reduction = false;

@@ -613,6 +613,36 @@ class Lessons(unittest.TestCase):
         self.assertIn("The map in 40 minutes", text)
         self.assertNotIn("(not in this plan)", text)
         self.assertGreater(text.count("\f"), 12)
+        pages = text.split("\f")
+        self.assertTrue(any("1. A wall" in p and "How far" in p and "each GPU:" in p for p in pages))  # words and picture
+
+    def test_what_is_handed_in_is_judged_by_the_lessons(self):
+        def hand_in(folder, name, given):
+            with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as f:
+                json.dump({"format": "pentamesh-hand-in", "learner": name, "date": "1 May 2026",
+                           "lessons": [{"title": "Mine", "step": 1, "marks": "r", "given": [given]}]}, f)
+        with tempfile.TemporaryDirectory() as folder:
+            mine = os.path.join(folder, "mine.md")
+            with open(mine, "w", encoding="utf-8") as f:
+                f.write("---\ntitle: Mine\n---\n\n## One\nopen: mesh-8\n\n```ask\nnumber: groups tp\nprompt: How many?\n"
+                        "mistake: 8 => That is every GPU.\n```\n")
+            for name, given in (("Ada", "4"), ("Bo", "8"), ("Cy", "8"), ("Di", "2")):
+                hand_in(folder, name, given)
+            status, out, err = run("mark", folder, "--lesson", mine, "--json")
+            self.assertEqual((status, err), (0, ""))
+            marks = {p["learner"]: p["lessons"][0]["steps"][0] for p in json.loads(out)}
+            self.assertEqual(marks["Ada"], {"title": "One", "mark": "right", "given": "4"})
+            self.assertEqual(marks["Bo"]["mistake"], "That is every GPU.")
+            self.assertEqual(marks["Di"], {"title": "One", "mark": "wrong", "given": "2"})
+            status, out, _ = run("mark", folder, "--lesson", mine)
+            self.assertIn("8 (2)", out)
+            self.assertIn("That is every GPU.", out)
+            status, out, _ = run("mark", folder)
+            self.assertIn("no lesson here has this title", out)
+            status, out, err = run("mark", os.path.join(folder, "Ada.json"), mine, "--lesson", mine, "--csv")
+            self.assertEqual(status, 1)
+            self.assertIn("is no file that was handed in", err)
+            self.assertIn("Ada,Mine,1,0,0", out)
 
     def test_a_lesson_says_what_is_wrong_by_line_and_which_steps_are_long(self):
         head = "---\ntitle: Mine\n---\n\n## One\n"

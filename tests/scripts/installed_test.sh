@@ -34,6 +34,10 @@ expect "bash reads its completions" bash -n moved/share/bash-completion/completi
 expect "man has a page" grep -q '^\.TH PENTAMESH 1' moved/share/man/man1/pentamesh.1
 expect "Python's module finds the program of its tree" env -u PENTAMESH PATH=/usr/bin:/bin PYTHONPATH=$data/python \
     PYTHONDONTWRITEBYTECODE=1 python3 -c "import pentamesh; assert pentamesh.plan('only-here').report().memory.peak > 0"
+if [ -e $data/web/pentamesh.html ]; then
+    expect "a course is opened in the page" moved/bin/pentamesh lesson --course 40-minutes --web page
+    expect "and the page has it" grep -q 'The map in 40 minutes' page/40-minutes.html
+fi
 mkdir -p bin-link && ln -s ../moved/bin/pentamesh bin-link/pentamesh
 expect "a link to the program finds the same tree" bin-link/pentamesh report only-here
 echo "$passed passed, $failed failed"

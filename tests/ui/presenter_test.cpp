@@ -202,8 +202,8 @@ TEST_CASE("the page of results is saved as a picture, with every task in it") {
     REQUIRE(d.click("dialog.ok"));
     REQUIRE(d.results.size() == 1);
     CHECK(d.results[0].filename() == "pentamesh-results-Ada.png");
-    CHECK(results_file("") == "pentamesh-results.png");
-    CHECK(results_file("Ada / Lovelace") == "pentamesh-results-Ada-Lovelace.png");
+    CHECK(results_file("", ".png") == "pentamesh-results.png");
+    CHECK(results_file("Ada / Lovelace", ".json") == "pentamesh-results-Ada-Lovelace.json");
     d.shell.write_failed(DialogKind::results, d.results[0], "the disk is full");
     d.settle();
     CHECK(d.shell.dialog_error() == "the disk is full");

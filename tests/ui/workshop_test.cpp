@@ -51,6 +51,23 @@ TEST_CASE("a task is judged while the plan is changed, gives three hints and the
     CHECK(d.clipboard.find("  done  Experts that are everywhere") != std::string::npos);
     REQUIRE(d.click("results.close"));
     CHECK_FALSE(d.click("results.copy"));
+    // What was done is handed in as a file, and judged again: the solution was shown, and the plan passes.
+    d.shell.settings().learner = "Ada";
+    d.shell.settings().recent = {(folder / "mine.plan.json").string()};
+    run_id(d, "lesson.results");
+    REQUIRE(d.click("results.hand_in"));
+    REQUIRE(d.click("dialog.ok"));
+    const auto handed = folder / "pentamesh-results-Ada.json";
+    const HandIn read = read_hand_in(read_file(handed.string()), handed.string());
+    CHECK(read.learner == "Ada");
+    REQUIRE(read.lessons.size() == 1);
+    const AnswerKey key = answer_key(read_lesson(lesson_file("20-tasks-fit"), &d.presets).lesson,
+                                     d.presets.plan("mesh-8"), d.presets);
+    CHECK(read.helped == std::vector<std::string>{key.steps.at(4).title});
+    const MarkedLesson marked = mark_lesson(read.lessons[0], key, d.presets);
+    CHECK(marked.refused.empty());
+    CHECK(marked.count(Mark::done) == 1);
+    d.press({Key::escape});  // where it was written to
     run_id(d, "lesson.results");
     const Results shown = d.shell.results();
     const auto at =

@@ -3,6 +3,7 @@
 #include "app/ui/views/pages.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/io/plan_json.h"
 #include "core/teach/course.h"
 
 #include <algorithm>
@@ -170,27 +171,6 @@ std::string marks_of(const LessonSession& session) {
     return out;
 }
 
-std::string summary_of(const std::string& marks, int tasks) {
-    const auto count = [&](Mark m) {
-        return static_cast<int>(std::count(marks.begin(), marks.end(), static_cast<char>(m)));
-    };
-    const int steps =
-        static_cast<int>(marks.size()) - static_cast<int>(std::count(marks.begin(), marks.end(), ' '));
-    if (count(Mark::none) == steps && tasks == 0) return {};
-    const int asked = steps - count(Mark::done), at_once = count(Mark::right),
-              right = at_once + count(Mark::second);
-    const auto of = [](int n, int all) { return std::to_string(n) + " of " + std::to_string(all); };
-    std::string out;
-    if (asked > 0) {
-        out = of(right, asked) + (asked == 1 ? " question right" : " questions right");
-        if (at_once < right) out += ", " + std::to_string(at_once) + " at the first try";
-    }
-    if (tasks > 0)
-        out += (out.empty() ? "" : "; ") + of(count(Mark::done), tasks)
-               + (tasks == 1 ? " task done" : " tasks done");
-    return out;
-}
-
 std::string summary_of(const LessonSession& session) {
     const auto tasks = std::count_if(session.lesson.steps.begin(), session.lesson.steps.end(),
                                      [](const LessonStep& s) { return s.task.has_value(); });
@@ -223,7 +203,7 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
         s.why = expand(step->task->why, plan, evaluation, presets);
         for (const std::string& hint : step->task->hints) s.hints.push_back(said(hint));
         s.task = judge_task(*step->task, s.start, plan, evaluation, presets);
-        if (s.task.passed) s.state().passed = true;
+        if (s.task.passed && !std::exchange(s.state().passed, true)) s.state().handed = write_plan(plan);
     }
     if (!step->question) return;
     s.prompt = said(step->question->prompt);
@@ -245,24 +225,21 @@ bool judge(LessonSession& s) {
     StepState& state = s.state();
     const QuestionKind kind = step->question->kind;
     const bool picks = kind == QuestionKind::choose || kind == QuestionKind::tier;
-    if (kind == QuestionKind::number) {
-        state.given.numbers = guesses_of(state.typed, s.solution.answer.unit);
-        state.remark = state.given.numbers.empty() ? "\"" + state.typed + "\" is no number." : "";
-        if (state.given.numbers.empty()) return false;
-    } else if (kind == QuestionKind::curve) {
-        const std::size_t points = step->question->options.size();
-        state.given.numbers = parse_points(state.typed, s.solution.answer.unit, points);
-        state.remark = state.given.numbers.empty()
-                           ? "Draw " + std::to_string(points) + " points, or type them: 3, 2, 1."
-                           : "";
-        if (state.given.numbers.empty()) return false;
-    } else if (kind == QuestionKind::ranks) {
-        if (const auto typed = parse_ranks(state.typed)) state.picked = *typed;
-        state.remark = state.picked.empty() ? "Pick GPUs, or type them as 1, 4-7." : "";
-        if (state.picked.empty()) return false;
+    if (picks && (state.given.option < 0 || state.given.option == state.missed)) return false;
+    if (!picks) {
+        const Given typed = given_as_typed(*step->question, s.solution, state.typed, s.start);
+        if (!typed.ranks.empty()) state.picked = typed.ranks;
+        state.given.numbers = typed.numbers;
         state.given.ranks = state.picked;
-    } else if (state.given.option < 0 || state.given.option == state.missed) {
-        return false;
+        if (state.given.numbers.empty() && state.given.ranks.empty()) {
+            state.remark = kind == QuestionKind::number ? "\"" + state.typed + "\" is no number."
+                           : kind == QuestionKind::ranks
+                               ? "Pick GPUs, or type them as 1, 4-7."
+                               : "Draw " + std::to_string(step->question->options.size())
+                                     + " points, or type them: 3, 2, 1.";
+            return false;
+        }
+        state.remark.clear();
     }
     const bool right = is_right(*step->question, s.solution, state.given);
     state.mistake = mistake_made(*step->question, s.mistakes, s.solution, state.given, s.start);
@@ -277,6 +254,8 @@ bool judge(LessonSession& s) {
     }
     state.answered = true;
     state.right = right;
+    state.handed = given_text(*step->question, state.given, s.start);
+    if (state.handed.empty()) state.handed = state.typed;
     state.remark.clear();
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "core/teach/hand_in.h"
 #include "core/teach/hidden_answer.h"
 #include "core/teach/lesson.h"
 #include "core/teach/lesson_answers.h"
@@ -17,9 +18,6 @@
 
 namespace pentamesh::ui {
 
-// The result of a step, as it is kept between runs of the program.
-enum class Mark : char { none = '-', right = 'r', second = 's', wrong = 'w', shown = 'v', done = 't' };
-
 // Somebody's work on one question.
 struct StepState {
     Given given;
@@ -27,6 +25,7 @@ struct StepState {
     bool right = false;
     bool revealed = false;  // shown without an answer
     std::string typed;      // number, or ranks by keyboard
+    std::string handed;     // what was answered, as it is handed in; of a task the plan that passed
     int tries = 0;          // answers given so far; the first wrong one has a second
     int missed = -1;        // the option that the first of two was
     std::string remark;     // why what was given is no answer yet
@@ -126,9 +125,7 @@ void go_to_step(LessonSession& session, std::size_t step);
 [[nodiscard]] Mark mark_of(const LessonSession& session, std::size_t step);
 // Returns one letter for each step; a blank where nothing is asked.
 [[nodiscard]] std::string marks_of(const LessonSession& session);
-// Returns "12 of 15 questions right, 10 at the first try; 1 of 1 tasks done"; empty where nothing was
-// answered.
-[[nodiscard]] std::string summary_of(const std::string& marks, int tasks);
+using pentamesh::summary_of;  // of marks
 [[nodiscard]] std::string summary_of(const LessonSession& session);
 
 // Answers the texts' queries and solves the question, both for the step's own plan, even after it was

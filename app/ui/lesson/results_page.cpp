@@ -78,9 +78,9 @@ bool draw_result(Ui& ui, Rect row, const ResultsOfLesson::Task& task, std::uint6
 
 }  // namespace
 
-std::string results_file(const std::string& learner) {
+std::string results_file(const std::string& learner, std::string_view ending) {
     const std::string name = file_stem(learner);
-    return "pentamesh-results" + (name.empty() ? "" : "-" + name) + ".png";
+    return "pentamesh-results" + (name.empty() ? "" : "-" + name) + std::string(ending);
 }
 
 std::string results_head(const Results& results) {

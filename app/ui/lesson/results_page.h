@@ -24,7 +24,7 @@ using Results = std::vector<ResultsOfLesson>;
 [[nodiscard]] std::string results_of_whom(const std::string& learner);
 
 // Returns "pentamesh-results-Ada-Lovelace.png": many send theirs to one teacher.
-[[nodiscard]] std::string results_file(const std::string& learner);
+[[nodiscard]] std::string results_file(const std::string& learner, std::string_view ending);
 
 // Returns "Tasks: 3 of 24 done".
 [[nodiscard]] std::string results_head(const Results& results);

@@ -91,6 +91,15 @@ void ReviewSheet::columns(int count) {
     next_column();
 }
 
+void ReviewSheet::narrow(float share) {
+    room_.w = (paper_.size.x - 2 * paper_.margin) * share;
+}
+
+Rect ReviewSheet::beside() const {
+    const float left = room_.right() + paper_.margin * 0.6f;
+    return {left, room_.y, paper_.size.x - paper_.margin * 0.4f - left, room_.h};
+}
+
 void ReviewSheet::entry(std::string_view head, std::string_view text, std::string_view to) {
     const auto lines =
         canvas_.wrapped(room_.w, head, strong()).size() + canvas_.wrapped(room_.w, text, faint()).size();

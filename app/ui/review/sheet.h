@@ -65,6 +65,10 @@ class ReviewSheet {
     // Sets all that follows in so many columns, each filled before the next one and the next page; 1 means as
     // wide as the page again, below them.
     void columns(int count);
+    // Sets what follows on this page in a share of its width, at the left; 1 is all of it again.
+    void narrow(float share);
+    // Returns what a narrow page has to the right, down to its lower edge.
+    [[nodiscard]] Rect beside() const;
     // Writes a heading of one line and sentences below it, in one piece where a column has room for it. Both
     // lead to a place, where one is given.
     void entry(std::string_view head, std::string_view text, std::string_view to);

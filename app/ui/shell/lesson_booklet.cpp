@@ -6,6 +6,7 @@
 #include "render/page.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kIndent = 18, kLeastBody = 14;
+constexpr float kIndent = 18, kLeastBody = 14, kNarrowBody = 18;
 constexpr Vec2 kSlide{1024, 576};  // type and pictures as large as a room asks for
+constexpr float kColumn = 0.31f;   // of a slide's width are words, the rest their picture
+constexpr std::array kShrunk{0.8f, 0.72f, 0.64f};
 
 // Returns words without marks of bold and code, for words that are bold as a whole.
 std::string unmarked(std::string_view text) {
@@ -124,6 +127,24 @@ class Booklet {
         sheet_.canvas().text_in({0, kSlide.y - 18, kSlide.x - 4, 14}, std::to_string(sheet_.page()),
                                 {Face::regular, 11, sheet_.theme().secondary, 0}, Align::right);
     }
+    // Draws the picture in a part of the page, as large as it has room for all; returns false where it has
+    // none.
+    bool put_picture_in(Rect room, const StepSheet& s, bool open) {
+        PictureRequest request = picture_request_of(s, open);
+        if (request.view == kDashboardName) return false;
+        bool fits = false;
+        request.title = false;
+        request.onto = &page_;
+        request.fits = &fits;
+        for (const float scale : kShrunk) {
+            request.size = Vec2{room.w, room.h} * (1 / scale);
+            page_.begin_inset(room.min(), scale);
+            static_cast<void>(make_picture(presets_, s.plan, request, "pdf", fonts_));
+            page_.end_inset();
+            if (fits) return true;
+        }
+        return false;
+    }
     // Puts words with bold and `code`, each paragraph in one piece. Returns the height; draws only if `draw`.
     float put_words(std::string_view marked, float indent = 0, bool draw = true) {
         float used = 0;
@@ -176,24 +197,38 @@ class Booklet {
             for (const std::string& goal : goals_of(s)) out.push_back({"- " + goal, kIndent});
         return out;
     }
-    // The type is as large as it can be with the step on one page.
+    [[nodiscard]] float height_of(const std::vector<Passage>& passages) {
+        float h = 0;
+        for (const Passage& p : passages)
+            h += put_words(p.text, p.indent, false) + (p.strong ? paper_.line() : 0);
+        return h;
+    }
+    // The type is as large as it can be with the step on one page: words on the left, their picture beside
+    // them where both have room, else the picture on a page of its own.
     void put_step(std::size_t i) {
         const StepSheet s = sheet_of(lesson_, i, base_, presets_);
         const std::vector<Passage> passages = passages_of(s);
         sheet_.begin(std::to_string(i + 1) + ". " + s.step.title);
+        const bool pictured = !s.step.scene.view.empty() && !picture_answers(s);
         const float most = paper_.body;
-        const auto height = [&] {
-            float h = 0;
-            for (const Passage& p : passages) h += put_words(p.text, p.indent, false);
-            return h;
-        };
-        while (paper_.body > kLeastBody && height() > sheet_.left()) paper_.body -= 0.5f;
+        bool beside = pictured;
+        if (beside) {
+            sheet_.narrow(kColumn);
+            paper_.body = kNarrowBody;
+            while (paper_.body > kLeastBody && height_of(passages) > sheet_.left()) paper_.body -= 0.5f;
+            beside = height_of(passages) <= sheet_.left() && put_picture_in(sheet_.beside(), s, true);
+            if (!beside) sheet_.narrow(1);
+        }
+        if (!beside) {
+            paper_.body = most;
+            while (paper_.body > kLeastBody && height_of(passages) > sheet_.left()) paper_.body -= 0.5f;
+        }
         for (const Passage& p : passages) {
             if (p.strong) sheet_.gap(0.4f);
             put_words(p.text, p.indent);
         }
         paper_.body = most;
-        if (!s.step.scene.view.empty() && !picture_answers(s)) put_picture(s, true);
+        if (pictured && !beside) put_picture(s, true);
     }
     void put_answers() {
         bool any = false;

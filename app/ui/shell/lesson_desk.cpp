@@ -63,15 +63,19 @@ const LessonProgress* LessonDesk::progress_of(const std::string& title) const {
 void LessonDesk::keep_answers() {
     if (!lesson_.open || lesson_.states.empty()) return;
     LessonProgress now{lesson_.lesson.title, lesson_.step, marks_of(lesson_)};
+    const LessonProgress* kept = progress_of(now.title);
+    now.given.resize(now.marks.size());
     bool any = now.step > 0;
     for (std::size_t i = 0; i < now.marks.size(); ++i) {
         const Mark before = lesson_.states[i].before;
         if (now.marks[i] == static_cast<char>(Mark::none) || (now.marks[i] == ' ' && before == Mark::done))
             now.marks[i] = static_cast<char>(before);
+        now.given[i] = lesson_.states[i].handed;
+        if (now.given[i].empty() && kept != nullptr && i < kept->given.size()) now.given[i] = kept->given[i];
         any = any || (now.marks[i] != ' ' && now.marks[i] != static_cast<char>(Mark::none));
     }
     if (now.step == 0) now.step = lesson_.reached;  // it was looked at again, no more
-    if (progress_of(now.title) == nullptr && !any) return;
+    if (kept == nullptr && !any) return;
     std::erase_if(window_.settings.lessons, [&](const LessonProgress& p) { return p.title == now.title; });
     window_.settings.lessons.push_back(std::move(now));
 }

@@ -58,6 +58,9 @@ class LessonDesk {
     [[nodiscard]] Results results() const;  // which tasks are done
     void draw_results(Ui& ui);              // if their page is open
     void close_results() { results_ = false; }
+    // Writes all answers as a file that `pentamesh mark` reads; false where the file's ending asks for a
+    // picture of the results. Throws Error (io).
+    bool hand_in(const std::filesystem::path& file);
 
     void set_presenting(bool on);
     void present_keys();

@@ -59,8 +59,9 @@ struct AskedPicture {
 // Returns one self-contained HTML page. Throws an error of kind io where there is no EGL to draw with.
 [[nodiscard]] std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& presets,
                                       const FontFiles& fonts);
-// Returns the same as slides: words and question, then the picture; at the end the answers. Throws an error
-// of kind io where there is no EGL, or this build writes no PDF.
+// Returns the same as slides: words and question, their picture next to them where both have room, else on a
+// page of its own; at the end the answers. Throws an error of kind io where there is no EGL, or this build
+// writes no PDF.
 [[nodiscard]] std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& presets,
                                      const FontFiles& fonts);
 

@@ -2,6 +2,8 @@
 #include "app/ui/kit/scroll.h"
 #include "app/ui/shell/lesson_desk.h"
 #include "core/advice/advice.h"
+#include "core/base/date.h"
+#include "core/base/files.h"
 
 #include <algorithm>
 
@@ -22,6 +24,10 @@ void LessonDesk::begin_step() {
 void LessonDesk::note_task() {
     const LessonStep* step = lesson_.current();
     if (step == nullptr || !step->task || !lesson_.task.passed) return;
+    const LessonProgress* kept = progress_of(lesson_.lesson.title);
+    if (kept == nullptr || lesson_.step >= kept->marks.size()
+        || kept->marks[lesson_.step] != static_cast<char>(Mark::done))
+        keep_answers();
     auto& done = window_.settings.tasks_done;
     if (std::find(done.begin(), done.end(), step->title) != done.end()) return;
     done.push_back(step->title);
@@ -94,19 +100,31 @@ void LessonDesk::draw_results(Ui& ui) {
         window_.say("The results are on the clipboard");
     }
     foot.cut_right(8);
-    if (foot.w > 420)
+    if (foot.w > 500)
         ui.text_field("results.name", foot.cut_left(200), window_.settings.learner,
-                      "Your name, for the picture");
-    if (window_.host.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…")) {
+                      "Your name, for what you save");
+    const auto ask = [&](const char* ending) {
         results_ = false;
-        window_.later("", [this] {
-            window_.ask(DialogKind::results, window_.proposed_file(results_file(window_.settings.learner)),
-                        nullptr);
+        window_.later("", [this, ending] {
+            window_.ask(DialogKind::results,
+                        window_.proposed_file(results_file(window_.settings.learner, ending)), nullptr);
         });
-    }
+    };
+    if (window_.host.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…"))
+        ask(".png");
+    foot.cut_right(8);
+    if (ui.button("results.hand_in", foot.cut_right(90), "Hand in…")) ask(".json");
     if (!picked) return;
     results_ = false;
     window_.later("", [this, title = shown[picked->lesson].tasks[picked->task].title] { open_task(title); });
+}
+
+bool LessonDesk::hand_in(const std::filesystem::path& file) {
+    if (file.extension() != ".json") return false;
+    keep_answers();
+    const Settings& s = window_.settings;
+    write_file(file.string(), write_hand_in({s.learner, today_in_words(), s.lessons, s.tasks_helped}));
+    return true;
 }
 
 void LessonDesk::open_task(const std::string& title) {

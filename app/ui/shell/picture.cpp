@@ -270,6 +270,7 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     frames(2);  // the first lays out, the second draws what the first found out
     if (shell) settle(*shell, frames);
     if (request.text_runs != nullptr) *request.text_runs = surface.text_runs();
+    if (request.fits != nullptr && !(*request.fits = hidden() <= 0)) return {};
     if (request.onto != nullptr) {
         surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, request.onto); });
         return {};

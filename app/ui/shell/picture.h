@@ -37,6 +37,7 @@ struct PictureRequest {
     std::optional<LessonTask> task{};  // next to the picture: advice keeps to what it allows
     bool uncolored = false;            // the mesh without the colours of groups
     Page* onto = nullptr;              // drawn on what it has open, and no bytes are given back
+    bool* fits = nullptr;              // gets whether it has room for all; without room nothing is drawn
     std::optional<Screen> screen;  // drawn as it stands there: its selection, theme and the views' own states
 };
 // Returns the bytes of a PNG, SVG or PDF file, by the ending, with the plan inside. Throws an error for a

@@ -13,20 +13,6 @@ constexpr std::size_t kMostRecent = 12;
 std::filesystem::path file_in(const std::filesystem::path& folder) {
     return folder / "settings.json";
 }
-
-void read_progress(const nlohmann::json& json, std::vector<LessonProgress>& into) {
-    constexpr std::size_t kMost = 1000;
-    if (!json.contains("lessons") || !json["lessons"].is_array()) return;
-    for (const auto& given : json["lessons"]) {
-        if (!given.is_object() || into.size() >= kMost) continue;
-        LessonProgress p{given.value("title", ""), given.value("step", std::size_t{0}),
-                         given.value("marks", "")};
-        // Letters of Mark, and the blank.
-        if (p.title.empty() || p.marks.find_first_not_of("-rswvt ") != std::string::npos) continue;
-        if (std::none_of(into.begin(), into.end(), [&](const auto& q) { return q.title == p.title; }))
-            into.push_back(std::move(p));
-    }
-}
 }  // namespace
 
 Settings load_settings(const std::filesystem::path& folder, std::string& warning) {
@@ -67,7 +53,7 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
         };
         titles("tasks_done", s.tasks_done);
         titles("tasks_helped", s.tasks_helped);
-        read_progress(json, s.lessons);
+        if (json.contains("lessons")) s.lessons = progress_from_json(json["lessons"]);
         if (json.contains("learner") && json["learner"].is_string()) s.learner = json["learner"];
         if (json.contains("link_base") && json["link_base"].is_string()) s.link_base = json["link_base"];
         if (json.contains("recent") && json["recent"].is_array())
@@ -85,9 +71,6 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
 }
 
 void save_settings(const std::filesystem::path& folder, const Settings& s) {
-    nlohmann::ordered_json lessons = nlohmann::ordered_json::array();
-    for (const LessonProgress& p : s.lessons)
-        lessons.push_back({{"title", p.title}, {"step", p.step}, {"marks", p.marks}});
     const nlohmann::ordered_json json{{"theme", name_of(s.theme)},
                                       {"scale", s.scale},
                                       {"left", s.left},
@@ -102,7 +85,7 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
                                       {"link_base", s.link_base},
                                       {"tasks_done", s.tasks_done},
                                       {"tasks_helped", s.tasks_helped},
-                                      {"lessons", lessons},
+                                      {"lessons", progress_to_json(s.lessons)},
                                       {"learner", s.learner}};
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/ui/kit/theme.h"
+#include "core/teach/hand_in.h"
 
 #include <filesystem>
 #include <string>
@@ -12,14 +13,6 @@ namespace pentamesh::ui {
 
 inline constexpr std::size_t kRecentListed = 6;  // in the File menu
 inline constexpr float kPresentScale = 1.25f;    // a lecture room's last row
-
-// Says how far somebody came in a lesson or course.
-struct LessonProgress {
-    std::string title;
-    std::size_t step = 0;  // that was shown last
-    std::string marks;     // one letter a step: Mark of lesson_session.h; a blank where nothing is asked
-    bool operator==(const LessonProgress&) const = default;
-};
 
 struct Settings {
     ThemeId theme = ThemeId::dark;

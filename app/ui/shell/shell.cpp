@@ -61,7 +61,10 @@ void Shell::connect() {
         if (window_.host.save_handout) window_.host.save_handout(path);
     });
     dialogs_.when_picked(DialogKind::results, [this](const Path& path) {
-        if (window_.host.save_results) window_.host.save_results(path);
+        if (desk_.hand_in(path))
+            dialogs_.wrote(path);
+        else if (window_.host.save_results)
+            window_.host.save_results(path);
     });
 }
 

@@ -114,9 +114,9 @@ void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const S
     ink.canvas.line({room.x, full}, {room.right(), full}, ink.theme.bad, 1.4f, Dash::dashed);
     const ScalePoint* own = shown_point(scale);
     const bool above = own == nullptr || place(*own).y > full + ink.line();
-    const float beside = above || full + ink.line() > room.bottom() ? full - ink.line() : full;
-    ink.canvas.text_in({room.x + 4, beside, room.w - 8, ink.line()}, "a GPU has " + capacity,
-                       ink.plain(ink.theme.bad), Align::left);
+    const float next = above || full + ink.line() > room.bottom() ? full - ink.line() - 3 : full + 4;
+    ink.canvas.text_in({room.x + 4, next, room.w - 8, ink.line()}, "a GPU has " + capacity,
+                       ink.plain(ink.theme.text), Align::left);
     const auto value = [&](const ScalePoint& p, Align align) {
         ink.canvas.text_in({room.x, foot.y, room.w, foot.h},
                            with_commas(p.at) + ": "

@@ -1,0 +1,82 @@
+// The answers that somebody gave in lessons and courses: they are kept between runs of the program, handed in
+// as a file, and judged again by a teacher. Nothing in the file says what is right: the lessons do.
+#pragma once
+
+#include "core/teach/lesson_answers.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh {
+
+// The result of a step.
+enum class Mark : char { none = '-', right = 'r', second = 's', wrong = 'w', shown = 'v', done = 't' };
+
+// Says how far somebody came in a lesson or course.
+struct LessonProgress {
+    std::string title;
+    std::size_t step = 0;  // that was shown last
+    std::string marks;     // one letter a step: Mark; a blank where nothing is asked
+    // By step, as it would be typed: an option's label, "820 ms", "0, 2, 4-7"; of a task the plan, as its
+    // file has it. It may be shorter than the steps.
+    std::vector<std::string> given{};
+    bool operator==(const LessonProgress&) const = default;
+};
+[[nodiscard]] nlohmann::ordered_json progress_to_json(const std::vector<LessonProgress>& lessons);
+// Reads what it can of a list; each title once.
+[[nodiscard]] std::vector<LessonProgress> progress_from_json(const nlohmann::json& list);
+
+// Returns "12 of 15 questions right, 10 at the first try; 1 of 1 tasks done"; empty where nothing was
+// answered.
+[[nodiscard]] std::string summary_of(const std::string& marks, int tasks);
+
+struct HandIn {
+    std::string learner, date;
+    std::vector<LessonProgress> lessons;
+    std::vector<std::string> helped;  // titles of tasks that hints or the solution helped with
+};
+[[nodiscard]] std::string write_hand_in(const HandIn& hand_in);
+// Throws Error for a text that is no such file.
+[[nodiscard]] HandIn read_hand_in(std::string_view text, const std::string& source);
+
+// Reads an answer as it is typed; `plan` names the tiers. An option of -1 and empty lists: it is none.
+[[nodiscard]] Given given_as_typed(const LessonQuestion& question, const Solution& solution,
+                                   std::string_view typed, const Plan& plan);
+// Returns an answer as it is typed, where it was not typed: an option, a tier, ranks.
+[[nodiscard]] std::string given_text(const LessonQuestion& question, const Given& given, const Plan& plan);
+
+// A lesson's right answers, worked out once for all that are handed in.
+struct AnswerKey {
+    struct Step {
+        std::string title;
+        std::optional<LessonQuestion> question;
+        std::optional<LessonTask> task;
+        Plan plan;  // the step's own
+        Solution solution;
+        std::vector<LessonQuestion::Mistake> mistakes;  // with their queries answered
+    };
+    std::string title;
+    std::vector<Step> steps;
+};
+// `base` is the plan of steps that open none.
+[[nodiscard]] AnswerKey answer_key(const Lesson& lesson, const Plan& base, const Presets& presets);
+
+struct MarkedStep {
+    std::size_t step = 0;
+    Mark mark = Mark::none;
+    std::string given;    // of a question
+    std::string mistake;  // that leads to it, where it is known
+};
+struct MarkedLesson {
+    std::string title;
+    std::vector<MarkedStep> steps;  // those that ask something
+    std::string refused;            // why it could not be judged; empty: it was
+    [[nodiscard]] int count(Mark mark) const;
+};
+// Judges each answer anew. That it was the first try or was shown, only the file says.
+[[nodiscard]] MarkedLesson mark_lesson(const LessonProgress& progress, const AnswerKey& key,
+                                       const Presets& presets);
+
+}  // namespace pentamesh
