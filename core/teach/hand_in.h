@@ -41,7 +41,8 @@ struct HandIn {
 // Throws Error for a text that is no such file.
 [[nodiscard]] HandIn read_hand_in(std::string_view text, const std::string& source);
 
-// Reads an answer as it is typed; `plan` names the tiers. An option of -1 and empty lists: it is none.
+// Reads an answer as it is typed; `plan` names the tiers. A text that answers nothing has no option and no
+// numbers.
 [[nodiscard]] Given given_as_typed(const LessonQuestion& question, const Solution& solution,
                                    std::string_view typed, const Plan& plan);
 // Returns an answer as it is typed, where it was not typed: an option, a tier, ranks.

@@ -1,4 +1,4 @@
-// Answers that were handed in are judged by the lessons, whatever the file says of them.
+// Answers that were handed in are judged by the lessons: the file says nothing of what is right.
 #include "core/teach/hand_in.h"
 
 #include "core/base/error.h"

@@ -51,7 +51,7 @@ TEST_CASE("a task is judged while the plan is changed, gives three hints and the
     CHECK(d.clipboard.find("  done  Experts that are everywhere") != std::string::npos);
     REQUIRE(d.click("results.close"));
     CHECK_FALSE(d.click("results.copy"));
-    // What was done is handed in as a file, and judged again: the solution was shown, and the plan passes.
+    // The file has what was done, and is judged again: the solution was shown, and the plan passes.
     d.shell.settings().learner = "Ada";
     d.shell.settings().recent = {(folder / "mine.plan.json").string()};
     run_id(d, "lesson.results");

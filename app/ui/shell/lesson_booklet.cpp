@@ -203,8 +203,8 @@ class Booklet {
             h += put_words(p.text, p.indent, false) + (p.strong ? paper_.line() : 0);
         return h;
     }
-    // The type is as large as it can be with the step on one page: words on the left, their picture beside
-    // them where both have room, else the picture on a page of its own.
+    // The type is as large as it can be with the step on one page: words on the left, their picture at the
+    // right where both have room, else the picture on a page of its own.
     void put_step(std::size_t i) {
         const StepSheet s = sheet_of(lesson_, i, base_, presets_);
         const std::vector<Passage> passages = passages_of(s);
