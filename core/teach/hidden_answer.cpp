@@ -2,6 +2,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/number.h"
+#include "core/base/text.h"
 #include "core/mesh/places.h"
 #include "core/teach/captions.h"
 #include "core/teach/lesson_queries.h"
@@ -123,6 +124,15 @@ bool beside(std::string_view text, const Number& n, const std::vector<std::strin
             return true;
     }
     return false;
+}
+
+// Returns true if the number stands in one of these texts.
+bool is_of(std::string_view text, const Number& n, const std::vector<std::string>& texts) {
+    return std::any_of(texts.begin(), texts.end(), [&](const std::string& one) {
+        for (std::size_t at = text.find(one); at != std::string_view::npos; at = text.find(one, at + 1))
+            if (at <= n.begin && n.end <= at + one.size()) return true;
+        return false;
+    });
 }
 
 bool is_bare(std::string_view text) {
@@ -274,7 +284,8 @@ std::string HiddenAnswer::words(std::string_view given, Place place) const {
         return is_figure(n, *figure) || (is_count(n, *figure) && (everywhere || beside(text, n, own)));
     };
     for (auto n = next_number(text, 0); n; n = next_number(text, n->end)) {
-        const bool hidden = !is_range(text, *n) && (answers(*n) || of_options(*n) || beside(text, *n, nouns));
+        const bool hidden = !is_range(text, *n) && !is_of(text, *n, scenery)
+                            && (answers(*n) || of_options(*n) || beside(text, *n, nouns));
         if (!hidden) continue;
         const std::size_t begin = n->begin, size = n->end - n->begin;
         text.replace(begin, size, "?");
@@ -288,8 +299,22 @@ std::string HiddenAnswer::figures(std::string_view text) const {
     only.figure = figure;
     only.others = others;
     only.everywhere = everywhere;
+    only.scenery = scenery;
     return only.words(text);
 }
+
+namespace {
+
+// What a GPU has is drawn as a line in every picture of memory: it stays, unless it is the answer.
+void show_capacity(HiddenAnswer& hidden, const Gpu& gpu, const Answer& answer) {
+    const std::string memory = memory_text(gpu.hbm_bytes), decimal = bytes_text(gpu.hbm_bytes);
+    for (const double capacity : guesses_of(memory, answer.unit))
+        if (std::abs(capacity - answer.number) <= 0.01 * std::abs(answer.number)) return;
+    hidden.scenery = {memory, decimal};
+    if (!gpu.name.empty()) hidden.scenery.push_back(gpu.name);
+}
+
+}  // namespace
 
 HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, const Plan& plan,
                               const Evaluation& evaluation) {
@@ -322,6 +347,8 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
     if (answer.kind == Answer::Kind::number)
         hidden.figure = HiddenAnswer::Figure{
             answer.number, question.kind == QuestionKind::number ? question.tolerance : 0, answer.unit};
+    if (answer.kind == Answer::Kind::number && answer.unit.ends_with('B'))
+        show_capacity(hidden, plan.cluster.gpu, answer);
     if (!asked.sets.empty()) return hidden;  // the page shows another plan
     if (answer.kind == Answer::Kind::number)
         hide_count(hidden, q);

@@ -29,6 +29,7 @@ struct HiddenAnswer {
                                        // numbers there
     std::optional<Figure> figure;      // hidden where it stands with its unit, or has three digits
     std::vector<Figure> others;        // values of several options: each is hidden in the same way
+    std::vector<std::string> scenery;  // of these no number is hidden: the GPU's name and its memory
     bool everywhere = false;           // the figure, a count, is hidden however short and next to any word
     bool bare_in_view = false;         // texts that are nothing but a number
     bool bare_in_plan = false;
