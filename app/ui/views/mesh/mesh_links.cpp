@@ -110,18 +110,22 @@ void between_nodes(Ui& ui, const MeshPlace& m, const MeshAxis& axis, bool quiet)
         }
 }
 
-// Returns the distance of a line between cells from the cell, so that it runs outside its tile; lines from
-// one row stand side by side.
-float lane_of(const MeshPlace& m, std::int64_t rank, bool above) {
-    const Rect cell = m.cell(rank);
+enum class Side : std::uint8_t { above, below, right };
+
+// Returns the distance of a line between cells from the cell's side, so that it runs outside its tile; lines
+// from one row of cells, and at the right from one column, stand side by side.
+float lane_of(const MeshPlace& m, std::int64_t rank, Side side) {
+    const Rect cell = m.cell(rank), node = m.node(rank / m.layout.node.size);
+    const bool tiled = m.layout.tile.size > 1 && m.layout.tile.size < m.layout.node.size;
+    const Rect tile = tiled ? m.tile_at(rank) : node;
     float off = 5;
-    if (m.layout.tile.size > 1 && m.layout.tile.size < m.layout.node.size) {
-        const Rect tile = m.tile_at(rank);
-        off += above ? cell.y - tile.y : tile.bottom() - cell.bottom();
-    }
-    const Rect node = m.node(rank / m.layout.node.size);
-    const auto column = std::round((cell.x - node.x) / (cell.w + 1));
-    return off + kLane * std::min(column, 3.0f);
+    if (tiled)
+        off += side == Side::above   ? cell.y - tile.y
+               : side == Side::below ? tile.bottom() - cell.bottom()
+                                     : tile.right() - cell.right();
+    const float place = side == Side::right ? std::round((cell.y - tile.y) / (cell.h + 1))
+                                            : std::round((cell.x - node.x) / (cell.w + 1));
+    return off + kLane * std::min(place, 3.0f);
 }
 
 void between_cells(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_t from, std::int64_t to) {
@@ -131,13 +135,13 @@ void between_cells(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_
         const Rect node = m.node(from / m.layout.node.size);
         // Those inside a node keep clear of those that leave it.
         const bool above = (a.center().y <= node.center().y + 1) != axis.inside();
-        const float by = lane_of(m, from, above), edge = above ? a.y : a.bottom();
+        const float by = lane_of(m, from, above ? Side::above : Side::below), edge = above ? a.y : a.bottom();
         const float y = above ? edge - by : edge + by;
         // Off the middle, where a line inside the node may start.
         const float xa = a.x + a.w * 0.75f, xb = b.x + b.w * 0.75f;
         r.go(xa, edge), r.go(xa, y), r.go(xb, y), r.go(xb, edge);
     } else if (r.count == 0) {
-        r = around(a, b, lane_of(m, from, false));
+        r = around(a, b, lane_of(m, from, same_line(a.x, b.x) ? Side::right : Side::below));
     }
     draw_link(ui.canvas(), mix(ui.theme().window, ui.theme().panel, 0.7f), r.span(), axis.color,
               axis.mark.dash);
