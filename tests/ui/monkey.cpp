@@ -98,8 +98,9 @@ std::vector<std::string> make_files(const Presets& presets, std::mt19937_64& rng
 }
 
 // Returns true for "nan" or "inf" as a word of its own, which no figure may be. "nan…" is the beginning of
-// another word.
+// another word; a message may quote what stands in a broken file.
 bool says_no_number(std::string_view text) {
+    text = text.substr(0, text.find("last read: "));
     for (const std::string_view bad : {"nan", "inf", "-nan", "-inf"})
         for (std::size_t at = text.find(bad); at != std::string_view::npos; at = text.find(bad, at + 1)) {
             const auto letter = [&](std::size_t i) {
