@@ -300,6 +300,11 @@ TEST_CASE("a million layouts are as few dots as ten thousand, and their Pareto l
     make_dots(found, 1, plot, dots);
     CHECK(dots.dots.size() > 500);
     CHECK(dots.dots.size() <= static_cast<std::size_t>(SearchDots::kMost));
+    for (const Rect none : {Rect{0, 0, -40, 300}, Rect{0, 0, 300, -40}, Rect{0, 0, 0, 0}}) {
+        plot.area = none;  // the view is made so small
+        make_dots(found, 1, plot, dots);
+        CHECK(dots.dots.empty());
+    }
 }
 
 TEST_CASE("a search of experts begins with fields held, so that it has few layouts, and says which") {

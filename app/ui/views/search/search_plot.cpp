@@ -166,6 +166,7 @@ void make_dots(const SearchFound& found, double tokens, const Plot& plot, Search
     out.plot = plot;
     out.dots.clear();
     out.most_layouts = 0;
+    if (plot.area.empty()) return;  // the view is small
     const float side = std::max(
         3.0f, std::ceil(std::sqrt(plot.area.w * plot.area.h / static_cast<float>(SearchDots::kMost))));
     const int columns = static_cast<int>(plot.area.w / side) + 1,
