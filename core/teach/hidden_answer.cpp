@@ -305,7 +305,7 @@ std::string HiddenAnswer::figures(std::string_view text) const {
 
 namespace {
 
-// What a GPU has is drawn as a line in every picture of memory: it stays, unless it is the answer.
+// The memory of a GPU is a line in every picture of memory: it stays, unless it is the answer.
 void show_capacity(HiddenAnswer& hidden, const Gpu& gpu, const Answer& answer) {
     const std::string memory = memory_text(gpu.hbm_bytes), decimal = bytes_text(gpu.hbm_bytes);
     for (const double capacity : guesses_of(memory, answer.unit))

@@ -103,7 +103,7 @@ bool gives_away(const std::string& text, const LessonQuestion& q, const Answer& 
     return std::any_of(said.begin(), said.end(), [&](const std::string& s) { return page_says(text, s); });
 }
 
-// What a GPU has is a line in the picture, and stays where it is not the answer itself.
+// The memory of a GPU is a line in the picture, and stays where it is not the answer itself.
 std::string without_capacity(std::string text, const Gpu& gpu, const Answer& a) {
     for (const std::string& shown : {memory_text(gpu.hbm_bytes), bytes_text(gpu.hbm_bytes), gpu.name})
         if (const std::size_t at = text.find(shown); at != std::string::npos && !shown.starts_with(a.text))
