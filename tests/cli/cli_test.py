@@ -588,6 +588,9 @@ class Lessons(unittest.TestCase):
         self.assertNotIn("{{", text)
         self.assertNotIn("(not in this plan)", text)
         self.assertGreater(text.count("<img"), 5)
+        drawn = len(re.findall(r"<p>Draw (?:it on a line|a line over)", text))
+        self.assertGreaterEqual(drawn, 3)
+        self.assertEqual(text.count("<svg"), drawn)  # an empty scale to draw on
         self.assertIn("The map in 40 minutes", text)
         with open(os.path.join(SOURCE, "assets/lessons/courses/40-minutes.md"), encoding="utf-8") as f:
             lessons = re.findall(r"^## (\S+)", f.read(), re.M)

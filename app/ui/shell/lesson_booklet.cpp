@@ -192,7 +192,7 @@ class Booklet {
         if (s.step.question)
             for (const std::string& choice : choices_of(s))
                 out.push_back({std::string(1, letter++) + ")  " + choice, kIndent});
-        if (s.step.question && s.step.question->drawn) out.push_back({scale_of(s)});
+        if (s.step.question && !scale_of(s).empty()) out.push_back({scale_of(s)});
         if (s.step.task)
             for (const std::string& goal : goals_of(s)) out.push_back({"- " + goal, kIndent});
         return out;
@@ -210,23 +210,26 @@ class Booklet {
         const std::vector<Passage> passages = passages_of(s);
         sheet_.begin(std::to_string(i + 1) + ". " + s.step.title);
         const bool pictured = !s.step.scene.view.empty() && !picture_answers(s);
-        const float most = paper_.body;
+        const float most = paper_.body, scale = scale_height(s);
+        const auto high = [&] { return height_of(passages) + scale; };
         bool beside = pictured;
         if (beside) {
             sheet_.narrow(kColumn);
             paper_.body = kNarrowBody;
-            while (paper_.body > kLeastBody && height_of(passages) > sheet_.left()) paper_.body -= 0.5f;
-            beside = height_of(passages) <= sheet_.left() && put_picture_in(sheet_.beside(), s, true);
+            while (paper_.body > kLeastBody && high() > sheet_.left()) paper_.body -= 0.5f;
+            beside = high() <= sheet_.left() && put_picture_in(sheet_.beside(), s, true);
             if (!beside) sheet_.narrow(1);
         }
         if (!beside) {
             paper_.body = most;
-            while (paper_.body > kLeastBody && height_of(passages) > sheet_.left()) paper_.body -= 0.5f;
+            while (paper_.body > kLeastBody && high() > sheet_.left()) paper_.body -= 0.5f;
         }
         for (const Passage& p : passages) {
             if (p.strong) sheet_.gap(0.4f);
             put_words(p.text, p.indent);
         }
+        if (scale > 0)
+            draw_scale(sheet_.canvas(), sheet_.take(scale), s, sheet_.faint(), sheet_.theme().secondary);
         paper_.body = most;
         if (pictured && !beside) put_picture(s, true);
     }

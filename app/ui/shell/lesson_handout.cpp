@@ -1,5 +1,7 @@
 #include "app/tables/table.h"
+#include "app/ui/kit/theme.h"
 #include "app/ui/shell/lesson_sheet.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <array>
@@ -112,14 +114,28 @@ std::string asked_html(const StepSheet& s, const Presets& presets, const FontFil
            + base64(make_picture(presets, asked->plan, request, "png", fonts)) + "\">\n";
 }
 
-std::string question_html(const StepSheet& s) {
+// Returns an empty scale to draw on, as a picture in the page.
+std::string scale_html(const StepSheet& s, const FontFiles& fonts) {
+    const float h = scale_height(s);
+    if (h <= 0) return "";
+    constexpr float kWide = 640;
+    const Theme& theme = theme_of(ThemeId::light);
+    Page page(PageFormat::svg, {kWide, h}, fonts, s.step.title, "");
+    {
+        Canvas canvas(nullptr, 1, &page);
+        draw_scale(canvas, {4, 0, kWide - 8, h}, s, {Face::regular, 14, theme.secondary, 0}, theme.secondary);
+    }
+    return "<p>" + page.finish() + "</p>\n";
+}
+
+std::string question_html(const StepSheet& s, const FontFiles& fonts) {
     std::string out = "<div class=\"ask\">" + words_html(s.prompt);
     if (const std::vector<std::string> choices = choices_of(s); !choices.empty()) {
         out += "<ol type=\"a\">";
         for (const std::string& choice : choices) out += "<li>" + inline_html(choice) + "</li>";
         out += "</ol>";
     }
-    return out + words_html(scale_of(s)) + "</div>\n";
+    return out + words_html(scale_of(s)) + scale_html(s, fonts) + "</div>\n";
 }
 
 std::string task_html(const StepSheet& s) {
@@ -176,7 +192,7 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
                        + words_html(s.why);
         }
         if (!s.step.question) continue;
-        out += question_html(s);
+        out += question_html(s, fonts);
         answers += "<p><b>" + n + ".</b> " + inline_html(answer_of(s)) + " <span class=\"small\">"
                    + html_attribute(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
         if (with_answer) answers += picture_html(s, presets, fonts, false);

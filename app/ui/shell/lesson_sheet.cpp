@@ -52,6 +52,7 @@ std::string answer_of(const StepSheet& s) {
 
 std::vector<std::string> choices_of(const StepSheet& s) {
     std::vector<std::string> out;
+    if (s.step.question->kind == QuestionKind::curve) return out;
     for (const LessonQuestion::Option& o : s.step.question->options) out.push_back(o.label);
     if (s.step.question->kind == QuestionKind::tier)
         for (const Tier& t : s.plan.cluster.tiers)
@@ -59,19 +60,73 @@ std::vector<std::string> choices_of(const StepSheet& s) {
     return out;
 }
 
-std::string scale_of(const StepSheet& s) {
-    const Answer& answer = s.solution.answer;
+namespace {
+
+// Returns where the scale ends on which the answer is drawn; 0: it is not drawn.
+double scale_end(const StepSheet& s) {
     const LessonQuestion& q = *s.step.question;
-    if (q.kind == QuestionKind::curve && s.solution.solvable(q.kind)) {
-        std::string values;
-        for (const LessonQuestion::Option& o : q.options) values += (values.empty() ? "" : ", ") + o.label;
-        return "Draw a line over " + values + ", on a scale from 0 to "
-               + three_digits(curve_scale(s.solution, s.step.title)) + " " + answer.unit + ".";
+    if (!s.solution.solvable(q.kind)) return 0;
+    if (q.kind == QuestionKind::curve) return curve_scale(s.solution, s.step.title);
+    const Answer& answer = s.solution.answer;
+    return q.drawn ? guess_scale(answer.number, answer.unit, s.step.title) : 0;
+}
+
+std::string end_words(const StepSheet& s) {
+    const std::string& unit = s.solution.answer.unit;
+    return three_digits(scale_end(s)) + (unit.empty() ? "" : " ") + unit;
+}
+
+}  // namespace
+
+std::string scale_of(const StepSheet& s) {
+    if (scale_end(s) <= 0) return "";
+    if (s.step.question->kind != QuestionKind::curve)
+        return "Draw it on a line from 0 to " + end_words(s) + ".";
+    std::string values;
+    for (const LessonQuestion::Option& o : s.step.question->options)
+        values += (values.empty() ? "" : ", ") + o.label;
+    return "Draw a line over " + values + ", on a scale from 0 to " + end_words(s) + ".";
+}
+
+float scale_height(const StepSheet& s) {
+    if (!s.step.question || scale_end(s) <= 0) return 0;
+    return s.step.question->kind == QuestionKind::curve ? 190.0f : 46.0f;
+}
+
+void draw_scale(Canvas& c, Rect room, const StepSheet& s, const TextStyle& text, Color line) {
+    const float label = text.size * 1.4f;
+    const Rect labels = room.cut_bottom(label);
+    const auto mark = [&](float x, const std::string& words) {
+        const float w = c.text_width(words, text) + 1;
+        c.text_in(
+            {std::clamp(x - w / 2, labels.x, std::max(labels.x, labels.right() - w)), labels.y, w, label},
+            words, text);
+    };
+    const LessonQuestion& q = *s.step.question;
+    if (q.kind != QuestionKind::curve) {
+        const float y = room.bottom() - 6;
+        c.line({room.x, y}, {room.right(), y}, line, 1.5f);
+        constexpr int kTenths = 10;
+        for (int i = 0; i <= kTenths; ++i) {
+            const float x = room.x + room.w * static_cast<float>(i) / kTenths;
+            c.line({x, y - (i % 5 == 0 ? 10.0f : 5.0f)}, {x, y}, line, 1.5f);
+        }
+        mark(room.x, "0");
+        mark(room.right(), end_words(s));
+        return;
     }
-    if (!s.step.question->drawn || answer.kind != Answer::Kind::number) return "";
-    const double end = guess_scale(answer.number, answer.unit, s.step.title);
-    return "Draw it on a line from 0 to " + three_digits(end) + (answer.unit.empty() ? "" : " ") + answer.unit
-           + ".";
+    c.text_in(room.cut_top(label), end_words(s), text);
+    c.line({room.x, room.y}, {room.x, room.bottom()}, line, 1.5f);
+    c.line({room.x, room.bottom()}, {room.right(), room.bottom()}, line, 1.5f);
+    const float step = room.w / static_cast<float>(q.options.size());
+    for (std::size_t i = 0; i < q.options.size(); ++i) {
+        const float x = room.x + step * (static_cast<float>(i) + 0.5f);
+        c.line({x, room.y}, {x, room.bottom()}, line.alpha(0.4f), 1);
+        mark(x, q.options[i].label);
+        if (static_cast<int>(i) != q.given) continue;
+        const double share = s.solution.options[i].number / scale_end(s);
+        c.circle({x, room.bottom() - room.h * static_cast<float>(share)}, 4, text.color);
+    }
 }
 
 std::vector<std::string> goals_of(const StepSheet& s) {

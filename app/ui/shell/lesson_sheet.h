@@ -30,10 +30,14 @@ struct StepSheet {
 [[nodiscard]] StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base,
                                  const Presets& presets);
 [[nodiscard]] std::string answer_of(const StepSheet& sheet);
-// Returns what a question lets choose from: its options, or the cluster's tiers.
+// Returns what a question lets choose from: its options, or the cluster's tiers; nothing where one draws.
 [[nodiscard]] std::vector<std::string> choices_of(const StepSheet& sheet);
 // Returns the scale on which a guess is drawn, "Draw it on a line from 0 to 200 GiB."; empty for others.
 [[nodiscard]] std::string scale_of(const StepSheet& sheet);
+// Returns how high the empty scale is on which such an answer is drawn by hand; 0: it is not drawn.
+[[nodiscard]] float scale_height(const StepSheet& sheet);
+// Draws it: a line, or axes for a curve with the point that is given.
+void draw_scale(Canvas& canvas, Rect room, const StepSheet& sheet, const TextStyle& text, Color line);
 // Returns what a task wants and what it lets change, a line each.
 [[nodiscard]] std::vector<std::string> goals_of(const StepSheet& sheet);
 // Returns the solution of a task: "tp = 8, layout.zero = 1".
