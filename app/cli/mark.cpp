@@ -1,5 +1,6 @@
 // `mark` judges what pupils handed in: a line each, and how each question was answered.
 #include "app/cli/output.h"
+#include "app/cli/plan_argument.h"
 #include "app/ui/lesson/lesson_session.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -18,21 +19,20 @@ namespace fs = std::filesystem;
 
 struct MarkOptions {
     std::vector<std::string> files, lessons;
-    std::string plan = "llama-3.1-405b-16k";
+    std::string plan;
     Forms forms;
 };
 
 struct MarkedHandIn {
     std::string file, learner, date;
     std::vector<MarkedLesson> lessons;
-    std::vector<std::string> helped;
 };
 
 // Holds the lessons that are known, by title; the answers of one are worked out when it is first met.
 class AnswerKeys {
   public:
-    AnswerKeys(const Context& context, const MarkOptions& options)
-        : presets_(context.presets), base_(context.presets.plan(options.plan)) {
+    AnswerKeys(const Context& context, const MarkOptions& options) : presets_(context.presets) {
+        if (!options.plan.empty()) base_ = load_plan(context, {options.plan, {}, {}});
         const fs::path shipped = context.data_folder / "assets" / "lessons";
         for (const fs::path& folder : {shipped, shipped / "courses"})
             for (const ui::LessonEntry& e : ui::list_lessons(folder)) files_.emplace(e.title, e.file);
@@ -51,12 +51,12 @@ class AnswerKeys {
         const auto known = keys_.find(title);
         if (known != keys_.end()) return &known->second;
         const Lesson lesson = ui::read_lesson(file->second, &presets_).lesson;
-        return &keys_.emplace(title, answer_key(lesson, base_, presets_)).first->second;
+        return &keys_.emplace(title, answer_key(lesson, base_ ? &*base_ : nullptr, presets_)).first->second;
     }
 
   private:
     const Presets& presets_;
-    Plan base_;
+    std::optional<Plan> base_;  // of steps that open none
     std::map<std::string, fs::path> files_;
     std::map<std::string, AnswerKey> keys_;
 };
@@ -69,27 +69,28 @@ std::vector<std::string> hand_ins_in(const std::vector<std::string>& given) {
             out.push_back(name);
             continue;
         }
-        for (const auto& entry : fs::directory_iterator(name, failed))
-            if (entry.path().extension() == ".json") out.push_back(entry.path().string());
+        fs::directory_iterator it(name, failed);
+        for (; !failed && it != fs::directory_iterator(); it.increment(failed))
+            if (it->path().extension() == ".json") out.push_back(it->path().string());
         if (failed) throw Error(ErrorKind::io, name, "", "cannot be read: " + failed.message());
     }
+    if (out.empty())
+        throw Error(ErrorKind::usage, given.front(), "", "has no file that was handed in (.json)");
     std::sort(out.begin(), out.end());
     return out;
 }
 
 MarkedHandIn judged(const std::string& file, AnswerKeys& keys, const Presets& presets) {
     const HandIn read = read_hand_in(read_file(file), file);
-    MarkedHandIn out{file,
-                     read.learner.empty() ? fs::path(file).stem().string() : read.learner,
-                     read.date,
-                     {},
-                     read.helped};
+    MarkedHandIn out{
+        file, read.learner.empty() ? fs::path(file).stem().string() : read.learner, read.date, {}};
     for (const LessonProgress& p : read.lessons) {
         const AnswerKey* key = keys.of(p.title);
         out.lessons.push_back(
-            key != nullptr ? mark_lesson(p, *key, presets)
+            key != nullptr ? mark_lesson(p, *key, presets, read.helped)
                            : MarkedLesson{p.title, {}, "no lesson here has this title: --lesson FILE"});
     }
+    if (out.lessons.empty()) out.lessons.push_back({"", {}, "nothing was answered"});
     return out;
 }
 
@@ -105,7 +106,30 @@ std::string_view words_of(Mark mark) {
     return "";
 }
 
-Table pupils_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
+// Returns the row of a lesson that could be judged; the others have only their note.
+Table::Row row_of(const std::string& learner, const MarkedLesson& l) {
+    if (!l.refused.empty()) return {learner, l.title, {}, {}, {}, {}, {}, {}, {}, l.refused};
+    const auto count = [&](auto&& holds) { return std::count_if(l.steps.begin(), l.steps.end(), holds); };
+    const auto false_claims = count([](const MarkedStep&s) { return s.overclaimed; }),
+               unjudged = count([](const MarkedStep&s) { return !s.note.empty() && !s.overclaimed; });
+    std::string note;
+    if (false_claims > 0)
+        note = count_text(false_claims, "claim") + (false_claims == 1 ? " does" : " do") + " not hold";
+    if (unjudged > 0)
+        note += (note.empty() ? "" : "; ") + count_text(unjudged, "answer") + " not judged: see --json";
+    return {learner,
+            l.title,
+            l.count(Mark::right),
+            l.count(Mark::second),
+            l.count(Mark::wrong),
+            l.count(Mark::shown),
+            l.count(Mark::none),
+            l.count(Mark::done),
+            count([](const MarkedStep& s) { return s.helped; }),
+            note};
+}
+
+Table pupils_table(const std::vector<MarkedHandIn>& all) {
     Table t;
     t.columns = {{"pupil"},
                  {"lesson"},
@@ -118,34 +142,19 @@ Table pupils_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
                  {"with help", pentamesh::Shown::count, "helped"},
                  {"note"}};
     for (const MarkedHandIn& h : all)
-        for (const MarkedLesson& l : h.lessons) {
-            int helped = 0;
-            if (l.refused.empty())
-                for (const MarkedStep& s : l.steps)
-                    helped +=
-                        s.mark == Mark::done
-                        && std::count(h.helped.begin(), h.helped.end(), keys.of(l.title)->steps[s.step].title)
-                               > 0;
-            t.rows.push_back({h.learner, l.title, l.count(Mark::right), l.count(Mark::second),
-                              l.count(Mark::wrong), l.count(Mark::shown), l.count(Mark::none),
-                              l.count(Mark::done), helped, l.refused});
-        }
+        for (const MarkedLesson& l : h.lessons) t.rows.push_back(row_of(h.learner, l));
     return t;
 }
 
 // Counts how all pupils answered one question.
 struct AskedStep {
     int right = 0, second = 0, wrong = 0, others = 0;
-    std::map<std::string, int> given;  // wrong answers
-    std::string mistake;               // of the one that came most often
+    std::map<std::string, int> given;             // wrong answers, of two the first
+    std::map<std::string, std::string> mistakes;  // that lead to them
 };
 
-Table questions_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
+std::map<std::pair<std::string, std::size_t>, AskedStep> count_answers(const std::vector<MarkedHandIn>& all) {
     std::map<std::pair<std::string, std::size_t>, AskedStep> asked;
-    const auto most = [](const AskedStep& a) {
-        return std::max_element(a.given.begin(), a.given.end(),
-                                [](const auto& x, const auto& y) { return x.second < y.second; });
-    };
     for (const MarkedHandIn& h : all)
         for (const MarkedLesson& l : h.lessons)
             for (const MarkedStep& s : l.steps) {
@@ -154,10 +163,22 @@ Table questions_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
                  : s.mark == Mark::second                      ? a.second
                  : s.mark == Mark::wrong                       ? a.wrong
                                                                : a.others)++;
-                if (s.mark != Mark::wrong) continue;
-                ++a.given[s.given];
-                if (most(a)->first == s.given) a.mistake = s.mistake;
+                if (s.wrong.empty()) continue;
+                ++a.given[s.wrong];
+                if (!s.mistake.empty()) a.mistakes[s.wrong] = s.mistake;
             }
+    return asked;
+}
+
+// Returns the right answer; empty of a task.
+std::string right_of(const AnswerKey::Step& step) {
+    if (!step.question || !step.unjudged.empty()) return {};
+    const int option = step.solution.option;
+    return option >= 0 ? step.question->options[static_cast<std::size_t>(option)].label
+                       : step.solution.answer.text;
+}
+
+Table questions_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
     Table t;
     t.columns = {{"lesson"},
                  {"question"},
@@ -165,13 +186,21 @@ Table questions_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
                  {"at the second try", pentamesh::Shown::count, "second"},
                  {"wrong", pentamesh::Shown::count},
                  {"not answered", pentamesh::Shown::count, "others"},
+                 {"the answer", pentamesh::Shown::words, "answer"},
                  {"given most often instead", pentamesh::Shown::words, "given"},
-                 {"which is", pentamesh::Shown::words, "mistake"}};
-    for (const auto& [place, a] : asked) {
-        std::string given;
-        if (!a.given.empty()) given = most(a)->first + " (" + std::to_string(most(a)->second) + ")";
-        t.rows.push_back({place.first, keys.of(place.first)->steps[place.second].title, a.right, a.second,
-                          a.wrong, a.others, given, a.mistake});
+                 {"mistake", pentamesh::Shown::words, "mistake"}};
+    for (const auto& [place, a] : count_answers(all)) {
+        const auto most = std::max_element(a.given.begin(), a.given.end(),
+                                           [](const auto& x, const auto& y) { return x.second < y.second; });
+        std::string given, mistake;
+        if (most != a.given.end()) {
+            given = most->first + " (" + std::to_string(most->second) + ")";
+            if (const auto known = a.mistakes.find(most->first); known != a.mistakes.end())
+                mistake = known->second;
+        }
+        const AnswerKey::Step& step = keys.of(place.first)->steps[place.second];
+        t.rows.push_back(
+            {place.first, step.title, a.right, a.second, a.wrong, a.others, right_of(step), given, mistake});
     }
     return t;
 }
@@ -184,8 +213,12 @@ Json json_of_marks(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
             Json steps = Json::array();
             for (const MarkedStep& s : l.steps) {
                 Json step{{"title", keys.of(l.title)->steps[s.step].title}, {"mark", words_of(s.mark)}};
-                if (!s.given.empty()) step["given"] = s.given;
-                if (!s.mistake.empty()) step["mistake"] = s.mistake;
+                const auto add = [&](const char* name, const std::string& text) {
+                    if (!text.empty()) step[name] = text;
+                };
+                add("missed", s.missed), add("given", s.given), add("mistake", s.mistake),
+                    add("note", s.note);
+                if (s.helped) step["helped"] = true;
                 steps.push_back(std::move(step));
             }
             Json lesson{{"title", l.title}, {"steps", std::move(steps)}};
@@ -205,19 +238,19 @@ int mark(const Context& context, const MarkOptions& options) {
     for (const std::string& file : hand_ins_in(options.files)) {
         try {
             all.push_back(judged(file, keys, context.presets));
-        } catch (const Error& e) {
-            std::cerr << e.what() << "\n";
+        } catch (const std::exception& e) {  // the other files are judged all the same
+            const std::string words = e.what();
+            std::cerr << (words.starts_with(file) ? "" : file + ": ") << words << "\n";
             status = 1;
         }
     }
     print_form(
-        context, options.forms, [&] { return json_of_marks(all, keys); },
-        [&] { return pupils_table(all, keys); },
+        context, options.forms, [&] { return json_of_marks(all, keys); }, [&] { return pupils_table(all); },
         [&] {
-            return Document{"What was handed in: " + with_commas(static_cast<std::int64_t>(all.size()))
-                                + (all.size() == 1 ? " file" : " files"),
-                            {{"Pupils", {}, pupils_table(all, keys)},
-                             {"Questions and tasks", {}, questions_table(all, keys)}}};
+            return Document{
+                "What was handed in: " + with_commas(static_cast<std::int64_t>(all.size()))
+                    + (all.size() == 1 ? " file" : " files"),
+                {{"Pupils", {}, pupils_table(all)}, {"Questions and tasks", {}, questions_table(all, keys)}}};
         });
     return status;
 }

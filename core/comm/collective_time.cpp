@@ -49,13 +49,19 @@ double all_to_all(const Route& r, const Efficiency& e, double buffer, double slo
     return time + latency;
 }
 
-// The hop that everybody waits for is the one over the slowest tier. Of a node only the ranks next to its end
-// send over it.
+// Returns how much more of its NIC a rank has that sends to one other, while all of its node are silent but
+// the ranks that send the same.
+double nic_gain(const Route& r) {
+    return r.gpus_per_nic / std::min(r.gpus_per_nic, r.senders);
+}
+
+// The hop that everybody waits for is the one over the slowest tier.
 double send(const Route& r, double buffer) {
     double time = 0;
     for (int i = 0; i < r.parts; ++i) {
         const RoutePart& p = r.part[i];
-        if (p.ways > 1) time = std::max(time, p.latency_s + buffer / (p.bytes_per_s * p.nic_gain));
+        const double rate = p.bytes_per_s * (i > 0 ? nic_gain(r) : 1);
+        if (p.ways > 1) time = std::max(time, p.latency_s + buffer / rate);
     }
     return time;
 }
@@ -74,6 +80,17 @@ Route refold(const Route& route, double degree, F&& members_of) {
     return r;
 }
 
+// A group that has a rank in every `stride` leaves a node from as many ranks at its end, and the other way
+// from as many at its beginning: these meet where the node has one NIC. Where a node does not hold whole
+// strides, others send too: nothing is gained.
+void note_senders(const Cluster& cluster, const GroupFactors& group, Route& r) {
+    const std::int64_t node = domain_of(cluster, 0), stride = group.count > 0 ? group.factor[0].stride : node;
+    if (stride <= 0 || node % stride != 0) return;
+    r.gpus_per_nic = gpus_per_nic(cluster);
+    const bool one_nic = r.gpus_per_nic >= static_cast<double>(node);
+    r.senders = static_cast<double>(stride) * (one_nic ? 2 : 1);
+}
+
 }  // namespace
 
 Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary) {
@@ -85,9 +102,7 @@ Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary
     r.parts = std::clamp(summary.slowest_tier + 1, 1,
                          static_cast<int>(std::min<std::size_t>(cluster.tiers.size(), kMaxTiers)));
     const GroupFactors group = group_factors(mesh, summary.kind);
-    // A group with a rank in every `stride`: as many ranks next to each other send from the end of a node.
-    const double sharing = gpus_per_nic(cluster);
-    const double stride = group.span().empty() ? sharing : static_cast<double>(group.span()[0].stride);
+    note_senders(cluster, group, r);
     double inside = 1;
     for (int i = 0; i < r.parts; ++i) {
         const Tier& t = cluster.tiers[i];
@@ -103,7 +118,6 @@ Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary
         p.link_bytes_per_s = t.bytes_per_s / t.oversubscription;
         p.bytes_per_s = p.link_bytes_per_s * (i == 0 ? e.fast_link : e.slow_link);
         p.latency_s = t.latency_s;
-        if (i > 0) p.nic_gain = sharing / std::min(sharing, stride);
         p.in_network_reduction = t.in_network_reduction;
         inside = p.members;
     }
@@ -115,8 +129,10 @@ Route within(const Route& route, double inner) {
 }
 
 Route beyond(const Route& route, double inner) {
-    return refold(route, route.degree / inner,
-                  [inner](double members) { return std::max(members / inner, 1.0); });
+    Route r = refold(route, route.degree / inner,
+                     [inner](double members) { return std::max(members / inner, 1.0); });
+    r.senders *= inner;
+    return r;
 }
 
 int slowest_tier(const Route& r) {

@@ -15,14 +15,15 @@ struct RoutePart {
     double members = 1;           // ranks of the group inside one domain of this tier
     double bytes_per_s = 0;       // per GPU, after oversubscription and the share that rings reach
     double link_bytes_per_s = 0;  // the same before that share
-    // A rank that sends to one other is so much faster while the GPUs that share its NIC are silent.
-    double nic_gain = 1;
     double latency_s = 0;
     bool in_network_reduction = false;
 };
 struct Route {
     double degree = 1;
     int parts = 0;  // tiers up to the slowest that any group of the kind crosses
+    double gpus_per_nic = 1;
+    // So many ranks next to each other send from a node at once, where each rank sends to its neighbour.
+    double senders = 1;
     std::array<RoutePart, kMaxTiers> part{};
 };
 [[nodiscard]] Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary);

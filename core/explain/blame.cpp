@@ -110,7 +110,7 @@ void find_place(const Plan& plan, const Mesh& mesh, Blame& b) {
         return same ? std::optional(first) : std::nullopt;
     };
     b.seat = shared(1);
-    b.nic = shared(gpus_per_nic(cluster));
+    if (const double gpus = gpus_per_nic(cluster); gpus > 1) b.nic = shared(gpus);
 }
 
 }  // namespace

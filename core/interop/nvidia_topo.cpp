@@ -243,8 +243,8 @@ std::vector<ImportProblem> problems_of(const Matrix& m, const Host& n) {
         add(Severity::info, "nics-shared",
             sentence(nics, " NICs near ", n.gpus, " GPUs: a GPU's share of the next tier is ",
                      three_digits(static_cast<double>(nics) / static_cast<double>(n.gpus)),
-                     " of a NIC. That share is its bandwidth, and ", nics,
-                     " its /cluster/tiers/1/nics: a GPU whose neighbours are silent sends by a whole NIC."));
+                     " of a NIC. Type that share as the second tier's bandwidth, and ", nics,
+                     " as its NICs: a GPU whose neighbours are silent then sends by a whole one."));
     return out;
 }
 

@@ -89,7 +89,7 @@ void tier_fields(P& t, V& v) {
     words(v, "latency of a message");
     v.number("latency_s", t.latency_s, {0, kMostLatency_s}, Presence::always);
     v.number("oversubscription", t.oversubscription, {1, kMostOversubscription}, Presence::always);
-    words(v, "NICs of a node", "one for each GPU");
+    words(v, "NICs of a fast domain", "one for each GPU");
     v.integer("nics", t.nics, {0, kMostDegree}, Presence::sparse);
     words(v, "switches add up (SHARP)");
     v.flag("in_network_reduction", t.in_network_reduction, Presence::sparse);

@@ -19,11 +19,14 @@ struct LessonProgress {
     std::string title;
     std::size_t step = 0;  // that was shown last
     std::string marks;     // one letter a step: Mark; a blank where nothing is asked
-    // By step, as it would be typed: an option's label, "820 ms", "0, 2, 4-7"; of a task the plan, as its
-    // file has it. It may be shorter than the steps.
-    std::vector<std::string> given{};
+    // Answers to the lesson of this version (version_of), by step, as they would be typed: an option's label,
+    // "820 ms", "0, 2, 4-7"; of a task the plan, as its file has it. `missed` is the first of two answers.
+    std::string version{};
+    std::vector<std::string> given{}, missed{};
     bool operator==(const LessonProgress&) const = default;
 };
+// Returns a checksum of what a lesson asks: answers are of one version.
+[[nodiscard]] std::string version_of(const Lesson& lesson);
 [[nodiscard]] nlohmann::ordered_json progress_to_json(const std::vector<LessonProgress>& lessons);
 // Reads what it can of a list; each title once.
 [[nodiscard]] std::vector<LessonProgress> progress_from_json(const nlohmann::json& list);
@@ -38,7 +41,8 @@ struct HandIn {
     std::vector<std::string> helped;  // titles of tasks that hints or the solution helped with
 };
 [[nodiscard]] std::string write_hand_in(const HandIn& hand_in);
-// Throws Error for a text that is no such file.
+// Throws Error for a text that is no such file. Names and titles come without what a terminal or a sheet of
+// cells could take for a command.
 [[nodiscard]] HandIn read_hand_in(std::string_view text, const std::string& source);
 
 // Reads an answer as it is typed; `plan` names the tiers. A text that answers nothing has no option and no
@@ -57,18 +61,23 @@ struct AnswerKey {
         Plan plan;  // the step's own
         Solution solution;
         std::vector<LessonQuestion::Mistake> mistakes;  // with their queries answered
+        std::string unjudged;                           // why no answer to it can be judged; empty: one can
     };
-    std::string title;
+    std::string title, version;
     std::vector<Step> steps;
 };
-// `base` is the plan of steps that open none.
-[[nodiscard]] AnswerKey answer_key(const Lesson& lesson, const Plan& base, const Presets& presets);
+// `base` is the plan of steps that open none; without one these are not judged. It does not throw.
+[[nodiscard]] AnswerKey answer_key(const Lesson& lesson, const Plan* base, const Presets& presets);
 
 struct MarkedStep {
     std::size_t step = 0;
     Mark mark = Mark::none;
-    std::string given;    // of a question
-    std::string mistake;  // that leads to it, where it is known
+    bool helped = false;        // of a task that is done: by hints or the solution
+    bool overclaimed = false;   // the file says that it was right, or done
+    std::string given, missed;  // of a question
+    std::string wrong;          // the answer that is wrong, in one form: "1,000 GB" of "1000"
+    std::string mistake;        // that leads to it, where it is known
+    std::string note;           // why it could not be judged; of a task, why its plan is not accepted
 };
 struct MarkedLesson {
     std::string title;
@@ -76,8 +85,8 @@ struct MarkedLesson {
     std::string refused;            // why it could not be judged; empty: it was
     [[nodiscard]] int count(Mark mark) const;
 };
-// Judges each answer anew. That it was the first try or was shown, only the file says.
+// Judges each answer anew. That it was the first try, was shown or had help, only the file says.
 [[nodiscard]] MarkedLesson mark_lesson(const LessonProgress& progress, const AnswerKey& key,
-                                       const Presets& presets);
+                                       const Presets& presets, const std::vector<std::string>& helped = {});
 
 }  // namespace pentamesh

@@ -181,6 +181,7 @@ void hide_talk(HiddenAnswer& hidden) {
         hidden.phrases.emplace_back(words_of(c));
     hide_column(hidden, "says");
     for (const std::string_view word : {"send", "receive", "sends", "P2P"}) hidden.phrases.emplace_back(word);
+    for (const std::string_view word : {"summand", "adds", "sum"}) hidden.lines.emplace_back(word);
 }
 
 void hide_choice(HiddenAnswer& hidden, const std::vector<std::string>& q, const Solution& solution,

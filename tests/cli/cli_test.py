@@ -5,6 +5,7 @@ import ast
 import bisect
 import csv
 import gzip
+import hashlib
 import html
 import io
 import json
@@ -620,16 +621,19 @@ class Lessons(unittest.TestCase):
         self.assertTrue(any("1. A wall" in p and "How far" in p and "each GPU:" in p for p in pages))  # words and picture
 
     def test_what_is_handed_in_is_judged_by_the_lessons(self):
+        version = hashlib.sha256(b"One\nmesh-8\ngroups tp\n").hexdigest()[:16]
+
         def hand_in(folder, name, given):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as f:
                 json.dump({"format": "pentamesh-hand-in", "learner": name, "date": "1 May 2026",
-                           "lessons": [{"title": "Mine", "step": 1, "marks": "r", "given": [given]}]}, f)
+                           "lessons": [{"title": "Mine", "step": 1, "marks": "r", "version": version,
+                                        "given": [given]}]}, f)
         with tempfile.TemporaryDirectory() as folder:
             mine = os.path.join(folder, "mine.md")
             with open(mine, "w", encoding="utf-8") as f:
                 f.write("---\ntitle: Mine\n---\n\n## One\nopen: mesh-8\n\n```ask\nnumber: groups tp\nprompt: How many?\n"
                         "mistake: 8 => That is every GPU.\n```\n")
-            for name, given in (("Ada", "4"), ("Bo", "8"), ("Cy", "8"), ("Di", "2")):
+            for name, given in (("Ada", "4"), ("Bo", "8"), ("Cy", "8.0"), ("Di", "2")):
                 hand_in(folder, name, given)
             status, out, err = run("mark", folder, "--lesson", mine, "--json")
             self.assertEqual((status, err), (0, ""))
@@ -642,6 +646,9 @@ class Lessons(unittest.TestCase):
             self.assertIn("That is every GPU.", out)
             status, out, _ = run("mark", folder)
             self.assertIn("no lesson here has this title", out)
+            status, out, err = run("mark", tempfile.mkdtemp(dir=folder))
+            self.assertEqual(status, 2)
+            self.assertIn("has no file that was handed in", err)
             status, out, err = run("mark", os.path.join(folder, "Ada.json"), mine, "--lesson", mine, "--csv")
             self.assertEqual(status, 1)
             self.assertIn("is no file that was handed in", err)

@@ -118,6 +118,7 @@ TEST_CASE("blame names node, rail, stage and the link that joins the ranks") {
     CHECK(nic.nic == 1);
     CHECK(shared_place_text(four, e, nic).starts_with("NIC 1 of each node (their rail)"));
     CHECK_FALSE(blame(four, e, {2, 12}).nic);
+    CHECK_FALSE(blame(plan, e, {3, 11}).nic);
     const Blame nothing = blame(plan, e, {0, 1023});
     CHECK(std::none_of(nothing.groups.begin(), nothing.groups.end(),
                        [](const SharedGroup& g) { return g.kind == GroupKind::tp; }));

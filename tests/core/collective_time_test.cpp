@@ -34,6 +34,11 @@ double gather_s(const Route& route, double bytes) {
     return collective_time(route, {}, Collective::all_gather, bytes);
 }
 
+Route without_nics(Route route) {
+    route.gpus_per_nic = 1;
+    return route;
+}
+
 Route without_latency(Route route) {
     for (RoutePart& p : route.part) p.latency_s = 0;
     return route;
@@ -88,7 +93,15 @@ TEST_CASE("a rank that sends while the GPUs of its NIC are silent has more of it
     CHECK(send(inner, 4) == near(alpha + s / 50e9));
     CHECK(send(inner, 2) == near(alpha + s / 100e9));
     CHECK(send(outer, 4) == near(alpha + s / 25e9));
-    CHECK(send(outer, 1) == near(alpha + s / 50e9));
+    CHECK(send(outer, 1) == near(alpha + s / 25e9));  // both ends of the node send by it
+    CHECK(send(inner, 1) == near(alpha + s / 100e9));
+    // Ulysses inside a node, a ring of nodes outside it: all eight ranks of a node send.
+    p.layout.cp = 16, p.layout.cp_inner = 8, p.layout.pp = 1, p.layout.dp_shard = 4;
+    p.cluster.tiers[1].nics = 4;
+    const Route ring_of_nodes = beyond(route_of(p, GroupKind::cp), 8);
+    CHECK(collective_time(ring_of_nodes, {}, Collective::send_recv, s)
+          == near(collective_time(without_nics(ring_of_nodes), {}, Collective::send_recv, s)));
+    p.layout.cp = 1, p.layout.cp_inner.reset();
     // In a ring of all ranks of a node every GPU sends its part.
     p.layout.pp = 1, p.layout.dp_shard = 64;
     const double ring = time_of(p, GroupKind::dp_shard, Collective::all_gather, s);

@@ -31,9 +31,9 @@ mistake: {{world}} => That is every GPU.
 ## Choose
 
 ```ask
-choose: layout name
-prompt: Which?
-option: DDP => ddp
+choose: fits
+prompt: Does it fit?
+option: It fits => yes
 option: no => no
 ```
 
@@ -74,12 +74,14 @@ Lesson lesson() {
 }
 
 const AnswerKey& key() {
-    static const AnswerKey made = answer_key(lesson(), presets().plan("single-gpu"), presets());
+    static const AnswerKey made = answer_key(lesson(), nullptr, presets());
     return made;
 }
 
-MarkedLesson marked(const std::string& marks, std::vector<std::string> given) {
-    return mark_lesson({"Handed in", 0, marks, std::move(given)}, key(), presets());
+MarkedLesson marked(const std::string& marks, std::vector<std::string> given,
+                    std::vector<std::string> missed = {}) {
+    return mark_lesson({"Handed in", 0, marks, key().version, std::move(given), std::move(missed)}, key(),
+                       presets(), {"Task"});
 }
 
 }  // namespace
@@ -88,14 +90,17 @@ TEST_CASE("each answer is judged anew: the file cannot say that it is right") {
     REQUIRE(key().steps.size() == 6);
     const std::string slow = key().steps[2].plan.cluster.tiers.back().name;
     const std::string four = write_plan(plan_with(presets().plan("mesh-8"), {"tp=4"}, presets()));
-    const MarkedLesson right = marked("rrsr t", {"4", "DDP", slow, "3", "", four});
+    const MarkedLesson right = marked("rrsr t", {"4", "It fits", slow, "3", "", four});
     REQUIRE(right.steps.size() == 5);
     CHECK(right.refused.empty());
     CHECK(right.steps[0].mark == Mark::right);
+    CHECK(right.steps[1].mark == Mark::right);
     CHECK(right.steps[2].mark == Mark::second);
     CHECK(right.steps[3].mark == Mark::right);
     CHECK(right.steps[4].step == 5);
     CHECK(right.count(Mark::done) == 1);
+    CHECK(right.steps[4].helped);
+    CHECK(right.steps[0].wrong.empty());
 
     // All of this is claimed to be right.
     const std::string two = write_plan(presets().plan("mesh-8"));
@@ -103,12 +108,48 @@ TEST_CASE("each answer is judged anew: the file cannot say that it is right") {
     CHECK(wrong.count(Mark::wrong) == 4);
     CHECK(wrong.count(Mark::right) == 0);
     CHECK(wrong.steps[0].mistake == "That is every GPU.");
+    CHECK(wrong.steps[0].wrong == "8");
     CHECK(wrong.steps[4].mark == Mark::none);
+    CHECK(wrong.steps[4].note == "its plan does not pass");
+    // The first of two answers says what a pupil thought.
+    const MarkedLesson twice = marked("s--- -", {"4"}, {" 8.0 "});
+    CHECK(twice.steps[0].mark == Mark::second);
+    CHECK(twice.steps[0].wrong == "8");
+    CHECK(twice.steps[0].mistake == "That is every GPU.");
 
-    const MarkedLesson open = marked("v--- t", {"", "", "", "", "", "no plan"});
+    const MarkedLesson open = marked("v--- t", {"", "It fits", "", "", "", "no plan"});
     CHECK(open.count(Mark::shown) == 1);
-    CHECK(open.count(Mark::none) == 4);
+    CHECK(open.count(Mark::none) == 4);  // what is marked as not answered is not judged either
+    CHECK(open.steps[4].note == "its plan cannot be read");
     CHECK(marked("rr", {}).refused.find("another version") != std::string::npos);
+}
+
+TEST_CASE(
+    "what cannot be judged is said, and answers to another version of a lesson are not taken for its own") {
+    Lesson changed = lesson();
+    changed.steps[0].question->query = "groups dp_shard";
+    CHECK_FALSE(version_of(changed) == version_of(lesson()));
+    CHECK_FALSE(mark_lesson({"Handed in", 0, "rrrr t", version_of(changed), {"4"}, {}}, key(), presets())
+                    .refused.empty());
+    // Without the plan that was open.
+    Lesson floating = lesson();
+    floating.steps[0].scene.open.clear();
+    const AnswerKey none = answer_key(floating, nullptr, presets());
+    CHECK(none.steps[0].unjudged.find("--plan") != std::string::npos);
+    const Plan eight = presets().plan("mesh-8");
+    CHECK(answer_key(floating, &eight, presets()).steps[0].unjudged.empty());
+    // A plan that cannot be made, and one without an answer: the other steps are judged.
+    Lesson broken = lesson();
+    broken.steps[3].scene.sets = {"tp=none"};
+    broken.steps[0].question->query = "experts per gpu";
+    const AnswerKey half = answer_key(broken, nullptr, presets());
+    CHECK_FALSE(half.steps[3].unjudged.empty());
+    CHECK(half.steps[0].unjudged == "this plan has no answer to it");
+    const MarkedLesson some =
+        mark_lesson({"Handed in", 0, "rr-- -", half.version, {"4", "It fits"}, {}}, half, presets());
+    CHECK(some.steps[0].mark == Mark::none);
+    CHECK(some.steps[0].note == half.steps[0].unjudged);
+    CHECK(some.steps[1].mark == Mark::right);
 }
 
 TEST_CASE("answers are typed back as they were given") {
@@ -129,8 +170,10 @@ TEST_CASE("answers are typed back as they were given") {
 }
 
 TEST_CASE("a file that is handed in says the same when it is read, and others are refused") {
-    HandIn h{
-        "Ada", "1 May 2026", {{"One", 3, "r-v ", {"tp 4", "", "", ""}}, {"Two", 0, "t", {"{}"}}}, {"Fit"}};
+    HandIn h{"Ada",
+             "1 May 2026",
+             {{"One", 3, "r-v ", "1a", {"tp 4", "", "", ""}, {"tp 2"}}, {"Two", 0, "t", "2b", {"{}"}, {}}},
+             {"Fit"}};
     const HandIn read = read_hand_in(write_hand_in(h), "ada.json");
     CHECK(read.learner == "Ada");
     CHECK(read.date == "1 May 2026");
@@ -143,5 +186,11 @@ TEST_CASE("a file that is handed in says the same when it is read, and others ar
             {"title": "B", "marks": "w"}])");
     const std::vector<LessonProgress> kept = progress_from_json(odd);
     REQUIRE(kept.size() == 1);
-    CHECK(kept[0] == LessonProgress{"B", 0, "r", {"", "x"}});
+    CHECK(kept[0] == LessonProgress{"B", 0, "r", "", {"", "x"}, {}});
+    // A name is no row of its own, no command of a terminal, no formula of a sheet.
+    h.learner = "=1+2\nBo  10";
+    h.lessons[0].title = "\x1b[2JOne";
+    const HandIn tame = read_hand_in(write_hand_in(h), "ada.json");
+    CHECK(tame.learner == "1+2 Bo  10");
+    CHECK(tame.lessons[0].title == "[2JOne");
 }

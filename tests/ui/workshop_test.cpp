@@ -61,8 +61,8 @@ TEST_CASE("a task is judged while the plan is changed, gives three hints and the
     const HandIn read = read_hand_in(read_file(handed.string()), handed.string());
     CHECK(read.learner == "Ada");
     REQUIRE(read.lessons.size() == 1);
-    const AnswerKey key = answer_key(read_lesson(lesson_file("20-tasks-fit"), &d.presets).lesson,
-                                     d.presets.plan("mesh-8"), d.presets);
+    const AnswerKey key =
+        answer_key(read_lesson(lesson_file("20-tasks-fit"), &d.presets).lesson, nullptr, d.presets);
     CHECK(read.helped == std::vector<std::string>{key.steps.at(4).title});
     const MarkedLesson marked = mark_lesson(read.lessons[0], key, d.presets);
     CHECK(marked.refused.empty());

@@ -3,6 +3,7 @@
 #include "app/ui/views/pages.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
 #include "core/teach/course.h"
 
@@ -155,7 +156,9 @@ Plan plan_of(const LessonSession& session, const Plan& base, const Presets& pres
 Mark mark_of(const LessonSession& session, std::size_t step) {
     const StepState& s = session.states[step];
     if (s.passed) return Mark::done;
-    if (s.answered) return !s.right ? Mark::wrong : s.tries == 1 ? Mark::right : Mark::second;
+    // An answer that was seen before, or given wrong, leaves no first try.
+    const bool first = s.tries == 1 && (s.before == Mark::none || s.before == Mark::right);
+    if (s.answered) return !s.right ? Mark::wrong : first ? Mark::right : Mark::second;
     if (s.revealed) return Mark::shown;
     return session.continued ? s.before : Mark::none;
 }
@@ -203,7 +206,8 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
         s.why = expand(step->task->why, plan, evaluation, presets);
         for (const std::string& hint : step->task->hints) s.hints.push_back(said(hint));
         s.task = judge_task(*step->task, s.start, plan, evaluation, presets);
-        if (s.task.passed && !std::exchange(s.state().passed, true)) s.state().handed = write_plan(plan);
+        if (s.task.passed && !std::exchange(s.state().passed, true))
+            s.state().handed = write_plan(without_own_presets(plan, presets));
     }
     if (!step->question) return;
     s.prompt = said(step->question->prompt);
@@ -242,6 +246,8 @@ bool judge(LessonSession& s) {
         state.remark.clear();
     }
     const bool right = is_right(*step->question, s.solution, state.given);
+    std::string handed = given_text(*step->question, state.given, s.start);
+    if (handed.empty()) handed = state.typed;
     state.mistake = mistake_made(*step->question, s.mistakes, s.solution, state.given, s.start);
     // If there are two options, a wrong answer gives the right one away.
     const bool two = kind == QuestionKind::choose && step->question->options.size() <= 2;
@@ -249,13 +255,13 @@ bool judge(LessonSession& s) {
         state.remark = "Not quite. " + (state.mistake.empty() ? "" : state.mistake + " ")
                        + "Try once more, or show the answer.";
         if (picks) state.missed = std::exchange(state.given.option, -1);
+        state.handed_first = std::move(handed);
         s.follow = s.refocus = true;
         return false;
     }
     state.answered = true;
     state.right = right;
-    state.handed = given_text(*step->question, state.given, s.start);
-    if (state.handed.empty()) state.handed = state.typed;
+    state.handed = std::move(handed);
     state.remark.clear();
     return true;
 }

@@ -25,11 +25,12 @@ struct StepState {
     bool right = false;
     bool revealed = false;  // shown without an answer
     std::string typed;      // number, or ranks by keyboard
-    std::string handed;     // what was answered, as it is handed in; of a task the plan that passed
-    int tries = 0;          // answers given so far; the first wrong one has a second
-    int missed = -1;        // the option that the first of two was
-    std::string remark;     // why what was given is no answer yet
-    std::string mistake;    // the mistake that leads to the given answer, if the lesson says it
+    // As they are handed in: what was answered, or the plan that passed a task; the first of two answers.
+    std::string handed, handed_first;
+    int tries = 0;        // answers given so far; the first wrong one has a second
+    int missed = -1;      // the option that the first of two was
+    std::string remark;   // why what was given is no answer yet
+    std::string mistake;  // the mistake that leads to the given answer, if the lesson says it
     std::vector<std::int64_t> picked;
     std::size_t hints = 0;  // of a task, shown so far
     bool passed = false;    // the task was, at least once

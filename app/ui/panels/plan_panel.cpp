@@ -236,7 +236,10 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
         if (!text.empty()) text += " · ";
         text += t.name + " " + bandwidth_text(t.bytes_per_s);
         if (t.domain > 0) text += " to " + thousands(t.domain);
-        if (t.nics > 0) text += ", " + thousands(t.nics) + " NICs a node";
+        if (t.nics > 0)
+            text += ", " + plural(t.nics, "NIC", "NICs") + " of "
+                    + bandwidth_text(t.bytes_per_s * gpus_per_nic(scene.plan.cluster)) + " a "
+                    + std::string(domain_name(scene.plan.cluster));
         if (t.oversubscription > 1) text += ", 1 : " + trimmed(t.oversubscription);
     }
     draw_details(ui, room, row, text);

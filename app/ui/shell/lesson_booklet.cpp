@@ -241,15 +241,16 @@ class Booklet {
             const StepSheet s = sheet_of(lesson_, i, base_, presets_);
             if (!any) sheet_.begin("Answers");
             any = true;
-            const std::string answer = step.task ? solution_of(s) : unmarked(answer_of(s));
+            const std::string answer = step.task ? solution_of(s) : unmarked(lettered_answer_of(s));
             sheet_.need(paper_.line() * 3);
-            sheet_.words(std::to_string(i + 1) + ". " + answer, sheet_.strong());
+            sheet_.words("Step " + std::to_string(i + 1) + ": " + answer, sheet_.strong());
             if (step.question && !s.solution.answer.working.empty())
                 sheet_.words(s.solution.answer.working, sheet_.faint());
             put_words(s.why);
             if (step.question && !step.scene.view.empty() && picture_answers(s)) {
                 put_picture(s, false);
-                if (i + 1 < lesson_.steps.size()) sheet_.begin("Answers");
+                any = false;  // the next answer begins a page
+                continue;
             }
             sheet_.gap(0.4f);
         }

@@ -64,14 +64,18 @@ void LessonDesk::keep_answers() {
     if (!lesson_.open || lesson_.states.empty()) return;
     LessonProgress now{lesson_.lesson.title, lesson_.step, marks_of(lesson_)};
     const LessonProgress* kept = progress_of(now.title);
-    now.given.resize(now.marks.size());
+    now.version = version_of(lesson_.lesson);
+    now.given.resize(now.marks.size()), now.missed.resize(now.marks.size());
+    const bool same = kept != nullptr && kept->version == now.version
+                      && kept->given.size() == now.given.size() && kept->missed.size() == now.missed.size();
     bool any = now.step > 0;
     for (std::size_t i = 0; i < now.marks.size(); ++i) {
         const Mark before = lesson_.states[i].before;
         if (now.marks[i] == static_cast<char>(Mark::none) || (now.marks[i] == ' ' && before == Mark::done))
             now.marks[i] = static_cast<char>(before);
         now.given[i] = lesson_.states[i].handed;
-        if (now.given[i].empty() && kept != nullptr && i < kept->given.size()) now.given[i] = kept->given[i];
+        now.missed[i] = lesson_.states[i].handed_first;
+        if (now.given[i].empty() && same) now.given[i] = kept->given[i], now.missed[i] = kept->missed[i];
         any = any || (now.marks[i] != ' ' && now.marks[i] != static_cast<char>(Mark::none));
     }
     if (now.step == 0) now.step = lesson_.reached;  // it was looked at again, no more
@@ -322,9 +326,9 @@ void LessonDesk::do_action(const LessonAction& action) {
     case Kind::retry:
         end_asked();
         if (lesson_.current() != nullptr) {
-            const Mark before = lesson_.state().before;
+            const Mark now = mark_of(lesson_, lesson_.step), before = lesson_.state().before;
             StepState again;
-            again.before = before;
+            again.before = now == Mark::none ? before : now;
             again.votes = lesson_.state().votes;  // of the room, until the lesson is closed
             lesson_.state() = std::move(again);
         }

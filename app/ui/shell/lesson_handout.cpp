@@ -193,7 +193,7 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
         }
         if (!s.step.question) continue;
         out += question_html(s, fonts);
-        answers += "<p><b>" + n + ".</b> " + inline_html(answer_of(s)) + " <span class=\"small\">"
+        answers += "<p><b>" + n + ".</b> " + inline_html(lettered_answer_of(s)) + " <span class=\"small\">"
                    + html_attribute(s.solution.answer.working) + "</span></p>\n" + words_html(s.why);
         if (with_answer) answers += picture_html(s, presets, fonts, false);
         answers += asked_html(s, presets, fonts);

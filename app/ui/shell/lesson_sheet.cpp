@@ -50,6 +50,13 @@ std::string answer_of(const StepSheet& s) {
     return s.solution.answer.text;
 }
 
+std::string lettered_answer_of(const StepSheet& s) {
+    const bool tier = s.step.question->kind == QuestionKind::tier;
+    const int option = tier ? s.solution.tier : s.solution.option;
+    const bool listed = option >= 0 && s.solution.solvable(s.step.question->kind) && !choices_of(s).empty();
+    return (listed ? std::string(1, static_cast<char>('a' + option)) + ") " : std::string()) + answer_of(s);
+}
+
 std::vector<std::string> choices_of(const StepSheet& s) {
     std::vector<std::string> out;
     if (s.step.question->kind == QuestionKind::curve) return out;

@@ -30,6 +30,8 @@ struct StepSheet {
 [[nodiscard]] StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base,
                                  const Presets& presets);
 [[nodiscard]] std::string answer_of(const StepSheet& sheet);
+// Returns the same after the letter that it has among the choices on paper: "b) adding them up".
+[[nodiscard]] std::string lettered_answer_of(const StepSheet& sheet);
 // Returns what a question lets choose from: its options, or the cluster's tiers; nothing where one draws.
 [[nodiscard]] std::vector<std::string> choices_of(const StepSheet& sheet);
 // Returns the scale on which a guess is drawn, "Draw it on a line from 0 to 200 GiB."; empty for others.

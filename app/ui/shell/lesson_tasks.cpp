@@ -101,8 +101,7 @@ void LessonDesk::draw_results(Ui& ui) {
     }
     foot.cut_right(8);
     if (foot.w > 500)
-        ui.text_field("results.name", foot.cut_left(200), window_.settings.learner,
-                      "Your name, for what you save");
+        ui.text_field("results.name", foot.cut_left(200), window_.settings.learner, "Your name");
     const auto ask = [&](const char* ending) {
         results_ = false;
         window_.later("", [this, ending] {
@@ -113,7 +112,14 @@ void LessonDesk::draw_results(Ui& ui) {
     if (window_.host.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…"))
         ask(".png");
     foot.cut_right(8);
-    if (ui.button("results.hand_in", foot.cut_right(90), "Hand in…")) ask(".json");
+    if (ui.button("results.hand_in", foot.cut_right(90), "Hand in…")) {
+        if (window_.settings.learner.empty() && ui.state().rect_of("results.name")) {
+            window_.say("Type your name first: the file is called by it");
+            ui.give_keyboard("results.name", 0, true);
+        } else {
+            ask(".json");
+        }
+    }
     if (!picked) return;
     results_ = false;
     window_.later("", [this, title = shown[picked->lesson].tasks[picked->task].title] { open_task(title); });

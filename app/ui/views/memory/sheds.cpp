@@ -245,8 +245,11 @@ class CopyPlot {
             y -= h;
             const bool two = h >= 30;
             const float tall = two ? 32.0f : 16.0f;
-            const Rect at{side_.x, std::min(y + h / 2, free - tall / 2) - tall / 2, side_.w + 10, tall};
-            if (h < 6 || (at.y < above + 34 && at.bottom() > above - 1)) continue;
+            Rect at{side_.x, std::min(y + h / 2, free - tall / 2) - tall / 2, side_.w + 10, tall};
+            // A part that the line goes through has its name above the line's own words, or below them.
+            if (at.y < above + 34 && at.bottom() > above - 1)
+                at.y = y <= above - tall ? above - 1 - tall : above + 34;
+            if (h < 6 || at.bottom() > free + 1) continue;
             free = at.y;
             c_.text_in({at.x, at.y, at.w, 16}, category_name(k), ui_.small(Tone::text));
             if (two)
