@@ -24,11 +24,11 @@ struct Launch {
 };
 
 // `is_switch` (key with underscores) says that a flag takes no value, so that a word after it is not one.
-// `job` names the one of several that is read; empty: the one with most settings. Throws Error (invalid)
+// `which` names the one of several that is read; empty: the one with most settings. Throws Error (invalid)
 // where the text is no script or starts no such job.
 [[nodiscard]] Launch read_launch(std::string_view text, const std::string& path,
                                  const std::function<bool(std::string_view)>& is_switch,
-                                 const shell::Given& given = {}, std::string_view job = {});
+                                 const shell::Given& given = {}, std::string_view which = {});
 
 // Returns "num_layers" for "--num-layers", "tp" for "-tp".
 [[nodiscard]] std::string flag_key(std::string_view name);

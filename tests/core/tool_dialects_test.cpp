@@ -303,7 +303,7 @@ TEST_CASE("every tool that marks tell has its data, whose targets are fields or 
         for (const auto& rule : dialect.data().value("rules", nlohmann::json::array())) {
             const nlohmann::json set = rule.value("set", nlohmann::json::object());
             for (const auto& item : set.items()) {
-                const std::string target = item.key();
+                const std::string& target = item.key();
                 CAPTURE(target);
                 const std::string part = target.substr(0, target.find('/', 1));
                 const std::set<std::string> parts{"/layout", "/training", "/model"};
