@@ -147,7 +147,7 @@ void check_file(const Context& context, interop::ImportRequest request, const st
         Checked row{.file = file, .recipe = recipes[i]};
         try {
             const Import made = interop::import_settings(request, context.presets);
-            if (made.recipe.empty() && made.recipes.size() > 1 && !made.plan) {
+            if (recipes[i].empty() && made.recipes.size() > 1) {
                 recipes.insert(recipes.end(), made.recipes.begin(), made.recipes.end());
                 continue;
             }

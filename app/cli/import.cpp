@@ -7,6 +7,7 @@
 #include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/calibrate/own_runs.h"
+#include "core/interop/dialect.h"
 #include "core/interop/nccl_tests.h"
 #include "core/io/plan_json.h"
 #include "core/runs/run_file.h"
@@ -48,7 +49,7 @@ Json json_of_unmapped(const interop::SettingLists& lists) {
 }
 
 Json json_of_import(const Import& made) {
-    Json out = {{"kind", interop::name_of(made.framework)},
+    Json out = {{"kind", made.kind},
                 {"plan", made.plan ? Json::parse(write_plan(*made.plan)) : Json(nullptr)},
                 {"mapped", json_of_list(made.settings.mapped, true, false)},
                 {"ignored", json_of_list(made.settings.ignored, false, false)},
@@ -89,8 +90,8 @@ void add_problems(std::string& out, const std::vector<interop::ImportProblem>& p
 }
 
 std::string text_of(const Import& made) {
-    std::string out = "Read as " + std::string(interop::name_of(made.framework))
-                      + (made.recipe.empty() ? "" : ", the recipe " + made.recipe) + "\n";
+    std::string out =
+        "Read as " + made.kind + (made.recipe.empty() ? "" : ", the recipe " + made.recipe) + "\n";
     if (made.plan) {
         const Layout& l = made.plan->layout;
         const auto n = [](std::int64_t x) { return std::to_string(x); };
@@ -175,7 +176,10 @@ int import(const Context& context, const Arguments& a) {
     if (!a.from.empty()) {
         const auto& names = interop::kFrameworkNames;
         const auto it = std::find(names.begin(), names.end(), a.from);
-        request.framework = static_cast<interop::Framework>(it - names.begin());
+        if (it == names.end())
+            request.dialect = a.from;
+        else
+            request.framework = static_cast<interop::Framework>(it - names.begin());
     }
     request.sets = a.sets;
     request.recipe = a.recipe;
@@ -200,14 +204,17 @@ void add_import(Options& app, Context& context) {
     app.add_option("FILE", a.file, "a launch script, a configuration file or a log; - for standard input")
         .required();
     std::vector<std::string> names(interop::kFrameworkNames.begin(), interop::kFrameworkNames.end());
+    for (const interop::DialectMark& d : interop::dialects())
+        if (names.back() != d.name) names.emplace_back(d.name);
     for (const interop::FabricTool tool : kTools) names.emplace_back(interop::name_of(tool));
     app.add_option("--from", a.from, "whose settings; guessed from the content where it is left out")
         .one_of(names);
     app.add_option("--on", a.on,
                    "the plan whose tier a table of nccl-tests measures, or nvidia-smi topo -m shows")
         .type_name("PLAN");
-    app.add_option("--recipe", a.recipe,
-                   "which configuration of a Python file that has several; without it they are listed")
+    app.add_option(
+           "--recipe", a.recipe,
+           "which configuration of a Python file or job of a script that has several; they are listed")
         .type_name("NAME");
     app.add_option("--var", a.variables, "a value that a script does not say, TP=4; may be repeated")
         .type_name("NAME=VALUE")

@@ -1,5 +1,8 @@
 #include "core/interop/draft.h"
 
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+
 #include <algorithm>
 
 namespace pentamesh::interop {
@@ -25,13 +28,22 @@ std::string without(std::string text, std::string_view part) {
 }  // namespace
 
 std::string preset_for(const Presets& presets, std::string_view name) {
+    while (name.ends_with('/')) name.remove_suffix(1);
+    for (const std::string_view end : {".yaml", "-it"})
+        if (name.ends_with(end)) name.remove_suffix(end.size());
     const std::size_t slash = name.rfind('/');
     std::string wanted = squeezed(slash == std::string_view::npos ? name : name.substr(slash + 1));
-    for (const std::string_view part :
-         {"meta", "pretrainconfig", "config", "instruct", "base", "hf", "pretrain", "v01", "chat"})
+    for (const std::string_view part : {"meta", "pretrainconfig", "config", "instruct", "base", "hf",
+                                        "pretrain", "v01", "chat", "thinking", "2507", "fp8", "bf16"})
         wanted = without(std::move(wanted), part);
-    // torchtitan's flavour gives the size of a model whose name is enough.
-    if (wanted == "deepseekv3671b") wanted = "deepseekv3";
+    static constexpr std::string_view kNames = "model_names.json";  // models with another one's shape
+    const std::filesystem::path file = presets.root() / "frameworks" / kNames;
+    if (const auto text = try_read_file(file)) {
+        const nlohmann::json names = parse_json(*text, file.string()).at("same_shape");
+        for (const auto& [id, same] : names.items())
+            for (const nlohmann::json& other : same)
+                if (squeezed(other.get<std::string>()) == wanted) return id;
+    }
     std::string found;
     for (const Presets::Entry& e : presets.list(PresetKind::model)) {
         if (e.own) continue;  // its name says nothing about the model that others mean

@@ -166,8 +166,13 @@ std::string identifier(std::string_view name) {
     std::string out;
     for (const char c : name) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        out.push_back(letter ? c : '_');
+        // "2,048 H800": a number's comma goes, all else between words is one "_".
+        if (letter)
+            out.push_back(c);
+        else if (c != ',' && !out.empty() && out.back() != '_')
+            out.push_back('_');
     }
+    if (out.ends_with('_')) out.pop_back();
     return out.empty() || (out[0] >= '0' && out[0] <= '9') ? "plan_" + out : out;
 }
 

@@ -1,35 +1,11 @@
 #include "core/interop/guess.h"
 
+#include "core/interop/dialect.h"
+
 #include <algorithm>
 #include <initializer_list>
 
 namespace pentamesh::interop {
-namespace {
-
-// Settings that other tools share with those that are read: read as theirs, the plan would be wrong.
-struct Foreign {
-    std::string_view mark, name, remedy;
-};
-constexpr Foreign kForeign[] = {
-    {"pipe_parallel_size", "GPT-NeoX", "its model_parallel_size is tp, its pipe_parallel_size pp"},
-    {"pipe-parallel-size", "GPT-NeoX", "its model-parallel-size is tp, its pipe-parallel-size pp"},
-    {"actor_rollout_ref", "verl", "it holds several roles; state the trainer's degrees in a plan"}};
-
-// Returns true if `mark` stands in the text as a key: not as the end of a longer name.
-bool has_key(std::string_view text, std::string_view mark) {
-    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1)) {
-        const char before = at == 0 ? ' ' : text[at - 1];
-        const std::size_t end = at + mark.size();
-        const char after = end < text.size() ? text[end] : ' ';
-        const bool begins =
-            before == '"' || before == ' ' || before == '\n' || before == '{' || before == ',';
-        if (begins && (after == '"' || after == ':' || after == '.')) return true;
-    }
-    return false;
-}
-
-}  // namespace
-
 bool has(std::string_view text, std::string_view what) {
     return text.find(what) != std::string_view::npos;
 }
@@ -52,6 +28,11 @@ bool is_argument_log(std::string_view text) {
     return has(text, "- arguments -") || has(text, "end of arguments");
 }
 
+bool is_script(std::string_view text) {
+    return without_blanks(text).starts_with("#!") || has(text, " \\\n") || has_line(text, "set -")
+           || (has(text, " --") && !has(text, ": "));
+}
+
 TextForm form_of(std::string_view text, Framework framework) {
     const auto any_line = [&](std::initializer_list<std::string_view> begins) {
         return std::any_of(begins.begin(), begins.end(),
@@ -66,15 +47,8 @@ TextForm form_of(std::string_view text, Framework framework) {
     return any_line({"MODEL_ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
 }
 
-std::string foreign_words(std::string_view text) {
-    for (const Foreign& f : kForeign)
-        if (has_key(text, f.mark))
-            return "these are settings of " + std::string(f.name) + ", which is not read: "
-                   + std::string(f.remedy) + "; --from reads them as another framework's all the same";
-    return {};
-}
-
 std::vector<Framework> guess_framework(std::string_view text) {
+    if (const DialectMark* dialect = dialect_of(text)) return {dialect->framework};
     const std::string_view body = without_blanks(text);
     const bool json = body.starts_with("{");
     if (json) {

@@ -18,9 +18,7 @@ namespace pentamesh::interop {
 [[nodiscard]] bool is_argument_log(std::string_view text);
 // Says how a text of Megatron's, Megatron-Bridge's or torchtitan's settings is written.
 enum class TextForm : std::uint8_t { argument_log, toml, python, yaml, script };
+[[nodiscard]] bool is_script(std::string_view text);
 [[nodiscard]] TextForm form_of(std::string_view text, Framework framework);
-// Says whose settings these are, where they are of a tool that is not read and shares names with one that is;
-// empty: of none.
-[[nodiscard]] std::string foreign_words(std::string_view text);
 
 }  // namespace pentamesh::interop

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/interop/dialect.h"
 #include "core/interop/flags.h"
 #include "core/interop/guess.h"
 #include "core/interop/known_settings.h"
@@ -25,36 +26,6 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{10} << 20;
 constexpr std::size_t kMostSettings = 200'000;  // about a second; Megatron has 800
 
-// Reads "  tensor_model_parallel_size ............ 8": the block that Megatron prints into its log.
-std::vector<Setting> read_argument_log(std::string_view text) {
-    std::vector<Setting> out;
-    int line = 0;
-    std::size_t at = 0;
-    bool inside = !has(text, "- arguments -");  // before the block and behind it stands what a run says
-    while (at < text.size()) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view row = text.substr(at, end - at);
-        at = end + 1;
-        ++line;
-        if (has(row, "- arguments -")) inside = true;
-        if (has(row, "end of arguments")) inside = false;
-        if (!inside) continue;
-        const std::size_t dots = row.find(" ..");
-        if (dots == std::string_view::npos) continue;
-        const std::size_t value = row.find_first_not_of(". ", dots);
-        std::size_t begin = dots;
-        while (begin > 0 && row[begin - 1] != ' ' && row[begin - 1] != ':') --begin;
-        if (begin == dots || value == std::string_view::npos) continue;
-        Setting s;
-        s.name = row.substr(begin, dots - begin);
-        s.value = row.substr(value);
-        while (!s.value.empty() && (s.value.back() == ' ' || s.value.back() == '\r')) s.value.pop_back();
-        s.line = line;
-        out.push_back(std::move(s));
-    }
-    return out;
-}
-
 // Reads MODEL_ARGS of a YAML: flags as keys, true for those without a value.
 std::vector<Setting> read_argument_yaml(const Node& root, const KnownSettings& known) {
     std::vector<Setting> out;
@@ -74,26 +45,6 @@ std::vector<Setting> read_argument_yaml(const Node& root, const KnownSettings& k
 
 std::string flag_or_leaf(const std::string& name) {
     return name.starts_with("-") ? flag_key(leaf_key(name)) : leaf_key(name);
-}
-
-// Returns the full name of each short flag of Megatron-Bridge's performance scripts.
-std::string performance_name(const std::string& name) {
-    static constexpr std::pair<std::string_view, std::string_view> table[] = {
-        {"-tp", "tensor_model_parallel_size"},
-        {"-pp", "pipeline_model_parallel_size"},
-        {"-cp", "context_parallel_size"},
-        {"-vp", "virtual_pipeline_model_parallel_size"},
-        {"-ep", "expert_model_parallel_size"},
-        {"-et", "expert_tensor_parallel_size"},
-        {"-mb", "micro_batch_size"},
-        {"-gb", "global_batch_size"},
-        {"-sl", "seq_length"},
-        {"-ng", "num_gpus"},
-        {"-gn", "gpus_per_node"},
-        {"-mr", "mr"}};
-    for (const auto& [flag, full] : table)
-        if (name == flag) return std::string(full);
-    return flag_or_leaf(name);
 }
 
 constexpr std::pair<Framework, Software> kSoftwareOf[] = {
@@ -120,15 +71,14 @@ class Importer {
     Importer(const ImportRequest& request, const Presets& presets) : r_(request), presets_(presets) {}
 
     Import run() {
-        out_.framework = r_.framework ? *r_.framework : guess();
-        known_.emplace(out_.framework, presets_);
+        take_kind();
         for (const std::string& v : r_.variables)
             given_[v.substr(0, v.find('='))] = v.substr(std::min(v.find('='), v.size() - 1) + 1);
         draft_.gpus = r_.gpus;
         take_model();
         read();
         if (!r_.recipe.empty() && out_.recipe.empty())
-            throw Error(ErrorKind::usage, r_.path, "", "it is no Python file of several configurations");
+            throw Error(ErrorKind::usage, r_.path, "", "it has no configurations of several names");
         return std::move(out_);
     }
 
@@ -137,13 +87,31 @@ class Importer {
         throw Error(ErrorKind::invalid, r_.path, "", what);
     }
 
+    void take_kind() {
+        const DialectMark* tool = !r_.dialect.empty() ? dialect_called(r_.dialect)
+                                  : r_.framework      ? nullptr
+                                                      : dialect_of(r_.text);
+        out_.framework = tool ? tool->framework : r_.framework ? *r_.framework : guess();
+        out_.kind = tool ? tool->name : name_of(out_.framework);
+        if (tool || out_.framework == Framework::picotron || out_.framework == Framework::nanotron)
+            dialect_.emplace(out_.kind, presets_);
+        known_.emplace(out_.kind, presets_);
+    }
+
+    static std::string kinds() {
+        std::string out;
+        for (const std::string_view name : kFrameworkNames) out += std::string(name) + ", ";
+        for (const DialectMark& d : dialects())
+            if (out.find(std::string(d.name) + ",") == std::string::npos) out += std::string(d.name) + ", ";
+        out.resize(out.size() - 2);
+        return out;
+    }
+
     Framework guess() const {
-        if (const std::string other = foreign_words(r_.text); !other.empty()) fail(other);
         const std::vector<Framework> fits = guess_framework(r_.text);
+        if (has(r_.text, "olmo_core")) fail("it is a Python program of OLMo-core, which is not read");
         if (fits.empty())
-            fail("no framework's settings are known by this text; say which with --from megatron, bridge, "
-                 "torchtitan, "
-                 "deepspeed, accelerate, nanotron, picotron or hf");
+            fail("no framework's settings are known by this text; say which with --from: " + kinds());
         if (fits.size() > 1) {
             std::string names;
             for (const Framework f : fits) names += (names.empty() ? "" : " and ") + std::string(name_of(f));
@@ -164,6 +132,9 @@ class Importer {
 
     void read() {
         if (without_blanks(r_.text).empty()) fail("the text is empty");
+        if (dialect_ && has_line(r_.text, "import "))
+            fail("it is a Python program: settings of " + out_.kind + " are read from scripts and files");
+        if (dialect_) return is_script(r_.text) ? read_script() : read_tree();
         switch (out_.framework) {
         case Framework::hf: return read_config();
         case Framework::deepspeed:
@@ -196,7 +167,8 @@ class Importer {
             [&](std::string_view key) {
                 return out_.framework == Framework::megatron && known_->is_switch(key);
             },
-            given);
+            given, r_.recipe);
+        if (launch.jobs.size() > 1) out_.recipes = launch.jobs, out_.recipe = launch.job;
         unread_ = launch.unread;
         std::vector<Setting> all = launch.flags;
         all.insert(all.end(), launch.words.begin(), launch.words.end());
@@ -237,6 +209,12 @@ class Importer {
         with(flatten(root), nullptr, duplicates);
     }
 
+    static void say_language_model(Sheet& sheet) {
+        sheet.problem(Severity::info, "language-model-only",
+                      "The encoders of pictures and sound are left out: the plan holds the language "
+                      "model, so parameters and memory are less than the whole model's.");
+    }
+
     void read_config() {
         std::set<std::string> read;
         own_model_ = model_from_hf(std::string_view(r_.text), r_.path, &read);
@@ -256,10 +234,7 @@ class Importer {
                 if (key.starts_with(part) || has(key, "." + std::string(part)))
                     other_parts = true, sheet.cannot_hold(key, "the plan holds the language model only");
         }
-        if (other_parts)
-            sheet.problem(Severity::info, "language-model-only",
-                          "The encoders of pictures and sound are left out: the plan holds the language "
-                          "model, so parameters and memory are less than the whole model's.");
+        if (other_parts) say_language_model(sheet);
         ask_for_gpus(sheet, draft_, 1);
         ask_for_batch(sheet, draft_, 1, draft_.gpus);
         draft_.layout = {{"dp_shard", draft_.gpus}, {"zero", 3}};
@@ -272,13 +247,15 @@ class Importer {
         if (settings.size() > kMostSettings)
             fail("it holds " + std::to_string(settings.size()) + " settings; at most 200,000 are read");
         if (!launch) resolve_references(settings, given_);
+        if (dialect_) dialect_->complete(settings);
         const bool flags_only = launch != nullptr || out_.framework == Framework::megatron;
         const bool whole_names = out_.framework == Framework::deepspeed;
         if (launch && out_.framework == Framework::bridge)
             for (Setting& s : settings)  // shown by the name that it stands for
-                if (const std::string full = performance_name(s.name); s.name.size() == 3 && full.size() > 3)
+                if (const std::string full = known_->full_name(s.name); !full.empty())
                     s.name = full + " (" + s.name + ")";
         Sheet sheet(std::move(settings), [&](const std::string& name) {
+            if (dialect_) return dialect_->key_of(name);
             if (whole_names) return name;
             const std::size_t paren = name.rfind(" (-");
             if (paren != std::string::npos) return name.substr(0, paren);
@@ -290,24 +267,33 @@ class Importer {
         if (!unread_.empty())
             sheet.problem(Severity::warning, "not-read",
                           unread_ + " is not in the text: what it sets is not known here.");
-        if (launch && launch->other_jobs > 0)
+        if (launch && launch->jobs.size() > 1 && r_.recipe.empty())
             sheet.problem(Severity::warning, "several-jobs",
-                          "The script starts " + std::to_string(launch->other_jobs + 1)
-                              + " jobs of different arguments: the first is read.");
+                          "The script starts " + std::to_string(launch->jobs.size())
+                              + " jobs of different arguments: " + launch->job
+                              + " is read; --recipe on the command line names another.");
         if (launch && draft_.gpus == 0 && out_.framework == Framework::torchtitan) draft_.gpus = launch->gpus;
         draft_.named_model = name_.model;
         if (own_model_) draft_.model["layers"] = own_model_->layers;
+        read_with(sheet, launch, duplicates);
+        if (dialect_) dialect_->mark(sheet);
+        if (has(out_.recipe, "_vl_")) say_language_model(sheet);
+        finish(sheet);
+    }
+
+    void read_with(Sheet& sheet, const Launch* launch, const std::vector<std::string>& duplicates) {
+        if (dialect_ && dialect_->of_fields())
+            return read_fields(sheet, draft_, presets_, launch, dialect_->data());
         switch (out_.framework) {
         case Framework::megatron: read_megatron(sheet, draft_, launch, *known_); break;
         case Framework::bridge: read_bridge(sheet, draft_, presets_, launch); break;
         case Framework::torchtitan: read_torchtitan(sheet, draft_, presets_); break;
         case Framework::deepspeed: read_deepspeed(sheet, draft_, duplicates); break;
         case Framework::accelerate: read_accelerate(sheet, draft_); break;
-        case Framework::nanotron: read_nanotron(sheet, draft_); break;
-        case Framework::picotron: read_picotron(sheet, draft_, presets_); break;
+        case Framework::nanotron:
+        case Framework::picotron:
         case Framework::hf: break;
         }
-        finish(sheet);
     }
 
     // An error ends the reading: the settings behind it are known, and were not looked at.
@@ -337,7 +323,8 @@ class Importer {
     void build(Sheet& sheet) {
         nlohmann::json plan = {
             {"format", "pentamesh.plan/1"}, {"layout", draft_.layout}, {"training", draft_.training}};
-        if (const std::string_view software = software_named(draft_, out_.framework); !software.empty())
+        if (const std::string_view software = software_named(draft_, out_.framework);
+            !software.empty() && !draft_.training.contains("software"))
             plan["training"]["software"] = software;
         // fp4 needs a GPU that has it.
         const bool fp4 = draft_.training.value("compute", "") == "fp4";
@@ -360,8 +347,7 @@ class Importer {
         } else {
             plan["model"] = model_to_json(*own_model_);
         }
-        if (out_.framework != Framework::hf)
-            plan["name"] = "Imported from " + std::string(name_of(out_.framework));
+        if (out_.framework != Framework::hf) plan["name"] = "Imported from " + out_.kind;
         try {
             out_.plan = plan_from_json(std::move(plan), r_.path, presets_, r_.sets);
         } catch (const Error& e) {
@@ -401,6 +387,7 @@ class Importer {
     const Presets& presets_;
     Draft draft_;
     std::optional<Model> own_model_;
+    std::optional<Dialect> dialect_;      // a tool that data tells
     std::optional<KnownSettings> known_;  // once the framework is
     std::string unread_;                  // a function or a file that sets more, and that is not there
     GivenValues given_;                   // r_.variables by name

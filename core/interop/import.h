@@ -39,6 +39,7 @@ struct ImportRequest {
     std::string text;
     std::string path;                      // named in errors; its ending is no evidence
     std::optional<Framework> framework{};  // empty: guessed from the content
+    std::string dialect{};                 // a tool that data tells (dialect.h); empty: guessed with it
     std::int64_t gpus = 0;                 // 0: the text says
     std::string model{};  // a preset's id, or the text of a model or config.json; empty: the text says
     std::optional<Model> own_model{};  // in place of `model`
@@ -52,6 +53,7 @@ struct ImportRequest {
 
 struct Import {
     Framework framework = Framework::megatron;
+    std::string kind;          // its name, or that of the tool whose settings are read as its own
     std::optional<Plan> plan;  // may be one that cannot be run: the problems say why, and how to mend it
     SettingLists settings;
     std::string hosts;  // the job's node list of SLURM; empty: it names none

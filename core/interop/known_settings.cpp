@@ -35,8 +35,16 @@ void KnownSettings::read(std::string_view name, const Presets& presets) {
             sections_.push_back(text.substr(0, text.size() - 2));
         else
             harmless_.insert(text);
+    const nlohmann::json flags = all.value("short", nlohmann::json::object());
+    for (const auto& [flag, full] : flags.items())
+        short_[flag] = full.get<std::string>();
     for (const nlohmann::json& key : all.value("switches", nlohmann::json::array()))
         switches_.insert(key.get<std::string>());
+}
+
+std::string KnownSettings::full_name(const std::string& flag) const {
+    const auto it = short_.find(flag);
+    return it == short_.end() ? std::string() : it->second;
 }
 
 const CannotHold* KnownSettings::cannot_hold(std::string_view key) const {

@@ -25,10 +25,13 @@ class KnownSettings {
   public:
     // Throws Error where the file of the framework cannot be read. A framework without one knows nothing.
     KnownSettings(Framework framework, const Presets& presets);
+    KnownSettings(std::string_view name, const Presets& presets) { read(name, presets); }
 
     // Keys have underscores.
     [[nodiscard]] bool is_switch(std::string_view key) const { return switches_.contains(std::string(key)); }
     [[nodiscard]] const CannotHold* cannot_hold(std::string_view key) const;
+    // Returns what a short flag stands for ("-tp"); empty: it is not one.
+    [[nodiscard]] std::string full_name(const std::string& flag) const;
     // `name` is the whole dotted name: a section of it may be harmless as a whole ("logger.*").
     [[nodiscard]] bool is_harmless(std::string_view key, std::string_view name) const;
     [[nodiscard]] bool knows(std::string_view key) const;  // in any of the lists
@@ -41,6 +44,7 @@ class KnownSettings {
 
     std::unordered_map<std::string, CannotHold> cannot_hold_;
     std::unordered_set<std::string> harmless_, switches_;
+    std::unordered_map<std::string, std::string> short_;
     std::vector<std::string> sections_;  // "logger"
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace pentamesh::interop {
 namespace {
@@ -31,6 +32,10 @@ bool starts_nothing(const Invocation& i) {
         "pip",    "tee",      "git", "wget",  "curl", "nvidia-smi", "source", ".",     "module",
         "sbatch", "scontrol", "sed", "awk",   "grep", "tar",        "find",   "chmod", "set"};
     const std::string_view name = base_name(i.words.front().text);
+    // ms-swift's commands that run a model.
+    if ((name == "swift" || name == "megatron") && i.words.size() > 1)
+        for (const char* word : {"infer", "export", "eval", "deploy", "rollout", "merge-lora", "sample"})
+            if (i.words[1].text == word) return true;
     return std::find(std::begin(programs), std::end(programs), name) != std::end(programs);
 }
 
@@ -92,6 +97,9 @@ class Frame {
                                               : tasks_a_node.value_or(gpus_of_job().value_or(0));
             out_.gpus_per_node = one;
             out_.gpus = *job_nodes * one;
+        } else if (const auto each = variable("NPROC_PER_NODE")) {
+            out_.gpus_per_node = *each;
+            out_.gpus = *each * variable("NNODES").value_or(1);
         }
     }
 
@@ -134,6 +142,11 @@ class Frame {
             if (n && *n > 0 && *n <= (1 << 20)) found = n;
         }
         return found;
+    }
+    std::optional<std::int64_t> variable(std::string_view name) const {
+        const auto it = i_.environment.find(name);
+        const auto n = it == i_.environment.end() ? std::nullopt : parse_integer(it->second);
+        return n && *n > 0 && *n <= (1 << 20) ? n : std::nullopt;
     }
     std::optional<std::int64_t> sbatch(std::string_view name) const {
         const auto it = script_.sbatch.find(name);
@@ -203,6 +216,37 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
     }
 }
 
+// Returns the program of a command: "pretrain_gpt.py", "megatron sft".
+std::string command_of(const Invocation& i) {
+    std::string name;
+    if (program_at(i, name) == i.words.size() && i.words.size() > 1)
+        name = i.words[0].text + " " + i.words[1].text;
+    return name;
+}
+
+// Returns the command of most settings, or the job that is named; `out` gets the names of all that start the
+// same program.
+const Invocation* job_of(const Script& script, std::string_view which, Launch& out) {
+    const Invocation* best = nullptr;
+    for (const Invocation& i : script.invocations)
+        if (score(i) > (best ? score(*best) : 0)) best = &i;
+    if (!best) return nullptr;
+    const Invocation* job = which.empty() ? best : nullptr;
+    std::set<std::string> seen, names;
+    for (const Invocation& i : script.invocations) {
+        std::string all;
+        for (const Argument& w : i.words) all += w.text + " ";
+        if (score(i) < 1 || command_of(i) != command_of(*best) || !seen.insert(all).second) continue;
+        std::string name = "line-" + std::to_string(own_line(script, i.line));
+        for (int n = 2; !names.insert(name).second; ++n)
+            name = "line-" + std::to_string(own_line(script, i.line)) + "-" + std::to_string(n);
+        out.jobs.push_back(name);
+        if (name == which) job = &i;
+        if (&i == job) out.job = name;
+    }
+    return job;
+}
+
 }  // namespace
 
 std::string flag_key(std::string_view name) {
@@ -213,7 +257,8 @@ std::string flag_key(std::string_view name) {
 }
 
 Launch read_launch(std::string_view text, const std::string& path,
-                   const std::function<bool(std::string_view)>& is_switch, const shell::Given& given) {
+                   const std::function<bool(std::string_view)>& is_switch, const shell::Given& given,
+                   std::string_view which) {
     const Script script = shell::read_script(text, path, given);
     Launch out;
     out.unread = script.unread;
@@ -224,21 +269,11 @@ Launch read_launch(std::string_view text, const std::string& path,
         for (const Invocation& i : script.invocations) read_arguments(script, i.words, 0, is_switch, out);
         return out;
     }
-    const Invocation* job = nullptr;
-    int best = 0;
-    for (const Invocation& i : script.invocations)
-        if (const int n = score(i); n > best) {
-            best = n;
-            job = &i;
-        }
-    const auto words_of = [](const Invocation& i) {
-        std::string all;
-        for (const Argument& w : i.words) all += w.text + " ";
-        return all;
-    };
-    for (const Invocation& i : script.invocations)
-        if (job && score(i) == best && words_of(i) != words_of(*job)) ++out.other_jobs;
-    if (!job) throw Error(ErrorKind::invalid, path, "", "no command in it starts a training job");
+    const Invocation* job = job_of(script, which, out);
+    if (!job)
+        throw Error(ErrorKind::invalid, path, "",
+                    which.empty() ? "no command in it starts a training job"
+                                  : "it starts no job " + std::string(which));
     if (const auto list = script.sbatch.find("nodelist"); list != script.sbatch.end())
         out.hosts = list->second;
     const std::size_t program = program_at(*job, out.program);

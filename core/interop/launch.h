@@ -16,17 +16,19 @@ struct Launch {
     std::vector<Setting> words;  // "a.b=c" words that belong to no flag, as name and value
     std::int64_t gpus = 0;       // 0: the script does not say
     std::int64_t gpus_per_node = 0;
-    std::string hosts;         // its node list of SLURM, "gpu[001-064]"; empty: the script names none
-    std::string unread;        // a file that it reads in and that is not there
-    int other_jobs = 0;        // commands that start the same program with other arguments, behind this one
-    std::string gpus_unknown;  // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
+    std::string hosts;              // its node list of SLURM, "gpu[001-064]"; empty: the script names none
+    std::string unread;             // a file that it reads in and that is not there
+    std::vector<std::string> jobs;  // "line-12": commands that start the same program with other arguments
+    std::string job;                // the one that was read
+    std::string gpus_unknown;       // why not, where it tries to: "--nnodes is set from NNODES (line 3)"
 };
 
 // `is_switch` (key with underscores) says that a flag takes no value, so that a word after it is not one.
-// Throws Error (invalid) where the text is no script or starts no job.
+// `which` names the one of several that is read; empty: the one with most settings. Throws Error (invalid)
+// where the text is no script or starts no such job.
 [[nodiscard]] Launch read_launch(std::string_view text, const std::string& path,
                                  const std::function<bool(std::string_view)>& is_switch,
-                                 const shell::Given& given = {});
+                                 const shell::Given& given = {}, std::string_view which = {});
 
 // Returns "num_layers" for "--num-layers", "tp" for "-tp".
 [[nodiscard]] std::string flag_key(std::string_view name);

@@ -15,7 +15,6 @@ struct MegatronDialect {
     bool model_named = false;      // the model comes from a preset: only what the text says is put over it
     bool overlap_default = false;  // ddp.overlap_grad_reduce where it is not said
     bool distributed_optimizer_default = false;
-    bool bf16_default = false;
     std::int64_t micro_batch_default = 0, global_batch_default = 0;  // 0: required, micro * dp
 };
 

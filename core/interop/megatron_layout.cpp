@@ -12,6 +12,17 @@ std::string text_of(std::int64_t n) {
     return std::to_string(n);
 }
 
+// Reads "2,4", "[2, 4]": whole numbers between anything else.
+std::vector<std::int64_t> numbers_in(std::string_view text) {
+    std::vector<std::int64_t> out;
+    for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
+        const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+        out.push_back(parse_integer(text.substr(at, end - at)).value_or(0));
+        at = end;
+    }
+    return out;
+}
+
 class LayoutReader {
   public:
     LayoutReader(Sheet& sheet, Draft& draft, const MegatronDialect& dialect)
@@ -69,16 +80,7 @@ class LayoutReader {
     void hierarchy(bool used) {
         const auto sizes = s_.text("hierarchical_context_parallel_sizes", "/layout/cp_inner");
         if (!sizes) return;
-        std::vector<std::int64_t> levels;
-        std::string word;
-        for (const char c : *sizes + " ") {
-            if (c >= '0' && c <= '9') {
-                word.push_back(c);
-            } else if (!word.empty()) {
-                levels.push_back(parse_integer(word).value_or(0));
-                word.clear();
-            }
-        }
+        const std::vector<std::int64_t> levels = numbers_in(*sizes);
         std::int64_t all = 1;
         for (const std::int64_t n : levels) all *= std::clamp<std::int64_t>(n, 0, 1 << 20);
         if (used && levels.size() == 2 && all == cp_)
@@ -115,14 +117,7 @@ class LayoutReader {
         std::vector<std::int64_t> held(static_cast<std::size_t>(parts), layers / parts);
         if (l_.contains("stage_layers")) held = l_["stage_layers"].get<std::vector<std::int64_t>>();
         std::int64_t empty = 0;
-        std::string word;
-        for (const char c : *text + ",") {
-            if (c >= '0' && c <= '9') {
-                word.push_back(c);
-                continue;
-            }
-            std::int64_t place = parse_integer(word).value_or(layers);
-            word.clear();
+        for (std::int64_t place : numbers_in(*text)) {
             std::size_t part = 0;
             while (part < held.size() && place >= layers / parts) place -= layers / parts, ++part;
             if (part == held.size() || held[part] == 0) continue;
@@ -314,6 +309,11 @@ class LayoutReader {
             return;
         }
         if (layers <= 0) return;
+        // MindSpeed-LLM's own list: "15,15,15,16".
+        if (const auto list = s_.text("num_layer_list", "/layout/stage_layers")) {
+            l_["stage_layers"] = numbers_in(*list);
+            return;
+        }
         const std::int64_t n = pp_ * v;
         std::vector<std::int64_t> out;
         if (first || last) {

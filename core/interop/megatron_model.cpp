@@ -1,4 +1,5 @@
 #include "core/interop/megatron.h"
+#include "core/interop/readers.h"
 #include "core/plan/plan_fields.h"
 
 #include <algorithm>
@@ -53,6 +54,17 @@ class ModelReader {
                              + ": the import does not read a pattern of Mamba, attention and MLP layers; "
                                "/model/pattern of a plan says the same, so does the model's config.json "
                                "(--model)");
+                require_ = false;
+            }
+        const std::pair<const char*, const char*> encoders[] = {{"encoder_num_layers", "num_layers"},
+                                                                {"decoder_num_layers", "num_layers"},
+                                                                {"encoder_seq_length", "seq_length"}};
+        for (const auto& [key, usual] : encoders)
+            if (require_ && s_.has(key) && !s_.has(usual)) {
+                s_.error("two-stacks",
+                         s_.written(key)
+                             + ": an encoder and a decoder, as in T5: the plan has one stack of "
+                               "layers");
                 require_ = false;
             }
         need("num_layers", "layers");
@@ -164,12 +176,7 @@ class ModelReader {
             s_.has("make_vocab_size_divisible_by")
                 ? " " + s_.written("make_vocab_size_divisible_by") + " only says what it is padded to."
                 : "";
-        constexpr std::int64_t stand_in = 128'000;
-        m_["vocab"] = stand_in;
-        s_.problem(Severity::warning, "vocab-missing",
-                   "The text does not say the vocabulary (vocab): it comes from the tokenizer." + padding
-                       + " 128,000 stands in for it; set /model/vocab.",
-                   {{"/model/vocab", stand_in}});
+        ask_for_vocab(s_, m_, padding);
     }
 
     // Missing values are MLATransformerConfig's defaults.
@@ -218,7 +225,8 @@ class ModelReader {
     void experts() {
         auto n = s_.integer("num_experts", "/model/moe/experts");
         if (!n) n = s_.integer("num_moe_experts", "/model/moe/experts");
-        const bool has = n && *n > 0;
+        // Megatron-DeepSpeed's 1 is its default: no experts.
+        const bool has = n && *n > (s_.has("deepspeed") || s_.has("mlp_type") ? 1 : 0);
         nlohmann::json e = has || !m_.contains("moe") ? nlohmann::json::object() : m_["moe"];
         if (has) e["experts"] = *n;
         const auto top = s_.integer("moe_router_topk", "/model/moe/top_k");

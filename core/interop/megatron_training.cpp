@@ -46,10 +46,7 @@ void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     const bool bf16 = s.flag("bf16", "/training/compute").value_or(false);
     const bool fp16 = s.flag("fp16", "/training/compute").value_or(false);
     if (bf16 && fp16) s.error("two-precisions", "--bf16 and --fp16 are both set: Megatron takes one");
-    std::string base = bf16                                            ? "bf16"
-                       : fp16                                          ? "fp16"
-                       : dialect.command_line && !dialect.bf16_default ? "fp32"
-                                                                       : "bf16";
+    std::string base = bf16 ? "bf16" : fp16 ? "fp16" : dialect.command_line ? "fp32" : "bf16";
     if (const auto word = s.text("precision", "/training/compute")) {  // a trainer's or a recipe's own
         const bool half = *word == "16" || *word == "16-mixed" || word->find("fp16") != std::string::npos;
         base = half ? "fp16" : *word == "32" ? "fp32" : "bf16";
@@ -230,7 +227,7 @@ void read_megatron_training(Sheet& s, Draft& d, const MegatronDialect& dialect) 
         t["global_batch"] = dialect.global_batch_default;
     if (dialect.command_line && !dialect.model_named)
         for (const char* key : {"seq_length", "micro_batch_size"})
-            if (!s.has(key)) {
+            if (!s.has(key) && !s.has("encoder_seq_length")) {
                 std::string flag = key;
                 std::replace(flag.begin(), flag.end(), '_', '-');
                 s.error("setting-missing", "--" + flag + " is missing: Megatron asks for it");

@@ -25,6 +25,15 @@ void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
               {{"/cluster/gpus", draft.gpus}});
 }
 
+void ask_for_vocab(Sheet& sheet, nlohmann::json& model, const std::string& more) {
+    constexpr std::int64_t stand_in = 128'000;
+    model["vocab"] = stand_in;
+    sheet.problem(Severity::warning, "vocab-missing",
+                  "The text does not say the vocabulary (vocab): it comes from the tokenizer." + more
+                      + " 128,000 stands in for it; set /model/vocab.",
+                  {{"/model/vocab", stand_in}});
+}
+
 void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks) {
     const std::int64_t global = std::max<std::int64_t>(micro, 1) * std::max<std::int64_t>(ranks, 1);
     draft.training["micro_batch"] = std::max<std::int64_t>(micro, 1);
@@ -40,14 +49,15 @@ void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t 
 void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch, const KnownSettings& known) {
     MegatronDialect dialect;
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
-    // slime (slime/utils/arguments.py): the trainer's GPUs, without those of the rollouts; it trains in bf16
-    // with the distributed optimizer.
-    if (sheet.has("actor_num_gpus_per_node") || sheet.has("actor_num_nodes")) {
-        const auto nodes = sheet.integer("actor_num_nodes", "/cluster/gpus"),
-                   each = sheet.integer("actor_num_gpus_per_node", "/cluster/gpus");
-        if (draft.gpus == 0) draft.gpus = nodes.value_or(1) * each.value_or(8);
-        dialect.bf16_default = dialect.distributed_optimizer_default = true;
-    }
+    const auto nodes = sheet.integer("nodes", "/cluster/gpus"),
+               each = sheet.integer("gpus_per_node", "/cluster/gpus");
+    if (draft.gpus == 0 && each) draft.gpus = nodes.value_or(1) * *each;
+    for (const char* word : {"bert", "t5", "ict", "retro", "vision", "tasks/"})
+        if (launch && launch->program.find(word) != std::string::npos)
+            sheet.problem(Severity::warning, "other-model",
+                          launch->program
+                              + " trains no GPT: the plan has its layers as a decoder's, and "
+                                "nothing else of its model.");
     if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
     if (const auto n = sheet.integer("world_size", "/cluster/gpus"); n && draft.gpus == 0) draft.gpus = *n;
     if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())

@@ -16,8 +16,6 @@ void read_bridge(Sheet& sheet, Draft& draft, const Presets& presets, const Launc
 void read_torchtitan(Sheet& sheet, Draft& draft, const Presets& presets);
 void read_deepspeed(Sheet& sheet, Draft& draft, const std::vector<std::string>& duplicates);
 void read_accelerate(Sheet& sheet, Draft& draft);
-void read_nanotron(Sheet& sheet, Draft& draft);
-void read_picotron(Sheet& sheet, Draft& draft, const Presets& presets);
 
 // Returns the last part of a dotted name, two parts where one says too little ("optim.name").
 [[nodiscard]] std::string leaf_key(const std::string& name);
@@ -25,6 +23,8 @@ void read_picotron(Sheet& sheet, Draft& draft, const Presets& presets);
 // Sets the world where the text does not say it: the smallest that the degrees fill, and adds a problem that
 // asks for it.
 void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest);
+// Sets the vocabulary that a tokenizer gives, and adds a problem that asks for it; `more` is said with it.
+void ask_for_vocab(Sheet& sheet, nlohmann::json& model, const std::string& more);
 // Sets a batch that the text leaves open: one micro-batch a rank, and adds a problem that asks for it.
 void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks);
 

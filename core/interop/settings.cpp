@@ -1,5 +1,7 @@
 #include "core/interop/settings.h"
 
+#include <algorithm>
+
 namespace pentamesh::interop {
 namespace {
 
@@ -18,6 +20,36 @@ void collect(const Node& node, const std::string& prefix, int line, std::vector<
 }
 
 }  // namespace
+
+std::vector<Setting> read_argument_log(std::string_view text) {
+    std::vector<Setting> out;
+    int line = 0;
+    std::size_t at = 0;
+    bool inside = text.find("- arguments -")
+                  == std::string_view::npos;  // before the block and behind it stands what a run says
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string_view row = text.substr(at, end - at);
+        at = end + 1;
+        ++line;
+        if (row.find("- arguments -") != std::string_view::npos) inside = true;
+        if (row.find("end of arguments") != std::string_view::npos) inside = false;
+        if (!inside) continue;
+        const std::size_t dots = row.find(" ..");
+        if (dots == std::string_view::npos) continue;
+        const std::size_t value = row.find_first_not_of(". ", dots);
+        std::size_t begin = dots;
+        while (begin > 0 && row[begin - 1] != ' ' && row[begin - 1] != ':') --begin;
+        if (begin == dots || value == std::string_view::npos) continue;
+        Setting s;
+        s.name = row.substr(begin, dots - begin);
+        s.value = row.substr(value);
+        while (!s.value.empty() && (s.value.back() == ' ' || s.value.back() == '\r')) s.value.pop_back();
+        s.line = line;
+        out.push_back(std::move(s));
+    }
+    return out;
+}
 
 const Node* Node::find(std::string_view key) const {
     const Node* found = nullptr;

@@ -40,11 +40,15 @@ struct Setting {
     std::string value;  // as written; lists as "[a, b]"
     bool quoted = false;
     bool stated = true;  // false: nothing but the name was said
+    std::string key;  // of a setting that follows from others, or is a default; empty: it stands in the text
     int line = 0;
     std::string unknown;  // an unknown that a script leaves in the value, "TP"; may be empty
 };
 // Returns leaves in order; empty maps and lists are leaves too. Lists are one leaf.
 [[nodiscard]] std::vector<Setting> flatten(const Node& root);
+
+// Reads "  tensor_model_parallel_size ............ 8": the block that Megatron prints into its log.
+[[nodiscard]] std::vector<Setting> read_argument_log(std::string_view text);
 
 // Returns a list or map in one line, for messages and lists of settings.
 [[nodiscard]] std::string one_line(const Node& node);

@@ -39,7 +39,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 Sheet::Sheet(std::vector<Setting> settings, const std::function<std::string(const std::string&)>& key_of) {
     rows_.reserve(settings.size());
     for (Setting& s : settings) {
-        std::string name = key_of(s.name);
+        std::string name = s.key.empty() ? key_of(s.name) : s.key;
         const auto [place, fresh] = at_.try_emplace(name, keys_.size());
         if (fresh) keys_.push_back({std::move(name), 0, State::open, {}, {}});
         keys_[place->second].last = rows_.size();
@@ -69,6 +69,15 @@ void Sheet::mark(std::string_view key, State state, std::string_view path, std::
     k.state = state;
     k.path = path;
     k.why = why;
+}
+
+void Sheet::map_as(std::string_view key, std::string_view other) {
+    const auto from = at_.find(std::string(other));
+    const auto to = at_.find(std::string(key));
+    if (from == at_.end() || to == at_.end() || keys_[to->second].state != State::open) return;
+    keys_[to->second].state = keys_[from->second].state;
+    keys_[to->second].path = keys_[from->second].path;
+    keys_[to->second].why = keys_[from->second].why;
 }
 
 void Sheet::refuse(const Setting& s, const std::string& allowed) {
@@ -166,6 +175,7 @@ std::string summary_of(const SettingLists& l) {
 void Sheet::lists(SettingLists& to) const {
     for (const Row& r : rows_) {
         const Key& k = keys_[r.key];
+        if (!r.setting.key.empty() && k.state != State::unmapped) continue;
         std::vector<Listed>& list = k.state == State::mapped     ? to.mapped
                                     : k.state == State::unmapped ? to.unmapped
                                     : k.state == State::ignored  ? to.ignored

@@ -78,6 +78,8 @@ class Sheet {
     [[nodiscard]] std::string value_of(std::string_view key) const;
 
     void map(std::string_view key, std::string_view path) { mark(key, State::mapped, path, {}); }
+    // Maps a setting to where another one, which follows from it, went.
+    void map_as(std::string_view key, std::string_view other);
     void ignore(std::string_view key) { mark(key, State::ignored, {}, {}); }
     void cannot_hold(std::string_view key, std::string_view why) { mark(key, State::unmapped, {}, why); }
     void not_known(std::string_view key) { mark(key, State::not_known, {}, {}); }

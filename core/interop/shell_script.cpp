@@ -231,6 +231,12 @@ class Runner {
         if (f != x_.state.functions.end()) return call(program, f->second, words);
         if (x_.script.invocations.size() < kMostInvocations) {
             Invocation made{{}, c.line};
+            for (const char* name : {"NPROC_PER_NODE", "NNODES"})
+                if (const auto it = x_.state.variables.find(name); it != x_.state.variables.end())
+                    made.environment[name] = without_line_marks(it->second.elements.front());
+            for (const Assignment& a : c.assignments)
+                if (!a.elements.empty())
+                    made.environment[a.name] = without_line_marks(x_.expand_joined(a.elements.front()));
             for (Argument& a : words) made.words.push_back({without_line_marks(a.text), a.line});
             x_.script.invocations.push_back(std::move(made));
         }
@@ -355,14 +361,10 @@ class Runner {
             x_.script.sources.push_back(own_line(x_.script, c.line));
             run_text(*text, static_cast<int>(x_.script.sources.size()) * kLinesOfFile + 1);
         } else if (x_.script.unread.empty()) {
-            x_.script.unread = program_words(words, c.line);
+            x_.script.unread = "source " + shown(x_.script, written) + " (line "
+                               + std::to_string(own_line(x_.script, c.line)) + ")";
         }
     }
-    std::string program_words(const std::vector<Argument>& words, int line) {
-        return "source " + shown(x_.script, without_line_marks(words[1].text)) + " (line "
-               + std::to_string(own_line(x_.script, line)) + ")";
-    }
-
     // A function's own variables are the caller's again when it is left. One without a value is not set.
     void keep_for_caller(const std::vector<Argument>& words, const std::vector<Assignment>& assignments) {
         const auto keep = [&](const std::string& name) {

@@ -27,6 +27,8 @@ struct Argument {
 struct Invocation {
     std::vector<Argument> words;  // the program first
     int line = 0;
+    // Variables that launchers read their processes from: NPROC_PER_NODE, NNODES.
+    std::map<std::string, std::string, std::less<>> environment{};
 };
 
 struct Script {

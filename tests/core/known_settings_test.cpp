@@ -312,9 +312,14 @@ TEST_CASE("a config.json says which of its keys it read") {
 }
 
 TEST_CASE("settings of GPT-NeoX are no DeepSpeed file") {
-    CHECK_THROWS_WITH_AS(static_cast<void>(import_settings({.text = R"({"train_micro_batch_size_per_gpu": 4,
-        "pipe_parallel_size": 1, "model_parallel_size": 8, "zero_optimization": {"stage": 1}})",
-                                                            .path = "34B.yml"},
-                                                           test::presets())),
-                         doctest::Contains("GPT-NeoX"), Error);
+    const Import made = import_settings({.text = R"({"train_micro_batch_size_per_gpu": 4,
+        "pipe_parallel_size": 1, "model_parallel_size": 8, "zero_optimization": {"stage": 1},
+        "num_layers": 48, "hidden_size": 8192, "num_attention_heads": 64, "seq_length": 4096, "pos_emb": "rotary"})",
+                                         .path = "34B.yml",
+                                         .gpus = 16},
+                                        test::presets());
+    CHECK(made.kind == "gpt-neox");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 8);
+    CHECK(made.plan->layout.dp_shard == 2);
 }

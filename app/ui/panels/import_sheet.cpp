@@ -146,7 +146,7 @@ void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
         return id;
     };
     const std::string as = s.framework ? std::string(interop::name_of(*s.framework))
-                           : s.made    ? std::string(interop::name_of(s.made->framework))
+                           : s.made    ? s.made->kind
                                        : "guess";
     import_choice(ui, s, "from", next("Read as", false), s.framework ? as : as + " (by its content)");
     bool changed = false;

@@ -1,0 +1,206 @@
+#include "core/interop/dialect.h"
+
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
+#include "core/interop/guess.h"
+#include "core/interop/readers.h"
+
+#include <algorithm>
+#include <map>
+
+namespace pentamesh::interop {
+namespace {
+
+using nlohmann::json;
+using ByKey = std::map<std::string, Setting, std::less<>>;
+
+// A rule may say these to the user.
+constexpr std::pair<const char*, Severity> kSays[] = {{"refuse", Severity::error},
+                                                      {"warn", Severity::warning}};
+
+bool is_off(const std::string& value) {
+    return says_nothing(value) || value == "false" || value == "False" || value == "0";
+}
+
+const Setting* in(const ByKey& all, std::string_view key) {
+    const auto it = all.find(key);
+    return it == all.end() || (says_nothing(it->second.value) && it->second.stated) ? nullptr : &it->second;
+}
+
+// "*": any value that is not off; "*x": one that has x in it; ">1", "</layout/tp": a whole number above that,
+// or below another setting's; null: no such setting.
+bool fits(const json& wanted, const Setting* found, const ByKey& all) {
+    if (wanted.is_array())
+        return std::any_of(wanted.begin(), wanted.end(), [&](const json& w) { return fits(w, found, all); });
+    if (wanted.is_null() || !found) return wanted.is_null() && !found;
+    const auto text = wanted.get<std::string>();
+    const auto n = parse_integer(found->value);
+    if (text.starts_with(">")) return n && *n > parse_integer(text.substr(1)).value_or(0);
+    if (text.starts_with("<")) {
+        const Setting* other = in(all, text.substr(1));
+        return n && other && *n < parse_integer(other->value).value_or(0);
+    }
+    if (text == "*") return !found->stated || !is_off(found->value);
+    if (text.starts_with("*")) return found->value.find(text.substr(1)) != std::string::npos;
+    return found->value == text || (text == "true" && (found->value == "True" || !found->stated))
+           || (text == "false" && found->value == "False");
+}
+
+// Returns the product or the sum of the parts; nothing where one is missing or no whole number.
+std::optional<Setting> made(const json& rule, const ByKey& all) {
+    const bool product = rule.contains("product");
+    std::int64_t n = product ? 1 : 0;
+    Setting out;
+    for (const json& part : rule.at(product ? "product" : "sum")) {
+        const auto text = part.get<std::string>();
+        const std::size_t equals = text.find('=');
+        const Setting* s = in(all, text.substr(0, equals));
+        if (!s && equals == std::string::npos) return std::nullopt;
+        if (s && (out.name.empty() || !s->unknown.empty())) out = *s;
+        const auto x = parse_integer(s ? s->value : text.substr(equals + 1));
+        if (!x && s && s->unknown.empty()) return std::nullopt;
+        const std::int64_t value = std::clamp<std::int64_t>(x.value_or(1), -1, std::int64_t{1} << 30);
+        n = std::min(product ? n * value : n + value, std::int64_t{1} << 31);
+    }
+    if (out.name.empty()) return std::nullopt;
+    std::int64_t over = 1;
+    if (const auto by = rule.find("over"); by != rule.end() && by->is_string()) {
+        const Setting* s = in(all, by->get<std::string>());
+        over = s ? parse_integer(s->value).value_or(1) : 1;
+    } else if (by != rule.end()) {
+        over = by->get<std::int64_t>();
+    }
+    if (out.unknown.empty()) out.value = std::to_string(n / std::max<std::int64_t>(over, 1));
+    return out;
+}
+
+}  // namespace
+
+const std::vector<DialectMark>& dialects() {
+    using enum Framework;
+    // The first whose marks stand in a text is taken.
+    static const std::vector<DialectMark> all{
+        {"slime", megatron, {"--actor-num-gpus-per-node"}},
+        {"ms-swift", bridge, {"megatron sft"}},
+        {"ms-swift", bridge, {"megatron pt"}},
+        {"ms-swift", bridge, {"megatron rlhf"}},
+        {"swift", deepspeed, {"swift sft", "--"}},
+        {"swift", deepspeed, {"swift pt", "--"}},
+        {"swift", deepspeed, {"swift rlhf", "--"}},
+        {"verl-megatron", bridge, {"actor_rollout_ref", "megatron"}},
+        {"verl", accelerate, {"actor_rollout_ref"}},
+        {"automodel", accelerate, {"nemo_automodel"}},
+        {"automodel", accelerate, {"\nstep_scheduler:", "\ndistributed:"}},
+        {"axolotl", accelerate, {"base_model:", "micro_batch_size:"}},
+        {"llama-factory", deepspeed, {"finetuning_type:"}},
+        {"maxtext", accelerate, {"ici_fsdp_parallelism"}},
+        {"maxtext", accelerate, {"ici_tensor_parallelism"}},
+        {"maxtext", accelerate, {"dcn_data_parallelism"}},
+        {"primus", bridge, {"pre_trainer:", "framework: megatron"}},
+        {"gpt-neox", deepspeed, {"pipe_parallel_size"}},
+        {"gpt-neox", deepspeed, {"pipe-parallel-size"}}};
+    return all;
+}
+
+const DialectMark* dialect_of(std::string_view text) {
+    const auto& all = dialects();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const DialectMark& d) {
+        return std::all_of(d.marks.begin(), d.marks.end(),
+                           [&](std::string_view mark) { return has(text, mark); });
+    });
+    return it == all.end() ? nullptr : &*it;
+}
+
+const DialectMark* dialect_called(std::string_view name) {
+    const auto& all = dialects();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == name; });
+    return it == all.end() ? nullptr : &*it;
+}
+
+Dialect::Dialect(std::string_view name, const Presets& presets) {
+    const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
+    data_ = parse_json(read_file(file), file.string());
+    for (const json& key : data_.value("harmless", json::array())) leaves_.insert(key.get<std::string>());
+    for (const json& row : data_.value("cannot_hold", json::array()))
+        for (const json& key : row.at("settings")) leaves_.insert(key.get<std::string>());
+}
+
+std::string Dialect::key_of(const std::string& written) const {
+    std::string name = written.substr(std::min(written.find_first_not_of('+'), written.size()));
+    if (name.starts_with("-")) name = flag_key(name);
+    if (data_.contains("dashes")) std::replace(name.begin(), name.end(), '-', '_');
+    const json& names = data_.at("names");
+    const auto found = [&](const std::string& part) {
+        return names.contains(part) ? names[part].get<std::string>() : std::string();
+    };
+    for (std::size_t at = 0;; at = name.find('.', at) + 1) {
+        if (std::string key = found(name.substr(at)); !key.empty()) return key;
+        if (name.find('.', at) == std::string::npos || data_.contains("sections")) break;
+    }
+    const std::string leaf = name.substr(name.rfind('.') + 1);
+    if (of_fields()) return leaves_.contains(leaf) ? leaf : name;
+    if (!data_.contains("sections")) return leaf_key(name);
+    for (const json& section : data_["sections"])
+        if (name.starts_with(section.get<std::string>() + ".")) return leaf_key(name);
+    return name;
+}
+
+void Dialect::complete(std::vector<Setting>& settings) {
+    ByKey all;
+    for (const Setting& s : settings) all[key_of(s.name)] = s;
+    const auto add = [&](const std::string& target, Setting s) {
+        if (in(all, target)) return false;
+        s.key = target;
+        all[target] = s;
+        settings.push_back(std::move(s));
+        return true;
+    };
+    for (const json& rule : data_.value("rules", json::array())) {
+        const json when = rule.value("when", json::object());
+        if (!std::all_of(when.items().begin(), when.items().end(),
+                         [&](const auto& item) { return fits(item.value(), in(all, item.key()), all); }))
+            continue;
+        for (const auto& [kind, severity] : kSays)
+            if (rule.contains(kind)) said_.push_back({severity, rule.value("code", ""), rule[kind], {}});
+        std::vector<std::string> sources;
+        for (const auto& item : when.items()) sources.push_back(item.key());
+        const auto give = [&](const std::string& target, Setting s) {
+            const bool fresh = add(target, std::move(s));
+            for (const std::string& key : sources)
+                if (fresh || when.contains(key)) used_.push_back({key, target});
+        };
+        if (rule.contains("make")) {
+            for (const json& part : rule.at(rule.contains("product") ? "product" : "sum"))
+                sources.push_back(part.get<std::string>().substr(0, part.get<std::string>().find('=')));
+            if (std::optional<Setting> s = made(rule, all)) give(rule["make"], std::move(*s));
+            continue;
+        }
+        Setting s;
+        s.name = "the default of " + data_.at("called").get<std::string>();
+        for (const std::string& key : sources)
+            if (const Setting* of = in(all, key)) s.name = of->name, s.line = of->line;
+        const json set = rule.value("set", json::object());
+        for (const auto& [target, value] : set.items()) {
+            s.value = value.get<std::string>();
+            give(target, s);
+        }
+    }
+}
+
+void Dialect::mark(Sheet& sheet) const {
+    for (const ImportProblem& p : said_)
+        if (p.severity == Severity::error)
+            sheet.refusal(p.code, p.message);
+        else
+            sheet.problem(p.severity, p.code, p.message);
+    for (const Used& u : used_) sheet.map_as(u.key, u.target);
+    for (const std::string& key : sheet.open_keys()) {
+        if (const Setting* s = sheet.last(key); s && s->stated && !s->quoted && says_nothing(s->value))
+            sheet.ignore(key);  // null: as if it did not stand there
+        for (const json& role : data_.value("roles", json::array()))
+            if (key.starts_with(role.get<std::string>()))
+                sheet.cannot_hold(key, "another part of the job: the plan holds the training of one model");
+    }
+}
+
+}  // namespace pentamesh::interop

@@ -1,0 +1,64 @@
+// Holds how a tool names what other settings, or fields of a plan, say. presets/frameworks/NAME.json tells
+// it, so that a tool needs no reader of its own.
+#pragma once
+
+#include "core/interop/draft.h"
+#include "core/interop/import.h"
+#include "core/interop/launch.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::interop {
+
+// "names": a tool's name to the name that a reader asks for. In a dialect of fields this is the field itself
+//   ("/layout/tp"), or one of `model`, `gpus`, `nodes`, `gpus_per_node`, `accumulation`.
+// "sections": where they are named, the settings outside of them are read by "names" only.
+// "roles": sections of other programs of the same job.
+// "rules", in their order, each only where nothing says its target yet:
+//   {"when": {NAME: VALUE or [VALUE...]}, "set": {NAME: VALUE}}; for values see `fits` in dialect.cpp
+//   {"make": NAME, "product" or "sum": [NAME, "NAME=1"...], "over": N}: 1 where the text does not say it; a
+//   part "=4" is 4; the result is divided by N, a number or a setting
+//   {"when": ..., "refuse" or "warn": WORDS, "code": CODE}
+class Dialect {
+  public:
+    Dialect(std::string_view name, const Presets& presets);
+
+    // Returns the name that a reader asks for.
+    [[nodiscard]] std::string key_of(const std::string& written) const;
+    // Adds the settings that follow from others by the rules.
+    void complete(std::vector<Setting>& settings);
+    // Marks the settings that rules took as mapped to what they gave, and those of other roles.
+    void mark(Sheet& sheet) const;
+    // True: its names are fields of the plan.
+    [[nodiscard]] bool of_fields() const { return data_.value("fields", false); }
+    [[nodiscard]] const nlohmann::json& data() const { return data_; }
+
+  private:
+    struct Used {
+        std::string key, target;
+    };
+    nlohmann::json data_;
+    std::set<std::string> leaves_;  // last words of names that are known to change nothing, or not to be held
+    std::vector<Used> used_;
+    std::vector<ImportProblem> said_;
+};
+
+// Returns the dialect by whose marks the text is known, with the framework whose figures it has; null: none.
+struct DialectMark {
+    std::string_view name;
+    Framework framework;
+    std::vector<std::string_view> marks;  // all of them stand in the text
+};
+[[nodiscard]] const DialectMark* dialect_of(std::string_view text);
+[[nodiscard]] const DialectMark* dialect_called(std::string_view name);
+[[nodiscard]] const std::vector<DialectMark>& dialects();
+
+// Reads settings whose names are the plan's fields.
+void read_fields(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+                 const nlohmann::json& dialect);
+
+}  // namespace pentamesh::interop

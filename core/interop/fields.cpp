@@ -1,0 +1,128 @@
+// Reads settings that a dialect has named as the plan's fields do.
+#include "core/interop/dialect.h"
+#include "core/interop/readers.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+using nlohmann::json;
+
+class FieldReader {
+  public:
+    FieldReader(Sheet& sheet, Draft& draft, const json& dialect) : s_(sheet), d_(draft), dialect_(dialect) {}
+
+    void read(const Presets& presets, const Launch* launch) {
+        model(presets);
+        take();
+        if (d_.model.contains("hidden") && !d_.model.contains("vocab")) ask_for_vocab(s_, d_.model, "");
+        world(launch);
+        if (s_.failed()) return;
+        split(presets);
+        batch();
+        if (dialect_.contains("software")) d_.training["software"] = dialect_["software"];
+    }
+
+  private:
+    void model(const Presets& presets) {
+        const std::string name = s_.value_of("model");
+        if (!d_.model_preset.empty() || name.empty()) return;
+        d_.model_preset = preset_for(presets, name);
+        if (!d_.model_preset.empty()) s_.map("model", "/model");
+    }
+
+    void take() {
+        for (const std::string& key : s_.open_keys()) {
+            if (!key.starts_with("/")) continue;
+            const auto text = s_.text(key, key);
+            if (!text) continue;
+            const auto n = parse_integer(*text);
+            const bool yes = text->empty() || *text == "true" || *text == "True";
+            const bool no = *text == "false" || *text == "False";
+            const json value = n ? json(*n) : yes || no ? json(yes) : json(*text);
+            const std::string part = key.substr(1, key.find('/', 1) - 1);
+            json& place = part == "model" ? d_.model : part == "layout" ? d_.layout : d_.training;
+            if (part == "model" && !d_.model_preset.empty() && !s_.last(key)->key.empty()) continue;
+            place[json::json_pointer(key.substr(part.size() + 1))] = value;
+        }
+    }
+
+    void world(const Launch* launch) {
+        const auto all = s_.integer("gpus", "/cluster/gpus"), nodes = s_.integer("nodes", "/cluster/gpus"),
+                   each = s_.integer("gpus_per_node", "/cluster/gpus");
+        if (d_.gpus == 0 && launch) d_.gpus = launch->gpus;
+        if (d_.gpus == 0) d_.gpus = all.value_or(each ? *each * nodes.value_or(1) : 0);
+        const auto at = [&](const char* axis) {
+            const auto it = d_.layout.find(axis);
+            const bool whole = it != d_.layout.end() && it->is_number_integer();
+            if (whole && it->get<std::int64_t>() < 1) d_.layout.erase(axis);  // -1, 0: what is left
+            return whole ? std::clamp<std::int64_t>(it->get<std::int64_t>(), 0, 1 << 20) : 0;
+        };
+        shard_ = at("dp_shard");
+        replicate_ = at("dp_replicate");
+        const std::int64_t inner = std::max<std::int64_t>(at("tp"), 1) * std::max<std::int64_t>(at("cp"), 1)
+                                   * std::max<std::int64_t>(at("pp"), 1);
+        const std::int64_t said = std::max<std::int64_t>(shard_, 1) * std::max<std::int64_t>(replicate_, 1);
+        ask_for_gpus(s_, d_, std::max(inner * said, at("ep") * std::max<std::int64_t>(at("pp"), 1)));
+        dp_ = std::max<std::int64_t>(1, d_.gpus / inner);
+        if (d_.gpus % inner != 0 || dp_ % said != 0 || (all && *all != d_.gpus)
+            || (shard_ > 0 && replicate_ > 0 && dp_ != said))
+            s_.refusal("world-not-divisible", dialect_.value("called", "it")
+                                                  + " refuses: the degrees do not "
+                                                    "divide "
+                                                  + std::to_string(d_.gpus) + " GPUs");
+    }
+
+    void split(const Presets& presets) {
+        const std::int64_t zero = d_.layout.value("zero", std::int64_t{0});
+        if (zero == 0) shard_ = 1;
+        if (shard_ == 0) shard_ = std::max<std::int64_t>(dp_ / std::max<std::int64_t>(replicate_, 1), 1);
+        d_.layout["dp_shard"] = shard_;
+        d_.layout["dp_replicate"] = std::max<std::int64_t>(dp_ / shard_, 1);
+        const std::int64_t pp = degree(d_, "pp");
+        std::int64_t layers = d_.model.value("layers", std::int64_t{0});
+        if (layers == 0 && !d_.model_preset.empty()) layers = presets.model(d_.model_preset).layers;
+        if (!dialect_.contains("left_over_layers") || layers == 0 || pp < 2) return;
+        json out = json::array();  // what is left goes to the first stages
+        for (std::int64_t i = 0; i < pp; ++i) out.push_back(layers / pp + (i < layers % pp ? 1 : 0));
+        d_.layout["stage_layers"] = out;
+    }
+
+    void batch() {
+        json& t = d_.training;
+        const std::int64_t micro = std::max<std::int64_t>(t.value("micro_batch", std::int64_t{1}), 1);
+        const std::int64_t calls = s_.integer("accumulation", "/training/global_batch").value_or(0);
+        const auto each = s_.integer("batch_per_gpu", "/training/global_batch");  // of GPUs of all axes
+        if (each) {
+            t["global_batch"] = *each * d_.gpus * std::max<std::int64_t>(calls, 1);
+            t["micro_batch"] = std::max<std::int64_t>(*each * d_.gpus / dp_, 1);
+        } else if (t.contains("global_batch")) {
+            t["micro_batch"] = micro;
+        } else if (t.contains("micro_batch")) {
+            t["micro_batch"] = micro;
+            t["global_batch"] = micro * std::max<std::int64_t>(calls, 1) * dp_;
+        } else {
+            ask_for_batch(s_, d_, 1, dp_ * std::max<std::int64_t>(calls, 1));
+        }
+        if (!t.contains("sequence_length"))
+            s_.problem(Severity::warning, "sequence-missing",
+                       "The text does not say how long sequences are: "
+                           + std::to_string(Training{}.sequence_length)
+                           + " stands in for it; set /training/sequence_length.");
+    }
+
+    Sheet& s_;
+    Draft& d_;
+    const json& dialect_;
+    std::int64_t shard_ = 0, replicate_ = 0, dp_ = 1;
+};
+
+}  // namespace
+
+void read_fields(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+                 const json& dialect) {
+    FieldReader(sheet, draft, dialect).read(presets, launch);
+}
+
+}  // namespace pentamesh::interop
