@@ -305,9 +305,14 @@ class RankPainter {
             if (hit.hovered) ui_.tooltip(sentence("rank ", group_.ranks[r]) + "\nclick: follow this GPU");
             if (hit.focused) ui_.focus_ring({room_.x, all.y, label_w_, all.h}, 3);
             const bool own = r == own_;
-            c_.text_in(
-                {room_.x + 6, all.y, label_w_ - 10, all.h - 4}, thousands(group_.ranks[r]),
-                ui_.style(12, own ? Tone::text : Tone::secondary, own ? Face::semibold : Face::regular));
+            // Names of low rows would stand in each other: the current one and the ends have theirs.
+            constexpr float kLeastRow = 14;
+            const auto far = static_cast<float>(r > own_ ? r - own_ : own_ - r) * row_h_;
+            const bool end = r == 0 || r + 1 == group_.ranks.size();
+            if (row_h_ >= kLeastRow || own || (end && far >= kLeastRow))
+                c_.text_in(
+                    {room_.x + 6, all.y, label_w_ - 10, all.h - 4}, thousands(group_.ranks[r]),
+                    ui_.style(12, own ? Tone::text : Tone::secondary, own ? Face::semibold : Face::regular));
             if (own && group_.ranks.size() > 1)
                 c_.frame({room_.x, all.y - 3, room_.w, all.h + 3}, theme_.text, 1.5f, 4);
         }
