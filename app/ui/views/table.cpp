@@ -308,6 +308,7 @@ void begin_lesson_scene(ViewStates& states) {
     states.layer.at = -1, states.layer.part = 1;
     states.map.style = MapStyle::modifiers;
     states.map.race = {};
+    states.step.stragglers.played = {};
     states.mesh.camera = {};
     states.mesh.show_links = true;
     states.timeline.cursor_s = -1;
@@ -319,13 +320,14 @@ bool wants_tornado_table(const ViewStates& states) {
 }
 
 bool plays_with_space(const ViewStates& states, ViewId view) {
-    return view == ViewId::layer || (view == ViewId::map && states.map.page == MapPage::wires);
+    return view == ViewId::layer || (view == ViewId::map && states.map.page == MapPage::wires)
+           || (view == ViewId::step && states.step.part == StepViewState::kStragglers);
 }
 
 void stand_still(ViewStates& states) {
     states.timeline.playing = false;
     states.layer.playing = false, states.layer.part = 1;
-    states.comm.ring.playing = states.map.race.playing = false;
+    states.comm.ring.playing = states.map.race.played.playing = states.step.stragglers.played.playing = false;
     if (states.zoom.begun_s >= 0) states.zoom.camera = states.zoom.to;
     states.zoom.begun_s = -1;
 }

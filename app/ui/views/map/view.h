@@ -4,6 +4,7 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/kept.h"
+#include "app/ui/kit/player.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
@@ -34,9 +35,7 @@ struct MapFigures {
 
 // A gigabyte runs down every wire: a millisecond lasts a second.
 struct MapRaceState {
-    double at_s = -1;  // < 0: the moment that tells most
-    bool playing = false;
-    double played_at = 0;
+    Playback played;
     Kept<WireRace> race{};  // by revision
 };
 
