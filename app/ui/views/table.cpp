@@ -48,6 +48,8 @@ void pick_tensor(Scene& scene, int row) {
     scene.selection.topic = Selection::Topic::tensor;
 }
 
+constexpr int kMapPageCount = static_cast<int>(kMapPages.size());
+
 constexpr auto kTable = std::to_array<ViewEntry>({
     {.id = ViewId::mesh,
      .name = "mesh",
@@ -112,9 +114,15 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          return draw_map(ui, head, room, scene, s.map, revision);
      },
      .data = [](const Scene& scene, const ViewStates& s, int) { return map_data(scene, s.map); },
-     .pages = {static_cast<int>(MapPage::tables) + 1,
-               [](const ViewStates& s) { return static_cast<int>(s.map.page); },
-               [](ViewStates& s, int page) { s.map.page = static_cast<MapPage>(page); }}},
+     // A file keeps their numbers, so the page that came last has the last one.
+     .pages = {kMapPageCount,
+               [](const ViewStates& s) {
+                   return (static_cast<int>(s.map.page) + kMapPageCount - 1) % kMapPageCount;
+               },
+               [](ViewStates& s, int page) {
+                   s.map.page = static_cast<MapPage>((page + 1) % kMapPageCount);
+                   s.map.page_chosen = true;
+               }}},
     {.id = ViewId::memory,
      .name = "memory",
      .title = "Memory",
