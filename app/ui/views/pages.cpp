@@ -6,7 +6,7 @@
 namespace pentamesh::ui {
 namespace {
 
-constexpr std::string_view kMeshPages[] = {"places", "both"};
+constexpr std::string_view kMeshPages[] = {"places", "both", "fold"};
 constexpr std::string_view kShardsPages[] = {"parameters", "gradients", "optimizer",  "activations",
                                              "loaf",       "dp alone",  "zero alone", "fsdp alone",
                                              "tp alone",   "cp alone",  "pp alone",   "ep alone"};

@@ -21,7 +21,7 @@ constexpr KeyHelp kSearchKeys[] = {{"click, Shift+click", "open a layout of the 
 constexpr KeyHelp kScaleKeys[] = {{"click", "make a value of the chart the plan's"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
 
-constexpr std::string_view kMeshTables[] = {"axes", "groups"};
+constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds"};
 constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
 constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved", "ZeRO 0 to 3"};
 constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
@@ -59,14 +59,16 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .key = {.key = Key::n1},
      .keys = kMeshKeys,
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, revision);
+         return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, s.compare.pinned(), revision);
      },
      .data = [](const Scene& scene, const ViewStates&, int part) { return mesh_data(scene, part); },
      .data_parts = kMeshTables,
      .data_follows_plan = true,
      .draws_void = true,
-     .pages = {2, [](const ViewStates& s) { return s.mesh.both ? 1 : 0; },
-               [](ViewStates& s, int page) { s.mesh.both = page == 1; }},
+     .pages = {3, [](const ViewStates& s) { return s.mesh.folds  ? 2
+                                                   : s.mesh.both ? 1
+                                                                 : 0; },
+               [](ViewStates& s, int page) { s.mesh.both = page == 1, s.mesh.folds = page == 2; }},
      .moving = [](const ViewStates& s) { return moving_in_mesh(s.mesh); },
      .draw_moving = [](Ui& ui, Scene& scene, ViewStates& s) { draw_mesh_cells(ui, scene, s.mesh); }},
     {.id = ViewId::zoom,
