@@ -18,7 +18,7 @@ struct Hint {
     bool done = false;
 };
 
-// What a hint is about; nullopt: its control is not drawn, or it would not be true of the plan.
+// Returns nullopt where its control is not drawn, or it would not be true of the plan.
 std::optional<Hint> hint_of(Ui& ui, const Scene& scene, int seen) {
     const UiState& state = ui.state();
     const Layout& layout = scene.plan.layout;

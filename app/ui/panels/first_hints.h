@@ -1,4 +1,4 @@
-// Three lines, one at a time, beside the control that each is about: for somebody who looks around for the
+// Three lines, one at a time, next to the control that each is about: for somebody who looks around for the
 // first time.
 #pragma once
 
