@@ -135,9 +135,10 @@ Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupK
     for (const GroupKind kind : kinds) {
         const GroupSummary& g = e.groups[kind];
         if (g.groups == 0 || (g.degree <= 1 && !alone)) continue;
-        Table::Row row{name_of(kind), g.degree, g.groups,
-                       g.degree > 1 ? tier_name(plan.cluster, g.slowest_tier) : ""};
-        for (std::size_t i = 0; i < tiers; ++i) row.push_back(g.by_tier[i]);
+        const bool off = g.degree <= 1;  // each rank for itself: no groups to count
+        Table::Row row{name_of(kind), g.degree, off ? Cell("off") : Cell(g.groups),
+                       off ? "" : tier_name(plan.cluster, g.slowest_tier)};
+        for (std::size_t i = 0; i < tiers; ++i) row.push_back(off ? Cell("") : Cell(g.by_tier[i]));
         row.push_back(g.per_fast_domain);
         row.push_back(g.sharing_node);
         std::string collectives;

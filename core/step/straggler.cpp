@@ -22,6 +22,16 @@ double expected_maximum(std::int64_t n) {
     return sum * kStep;
 }
 
+double normal_quantile(double p) {
+    constexpr double kEnd = 12, kExact = 1e-12;
+    double low = -kEnd, high = kEnd;
+    while (high - low > kExact) {
+        const double x = (low + high) / 2;
+        (0.5 * std::erfc(-x * 0.70710678118654752440) < p ? low : high) = x;
+    }
+    return (low + high) / 2;
+}
+
 double expected_maximum_bound(std::int64_t n) {
     return n <= 1 ? 0 : std::sqrt(2 * std::log(static_cast<double>(n)));
 }

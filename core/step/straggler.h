@@ -11,4 +11,7 @@ namespace pentamesh {
 // Returns the textbook bound sqrt(2 ln n) on the same; it overstates it. It is 0 for n <= 1.
 [[nodiscard]] double expected_maximum_bound(std::int64_t n);
 
+// Returns x with Phi(x) = p, to 1e-12; p lies within 0 and 1.
+[[nodiscard]] double normal_quantile(double p);
+
 }  // namespace pentamesh

@@ -29,7 +29,9 @@ struct MapWords {
     std::string_view scope;  // the part of the model that it applies to
     std::string_view model;  // needed knowledge of the model
     std::string_view drawback;
-    std::string_view why, cost;  // sentences, for the card
+    std::string_view why, cost;     // sentences, for the card
+    std::string_view short_name;    // "data parallel"
+    std::string_view knife, talks;  // what it cuts and where, what it says: "the batch, between samples"
 };
 [[nodiscard]] const MapWords& words_of(MapRowId id);
 
@@ -60,6 +62,14 @@ struct MapRow {
 };
 // Returns "all-gather + reduce-scatter".
 [[nodiscard]] std::string collectives_text(const MapRow& row);
+// Returns the row's setting in a word: "8", "2" of ZeRO, "on", "off".
+[[nodiscard]] std::string short_setting(const MapRow& row);
+// Says what a row cuts and what it says how often: "each layer, through its width", "puts results together,
+// 10 times in every layer".
+struct CompactWords {
+    std::string cuts, talks;
+};
+[[nodiscard]] CompactWords compact_words(const MapRow& row);
 enum class MapStyle : std::uint8_t {
     modifiers,  // five axes; ZeRO, SP (and etp where it differs from 1) under the axis they modify
     own_rows    // FSDP and SP as rows of their own: dp keeps what replicates, zero has what gathers

@@ -218,6 +218,11 @@ TEST_CASE("the expected maximum of normal times is the exact one, below the text
     // reference: 16,000 ranks with 5 %: bound 22.0 %, exact 19.8 %.
     CHECK(0.05 * expected_maximum(16000) == near(0.198, 0.003));
     CHECK(0.05 * expected_maximum_bound(16000) == near(0.220, 0.003));
+    // These stand in printed tables of the normal distribution.
+    CHECK(normal_quantile(0.975) == near(1.959964, 1e-6));
+    CHECK(normal_quantile(0.84134475) == near(1.0, 1e-6));
+    CHECK(std::abs(normal_quantile(0.5)) < 1e-9);
+    CHECK(normal_quantile(0.1) == near(-normal_quantile(0.9), 1e-9));
 }
 
 TEST_CASE("the straggler tax is what the slowest of 64 GPUs takes longer, on the mean of many draws") {

@@ -1,6 +1,11 @@
+#include "app/ui/kit/format.h"
 #include "app/ui/shell/picture.h"
+#include "app/ui/views/shards/loaf_mini.h"
+#include "core/evaluate.h"
 #include "core/io/presets.h"
-#include "tests/ui/driver.h"
+#include "core/teach/map.h"
+#include "tests/near.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -10,6 +15,7 @@
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
+using pentamesh::test::near;
 
 namespace {
 std::uint64_t row(MapRowId id) {
@@ -20,7 +26,7 @@ std::uint64_t row(MapRowId id) {
 TEST_CASE("the card of an axis that has no room for all it says is scrolled") {
     Driver d("llama-3-70b-3d", {1280, 720});
     d.press({.key = Key::n4});
-    d.settle();
+    REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
     const auto thumb = d.shell.ui_state().rect_of("map.card.thumb");
     REQUIRE(thumb);
     CHECK(d.shell.views().map.card.at == 0);
@@ -63,9 +69,9 @@ TEST_CASE("the map's pages, and FSDP and SP as rows of their own") {
     d.click("map.row", row(MapRowId::dp));
     CHECK(d.shell.selection().group == GroupKind::dp_replicate);
     CHECK(d.drawn("map.sits", row(MapRowId::zero)));
-    REQUIRE(d.click("map.page", 2));
-    CHECK(d.drawn("map.race.play"));
     REQUIRE(d.click("map.page", 3));
+    CHECK(d.drawn("map.race.play"));
+    REQUIRE(d.click("map.page", 4));
     REQUIRE(d.click("map.recipe", 0));
     CHECK(d.shell.selection().group == GroupKind::tp);
 }
@@ -74,7 +80,7 @@ TEST_CASE(
     "the reference tables say of every axis where it works and what it costs, and when to reach for it") {
     Driver d("llama-3.1-405b-16k", {1600, 1100});
     d.press({.key = Key::n4});
-    REQUIRE(d.click("map.page", 4));
+    REQUIRE(d.click("map.page", 5));
     d.surface.record_text(true);
     d.settle();
     std::string page;
@@ -96,7 +102,7 @@ TEST_CASE(
 TEST_CASE("the reference tables scroll where the window is low") {
     Driver d("llama-3.1-405b-16k", {1000, 480});
     d.press({.key = Key::n4});
-    REQUIRE(d.click("map.page", 4));
+    REQUIRE(d.click("map.page", 5));
     const auto before = d.shell.ui_state().rect_of("map.reference", 107);
     const auto thumb = d.shell.ui_state().rect_of("map.tables.thumb");
     REQUIRE(thumb);
@@ -108,6 +114,7 @@ TEST_CASE("\"reach for it when\" stays in the map's table where the plan's panel
     for (const Vec2 size : {Vec2{1600, 1000}, Vec2{1366, 768}, Vec2{1280, 720}}) {
         Driver d("mesh-8", size);
         d.press({.key = Key::n4});
+        REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
         d.surface.record_text(true);
         d.settle();
         CAPTURE(size.x);
@@ -119,7 +126,7 @@ TEST_CASE("\"reach for it when\" stays in the map's table where the plan's panel
 TEST_CASE("a name is found by typing, shown with its axis, and narrows the list") {
     Driver d("deepseek-v3-2048");
     d.press({.key = Key::n4});
-    d.click("map.page", 1);
+    d.click("map.page", 2);
     CHECK(d.drawn("map.name.gpipe"));
     d.click("map.search");
     d.type("dualpipe");
@@ -141,7 +148,7 @@ TEST_CASE("the map follows the plan in the frame of an edit") {
 TEST_CASE("a dotted term opens its card, the card the whole glossary, and Escape closes them") {
     Driver d("llama-3.1-405b-16k");
     d.press({.key = Key::n4});
-    REQUIRE(d.click("map.page", 3));
+    REQUIRE(d.click("map.page", 4));
     REQUIRE(d.click("term.fsdp", 1));
     REQUIRE(d.drawn("glossary.more"));
     REQUIRE(d.click("glossary.more"));
@@ -189,4 +196,52 @@ TEST_CASE("a picture of the map cuts no words, has no rests of switches, and gro
                  {"sits", "saves", "against it", "works on", "must know", "at most", "reach for it"})
                 CHECK(has(fact));
         }
+}
+
+TEST_CASE("the compact map has the axes on one screen; a click on a row opens its card, another closes it") {
+    Driver d("llama-3.1-405b-131k", {1360, 800});
+    d.press({.key = Key::n4});
+    CHECK(d.shell.views().map.page == MapPage::compact);  // of itself in a narrow window
+    for (const MapRowId id :
+         {MapRowId::dp, MapRowId::zero, MapRowId::cp, MapRowId::tp, MapRowId::sp, MapRowId::pp, MapRowId::ep})
+        CHECK(d.drawn("map.row", row(id)));
+    CHECK(says(d, "cuts the data: weights are copied"));
+    CHECK(says(d, "each layer, through its width"));
+    // The wires and waits are the evaluation's.
+    const Evaluation e = evaluate(d.plan());
+    const auto rows = map_rows(d.plan(), e, MapStyle::modifiers);
+    for (const MapRow& r : rows)
+        if (r.id == MapRowId::tp || r.id == MapRowId::cp) {
+            CHECK(says(d, traffic_text(r.sent_bytes)));
+            CHECK(says(d, percent(r.waits_s / e.step->time_s)));
+        }
+    const int pp = row_of(rows, GroupKind::pp);
+    CHECK(says(d, "bubble " + percent(rows[static_cast<std::size_t>(pp)].bubble_s / e.step->time_s)));
+    REQUIRE(d.click("map.row", row(MapRowId::cp)));
+    CHECK(d.shell.selection().group == GroupKind::cp);
+    CHECK(d.shell.views().map.opened);
+    REQUIRE(d.click("map.row", row(MapRowId::cp)));
+    CHECK_FALSE(d.shell.views().map.opened);
+    REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
+    d.rest();
+    CHECK(d.shell.views().map.page == MapPage::axes);  // a hand chose it
+    Driver wide("llama-3.1-405b-131k", {1600, 900});
+    wide.press({.key = Key::n4});
+    CHECK(wide.shell.views().map.page == MapPage::axes);
+}
+
+TEST_CASE("the small loaves are cut as the engine cuts: data copies the state, tp and pp do not") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const MiniLoaves all = mini_loaves(presets);
+    const auto of = [&](MapRowId id) -> const Loaf& { return all[static_cast<std::size_t>(id)]; };
+    for (const MapRowId id : {MapRowId::dp, MapRowId::zero, MapRowId::tp, MapRowId::sp, MapRowId::etp,
+                              MapRowId::pp, MapRowId::cp, MapRowId::ep})
+        CHECK(of(id).slices.size() == 2);
+    const double whole = of(MapRowId::dp).whole.crust();
+    CHECK(of(MapRowId::dp).slices[0].crust() == near(whole));
+    CHECK(of(MapRowId::cp).slices[0].crust() == near(whole));
+    CHECK(of(MapRowId::zero).slices[0].crust() == near(whole / 2, 0.01));
+    CHECK(of(MapRowId::tp).slices[0].crust() == near(whole / 2, 0.01));
+    CHECK(of(MapRowId::pp).slices[0].crust() < 0.7 * whole);
+    CHECK(of(MapRowId::ep).slices[0].crust() < 0.7 * of(MapRowId::ep).whole.crust());
 }

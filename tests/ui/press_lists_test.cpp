@@ -94,12 +94,19 @@ TEST_CASE("lists that are longer than their room are scrolled by their thumbs") 
     for (float h = 440; h < 900; h += 60) {  // rows give up lines before they scroll
         Driver map("deepseek-v3-2048", {1280, h});
         REQUIRE(map.click("view.map"));
-        map.settle();
+        REQUIRE(map.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
         if (!map.drawn("map.table.thumb")) continue;
         drag_thumb(map, "map.table");
         return;
     }
     FAIL("the map's table never scrolls");
+}
+
+TEST_CASE("the compact map scrolls in a low window, by its thumb") {
+    Driver d("deepseek-v3-2048", {1280, 480});
+    REQUIRE(d.click("view.map"));
+    d.settle();
+    drag_thumb(d, "map.compact");
 }
 
 TEST_CASE(
@@ -185,7 +192,7 @@ TEST_CASE("a name of the map opens its card and selects the row of its axis") {
     Driver d("llama-3-70b-3d");
     d.press({Key::n4});
     d.shell.selection().choose(GroupKind::pp);
-    for (std::uint64_t page = 0; page < 4 && !d.drawn("map.search"); ++page) d.click("map.page", page);
+    for (std::uint64_t page = 0; page < 5 && !d.drawn("map.search"); ++page) d.click("map.page", page);
     REQUIRE(d.drawn("map.search"));
     for (const GlossaryEntry& e : d.shell.glossary().entries) {
         if (!e.name || e.axis != "tp" || !d.drawn("map.name." + e.id)) continue;

@@ -25,7 +25,7 @@ void open_page(Driver& d, Key key, std::string_view control, std::uint64_t page)
 }
 
 double race_at(const Driver& d) {
-    return d.shell.views().map.race.at_s;
+    return d.shell.views().map.race.played.at;
 }
 
 }  // namespace
@@ -74,16 +74,16 @@ TEST_CASE(
     REQUIRE(d.click("map.race.forward"));
     CHECK(race_at(d) == near(0.005, 1e-6));
     d.press({Key::space});
-    CHECK(d.shell.views().map.race.playing);
+    CHECK(d.shell.views().map.race.played.playing);
     const double before = race_at(d);
     for (int i = 0; i < 60; ++i) d.frame();
     CHECK(race_at(d) - before == near(0.001, 0.05));  // a millisecond in a second
     d.press({Key::space});
-    CHECK_FALSE(d.shell.views().map.race.playing);
+    CHECK_FALSE(d.shell.views().map.race.played.playing);
     REQUIRE(d.click("map.race.play"));
-    CHECK(d.shell.views().map.race.playing);
+    CHECK(d.shell.views().map.race.played.playing);
     REQUIRE(d.click("map.race.play"));
-    CHECK_FALSE(d.shell.views().map.race.playing);
+    CHECK_FALSE(d.shell.views().map.race.played.playing);
 }
 
 TEST_CASE("with reduced motion the race goes from moment to moment") {
@@ -91,7 +91,7 @@ TEST_CASE("with reduced motion the race goes from moment to moment") {
     d.shell.settings().reduced_motion = true;
     open_page(d, Key::n4, "map.page", static_cast<std::uint64_t>(MapPage::wires));
     d.press({Key::space});
-    REQUIRE(d.shell.views().map.race.playing);
+    REQUIRE(d.shell.views().map.race.played.playing);
     const double at = race_at(d);
     for (int i = 0; i < 30; ++i) d.frame();
     CHECK(race_at(d) == at);

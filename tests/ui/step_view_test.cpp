@@ -5,6 +5,7 @@
 #include "core/io/plan_json.h"
 #include "core/plan/software.h"
 #include "tests/near.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -61,13 +62,43 @@ TEST_CASE("the token budget is typed, and the data table answers in days") {
     CHECK(d.clipboard.find("time for 2.00 T tokens") != std::string::npos);
 }
 
+TEST_CASE("steps of more and more GPUs play as lanes: each bar that falls adds its point") {
+    Driver d("llama-3-70b-3d");
+    d.press(kStepView);
+    REQUIRE(d.click("step.part_below", 1));
+    const Playback& played = d.shell.views().step.stragglers.played;
+    const auto points = [&] {
+        return std::array{says_just(d, "+7.12 %"), says_just(d, "7.12"), says_just(d, "+11.7 %"),
+                          says_just(d, "11.7")};
+    };
+    CHECK(points() == std::array{true, true, true, true});
+    for (int i = 0; i < 4; ++i) d.press({Key::left});
+    CHECK(points() == std::array{true, true, false, false});
+    REQUIRE(d.click("step.lanes.back"));
+    CHECK(points() == std::array{false, false, false, false});
+    REQUIRE(d.click("step.lanes.forward"));
+    CHECK(played.at == near(1));
+    d.press({Key::space});
+    REQUIRE(played.playing);
+    for (int i = 0; i < 60; ++i) d.frame();
+    CHECK(played.at == near(1.8, 0.03));
+    REQUIRE(d.click("step.lanes.play"));
+    CHECK_FALSE(played.playing);
+}
+
 TEST_CASE("the spread of stragglers is stepped in the view, in one undo step each") {
     Driver d("llama-3-70b-3d");
     const double before = d.shell.evaluation().step->time_s;
     REQUIRE(d.plan().training.straggler_cv == 0);
     d.press(kStepView);
     REQUIRE(d.click("step.part_below", 1));
+    // Without a spread of its own the lanes have one of 5 %, and say so.
+    CHECK(says(d, "drawn with 5.00 %"));
+    for (const char* slower : {"+7.12 %", "+11.7 %", "+16.2 %", "+19.8 %"}) CHECK(says(d, slower));
+    CHECK(says(d, "256 here"));
     REQUIRE(d.click("step.sigma.plus"));
+    CHECK_FALSE(says(d, "drawn with"));
+    CHECK(says(d, "+1.42 %"));
     CHECK(d.plan().training.straggler_cv == near(0.01));
     CHECK(d.shell.evaluation().step->time_s > before);
     CHECK(d.drawn("step.slice", slice(StepPart::straggler)));

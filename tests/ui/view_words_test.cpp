@@ -83,11 +83,13 @@ TEST_CASE("the map says of which stage its figures are, where there are stages")
     d.press({Key::n4});
     const std::string stage = std::to_string(d.shell.evaluation().comm.busiest_device);
     CHECK(says(d, "a GPU of stage " + stage + " of " + std::to_string(d.plan().layout.pp)));
+    REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
     CHECK(says_just(d, "GPU OF STAGE " + stage));
-    REQUIRE(d.click("map.page", 2));
+    REQUIRE(d.click("map.page", 3));
     CHECK(says(d, "a GPU of stage " + stage + " of "));
     Driver one("llama-3-8b-fsdp", {1280, 720});
     one.press({Key::n4});
+    REQUIRE(one.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
     CHECK_FALSE(says(one, "figures of"));
     CHECK(says_just(one, "PER GPU AND STEP"));
 }
@@ -95,7 +97,7 @@ TEST_CASE("the map says of which stage its figures are, where there are stages")
 TEST_CASE("in a large window the map's comparison has room for its lines") {
     Driver d("llama-3.1-405b-131k", kLarge);
     d.press({Key::n4});
-    REQUIRE(d.click("map.page", 3));
+    REQUIRE(d.click("map.page", 4));
     int whole = 0, all = 0;
     for (const Comparison& x : pipeline_or_sharding(d.plan(), d.shell.evaluation())) {
         CAPTURE(x.pipeline);

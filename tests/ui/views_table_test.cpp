@@ -170,7 +170,7 @@ TEST_CASE("a picture of the screen shows what the screen shows: page, hidden par
     };
     CHECK(picture("map", true) == picture("map", false));
     d.press({.key = Key::n4});
-    REQUIRE(d.click("map.page", 2));
+    REQUIRE(d.click("map.page", 3));
     CHECK(picture("map", true) != picture("map", false));
     d.press({.key = Key::n5});
     CHECK(picture("memory", true) == picture("memory", false));

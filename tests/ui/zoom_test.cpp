@@ -1,5 +1,5 @@
 #include "app/ui/views/zoom/zoom_parts.h"
-#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -189,4 +189,36 @@ TEST_CASE("one replica is large: the first, then whichever arrows, a click on th
     d.shell.selection().pick_rank(3 * 128 + 8 * 2 + 5);
     d.settle();
     CHECK(zoom.lead == NestPath{3, 2, 5});
+}
+
+TEST_CASE("the zoom flies down to one part and back by itself; a hand takes it over; reduced motion has no "
+          "flight") {
+    Driver d("zoom-1024", kWindow);
+    d.press({.key = Key::n2});
+    const ZoomViewState& zoom = d.shell.views().zoom;
+    REQUIRE(d.click("zoom.fly"));
+    REQUIRE(zoom.tours);
+    std::size_t deepest = 0;
+    const double began_s = d.time_s;
+    for (int i = 0; i < 1800 && zoom.tours; ++i) {
+        d.frame();
+        deepest = std::max(deepest, zoom.path.size());
+    }
+    CHECK_FALSE(zoom.tours);
+    CHECK(deepest == 6);
+    CHECK(zoom.path.empty());
+    CHECK(d.time_s - began_s > 6);
+    CHECK(d.time_s - began_s < 14);
+    CHECK(says(d, "The wheel is yours"));
+    REQUIRE(d.click("zoom.fly"));
+    for (int i = 0; i < 150; ++i) d.frame();
+    REQUIRE(zoom.tours);
+    d.wheel(d.shell.ui_state().rect_of("zoom.canvas")->center(), 1);
+    CHECK_FALSE(zoom.tours);
+    Driver still("zoom-1024", kWindow);
+    still.shell.settings().reduced_motion = true;
+    still.press({.key = Key::n2});
+    still.rest();
+    REQUIRE(still.drawn("zoom.canvas"));
+    CHECK_FALSE(still.drawn("zoom.fly"));
 }

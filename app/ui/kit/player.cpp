@@ -1,6 +1,8 @@
 #include "app/ui/kit/player.h"
 
+#include <algorithm>
 #include <array>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -35,6 +37,53 @@ bool player_button(Ui& ui, std::string_view name, Rect r, PlayerMark mark, std::
     }
     if (hit.focused) ui.focus_ring(r, 6);
     return hit.clicked;
+}
+
+double moment_of(const Playback& played, const Film& film) {
+    return played.at < 0 ? film.telling : std::min(played.at, film.end);
+}
+
+void play_on(Ui& ui, Playback& played, const Film& film) {
+    constexpr double kRestBetween_s = 0.9, kLongestFrame_s = 0.1;
+    if (!played.playing) return;
+    const double passed_s = ui.frame().time_s - played.played_at;
+    ui.state().wants_frame = true;
+    if (ui.state().reduced_motion) {
+        if (passed_s < kRestBetween_s) return;
+        played.at = film.after(moment_of(played, film));
+    } else {
+        played.at = moment_of(played, film) + std::clamp(passed_s, 0.0, kLongestFrame_s) * film.a_second;
+    }
+    played.played_at = ui.frame().time_s;
+    if (played.at >= film.end) played.at = film.end, played.playing = false;
+}
+
+void play_or_pause(Ui& ui, Playback& played, const Film& film) {
+    if (!played.playing && (played.at < 0 || played.at >= film.end)) played.at = 0;
+    played.playing = !played.playing;
+    played.played_at = ui.frame().time_s;
+    ui.state().wants_frame = true;
+}
+
+void step_film(Playback& played, const Film& film, int by) {
+    const double at = moment_of(played, film);
+    played.at = by > 0 ? film.after(at) : film.before(at);
+    played.playing = false;
+}
+
+void draw_player(Ui& ui, Rect& row, std::string_view name, Playback& played, const Film& film) {
+    const std::string of(name);
+    constexpr float kButton = 28;
+    if (player_button(ui, of + ".back", row.cut_left(kButton), PlayerMark::back,
+                      "back to the moment before  (left)"))
+        step_film(played, film, -1);
+    if (player_button(ui, of + ".play", row.cut_left(kButton),
+                      played.playing ? PlayerMark::pause : PlayerMark::play,
+                      played.playing ? "pause  (Space)" : "play  (Space)"))
+        play_or_pause(ui, played, film);
+    if (player_button(ui, of + ".forward", row.cut_left(kButton), PlayerMark::forward,
+                      "on to the next moment  (right)"))
+        step_film(played, film, 1);
 }
 
 }  // namespace pentamesh::ui

@@ -58,6 +58,13 @@ bool takes_space(Ui& ui, Rect room, const Scene& scene) {
     return true;
 }
 
+void answer_player_keys(Ui& ui, const Scene& scene, Playback& played, const Film& film, bool space) {
+    if (space) play_or_pause(ui, played, film);
+    if (scene.keys.pressed({Key::right}, true)) step_film(played, film, 1);
+    if (scene.keys.pressed({Key::left}, true)) step_film(played, film, -1);
+    play_on(ui, played, film);
+}
+
 void draw_void(Ui& ui, Rect room, const Scene& scene) {
     Canvas& c = ui.canvas();
     const auto& problems = scene.evaluation.problems;

@@ -1,6 +1,7 @@
 // Places a view's own controls and words: in the row of its head, or in a row of their own.
 #pragma once
 
+#include "app/ui/kit/player.h"
 #include "app/ui/kit/ui.h"
 
 #include <span>
@@ -27,6 +28,8 @@ void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, fl
 // Returns true if Space was pressed for what plays in `room`: the keyboard has not gone to a control that it
 // presses. The mouse leaves the focus on the control it clicked last: in the room that does not choose one.
 [[nodiscard]] bool takes_space(Ui& ui, Rect room, const Scene& scene);
+// Lets Space play and Left and Right step, and goes on; `space`: it was taken.
+void answer_player_keys(Ui& ui, const Scene& scene, Playback& played, const Film& film, bool space);
 
 // Hatches the place of figures that a plan with errors does not have, and says which rule fails and what
 // mends it.

@@ -58,6 +58,7 @@ void Shell::make_view_commands() {
                  const bool rows = window_.views.map.style == MapStyle::own_rows;
                  window_.views.map.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
                  window_.views.map.page = MapPage::axes;
+                 window_.views.map.page_chosen = true;
                  window_.full = ViewId::map;
              },
          .checked = [this] { return window_.views.map.style == MapStyle::own_rows; }});

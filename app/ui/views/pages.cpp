@@ -6,10 +6,11 @@
 namespace pentamesh::ui {
 namespace {
 
-constexpr std::string_view kMeshPages[] = {"places", "both"};
+constexpr std::string_view kMeshPages[] = {"places", "both", "fold"};
 constexpr std::string_view kShardsPages[] = {"parameters", "gradients", "optimizer",  "activations",
                                              "loaf",       "dp alone",  "zero alone", "fsdp alone",
                                              "tp alone",   "cp alone",  "pp alone",   "ep alone"};
+constexpr std::string_view kMapPagesSaved[] = {"axes", "names", "wires", "choose", "tables", "compact"};
 constexpr std::string_view kCommPages[] = {"calls", "heat", "ring"};
 constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone",
                                             "tp alone", "cp alone", "ep alone"};
@@ -18,7 +19,7 @@ std::span<const std::string_view> pages_of(ViewId view) {
     switch (view) {
     case ViewId::mesh: return kMeshPages;
     case ViewId::shards: return kShardsPages;
-    case ViewId::map: return kMapPages;
+    case ViewId::map: return kMapPagesSaved;
     case ViewId::memory: return kMemoryPages;
     case ViewId::comm: return kCommPages;
     case ViewId::step: return kStepPages;

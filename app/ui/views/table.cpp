@@ -21,7 +21,7 @@ constexpr KeyHelp kSearchKeys[] = {{"click, Shift+click", "open a layout of the 
 constexpr KeyHelp kScaleKeys[] = {{"click", "make a value of the chart the plan's"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
 
-constexpr std::string_view kMeshTables[] = {"axes", "groups"};
+constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds"};
 constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
 constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved", "ZeRO 0 to 3"};
 constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
@@ -48,6 +48,8 @@ void pick_tensor(Scene& scene, int row) {
     scene.selection.topic = Selection::Topic::tensor;
 }
 
+constexpr int kMapPageCount = static_cast<int>(kMapPages.size());
+
 constexpr auto kTable = std::to_array<ViewEntry>({
     {.id = ViewId::mesh,
      .name = "mesh",
@@ -57,14 +59,16 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .key = {.key = Key::n1},
      .keys = kMeshKeys,
      .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, revision);
+         return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, s.compare.pinned(), revision);
      },
      .data = [](const Scene& scene, const ViewStates&, int part) { return mesh_data(scene, part); },
      .data_parts = kMeshTables,
      .data_follows_plan = true,
      .draws_void = true,
-     .pages = {2, [](const ViewStates& s) { return s.mesh.both ? 1 : 0; },
-               [](ViewStates& s, int page) { s.mesh.both = page == 1; }},
+     .pages = {3, [](const ViewStates& s) { return s.mesh.folds  ? 2
+                                                   : s.mesh.both ? 1
+                                                                 : 0; },
+               [](ViewStates& s, int page) { s.mesh.both = page == 1, s.mesh.folds = page == 2; }},
      .moving = [](const ViewStates& s) { return moving_in_mesh(s.mesh); },
      .draw_moving = [](Ui& ui, Scene& scene, ViewStates& s) { draw_mesh_cells(ui, scene, s.mesh); }},
     {.id = ViewId::zoom,
@@ -112,9 +116,15 @@ constexpr auto kTable = std::to_array<ViewEntry>({
          return draw_map(ui, head, room, scene, s.map, revision);
      },
      .data = [](const Scene& scene, const ViewStates& s, int) { return map_data(scene, s.map); },
-     .pages = {static_cast<int>(MapPage::tables) + 1,
-               [](const ViewStates& s) { return static_cast<int>(s.map.page); },
-               [](ViewStates& s, int page) { s.map.page = static_cast<MapPage>(page); }}},
+     // A file keeps their numbers, so the page that came last has the last one.
+     .pages = {kMapPageCount,
+               [](const ViewStates& s) {
+                   return (static_cast<int>(s.map.page) + kMapPageCount - 1) % kMapPageCount;
+               },
+               [](ViewStates& s, int page) {
+                   s.map.page = static_cast<MapPage>((page + 1) % kMapPageCount);
+                   s.map.page_chosen = true;
+               }}},
     {.id = ViewId::memory,
      .name = "memory",
      .title = "Memory",
@@ -308,6 +318,7 @@ void begin_lesson_scene(ViewStates& states) {
     states.layer.at = -1, states.layer.part = 1;
     states.map.style = MapStyle::modifiers;
     states.map.race = {};
+    states.step.stragglers.played = {};
     states.mesh.camera = {};
     states.mesh.show_links = true;
     states.timeline.cursor_s = -1;
@@ -319,13 +330,14 @@ bool wants_tornado_table(const ViewStates& states) {
 }
 
 bool plays_with_space(const ViewStates& states, ViewId view) {
-    return view == ViewId::layer || (view == ViewId::map && states.map.page == MapPage::wires);
+    return view == ViewId::layer || (view == ViewId::map && states.map.page == MapPage::wires)
+           || (view == ViewId::step && states.step.part == StepViewState::kStragglers);
 }
 
 void stand_still(ViewStates& states) {
     states.timeline.playing = false;
     states.layer.playing = false, states.layer.part = 1;
-    states.comm.ring.playing = states.map.race.playing = false;
+    states.comm.ring.playing = states.map.race.played.playing = states.step.stragglers.played.playing = false;
     if (states.zoom.begun_s >= 0) states.zoom.camera = states.zoom.to;
     states.zoom.begun_s = -1;
 }

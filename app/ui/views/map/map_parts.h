@@ -23,6 +23,8 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_card(Ui& ui, Rect window, Scene& scene, MapViewState& state);
 // Returns the height that the card takes.
 [[nodiscard]] float map_card_height(Ui& ui, float width, const Scene& scene, const MapViewState& state);
+// Draws the axes on one screen; a click on a row opens its card.
+void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state);
 // A click on another order makes it the plan's. `space`: it was pressed to play or pause.
 [[nodiscard]] std::optional<PlanEdit> draw_map_race(Ui& ui, Rect room, Scene& scene, MapViewState& state,

@@ -2,6 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/player.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/scene/view_head.h"
 #include "app/ui/views/map/map_parts.h"
 
 #include <algorithm>
@@ -11,44 +12,15 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kSlowed = 1000;        // times: a millisecond lasts a second
-constexpr double kRestBetween_s = 0.9;  // with reduced motion, from moment to moment
+constexpr double kSlowed = 1000;  // times: a millisecond lasts a second
 constexpr float kRaceHead = 22, kRaceFoot = 26;
 
-double moment_of(const MapRaceState& s) {
-    return s.at_s < 0 ? s.race->telling_s : s.at_s;
-}
-
-void play_race(Ui& ui, MapRaceState& s) {
-    if (!s.playing) return;
-    const double passed_s = ui.frame().time_s - s.played_at, end = s.race->end_s();
-    ui.state().wants_frame = true;
-    if (ui.state().reduced_motion) {
-        if (passed_s < kRestBetween_s) return;
-        s.at_s = s.race->moment_after(moment_of(s));
-    } else {
-        s.at_s = moment_of(s) + std::clamp(passed_s, 0.0, 0.1) / kSlowed;
-    }
-    s.played_at = ui.frame().time_s;
-    if (s.at_s >= end) s.at_s = end, s.playing = false;
-}
-
-void play_or_pause(Ui& ui, MapRaceState& s) {
-    if (!s.playing && (s.at_s < 0 || s.at_s >= s.race->end_s())) s.at_s = 0;
-    s.playing = !s.playing;
-    s.played_at = ui.frame().time_s;
-    ui.state().wants_frame = true;
-}
-
-void step_race(MapRaceState& s, int by) {
-    s.at_s = by > 0 ? s.race->moment_after(moment_of(s)) : s.race->moment_before(moment_of(s));
-    s.playing = false;
-}
-
-void answer_keys(Ui& ui, const Scene& scene, MapRaceState& s, bool space) {
-    if (space) play_or_pause(ui, s);
-    if (scene.keys.pressed({Key::right}, true)) step_race(s, 1);
-    if (scene.keys.pressed({Key::left}, true)) step_race(s, -1);
+Film film_of(const WireRace& race) {
+    return {.end = race.end_s(),
+            .telling = race.telling_s,
+            .a_second = 1 / kSlowed,
+            .after = [&race](double at) { return race.moment_after(at); },
+            .before = [&race](double at) { return race.moment_before(at); }};
 }
 
 // A wire is thick by the logarithm of its speed.
@@ -92,34 +64,27 @@ void draw_lane(Ui& ui, Rect row, const RaceLane& lane, double at_s) {
                    + time_text(at_s) + " " + percent(share) + " of it is over");
 }
 
-void draw_player(Ui& ui, Rect row, MapRaceState& s, double at_s) {
+void draw_race_foot(Ui& ui, Rect row, MapRaceState& s, const Film& film) {
     Canvas& c = ui.canvas();
-    const std::string moment = (ui.state().for_picture ? "stopped at " : "") + time_text(at_s);
+    const std::string moment =
+        (ui.state().for_picture ? "stopped at " : "") + time_text(moment_of(s.played, film));
     if (ui.state().for_picture) {
         c.text_in(row, moment, ui.style(12), Align::right);
         return;
     }
     Rect box = row.cut_right(std::min(row.w, 190.0f));
-    if (player_button(ui, "map.race.back", box.cut_left(28), PlayerMark::back,
-                      "back to the moment before  (left)"))
-        step_race(s, -1);
-    if (player_button(ui, "map.race.play", box.cut_left(28), s.playing ? PlayerMark::pause : PlayerMark::play,
-                      s.playing ? "pause  (Space)" : "play, a millisecond in a second  (Space)"))
-        play_or_pause(ui, s);
-    if (player_button(ui, "map.race.forward", box.cut_left(28), PlayerMark::forward,
-                      "on to the next moment  (right)"))
-        step_race(s, 1);
+    draw_player(ui, box, "map.race", s.played, film);
     c.text_in(box, moment, ui.style(12), Align::right);
     if (row.w > 330)
         c.text_in(row, "Space plays, left and right step", ui.style(11, Tone::secondary), Align::right);
 }
 
-void draw_lanes(Ui& ui, Rect room, MapRaceState& s) {
-    const double at_s = moment_of(s);
+void draw_race_lanes(Ui& ui, Rect room, MapRaceState& s, const Film& film) {
+    const double at_s = moment_of(s.played, film);
     Rect head = room.cut_top(kRaceHead);
     write_left(ui, head, "One GB into every wire at once", ui.title(), 10);
     ui.label(head, "of each GPU, one direction; slowed a thousandfold: 1 ms lasts 1 s", ui.small());
-    draw_player(ui, room.cut_bottom(kRaceFoot), s, at_s);
+    draw_race_foot(ui, room.cut_bottom(kRaceFoot), s, film);
     const float h = std::min(72.0f, room.h / static_cast<float>(s.race->lanes.size()));
     for (const RaceLane& lane : s.race->lanes) draw_lane(ui, room.cut_top(h), lane, at_s);
 }
@@ -129,21 +94,21 @@ void draw_lanes(Ui& ui, Rect room, MapRaceState& s) {
 std::optional<PlanEdit> draw_map_race(Ui& ui, Rect room, Scene& scene, MapViewState& state,
                                       std::uint64_t revision, bool space) {
     MapRaceState& s = state.race;
-    if (s.race.update(revision, [&] { return wire_race(scene.plan, scene.evaluation); })) s.playing = false;
+    if (s.race.update(revision, [&] { return wire_race(scene.plan, scene.evaluation); }))
+        s.played.playing = false;
     if (s.race->lanes.empty()) {
         ui.canvas().text_in(room, "The cluster gives no bandwidths.", ui.small(), Align::center);
         return std::nullopt;
     }
-    s.at_s = std::min(s.at_s, s.race->end_s());
-    answer_keys(ui, scene, s, space);
-    play_race(ui, s);
+    const Film film = film_of(*s.race);
+    answer_player_keys(ui, scene, s.played, film, space);
     constexpr float kGap = 16, kLeastBelow = 150;
     const auto n = static_cast<float>(s.race->lanes.size());
     const float least = kRaceHead + kRaceFoot + n * 34, most = kRaceHead + kRaceFoot + n * 72;
     const bool below = room.h >= least + kGap + kLeastBelow;
     const float h =
         below ? std::clamp(room.h * 0.46f, least, std::min(most, room.h - kGap - kLeastBelow)) : room.h;
-    draw_lanes(ui, room.cut_top(h), s);
+    draw_race_lanes(ui, room.cut_top(h), s, film);
     if (!below) return std::nullopt;
     room.cut_top(kGap);
     if (room.w < 760) {

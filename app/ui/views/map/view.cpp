@@ -40,7 +40,9 @@ void style_switch(Ui& ui, Rect row, MapViewState& state) {
 // the same.
 std::string whose_figures(const Scene& scene, MapPage page) {
     const Comm& comm = scene.evaluation.comm;
-    if (comm.stages.devices <= 1 || (page != MapPage::axes && page != MapPage::wires)) return {};
+    if (comm.stages.devices <= 1
+        || (page != MapPage::compact && page != MapPage::axes && page != MapPage::wires))
+        return {};
     return "figures of a step of " + rows_device_text(comm) + " of " + thousands(comm.stages.devices);
 }
 
@@ -56,9 +58,9 @@ void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& st
         ui.label(row, words, ui.style(13, Tone::secondary));
         return;
     }
-    const Rect place = head_place(row, room, segments_width(ui, kMapPages, 236, before));
+    const Rect place = head_place(row, room, segments_width(ui, kMapPages, 296, before));
     const int page = ui.segments("map.page", place, kMapPages, before);
-    if (page != before) state.page = static_cast<MapPage>(page), state.scroll = {};
+    if (page != before) state.page = static_cast<MapPage>(page), state.page_chosen = true, state.scroll = {};
     const auto style_in = [&](Rect& in) {
         style_switch(ui, in.cut_left(kStyleWidth), state);
         in.cut_left(std::min(in.w, 16.0f));
@@ -176,6 +178,9 @@ void draw_choose(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
 std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene, MapViewState& state,
                                  std::uint64_t revision) {
     const Rect whole{room.x, head_row.y, room.w, room.bottom() - head_row.y};  // with its tabs and switches
+    constexpr float kWideWindow = 1400;
+    if (!state.page_chosen && !ui.state().for_picture)
+        state.page = ui.frame().size.x < kWideWindow ? MapPage::compact : MapPage::axes;
     const bool space = state.page == MapPage::wires && takes_space(ui, whole, scene);
     keep(scene, state, revision);
     switches(ui, head_row, room, scene, state);
@@ -184,6 +189,7 @@ std::optional<PlanEdit> draw_map(Ui& ui, Rect head_row, Rect room, Scene& scene,
     if (room.h > 230) caption(ui, room, scene);
     room.cut_top(4);
     switch (state.page) {
+    case MapPage::compact: draw_map_compact(ui, room, scene, state); break;
     case MapPage::axes: draw_axes(ui, room, scene, state); break;
     case MapPage::wires: return draw_map_race(ui, room, scene, state, revision, space);
     case MapPage::names: draw_map_names(ui, room, scene, state); break;

@@ -4,9 +4,11 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/kept.h"
+#include "app/ui/kit/player.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/shards/loaf_mini.h"
 #include "core/teach/map.h"
 #include "core/teach/wire_race.h"
 
@@ -19,8 +21,9 @@
 
 namespace pentamesh::ui {
 
-enum class MapPage : std::uint8_t { axes, names, wires, choose, tables };
-inline constexpr std::array<std::string_view, 5> kMapPages{"axes", "names", "wires", "choose", "tables"};
+enum class MapPage : std::uint8_t { compact, axes, names, wires, choose, tables };
+inline constexpr std::array<std::string_view, 6> kMapPages{"compact", "axes",   "names",
+                                                           "wires",   "choose", "tables"};
 
 // The plan fills the map with these figures.
 struct MapFigures {
@@ -34,14 +37,15 @@ struct MapFigures {
 
 // A gigabyte runs down every wire: a millisecond lasts a second.
 struct MapRaceState {
-    double at_s = -1;  // < 0: the moment that tells most
-    bool playing = false;
-    double played_at = 0;
+    Playback played;
     Kept<WireRace> race{};  // by revision
 };
 
 struct MapViewState {
     MapPage page = MapPage::axes;
+    bool page_chosen = false;  // by a hand or a lesson; until then a narrow window is compact
+    bool opened = false;       // the card of the selected row stands next to the compact map
+    std::optional<MiniLoaves> mini;
     MapStyle style = MapStyle::modifiers;
     int picked = -1;     // MapRowId of the row clicked last: tells sp from tp, which select the same axis
     std::string search;  // of the names

@@ -47,8 +47,8 @@ void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form);
 // Draws one entry: of an axis, its bar on the scale of `most_s` seconds.
 void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& axis, double most_s);
 
-// Draws the switch in `row`. `both`: the dense mesh and the experts' are drawn one above the other.
-void axis_switch(Ui& ui, Rect row, Scene& scene, bool& both);
+// Draws the switches in `row`: of what is drawn, and of the axis.
+void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state);
 // Returns the width of axis_switch.
 [[nodiscard]] float switch_width(Ui& ui, const Scene& scene);
 // Chooses the next or the previous axis where the brackets are pressed.

@@ -1,7 +1,9 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +45,32 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
     return out;
 }
 
-constexpr float kMeshes = 182;  // of the switch between the dense mesh, the experts' and both
+constexpr std::array<std::string_view, 4> kMeshes{"dense", "experts", "both", "fold"};
+constexpr std::array<std::string_view, 2> kOneMesh{"places", "fold"};
+
+std::span<const std::string_view> meshes_of(const Scene& scene) {
+    return scene.evaluation.mesh.has_experts ? std::span<const std::string_view>(kMeshes) : kOneMesh;
+}
+
+constexpr float meshes_width(const Scene& scene) {
+    return scene.evaluation.mesh.has_experts ? 230 : 118;
+}
+
+// Draws the switch between the meshes, and the fold of the ranks; returns what is shown, in words.
+std::string_view mesh_switch(Ui& ui, Rect& row, Scene& scene, MeshViewState& state) {
+    const auto names = meshes_of(scene);
+    const bool experts = scene.evaluation.mesh.has_experts;
+    const int fold = static_cast<int>(names.size()) - 1;
+    const int shown = state.folds ? fold : !experts ? 0 : state.both ? 2 : scene.selection.expert() ? 1 : 0;
+    if (ui.state().for_picture) return names[static_cast<std::size_t>(shown)];
+    const int picked = ui.segments("mesh.which", row.cut_left(meshes_width(scene) - 8), names, shown);
+    row.cut_left(8);
+    if (picked == shown) return {};
+    state.folds = picked == fold;
+    state.both = experts && picked == 2;
+    if (experts && picked < 2) scene.selection.show_mesh(picked == 1);
+    return {};
+}
 
 float axis_width(Ui& ui, std::string_view label) {
     return ui.canvas().text_width(label, ui.small()) + 28;
@@ -54,27 +81,17 @@ constexpr std::string_view kAll = "all";
 }  // namespace
 
 float switch_width(Ui& ui, const Scene& scene) {
-    float width = (scene.evaluation.mesh.has_experts ? kMeshes : 0) + axis_width(ui, kAll);
+    float width = meshes_width(scene) + axis_width(ui, kAll);
     for (const GroupKind k : kinds_to_offer(scene)) width += axis_width(ui, axis_label(k));
     return width;
 }
 
-void axis_switch(Ui& ui, Rect row, Scene& scene, bool& both) {
+void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state) {
     Selection& sel = scene.selection;
-    std::string mesh;  // in a picture, which has words in the place of switches
     if (!scene.evaluation.mesh.has_experts) sel.show_mesh(false);
-    if (scene.evaluation.mesh.has_experts) {
-        static constexpr std::string_view kNames[] = {"dense", "experts", "both"};
-        const int shown = both ? 2 : sel.expert() ? 1 : 0;
-        if (ui.state().for_picture) {
-            mesh = std::string(kNames[shown]) + ", ";
-        } else {
-            const int picked = ui.segments("mesh.which", row.cut_left(kMeshes - 8), kNames, shown);
-            both = picked == 2;
-            if (picked != shown) sel.show_mesh(picked == 1);
-            row.cut_left(8);
-        }
-    }
+    std::string mesh(mesh_switch(ui, row, scene, state));
+    mesh =
+        mesh == "places" || mesh.empty() ? "" : mesh + ", ";  // in a picture, which has words in their place
     std::vector<GroupKind> kinds = kinds_to_offer(scene);
     if (kinds.empty()) return;
     if (std::find(kinds.begin(), kinds.end(), sel.group) == kinds.end()) {

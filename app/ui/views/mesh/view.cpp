@@ -11,14 +11,17 @@
 #include "app/ui/views/mesh/mesh_marks.h"
 #include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/mesh/mesh_pods.h"
+#include "app/ui/views/mesh/mesh_ribbon.h"
 #include "app/ui/views/mesh/mesh_tiles.h"
 #include "core/mesh/places.h"
 #include "core/plan/order_presets.h"
 #include "core/plan/problem.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 namespace pentamesh::ui {
 
@@ -346,12 +349,12 @@ Scene second_scene(const Scene& s, const MeshViewState& state) {
 }  // namespace
 
 std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
-                                        ExpertLoads& loads, std::uint64_t revision) {
+                                        ExpertLoads& loads, const KeptPlan* pinned, std::uint64_t revision) {
     std::optional<PlanEdit> edit;
     state.field = state.cells = state.second_cells = state.enlarged = state.still = {};
     state.ladder = {};
     constexpr float kSecond = 222;
-    const bool second = !ui.state().for_picture && room.w > 640 && room.h > 200;
+    const bool second = !ui.state().for_picture && !state.folds && room.w > 640 && room.h > 200;
     const float switches = switch_width(ui, scene);
     Rect spare;  // where the field may stand, so that the words below have their line for themselves
     if (switches + (second ? kSecond : 0) > head_row.w && room.h > 120) {
@@ -367,11 +370,15 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
         spare = head_row;
         spare.cut_left(switches);
     }
-    axis_switch(ui, head_row, scene, state.both);
+    axis_switch(ui, head_row, scene, state);
     next_axis(scene);
-    const float kept = place_field(ui, room, spare, scene, state);
+    const float kept = state.folds ? 0 : place_field(ui, room, spare, scene, state);
     if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
         ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
+        return edit;
+    }
+    if (state.folds && !state.plain) {
+        draw_ribbon(ui, room, scene, pinned);
         return edit;
     }
     const bool both = state.second >= 0 && room.w > 640 && state.other->evaluation.mesh.world > 0;
@@ -420,7 +427,14 @@ Rect moving_in_mesh(const MeshViewState& state) {
 
 Table mesh_data(const Scene& scene, int part) {
     static constexpr std::size_t kMost = 200000;
+    static constexpr auto kAxes =
+        std::to_array<GroupKind>({GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate,
+                                  GroupKind::pp, GroupKind::ep});
     const std::vector<GroupKind> kinds = kinds_of(scene.evaluation);
+    if (part == 0)  // five rows, and experts'
+        return without(groups_table(scene.plan, scene.evaluation,
+                                    std::span(kAxes).first(scene.evaluation.mesh.has_experts ? 6 : 5), true),
+                       {"per_fast_domain", "sharing_node"});
     return part == 1
                ? ranks_table(scene.evaluation, kinds, kMost, scene.hosts != nullptr ? *scene.hosts : Hosts())
                : groups_table(scene.plan, scene.evaluation, kinds, true);

@@ -16,6 +16,7 @@
 namespace pentamesh::ui {
 
 struct ExpertLoads;  // app/ui/views/shards/view.h
+struct KeptPlan;     // app/ui/views/compare/compare_state.h
 
 // The places of the cells follow from these.
 struct MeshLayoutOf {
@@ -40,6 +41,7 @@ struct MeshViewState {
     Vec2 pan_start;
     bool show_links = true;
     bool both = false;     // a stage is drawn as the dense mesh and as the experts' has it
+    bool folds = false;    // the ranks are drawn as a ribbon that the factors fold
     bool listing = false;  // a list of the experts' loads is typed
     std::string load_list;
     bool failure = false;  // a click picks a node that is lost
@@ -63,9 +65,10 @@ struct MeshViewState {
 // Draws the parts that stay while the mouse moves over the cells: switches and words. Finds the places of the
 // rest.
 // `loads` are those of the experts that a person drew or listed. Returns an edit of what follows from them.
+// `pinned`: A, which the fold is compared with; null: none.
 [[nodiscard]] std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                       MeshViewState& state, ExpertLoads& loads,
-                                                      std::uint64_t revision);
+                                                      const KeptPlan* pinned, std::uint64_t revision);
 // Draws the rest over them: the cells, and the field for a rank.
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
 // Returns the rectangle where the mouse changes at most what is drawn over the cells; empty where there are

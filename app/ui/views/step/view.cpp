@@ -4,30 +4,22 @@
 #include "app/tables/step.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/plot.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/drawn_slice.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/error.h"
-#include "core/base/number.h"
-#include "core/base/quantity.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
-#include "core/plan/ranges.h"
-#include "core/step/straggler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
-#include <utility>
 
 namespace pentamesh::ui {
 
 namespace {
 
 constexpr float kTall = 400;  // room for everything at once
-constexpr int kMostDoublings = 20;
 constexpr std::size_t kNearest = 6;
 
 // ---- where the time goes ------------------------------------------------------------------------------
@@ -127,102 +119,6 @@ void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std:
     draw_table(ui, "step.run", room, near, state.runs_table);
 }
 
-// ---- stragglers ---------------------------------------------------------------------------------------
-
-// Draws the spread, stepped by whole per cents or typed, within the field's range.
-std::optional<double> spread_box(Ui& ui, Rect box, double cv, StepViewState& state) {
-    const FieldRange range = range_of("/training/straggler_cv").value_or(FieldRange{0, 1});
-    if (!state.typing_sigma) {
-        const Ui::Step step =
-            ui.stepper("step.sigma", box, percent(cv), cv > range.least, cv < range.most, true);
-        if (step.edit_requested) {
-            state.typing_sigma = state.sigma_fresh = true;
-            state.sigma_text = percent(cv);
-        }
-        if (step.edit_requested || step.by != 0) state.sigma_refusal.clear();
-        if (step.by == 0) return std::nullopt;
-        return std::clamp(std::round(cv * 100 + step.by) / 100, range.least, range.most);
-    }
-    const bool fresh = std::exchange(state.sigma_fresh, false);
-    const Ui::Typing typing = ui.typed_value("edit.step.sigma", box, state.sigma_text, fresh);
-    if (typing == Ui::Typing::goes_on) return std::nullopt;
-    state.typing_sigma = false;
-    if (typing == Ui::Typing::dropped || state.sigma_text == percent(cv)) return std::nullopt;
-    const Quantity typed = parse_quantity(state.sigma_text, Dimension::share, "%");
-    if (typed.value && range.allows(*typed.value)) return typed.value;
-    state.sigma_refusal = typed.value ? "\"" + state.sigma_text + "\" is refused: it must be from "
-                                            + percent(range.least) + " to " + percent(range.most) + "."
-                                      : typed.refusal + ".";
-    return std::nullopt;
-}
-
-std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
-    std::optional<PlanEdit> edit;
-    Canvas& c = ui.canvas();
-    const double cv = scene.plan.training.straggler_cv;
-    const std::int64_t n = scene.evaluation.mesh.world;
-    if (state.expected.empty())
-        for (int k = 0; k <= kMostDoublings; ++k)
-            state.expected.push_back(expected_maximum(std::int64_t{1} << k));
-    Rect left = room.cut_left(room.w < 420 ? room.w : std::min(300.0f, room.w * 0.5f));
-    room.cut_left(24);
-    const auto row = [&](std::string_view name) {
-        Rect r = left.cut_top(24);
-        c.text_in(r.cut_left(140), name, ui.small());
-        return r;
-    };
-    Rect spread = row("σ of a GPU's step time");
-    if (const auto sigma = spread_box(ui, spread.cut_left(110).inset(0, 1), cv, state)) {
-        Plan p = scene.plan;
-        p.training.straggler_cv = *sigma;
-        edit = PlanEdit{p, "straggler σ " + percent(p.training.straggler_cv), ""};
-    }
-    if (!state.sigma_refusal.empty()) {
-        TextStyle bad = ui.small();
-        bad.color = ui.theme().bad;
-        put_paragraph(ui, left, state.sigma_refusal, bad, 16, 4);
-    }
-    const double exact = expected_maximum(n), bound = expected_maximum_bound(n);
-    const TextStyle strong = ui.style(13, Tone::text, Face::semibold);
-    c.text_in(row("everyone waits for"), "the slowest of " + thousands(n), ui.style(12));
-    c.text_in(row("expected, exact"), significant(exact) + " σ = " + percent(cv * exact), strong);
-    c.text_in(row("bound √(2 ln N)"), significant(bound) + " σ = " + percent(cv * bound), ui.style(12));
-    if (scene.evaluation.step && left.h >= 24)
-        c.text_in(row("costs"),
-                  (cv > 0 ? time_text(scene.evaluation.step->straggler_s) : std::string("nothing")) + " of "
-                      + time_text(scene.evaluation.step->time_s),
-                  ui.style(12));
-
-    // The plot shows E[max] and the bound over the number of GPUs, in multiples of sigma.
-    if (room.w < 140 || room.h < 66) return edit;
-    const auto ranks = [](int k) { return static_cast<double>(std::int64_t{1} << k); };
-    const double most = ranks(kMostDoublings);
-    const PlotAxis gpus{.low = 1,
-                        .high = most,
-                        .kind = ScaleKind::logarithmic,
-                        .label = [](double v) { return thousands(std::llround(v)); },
-                        .ticks = {1, ranks(5), ranks(10), most},
-                        .grid = false};
-    const PlotAxis sigmas{.low = 0,
-                          .high = expected_maximum_bound(std::int64_t{1} << kMostDoublings) * 1.02,
-                          .label = [](double v) { return trimmed(v) + " σ"; },
-                          .spacing = 20};
-    const Plot plot = draw_axes(ui, room, gpus, sigmas);
-    std::vector<Vec2> line;
-    for (int k = 0; k <= kMostDoublings; ++k) line.push_back(plot.at(ranks(k), state.expected[k]));
-    c.polyline(line, ui.theme().text, 2);
-    for (int k = 1; k <= kMostDoublings; ++k)
-        c.line(plot.at(ranks(k - 1), expected_maximum_bound(std::int64_t{1} << (k - 1))),
-               plot.at(ranks(k), expected_maximum_bound(std::int64_t{1} << k)), ui.theme().secondary, 1.5f,
-               Dash::dashed);
-    if (n >= 1) {
-        const Vec2 here = plot.at(std::min(static_cast<double>(n), most), exact);
-        c.line({here.x, plot.area.y}, {here.x, plot.area.bottom()}, ui.theme().text);
-        c.circle(here, 4, ui.theme().text);
-    }
-    return edit;
-}
-
 }  // namespace
 
 NearestRuns& published_runs(StepViewState& state, const Presets& presets) {
@@ -239,6 +135,8 @@ NearestRuns& published_runs(StepViewState& state, const Presets& presets) {
 std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene, StepViewState& state,
                                   std::uint64_t revision) {
     Canvas& c = ui.canvas();
+    const Rect whole{room.x, head_row.y, room.w, room.bottom() - head_row.y};  // with its tabs and switches
+    const bool space = state.part == StepViewState::kStragglers && takes_space(ui, whole, scene);
     const bool tall = room.h >= kTall;
     constexpr auto kBelow = std::span(kStepPages).subspan(1);  // all but the time
     std::optional<PlanEdit> edit;
@@ -266,7 +164,10 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
                     ui.style(13, Tone::secondary), 20);
         if (!tall) return edit;
     } else if (tall) {
-        Rect top = room.cut_top(std::clamp(room.h * 0.48f, 210.0f, 280.0f));
+        // The lanes need more room than what else stands below.
+        const bool lanes = state.part == StepViewState::kStragglers;
+        Rect top = room.cut_top(lanes ? std::clamp(room.h * 0.32f, 170.0f, 280.0f)
+                                      : std::clamp(room.h * 0.48f, 210.0f, 280.0f));
         draw_time(ui, top, scene, state);
     }
     if (tall) {
@@ -283,7 +184,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     switch (part) {
     case StepViewState::kTime: draw_time(ui, room, scene, state); break;
     case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); break;
-    case StepViewState::kStragglers: edit = draw_stragglers(ui, room, scene, state); break;
+    case StepViewState::kStragglers: edit = draw_stragglers(ui, room, scene, state.stragglers, space); break;
     case StepViewState::kSoftware: draw_software(ui, room, scene, state.software, revision); break;
     case StepViewState::kSensitivity: edit = draw_tornado(ui, room, state.tornado, revision); break;
     default: edit = draw_constants(ui, room, scene, state.constants, revision); break;

@@ -30,13 +30,11 @@ struct StepViewState {
     ConstantsState constants;
     TornadoState tornado;
     SoftwareState software;
-    bool typing_sigma = false, sigma_fresh = false;
-    std::string sigma_text, sigma_refusal;  // of the spread of step times
-    [[nodiscard]] bool typing() const { return typing_sigma || !constants.editing.empty(); }
+    StragglerState stragglers;
+    [[nodiscard]] bool typing() const { return stragglers.typing || !constants.editing.empty(); }
     // These are made from the evaluation and kept as long as it stays.
     Kept<Table> near;  // by revision
     std::optional<NearestRuns> runs;
-    std::vector<double> expected;  // E[max] of 2^k ranks
 };
 [[nodiscard]] std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                 StepViewState& state, std::uint64_t revision);

@@ -12,7 +12,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kFlight_s = 0.25;
+constexpr double kFlight_s = 0.25, kTourFlight_s = 1.1, kTourRest_s = 0.5;
 constexpr double kFills = 0.95;     // of the scale at which a box fits: then one is inside it
 constexpr double kMostZoom = 4;     // beyond a box that fits, where there is nothing inside it
 constexpr float kLeastPicked = 12;  // pixels of a box that a click means
@@ -74,7 +74,7 @@ void choose_lead(const Scene& scene, ZoomViewState& s) {
 // Along a flight the scale grows evenly in its logarithm, and the fixed point stays where it is.
 void fly_on(Ui& ui, Rect room, ZoomViewState& s) {
     if (!flying(s)) return;
-    const double t = std::clamp((ui.frame().time_s - s.begun_s) / kFlight_s, 0.0, 1.0);
+    const double t = std::clamp((ui.frame().time_s - s.begun_s) / s.lasts_s, 0.0, 1.0);
     const double eased = 1 - (1 - t) * (1 - t) * (1 - t);
     const double scale = s.from.scale * std::pow(s.to.scale / s.from.scale, eased);
     const double a = 1 / s.from.scale, b = 1 / s.to.scale;
@@ -173,6 +173,38 @@ void leave(Ui& ui, Rect room, ZoomViewState& s) {
     fly(ui, room, s, std::move(to), from);
 }
 
+// Returns the child that is entered without a choice: on the way to the selected GPU, else the first.
+std::int64_t child_on_the_way(const Scene& scene, const ZoomViewState& s, const NestChildren& inside) {
+    if (scene.selection.rank >= 0) {
+        const NestPath way = path_of_rank(*s.nest, scene.selection.rank);
+        if (s.path.size() < way.size() && std::equal(s.path.begin(), s.path.end(), way.begin()))
+            return way[s.path.size()];
+    }
+    return first_to_enter(inside);
+}
+
+// Flies on where a flight has ended: a level deeper, from the deepest back to the whole, and then it is over.
+void tour(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
+    if (s.tour_asked) {
+        s.tour_asked = false;
+        s.tours = !ui.state().reduced_motion && !ui.state().for_picture;
+        if (s.tours) fly(ui, room, s, {});
+    }
+    if (!s.tours) return;
+    ui.state().wants_frame = true;
+    const double now_s = ui.frame().time_s;
+    if (flying(s)) {
+        s.rests_until_s = now_s + kTourRest_s;
+        return;
+    }
+    if (now_s < s.rests_until_s) return;
+    const PlacedChildren inside = placed_children(*s.nest, s.path, box_of(*s.nest, s.path));
+    if (inside.count > 0) return enter(ui, room, s, child_on_the_way(scene, s, inside));
+    fly(ui, room, s, {});
+    s.tours = false;
+    scene.next_hover.message = "The wheel is yours: it zooms, a drag moves, a double click goes in.";
+}
+
 // Arrows walk the children of the current box, or its siblings where it has no children. Enter goes in,
 // Escape and Backspace go out.
 void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
@@ -212,13 +244,7 @@ void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
         select(scene, s, path);
     }
     if (!leaf && keys.pressed({Key::enter})) {
-        std::int64_t child = s.cursor >= 0 ? s.cursor : first_to_enter(inside);
-        if (s.cursor < 0 && scene.selection.rank >= 0) {  // towards the selected GPU, if it is in here
-            const NestPath way = path_of_rank(*s.nest, scene.selection.rank);
-            if (s.path.size() < way.size() && std::equal(s.path.begin(), s.path.end(), way.begin()))
-                child = way[s.path.size()];
-        }
-        enter(ui, room, s, child);
+        enter(ui, room, s, s.cursor >= 0 ? s.cursor : child_on_the_way(scene, s, inside));
     }
 }
 
@@ -259,6 +285,32 @@ void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
     ui.tooltip(text);
 }
 
+// Draws "out", "all", the switch between the folds, and "fly", as far as the row has room.
+void draw_controls(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& state) {
+    if (head_row.w > 150) {
+        const Rect out = head_row.cut_right(72);
+        if (ui.button("zoom.out", out, "out", 0, !state.path.empty())) leave(ui, room, state);
+        head_row.cut_right(8);
+        if (ui.button("zoom.all", head_row.cut_right(72), "all", 0, !state.path.empty()))
+            fly(ui, room, state, {});
+        head_row.cut_right(8);
+    }
+    if (scene.evaluation.mesh.has_experts && head_row.w >= 140) {
+        static constexpr std::array<std::string_view, 2> kFolds{"dense", "experts"};
+        const auto now = static_cast<int>(state.nest->fold);
+        const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);
+        if (wanted != now) {
+            scene.selection.show_mesh(wanted == 1);
+            ui.state().focus = ui.id("zoom.canvas");  // where the keys go on
+            ui.state().wants_frame = true;
+        }
+        head_row.cut_right(8);
+    }
+    if (!ui.state().reduced_motion && head_row.w >= 72
+        && ui.button("zoom.fly", head_row.cut_right(72), state.tours ? "stop" : "fly"))
+        state.tour_asked = !state.tours, state.tours = false;
+}
+
 }  // namespace
 
 void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor) {
@@ -267,6 +319,7 @@ void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor
     s.from = s.camera;
     s.to = fitting(room, box_of(*s.nest, s.path));
     s.begun_s = ui.frame().time_s;
+    s.lasts_s = s.tours ? kTourFlight_s : kFlight_s;
     if (ui.state().reduced_motion) s.camera = s.to, s.begun_s = -1;
     ui.state().wants_frame = true;
 }
@@ -299,25 +352,11 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
         room.cut_right(16);
     }
     keep(scene, room, state, revision);
+    const auto touched = [&, path = state.path, cursor = state.cursor, begun_s = state.begun_s] {
+        return state.path != path || state.cursor != cursor || state.begun_s != begun_s;
+    };
     if (caption_row.h > 0) draw_caption(ui, caption_row, scene, state);
-    if (head_row.w > 150) {
-        const Rect out = head_row.cut_right(72);
-        if (ui.button("zoom.out", out, "out", 0, !state.path.empty())) leave(ui, room, state);
-        head_row.cut_right(8);
-        if (ui.button("zoom.all", head_row.cut_right(72), "all", 0, !state.path.empty()))
-            fly(ui, room, state, {});
-        head_row.cut_right(8);
-    }
-    if (scene.evaluation.mesh.has_experts && head_row.w >= 140) {
-        static constexpr std::array<std::string_view, 2> kFolds{"dense", "experts"};
-        const auto now = static_cast<int>(state.nest->fold);
-        const int wanted = ui.segments("zoom.fold", head_row.cut_right(140), kFolds, now);
-        if (wanted != now) {
-            scene.selection.show_mesh(wanted == 1);
-            ui.state().focus = ui.id("zoom.canvas");  // where the keys go on
-            ui.state().wants_frame = true;
-        }
-    }
+    draw_controls(ui, head_row, room, scene, state);
     const Hit hit = ui.area("zoom.canvas", room);
     choose_lead(scene, state);
     move_camera(ui, room, state, hit);
@@ -325,6 +364,8 @@ void draw_zoom(Ui& ui, Rect head_row, Rect room, Scene& scene, ZoomViewState& st
     mouse(ui, room, scene, state, hit);
     draw_crumbs(ui, crumb_row, room, state);
     if (side.w > 0) draw_ladder(ui, side, room, scene, state);
+    if (touched() || hit.held) state.tours = false;  // a hand takes over
+    tour(ui, room, scene, state);
     choose_lead(scene, state);
     fly_on(ui, room, state);
 

@@ -31,6 +31,11 @@ struct ZoomViewState {
     // A flight is short, and it ends.
     ZoomCamera from, to;
     double begun_s = -1;  // < 0: none
+    double lasts_s = 0;
+    // A tour flies by itself from the whole down to one part and back: asked for, under way, and until when
+    // it rests.
+    bool tour_asked = false, tours = false;
+    double rests_until_s = 0;
     bool panning = false;
     ZoomCamera pan_start;
     Kept<PlacedNest, NestOf> nest;

@@ -1,0 +1,195 @@
+// Draws the page `compact`: the axes on one screen, in two groups. One cuts the data, the other the model.
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
+#include "app/ui/views/map/map_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::array kOfData{MapRowId::dp, MapRowId::zero, MapRowId::cp};
+constexpr std::array kOfModel{MapRowId::tp, MapRowId::sp, MapRowId::etp, MapRowId::pp, MapRowId::ep};
+constexpr float kCompactHead = 22, kMostCompactRow = 80, kLeastCompactRow = 44, kGroupHead = 24;
+
+// Holds the places of a row's parts; one without room has no width.
+struct CompactRow {
+    Rect loaf, name, words, wire, bar, mark;
+};
+
+CompactRow place_compact(Rect row) {
+    const bool bars = row.w >= 620;
+    const auto [loaf, name, words, wire, bar, mark] =
+        columns(row,
+                {px(row.w >= 520 ? 92 : 0), px(118), share(1.1f), px(row.w >= 460 ? 150 : 0),
+                 bars ? share(0.9f) : px(0), px(20)},
+                10);
+    return {loaf, name, words, wire, bar, mark};
+}
+
+void two_rows(Ui& ui, Rect cell, std::string_view first, const TextStyle& style, std::string_view second) {
+    const float y = cell.center().y;
+    const bool two = cell.h >= 38;
+    ui.label({cell.x, two ? y - 18 : y - 9, cell.w, 18}, first, style);
+    if (two) ui.label({cell.x, y + 1, cell.w, 17}, second, ui.small());
+}
+
+double share_of_step(const Scene& scene, double seconds) {
+    return scene.evaluation.step ? seconds / scene.evaluation.step->time_s : 0;
+}
+
+void draw_wire_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster, Color color) {
+    if (cell.w <= 0) return;
+    if (r.modifier && r.verdict != Verdict::off) {
+        ui.label(cell, std::string("with ") + (r.id == MapRowId::zero ? "dp" : "tp"), ui.small());
+        return;
+    }
+    if (r.tier < 0 || r.sent_bytes <= 0) {
+        ui.label(cell, r.verdict == Verdict::off ? "off" : "sends nothing", ui.small());
+        return;
+    }
+    // A wire is thick by the logarithm of its bytes: 1 GB and more stand out.
+    const auto thick =
+        std::clamp(1.5f + 2.4f * static_cast<float>(std::log10(r.sent_bytes / 1e9)), 1.5f, 8.0f);
+    const float y = cell.center().y;
+    ui.canvas().line({cell.x, y - 9}, {cell.right(), y - 9}, color, thick,
+                     mark_of_tier(ui.theme(), cluster, r.tier).dash);
+    Rect words{cell.x, y, cell.w, 17};
+    ui.canvas().text_in(words.cut_right(66), traffic_text(r.sent_bytes),
+                        ui.style(12, Tone::text, Face::semibold), Align::right);
+    ui.label(words, tier_label(cluster, r.tier), ui.small());
+}
+
+// Draws the share of the step that waits for the row, on the scale of the largest.
+void draw_wait_cell(Ui& ui, Rect cell, const Scene& scene, const MapRow& r, double most, Color color) {
+    if (cell.w <= 0) return;
+    const Theme& theme = ui.theme();
+    Canvas& c = ui.canvas();
+    if (r.modifier || r.verdict == Verdict::off) {
+        const double saves = r.without - scene.evaluation.memory.peak();
+        const bool known = r.modifier && r.verdict != Verdict::off && r.without > 0;
+        ui.label(cell,
+                 !known      ? r.reason
+                 : saves > 0 ? "saves " + memory_text(saves) + " a GPU"
+                             : std::string("saves nothing here"),
+                 ui.small());
+        return;
+    }
+    constexpr float kFigure = 58;
+    const float y = cell.center().y, w = cell.w - kFigure;
+    float x = cell.x;
+    std::string parts;
+    const auto part = [&](double seconds, std::string_view name, auto&& paint) {
+        if (seconds <= 0 || most <= 0) return;
+        const Rect box{x, y - 17, std::max(1.0f, w * static_cast<float>(seconds / most)), 15};
+        paint(box);
+        x = box.right();
+        parts +=
+            (parts.empty() ? "" : ", ") + std::string(name) + " " + percent(share_of_step(scene, seconds));
+    };
+    part(r.bubble_s, "bubble", [&](Rect box) {
+        c.pattern(box, Pattern::hatched, theme.bad, mix(theme.window, theme.bad, 0.2f));
+        c.frame(box, theme.bad, 1);
+    });
+    part(r.uneven_s, "uneven", [&](Rect box) { c.rect(box, theme.bad); });
+    part(r.waits_s, r.id == MapRowId::pp ? "sending" : "waited for", [&](Rect box) { c.rect(box, color); });
+    const double all = r.bubble_s + r.uneven_s + r.waits_s;
+    c.text_in({x + 8, y - 19, kFigure, 18},
+              all > 0 ? percent(share_of_step(scene, all)) : std::string("hidden"),
+              ui.style(13, Tone::text, Face::semibold));
+    if (r.bubble_s > 0) ui.label({cell.x, y + 1, cell.w, 17}, parts, ui.small());
+}
+
+void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, int i, double most) {
+    const MapRow& r = state.figures->rows[static_cast<std::size_t>(i)];
+    const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
+    const bool picked = i == selected_row(scene, state), on = r.verdict != Verdict::off;
+    const Color color = color_of_row(ui.theme(), r.id, state);
+    row_ground(ui, row.inset(0, 1), hit, picked);
+    if (picked) ui.canvas().rect({row.x, row.y + 6, 3, row.h - 12}, color, 1);
+    if (hit.hovered) scene.next_hover.group = r.kind;
+    if (hit.clicked) {
+        state.opened = !(state.opened && picked);
+        select_row(scene, state, i);
+    }
+    CompactRow at = place_compact(row.inset(8, 3));
+    const float high = std::min(58.0f, at.loaf.h);
+    if (at.loaf.w > 0 && state.mini)
+        draw_mini(ui.canvas(), ui.theme(), {at.loaf.x, at.loaf.center().y - high / 2, 84, high},
+                  (*state.mini)[static_cast<std::size_t>(r.id)], color, on);
+    const Vec2 mark{at.name.x, at.name.center().y - (at.name.h >= 38 ? 15.0f : 6.0f)};
+    if (r.modifier)
+        ui.canvas().frame({mark.x + 1, mark.y + 1, 10, 10}, on ? color : color.alpha(0.6f), 2, 3);
+    else
+        ui.swatch(mark, on ? color : color.alpha(0.45f), 12);
+    at.name.cut_left(20);
+    const TextStyle bold = ui.style(14, on ? Tone::text : Tone::secondary, Face::semibold);
+    two_rows(ui, at.name, std::string(words_of(r.id).key) + " " + short_setting(r), bold,
+             words_of(r.id).short_name);
+    const CompactWords words = compact_words(r);
+    two_rows(ui, at.words, words.cuts, ui.style(13, on ? Tone::text : Tone::secondary), words.talks);
+    draw_wire_cell(ui, at.wire, r, scene.plan.cluster, color);
+    draw_wait_cell(ui, at.bar, scene, r, most, color);
+    verdict_mark(ui, at.mark.center(), r.verdict);
+}
+
+int index_of(const std::vector<MapRow>& rows, MapRowId id) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].id == id) return static_cast<int>(i);
+    return -1;
+}
+
+// Draws a group of rows under its name.
+void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, std::span<const MapRowId> ids,
+                        Scene& scene, MapViewState& state, double most) {
+    Rect head = room.cut_top(kGroupHead);
+    const float w = ui.canvas().text_width(name, ui.title());
+    ui.label(head, name, ui.title());
+    ui.canvas().line({head.x + w + 10, head.center().y}, {head.right(), head.center().y},
+                     ui.theme().secondary);
+    bool first = true;
+    for (const MapRowId id : ids) {
+        const int i = index_of(state.figures->rows, id);
+        if (i < 0) continue;
+        const Rect row = room.cut_top(high);
+        if (!first)
+            ui.canvas().line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline, 1,
+                             state.figures->rows[static_cast<std::size_t>(i)].modifier ? Dash::dotted
+                                                                                       : Dash::solid);
+        first = false;
+        draw_compact_row(ui, row, scene, state, i, most);
+    }
+}
+
+}  // namespace
+
+void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    if (!state.mini) state.mini = mini_loaves(scene.presets);
+    const std::vector<MapRow>& rows = state.figures->rows;
+    if (state.opened && room.w >= 900) {  // the card of the row that was clicked
+        Rect card = room.cut_right(std::floor(room.w * 0.36f));
+        room.cut_right(20);
+        draw_map_card(ui, card, scene, state);
+    }
+    const CompactRow at = place_compact(room.cut_top(kCompactHead).inset(8, 0));
+    const auto head = [&](Rect cell, std::string_view words) {
+        if (cell.w > 0) ui.section({cell.x, cell.y, cell.w, 16}, words);
+    };
+    head(at.loaf, "CUT"), head(at.name, "AXIS"), head(at.words, "CUTS, AND SAYS HOW OFTEN");
+    head(at.wire, "WIRE, BYTES A STEP"), head(at.bar, "SHARE OF THE STEP THAT WAITS");
+    double most = 0;
+    for (const MapRow& r : rows)
+        if (!r.modifier) most = std::max(most, r.bubble_s + r.uneven_s + r.waits_s);
+    const auto n = static_cast<float>(rows.size());
+    const float high = std::clamp((room.h - 2 * kGroupHead) / n, kLeastCompactRow, kMostCompactRow);
+    ScrollArea area(ui, "map.compact", room, state.scroll);
+    Rect& inside = area.room;
+    draw_compact_group(ui, inside, high, "cuts the data: weights are copied", kOfData, scene, state, most);
+    draw_compact_group(ui, inside, high, "cuts the model, and the weights with it", kOfModel, scene, state,
+                       most);
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,284 @@
+#include "app/ui/views/mesh/mesh_ribbon_cards.h"
+
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
+#include "core/mesh/places.h"
+#include "core/sharding/copies.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace pentamesh::ui {
+
+namespace {
+
+constexpr std::int64_t kMostPieces = 64, kMostWired = 16;
+constexpr float kNodePad = 16, kNodeGap = 26, kMostCardGap = 20;
+
+// Which piece of a weight a rank has: its place among the pieces, across by the innermost axis that cuts it.
+struct Piece {
+    std::int64_t across = 0, down = 0, of_across = 1, of_down = 1;
+    bool copied = false;  // another rank before it has the same
+};
+
+// Returns the place of a rank in its group of the axis.
+std::int64_t place_in_group(const MeshAxis& axis, std::int64_t rank) {
+    std::int64_t at = 0, of = 1;
+    for (const Factor& f : axis.factors.span()) at += rank / f.stride % f.size * of, of *= f.size;
+    return at;
+}
+
+std::int64_t first_of_group(const MeshAxis& axis, std::int64_t rank) {
+    for (const Factor& f : axis.factors.span()) rank -= rank / f.stride % f.size * f.stride;
+    return rank;
+}
+
+bool copied_along(const GroupFactors& over, const MeshAxis& axis) {
+    return std::ranges::any_of(over.span(), [&](const Factor& f) {
+        return axis.stride() >= f.stride && axis.stride() < f.stride * f.size;
+    });
+}
+
+Piece piece_of(const MeshAxes& axes, const GroupFactors& over, std::int64_t rank) {
+    Piece p;
+    bool first = true;
+    for (const MeshAxis& a : axes.span()) {
+        const std::int64_t at = place_in_group(a, rank);
+        if (copied_along(over, a)) {
+            p.copied = p.copied || at > 0;
+        } else if (first) {
+            p.across = at, p.of_across = a.degree, first = false;
+        } else {
+            p.down += at * p.of_down, p.of_down *= a.degree;
+        }
+    }
+    return p;
+}
+
+// Returns the rank that had the coordinates of `rank` in the mesh before; -1 where the factors differ.
+std::int64_t rank_before(const RibbonSide& side, std::int64_t rank) {
+    const Mesh& now = side.evaluation.mesh;
+    const auto& to = side.experts ? now.expert : now.dense;
+    const auto& from = side.experts ? side.before->expert : side.before->dense;
+    const Coordinates at = side.experts ? expert_coordinates(now, rank) : dense_coordinates(now, rank);
+    std::int64_t out = 0;
+    for (std::size_t i = 0; i < kAxisCount; ++i) {
+        const auto axis = static_cast<Axis>(i);
+        if (to[axis].size != from[axis].size) return -1;
+        out += at[axis] * from[axis].stride;
+    }
+    return out;
+}
+
+// Places the cards of the ranks: nodes in rows, cards in rows within a node.
+struct CardPlaces {
+    Rect room{};
+    std::int64_t domain = 1, world = 1, cols = 1, rows = 1, node_cols = 1, node_rows = 1;
+    Vec2 node{}, card{}, gap{};  // gap: between cards
+
+    [[nodiscard]] Rect node_rect(std::int64_t n) const {
+        return {room.x + static_cast<float>(n % node_cols) * (node.x + kNodeGap),
+                room.y + static_cast<float>(n / node_cols) * (node.y + kNodeGap), node.x, node.y};
+    }
+    [[nodiscard]] Rect card_rect(std::int64_t rank) const {
+        const Rect n = node_rect(rank / domain);
+        const std::int64_t i = rank % domain;
+        return {n.x + kNodePad + static_cast<float>(i % cols) * (card.x + gap.x),
+                n.y + kNodePad + static_cast<float>(i / cols) * (card.y + gap.y), card.x, card.y};
+    }
+};
+
+CardPlaces ribbon_places(Rect room, const Cluster& cluster, std::int64_t world, std::int64_t inner) {
+    CardPlaces p{.room = room, .domain = std::min(domain_of(cluster, 0), world), .world = world};
+    const std::int64_t nodes = (world + p.domain - 1) / p.domain;
+    // A line of the innermost groups, or the divisor next to the root.
+    const auto near_root =
+        static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(p.domain)) - 1e-9));
+    p.cols = p.domain % inner == 0 && inner >= near_root && inner <= 2 * near_root ? inner : near_root;
+    while (p.domain % p.cols != 0) ++p.cols;
+    p.rows = p.domain / p.cols;
+    p.node_cols = nodes <= 4 ? nodes : nodes <= 8 ? (nodes + 1) / 2 : (nodes + 3) / 4;
+    p.node_rows = (nodes + p.node_cols - 1) / p.node_cols;
+    const auto each = [](float all, std::int64_t n, float gap) {
+        return (all + gap) / static_cast<float>(n) - gap;
+    };
+    p.node = {each(room.w, p.node_cols, kNodeGap), each(room.h, p.node_rows, kNodeGap)};
+    const auto gap = [](float all, std::int64_t n) {
+        return std::min(kMostCardGap, all * 0.25f / static_cast<float>(n));
+    };
+    const Vec2 inside{p.node.x - 2 * kNodePad, p.node.y - 2 * kNodePad};
+    p.gap = {gap(inside.x, p.cols), gap(inside.y, p.rows)};
+    p.card = {each(inside.x, p.cols, p.gap.x), each(inside.y, p.rows, p.gap.y)};
+    return p;
+}
+
+std::int64_t chosen_of(const Scene& scene, const Mesh& mesh) {
+    return std::clamp<std::int64_t>(scene.selection.rank, 0, mesh.world - 1);
+}
+
+// Draws the members of one group of each axis in a row, the wire of each hop between them.
+void draw_groups(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, const MeshAxes& axes) {
+    constexpr float kChipGap = 22, kMostRow = 56;
+    Canvas& c = ui.canvas();
+    const Mesh& mesh = side.evaluation.mesh;
+    const float high = std::min(kMostRow, room.h / static_cast<float>(axes.count));
+    const float chip = c.text_width(thousands(mesh.world - 1), ui.small()) + 14;
+    for (const MeshAxis& a : axes.span()) {
+        Rect row = room.cut_top(high);
+        const std::int64_t first = first_of_group(a, chosen_of(scene, mesh));
+        ui.label(row.cut_left(110), axis_label(a.kind) + " " + thousands(a.degree),
+                 ui.style(12, Tone::text, Face::semibold));
+        const auto fit = static_cast<std::int64_t>((row.w + kChipGap) / (chip + kChipGap));
+        const std::int64_t shown = std::min(a.degree, fit);
+        Rect at{row.x, row.center().y - 11, chip, 22};
+        std::int64_t before = -1;
+        for (std::int64_t i = 0; i < shown; ++i, at.x += chip + kChipGap) {
+            const bool gap = shown < a.degree && i + 2 == shown;
+            const std::int64_t rank = a.member(first, shown < a.degree && i + 1 == shown ? a.degree - 1 : i);
+            if (gap) {
+                c.text_in(at, "…", ui.small(), Align::center);
+                before = -1;
+                continue;
+            }
+            if (before >= 0) {
+                const int tier = tier_between(side.plan.cluster, before, rank);
+                c.line({at.x - kChipGap, at.center().y}, {at.x, at.center().y}, a.color, 3,
+                       mark_of_tier(ui.theme(), side.plan.cluster, tier).dash);
+            }
+            c.frame(at, a.color, 1.2f, 4);
+            c.text_in(at, thousands(rank), ui.small(Tone::text), Align::center);
+            before = rank;
+        }
+    }
+}
+
+// Draws the wire between two ranks: straight within a node, around the cards to another node of the row.
+void draw_wire(Canvas& c, const CardPlaces& p, Dash dash, double bytes, std::int64_t a, std::int64_t b,
+               Color color) {
+    const Rect from = p.card_rect(a), to = p.card_rect(b);
+    const float w = std::min(wire_width(bytes), std::max(1.4f, std::min(p.card.x, p.card.y) / 3));
+    const std::int64_t na = a / p.domain, nb = b / p.domain;
+    if (na == nb || na / p.node_cols != nb / p.node_cols) {
+        c.line(from.center(), to.center(), color, w, dash);
+        return;
+    }
+    const std::int64_t at = a % p.domain;
+    const bool above = at / p.cols < (p.rows + 1) / 2;
+    const float off = 3 + (kNodePad - 6) * static_cast<float>(at % p.cols + 1) / static_cast<float>(p.cols);
+    const Rect node = p.node_rect(na);
+    const float y = above ? node.y + kNodePad - off : node.bottom() - kNodePad + off;
+    const Vec2 start{from.center().x, from.center().y}, end{to.center().x, to.center().y};
+    const std::array<Vec2, 4> way{start, Vec2{start.x, y}, Vec2{end.x, y}, end};
+    c.polyline(way, color, std::min(w, 3.0f), false, dash);
+}
+
+void draw_wires_of(Ui& ui, const CardPlaces& p, const Scene& scene, const RibbonSide& side,
+                   const MeshAxes& axes) {
+    const std::int64_t world = side.evaluation.mesh.world, chosen = chosen_of(scene, side.evaluation.mesh);
+    for (std::size_t k = axes.count; k-- > 0;) {
+        const MeshAxis& a = axes.axis[k];
+        const double bytes = cost_of(side.evaluation, a).bytes;
+        const bool quiet = !scene.selection.all_axes && a.kind != scene.selection.group;
+        const Color color = quiet ? mix(ui.theme().panel, a.color, 0.35f) : a.color;
+        for (std::int64_t first = 0; first < world; ++first) {
+            if (!a.begins(first)) continue;
+            if (world > kMostWired && first != first_of_group(a, chosen)) continue;
+            for (std::int64_t i = 0; i + 1 < a.degree; ++i) {
+                const std::int64_t from = a.member(first, i), to = a.member(first, i + 1);
+                const int tier = tier_between(side.plan.cluster, from, to);
+                draw_wire(ui.canvas(), p, mark_of_tier(ui.theme(), side.plan.cluster, tier).dash, bytes, from,
+                          to, color);
+            }
+        }
+    }
+}
+
+void draw_mark(Ui& ui, Rect box, const Piece& piece, Color color) {
+    Canvas& c = ui.canvas();
+    const float w = box.w / static_cast<float>(piece.of_across),
+                h = box.h / static_cast<float>(piece.of_down);
+    Rect part{box.x + w * static_cast<float>(piece.across), box.y + h * static_cast<float>(piece.down),
+              std::max(w, 1.5f), std::max(h, 1.5f)};
+    // Neighbouring pieces differ in shade.
+    const Color shade = mix(ui.theme().panel, color, piece.across % 2 == 0 ? 1.0f : 0.62f);
+    if (piece.copied)
+        c.pattern(part, Pattern::hatched, shade);
+    else
+        c.rect(part, shade);
+    c.frame(box, ui.theme().faint, 1);
+}
+
+void draw_ribbon_card(Ui& ui, Rect card, const RibbonSide& side, std::int64_t rank, const Piece& piece,
+                      Color color) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    c.rect(card, theme.raised, 4);
+    c.frame(card, theme.secondary, 1, 4);
+    const std::int64_t was = side.before != nullptr ? rank_before(side, rank) : rank;
+    const bool moved = was != rank && was >= 0;
+    if (moved) c.frame(card.inset(-4), theme.text, 1, 6, Dash::dotted);
+    const TextStyle number = ui.style(card.h >= 40 ? 13 : 11, Tone::text, Face::semibold);
+    const std::string name = thousands(rank);
+    const float words = c.text_width(name, number), line = moved && card.h >= 42 ? 18.0f : 0.0f;
+    constexpr float kMostMark = 140;
+    const float size = std::min({card.h - line - 8, card.w - 8, kMostMark});
+    const bool named = card.h >= 15 && card.w >= words + size * 0.5f + 12;
+    if (named) c.text_in({card.x + 6, card.y + 2, words + 4, 18}, name, number);
+    const float side_of = named ? std::min(size, card.w - words - 16) : size;
+    if (side_of >= 4) draw_mark(ui, {card.right() - side_of - 4, card.y + 4, side_of, side_of}, piece, color);
+    if (line > 0)
+        c.text_in({card.x + 6, card.bottom() - 18, card.w - 10, 16}, "was " + thousands(was),
+                  ui.small(Tone::text));
+    if (!ui.hovers(card)) return;
+    std::string tip = "rank " + name + "\n" + place_of(side.plan.cluster, rank) + "\nhas piece "
+                      + thousands(piece.down * piece.of_across + piece.across + 1) + " of "
+                      + thousands(piece.of_across * piece.of_down) + (piece.copied ? ", a copy" : "");
+    if (moved) tip += "; it lay on rank " + thousands(was);
+    ui.tooltip(tip);
+}
+
+}  // namespace
+
+float wire_width(double bytes) {
+    return std::max(1.4f, static_cast<float>(bytes / 16e9));
+}
+
+void draw_pieces(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, const MeshAxes& axes) {
+    const Mesh& mesh = side.evaluation.mesh;
+    const ParameterCopies over = parameter_copies_of(side.plan, mesh);
+    Rect head = room.cut_top(20);
+    const std::string what = side.experts ? "where the experts lie" : "where the pieces of a weight lie";
+    if (mesh.world > kMostPieces) {
+        ui.label(head, in_capitals("a group of each axis, of rank " + thousands(chosen_of(scene, mesh))),
+                 ui.small());
+        draw_groups(ui, room, scene, side, axes);
+        return;
+    }
+    if (over.stage_across) {
+        ui.label(head, "Each stage holds the layers of two places of the pipeline.", ui.small());
+        return;
+    }
+    write_left(ui, head, in_capitals(what), ui.small(), 10);
+    std::string words = "hatched: a copy";
+    if (mesh.world > kMostWired) words += "; wires of rank " + thousands(chosen_of(scene, mesh));
+    if (side.before != nullptr) words = "dotted: it lay on another rank; " + words;
+    ui.canvas().text_in(head, words, ui.small(), Align::right);
+    const CardPlaces p = ribbon_places(room, side.plan.cluster, mesh.world, axes.axis[0].degree);
+    if (p.card.x < 6 || p.card.y < 6) return;
+    const std::int64_t nodes = (mesh.world + p.domain - 1) / p.domain;
+    for (std::int64_t n = 0; n < nodes; ++n) {
+        ui.canvas().rect(p.node_rect(n), ui.theme().window, 6);
+        ui.canvas().frame(p.node_rect(n), ui.theme().hairline, 1, 6);
+    }
+    draw_wires_of(ui, p, scene, side, axes);
+    const GroupFactors& copied = side.experts ? over.experts : over.dense;
+    Color color = ui.theme().text;
+    for (std::size_t i = axes.count; i-- > 0;)
+        if (!copied_along(copied, axes.axis[i])) color = axes.axis[i].color;
+    for (std::int64_t r = 0; r < mesh.world; ++r)
+        draw_ribbon_card(ui, p.card_rect(r), side, r, piece_of(axes, copied, r), color);
+}
+
+}  // namespace pentamesh::ui

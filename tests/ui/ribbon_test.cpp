@@ -1,0 +1,70 @@
+// The page of the mesh that folds the ranks as a ribbon.
+#include "tests/ui/press.h"
+
+#include "core/base/text.h"
+#include "core/evaluate.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+
+namespace {
+
+void open_fold(Driver& d) {
+    d.press({.key = Key::n1});
+    REQUIRE(d.click("mesh.which", d.shell.evaluation().mesh.has_experts ? 3 : 1));
+    d.rest();
+    REQUIRE(d.shell.views().mesh.folds);
+}
+
+}  // namespace
+
+TEST_CASE("the ranks are a ribbon that each factor folds, with what its wires send and wait") {
+    Driver d("mesh-8", {1440, 900});
+    open_fold(d);
+    CHECK(says(d, "the ribbon: 8 ranks"));
+    CHECK(says_just(d, "fold every 2"));
+    CHECK(says_just(d, "again every 2"));
+    CHECK(says_just(d, "what is left"));
+    const Evaluation& e = d.shell.evaluation();
+    CHECK(says_just(d, bytes_text(e.comm.by_axis[GroupKind::tp].sent_bytes_per_rank, Zeros::kept)));
+    CHECK(says_just(d, time_text(e.comm.by_axis[GroupKind::tp].time_s, Zeros::kept)));
+    CHECK(says_just(d, time_text(e.step->time_s, Zeros::kept)));
+    CHECK(says(d, "hatched: a copy"));  // dp_replicate
+    CHECK_FALSE(says(d, "was "));
+    REQUIRE(d.click("mesh.which", 0));
+    CHECK_FALSE(d.shell.views().mesh.folds);
+    CHECK(d.drawn("mesh.cells"));
+}
+
+TEST_CASE("beside a pinned plan of another order each piece says where it lay") {
+    Driver d("mesh-8", {1600, 900});
+    run_id(d, "edit.pin");
+    Plan p = d.plan();
+    p.layout.order = {Axis::dp_shard, Axis::dp_replicate, Axis::cp, Axis::ep, Axis::pp, Axis::tp};
+    d.shell.edit_plan(p, "order");
+    d.rest();
+    open_fold(d);
+    CHECK(says(d, "A, pinned"));
+    // Rank 1 has now what rank 2 had: the second share of dp_shard, the first of tp.
+    CHECK(says_just(d, "was 2"));
+    CHECK(says_just(d, "was 5"));
+    CHECK_FALSE(says_just(d, "was 0"));
+    CHECK_FALSE(says_just(d, "was 7"));
+    CHECK(says_just(d, time_text(d.shell.evaluation().step->time_s, Zeros::kept)));
+}
+
+TEST_CASE("expert parallelism folds the same ranks anew, and the two folds stand side by side") {
+    Driver d("mixtral-8x7b-ep", {1600, 900});
+    open_fold(d);
+    CHECK(says_just(d, "the dense layers"));
+    CHECK(says_just(d, "the same ranks, for the experts"));
+    CHECK(says(d, "ep " + std::to_string(d.shell.evaluation().groups[GroupKind::ep].degree)));
+    Driver many("llama-3.1-405b-16k", {1440, 900});
+    open_fold(many);
+    CHECK(says(many, "A GROUP OF EACH AXIS, OF RANK 0"));
+    CHECK(says_just(many, "8"));       // the second stage's first GPU
+    CHECK(says_just(many, "16,256"));  // dp_shard's last
+    CHECK(says(many, "more"));
+}
