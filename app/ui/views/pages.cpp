@@ -10,7 +10,7 @@ constexpr std::string_view kMeshPages[] = {"places", "both"};
 constexpr std::string_view kShardsPages[] = {"parameters", "gradients", "optimizer",  "activations",
                                              "loaf",       "dp alone",  "zero alone", "fsdp alone",
                                              "tp alone",   "cp alone",  "pp alone",   "ep alone"};
-constexpr std::string_view kCommPages[] = {"calls", "heat", "ring"};
+constexpr std::string_view kCommPages[] = {"calls", "heat", "ring", "measured"};
 constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone",
                                             "tp alone", "cp alone", "ep alone"};
 
