@@ -5,12 +5,11 @@
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/io/plan_json.h"
-#include "core/mesh/places.h"
+#include "core/runs/hang_run.h"
 #include "core/runs/hang_words.h"
-#include "core/runs/run_plan.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 namespace pentamesh::cli {
 namespace {
@@ -24,19 +23,10 @@ struct HangArguments {
 
 // Holds what a run is shown with.
 struct Shown {
-    const runs::DumpFolder& run;
-    const runs::Hang& hang;
-    const Plan& plan;  // of the run's layout
+    const runs::HangRun& of;
     const Hosts& hosts;
-
-    [[nodiscard]] std::string_view tier_of(const runs::RunCall& call) const {
-        if (call.group < 0) return "";
-        const std::vector<std::int64_t>& ranks = run.names->ranks(call.group);
-        int slowest = 0;
-        for (const std::int64_t r : ranks)
-            slowest = std::max(slowest, tier_between(plan.cluster, ranks.front(), r));
-        return tier_name(plan.cluster, slowest);
-    }
+    const runs::DumpFolder& run = of.run;
+    const runs::Hang& hang = of.hang;
 };
 
 Json json_of_call(const Shown& s, const runs::RunCall& call, bool members) {
@@ -48,7 +38,7 @@ Json json_of_call(const Shown& s, const runs::RunCall& call, bool members) {
     if (members) out["group"] = s.run.names->ranks(call.group);
     out["sequence"] = call.sequence;
     out["collective"] = as_utf8(s.run.names->text(call.collective));
-    out["tier"] = s.tier_of(call);
+    out["tier"] = s.of.tier_name_of(call);
     return out;
 }
 
@@ -87,7 +77,7 @@ Json json_of_layout(const runs::RunLayout& l, const runs::RunNames& names, const
             {"agrees_with_plan", agrees}};
 }
 
-Json json_of_hang(const Shown& s, const std::vector<std::string>& differences, const Json& agrees) {
+Json json_of_hang(const Shown& s, const Json& agrees) {
     const runs::Hang& h = s.hang;
     Json unreadable = Json::array(), culprits = Json::array(), waiting = Json::array(), stuck = Json::array(),
          problems = Json::array(), warnings = Json::array();
@@ -100,7 +90,7 @@ Json json_of_hang(const Shown& s, const std::vector<std::string>& differences, c
         waiting.push_back(std::move(row));
     }
     for (const runs::RunCall& c : h.groups_stuck) stuck.push_back(json_of_call(s, c, true));
-    for (const std::string& d : differences)
+    for (const std::string& d : s.of.differences)
         problems.push_back({{"severity", "warning"}, {"code", "layout-differs"}, {"message", d}});
     for (const std::string& w : h.warnings) warnings.push_back(as_utf8(w));
     return {{"verdict", name_of(h.verdict)},
@@ -115,28 +105,18 @@ Json json_of_hang(const Shown& s, const std::vector<std::string>& differences, c
             {"held_up", h.held_up},
             {"groups_stuck", std::move(stuck)},
             {"order_cycle", h.order_cycle},
-            {"plan", Json::parse(write_plan(s.plan))},
+            {"plan", Json::parse(write_plan(s.of.plan))},
             {"problems", std::move(problems)},
             {"warnings", std::move(warnings)}};
 }
 
 // Adds who waits, a line for each call.
 void add_waiting(const Shown& s, std::string& out) {
-    std::map<runs::RunCall, std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>> calls;
-    for (const runs::WaitingRank& w : s.hang.waiting) {
-        auto& [who, whom] = calls[w.call];
-        who.push_back(w.rank);
-        whom = w.whom;
-    }
+    const std::vector<runs::WaitingCall> calls = waiting_by_call(s.hang);
     if (!calls.empty()) out += "\nWaiting\n";
     constexpr std::size_t kMostCalls = 64;
-    std::size_t shown = 0;
-    for (const auto& [call, ranks] : calls) {
-        if (++shown > kMostCalls) break;
-        out += "  " + ranks_text(ranks.first, 12) + (ranks.first.size() == 1 ? " waits" : " wait") + " for "
-               + ranks_text(ranks.second, 12) + " in " + call_words(s.hang, *s.run.names, call) + ", over "
-               + std::string(s.tier_of(call)) + "\n";
-    }
+    for (std::size_t i = 0; i < std::min(calls.size(), kMostCalls); ++i)
+        out += "  " + waiting_words(s.of, calls[i]) + "\n";
     if (calls.size() > kMostCalls)
         out += "  … " + count_text(static_cast<std::int64_t>(calls.size() - kMostCalls), "call") + " more\n";
     if (!s.hang.held_up.empty())
@@ -144,30 +124,19 @@ void add_waiting(const Shown& s, std::string& out) {
                + " held up behind them\n";
 }
 
-std::string text_of(const Shown& s, const std::vector<std::string>& differences) {
+std::string text_of(const Shown& s) {
     const runs::Hang& h = s.hang;
     std::string out = verdict_words(h) + "\n";
-    for (const runs::Culprit& c : h.culprits) {
-        out += "rank " + std::to_string(c.rank) + " " + std::string(name_of(c.kind))
-               + (c.sure ? "" : " (not sure)");
-        std::string at;
-        for (const RunAxis a : h.layout.order)
-            at += sentence(at.empty() ? "" : ", ", h.layout.name_of(a), " ", h.layout.coordinate(a, c.rank));
-        out += (at.empty() ? "" : " at " + at) + (s.hosts.names.empty() ? "" : " on " + s.hosts.of(c.rank))
-               + ": " + c.why;
-        if (c.call.group >= 0)
-            out +=
-                " (" + call_words(h, *s.run.names, c.call) + ", over " + std::string(s.tier_of(c.call)) + ")";
-        out += "\n";
-    }
+    for (const runs::Culprit& c : h.culprits) out += culprit_words(s.of, c, s.hosts) + "\n";
     for (const runs::RunCall& c : h.groups_stuck)
-        out += "stuck: " + call_words(h, *s.run.names, c) + ", over " + std::string(s.tier_of(c)) + "\n";
+        out +=
+            "stuck: " + call_words(h, *s.run.names, c) + ", over " + std::string(s.of.tier_name_of(c)) + "\n";
     if (const std::string next = next_words(h); !next.empty()) out += "\n" + next + "\n";
     add_waiting(s, out);
     out += "\nLayout: " + layout_words(h.layout) + " (the innermost first; "
            + (h.layout.from == runs::LayoutFrom::names ? "by the groups' names" : "by the calls")
            + (h.layout.certain ? "" : ", not certain") + ")\n";
-    for (const std::string& d : differences) out += d + "\n";
+    for (const std::string& d : s.of.differences) out += d + "\n";
     for (const std::string& w : h.warnings) out += "warning: " + w + "\n";
     constexpr std::size_t kMostFiles = 16;
     for (std::size_t i = 0; i < std::min(s.run.unreadable.size(), kMostFiles); ++i)
@@ -177,37 +146,17 @@ std::string text_of(const Shown& s, const std::vector<std::string>& differences)
     return as_utf8(out);
 }
 
-// Says why no file is a dump: the first reason stands for all.
-[[noreturn]] void refuse_folder(const runs::DumpFolder& run, const std::string& folder) {
-    const auto files = static_cast<std::int64_t>(run.unreadable.size());
-    std::string why = "there are no dumps of a flight recorder among its " + count_text(files, "file");
-    if (files > 0)
-        why += " (" + as_utf8(run.unreadable.front().file) + ": " + as_utf8(run.unreadable.front().why) + ")";
-    throw Error(ErrorKind::invalid, folder, "",
-                why + "; pentamesh check reads a folder of settings and plans");
-}
-
 int show_hang(const Context& context, const HangArguments& a) {
-    const runs::DumpFolder run = runs::read_dump_folder(a.folder);
-    if (run.dumps.empty()) refuse_folder(run, a.folder);
-    const bool own = !a.plan.empty();
-    Plan base;
-    if (own) base = load_plan(context, {a.plan, a.sets});
-    // The default's cluster tells which ranks share a node.
-    if (!own) base = context.presets.plan("llama-3-70b-3d");
-    const std::int64_t node = base.cluster.tiers.empty() ? 1 : domain_of(base.cluster, 0);
-    const runs::Hang hang = find_hang(run, node);
-    if (!own && hang.layout.has_experts) base = context.presets.plan("deepseek-v3-2048");
-    const std::vector<std::string> differ = own ? differences(hang.layout, base) : std::vector<std::string>{};
-    const bool keep = own && differ.empty();
-    const Plan plan = keep ? base : plan_of(hang.layout, base, !own);
+    std::optional<Plan> own;
+    if (!a.plan.empty()) own = load_plan(context, {a.plan, a.sets});
+    const runs::HangRun run = runs::read_hang(a.folder, own ? &*own : nullptr, context.presets);
     Hosts hosts;
-    if (!a.hosts.empty()) hosts = load_hosts(a.hosts, plan, build_mesh(plan));
-    const Shown shown{run, hang, plan, hosts};
+    if (!a.hosts.empty()) hosts = load_hosts(a.hosts, run.plan, build_mesh(run.plan));
+    const Shown shown{run, hosts};
     if (context.json)
-        print(pretty(json_of_hang(shown, differ, own ? Json(differ.empty()) : Json(nullptr))));
+        print(pretty(json_of_hang(shown, own ? Json(run.differences.empty()) : Json(nullptr))));
     else
-        print(text_of(shown, differ));
+        print(text_of(shown));
     return 0;
 }
 

@@ -3,11 +3,8 @@
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
-#include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
-#include "core/interop/fabric_text.h"
-#include "core/interop/import.h"
 #include "core/runs/run_axes.h"
 
 #include <sstream>
@@ -47,8 +44,10 @@ Json json_of_whatif(const runs::WhatIf& w) {
     for (std::size_t i = 0; i < w.by_replica.size(); ++i) replicas[std::to_string(i)] = w.by_replica[i];
     for (const auto& [kind, slowdown] : w.by_kind) kinds[kind] = slowdown;
     for (std::size_t i = 0; i < w.worst; ++i)
-        worst.push_back(
-            {{"dp", w.workers[i].dp}, {"stage", w.workers[i].stage}, {"slowdown", w.workers[i].slowdown}});
+        worst.push_back({{"dp", w.workers[i].dp},
+                         {"stage", w.workers[i].stage},
+                         {"slowdown", w.workers[i].slowdown},
+                         {"healthy_step_s", w.workers[i].healthy_s}});
     return {{"steps", w.steps},
             {"measured_s", w.measured_s},
             {"ideal_s", w.ideal_s},
@@ -58,7 +57,8 @@ Json json_of_whatif(const runs::WhatIf& w) {
             {"by_kind", std::move(kinds)},
             {"worst_workers", std::move(worst)},
             {"worst_workers_share", w.worst_share},
-            {"last_stage_share", w.last_stage_share}};
+            {"last_stage_share", w.last_stage_share},
+            {"straggler_cv", w.spread}};
 }
 
 Json json_of_collective(const runs::CollectiveRow& r) {
@@ -112,18 +112,6 @@ Json json_of_measured(const runs::Measured& m) {
             {"warnings", std::move(warnings)}};
 }
 
-std::vector<std::string> whatif_lines(const runs::WhatIf& w) {
-    return {sentence("In ", w.steps, " steps of ", count_text(w.replicas, "replica"), " and ",
-                     count_text(w.stages, "stage"), " a step takes ", time_text(w.measured_s),
-                     " as measured and ", time_text(w.ideal_s),
-                     " if all workers were equally fast: a slowdown of ", three_digits(w.slowdown), "."),
-            sentence("Of ", w.workers.size(), " workers the slowest ",
-                     w.worst == 1 ? "one explains "
-                                  : with_commas(static_cast<std::int64_t>(w.worst)) + " explain ",
-                     percent_text(w.worst_share), " of what is lost, the last stage ",
-                     percent_text(w.last_stage_share), ".")};
-}
-
 Document document_of(const runs::Measured& m) {
     Section step{"Step", {}, {}};
     if (!m.summary.empty()) step.lines.push_back(m.summary);
@@ -134,41 +122,22 @@ Document document_of(const runs::Measured& m) {
     out.sections.push_back(std::move(step));
     if (m.whatif)
         out.sections.push_back(
-            {"If workers were equally fast", whatif_lines(*m.whatif), slowdown_table(*m.whatif)});
+            {"If workers were equally fast", slowdown_words(*m.whatif), slowdown_table(*m.whatif)});
     if (!m.collectives.empty()) {
-        Section calls{"Collectives", {}, measured_collectives_table(m)};
-        for (const runs::Fitting& f : m.links)
-            calls.lines.push_back(f.constant.empty()
-                                      ? f.why
-                                      : sentence(f.constant, " is ", three_digits(f.is), " and would be ",
-                                                 three_digits(f.would_be), " ", f.why, "."));
+        Section calls{"Collectives", link_words(m), measured_collectives_table(m)};
         out.sections.push_back(std::move(calls));
     }
     return out;
 }
 
-// Says what settings are that were given for a run, and which command reads them; empty for all else.
-std::string settings_words(const std::string& text) {
-    if (const auto fits = interop::guess_framework(text); !fits.empty())
-        return sentence("these are settings (",
-                        interop::kFrameworkNames[static_cast<std::size_t>(fits.front())],
-                        "), no file of a run; `pentamesh import` reads them");
-    if (interop::fabric_tool(text))
-        return "this is what a tool says of the fabric; `pentamesh import` and `pentamesh calibrate` read it";
-    return "";
-}
-
 runs::RunFile read_one(const std::string& file, const runs::PartOfGroup& part_of) {
-    std::string text;
+    if (file != "-") return runs::read_run_file(file, part_of);
+    const std::string text = read_input(file);
     try {
-        if (file != "-") return runs::read_run_file(file, part_of);
-        text = read_input(file);
         std::istringstream in(text);
         return runs::read_run_stream(in, file, part_of);
     } catch (const Error& e) {
-        constexpr std::size_t kMostSettings = std::size_t{4} << 20U;
-        if (file != "-") static_cast<void>(try_read_file(file, kMostSettings, text));
-        const std::string words = e.kind() == ErrorKind::invalid ? settings_words(text) : "";
+        const std::string words = e.kind() == ErrorKind::invalid ? runs::settings_words(text) : "";
         throw Error(e.kind(), file, "", words.empty() ? e.message() : words);
     }
 }

@@ -1,6 +1,7 @@
 #include "app/cli/plan_argument.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/picture_choice.h"
+#include "app/ui/shell/run_reading.h"
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/views/pages.h"
 #include "core/advice/advice.h"
@@ -8,6 +9,7 @@
 #include "core/base/nearest.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -18,6 +20,7 @@ struct ScreenshotOptions {
     PlanArgument plan;
     std::string file, view, page, size = "1600x900", theme = "dark", axis;
     std::string scene, select;
+    std::vector<std::string> run;
     double scale = 1, text = 1;
     bool outlines = false, no_title = false, no_caption = false;
     std::int64_t rank = -1;
@@ -73,6 +76,19 @@ void set_scene(const Context& context, const ScreenshotOptions& options, const P
     request.screen = std::move(screen);
 }
 
+// Sets what a real run left behind next to the plan; of a hang, the plan of its layout is shown, as in the
+// window.
+void set_run(const Context& context, const ScreenshotOptions& options, Plan& plan,
+             ui::PictureRequest& request) {
+    const std::vector<std::filesystem::path> places(options.run.begin(), options.run.end());
+    auto run = std::make_shared<ui::RealRun>(ui::read_real_run(places, plan, context.presets));
+    if (run->hang)
+        plan = run->hang->plan;
+    else
+        run->measured = std::make_shared<const runs::Measured>(measure(run->files, &plan, context.presets));
+    request.run = std::move(run);
+}
+
 // Checks the page's name against those of the view.
 void set_page(const ScreenshotOptions& options, ui::PictureRequest& request) {
     std::string all;
@@ -99,7 +115,8 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
     request.theme = parse_theme(options.theme);
     request.rank = options.rank;
     if (!options.axis.empty()) request.group = parse_axis(options.axis);
-    const Plan plan = load_plan(context, options.plan);
+    Plan plan = load_plan(context, options.plan);
+    if (!options.run.empty()) set_run(context, options, plan, request);
     if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
     if (!options.page.empty()) set_page(options, request);
     std::string ending = std::filesystem::path(options.file).extension().string();
@@ -138,6 +155,11 @@ void add_screenshot(Options& app, Context& context) {
     app.add_flag("--no-caption", options.no_caption, "without the line of model, cluster and layout");
     app.add_option("--scene", options.scene,
                    "a plan file or a picture of ours: its view, page, selection and cursor")
+        .type_name("FILE");
+    app.add_option(
+           "--run", options.run,
+           "dumps, traces or logs of a real run, which stands beside the plan; of a hang, the plan of "
+           "its layout is shown")
         .type_name("FILE");
     app.add_option("--select", options.select,
                    "what is selected: \"rank 5\", \"memory activations, stage 2\"");

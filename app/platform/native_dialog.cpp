@@ -45,7 +45,7 @@ constexpr std::chrono::milliseconds kNobodyCancels{400};
 std::string patterns_of(const ui::FileQuestion& q) {
     std::string out;
     for (const std::string& e : q.endings) out += (out.empty() ? "*" : " *") + e;
-    return out;
+    return out.empty() ? "*" : out;
 }
 
 // Returns the path that the dialog begins at. A folder ends in a separator: the dialog goes into it and does

@@ -1,15 +1,35 @@
 #include "app/tables/measured.h"
 
 #include "core/base/text.h"
+#include "core/mesh/collective.h"
+#include "core/runs/run_axes.h"
 
 namespace pentamesh {
 namespace {
 
 Cell known(const std::optional<double>& x) {
-    return x ? Cell(*x) : Cell();
+    Cell out;
+    if (x) out = Cell(*x);
+    return out;
+}
+
+// Returns the GB/s at which a rank sends in a call of so many seconds.
+std::optional<double> rate_of(const runs::CollectiveRow& r, double seconds) {
+    const std::optional<Collective> c = runs::collective_called(r.collective);
+    if (!c || r.buffer <= 0 || r.ranks < 2 || !(seconds > 0)) return std::nullopt;
+    return sent_bytes(*c, r.ranks, r.buffer) / seconds / 1e9;
 }
 
 }  // namespace
+
+std::vector<std::string> link_words(const runs::Measured& m) {
+    std::vector<std::string> out;
+    for (const runs::Fitting& f : m.links)
+        out.push_back(f.constant.empty() ? f.why
+                                         : sentence(f.constant, " is ", three_digits(f.is), " and would be ",
+                                                    three_digits(f.would_be), " ", f.why, "."));
+    return out;
+}
 
 Table measured_parts_table(const runs::Measured& m) {
     const bool beside = m.predicted_s.has_value();
@@ -30,20 +50,23 @@ Table measured_parts_table(const runs::Measured& m) {
             out.columns.push_back(std::move(c));
     }
     for (const runs::PartRow& r : m.parts) {
-        Table::Row row{name_of(r.part), r.time.measured_s, r.time.total_s};
-        if (beside) {
-            const runs::Fitting& f = r.fitting;
-            const bool fits = !f.constant.empty();
-            row.insert(row.begin() + 1, known(r.predicted_s));
-            row.emplace_back(r.difference_s());
-            row.push_back(off != 0 ? Cell(r.difference_s() / off) : Cell());
-            row.emplace_back(f.constant);
-            row.push_back(fits ? Cell(f.is) : Cell());
-            row.push_back(fits ? Cell(f.would_be) : Cell());
-            row.push_back(fits ? Cell(f.step_s) : Cell());
-            row.emplace_back(f.why);
-        }
-        out.rows.push_back(std::move(row));
+        Table::Row& row = out.rows.emplace_back();
+        row.emplace_back(name_of(r.part));
+        if (beside) row.push_back(known(r.predicted_s));
+        row.emplace_back(r.time.measured_s);
+        row.emplace_back(r.time.total_s);
+        if (!beside) continue;
+        const runs::Fitting& f = r.fitting;
+        const auto fitted = [&](double value) {
+            return known(f.constant.empty() ? std::nullopt : std::optional(value));
+        };
+        row.emplace_back(r.difference_s());
+        row.push_back(known(off != 0 ? std::optional(r.difference_s() / off) : std::nullopt));
+        row.emplace_back(f.constant);
+        row.push_back(fitted(f.is));
+        row.push_back(fitted(f.would_be));
+        row.push_back(fitted(f.step_s));
+        row.emplace_back(f.why);
     }
     return out;
 }
@@ -59,15 +82,38 @@ Table measured_collectives_table(const runs::Measured& m) {
                    {"median", Shown::seconds, "median_s"},
                    {"transfer", Shown::seconds, "transfer_s"},
                    {"predicted", Shown::seconds, "predicted_s"},
+                   {"GB/s measured", Shown::figure, "measured_gb_per_s"},
+                   {"GB/s assumed", Shown::figure, "assumed_gb_per_s"},
                    {"last to arrive", Shown::words, "last_to_arrive"}};
-    for (const runs::CollectiveRow& r : m.collectives)
-        out.rows.push_back(
-            {r.axis, r.group_name, r.ranks, r.collective, r.bytes, static_cast<std::int64_t>(r.calls),
-             r.median_s, known(r.transfer_s), known(r.predicted_s),
-             r.last_rank < 0
-                 ? std::string()
-                 : sentence("rank ", std::to_string(r.last_rank), ", ", percent_text(r.last_share))});
+    for (const runs::CollectiveRow& r : m.collectives) {
+        Table::Row& row = out.rows.emplace_back();
+        for (const std::string& words : {r.axis, r.group_name}) row.emplace_back(words);
+        row.emplace_back(r.ranks);
+        row.emplace_back(r.collective);
+        row.emplace_back(r.bytes);
+        row.emplace_back(r.calls);
+        row.emplace_back(r.median_s);
+        row.push_back(known(r.transfer_s));
+        row.push_back(known(r.predicted_s));
+        row.push_back(known(rate_of(r, r.transfer_s.value_or(r.median_s))));
+        row.push_back(known(rate_of(r, r.predicted_s.value_or(0))));
+        row.emplace_back(r.last_rank < 0 ? std::string()
+                                         : sentence("rank ", std::to_string(r.last_rank), ", ",
+                                                    percent_text(r.last_share)));
+    }
     return out;
+}
+
+std::vector<std::string> slowdown_words(const runs::WhatIf& w) {
+    return {sentence("In ", w.steps, " steps of ", count_text(w.replicas, "replica"), " and ",
+                     count_text(w.stages, "stage"), " a step takes ", time_text(w.measured_s),
+                     " as measured and ", time_text(w.ideal_s),
+                     " if all workers were equally fast: a slowdown of ", three_digits(w.slowdown), "."),
+            sentence("Of ", w.workers.size(), " workers the slowest ",
+                     w.worst == 1 ? "one explains "
+                                  : with_commas(static_cast<std::int64_t>(w.worst)) + " explain ",
+                     percent_text(w.worst_share), " of what is lost, the last stage ",
+                     percent_text(w.last_stage_share), ".")};
 }
 
 Table slowdown_table(const runs::WhatIf& w) {

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <queue>
 #include <set>
@@ -36,6 +37,14 @@ class Sweep {
         ends_.push({e.begin_us + e.length_us, number, p, e.work == GpuWork::communication});
     }
     void finish() { to(std::numeric_limits<double>::infinity()); }
+
+    // Notes in which part each of many short times of a step lies.
+    void watch(double begin_us, double end_us) {
+        begin_us_ = begin_us, bin_us_ = (end_us - begin_us) / kBins;
+        bins_.assign(kBins, {});
+    }
+    // Returns the part that fills most of each short time; those of one part in a row are one.
+    [[nodiscard]] std::vector<PartSpan> spans() const;
 
     EnumArray<RunPart, double> own_us{}, total_us{};
 
@@ -74,21 +83,55 @@ class Sweep {
         for (const RunPart p : all_of<RunPart>())
             if (running_[p] > 0) total_us[p] += length;
         if (running_[RunPart::compute] > 0)
-            own_us[RunPart::compute] += length;
+            own(RunPart::compute, length);
         else if (running_[RunPart::optimizer] > 0)
-            own_us[RunPart::optimizer] += length;
+            own(RunPart::optimizer, length);
         else if (!first_.empty())
-            own_us[first_.begin()->second] += length;
+            own(first_.begin()->second, length);
         else if (running_[RunPart::memory] > 0)
-            own_us[RunPart::memory] += length;
+            own(RunPart::memory, length);
+    }
+    // Counts a time that ends now for a part.
+    void own(RunPart part, double length) {
+        own_us[part] += length;
+        if (bins_.empty()) return;
+        const double end = (now_ - begin_us_) / bin_us_, begin = std::max(0.0, end - length / bin_us_);
+        for (double at = begin; at < std::min(end, static_cast<double>(kBins));) {
+            const double next = std::min(end, std::floor(at) + 1);
+            bins_[static_cast<std::size_t>(at)][part] += static_cast<float>(next - at);
+            at = next;
+        }
     }
 
+    static constexpr int kBins = 65536;
     const std::vector<RunPart>& part_;
-    double now_ = 0;
+    double now_ = 0, begin_us_ = 0, bin_us_ = 1;
+    std::vector<EnumArray<RunPart, float>> bins_;  // the share of each that a part fills
     EnumArray<RunPart, int> running_{};
     std::set<std::pair<std::size_t, RunPart>> first_;  // communication that runs, in the order of its begin
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
+
+std::vector<PartSpan> Sweep::spans() const {
+    std::vector<PartSpan> out;
+    const double bin_s = bin_us_ / 1e6;
+    for (std::size_t i = 0; i < bins_.size(); ++i) {
+        const EnumArray<RunPart, float>& bin = bins_[i];
+        float filled = 0;
+        RunPart most = RunPart::idle;
+        for (const RunPart p : all_of<RunPart>()) {
+            filled += bin[p];
+            if (bin[p] > bin[most]) most = p;
+        }
+        if (most == RunPart::idle || bin[most] < 1 - filled) continue;
+        const double begin = static_cast<double>(i) * bin_s;
+        if (!out.empty() && out.back().part == most && out.back().end_s >= begin - bin_s / 2)
+            out.back().end_s = begin + bin_s;
+        else
+            out.push_back({begin, begin + bin_s, most});
+    }
+    return out;
+}
 
 }  // namespace
 
@@ -135,6 +178,11 @@ void GpuTime::split(const std::vector<RunPart>& part, RunFile& out) {
     std::sort(events_.begin(), events_.end(),
               [](const GpuEvent& a, const GpuEvent& b) { return a.begin_us < b.begin_us; });
     Sweep sweep(part);
+    if (const auto mark = std::min_element(marks_.begin(), marks_.end());
+        mark != marks_.end() && mark->second > mark->first)
+        sweep.watch(mark->first, mark->second);
+    else if (marks_.empty() && events_.back().begin_us > events_.front().begin_us)
+        sweep.watch(events_.front().begin_us, events_.back().begin_us + events_.back().length_us);
     std::size_t number = 0;
     for (const GpuEvent& e : events_) {
         sweep.begin(e, number++);
@@ -143,6 +191,7 @@ void GpuTime::split(const std::vector<RunPart>& part, RunFile& out) {
                 static_cast<float>(e.length_us / 1e6));
     }
     sweep.finish();
+    out.spans = sweep.spans();
     find_step(out);
     const double steps_us = 1e6 * static_cast<double>(out.steps);
     double busy = 0;

@@ -2,6 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
+#include "core/interop/fabric_text.h"
+#include "core/interop/import.h"
 #include "core/runs/dump_folder.h"
 #include "core/runs/gzip.h"
 #include "core/runs/values.h"
@@ -40,8 +43,27 @@ std::string dump_words() {
     return "this is a dump of PyTorch's flight recorder; `pentamesh hang` reads the folder in which it lies";
 }
 
-// Returns the begin of a text, unpacked; empty where it is damaged.
-std::string head_of(std::string_view text) {
+// Counts what is read of a file, and ends it where nobody waits for it any more.
+class WatchedFile : public std::filebuf {
+  public:
+    explicit WatchedFile(ReadWatch* watch) : watch_(watch) {}
+
+  protected:
+    std::streamsize xsgetn(char* to, std::streamsize most) override {
+        if (watch_ == nullptr) return std::filebuf::xsgetn(to, most);
+        if (watch_->cancelled) return 0;
+        const std::streamsize count = std::filebuf::xsgetn(to, most);
+        watch_->bytes += static_cast<std::uint64_t>(count);
+        return count;
+    }
+
+  private:
+    ReadWatch* watch_;
+};
+
+}  // namespace
+
+std::string unpacked_begin(std::string_view text) {
     constexpr std::size_t kHead = std::size_t{1} << 18U;
     std::istringstream in{std::string(text.substr(0, kHead))};
     UnpackedBytes bytes(in);
@@ -52,10 +74,18 @@ std::string head_of(std::string_view text) {
     }
 }
 
-}  // namespace
+std::string settings_words(const std::string& text) {
+    if (const auto fits = interop::guess_framework(text); !fits.empty())
+        return sentence("these are settings (",
+                        interop::kFrameworkNames[static_cast<std::size_t>(fits.front())],
+                        "), no file of a run; `pentamesh import` reads them");
+    if (interop::fabric_tool(text))
+        return "this is what a tool says of the fabric; `pentamesh import` and `pentamesh calibrate` read it";
+    return "";
+}
 
 std::optional<RunFileKind> run_file_kind(std::string_view begin) {
-    const std::string head = head_of(begin);
+    const std::string head = unpacked_begin(begin);
     const std::optional<RunFileKind> kind = kind_of(head);
     // Other JSON begins with a brace too.
     const bool trace = head.find("\"traceEvents\"") != std::string::npos || head.starts_with('[');
@@ -63,7 +93,7 @@ std::optional<RunFileKind> run_file_kind(std::string_view begin) {
 }
 
 std::string run_file_words(std::string_view text) {
-    if (is_dump_text(text) || is_dump_text(head_of(text))) return dump_words();
+    if (is_dump_text(text) || is_dump_text(unpacked_begin(text))) return dump_words();
     const std::optional<RunFileKind> kind = run_file_kind(text);
     if (!kind) return "";
     return std::string("this is ")
@@ -102,16 +132,22 @@ RunFile read_run_stream(std::istream& in, const std::string& name, const PartOfG
     return out;
 }
 
-RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part_of) {
+RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part_of, ReadWatch* watch) {
     std::error_code failed;
     if (!std::filesystem::is_regular_file(path, failed))
         throw Error(ErrorKind::io, path.string(), "", "there is no such file");
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw Error(ErrorKind::io, path.string(), "", "cannot be read");
+    WatchedFile file(watch);
+    if (file.open(path, std::ios::in | std::ios::binary) == nullptr)
+        throw Error(ErrorKind::io, path.string(), "", "cannot be read");
+    std::istream in(&file);
     try {
         return read_run_stream(in, path.filename().string(), part_of);
     } catch (const Error& e) {
-        throw Error(e.kind(), path.string(), "", e.message());
+        constexpr std::size_t kMostSettings = std::size_t{4} << 20U;
+        std::string text;
+        if (e.kind() == ErrorKind::invalid) static_cast<void>(try_read_file(path, kMostSettings, text));
+        const std::string words = settings_words(text);
+        throw Error(e.kind(), path.string(), "", words.empty() ? e.message() : words);
     }
 }
 

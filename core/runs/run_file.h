@@ -6,6 +6,7 @@
 #include "core/plan/names.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -83,9 +84,16 @@ struct RunCalls {
     std::vector<std::int64_t> numbers;  // of the calls; empty: they are matched by their order
 };
 
+// Is a time of one step that belongs to one part, from the step's begin.
+struct PartSpan {
+    double begin_s = 0, end_s = 0;
+    RunPart part = RunPart::idle;
+};
+
 struct WorkerSlowdown {
     std::int64_t dp = 0, stage = 0;
     double slowdown = 1;
+    double healthy_s = 0;  // the mean step if only this worker's operations took their ideal times
 };
 
 // Says how a run would go if workers were equally fast (core/runs/whatif.h).
@@ -98,6 +106,7 @@ struct WhatIf {
     std::vector<WorkerSlowdown> workers;                  // the slowest first
     std::size_t worst = 0;                                // that many of them are the worst 3 %
     double worst_share = 0, last_stage_share = 0;         // of the slowdown, which they explain
+    double spread = 0;  // of a worker's compute in a step, relative to the mean of its stage: its deviation
 };
 
 struct RunFile {
@@ -109,6 +118,7 @@ struct RunFile {
     double tokens_per_s_per_gpu = 0;  // 0: the file has seconds instead
     std::int64_t global_batch = 0;    // 0: it does not say
     EnumArray<RunPart, std::optional<PartTime>> parts;
+    std::vector<PartSpan> spans;  // of a trace's first step, without those that are idle; at most 65,536
     std::vector<RunGroup> groups;
     std::vector<RunCalls> calls;
     std::optional<WhatIf> whatif;
@@ -119,9 +129,16 @@ struct RunFile {
 using PartOfGroup =
     std::function<RunPart(const RunGroup& group, std::string_view collective, const RunFile& file)>;
 
+// Another thread sees here how far the reading of files is, and ends it.
+struct ReadWatch {
+    std::atomic<std::uint64_t> bytes = 0;  // that were read
+    std::atomic<bool> cancelled = false;   // a file then ends here
+};
+
 // Reads a file of any of these kinds, plain or gzip, by its content. Throws Error (io) where it cannot be
-// read, invalid with the reason where it is of another kind.
-[[nodiscard]] RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part_of);
+// read, invalid with the reason where it is of another kind; of settings it says what they are.
+[[nodiscard]] RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part_of,
+                                    ReadWatch* watch = nullptr);
 [[nodiscard]] RunFile read_run_stream(std::istream& in, const std::string& name, const PartOfGroup& part_of);
 
 // Says by its begin, packed or not, of which kind a file is; nullopt for logs, which have no such sign, and
@@ -130,6 +147,10 @@ using PartOfGroup =
 // Says what a file of a run is that is given where settings are expected, and which command reads it; empty
 // for all else, and for a log, which may say its settings. Never throws.
 [[nodiscard]] std::string run_file_words(std::string_view text);
+// Returns the begin of a text, unpacked where it is gzip; empty where it is damaged.
+[[nodiscard]] std::string unpacked_begin(std::string_view text);
+// Says what settings are that are given where a run is expected; empty for all else.
+[[nodiscard]] std::string settings_words(const std::string& text);
 
 // ---- the readers, one a kind: run_log.cpp, worker_timeline.cpp, kineto.cpp, inspector.cpp ----
 

@@ -4,6 +4,7 @@
 #include "core/runs/values.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace pentamesh::runs {
@@ -187,6 +188,54 @@ class Replay {
         }
         return sum / static_cast<double>(times_.seconds.size());
     }
+    // Returns the mean step if only one worker's times were ideal, for each: stage after stage of a replica.
+    std::vector<double> with_one_healthy() {
+        const std::size_t stages = times_.stages.size(), replicas = times_.replicas;
+        std::vector<double> mean(replicas * stages), mixed;
+        ready_.resize(replicas), seconds_.resize(replicas);
+        for (const auto& step : times_.seconds) {
+            for (std::size_t r = 0; r < replicas; ++r) {
+                operations_.run(step[r], end_, ready_[r]);
+                seconds_[r] = &step[r];
+            }
+            for (std::size_t r = 0; r < replicas; ++r) {
+                const std::vector<double> measured = ready_[r];
+                for (std::size_t s = 0; s < stages; ++s) {
+                    mixed = step[r];
+                    for (std::size_t i = 0; i < mixed.size(); ++i)
+                        if (operations_.stage[i] == s) mixed[i] = ideal_[i];
+                    operations_.run(mixed, end_, ready_[r]);
+                    seconds_[r] = &mixed;
+                    mean[r * stages + s] += end_of_step() / static_cast<double>(times_.seconds.size());
+                }
+                ready_[r] = measured;
+                seconds_[r] = &step[r];
+            }
+        }
+        return mean;
+    }
+
+    // Returns the deviation of a worker's compute in a step from the mean of its stage, relative to that.
+    [[nodiscard]] double spread() const {
+        const std::size_t stages = times_.stages.size();
+        std::vector<double> sum(stages), squares(stages), own(stages);
+        const double count = static_cast<double>(times_.seconds.size() * times_.replicas);
+        for (const auto& step : times_.seconds)
+            for (const std::vector<double>& replica : step) {
+                std::fill(own.begin(), own.end(), 0.0);
+                for (std::size_t i = 0; i < replica.size(); ++i)
+                    if (operations_.kind[i] <= Kind::backward_compute)
+                        own[operations_.stage[i]] += replica[i];
+                for (std::size_t s = 0; s < stages; ++s) sum[s] += own[s], squares[s] += own[s] * own[s];
+            }
+        double variance = 0;
+        for (std::size_t s = 0; s < stages; ++s)
+            if (sum[s] > 0) {
+                const double mean = sum[s] / count;
+                variance += std::max(0.0, squares[s] / count / (mean * mean) - 1);
+            }
+        return std::sqrt(variance / static_cast<double>(stages));
+    }
     [[nodiscard]] const Operations& operations() const { return operations_; }
 
   private:
@@ -263,10 +312,12 @@ WhatIf what_if(const WorkerTimes& times) {
         out.by_kind.emplace_back(n.name, replay.step(all, is) / out.ideal_s);
     }
     std::ranges::stable_sort(out.by_kind, std::greater{}, &std::pair<std::string, double>::second);
+    const std::vector<double> healthy = replay.with_one_healthy();
     for (std::size_t r = 0; r < times.replicas; ++r)
         for (std::size_t s = 0; s < stages; ++s)
             out.workers.push_back({static_cast<std::int64_t>(r), static_cast<std::int64_t>(s),
-                                   std::min(out.by_replica[r], out.by_stage[s])});
+                                   std::min(out.by_replica[r], out.by_stage[s]), healthy[r * stages + s]});
+    out.spread = replay.spread();
     std::ranges::stable_sort(out.workers, std::greater{}, &WorkerSlowdown::slowdown);
     constexpr double kWorst = 0.03;
     out.worst =

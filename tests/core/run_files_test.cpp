@@ -318,6 +318,11 @@ TEST_CASE("a worker timeline gives the published slowdowns") {
     CHECK(w.workers[0].dp == 1);
     CHECK(w.workers[0].stage == 3);
     CHECK(w.worst == 1);
+    // The share of the slowest worker was found by another replay: with its times ideal, that much is won.
+    CHECK((w.measured_s - w.workers[0].healthy_s) / (w.measured_s - w.ideal_s) == near(w.worst_share, 1e-9));
+    for (const WorkerSlowdown& worker : w.workers) CHECK(worker.healthy_s < 1.02 * w.measured_s);
+    CHECK(w.spread > 0.001);
+    CHECK(w.spread < 0.2);
 }
 
 TEST_CASE("what is no such file is refused by its name") {

@@ -95,7 +95,8 @@ TEST_CASE(
     CHECK(d.presets.has_own(PresetKind::cluster, "our-h100s"));
 }
 
-TEST_CASE("runs that are dropped open the calibration; a log without settings is a run of the open plan") {
+TEST_CASE(
+    "a table of runs that is dropped opens the calibration; then a log is added as a run of the open plan") {
     const auto folder = test::fresh_folder("calibrate-drop");
     Driver d("llama-3-8b-fsdp", {1280, 720}, 1, folder / "config", folder);
     const Plan before = d.plan();
@@ -104,20 +105,19 @@ TEST_CASE("runs that are dropped open the calibration; a log without settings is
                "[rank0]: step: 1  loss: 9  tps: 4,000\n[rank0]: step: 2  tps: 5,000\n"
                "[rank0]: step: 3  tps: 5,100\n");
     write_file((folder / "broken.txt").string(), "no runs at all\n");
-    d.shell.open_file(folder / "titan.log");
+    d.shell.open_file(folder / "runs.json");
     d.settle();
     REQUIRE(d.shell.calibration().open);
-    CHECK(d.shell.calibration().files[0].by_open_plan);
-    REQUIRE(d.shell.calibration().own.runs.size() == 1);
-    CHECK(d.shell.calibration().own.runs[0].plan.layout == before.layout);
-    d.shell.open_file(folder / "runs.json");
+    d.shell.open_file(folder / "titan.log");  // without the sheet it would stand next to the plan
     d.shell.open_file(folder / "broken.txt");
     d.settle();
     REQUIRE(d.shell.calibration().files.size() == 3);
-    CHECK(d.shell.calibration().own.runs.size() == 4);
+    REQUIRE(d.shell.calibration().own.runs.size() == 4);
+    CHECK(d.shell.calibration().files[1].by_open_plan);
+    CHECK(d.shell.calibration().own.runs[3].plan.layout == before.layout);
     CHECK(d.shell.calibration().files[2].wrong);
     REQUIRE(d.click("calibrate.remove", 2));
-    REQUIRE(d.click("calibrate.remove", 0));
+    REQUIRE(d.click("calibrate.remove", 1));
     CHECK(d.shell.calibration().own.runs.size() == 3);
     d.until([&] { return d.shell.calibration().done(); });
     REQUIRE(d.click("calibrate.use"));

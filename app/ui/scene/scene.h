@@ -22,6 +22,8 @@
 
 namespace pentamesh::ui {
 
+struct RealRun;
+
 struct Selection {
     GroupKind group = GroupKind::tp;
     bool all_axes = true;               // the mesh lights the groups of every axis, not only those of `group`
@@ -128,6 +130,7 @@ struct Scene {
     const PlanChange* change = nullptr;         // what the last edit changed, for a few seconds; null: none
     bool another_model = false;                 // A has another model than the plan
     bool has_before = false;                    // there is a plan before the last edit
+    const RealRun* run = nullptr;               // a real run of the plan; null: none
     bool asked = false;  // a question is open: figures of other plans than this one may
                          // be its answer
     std::span<const BetterLayout>

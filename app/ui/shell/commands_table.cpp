@@ -52,6 +52,7 @@ void Shell::make_file_commands() {
     add_review("file.review", "Export review…", "File", false);
     add_review("export.review", "Export review for a meeting…", "Export", true);
     sheets_.add_calibrate_command(commands_);
+    runs_.add_commands(commands_);
     for (const Presets::Entry& e : window_.presets.list(PresetKind::plan))
         add({.id = "preset." + e.id,
              .title = "Open preset: " + e.name + (e.broken.empty() ? "" : " (broken)"),

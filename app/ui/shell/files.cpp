@@ -41,8 +41,8 @@ std::string Files::plan_text() const {
     return write_plan(without_own_presets(window_.document.plan(), window_.presets));
 }
 
-Files::Files(Window& window, LessonDesk& desk, Sheets& sheets)
-    : window_(window), desk_(desk), sheets_(sheets) {
+Files::Files(Window& window, LessonDesk& desk, Sheets& sheets, RunDesk& runs)
+    : window_(window), desk_(desk), sheets_(sheets), runs_(runs) {
     if (window.host.config_folder.empty()) return;
     // A preset of the user's own may be gone when the plan is looked for.
     const auto text = [&presets = window.presets](const Plan& p) {
@@ -124,8 +124,9 @@ void Files::load(const fs::path& path) {
         desk_.open(file);
         return;
     }
+    if (!sheets_.calibrates() && is_run_place(file)) return runs_.add(file);
     const std::string text = read_file(file);
-    // Measured runs are added to the sheet of calibration; so is every file while that sheet is open.
+    // Tables of runs are added to the sheet of calibration; so is every file while that sheet is open.
     if (sheets_.calibrates() || is_measured_text(text)) {
         sheets_.add_runs(file);
         return;

@@ -6,6 +6,7 @@
 #include "app/ui/shell/incoming.h"
 #include "app/ui/shell/lesson_desk.h"
 #include "app/ui/shell/recovery.h"
+#include "app/ui/shell/run_desk.h"
 #include "app/ui/shell/sheets.h"
 #include "app/ui/shell/window.h"
 
@@ -19,9 +20,9 @@ namespace pentamesh::ui {
 
 class Files {
   public:
-    Files(Window& window, LessonDesk& desk, Sheets& sheets);
+    Files(Window& window, LessonDesk& desk, Sheets& sheets, RunDesk& runs);
 
-    // Opens a file: a plan, a config.json, a picture with a plan inside, settings, measured runs or a lesson.
+    // Opens a file: a plan, a config.json, a picture with a plan inside, settings, a real run or a lesson.
     // Throws an error if it is something else.
     void load(const std::filesystem::path& path);
     void open(const std::filesystem::path& path);  // the same; an error is said
@@ -67,6 +68,7 @@ class Files {
     Window& window_;
     LessonDesk& desk_;
     Sheets& sheets_;
+    RunDesk& runs_;
     std::unique_ptr<Recovery> recovery_;   // null: nothing is remembered
     std::vector<std::string> left_names_;  // of the plans in left()
 

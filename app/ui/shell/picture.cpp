@@ -67,6 +67,7 @@ void draw_sheet(Ui& ui, Window& window, ViewId view, const PictureRequest& reque
 Screen screen_of(const PictureRequest& request, const Plan& plan, const Evaluation& evaluation) {
     if (request.screen) {
         Screen screen = *request.screen;
+        if (request.run) screen.run = request.run;
         stand_still(screen.views);
         return screen;
     }
@@ -76,6 +77,7 @@ Screen screen_of(const PictureRequest& request, const Plan& plan, const Evaluati
     if (request.group) screen.selection.choose(*request.group);
     screen.hidden_answer = request.hidden_answer;
     screen.task = request.task;
+    screen.run = request.run;
     screen.views.mesh.plain = request.uncolored;
     if (const auto view = view_named(request.view); view && !request.page.empty())
         show_named_page(screen.views, *view, request.page);

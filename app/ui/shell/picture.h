@@ -4,6 +4,7 @@
 
 #include "app/ui/shell/shell.h"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,12 +33,13 @@ struct PictureRequest {
     std::int64_t rank = -1;                     // shown as selected
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes
     std::optional<GroupKind> group{};           // the highlighted axis; none: all
-    std::vector<Plan> compared{};      // of a picture of Compare: A, then C, D ...; the plan itself is B
-    HiddenAnswer hidden_answer{};      // of a question next to the picture; a screen has its own
-    std::optional<LessonTask> task{};  // next to the picture: advice keeps to what it allows
-    bool uncolored = false;            // the mesh without the colours of groups
-    Page* onto = nullptr;              // drawn on what it has open, and no bytes are given back
-    bool* fits = nullptr;              // gets whether it has room for all; without room nothing is drawn
+    std::vector<Plan> compared{};          // of a picture of Compare: A, then C, D ...; the plan itself is B
+    HiddenAnswer hidden_answer{};          // of a question next to the picture; a screen has its own
+    std::optional<LessonTask> task{};      // next to the picture: advice keeps to what it allows
+    bool uncolored = false;                // the mesh without the colours of groups
+    Page* onto = nullptr;                  // drawn on what it has open, and no bytes are given back
+    bool* fits = nullptr;                  // gets whether it has room for all; without room nothing is drawn
+    std::shared_ptr<const RealRun> run{};  // of the plan; a screen has its own
     std::optional<Screen> screen;  // drawn as it stands there: its selection, theme and the views' own states
 };
 // Returns the bytes of a PNG, SVG or PDF file, by the ending, with the plan inside. Throws an error for a

@@ -22,8 +22,8 @@ constexpr double kPast_s = 0.05;  // behind the time for which a frame is drawn
 }  // namespace
 
 Shell::Shell(const Presets& presets, Plan plan, Host host)
-    : window_(presets, std::move(plan), std::move(host)), desk_(window_), sheets_(window_),
-      files_(window_, desk_, sheets_), dialogs_(window_, files_), menus_(window_, commands_),
+    : window_(presets, std::move(plan), std::move(host)), desk_(window_), sheets_(window_), runs_(window_),
+      files_(window_, desk_, sheets_, runs_), dialogs_(window_, files_), menus_(window_, commands_),
       decider_(window_) {
     connect();
     if (!window_.host.config_folder.empty()) {
@@ -53,6 +53,7 @@ void Shell::connect() {
     dialogs_.when_picked(DialogKind::open, [this](const Path& path) { files_.load(path); });
     dialogs_.when_picked(DialogKind::save, [this](const Path& path) { files_.save(path); });
     dialogs_.when_picked(DialogKind::runs, [this](const Path& path) { sheets_.add_runs(path); });
+    dialogs_.when_picked(DialogKind::run, [this](const Path& path) { runs_.add(path); });
     dialogs_.when_picked(DialogKind::settings,
                          [this](const Path& path) { sheets_.save_settings_text(path); });
     dialogs_.when_picked(DialogKind::table, [this](const Path& path) {
@@ -199,6 +200,7 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         dialogs_.update();
     });
     window_.guarded("The calibration", [&] { sheets_.update(); });
+    window_.guarded("The run", [&] { runs_.update(); });
     keep_settings(info);
     if (!window_.peeks) files_.keep_unsaved();
 }

@@ -12,6 +12,7 @@
 #include "app/ui/shell/lesson_desk.h"
 #include "app/ui/shell/menu_bar.h"
 #include "app/ui/shell/opening.h"
+#include "app/ui/shell/run_desk.h"
 #include "app/ui/shell/sheets.h"
 #include "app/ui/shell/window.h"
 
@@ -74,7 +75,7 @@ class Shell {
     [[nodiscard]] Selection& selection() { return redrawn(window_.selection); }
     [[nodiscard]] const ViewStates& views() const { return window_.views; }
     [[nodiscard]] bool works_beside() const {
-        return decider_.works() || dialogs_.works() || sheets_.works();
+        return decider_.works() || dialogs_.works() || sheets_.works() || runs_.works();
     }
     [[nodiscard]] const CalibrateSheetState& calibration() const { return sheets_.calibration(); }
     [[nodiscard]] Screen screen() const { return window_.screen(); }
@@ -110,6 +111,7 @@ class Shell {
     std::vector<Command> commands_;
     LessonDesk desk_;
     Sheets sheets_;
+    RunDesk runs_;
     Files files_;
     Dialogs dialogs_;
     MenuBar menus_;

@@ -318,6 +318,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     const bool show_right = !one && (width >= 940 || desk_.lesson().open) && !alone;
     desk_.lesson().plan_hidden = desk_.lesson().open && !show_left && side() != SidePane::plan;
     if (alone) draw_side_strip(ui, room.cut_top(32));
+    const Rect run = runs_.shown() ? room.cut_top(32) : Rect{};
     Rect left, right;
     if (show_left && width >= kOnePane) {
         const float wide = panel_width(window_.settings.left, width, kLeastLeft, 296);
@@ -360,6 +361,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
             draw_verdict_band(ui, band, scene,
                               window_.hidden_answer.covers_figures || window_.hidden_answer.hides(),
                               measured_of(window_));
+    if (run.h > 0) runs_.draw(ui, run);
     if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
         draw_status(ui, status, scene, window_.evaluate_s, &inspector_, window_.hidden_answer.covers_figures,

@@ -55,11 +55,12 @@ Scene Window::scene(Hover& next) {
             .time_cursor_s = views.timeline.cursor_s,
             .shown_timeline = views.timeline.current(evaluation, evaluated),
             .glossary = &glossary,
+            .run = real_run.get(),
             .asked = hidden_answer.hides()};
 }
 
 Screen Window::screen() const {
-    return {views, selection, settings, full, document.revision(), hidden_answer, task};
+    return {views, selection, settings, full, document.revision(), hidden_answer, task, real_run};
 }
 
 void Window::show(const Screen& screen) {
@@ -74,6 +75,7 @@ void Window::show(const Screen& screen) {
     full = screen.full;
     hidden_answer = screen.hidden_answer;
     task = screen.task;
+    real_run = screen.run;
     document.continue_after(screen.revision);  // what the views keep is made anew
     replaced = true;
     evaluate();

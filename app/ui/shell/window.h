@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ enum class DialogKind : std::uint8_t {
     handout,        // of the open lesson
     results,        // a picture of the tasks that are done
     runs,           // measured runs, to calibrate from
+    run,            // files of a real run of the plan
     settings,
     close,
     recover,
@@ -58,6 +60,7 @@ struct Screen {
     std::uint64_t revision = 0;        // of the plan that `views` keeps things of
     HiddenAnswer hidden_answer{};      // of a question that is open
     std::optional<LessonTask> task{};  // that is open
+    std::shared_ptr<const RealRun> run{};
 };
 
 // A task for the time between this frame and the next. `what` names it in an error message.
@@ -94,6 +97,7 @@ struct Window {
     SelectedThings selected;  // the meaning of the selection's numbers in the evaluated plan
     Hover hover;
     HostNames host_names;
+    std::shared_ptr<const RealRun> real_run;  // of the plan; null: none
 
     ViewStates views;
     std::optional<ViewId> full;                                // the view that fills the window

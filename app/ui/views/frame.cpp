@@ -104,9 +104,11 @@ void draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, View
     const auto i = static_cast<std::size_t>(view);
     const ViewEntry& entry = view_of(view);
     int& part = states.data_part[i];
-    if (!entry.data_parts.empty() && (scene.evaluation.valid || entry.data_void)) {
-        const Rect place = head_place(head_row, room, segments_width(ui, entry.data_parts));
-        const int picked = ui.segments("data.part", place, entry.data_parts, part);
+    const auto parts = entry.data_parts.first(entry.data_parts.size() - (scene.run ? 0 : entry.run_parts));
+    if (part >= std::max(1, static_cast<int>(parts.size()))) part = 0;
+    if (!parts.empty() && (scene.evaluation.valid || entry.data_void)) {
+        const Rect place = head_place(head_row, room, segments_width(ui, parts));
+        const int picked = ui.segments("data.part", place, parts, part);
         if (picked != part) part = picked, states.tables[i] = {};
     }
     const auto make = [&] { return data_of(scene, view, states); };

@@ -11,7 +11,7 @@ constexpr std::string_view kShardsPages[] = {"parameters", "gradients", "optimiz
                                              "loaf",       "dp alone",  "zero alone", "fsdp alone",
                                              "tp alone",   "cp alone",  "pp alone",   "ep alone"};
 constexpr std::string_view kMapPagesSaved[] = {"axes", "names", "wires", "choose", "tables", "compact"};
-constexpr std::string_view kCommPages[] = {"calls", "heat", "ring"};
+constexpr std::string_view kCommPages[] = {"calls", "heat", "ring", "measured"};
 constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone",
                                             "tp alone", "cp alone", "ep alone"};
 

@@ -21,12 +21,13 @@ constexpr KeyHelp kSearchKeys[] = {{"click, Shift+click", "open a layout of the 
 constexpr KeyHelp kScaleKeys[] = {{"click", "make a value of the chart the plan's"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
 
-constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds"};
+constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds", "the run"};
 constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
 constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved", "ZeRO 0 to 3"};
 constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
-constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call"};
-constexpr std::string_view kStepTables[] = {"time", "rates", "constants", "software", "sensitivity"};
+constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call", "measured"};
+constexpr std::string_view kStepTables[] = {"time",        "rates",    "constants", "software",
+                                            "sensitivity", "measured", "workers"};
 constexpr std::string_view kSearchTables[] = {"results", "rejected"};
 constexpr std::string_view kScaleTables[] = {"points", "what turns"};
 constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path"};
@@ -63,6 +64,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      },
      .data = [](const Scene& scene, const ViewStates&, int part) { return mesh_data(scene, part); },
      .data_parts = kMeshTables,
+     .run_parts = 1,
      .data_follows_plan = true,
      .draws_void = true,
      .pages = {3, [](const ViewStates& s) { return s.mesh.folds  ? 2
@@ -171,7 +173,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      },
      .data = [](const Scene& scene, const ViewStates&, int part) { return comm_data(scene, part); },
      .data_parts = kCommTables,
-     .pages = {CommViewState::kRing + 1, [](const ViewStates& s) { return s.comm.part; },
+     .run_parts = 1,
+     .pages = {CommViewState::kMeasured + 1, [](const ViewStates& s) { return s.comm.part; },
                [](ViewStates& s, int page) { s.comm.part = page; }},
      .pick_row = pick_operation},
     {.id = ViewId::tensors,
@@ -201,8 +204,9 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      },
      .data = [](const Scene& scene, const ViewStates& s, int part) { return step_data(scene, s.step, part); },
      .data_parts = kStepTables,
+     .run_parts = 2,
      .draws_void = true,
-     .pages = {StepViewState::kSoftware + 1, [](const ViewStates& s) { return s.step.part; },
+     .pages = {StepViewState::kMeasured + 1, [](const ViewStates& s) { return s.step.part; },
                [](ViewStates& s, int page) {
                    s.step.part = page;
                }}},  // its constants can be edited all the same

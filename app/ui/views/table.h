@@ -94,6 +94,7 @@ struct ViewEntry {
     // Returns one of the tables below for "Show as data".
     Table (*data)(const Scene& scene, const ViewStates& states, int part);
     std::span<const std::string_view> data_parts = {};  // its tables' names; none: it has one
+    std::size_t run_parts = 0;       // the last of them are of a real run: there are none without one
     bool data_follows_plan = false;  // the tables follow only from the evaluation, not from the selection
     bool draws_void = false;         // draws a plan with errors itself; else the reason stands in its place
     bool data_void = false;          // its tables say something of a plan with errors too

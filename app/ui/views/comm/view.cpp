@@ -3,12 +3,17 @@
 #include "app/ui/views/comm/view.h"
 
 #include "app/tables/comm.h"
+#include "app/tables/measured.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
+#include "app/ui/scene/real_run.h"
 #include "app/ui/scene/view_head.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -62,19 +67,49 @@ std::string remark(const Scene& scene) {
     return s;
 }
 
+// Returns what a run says of its calls; null where it says nothing.
+const runs::Measured* measured_calls(const Scene& scene) {
+    const runs::Measured* const m = scene.run != nullptr ? scene.run->measured.get() : nullptr;
+    return m != nullptr && !m->collectives.empty() ? m : nullptr;
+}
+
+void draw_measured_calls(Ui& ui, Rect room, const runs::Measured& m, CommViewState& state) {
+    std::string words;
+    for (const std::string& w : link_words(m)) words += (words.empty() ? "" : " ") + w;
+    const bool waits = std::any_of(m.collectives.begin(), m.collectives.end(),
+                                   [](const runs::CollectiveRow& r) { return !r.transfer_s; });
+    if (waits)
+        words += (words.empty() ? "" : " ")
+                 + std::string("Where no transfer stands the time holds the wait for the last rank: the wire "
+                               "may be faster than that.");
+    put_paragraph(ui, room, words, ui.small(), 17, 6);
+    draw_table(ui, "comm.measured", room,
+               columns_of(measured_collectives_table(m),
+                          {"axis", "ranks", "collective", "bytes", "calls", "median_s", "transfer_s",
+                           "predicted_s", "measured_gb_per_s", "assumed_gb_per_s", "last_to_arrive"}),
+               state.measured);
+}
+
 void draw_picture(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::uint64_t revision) {
     switch (state.part) {
     case CommViewState::kHeat: draw_heat(ui, room, scene, state.heat, revision); break;
     case CommViewState::kRing: draw_ring(ui, room, scene, state.ring, revision); break;
+    case CommViewState::kMeasured:
+        if (const runs::Measured* m = measured_calls(scene)) draw_measured_calls(ui, room, *m, state);
+        break;
     default: draw_comm_flow(ui, room, scene, state.width); break;
     }
 }
 
 // Draws the switch of the pictures, and that of the bands' width where they are shown.
-void draw_switches(Ui& ui, Rect& head_row, Rect& room, CommViewState& state) {
-    static constexpr std::string_view kParts[] = {"where it goes", "who to whom", "one call"};
+void draw_switches(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, CommViewState& state) {
+    static constexpr std::array<std::string_view, 4> kAllParts{"where it goes", "who to whom", "one call",
+                                                               "measured"};
+    const bool measured = measured_calls(scene) != nullptr;
+    const auto labels = std::span(kAllParts).first(measured ? 4 : 3);
+    if (!measured && state.part == CommViewState::kMeasured) state.part = CommViewState::kCalls;
     static constexpr std::string_view kWidths[] = {"time", "bytes"};
-    const float parts = segments_width(ui, kParts, 0, state.part),
+    const float parts = segments_width(ui, labels, 0, state.part),
                 widths = segments_width(ui, kWidths, 0, static_cast<int>(state.width));
     const bool both = state.part == CommViewState::kCalls && head_row.w > parts + widths + 60;
     Rect place = head_place(head_row, room, parts + (both ? widths + 12 : 0.0f));
@@ -82,7 +117,7 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, CommViewState& state) {
         state.width = static_cast<FlowWidth>(
             ui.segments("comm.width", place.cut_right(widths), kWidths, static_cast<int>(state.width)));
     if (both) place.cut_right(12);
-    state.part = ui.segments("comm.part", place, kParts, state.part);
+    state.part = ui.segments("comm.part", place, labels, state.part);
 }
 
 }  // namespace
@@ -96,7 +131,7 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
         return;
     }
     const bool tall = room.h >= kTall && room.w >= kMiddle;
-    draw_switches(ui, head_row, room, state);
+    draw_switches(ui, head_row, room, scene, state);
     head_sentence(ui, head_row, room, headline(scene), 120);
     if (tall) {
         ui.canvas().text_in(room.cut_top(18), remark(scene), ui.small());
@@ -126,6 +161,10 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
 Table comm_data(const Scene& scene, int part) {
     const Plan& plan = scene.plan;
     const Evaluation& e = scene.evaluation;
+    if (part == CommViewState::kMeasured) {
+        const runs::Measured* m = measured_calls(scene);
+        return m != nullptr ? measured_collectives_table(*m) : Table{};
+    }
     if (part == CommViewState::kHeat)
         return traffic_table(traffic_matrix(plan, e, scene.selection.group, kMostTableBlocks));
     if (part == CommViewState::kRing) return phases_table(plan, e, std::max(scene.selection.operation, 0));

@@ -1,8 +1,10 @@
 // The view Mesh draws every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/views/mesh/view.h"
 #include "app/tables/comm.h"
+#include "app/tables/hang.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/blame_panel.h"
+#include "app/ui/scene/real_run.h"
 #include "app/ui/views/mesh/mesh_camera.h"
 #include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_fold.h"
@@ -12,6 +14,7 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/mesh/mesh_pods.h"
 #include "app/ui/views/mesh/mesh_ribbon.h"
+#include "app/ui/views/mesh/mesh_run.h"
 #include "app/ui/views/mesh/mesh_tiles.h"
 #include "core/mesh/places.h"
 #include "core/plan/order_presets.h"
@@ -44,6 +47,7 @@ std::optional<std::int64_t> parse_rank(std::string text) {
 }
 
 MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {
+    if (shows_hang(scene, state)) return hang_caption(scene);
     if (!scene.evaluation.valid)
         return {shows_groups(scene) ? mesh_caption(scene).bold : "No groups: the plan has errors.",
                 first_error(scene.evaluation.problems)};
@@ -63,7 +67,7 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
     Canvas& c = ui.canvas();
     constexpr float kLine = 18, kGap = 6;
     Rect line{room.x, room.y, room.w - kept, 20};
-    if (scene.evaluation.valid && !state.failure && shows_activity(scene)) {
+    if (scene.evaluation.valid && !state.failure && !shows_hang(scene, state) && shows_activity(scene)) {
         activity_caption(ui, line, scene);
         room.cut_top(20);
         return;
@@ -123,6 +127,7 @@ void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
 // Says which parts of the mesh a frame draws.
 struct Drawn {
     bool plain = false;     // without anything that tells groups
+    bool run = false;       // cells say what their ranks do in a run that hangs
     bool activity = false;  // cells say who works, instead of who talks to whom
     bool all = false;       // cells are cards, and every group of every axis is drawn about them
     LitGroups lit{};
@@ -131,7 +136,8 @@ struct Drawn {
 };
 
 Drawn drawn_of(const Theme& theme, const Scene& scene, const MeshViewState& state) {
-    Drawn d{.plain = state.plain || !shows_groups(scene)};
+    Drawn d{.plain = state.plain || !shows_groups(scene), .run = shows_hang(scene, state)};
+    d.plain = d.plain || d.run;
     d.activity = scene.evaluation.valid && !d.plain && shows_activity(scene);
     d.lit = lit_groups(theme, scene);
     d.all = scene.selection.all_axes && !d.lit.shown;
@@ -209,12 +215,14 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
             if (!drawn.still()) draw_links(ui, m, scene, axis, false);
         }
     if (state.camera.zoom == 1) c.frame(state.enlarged.inset(-2), theme.text, 1, 1);
-    if (!drawn.still() || drawn.lit.shown)
+    if (drawn.run)
+        draw_hang(ui, m, scene);
+    else if (!drawn.still() || drawn.lit.shown)
         draw_cards(ui, m, scene, grid,
                    drawn.plain       ? Cards::ranks
                    : drawn.lit.shown ? Cards::lit
                                      : Cards::all);
-    if (!drawn.plain) draw_selected(c, theme, scene, cells);
+    if (!drawn.plain || drawn.run) draw_selected(c, theme, scene, cells);
 }
 
 // The ground is drawn with the words, which stay while the mouse moves; what a camera moves is drawn anew.
@@ -266,7 +274,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
         if (!ground_is_kept(state)) draw_ground(ui, place, scene, state, drawn);
         draw_over(ui, place, scene, state, drawn);
         draw_outlined(ui, state, grid);
-        if (!drawn.plain) draw_ranks(c, ui.theme(), scene.selection, grid);
+        if (!drawn.plain || drawn.run) draw_ranks(c, ui.theme(), scene.selection, grid);
     });
     if (!drawn.plain && state.camera.zoom == 1) {
         const float below =
@@ -276,7 +284,8 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     }
     if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
-        ui.tooltip(drawn.plain  // where it stands, not whom it talks to
+        ui.tooltip(drawn.run ? hang_tooltip(scene, under)
+                   : drawn.plain  // where it stands, not whom it talks to
                        ? "rank " + thousands(under) + "\n" + place_of(scene.plan.cluster, under)
                        : rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));
     }
@@ -354,8 +363,10 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
     state.field = state.cells = state.second_cells = state.enlarged = state.still = {};
     state.ladder = {};
     constexpr float kSecond = 222;
-    const bool second = !ui.state().for_picture && !state.folds && room.w > 640 && room.h > 200;
-    const float switches = switch_width(ui, scene);
+    if (has_hang(scene)) run_switch(ui, head_row, state);
+    const bool run = shows_hang(scene, state);
+    const bool second = !ui.state().for_picture && !run && !state.folds && room.w > 640 && room.h > 200;
+    const float switches = run ? 0 : switch_width(ui, scene);
     Rect spare;  // where the field may stand, so that the words below have their line for themselves
     if (switches + (second ? kSecond : 0) > head_row.w && room.h > 120) {
         spare = head_row;
@@ -370,24 +381,26 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
         spare = head_row;
         spare.cut_left(switches);
     }
-    axis_switch(ui, head_row, scene, state);
+    if (!run) axis_switch(ui, head_row, scene, state);
     next_axis(scene);
     const float kept = state.folds ? 0 : place_field(ui, room, spare, scene, state);
     if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
         ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
         return edit;
     }
-    if (state.folds && !state.plain) {
+    if (state.folds && !state.plain && !run) {
         draw_ribbon(ui, room, scene, pinned);
         return edit;
     }
-    const bool both = state.second >= 0 && room.w > 640 && state.other->evaluation.mesh.world > 0;
+    const bool both = !run && state.second >= 0 && room.w > 640 && state.other->evaluation.mesh.world > 0;
     if (!both) {
         caption(ui, room, kept, scene, state);
         room.cut_top(4);
         state.still = room;
-        state.cells =
-            state.plain || !shows_groups(scene) ? room : draw_around(ui, room, scene, state, loads, edit);
+        state.cells = run ? draw_hang_list(ui, room, scene, state)
+                      : state.plain || !shows_groups(scene)
+                          ? room
+                          : draw_around(ui, room, scene, state, loads, edit);
         if (!ground_is_kept(state)) return edit;
         const Drawn drawn = drawn_of(ui.theme(), scene, state);
         const MeshLayout& layout = layout_for(state, state.cells, scene, ui.canvas().scale());
@@ -430,6 +443,7 @@ Table mesh_data(const Scene& scene, int part) {
     static constexpr auto kAxes =
         std::to_array<GroupKind>({GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate,
                                   GroupKind::pp, GroupKind::ep});
+    if (part == 3) return has_hang(scene) ? hang_table(*scene.run->hang) : Table{};
     const std::vector<GroupKind> kinds = kinds_of(scene.evaluation);
     if (part == 0)  // five rows, and experts'
         return without(groups_table(scene.plan, scene.evaluation,

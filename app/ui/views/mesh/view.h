@@ -4,6 +4,7 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/kept.h"
+#include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/other_plan.h"
 #include "app/ui/scene/scene.h"
@@ -47,6 +48,8 @@ struct MeshViewState {
     bool failure = false;  // a click picks a node that is lost
     std::int64_t lost_node = -1;
     std::string go_to;  // typed rank
+    bool shows_run = true;  // where a run hangs: who is to blame, instead of the groups
+    ScrollState run_list;
     // A lesson sets these: ranks outlined; one that a question is about; cells without colours that would
     // answer it.
     std::vector<std::int64_t> outlined;

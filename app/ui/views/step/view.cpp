@@ -138,17 +138,21 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     const Rect whole{room.x, head_row.y, room.w, room.bottom() - head_row.y};  // with its tabs and switches
     const bool space = state.part == StepViewState::kStragglers && takes_space(ui, whole, scene);
     const bool tall = room.h >= kTall;
-    constexpr auto kBelow = std::span(kStepPages).subspan(1);  // all but the time
+    const auto pages = std::span(kStepPages).first(kStepPages.size() - (has_measured(scene) ? 0 : 1));
+    const auto below_time = pages.subspan(1);
+    if (state.part >= static_cast<int>(pages.size())) state.part = StepViewState::kTime;
     std::optional<PlanEdit> edit;
     const auto switch_below = [&](Rect row) {
         const int below = std::max(state.part, static_cast<int>(StepViewState::kRuns));
-        const int picked =
-            ui.segments("step.part_below", row.cut_left(std::min(440.0f, row.w)), kBelow, below - 1) + 1;
+        const int picked = ui.segments("step.part_below",
+                                       row.cut_left(std::min(has_measured(scene) ? 540.0f : 440.0f, row.w)),
+                                       below_time, below - 1)
+                           + 1;
         if (picked != below) state.part = picked;
     };
     if (!tall) {
-        const Rect place = head_place(head_row, room, segments_width(ui, kStepPages, 288, state.part));
-        state.part = ui.segments("step.view", place, kStepPages, state.part);
+        const Rect place = head_place(head_row, room, segments_width(ui, pages, 288, state.part));
+        state.part = ui.segments("step.view", place, pages, state.part);
     }
     if (scene.evaluation.valid && scene.evaluation.step) {
         const Step& s = *scene.evaluation.step;
@@ -177,7 +181,8 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     }
     const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
     // Runs and stragglers compare figures of the plan with others: a plan with errors has no figures.
-    if (!valid && part != StepViewState::kConstants && part != StepViewState::kSoftware) {
+    if (!valid && part != StepViewState::kMeasured && part != StepViewState::kConstants
+        && part != StepViewState::kSoftware) {
         c.paragraph(room, "— There is no step to set beside others.", ui.style(13, Tone::secondary), 20);
         return edit;
     }
@@ -185,6 +190,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     case StepViewState::kTime: draw_time(ui, room, scene, state); break;
     case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); break;
     case StepViewState::kStragglers: edit = draw_stragglers(ui, room, scene, state.stragglers, space); break;
+    case StepViewState::kMeasured: edit = draw_measured(ui, room, scene, state); break;
     case StepViewState::kSoftware: draw_software(ui, room, scene, state.software, revision); break;
     case StepViewState::kSensitivity: edit = draw_tornado(ui, room, state.tornado, revision); break;
     default: edit = draw_constants(ui, room, scene, state.constants, revision); break;
@@ -193,6 +199,8 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
 }
 
 Table step_data(const Scene& scene, const StepViewState& state, int part) {
+    if (part >= StepViewState::kMeasuredTable)
+        return measured_data(scene, part > StepViewState::kMeasuredTable);
     if (part < 2 && !scene.evaluation.step) return {};
     if (part == 0) return step_table(*scene.evaluation.step);
     if (part == 1)

@@ -9,6 +9,11 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
+
+namespace pentamesh::runs {
+struct RunFile;
+}  // namespace pentamesh::runs
 
 namespace pentamesh::ui {
 
@@ -22,6 +27,13 @@ void draw_labels(Ui& ui, Rect labels, const RowPlace& rows, Scene& scene, Timeli
 // is, and the values, are written above it.
 void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const TimeScale& scale,
                        TimelineViewState& state, bool labelled);
+
+// Returns the files of a real run that say how long a step was: each has a row below those of the plan.
+[[nodiscard]] std::vector<const runs::RunFile*> measured_files(const Scene& scene);
+inline constexpr float kMeasuredRow = 22;
+// Draws those rows on the plan's axis of time: what a trace was busy with, or a log's sums one after another.
+void draw_measured_rows(Ui& ui, Rect labels, Rect rows, const std::vector<const runs::RunFile*>& files,
+                        const TimeScale& scale);
 
 [[nodiscard]] std::string op_tooltip(const Timeline& t, const ShownTimeline& shown, std::size_t i);
 [[nodiscard]] std::string run_tooltip(const Block& b);

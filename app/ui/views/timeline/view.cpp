@@ -10,6 +10,7 @@
 #include "app/ui/views/timeline/timeline_rows.h"
 #include "core/pipeline/timeline_walk.h"
 #include "core/plan/names.h"
+#include "core/runs/run_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -253,6 +254,7 @@ double update_shown_lines(const Scene& scene, bool second, TimelineViewState& st
                    state.second_shown);
         whole = std::max(whole, state.second_shown->whole_s(state.other->evaluation));
     }
+    for (const runs::RunFile* file : measured_files(scene)) whole = std::max(whole, file->step_s);
     if (state.to_s > whole) state.from_s = state.to_s = 0;
     if (state.cursor_s > whole) state.cursor_s = -1;
     return whole;
@@ -381,13 +383,20 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
     const auto devices = static_cast<int>(t.device.size());
 
     TimelineAreas areas = find_areas(ui, room, tall, second, scene, state);
+    const std::vector<const runs::RunFile*> files = measured_files(scene);
+    if (!files.empty()) {
+        areas.plot.cut_bottom(
+            std::min(areas.plot.h / 2, kMeasuredRow * static_cast<float>(files.size()) + 6));
+        areas.row_h = std::clamp(areas.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
+    }
     state.scroll -= ui.take_wheel(areas.labels) * std::max(16.0f, areas.row_h * 3);
     const float content = areas.row_h * static_cast<float>(devices);
     state.scroll = std::clamp(state.scroll, 0.0f, std::max(0.0f, content - areas.plot.h));
     play(ui, whole, state);
     const bool zoomed = state.to_s > state.from_s;
     const TimeScale all{state.from_s, zoomed ? state.to_s : ui.kept_scale("timeline.end", whole), areas.plot};
-    if (const TimelineWindows* windows = windows_of(ui, areas, whole, tall && piped && !second, scene, state))
+    if (const TimelineWindows* windows =
+            windows_of(ui, areas, whole, tall && piped && !second && files.empty(), scene, state))
         draw_windows(ui, areas, TimelineWindows(*windows), whole, scene, state);
     else if (!draw_window(ui, areas, all, 0, whole, state.blocks, scene, state))
         state.hovered = -1;
@@ -395,6 +404,12 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
         draw_moved_end(ui, *was, whole, all);
     if (second) draw_second(ui, areas.second, areas.labels.w, scene, state, all.from_s, all.to_s);
     const RowPlace rows{areas.plot, areas.row_h, state.scroll};
+    if (!files.empty()) {
+        const float y = areas.plot.y + std::min(areas.plot.h, areas.row_h * static_cast<float>(devices)) + 4;
+        draw_measured_rows(ui, areas.labels,
+                           {areas.plot.x, y, areas.plot.w, kMeasuredRow * static_cast<float>(files.size())},
+                           files, all);
+    }
     draw_labels(ui, areas.labels, rows, scene, state);
     areas.legend.cut_left(areas.labels.w);
     timeline_legend(ui, areas.legend, scene, state, areas.row_h, true);

@@ -1,0 +1,30 @@
+// Holds what a real run left behind, as it stands next to the open plan.
+#pragma once
+
+#include "app/ui/kit/theme.h"
+#include "core/runs/hang_run.h"
+#include "core/runs/measured.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pentamesh::ui {
+
+// Parts have the colours that they have in the predicted step; what no axis has is grey.
+[[nodiscard]] Color color_of(const Theme& theme, runs::RunPart part);
+
+struct RealRun {
+    std::string name;                           // of its files: "dumps", "train.log and 2 files"
+    std::shared_ptr<const runs::HangRun> hang;  // null: there are no dumps
+    std::vector<runs::RunFile> files;           // traces, logs, timelines
+    // Compares the files with the plan of this revision; null while that is worked out.
+    std::shared_ptr<const runs::Measured> measured;
+    std::uint64_t measured_of = 0;
+
+    // Returns one line: the verdict, or where the difference sits.
+    [[nodiscard]] std::string words() const;
+};
+
+}  // namespace pentamesh::ui

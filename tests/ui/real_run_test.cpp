@@ -1,0 +1,222 @@
+// Tests a real run in the window: dumps and measured files are dropped or opened, read in the background, and
+// shown on the mesh and next to the predicted step. Real files: tests/golden/runs, tests/golden/measured.
+#include "app/ui/shell/picture.h"
+#include "app/ui/shell/run_reading.h"
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/io/plan_json.h"
+#include "tests/folder.h"
+#include "tests/near.h"
+#include "tests/ui/driver.h"
+#include "tests/ui/press.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::ui;
+using pentamesh::test::near;
+
+namespace {
+
+const std::filesystem::path kGolden = std::filesystem::path(SOURCE_DIR) / "tests" / "golden";
+
+bool shows(Driver& d, std::string_view words) {
+    d.surface.record_text(true);
+    d.settle();
+    const auto& runs = d.surface.text_runs();
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const TextRun& run) { return run.text.find(words) != std::string::npos; });
+}
+
+void open_and_wait(Driver& d, const std::filesystem::path& file) {
+    d.shell.open_file(file);
+    d.until([&] { return !d.shell.works_beside() && d.shell.screen().run != nullptr; });
+    d.settle();
+}
+
+void open_plan_of(Driver& d, const std::filesystem::path& folder) {
+    d.shell.open_plan(parse_plan(read_file(folder / "plan.json"), "plan.json", d.presets));
+    d.settle();
+}
+
+}  // namespace
+
+TEST_CASE("a dropped folder of dumps opens the plan of its layout, and the mesh says who is to blame") {
+    Driver d("llama-3-8b-fsdp");
+    const std::string before = d.plan().name;
+    d.shell.open_file(kGolden / "runs" / "gpu_error_1st");
+    d.frame();  // no frame waits for the reading
+    d.until([&] { return !d.shell.works_beside() && d.shell.screen().run != nullptr; });
+    CHECK(d.plan().cluster.gpus == 16);
+    CHECK(d.plan().layout.tp == 2);
+    CHECK(d.plan().layout.pp == 4);
+    CHECK(d.plan().layout.ep == 4);
+    CHECK(d.shell.message().find("2 ranks are to blame") != std::string::npos);
+    const runs::Hang& hang = d.shell.screen().run->hang->hang;
+    REQUIRE(hang.culprits.size() == 2);
+    CHECK(hang.culprits[0].rank == 12);
+    CHECK(hang.culprits[1].rank == 14);
+    CHECK(shows(d, "rank 12 gpu at tp 0"));
+    // A click on a culprit selects its group in all views.
+    REQUIRE(d.click("run.culprit", 1));
+    CHECK(d.shell.selection().ranks == std::vector<std::int64_t>{14});
+    CHECK(d.shell.selection().topic == Selection::Topic::ranks);
+    REQUIRE(d.click("run.blame"));
+    CHECK(d.shell.selection().ranks == std::vector<std::int64_t>{12, 14});
+    REQUIRE(d.click("run.waiting", 0));
+    CHECK(d.shell.selection().ranks.size() > 1);
+    // The groups are a press away, and the old plan an undo.
+    const Rect shown = *d.shell.ui_state().rect_of("mesh.run");
+    d.click_at({shown.right() - 20, shown.center().y});
+    CHECK_FALSE(d.drawn("run.culprit", 0));
+    run_command(d, "undo");
+    CHECK(d.plan().name == before);
+    CHECK_FALSE(d.drawn("mesh.run"));  // the plan has other ranks than the run
+    run_command(d, "redo");
+    REQUIRE(d.click("run.close"));
+    CHECK(d.shell.screen().run == nullptr);
+    CHECK_FALSE(d.drawn("mesh.run"));
+}
+
+TEST_CASE("one dump stands for all beside it, and a plan with the run's layout stays") {
+    Driver d("llama-3-8b-fsdp");
+    open_and_wait(d, kGolden / "runs" / "lock_gil_2nd" / "_dump_3.gz");
+    const RealRun first = *d.shell.screen().run;
+    REQUIRE(first.hang != nullptr);
+    CHECK(first.hang->run.dumps.size() == 16);
+    run_command(d, "rename the plan");
+    const std::uint64_t revision = d.shell.document().revision();
+    d.press({Key::escape});
+    d.shell.open_file(kGolden / "runs" / "lock_gil_2nd");
+    d.until([&] { return !d.shell.works_beside() && d.shell.screen().run->name == "lock_gil_2nd"; });
+    CHECK(d.shell.document().revision() == revision);
+    CHECK(d.shell.screen().run->hang->differences.empty());
+}
+
+TEST_CASE("traces and logs stand beside the predicted step, and follow the plan's edits") {
+    Driver d("llama-3-8b-fsdp");
+    const std::filesystem::path folder = kGolden / "measured" / "run2602-01";
+    open_plan_of(d, folder);
+    open_and_wait(d, folder / "train.log.gz");
+    d.until([&] { return d.shell.screen().run->measured != nullptr; });
+    const runs::Measured first = *d.shell.screen().run->measured;
+    CHECK(*first.measured_s == near(4.46525, 1e-3));
+    CHECK(*first.predicted_s == near(d.shell.evaluation().step->time_s, 1e-9));
+    CHECK(shows(d, first.summary.substr(0, 12)));
+    CHECK(shows(d, "predicted above"));
+    Plan slower = d.plan();
+    slower.cluster.gpu.efficiency.gemm *= 0.5;
+    d.shell.edit_plan(slower, "half the rate of products");
+    d.until([&] {
+        return d.shell.screen().run->measured
+               && *d.shell.screen().run->measured->predicted_s > *first.predicted_s;
+    });
+    CHECK(*d.shell.screen().run->measured->measured_s == near(*first.measured_s, 1e-9));
+    run_id(d, "run.close");
+    CHECK(d.shell.screen().run == nullptr);
+    CHECK_FALSE(shows(d, "predicted above"));
+}
+
+TEST_CASE("files that are dropped together are of one run; a folder of traces is read as one") {
+    Driver d("llama-3-8b-fsdp");
+    const std::filesystem::path folder = kGolden / "measured" / "run2602-03";
+    open_plan_of(d, folder);
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (entry.path().extension() == ".gz") d.shell.open_file(entry.path());
+    d.until(
+        [&] { return !d.shell.works_beside() && d.shell.screen().run && d.shell.screen().run->measured; });
+    CHECK(d.shell.screen().run->files.size() == 4);
+    CHECK(read_real_run({folder}, d.plan(), d.presets).files.size() == 4);
+}
+
+TEST_CASE("what is no run says what it is, and what is a run is not taken for settings") {
+    const test::Folder folder;
+    folder.put("train.sh", "torchrun pretrain_gpt.py --tensor-model-parallel-size 4 --num-layers 32\n");
+    folder.put("empty/readme.txt", "nothing here");
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan plan = presets.plan("llama-3-8b-fsdp");
+    const auto refusal = [&](const std::filesystem::path& path) {
+        try {
+            static_cast<void>(read_real_run({path}, plan, presets));
+        } catch (const Error& e) {
+            return e.message();
+        }
+        return std::string();
+    };
+    CHECK(refusal(folder.path / "train.sh").find("these are settings (megatron") != std::string::npos);
+    CHECK(refusal(folder.path / "empty").find("no dumps") != std::string::npos);
+    CHECK(is_run_place(folder.path));
+    CHECK_FALSE(is_run_place(folder.path / "train.sh"));
+    CHECK(is_run_place(kGolden / "runs" / "gpu_error_1st" / "_dump_3.gz"));
+    CHECK(is_run_place(kGolden / "measured" / "timeline-ST.json.gz"));
+    // The dialog reads what it is given, and the window says why not.
+    Driver d("llama-3-8b-fsdp", {1600, 900}, 1, folder.path / "config", folder.path);
+    run_command(d, "open a run");
+    REQUIRE(d.shell.dialog() == DialogKind::run);
+    d.type((folder.path / "train.sh").string());
+    REQUIRE(d.click("dialog.ok"));
+    d.until([&] { return !d.shell.works_beside() && !d.shell.message().empty(); });
+    CHECK(d.shell.message().find("these are settings") != std::string::npos);
+    CHECK(d.shell.screen().run == nullptr);
+}
+
+TEST_CASE("reading can be cancelled, and the window goes on") {
+    const test::Folder folder;
+    // A trace that takes a while: the events repeat.
+    std::string text = R"({"distributedInfo":{"rank":0,"world_size":8},"traceEvents":[)";
+    for (int i = 0; i < 400000; ++i)
+        text += R"({"ph":"X","cat":"kernel","name":"gemm","ts":)" + std::to_string(i * 10) + R"(,"dur":5},)";
+    text += R"({"ph":"X","cat":"kernel","name":"gemm","ts":1,"dur":1}]})";
+    folder.put("rank0.json", text);
+    Driver d("llama-3-8b-fsdp");
+    d.shell.open_file(folder.path / "rank0.json");
+    d.frame(), d.frame();
+    REQUIRE(d.drawn("run.cancel"));
+    d.click("run.cancel");
+    CHECK(d.shell.message().find("not read to its end") != std::string::npos);
+    d.until([&] { return !d.shell.works_beside(); });
+    CHECK(d.shell.screen().run == nullptr);
+    CHECK_FALSE(d.drawn("run.cancel"));
+}
+
+TEST_CASE("of workers that were timed one by one a press says how the step would be with one healthy") {
+    Driver d("llama-3-8b-fsdp", {1600, 1000});
+    open_and_wait(d, kGolden / "measured" / "timeline-ST.json.gz");
+    d.until([&] { return d.shell.screen().run->measured != nullptr; });
+    d.shell.show_full(ViewId::step);
+    d.rest();
+    CHECK(shows(d, "If stage 3 of data-parallel rank 1 were healthy"));
+    CHECK(shows(d, "a slowdown of 1.18"));
+    REQUIRE(d.click("step.worker", 0));
+    CHECK(shows(d, "If stage 0 of data-parallel rank 0 were healthy"));
+    REQUIRE(d.click("step.use_spread"));
+    const double spread = d.shell.screen().run->files.front().whatif->spread;
+    CHECK(d.plan().training.straggler_cv == near(spread, 0.1));
+}
+
+TEST_CASE("a trace has a row below the predicted timeline, and its calls stand beside the plan's") {
+    Driver d("llama-3-8b-fsdp");
+    const std::filesystem::path folder = kGolden / "measured" / "run2602-00";
+    open_plan_of(d, folder);
+    open_and_wait(d, folder / "rank42.pt.trace.json.gz");
+    d.until([&] { return d.shell.screen().run->measured != nullptr; });
+    const runs::RunFile& file = d.shell.screen().run->files.front();
+    double busy = 0, end = 0;
+    for (const runs::PartSpan& s : file.spans) {
+        CHECK(s.begin_s >= end - 1e-9);
+        busy += s.end_s - s.begin_s, end = s.end_s;
+    }
+    // Its steps are nearly the same: the first is busy for as long as all are in the mean.
+    const double idle = file.parts[runs::RunPart::idle]->measured_s;
+    CHECK(busy == near(file.step_s - idle, 0.05));
+    d.shell.show_full(ViewId::timeline);
+    CHECK(shows(d, "rank 42"));
+    d.shell.show_full(ViewId::comm);
+    CHECK(shows(d, "measured"));
+    Screen screen = d.shell.screen();
+    screen.views.comm.part = CommViewState::kMeasured;
+    d.shell.show(screen);
+    d.until([&] { return !d.shell.works_beside(); });
+    CHECK(shows(d, "GB/s measured"));
+}
