@@ -60,9 +60,8 @@ Table held_table(const Mesh& mesh, std::int64_t rank, std::span<const HeldTensor
         Table::Row& row = t.rows.emplace_back();
         row = {name_of(placement.id), shape_words(placement)};
         for (const Axis a : used) row.push_back(spread_words(placement.on(a)));
-        row.push_back(part_words(placement, part));
-        row.push_back(whole_cell(part.bytes));
-        row.push_back(whole_cell(placement.bytes_whole));
+        row.insert(row.end(),
+                   {part_words(placement, part), whole_cell(part.bytes), whole_cell(placement.bytes_whole)});
     }
     return t;
 }
