@@ -169,6 +169,7 @@ struct WindowRun::Impl {
         host.page_address = args.page_address;
         host.in_page = !args.page_address.empty();
         host.searches = true;
+        host.flies = true;
         host.first_run = args.welcomes && !args.plan && args.opened.empty();
         host.open_outside = [](const std::filesystem::path& file) {
             return open_outside(file, programs_of_user());
@@ -195,6 +196,7 @@ WindowRun::WindowRun(const Presets& presets, const WindowArgs& args)
     if (!args.plan_file.empty() || !args.saved) shell.opened_from(args.plan_file, args.saved);
     if (args.edited) shell.edit_plan(*args.edited, "--set");
     if (!args.opened.empty()) shell.open_file(args.opened);
+    if (!args.plan && args.opened.empty()) shell.reopen();
     shell.offer_recovery();
 }
 WindowRun::~WindowRun() = default;

@@ -2,8 +2,13 @@
 #include "tests/ui/driver.h"
 #include "tests/ui/press.h"
 
+#include "core/base/files.h"
+#include "core/io/plan_json.h"
+
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <memory>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -44,4 +49,70 @@ TEST_CASE("the plans that ship stand as pictures, the smallest first, and a clic
     run_command(d, "Open a preset");
     REQUIRE(d.click("gallery.plan", 1));
     CHECK(d.plan().cluster.gpus > 1);
+}
+
+TEST_CASE("after 'look around' three hints stand beside their controls, each gone with its press") {
+    Driver d("mesh-8");
+    run_id(d, "help.welcome");
+    REQUIRE(d.click("welcome.skip"));
+    CHECK(says(d, "Press + here"));
+    REQUIRE(d.click("layout.tp.plus"));
+    CHECK_FALSE(says(d, "Press + here"));
+    d.press({.key = Key::z, .ctrl = true});
+    d.time_s += 10;  // the card of the edit goes
+    d.rest();
+    CHECK(says(d, "Press 2: 2 GPUs then share out"));
+    REQUIRE(d.click("mod.zero", 2));
+    d.time_s += 10;
+    d.rest();
+    CHECK(says(d, "Hold Space"));
+    d.press({Key::space});
+    CHECK_FALSE(says(d, "Hold Space"));
+    CHECK(d.shell.settings().hints == 3);
+    run_id(d, "help.welcome");
+    REQUIRE(d.click("welcome.skip"));
+    CHECK_FALSE(says(d, "Press + here"));
+}
+
+TEST_CASE("a later run opens what was open: a file as it is on the disk, a preset by its plan") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "pentamesh-reopens";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    const auto opened = [&](std::string_view first) {
+        auto d = std::make_unique<Driver>(first, Vec2{1440, 900}, 1.0f, folder);
+        d->shell.reopen();
+        d->settle();
+        return d;
+    };
+    {
+        const auto d = opened("mesh-8");
+        CHECK(d->plan() == Presets(std::filesystem::path(SOURCE_DIR) / "presets").plan("mesh-8"));
+        d->shell.closed();
+    }
+    {
+        Driver d("llama-3-70b-3d", {1440, 900}, 1, folder);
+        d.shell.closed();
+    }
+    const std::filesystem::path file = folder / "mine.plan.json";
+    {
+        const auto d = opened("mesh-8");
+        CHECK(d->plan().cluster.gpus == 256);
+        CHECK_FALSE(d->shell.document().modified());
+        write_file(file.string(), write_plan(d->presets.plan("zoom-1024")));
+        d->shell.open_file(file);
+        d->settle();
+        Plan p = d->plan();
+        p.layout.zero = 1;
+        d->shell.edit_plan(p, "ZeRO 1");  // discarded
+        d->shell.closed();
+    }
+    {
+        const auto d = opened("mesh-8");
+        CHECK(d->plan().cluster.gpus == 1024);
+        CHECK(d->plan().layout.zero == d->presets.plan("zoom-1024").layout.zero);
+        CHECK(d->shell.document().path() == file);
+    }
+    std::filesystem::remove(file);
+    CHECK(opened("mesh-8")->plan().cluster.gpus == 8);
+    std::filesystem::remove_all(folder);
 }

@@ -18,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kLastOpen = "last_open.json";
+
 bool is_there(const fs::path& path) {
     std::error_code ignored;
     return fs::exists(path, ignored);
@@ -222,7 +224,42 @@ void Files::autosave() {
 }
 
 void Files::closed() {
-    if (recovery_) recovery_->finish();
+    if (!recovery_) return;
+    recovery_->finish();
+    window_.guarded("", [&] { remember_open(); });
+}
+
+// Discarded edits do not come back: a file is read as it is on the disk, and of a plan without one,
+// edits are not remembered.
+void Files::remember_open() const {
+    const Document& d = window_.own_document();
+    nlohmann::ordered_json last;
+    if (!d.path().empty())
+        last["file"] = d.path().string();
+    else if (!d.modified())
+        last["plan"] =
+            nlohmann::ordered_json::parse(write_plan(without_own_presets(d.plan(), window_.presets)));
+    fs::create_directories(window_.host.config_folder);
+    write_file((window_.host.config_folder / kLastOpen).string(), last.dump(2) + "\n");
+}
+
+void Files::reopen() {
+    const fs::path last = window_.host.config_folder / kLastOpen;
+    if (window_.host.config_folder.empty() || !is_there(last)) return;
+    try {
+        const auto json = nlohmann::ordered_json::parse(read_file(last.string()));
+        const std::string file = json.value("file", "");
+        const bool known = !file.empty() && is_there(file);
+        if (!known && !json.contains("plan")) return;
+        const std::string text = known ? read_file(file) : json["plan"].dump();
+        Incoming in = read_incoming(text, known ? file : last.string(), window_.presets);
+        if (in.kind != IncomingKind::plan) return;
+        window_.document.replace_unmodified({std::move(in.plan), known ? fs::path(file) : fs::path(), true});
+    } catch (const std::exception&) {  // the first plan stays
+        return;
+    }
+    show_scene_of_plan();
+    window_.dirty = true;
 }
 
 void Files::look_for_left_plans() {

@@ -47,7 +47,10 @@ class Files {
     // Keeps unsaved plans against a crash, a little after each frame.
     void keep_unsaved();
     void autosave();  // waits until they are kept
-    void closed();    // what was discarded is not offered again
+    void closed();    // what was discarded is not offered again; what was open is remembered
+    // Opens what was open when a window was closed last. It is passed over where it is gone or cannot be
+    // read.
+    void reopen();
     // Asks about plans that other windows left. Returns false if there are none.
     bool offer_recovery();
     [[nodiscard]] bool remembers() const { return recovery_ != nullptr; }
@@ -67,6 +70,7 @@ class Files {
     std::unique_ptr<Recovery> recovery_;   // null: nothing is remembered
     std::vector<std::string> left_names_;  // of the plans in left()
 
+    void remember_open() const;
     void take(Incoming incoming, const std::filesystem::path& path, const std::string& origin);
     void look_for_left_plans();
     void ask_to_keep();

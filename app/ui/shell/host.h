@@ -71,6 +71,7 @@ struct Host {
     // window at random.
     std::filesystem::path fence;
     bool searches = false;       // looks for better layouts in the background, a little after each edit
+    bool flies = false;          // the zoom may fly by itself, once
     bool first_run = false;      // the welcome may be shown where it was not seen yet
     std::function<void()> wake;  // from any thread: a frame is wanted; empty: the window asks by itself
 };

@@ -42,6 +42,9 @@ Settings load_settings(const std::filesystem::path& folder, std::string& warning
             if (json.contains(key) && json[key].is_boolean()) into = json[key];
         };
         flag("welcomed", s.welcomed);
+        flag("zoom_flown", s.zoom_flown);
+        if (json.contains("hints") && json["hints"].is_number_integer())
+            s.hints = std::clamp(json["hints"].get<int>(), 0, 99);
         flag("reduced_motion", s.reduced_motion);
         if (json.contains("flags") && json["flags"].is_string()) s.flags = json["flags"];
         const auto titles = [&](const char* key, std::vector<std::string>& into) {
@@ -79,6 +82,8 @@ void save_settings(const std::filesystem::path& folder, const Settings& s) {
                                       {"timeline", s.timeline},
                                       {"recent", s.recent},
                                       {"welcomed", s.welcomed},
+                                      {"zoom_flown", s.zoom_flown},
+                                      {"hints", s.hints},
                                       {"reduced_motion", s.reduced_motion},
                                       {"present", s.present},
                                       {"flags", s.flags},

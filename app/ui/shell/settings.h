@@ -28,6 +28,8 @@ struct Settings {
     std::string flags = "software";          // a framework's name, "software": the plan's own, "none"
     std::string link_base;                   // what links begin with; empty: the page's own address
     bool welcomed = false;                   // the welcome was seen
+    int hints = 0;                           // that were seen, of those after the welcome
+    bool zoom_flown = false;                 // the zoom flew by itself
     bool reduced_motion = false;             // nothing glides
     bool operator==(const Settings&) const = default;
 };

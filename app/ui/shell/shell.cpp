@@ -2,6 +2,7 @@
 
 #include "app/ui/lesson/lesson_session.h"
 #include "app/ui/panels/change_card.h"
+#include "app/ui/panels/first_hints.h"
 #include "app/ui/views/frame.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -35,6 +36,7 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
     files_.show_scene_of_plan();
     note_change();
     welcome_ = window_.host.first_run && !window_.settings.welcomed;
+    window_.views.zoom.tour_asked = window_.host.flies && !window_.settings.zoom_flown;
 }
 
 void Shell::connect() {
@@ -286,6 +288,9 @@ std::optional<PlanEdit> Shell::draw_layers(Ui& ui, Scene& scene) {
     if (scene.change != nullptr && ui.state().layers_open == 0 && !desk_.presenter().on
         && !window_.hidden_answer.hides() && !window_.hidden_answer.covers_figures)
         draw_change_card(ui, *scene.change);
+    if (hints_ && ui.state().layers_open == 0 && !desk_.lesson().open && !desk_.presenter().on)
+        window_.settings.hints = draw_first_hint(ui, scene, window_.settings.hints);
+    hints_ = hints_ && window_.settings.hints < kFirstHints;
     draw_toast(ui);
     desk_.draw_presenter_cover(ui);
     return edit;
@@ -335,6 +340,7 @@ void Shell::take_escape() {
 }
 
 void Shell::keep_settings(const FrameInfo& info) {
+    if (window_.views.zoom.tours) window_.settings.zoom_flown = true;
     if (window_.host.config_folder.empty() || window_.settings == saved_settings_ || info.down[0]) return;
     window_.guarded("Settings", [&] { save_settings(window_.host.config_folder, window_.settings); });
     saved_settings_ = window_.settings;

@@ -63,6 +63,7 @@ class Shell {
     void say(std::string text) { window_.say(std::move(text)); }
     void autosave() { window_.end_peek(), files_.autosave(); }
     void closed() { window_.end_peek(), files_.closed(); }
+    void reopen() { files_.reopen(); }  // what was open when a window was closed last
     [[nodiscard]] bool may_close() { return window_.end_peek(), files_.may_close(); }
     bool offer_recovery();
 
@@ -119,6 +120,7 @@ class Shell {
     std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may unpin it
     Pane keys_pane_ = Pane::top;                // whose view has the keyboard on the dashboard
     bool welcome_ = false, hover_moved_ = false;
+    bool hints_ = false;           // somebody looks around: hints that were not seen yet are shown
     Kept<OpeningLoaves> opening_;  // of the welcome
 
     template <typename T>

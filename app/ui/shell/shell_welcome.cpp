@@ -179,8 +179,8 @@ void Shell::draw_welcome(Ui& ui) {
     case Way::tour: begin(desk_.lessons(), "tour"); break;
     case Way::tasks: begin(desk_.lessons(), "20-"); break;
     case Way::model: window_.later("New model", [this] { sheets_.begin_new_model(); }); break;
-    case Way::none:
-    case Way::later: break;
+    case Way::later: hints_ = true; break;
+    case Way::none: break;
     }
 }
 

@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 struct KeptPlan;
 
 // `before`, null or a possible plan with as many ranks, stands at the left, and each piece that lay elsewhere
-// there says where. Without it the experts' fold stands beside that of the dense layers.
+// there says where. Without it the experts' fold stands next to that of the dense layers.
 void draw_ribbon(Ui& ui, Rect room, const Scene& scene, const KeptPlan* before);
 
 }  // namespace pentamesh::ui

@@ -201,7 +201,7 @@ void draw_mark(Ui& ui, Rect box, const Piece& piece, Color color) {
                 h = box.h / static_cast<float>(piece.of_down);
     Rect part{box.x + w * static_cast<float>(piece.across), box.y + h * static_cast<float>(piece.down),
               std::max(w, 1.5f), std::max(h, 1.5f)};
-    // Pieces beside each other differ in shade.
+    // Neighbouring pieces differ in shade.
     const Color shade = mix(ui.theme().panel, color, piece.across % 2 == 0 ? 1.0f : 0.62f);
     if (piece.copied)
         c.pattern(part, Pattern::hatched, shade);
