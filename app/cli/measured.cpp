@@ -3,11 +3,9 @@
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
+#include "app/cli/run_files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
-#include "core/runs/run_axes.h"
-
-#include <sstream>
 
 namespace pentamesh::cli {
 namespace {
@@ -130,30 +128,10 @@ Document document_of(const runs::Measured& m) {
     return out;
 }
 
-runs::RunFile read_one(const std::string& file, const runs::PartOfGroup& part_of) {
-    if (file != "-") return runs::read_run_file(file, part_of);
-    const std::string text = read_input(file);
-    try {
-        std::istringstream in(text);
-        return runs::read_run_stream(in, file, part_of);
-    } catch (const Error& e) {
-        const std::string words = e.kind() == ErrorKind::invalid ? runs::settings_words(text) : "";
-        throw Error(e.kind(), file, "", words.empty() ? e.message() : words);
-    }
-}
-
 int show_measured(const Context& context, const MeasuredArguments& a) {
     std::optional<Plan> plan;
-    std::optional<Mesh> mesh;
-    if (!a.plan.name.empty()) {
-        plan = load_plan(context, a.plan);
-        mesh = build_mesh(*plan);
-    }
-    const runs::PartOfGroup part_of = runs::parts_by(mesh ? &*mesh : nullptr);
-    std::vector<runs::RunFile> files;
-    files.reserve(a.files.size());
-    for (const std::string& file : a.files) files.push_back(read_one(file, part_of));
-    const runs::Measured m = runs::measure(std::move(files), plan ? &*plan : nullptr, context.presets);
+    if (!a.plan.name.empty()) plan = load_plan(context, a.plan);
+    const runs::Measured m = measure_files(context.presets, a.files, plan ? &*plan : nullptr);
     print_form(
         context, a.forms, [&] { return json_of_measured(m); },
         [&] { return m.parts.empty() ? measured_collectives_table(m) : measured_parts_table(m); },

@@ -2,6 +2,7 @@
 #include "app/ui/review/review.h"
 
 #include "app/cli/plan_argument.h"
+#include "app/cli/run_files.h"
 #include "core/advice/advice.h"
 #include "core/base/date.h"
 #include "core/base/error.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <utility>
 
 namespace pentamesh::cli {
@@ -19,6 +21,7 @@ struct ReviewOptions {
     PlanArgument plan, second;
     std::vector<std::string> others;  // PLAN_B, PLAN_C ...
     std::string decision, owner;
+    std::vector<std::string> run;  // files of it
     std::string file, paper = "16:9", theme = "light", pages;
     ui::ReviewRequest request;
 };
@@ -75,6 +78,9 @@ int review(const Context& context, const ReviewOptions& options) {
     ui::ReviewRequest request = request_of(options);
     std::vector<Plan> plans{load_plan(context, options.plan)};
     request.words = words_of(plans.front(), options);
+    if (!options.run.empty())
+        request.run =
+            std::make_shared<runs::Measured>(measure_files(context.presets, options.run, &plans.front()));
     for (Plan& other : other_plans(context, options)) plans.push_back(std::move(other));
     const ui::ReviewForm form = ui::review_form_of(options.file);
     const std::filesystem::path file(options.file);
@@ -121,6 +127,11 @@ void add_review(Options& app, Context& context) {
     app.add_option("--decision", options.decision,
                    "what is decided, in the place of the program's own sentence");
     app.add_option("--owner", options.owner, "stands where the first page asks for the owner");
+    app.add_option("--run", options.run,
+                   "a file of a run of PLAN, as `measured` reads it: what it took stands beside the "
+                   "estimate; may be repeated")
+        .type_name("FILE")
+        .repeatable();
     app.add_option("--date", options.request.date,
                    "stands on every page, as it is written here; without it, today");
     app.add_flag("--one-a-page", options.request.one_a_page,

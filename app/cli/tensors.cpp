@@ -56,11 +56,11 @@ Json json_of_tensor(const Placement& p) {
 }
 
 // Lists all placements, each with its state.
-Table table_of_all(const std::vector<Placement>& kept) {
-    Table t = tensors_table(kept);
+Table table_of_all(const std::vector<Placement>& stored) {
+    Table t = tensors_table(stored);
     t.columns.insert(t.columns.begin(), {"state"});
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-        Table::Row row{name_of(kept[i].state)};
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        Table::Row row{name_of(stored[i].state)};
         std::move(t.rows[i].begin(), t.rows[i].end(), std::back_inserter(row));
         t.rows[i] = std::move(row);
     }
@@ -77,20 +77,21 @@ int tensors(const Context& context, const TensorsOptions& options) {
     const Evaluation e = assess(plan);
     Json list = Json::array();
     Document document;
-    std::vector<Placement> kept;  // at rest
+    std::vector<Placement> stored;  // at rest
     if (e.valid)
         for (const TensorState state : kStates)
             for (const Moment moment : kMoments) {
                 const std::vector<Placement> placements = list_placements(plan, e.mesh, state, moment);
                 for (const Placement& p : placements) list.push_back(json_of_tensor(p));
-                if (moment == Moment::at_rest) kept.insert(kept.end(), placements.begin(), placements.end());
+                if (moment == Moment::at_rest)
+                    stored.insert(stored.end(), placements.begin(), placements.end());
                 if (moment == Moment::at_rest)
                     document.sections.push_back({std::string(name_of(state)), {}, tensors_table(placements)});
             }
     if (context.json) {
         print_json({{"tensors", std::move(list)}}, e);
     } else if (options.forms.csv) {
-        print_csv(table_of_all(kept));
+        print_csv(table_of_all(stored));
     } else {
         print_document(options.forms, document);
     }

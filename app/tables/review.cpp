@@ -189,7 +189,7 @@ std::string near_runs_words(const Step& step) {
     std::string words = distance_words();
     if (step.calibrated <= 0)
         words += sentence(" The nearest of all ", measured_errors().size(), " measured runs is at ",
-                          figure_words(step.nearest_run), ".");
+                          figure_words(std::round(100 * step.nearest_run) / 100), ".");
     return words;
 }
 

@@ -1489,6 +1489,16 @@ class Review(unittest.TestCase):
         text = self.text_of(self.review("mesh-8", "--pages", "memory", "--date", "in spring"))
         self.assertIn("in spring", text)
 
+    def test_a_run_of_the_plan_stands_beside_its_estimate(self):
+        folder = os.path.join(SOURCE, "tests/golden/measured/run2602-00")
+        plan, trace = os.path.join(folder, "plan.json"), os.path.join(folder, "rank42.pt.trace.json.gz")
+        took = run_json("measured", trace, "--plan", plan, "--json")[1]["step"]["measured_s"]
+        text = " ".join(self.text_of(self.review(plan, "--run", trace)).split())
+        self.assertIn(f"run: {took:.2f} s", text)
+        self.assertIn("What was measured", text)
+        status, _, err = run("review", plan, "--run", plan, "-o", os.path.join(self.folder.name, "x.pdf"))
+        self.assertEqual((status, os.path.exists(os.path.join(self.folder.name, "x.pdf"))), (1, False), err)
+
     def test_an_impossible_plan_exits_with_1_and_is_written_all_the_same(self):
         text = self.text_of(self.review("-", status=1, plan=changed("/layout/tp", 3)))
         pages = text.split("\f")[:-1]

@@ -239,7 +239,7 @@ TEST_CASE("the comparison in the window is core/decide's own, path and words inc
     for (std::size_t i = 0; i < expected.path.size(); ++i) {
         CHECK(compare_of(d).path.value[i].edit == expected.path[i].edit);
         CHECK(compare_of(d).path.value[i].step_s == expected.path[i].step_s);
-        CHECK(says(d, with_arrows(expected.path[i].edit)));
+        CHECK(says(d, typeset(expected.path[i].edit)));
     }
     for (const PartRow& r : expected.why) {
         CAPTURE(r.part);

@@ -380,6 +380,15 @@ TEST_CASE(
     CHECK(last.picked == -1);
 }
 
+TEST_CASE("arrows and minus signs are set as people read them, names keep their hyphens") {
+    CHECK(typeset("tp 8 -> 4, -4.65 s (-6 %)") == "tp 8 → 4, −4.65 s (−6 %)");
+    CHECK(typeset("makespan - m (F + B)") == "makespan − m (F + B)");
+    CHECK(typeset("zb-v, llama-3-70b, (--pipeline-model-parallel-layout)")
+          == "zb-v, llama-3-70b, (--pipeline-model-parallel-layout)");
+    CHECK(typeset("- a line") == "- a line");
+    CHECK(typeset("").empty());
+}
+
 TEST_CASE("ordinals end as English ends them") {
     CHECK(ordinal(1) == "1st");
     CHECK(ordinal(2) == "2nd");

@@ -135,3 +135,18 @@ TEST_CASE("a group of neighbours inside a node stands in a tile, and two tiles n
     const Rect node = box_rect(l.node, 0, l.grid, 1);
     CHECK((node.contains(a.min()) && node.contains(b.max() - Vec2{1, 1})));
 }
+
+TEST_CASE("the tiles of a node that is drawn as one cell are parts of it") {
+    const std::array<RowPeriod, 1> rows{RowPeriod{8, true}};
+    const MeshLayout l = lay_out_mesh({310, 130}, 256, 8, 0, 1, rows, 4);
+    REQUIRE(l.merged);
+    REQUIRE(l.tile.size == 4);
+    const Rect a = box_rect(l.tile, 0, l.grid, 1), b = box_rect(l.tile, 1, l.grid, 1),
+               node = box_rect(l.node, 0, l.grid, 1);
+    CHECK((a.right() <= b.x + 0.01f || a.bottom() <= b.y + 0.01f));
+    CHECK(a.w * a.h + b.w * b.h < node.w * node.h * 1.01f);
+    CHECK(b.bottom() <= node.bottom() + 0.01f);
+    for (const std::int64_t rank : {3, 4}) CHECK((rank == 3 ? a : b).contains(cell_position(l.grid, rank)));
+    // Three of eight are neither a part of a row nor whole rows: they have no box.
+    CHECK(lay_out_mesh({310, 130}, 252, 12, 0, 1, rows, 3).tile.size == 1);
+}

@@ -13,6 +13,7 @@
 #include "core/decide/compare.h"
 #include "core/decide/nearby.h"
 #include "core/io/plan_json.h"
+#include "core/memory/savings.h"
 #include "core/rules/software_runs.h"
 #include "render/page.h"
 #include "render/png.h"
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <regex>
 #include <set>
 
@@ -277,6 +279,68 @@ TEST_CASE("a second plan is compared first: the way from A to B adds up, and eac
     CHECK_THROWS_AS(text_of({plans[0]}, request), Error);
 }
 
+TEST_CASE("on paper an arrow is an arrow and a minus a minus; an only edit is no way of its own") {
+    Plan lean = shipped().plan("llama-3-70b-3d");
+    lean.layout.tp = 4, lean.layout.dp_replicate = 2;
+    const std::string one = joined(text_of({shipped().plan("llama-3-70b-3d"), lean}));
+    CHECK_FALSE(has(one, "From A to B, each time"));
+    const std::string many = joined(text_of(plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-131k"})));
+    CHECK(has(many, "From A to B, each time"));
+    for (const std::string& text : {one, many}) {
+        CHECK(has(text, "→"));
+        CHECK(has(text, "−"));
+        CHECK_FALSE(std::regex_search(text, std::regex("->|(^|\n| |\\()-[0-9]")));
+    }
+}
+
+TEST_CASE("what leaves the headroom is a table where it has room, else a picture with the same figures") {
+    const Plan plan = shipped().plan("llama-3.1-405b-16k");
+    const Evaluation e = assess(plan);
+    std::vector<double> in_flight;
+    for (const StageMemory& s : e.memory.stage) in_flight.push_back(s.in_flight);
+    for (const PaperKind paper : {PaperKind::slide, PaperKind::a4}) {
+        ReviewRequest request;
+        request.paper = paper;
+        request.pages = {ReviewPage::memory};
+        const std::string text = flat(joined(text_of({plan}, request)));
+        CHECK(has(text, "The scale is logarithmic") == (paper == PaperKind::slide));
+        for (const SavingStep& s : savings(plan, in_flight)) {
+            CHECK(has(text, label_of(s)));
+            CHECK(has(text, memory_text(s.fullest.total(), Zeros::kept)));
+        }
+    }
+}
+
+TEST_CASE("a pipeline of many micro-batches is in three windows, with its blocks numbered") {
+    ReviewRequest request;
+    request.pages = {ReviewPage::time};
+    const std::string text = joined(text_of(plans_of({"deepseek-v3-2048"}), request));
+    for (const char* window : {"fill\n", "steady\n", "drain\n", "idle\n"}) CHECK(has(text, window));
+    CHECK_FALSE(has(joined(text_of(plans_of({"mesh-8"}), request)), "steady\n"));
+}
+
+TEST_CASE("a run that is attached stands beside the estimate, on the first page and part by part") {
+    const Plan plan = shipped().plan("llama-3-70b-3d");
+    const Evaluation e = assess(plan);
+    auto run = std::make_shared<runs::Measured>();
+    run->measured_s = 1.5 * e.step->time_s;
+    run->predicted_s = e.step->time_s;
+    run->summary = "A step takes half as long again.";
+    run->parts.resize(1);
+    run->parts[0].time.measured_s = *run->measured_s;
+    run->parts[0].predicted_s = e.step->time_s;
+    ReviewRequest request;
+    request.run = run;
+    const std::string text = joined(text_of({plan}, request));
+    const std::string first = text.substr(0, text.find("The plan\n"));
+    CHECK(has(first, "run: " + time_text(*run->measured_s, Zeros::kept)));
+    CHECK(has(flat(first), "beyond the range of"));
+    CHECK(has(text, "What was measured"));
+    CHECK(has(flat(text), run->summary));
+    run->measured_s = e.step->time_s;
+    CHECK_FALSE(has(flat(joined(text_of({plan}, request))), "beyond the range of"));
+}
+
 TEST_CASE("of more than two plans the first page has all in a table, with the plan under review marked") {
     const std::vector<Plan> plans =
         plans_of({"llama-3.1-405b-16k", "llama-3.1-405b-8k", "llama-3.1-405b-131k"});
@@ -363,6 +427,7 @@ TEST_CASE("the author's words are never cut: what has no room on the first page 
         const std::string text = joined(text_of({plan}, request));
         CHECK(has(text, "more on the next page"));
         for (const std::string& r : risks) CHECK(has(text, r));
+        CHECK(has(flat(text), "Do the framework's buffers stay under"));  // asked by the program
     }
 }
 
@@ -388,6 +453,7 @@ TEST_CASE("a review in Markdown is one text with its pictures and the plan next 
     }
     const Evaluation e = assess(plan);
     for (const auto& row : worded(key_figures_table(plan, e)).rows) CHECK(has(text, row[1].text()));
+    CHECK_FALSE(std::regex_search(text, std::regex("[0-9]\\.[0-9]{4}|[0-9]{10}")));  // figures are rounded
     const auto pair = make_review(shipped(), plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-16k"}), request,
                                   ReviewForm::markdown, review_fonts());
     CHECK(has(pair[0].bytes, "# A does not fit. Take B"));

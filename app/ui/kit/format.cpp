@@ -76,14 +76,18 @@ std::string in_capitals(std::string_view text) {
     return out;
 }
 
-std::string with_arrows(std::string_view text) {
-    constexpr std::string_view kFrom = " -> ", kTo = " → ";
+std::string typeset(std::string_view text) {
     std::string out;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t next = std::min(text.find(kFrom, at), text.size());
-        out += text.substr(at, next - at);
-        if (next < text.size()) out += kTo;
-        at = next + (next < text.size() ? kFrom.size() : 0);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool begins = text[i] == '-' && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '(');
+        const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+        const bool minus = (next >= '0' && next <= '9') || (next == ' ' && i > 0);
+        if (begins && next == '>')
+            out += "→", ++i;
+        else if (begins && minus)
+            out += "−";
+        else
+            out += text[i];
     }
     return out;
 }

@@ -38,7 +38,7 @@ namespace pentamesh::ui {
 
 // Returns the head of a section: "TWO WAYS".
 [[nodiscard]] std::string in_capitals(std::string_view text);
-// Returns "tp 8 → 4" for "tp 8 -> 4", which files and the command line write.
-[[nodiscard]] std::string with_arrows(std::string_view text);
+// Returns "tp 8 → 4: −3 s" for "tp 8 -> 4: -3 s", which files and the command line write.
+[[nodiscard]] std::string typeset(std::string_view text);
 
 }  // namespace pentamesh::ui

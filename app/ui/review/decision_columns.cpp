@@ -145,7 +145,7 @@ bool draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& conte
 // Returns the author's questions, else the program's.
 std::vector<std::string> questions_of(const ReviewContent& content) {
     std::vector<std::string> own = items_of(content.plans[0].review.open_questions);
-    return own.empty() ? open_questions(content.evaluations[better_of(content).value_or(0)]) : own;
+    return own.empty() ? open_questions(content, better_of(content).value_or(0)) : own;
 }
 
 float questions_height(const ReviewSheet& sheet, float width, const ReviewContent& content) {
@@ -162,7 +162,6 @@ bool draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& c
     const AuthorWords& own = content.plans[0].review;
     const Rect signature = room.cut_bottom(line * 1.6f);
     sheet.label(room.cut_top(line), "Open questions", sheet.strong());
-    const bool by_program = items_of(own.open_questions).empty();
     const std::vector<std::string> questions = questions_of(content);
     if (questions.empty()) sheet.label(room.cut_top(line), "none from the figures", sheet.faint());
     const std::vector<std::string> risks = items_of(own.risks);
@@ -170,7 +169,7 @@ bool draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& c
     Rect upper = room;
     if (!risks.empty()) upper.cut_bottom(std::min(upper.h, line * 2.3f));
     const float before = upper.h;
-    bool whole = draw_items(sheet, upper, questions, true) == questions.size() || by_program;
+    bool whole = draw_items(sheet, upper, questions, true) == questions.size();
     room.cut_top(before - upper.h);
     if (!risks.empty()) {
         room.cut_top(line * 0.3f);

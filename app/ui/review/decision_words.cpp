@@ -311,8 +311,19 @@ std::string reason_of(const ReviewContent& content, const SearchResult* proposed
     return out;
 }
 
-std::vector<std::string> open_questions(const Evaluation& e) {
+std::optional<double> measured_step_s(const ReviewContent& content) {
+    return content.request.run ? content.request.run->measured_s : std::nullopt;
+}
+
+std::vector<std::string> open_questions(const ReviewContent& content, std::size_t plan) {
+    const Evaluation& e = content.evaluations[plan];
     std::vector<std::string> out;
+    if (const auto took_s = plan == 0 ? measured_step_s(content) : std::nullopt) {
+        const Band range = band_of(e.step->time_s, e.step->error);
+        if (*took_s < range.low || *took_s > range.high)
+            out.push_back("Why does the run take " + time_text(*took_s) + " a step, beyond the range of "
+                          + time_text(range.low) + " to " + time_text(range.high) + "?");
+    }
     const double room = room_for_buffers(e.memory);
     if (e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].most() > e.memory.hbm && room > 0)
         out.push_back("Do the framework's buffers stay under " + memory_text(room) + "?");

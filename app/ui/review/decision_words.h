@@ -37,7 +37,9 @@ struct CostWords {
 // Returns which of the plans the program would take, where it has a reason: the only one that fits, or the
 // one that is at least 1 % faster. Plans of different models have none.
 [[nodiscard]] std::optional<std::size_t> better_of(const ReviewContent& content);
-// Returns what the figures leave open, the most pressing first. Precondition: there is a step.
-[[nodiscard]] std::vector<std::string> open_questions(const Evaluation& evaluation);
+// Returns what a step of the run that is attached took; nullopt: none is, or it does not say.
+[[nodiscard]] std::optional<double> measured_step_s(const ReviewContent& content);
+// Returns what the figures of a plan leave open, the most pressing first. Precondition: it has a step.
+[[nodiscard]] std::vector<std::string> open_questions(const ReviewContent& content, std::size_t plan);
 
 }  // namespace pentamesh::ui

@@ -1,5 +1,6 @@
 // Draws the way from one step to another: a bar of A, a bar for each part that differs, a bar of B. The axis
 // begins near the lowest of them, and says so.
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/review/figures.h"
 #include "app/ui/scene/colors.h"
@@ -35,7 +36,7 @@ std::vector<WayBar> way_bars(const PlanComparison& c) {
         std::string name = r.part;
         constexpr std::string_view kExposed = " exposed";
         if (name.ends_with(kExposed)) name.resize(name.size() - kExposed.size());
-        out.push_back({std::move(name), with_arrows(r.brief), slice, r.delta_s[1]});
+        out.push_back({std::move(name), typeset(r.brief), slice, r.delta_s[1]});
     }
     std::stable_sort(out.begin(), out.end(), [](const WayBar& a, const WayBar& b) {
         return std::abs(a.delta_s) > std::abs(b.delta_s);
@@ -136,12 +137,27 @@ void draw_change(ReviewSheet& sheet, const WayScale& scale, Rect column, const W
                 Align::center);
 }
 
+// Words below the bars: in the page's type, or in its small type where a word of them is wider than a column.
+struct UnderStyle {
+    TextStyle name, cause;
+    void shrink_to(float size) { name.size = cause.size = size; }
+};
+UnderStyle under_style(const ReviewSheet& sheet, const Canvas& c, const std::vector<WayBar>& bars,
+                       float width) {
+    UnderStyle out{sheet.strong(), sheet.faint()};
+    for (const WayBar& b : bars)
+        if (longest_word(c, b.name, out.name) > width || longest_word(c, b.cause, out.cause) > width)
+            out.shrink_to(sheet.paper().small);
+    return out;
+}
+
 // Leaves the last of a cause's facts out until it takes no more lines than there are: the table of causes has
 // them all.
-std::string fitting_cause(const ReviewSheet& sheet, float width, std::string cause, Canvas& c) {
+std::string fitting_cause(const ReviewSheet& sheet, float width, std::string cause, const TextStyle& style,
+                          Canvas& c) {
     const std::size_t most = sheet.paper().wide ? kWideLines : kUprightLines;
     for (std::size_t comma = cause.rfind(", ");
-         comma != std::string::npos && c.wrapped(width, cause, sheet.faint()).size() > most;
+         comma != std::string::npos && c.wrapped(width, cause, style).size() > most;
          comma = cause.rfind(", "))
         cause.resize(comma);
     return cause;
@@ -149,18 +165,17 @@ std::string fitting_cause(const ReviewSheet& sheet, float width, std::string cau
 
 // Writes a name and the cause below it, each as wide as its column; returns how many lines they take.
 std::size_t draw_under(ReviewSheet& sheet, Rect column, const std::string& name, const std::string& cause,
-                       bool draw) {
+                       const UnderStyle& style, bool draw) {
     const float line = sheet.paper().line();
     std::size_t lines = 0;
-    for (const std::string_view words : sheet.canvas().wrapped(column.w, name, sheet.strong())) {
-        if (draw) sheet.label(column.cut_top(line), words, sheet.strong(), Align::center);
-        ++lines;
-    }
-    const std::string fits = fitting_cause(sheet, column.w, cause, sheet.canvas());
-    for (const std::string_view words : sheet.canvas().wrapped(column.w, fits, sheet.faint())) {
-        if (draw) sheet.label(column.cut_top(line), words, sheet.faint(), Align::center);
-        ++lines;
-    }
+    const auto write = [&](const std::string& text, const TextStyle& of) {
+        for (const std::string_view words : sheet.canvas().wrapped(column.w, text, of)) {
+            if (draw) sheet.label(column.cut_top(line), words, of, Align::center);
+            ++lines;
+        }
+    };
+    write(name, style.name);
+    write(fitting_cause(sheet, column.w, cause, style.cause, sheet.canvas()), style.cause);
     return lines;
 }
 
@@ -175,11 +190,13 @@ void draw_way_figure(ReviewSheet& sheet, Rect room, const PlanComparison& compar
     const float axis = c.text_width("00.00 ms", sheet.faint()) + 8;
     const float pitch = (room.w - axis) / static_cast<float>(last + 1);
     const double by = b_s / a_s - 1;
+    const UnderStyle style = under_style(sheet, c, bars, pitch - 6);
     const auto words_below = [&](std::size_t i, float y, bool draw) {
         const Rect at{room.x + axis + pitch * static_cast<float>(i) + 3, y, pitch - 6, room.h};
-        if (i == 0) return draw_under(sheet, at, "", "the axis does not begin at 0", draw);
-        if (i == last) return draw_under(sheet, at, (by < 0 ? "−" : "+") + percent(std::abs(by)), "", draw);
-        return draw_under(sheet, at, bars[i - 1].name, bars[i - 1].cause, draw);
+        if (i == 0) return draw_under(sheet, at, "", "the axis does not begin at 0", style, draw);
+        if (i == last)
+            return draw_under(sheet, at, (by < 0 ? "−" : "+") + percent(std::abs(by)), "", style, draw);
+        return draw_under(sheet, at, bars[i - 1].name, bars[i - 1].cause, style, draw);
     };
     std::size_t lines = 1;
     for (std::size_t i = 0; i <= last; ++i) lines = std::max(lines, words_below(i, 0, false));

@@ -9,6 +9,7 @@
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,6 +66,23 @@ void draw_memory_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, double 
 // Draws the way from one step to another: a bar for each part that differs, gains first, its cause below it.
 // Precondition: the comparison is of two plans that have a step.
 void draw_way_figure(ReviewSheet& sheet, Rect room, const PlanComparison& comparison, double a_s, double b_s);
+
+// Shows what a figure becomes, one choice after another: a bar from what it was to what it is then.
+struct Course {
+    struct Row {
+        std::string name, why{};
+        double to = 0;
+        std::array<std::string, 2> figures{};  // in the columns at the right
+        Color color{}, ink{};                  // of the bar; of the last figure
+    };
+    std::array<std::string, 3> heads{};  // over the names and the figures
+    std::vector<Row> rows{};             // the first has no bar: there it begins
+    bool logarithmic = false;
+    std::optional<double> limit{};
+    std::string limit_words{};
+};
+[[nodiscard]] float course_height(const ReviewSheet& sheet, const Course& course);
+void draw_course(ReviewSheet& sheet, Rect room, const Course& course);
 
 [[nodiscard]] float waterfall_height(const ReviewSheet& sheet, const Step& step);
 // `whole_s` is the time that the room's width stands for, >= the step's.

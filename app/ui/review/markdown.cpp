@@ -1,6 +1,7 @@
 // Writes a review as Markdown, for a design document or a pull request: the same words and tables as the
 // pages, with the figures as SVG files next to it.
 #include "app/tables/compare.h"
+#include "app/tables/measured.h"
 #include "app/tables/memory.h"
 #include "app/tables/review.h"
 #include "app/tables/step.h"
@@ -46,13 +47,13 @@ class MarkdownText {
         for (const std::string& item : list) out_ += mark + markdown_text(item) + "\n";
     }
     void table(const Table& t) {
-        if (!t.rows.empty()) out_ += "\n" + write_table(t, TableFormat::markdown);
+        if (!t.rows.empty()) out_ += "\n" + write_table(printed(t), TableFormat::markdown);
     }
     // A table that is read when it is opened.
     void folded(const std::string& summary, const Table& t) {
         if (t.rows.empty()) return;
         out_ += "\n<details><summary>" + html_text(summary) + "</summary>\n\n"
-                + write_table(t, TableFormat::markdown) + "\n</details>\n";
+                + write_table(printed(t), TableFormat::markdown) + "\n</details>\n";
     }
     void picture(const std::string& name, const std::string& words, std::string svg) {
         if (svg.empty()) return;
@@ -102,7 +103,7 @@ void write_author(MarkdownText& out, const ReviewContent& content) {
     const AuthorWords& own = content.plans[0].review;
     const Evaluation& e = content.evaluations[0];
     std::vector<std::string> questions = items_of(own.open_questions);
-    if (questions.empty() && e.step) questions = open_questions(e);
+    if (questions.empty() && e.step) questions = open_questions(content, 0);
     if (!own.alternatives.empty()) {
         out.head("Alternatives");
         out.items(items_of(own.alternatives));
@@ -174,6 +175,12 @@ void write_evidence(MarkdownText& out, const ReviewContent& content) {
             out.head("What the training takes");
             out.table(cost);
         }
+    }
+    if (content.request.run) {
+        out.head("What was measured");
+        out.words(typeset(content.request.run->summary));
+        out.table(columns_of(measured_parts_table(*content.request.run),
+                             {"part", "predicted_s", "measured_s", "difference_s", "share"}));
     }
     out.head("What each GPU holds");
     out.picture("memory", "Memory by stage", figure(ReportFigure::memory));

@@ -1,4 +1,5 @@
 #include "app/tables/compare.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/compare/compare_shown.h"
@@ -142,6 +143,38 @@ void why_of_many(ReviewSheet& sheet, const PlanComparison& c) {
     sheet.table(causes);
 }
 
+// Draws the way from A to B, one edit after another: as a table below what stands on the page; where it needs
+// a slide of its own, as a picture.
+void draw_way(ReviewSheet& sheet, const ReviewContent& content) {
+    const PlanComparison& c = *content.comparison;
+    const Table table = path_table(c);
+    const std::string title = "From A to B, each time the edit that gains most";
+    const float line = sheet.paper().line(), behind = line + sheet.table_start(table);
+    const Evaluation& a = content.evaluations[content.compared(0)];
+    const bool joins = !sheet.paper().one_a_page && sheet.left() >= behind + line;
+    if (!sheet.paper().wide || joins || !a.step) {
+        sheet.head(title, behind);
+        sheet.table(table);
+        return;
+    }
+    const Theme& t = sheet.theme();
+    const auto held = [&](double bytes, MemoryFit fit) {
+        return memory_text(bytes, Zeros::kept) + ", " + std::string(name_of(fit));
+    };
+    const auto row = [&](const std::string& name, double step_s, double bytes, MemoryFit fit) {
+        return Course::Row{name,        "",
+                           step_s,      {time_text(step_s), held(bytes, fit)},
+                           t.secondary, fit == MemoryFit::no ? t.bad : t.text};
+    };
+    Course course{.heads = {"edit", "step", "fullest GPU"}};
+    course.rows.push_back(row("A", a.step->time_s, a.memory.peak(), fit_of_plan(a)));
+    for (const PathEdit& e : c.path)
+        course.rows.push_back(row(typeset(e.edit), e.step_s, e.memory_bytes, e.fit));
+    const float high = std::min(course_height(sheet, course), sheet.whole() - 4 * line);
+    sheet.head(title, high);
+    draw_course(sheet, sheet.take_grown(high, 1.8f * high), course);
+}
+
 // Draws what differs between all plans, their figures, and why; the way from one to the other, of two.
 void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
     const PlanComparison& c = *content.comparison;
@@ -161,12 +194,12 @@ void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
     }
     if (content.plans.size() == 2) both_meshes(sheet, content);
     if (content.plans.size() > 2) return why_of_many(sheet, c);
-    sheet.head("Why", line + sheet.table_start(parts_of_steps(c)));
+    Table parts = parts_of_steps(c);
+    if (sheet.paper().wide && !parts.rows.empty()) parts.rows.pop_back();  // their sum is among the figures
+    sheet.head("Why", line + sheet.table_start(parts));
     if (c.why.empty()) sheet.words("Not every plan has a step.");
-    sheet.table(parts_of_steps(c));
-    sheet.head("From A to B, each time the edit that gains most", line + sheet.table_start(path_table(c)));
-    if (c.path.empty()) sheet.words(c.fields.empty() ? "No edit is needed." : "B has no step.");
-    sheet.table(path_table(c));
+    sheet.table(parts);
+    if (c.path.size() > 1) draw_way(sheet, content);  // one edit is all that differs
 }
 
 void name_plans(ReviewSheet& sheet, const ReviewContent& content) {

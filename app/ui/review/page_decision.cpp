@@ -78,8 +78,9 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
     constexpr std::size_t kShort = 14;
     const std::string change = proposed == nullptr ? "" : change_words(content.plans[0], proposed->choice);
     const auto with = [&](const std::string& figure) {
-        return change.size() <= kShort && !content.measured ? "with " + change + ": " + figure
-                                                            : "then " + figure;
+        return change.size() <= kShort && !content.measured && !content.request.run
+                   ? "with " + change + ": " + figure
+                   : "then " + figure;
     };
     Card memory{.label = "memory of the fullest GPU",
                 .value = gib(peak),
@@ -112,7 +113,12 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
               .high = mfu.high,
               .points = {{s.mfu, t.text}}};
     step.head_right = training_cost_words(content.first());
-    if (content.measured) {
+    if (const auto took_s = measured_step_s(content)) {
+        step.measured = *took_s, rate.measured = s.mfu * s.time_s / *took_s;
+        step.from = std::min(step.from, 0.9 * *took_s), step.to = std::max(step.to, 1.1 * *took_s);
+        step.foot_right = "run: " + time_text(*took_s);
+        rate.foot_right = "run: " + percent(*rate.measured);
+    } else if (content.measured) {
         rate.measured = content.measured->mfu;
         rate.foot_right = "published run: " + percent(content.measured->mfu);
     }

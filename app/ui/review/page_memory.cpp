@@ -1,6 +1,8 @@
 #include "app/tables/memory.h"
 #include "app/tables/review.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/scene/colors.h"
 #include "core/base/text.h"
 
 #include <utility>
@@ -27,11 +29,55 @@ std::string held_words(const Memory& m) {
            + memory_text(peak.most(), Zeros::kept) + ".";
 }
 
-Table savings_of_plan(const Reviewed& of) {
+std::vector<SavingStep> savings_of_plan(const Reviewed& of) {
     std::vector<double> in_flight;
     for (const StageMemory& s : of.evaluation.memory.stage) in_flight.push_back(s.in_flight);
-    return without(savings_table(savings(of.plan, in_flight)),
-                   {"parameters", "gradients", "optimizer", "activations", "buffers"});
+    return savings(of.plan, in_flight);
+}
+
+// Returns the way from the whole model on one GPU to the plan. The scale is logarithmic: the first may be a
+// thousand times the last.
+Course course_of(const ReviewSheet& sheet, const Memory& m, const std::vector<SavingStep>& steps) {
+    Course out{.heads = {"after", "saved", "holds"},
+               .logarithmic = true,
+               .limit = m.hbm,
+               .limit_words = "a GPU has " + memory_text(m.hbm, Zeros::kept)};
+    for (const SavingStep& s : steps) {
+        const double held = s.fullest.total();
+        const Color color =
+            s.what == Saving::axis ? color_of(sheet.theme(), group_of(s.axis)) : sheet.theme().secondary;
+        out.rows.push_back({label_of(s),
+                            std::string(reason_of(s)),
+                            held,
+                            {typeset(memory_text(s.saved, Zeros::kept)), memory_text(held, Zeros::kept)},
+                            color,
+                            held > m.hbm ? sheet.theme().bad : sheet.theme().text});
+    }
+    if (!out.rows.empty()) out.rows.front().figures[0].clear();
+    return out;
+}
+
+// Draws it as a table below what stands on the page; where it needs a slide of its own, as a picture.
+void draw_headroom(ReviewSheet& sheet, const Reviewed& of) {
+    const std::vector<SavingStep> steps = savings_of_plan(of);
+    const Table table =
+        without(savings_table(steps), {"parameters", "gradients", "optimizer", "activations", "buffers"});
+    const std::string words =
+        "The fullest GPU, from the whole model on one GPU to this plan, one choice after another";
+    const float line = sheet.paper().line(), behind = line + sheet.table_start(table);
+    const bool joins =
+        !sheet.paper().one_a_page && sheet.left() >= behind + sheet.paper().head * 1.35f + line * 0.25f;
+    if (joins || !sheet.paper().wide || steps.empty()) {
+        sheet.head("What leaves the headroom", behind);
+        sheet.words(words + ".", sheet.faint());
+        sheet.table(table);
+        return;
+    }
+    const Course course = course_of(sheet, of.evaluation.memory, steps);
+    const float high = std::min(course_height(sheet, course), sheet.whole() - 4 * line);
+    sheet.head("What leaves the headroom", line + high);
+    sheet.words(words + ". The scale is logarithmic.", sheet.faint());
+    draw_course(sheet, sheet.take_grown(high, 1.8f * high), course);
 }
 
 // Returns a table of the memory that each stage holds and the memory left free; stages that hold the same are
@@ -70,11 +116,7 @@ void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
                 "the largest.",
                 sheet.faint());
     sheet.table(stages);
-    const Table saved = savings_of_plan(of);
-    sheet.head("What leaves the headroom", line + sheet.table_start(saved));
-    sheet.words("The fullest GPU, from the whole model on one GPU to this plan, one choice after another.",
-                sheet.faint());
-    sheet.table(saved);
+    draw_headroom(sheet, of);
 }
 
 }  // namespace pentamesh::ui

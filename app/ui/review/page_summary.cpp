@@ -142,6 +142,19 @@ void author_words(ReviewSheet& sheet, const AuthorWords& words) {
     sheet.gap();
 }
 
+namespace {
+
+// Lists what the figures leave open, where the author asks nothing: the first page had no room for it.
+void program_questions(ReviewSheet& sheet, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    if (content.comparison || !of.evaluation.step || !items_of(of.plan.review.open_questions).empty()) return;
+    sheet.head("Open questions", sheet.paper().line() * 2);
+    for (const std::string& q : open_questions(content, 0)) draw_item(sheet, sheet.theme().secondary, q);
+    sheet.gap();
+}
+
+}  // namespace
+
 void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();
     const ReviewRequest& r = content.request;
@@ -154,7 +167,7 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
     const std::string letter = content.comparison ? plan_letter(content.request.second_is_a ? 1 : 0) : "";
     sheet.section(letter.empty() ? "The plan" : "Plan " + letter + ", on the pages from here on");
     if (!r.title.empty() && r.title != title_of(of.plan)) sheet.words(title_of(of.plan), sheet.strong());
-    if (const std::string by = by_and_when(r); !by.empty()) sheet.words(by, sheet.faint());
+    if (!r.author.empty()) sheet.words(r.author, sheet.faint());  // the date is in the foot
     sheet.words(asked_line(of.plan, of.evaluation.valid ? of.evaluation.microbatches : 0));
     if (const std::string layout = layout_words(of); !layout.empty()) sheet.words(layout, sheet.faint());
     sheet.gap();
@@ -162,14 +175,18 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
         figures_and_mesh(sheet, of);
         sheet.gap();
     }
-    if (!said) author_words(sheet, of.plan.review);
+    if (!said) {
+        author_words(sheet, of.plan.review);
+        program_questions(sheet, content);
+    }
     if (!of.plan.notes.empty()) {
         sheet.head("Notes of the plan", sheet.words_height(of.plan.notes, sheet.width()));
         sheet.words(of.plan.notes);
         sheet.gap();
     }
     if (!of.evaluation.valid && !content.comparison) return;  // they are on the first page
-    sheet.head("Problems and advice", sheet.paper().line() * 2);
+    const std::string first = of.evaluation.problems.empty() ? "" : problem_words(of.evaluation.problems[0]);
+    sheet.head("Problems and advice", sheet.words_height(first, sheet.width() - sheet.paper().body * 1.2f));
     draw_problem_list(sheet, of.evaluation);
 }
 

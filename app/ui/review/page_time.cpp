@@ -1,4 +1,6 @@
+#include "app/tables/measured.h"
 #include "app/tables/step.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/review/pages.h"
 #include "core/base/text.h"
 #include "core/plan/names.h"
@@ -42,6 +44,19 @@ std::string bubble_words(const Evaluation& e) {
     return out + ".";
 }
 
+// Lists what a run of the plan took, part by part, next to the estimate.
+void draw_run(ReviewSheet& sheet, const runs::Measured& run) {
+    const Table parts = columns_of(measured_parts_table(run),
+                                   {"part", "predicted_s", "measured_s", "difference_s", "share", "why"});
+    const float line = sheet.paper().line();
+    sheet.head("What was measured", line * 2 + sheet.table_start(parts));
+    sheet.words(typeset(run.summary));
+    for (const runs::RunProblem& p : run.problems) draw_item(sheet, sheet.theme().amber, typeset(p.message));
+    for (const std::string& w : run.warnings) draw_item(sheet, sheet.theme().secondary, typeset(w));
+    sheet.gap(0.3f);
+    sheet.table(parts);
+}
+
 }  // namespace
 
 void time_page(ReviewSheet& sheet, const ReviewContent& content) {
@@ -59,6 +74,7 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     const float bars = std::min(sheet.whole(), waterfall_height(sheet, *e.step));
     draw_waterfall_figure(sheet, sheet.take_grown(bars, 1.6f * bars), *e.step, e.step->time_s);
     sheet.gap(0.8f);
+    if (content.request.run) draw_run(sheet, *content.request.run);
     const std::string bubble = bubble_words(e);
     const float words = sheet.words_height(bubble, sheet.width());
     const bool pipeline = !e.timeline.empty() && e.timeline.shape.devices > 1;

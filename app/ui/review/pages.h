@@ -8,6 +8,7 @@
 #include "core/decide/search.h"
 #include "core/decide/sensitivity.h"
 #include "core/explain/published.h"
+#include "core/runs/measured.h"
 
 #include <optional>
 #include <string>

@@ -10,11 +10,16 @@
 #include "render/page.h"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace pentamesh::runs {
+struct Measured;
+}
 
 namespace pentamesh::ui {
 
@@ -41,10 +46,11 @@ struct ReviewRequest {
     PaperKind paper = PaperKind::slide;
     std::optional<Vec2> size{};  // of a slide of another size
     ThemeId theme = ThemeId::light;
-    std::vector<ReviewPage> pages{};            // empty: all that the plans have
-    std::string title{}, author{}, date{};      // empty: the plan's own title, none, none
-    std::optional<AuthorWords> words{};         // in the place of those of the first plan
-    bool first_page_only = false;               // of the summary: for a picture
+    std::vector<ReviewPage> pages{};              // empty: all that the plans have
+    std::string title{}, author{}, date{};        // empty: the plan's own title, none, none
+    std::optional<AuthorWords> words{};           // in the place of those of the first plan
+    std::shared_ptr<const runs::Measured> run{};  // of the first plan, measured; null: none
+    bool first_page_only = false;                 // of the summary: for a picture
     bool second_is_a = false;                   // the comparison calls the second plan A, as what was pinned
     bool outlines = false;                      // SVG: text as shapes
     bool one_a_page = false;                    // each figure and table has a page of its own

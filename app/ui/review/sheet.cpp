@@ -1,5 +1,7 @@
 #include "app/ui/review/sheet.h"
 
+#include "app/ui/kit/format.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -100,7 +102,8 @@ Rect ReviewSheet::beside() const {
     return {left, room_.y, paper_.size.x - paper_.margin * 0.4f - left, room_.h};
 }
 
-void ReviewSheet::entry(std::string_view head, std::string_view text, std::string_view to) {
+void ReviewSheet::entry(std::string_view plain_head, std::string_view plain_text, std::string_view to) {
+    const std::string head = typeset(plain_head), text = typeset(plain_text);
     const auto lines =
         canvas_.wrapped(room_.w, head, strong()).size() + canvas_.wrapped(room_.w, text, faint()).size();
     need(std::min(whole_, paper_.line() * static_cast<float>(lines)));

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ struct SheetTarget {
     std::function<void(std::string_view name)> piece{};  // begins a piece as Page does; "" ends the last one
     const std::vector<float>* spare = nullptr;           // of a sheet that was filled before: its spare()
 };
+
+// Returns the table as it is read on paper: figures rounded, arrows, minus signs.
+[[nodiscard]] Table printed(const Table& exact);
 
 class ReviewSheet {
   public:
@@ -152,7 +156,11 @@ class ReviewSheet {
     void turn(bool continued);
     void turn_page(bool continued);
     void next_column();
-    [[nodiscard]] std::vector<Part> parts_of(const Table& t, float width) const;
+    // `paged` is how much of this page's height is not for the table; nullopt: it does not go on on another.
+    [[nodiscard]] std::vector<Part> parts_of(const Table& t, float width, std::optional<float> paged) const;
+    [[nodiscard]] int turns_of(const Table& t, const Part& part, float taken) const;
+    [[nodiscard]] float head_height(const Table& t, const Part& part) const;
+    [[nodiscard]] float row_height(const Part& part, const Table::Row& cells) const;
     [[nodiscard]] std::vector<Part> parts_with(const Table& t, float width, float size, float gap) const;
     [[nodiscard]] Lines lines_of(const Part& part, const Table::Row& cells, const TextStyle& style) const;
     [[nodiscard]] float height_of(std::size_t lines) const;

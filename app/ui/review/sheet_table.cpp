@@ -1,9 +1,11 @@
 // Writes tables on pages: columns are as wide as their words need, cells are wrapped, the head is on every
 // page.
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/review/sheet.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -22,6 +24,12 @@ std::size_t most_lines(const std::vector<std::vector<std::string_view>>& lines) 
     std::size_t most = 1;
     for (const auto& cell : lines) most = std::max(most, cell.size());
     return most;
+}
+
+Table::Row titles_of(const Table& t) {
+    Table::Row out;
+    for (const Table::Column& c : t.columns) out.emplace_back(c.title);
+    return out;
 }
 
 struct ColumnWidths {
@@ -60,6 +68,14 @@ std::vector<float> shared_widths(const std::vector<ColumnWidths>& columns, float
 }
 
 }  // namespace
+
+Table printed(const Table& exact) {
+    Table t = worded(exact);
+    for (Table::Column& c : t.columns) c.title = typeset(c.title);
+    for (Table::Row& row : t.rows)
+        for (Cell& cell : row) cell = typeset(cell.words());
+    return t;
+}
 
 ReviewSheet::Lines ReviewSheet::lines_of(const Part& part, const Table::Row& cells,
                                          const TextStyle& style) const {
@@ -123,16 +139,44 @@ std::vector<ReviewSheet::Part> ReviewSheet::parts_with(const Table& t, float wid
     return parts;
 }
 
-// Before a table is cut in two, its columns move closer together, then get the page's small type. Many
-// columns do so at once: their words need the room.
-std::vector<ReviewSheet::Part> ReviewSheet::parts_of(const Table& t, float width) const {
+float ReviewSheet::row_height(const Part& part, const Table::Row& cells) const {
+    return height_of(most_lines(lines_of(part, cells, cell_style(*this, part.size))));
+}
+
+float ReviewSheet::head_height(const Table& t, const Part& part) const {
+    return height_of(most_lines(lines_of(part, titles_of(t), {Face::semibold, part.size, {}, 0})));
+}
+
+int ReviewSheet::turns_of(const Table& t, const Part& part, float taken) const {
+    const float head = head_height(t, part);
+    float room = room_.h - taken - head;
+    int turns = 0;
+    for (const Table::Row& cells : t.rows) {
+        const float h = row_height(part, cells);
+        if (h > room) room = whole_ - head, ++turns;
+        room -= h;
+    }
+    return turns;
+}
+
+// Before a table is cut in two, and where it then takes a page less, its columns move closer together, then
+// get the page's small type. Many columns have it at once: their words need the room.
+std::vector<ReviewSheet::Part> ReviewSheet::parts_of(const Table& t, float width,
+                                                     std::optional<float> paged) const {
     constexpr std::size_t kMany = 8;
     constexpr float kWide = 0.9f, kClose = 0.6f;  // between columns, of the type's size
     const float size = t.columns.size() > kMany ? paper_.small : paper_.body;
-    std::vector<Part> parts = parts_with(t, width, size, size * kWide);
-    if (parts.size() > 1) parts = parts_with(t, width, size, size * kClose);
-    if (parts.size() > 1) parts = parts_with(t, width, paper_.small, paper_.small * kClose);
-    return parts.size() > 1 ? parts_with(t, width, size, size * kWide) : parts;
+    std::vector<Part> best;
+    int least = 0;
+    const std::array<Vec2, 3> tried{Vec2{size, kWide}, Vec2{size, kClose}, Vec2{paper_.small, kClose}};
+    for (const auto& [type, gap] : tried) {
+        std::vector<Part> parts = parts_with(t, width, type, type * gap);
+        if (parts.size() > 1) continue;
+        const int turns = paged ? turns_of(t, parts.front(), *paged) : 0;
+        if (!best.empty() && turns >= least) continue;
+        best = std::move(parts), least = turns;
+    }
+    return best.empty() ? parts_with(t, width, size, size * kWide) : best;
 }
 
 void ReviewSheet::draw_cells(const Table& t, const Part& part, Rect row, const Lines& lines,
@@ -148,10 +192,9 @@ void ReviewSheet::draw_cells(const Table& t, const Part& part, Rect row, const L
 }
 
 float ReviewSheet::table_head(const Table& t, const Part& part, Rect room, bool draw) {
-    Table::Row titles;
-    for (const Table::Column& c : t.columns) titles.emplace_back(c.title);
     const TextStyle style{Face::semibold, part.size, theme_.secondary, 0};
-    const Lines lines = lines_of(part, titles, style);
+    const Table::Row titles = titles_of(t);
+    const Lines lines = lines_of(part, titles, style);  // they are parts of the titles
     const std::size_t n = most_lines(lines);
     const float h = height_of(n);
     if (!draw) return h;
@@ -169,11 +212,9 @@ float ReviewSheet::table_head(const Table& t, const Part& part, Rect room, bool 
 
 void ReviewSheet::draw_part(const Table& t, const Part& part) {
     const Piece table(*this, "Table");
-    const auto height = [&](const Table::Row& cells) {
-        return height_of(most_lines(lines_of(part, cells, cell_style(*this, part.size))));
-    };
-    const float head_h = table_head(t, part, room_, false);
-    need(std::min(whole_, head_h + height(t.rows.front()) + (t.rows.size() > 1 ? height(t.rows[1]) : 0)));
+    const float head_h = head_height(t, part);
+    need(std::min(whole_, head_h + row_height(part, t.rows.front())
+                              + (t.rows.size() > 1 ? row_height(part, t.rows[1]) : 0)));
     room_.cut_top(table_head(t, part, room_, true));
     for (std::size_t r = 0; r < t.rows.size(); ++r) {
         const Lines lines = lines_of(part, t.rows[r], cell_style(*this, part.size));
@@ -201,22 +242,20 @@ void ReviewSheet::draw_part(const Table& t, const Part& part) {
 }
 
 float ReviewSheet::table_start(const Table& exact) const {
-    const Table t = worded(exact);
+    const Table t = printed(exact);
     if (t.rows.empty()) return 0;
-    const Part part = parts_of(t, room_.w).front();
-    Table::Row titles;
-    for (const Table::Column& c : t.columns) titles.emplace_back(c.title);
-    float h = height_of(most_lines(lines_of(part, titles, {Face::semibold, part.size, {}, 0})));
+    const float above = paper_.head * 1.35f + paper_.line() * 1.25f;  // a heading and a line of words
+    const Part part = parts_of(t, room_.w, above).front();
+    float h = head_height(t, part);
     const std::size_t rows = t.rows.size() <= kShortTable ? t.rows.size() : 2;
-    for (std::size_t r = 0; r < rows; ++r)
-        h += height_of(most_lines(lines_of(part, t.rows[r], cell_style(*this, part.size))));
+    for (std::size_t r = 0; r < rows; ++r) h += row_height(part, t.rows[r]);
     return h + 1;
 }
 
 void ReviewSheet::table(const Table& exact) {
-    const Table t = worded(exact);
+    const Table t = printed(exact);
     if (t.rows.empty()) return;
-    for (const Part& part : parts_of(t, room_.w)) {
+    for (const Part& part : parts_of(t, room_.w, 0.0f)) {
         draw_part(t, part);
         gap(0.6f);
     }
@@ -224,11 +263,11 @@ void ReviewSheet::table(const Table& exact) {
 }
 
 float ReviewSheet::table_in(Rect room, const Table& exact, bool draw) {
-    const Table t = worded(exact);
+    const Table t = printed(exact);
     const float top = room.y;
     std::optional<Piece> table;
     if (draw) table.emplace(*this, "Table");
-    for (const Part& part : parts_of(t, room.w)) {
+    for (const Part& part : parts_of(t, room.w, std::nullopt)) {
         room.cut_top(table_head(t, part, room, draw));
         for (const Table::Row& cells : t.rows) {
             const Lines lines = lines_of(part, cells, cell_style(*this, part.size));

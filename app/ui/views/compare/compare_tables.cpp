@@ -63,7 +63,7 @@ WhyRows why_rows(Ui& ui, float width, const PlanComparison& shown, float most) {
         return std::abs(shown.why[a].delta_s[1]) > std::abs(shown.why[b].delta_s[1]);
     });
     for (const std::size_t i : order) {
-        const float h = why_row(ui, width, with_arrows(shown.why[i].because));
+        const float h = why_row(ui, width, typeset(shown.why[i].because));
         if (out.height + h - kRow > most) continue;
         out.height += h - kRow;
         out.row[i] = h;
@@ -105,7 +105,7 @@ void draw_why(Ui& ui, Rect room, const ComparedPair& pair, const PlanComparison&
     };
     for (std::size_t i = 0; i < shown.why.size(); ++i) {
         const PartRow& r = shown.why[i];
-        line(r.part, r.values_s[0], r.values_s[1], r.delta_s[1], with_arrows(r.because), rows.row[i], false);
+        line(r.part, r.values_s[0], r.values_s[1], r.delta_s[1], typeset(r.because), rows.row[i], false);
     }
     if (!pair.ea.step || !pair.eb.step) return;
     c.line({room.x, room.y}, {room.x + name + 3 * kFigure, room.y}, ui.theme().hairline);
@@ -176,7 +176,7 @@ void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& 
             e.fit == MemoryFit::yes ? "" : memory_text(e.memory_bytes) + ": " + std::string(name_of(e.fit));
         const float fit_w = fit.empty() ? 0 : ui.canvas().text_width(fit, bad) + 8;
         text_row(ui, room.cut_top(kRow),
-                 {{with_arrows(e.edit), share(), ui.style(12)},
+                 {{typeset(e.edit), share(), ui.style(12)},
                   space(8),
                   {fit, px(fit_w), bad},
                   {time_text(e.step_s), px(figure), ui.style(12), Align::right},

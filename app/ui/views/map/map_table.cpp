@@ -17,9 +17,20 @@ enum Column : std::uint8_t { axis, cuts, says, step, crosses, verdict, reach, kC
 constexpr std::array<std::string_view, kColumns> kHeads{
     "AXIS", "CUTS", "SAYS", "PER GPU AND STEP", "CROSSES", "VERDICT", "REACH FOR IT WHEN"};
 
+constexpr float kSwatch = 20, kModifier = 16;  // left of a name
+
+// Returns the width of what the axes cut, written under their names.
+float axis_width(Ui& ui, const std::vector<MapRow>& rows) {
+    float wide = 0;
+    for (const MapRow& r : rows)
+        wide = std::max(wide, ui.canvas().text_width(words_of(r.id).cuts, ui.small()) + kSwatch
+                                  + (r.modifier ? kModifier : 0) + 1);
+    return wide;
+}
+
 // Returns the width of each column, 0 where it has no room. The words go first, the figures stay. With
-// `one_line`, rows are low, so figures take less.
-std::array<float, kColumns> columns_for(float room, bool one_line) {
+// `one_line`, rows are low, so figures take less. What the axes cut takes `axis_wide` under their names.
+std::array<float, kColumns> columns_for(float room, bool one_line, float axis_wide) {
     std::array<float, kColumns> width{142, 146, 182, one_line ? 76.0f : 122.0f, 92, 162, 158};
     const auto sum = [&] {
         float w = -kAcross;
@@ -40,13 +51,18 @@ std::array<float, kColumns> columns_for(float room, bool one_line) {
         const float kept = std::max(0.62f, 1 - missing / std::max(1.0f, words));
         for (const Column c : {axis, cuts, says, verdict, reach}) width[c] *= kept;
     }
-    const float spare = room - sum();
+    float spare = room - sum();
     if (spare < 0) {
         for (float& w : width) w = std::max(0.0f, w + spare * w / (room - spare));
         return width;
     }
-    // Spare width goes to columns whose words wrap.
+    // Spare width goes to the words under a name where it holds them on their line, then to columns whose
+    // words wrap.
+    const float first = std::max(0.0f, axis_wide - width[axis]);
+    const bool under = width[cuts] <= 0 && !one_line && first < spare;
+    if (under) width[axis] += first, spare -= first;
     const auto wraps = one_line ? std::array{says, verdict, verdict, reach, cuts}
+                       : under  ? std::array{says, says, verdict, verdict, reach}
                                 : std::array{axis, cuts, says, verdict, reach};
     float share = 0;
     for (const Column c : wraps) share += width[c];
@@ -97,17 +113,17 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
     Canvas& c = ui.canvas();
     const bool on = r.verdict != Verdict::off;
     const Color color = color_of_row(ui.theme(), r.id, state);
-    if (r.modifier) cell.cut_left(16);
+    if (r.modifier) cell.cut_left(kModifier);
     // The parts that the axis cuts are written under its name, on as many lines as the row has.
     const std::string_view what = with_cuts ? words_of(r.id).cuts : std::string_view();
-    const float wrapped = with_cuts ? c.paragraph_height(cell.w - 20, what, ui.small(), 16) : 0;
+    const float wrapped = with_cuts ? c.paragraph_height(cell.w - kSwatch, what, ui.small(), 16) : 0;
     const float more = wrapped > 16 && wrapped + 16 <= cell.h ? (wrapped - 16) / 2 : 0;
     const Vec2 at{cell.x, cell.center().y - (with_cuts ? 14.0f + more : 6.0f)};
     if (r.modifier)
         c.frame({at.x + 1, at.y + 1, 10, 10}, on ? color : color.alpha(0.6f), 2, 3);
     else
         ui.swatch(at, on ? color : color.alpha(0.45f), 12);
-    cell.cut_left(20);
+    cell.cut_left(kSwatch);
     const std::string name = name_of_row(r, state.style);
     const TextStyle bold = on ? ui.title() : ui.style(13, Tone::secondary);
     Rect line = with_cuts ? Rect{cell.x, cell.center().y - 16 - more, cell.w, 16} : cell;
@@ -224,7 +240,8 @@ float map_least_row(float width) {
 }
 
 float map_table_height(Ui& ui, const MapViewState& state, float width, float row) {
-    const std::array<float, kColumns> columns = columns_for(width - 16, false);
+    const std::array<float, kColumns> columns =
+        columns_for(width - 16, false, axis_width(ui, state.figures->rows));
     float h = kHead;
     for (const MapRow& r : state.figures->rows) h += row_height(ui, r, columns, width, row);
     return h;
@@ -281,7 +298,8 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float most = room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh;
     const float h = one_line ? std::clamp((room.h - kHead) / n, 22.0f, kMapRowLow)
                              : std::clamp(least + (room.h - needed) / n, least, std::max(least, most));
-    const std::array<float, kColumns> width = columns_for(room.w - 16, one_line);
+    const std::array<float, kColumns> width =
+        columns_for(room.w - 16, one_line, axis_width(ui, state.figures->rows));
     const auto cells = [&](Rect row, auto&& draw) {
         row = row.inset(8, 0);
         for (int k = 0; k < kColumns; ++k) {

@@ -136,7 +136,8 @@ Shape best_shape(Shape s, const Level& l, const Asked& a) {
     return best;
 }
 
-// Sets the cells inside a node that is drawn as one.
+// Sets the cells inside a node that is drawn as one, and its tiles, where each is a part of a row or whole
+// rows.
 void subdivide(MeshLayout& out, std::int64_t domain, Vec2 node) {
     auto cols = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(domain))));
     for (std::int64_t c = cols; c <= 2 * cols; ++c)
@@ -150,6 +151,15 @@ void subdivide(MeshLayout& out, std::int64_t domain, Vec2 node) {
     out.grid.level[0] = {static_cast<std::int32_t>(domain), static_cast<std::int32_t>(cols), pitch.x,
                          pitch.y};
     out.grid.cell = out.joined() ? pitch : pitch * 0.85f;
+    const std::int64_t tile = out.tile.size;
+    if (tile == domain) return;
+    if (cols % tile != 0 && tile % cols != 0) {
+        out.tile = {1, out.grid.count, {}, pitch};
+        return;
+    }
+    out.tile.padding = (pitch - out.grid.cell) * 0.5f;
+    out.tile.full = {pitch.x * static_cast<float>(std::min(tile, cols)),
+                     pitch.y * static_cast<float>(ceil_div(tile, cols))};
 }
 
 }  // namespace

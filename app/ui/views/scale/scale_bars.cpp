@@ -48,6 +48,14 @@ Color color_of_scale_part(const Theme& theme, const ScalePart& p) {
     }
 }
 
+// Names an axis in its part of a bar, where it has room: on grey paper the colour says nothing.
+void name_axis(const ScaleInk& ink, Rect r, const ScalePart& part) {
+    if (part.part != StepPart::exposed) return;
+    const TextStyle style = ink.plain(ink_on(color_of(ink.theme, part.axis)));
+    const std::string_view name = name_of(part.axis);
+    if (r.h >= ink.line() && ink.width(name, style) <= r.w) ink.canvas.text_in(r, name, style, Align::center);
+}
+
 // Stacks the parts from the bottom: compute, then what the step waits for.
 void draw_stack(const ScaleInk& ink, Rect bar, const ScalePoint& p) {
     float bottom = bar.bottom();
@@ -59,6 +67,7 @@ void draw_stack(const ScaleInk& ink, Rect bar, const ScalePoint& p) {
             ink.canvas.pattern(r, Pattern::hatched, color, mix(ink.theme.window, color, 0.22f));
         else
             ink.canvas.rect(r, color);
+        name_axis(ink, r, part);
         bottom -= h;
     }
 }

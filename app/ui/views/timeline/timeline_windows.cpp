@@ -66,26 +66,6 @@ std::string period_words(const TimelineWindows& w) {
     return "one period of " + thousands(w.steady.periods) + " equal ones: " + time_text(w.steady.period_s);
 }
 
-// Returns a window's name, and what is seen in it.
-std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t part, const Timeline& t) {
-    switch (part) {
-    case 0: {
-        double last = 0;
-        for (const DeviceTime& d : t.device) last = std::max(last, d.first_start);
-        return {"fill", "the last stage starts at " + time_text(last)};
-    }
-    case 1:
-        return {"steady", w.shown_periods < w.steady.periods
-                              ? plural(w.shown_periods, "period of ", "periods of ")
-                                    + thousands(w.steady.periods) + " equal ones"
-                              : std::string("all periods")};
-    default:
-        return {"drain", w.window.back().to_s < w.whole_s * (1 - 1e-9)
-                             ? "the last micro-batches; the step ends later, see above"
-                             : "the last micro-batches, then the end of the step"};
-    }
-}
-
 }  // namespace
 
 std::optional<TimelineWindows> find_windows(const Timeline& t, double whole_s, Rect plot, float least_px,
@@ -128,23 +108,47 @@ std::optional<TimelineWindows> find_windows(const Timeline& t, double whole_s, R
     return out;
 }
 
+std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t part, const Timeline& t) {
+    switch (part) {
+    case 0: {
+        double last = 0;
+        for (const DeviceTime& d : t.device) last = std::max(last, d.first_start);
+        return {"fill", "the last stage starts at " + time_text(last)};
+    }
+    case 1:
+        return {"steady", w.shown_periods < w.steady.periods
+                              ? plural(w.shown_periods, "period of ", "periods of ")
+                                    + thousands(w.steady.periods) + " equal ones"
+                              : std::string("all periods")};
+    default:
+        return {"drain", w.window.back().to_s < w.whole_s * (1 - 1e-9)
+                             ? "the last micro-batches; the step ends later, see above"
+                             : "the last micro-batches, then the end of the step"};
+    }
+}
+
+void draw_beam(Canvas& c, const Theme& theme, const TimeScale& scale, const TimeScale& window, float to) {
+    const Rect r = window.plot;
+    const float from = scale.plot.bottom();
+    const std::array<Vec2, 4> beam{Vec2{scale.x(window.from_s), from}, Vec2{scale.x(window.to_s), from},
+                                   Vec2{r.right(), to}, Vec2{r.x, to}};
+    c.polygon(beam, theme.beam);
+}
+
+void draw_window_frame(Canvas& c, const Theme& theme, const TimeScale& scale, const TimeScale& window) {
+    const float x0 = scale.x(window.from_s), x1 = scale.x(window.to_s);
+    const Rect strip = scale.plot;
+    c.frame({x0, strip.y - 1, std::max(3.0f, x1 - x0), strip.h + 2}, theme.text, 1.5f, 2);
+}
+
 void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeline& t,
                        const ShownTimeline& shown, SeenBlocks& blocks, double& steady_at_s) {
     Canvas& c = ui.canvas();
     const Rect strip = room.cut_top(kStrip);
     const TimeScale scale{0, w.whole_s, strip};
-    for (const TimeScale& window : w.window) {
-        const Rect r = window.plot;
-        const std::array<Vec2, 4> beam{
-            Vec2{scale.x(window.from_s), strip.bottom()}, Vec2{scale.x(window.to_s), strip.bottom()},
-            Vec2{r.right(), strip.bottom() + kBeam}, Vec2{r.x, strip.bottom() + kBeam}};
-        c.polygon(beam, ui.theme().beam);
-    }
+    for (const TimeScale& window : w.window) draw_beam(c, ui.theme(), scale, window, strip.bottom() + kBeam);
     draw_step_strip(ui, strip, w, t, shown, blocks);
-    for (const TimeScale& window : w.window) {
-        const float x0 = scale.x(window.from_s), x1 = scale.x(window.to_s);
-        c.frame({x0, strip.y - 1, std::max(3.0f, x1 - x0), strip.h + 2}, ui.theme().text, 1.5f, 2);
-    }
+    for (const TimeScale& window : w.window) draw_window_frame(c, ui.theme(), scale, window);
     const Hit hit = ui.area("timeline.overview", strip, 0, true, false);
     if (hit.held)
         steady_at_s =
@@ -163,7 +167,7 @@ void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeli
     }
 }
 
-void draw_breaks(Ui& ui, Rect rows, const TimelineWindows& w) {
+void draw_breaks(Canvas& c, const Theme& theme, Rect rows, const TimelineWindows& w) {
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
         const float left = w.window[i].plot.right();
         for (const float x : {left + kBreak / 2 - 3, left + kBreak / 2 + 3}) {
@@ -171,7 +175,7 @@ void draw_breaks(Ui& ui, Rect rows, const TimelineWindows& w) {
             int n = 0;
             for (float y = rows.y; y <= rows.bottom(); y += 6)
                 zigzag.push_back({x + (n++ % 2 == 0 ? -2.0f : 2.0f), y});
-            if (zigzag.size() > 1) ui.canvas().polyline(zigzag, ui.theme().secondary, 1);
+            if (zigzag.size() > 1) c.polyline(zigzag, theme.secondary, 1);
         }
     }
 }

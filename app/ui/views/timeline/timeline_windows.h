@@ -9,6 +9,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -32,8 +33,14 @@ inline constexpr float kWindowsHead = 68;
 // the strip moves the middle window: `steady_at_s` is set.
 void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeline& t,
                        const ShownTimeline& shown, SeenBlocks& blocks, double& steady_at_s);
+// Returns a window's name, and what is seen in it.
+[[nodiscard]] std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t part,
+                                                      const Timeline& t);
+// Draws how a window comes out of the strip above: its beam, and its frame on the strip, which is on `scale`.
+void draw_beam(Canvas& canvas, const Theme& theme, const TimeScale& scale, const TimeScale& window, float to);
+void draw_window_frame(Canvas& canvas, const Theme& theme, const TimeScale& scale, const TimeScale& window);
 // Draws the breaks between the windows, and a bracket under one period.
-void draw_breaks(Ui& ui, Rect rows, const TimelineWindows& w);
+void draw_breaks(Canvas& canvas, const Theme& theme, Rect rows, const TimelineWindows& w);
 void draw_period(Ui& ui, Rect row, const TimelineWindows& w);
 
 }  // namespace pentamesh::ui

@@ -345,7 +345,7 @@ void draw_windows(Ui& ui, TimelineAreas& areas, const TimelineWindows& windows, 
     if (!over) state.hovered = -1;
     Rect rows = areas.plot;
     rows.h = std::min(rows.h, areas.row_h * static_cast<float>(devices));
-    draw_breaks(ui, rows, windows);
+    draw_breaks(ui.canvas(), ui.theme(), rows, windows);
     draw_period(ui, {areas.plot.x, areas.ruler.bottom(), areas.plot.w, kPeriodRow}, windows);
 }
 
