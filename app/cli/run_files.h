@@ -1,4 +1,4 @@
-// Reads the files that a run left behind, for the commands that lay it beside its plan.
+// Reads the files that a run left behind, for the commands that compare it with its plan.
 #pragma once
 
 #include "core/runs/measured.h"
@@ -8,7 +8,7 @@
 
 namespace pentamesh::cli {
 
-// `plan` is nullptr where there is none. Throws Error for a file that is no file of a run.
+// `plan` may be nullptr. Throws Error for a file of another kind.
 [[nodiscard]] runs::Measured measure_files(const Presets& presets, const std::vector<std::string>& files,
                                            const Plan* plan);
 

@@ -36,8 +36,7 @@ void KnownSettings::read(std::string_view name, const Presets& presets) {
         else
             harmless_.insert(text);
     const nlohmann::json flags = all.value("short", nlohmann::json::object());
-    for (const auto& [flag, full] : flags.items())
-        short_[flag] = full.get<std::string>();
+    for (const auto& [flag, full] : flags.items()) short_[flag] = full.get<std::string>();
     for (const nlohmann::json& key : all.value("switches", nlohmann::json::array()))
         switches_.insert(key.get<std::string>());
 }

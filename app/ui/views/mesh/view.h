@@ -47,7 +47,7 @@ struct MeshViewState {
     std::string load_list;
     bool failure = false;  // a click picks a node that is lost
     std::int64_t lost_node = -1;
-    std::string go_to;  // typed rank
+    std::string go_to;      // typed rank
     bool shows_run = true;  // where a run hangs: who is to blame, instead of the groups
     ScrollState run_list;
     // A lesson sets these: ranks outlined; one that a question is about; cells without colours that would
