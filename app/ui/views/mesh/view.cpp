@@ -1,7 +1,7 @@
 // The view Mesh draws every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/views/mesh/view.h"
 #include "app/tables/comm.h"
-#include "app/tables/hang.h"
+#include "app/tables/measured.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/blame_panel.h"
 #include "app/ui/scene/real_run.h"
