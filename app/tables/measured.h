@@ -1,7 +1,8 @@
-// Lists what was measured of a run: parts of the step, collectives, workers.
+// Lists what a real run says: parts of the step, collectives, workers; of one that hangs, what ranks do.
 #pragma once
 
 #include "app/tables/table.h"
+#include "core/runs/hang_run.h"
 #include "core/runs/measured.h"
 
 #include <string>
@@ -18,5 +19,7 @@ namespace pentamesh {
 [[nodiscard]] std::vector<std::string> slowdown_words(const runs::WhatIf& w);
 // A row for each stage, data-parallel rank, kind of operation and each of the slowest workers.
 [[nodiscard]] Table slowdown_table(const runs::WhatIf& w);
+// Lists who is to blame, stuck, waits, is held up.
+[[nodiscard]] Table hang_table(const runs::HangRun& run);
 
 }  // namespace pentamesh

@@ -67,8 +67,7 @@ TEST_CASE("a dropped folder of dumps opens the plan of its layout, and the mesh 
     REQUIRE(d.click("run.waiting", 0));
     CHECK(d.shell.selection().ranks.size() > 1);
     // The groups are a press away, and the old plan an undo.
-    const Rect shown = *d.shell.ui_state().rect_of("mesh.run");
-    d.click_at({shown.right() - 20, shown.center().y});
+    REQUIRE(d.click("mesh.run", 1));
     CHECK_FALSE(d.drawn("run.culprit", 0));
     run_command(d, "undo");
     CHECK(d.plan().name == before);

@@ -3,6 +3,8 @@
 #include "app/ui/scene/colors.h"
 #include "core/runs/hang_words.h"
 
+#include <utility>
+
 namespace pentamesh::ui {
 
 Color color_of(const Theme& theme, runs::RunPart part) {
@@ -17,6 +19,13 @@ Color color_of(const Theme& theme, runs::RunPart part) {
     case runs::RunPart::dp: return color_of(theme, GroupKind::dp_shard);
     default: return theme.faint;
     }
+}
+
+Table as_read(Table table) {
+    table = worded(std::move(table));
+    for (Table::Column& c : table.columns)
+        if (c.shown != Shown::words) c.shown = Shown::plain;
+    return table;
 }
 
 std::string RealRun::words() const {

@@ -1,6 +1,7 @@
 // Holds what a real run left behind, as it stands next to the open plan.
 #pragma once
 
+#include "app/tables/table.h"
 #include "app/ui/kit/theme.h"
 #include "core/runs/hang_run.h"
 #include "core/runs/measured.h"
@@ -14,6 +15,9 @@ namespace pentamesh::ui {
 
 // Parts have the colours that they have in the predicted step; what no axis has is grey.
 [[nodiscard]] Color color_of(const Theme& theme, runs::RunPart part);
+
+// Returns a table as people read it: "3.51 s", at the right end of its column.
+[[nodiscard]] Table as_read(Table table);
 
 struct RealRun {
     std::string name;                           // of its files: "dumps", "train.log and 2 files"

@@ -84,7 +84,7 @@ void draw_measured_calls(Ui& ui, Rect room, const runs::Measured& m, CommViewSta
                                "may be faster than that.");
     put_paragraph(ui, room, words, ui.small(), 17, 6);
     draw_table(ui, "comm.measured", room,
-               columns_of(measured_collectives_table(m),
+               columns_of(as_read(measured_collectives_table(m)),
                           {"axis", "ranks", "collective", "bytes", "calls", "median_s", "transfer_s",
                            "predicted_s", "measured_gb_per_s", "assumed_gb_per_s", "last_to_arrive"}),
                state.measured);

@@ -103,41 +103,45 @@ Picture picture_of(const Scene& scene) {
     return p;
 }
 
-void draw_rank_cells(Canvas& c, Ui& ui, const MeshPlace& m, const Picture& p) {
-    const Theme& theme = ui.theme();
+// Writes a rank and the mark of its fault into its cell.
+void draw_rank_words(Ui& ui, Rect cell, std::int64_t rank, Role role, const FaultKind* kind) {
+    Canvas& c = ui.canvas();
+    const Color ground =
+        role == Role::blamed ? ui.theme().bad : mix(ui.theme().panel, ui.theme().secondary, 0.16f);
+    const Color ink = role == Role::blamed ? ink_on(ui.theme().bad) : ui.theme().text;
+    const auto plate = [&](Rect text, float width) {  // neither hatching nor an arrow runs through words
+        if (role == Role::waits || role == Role::blamed)
+            c.rect({text.center().x - width / 2 - 2, text.center().y - 7, width + 4, 14}, ground, 2);
+    };
+    const bool numbered = cell.w >= kNumberedCell.x && cell.h >= kNumberedCell.y,
+               card = cell.h >= kSmallCard.y;
+    Rect mark = cell;
+    if (numbered) {
+        const TextStyle style{Face::regular, std::clamp(cell.h * 0.3f, 9.0f, 12.0f), ink, 0};
+        const std::string number = thousands(rank);
+        Rect text = card ? mark.cut_top(cell.h * 0.5f) : mark;
+        if (kind != nullptr && !card) mark = text.cut_right(std::min(14.0f, cell.w * 0.4f));
+        plate(text, c.text_width(number, style));
+        c.text_in(text, number, style, Align::center);
+    }
+    if (kind == nullptr || mark.w < 7 || mark.h < 7) return;
+    const std::string_view word = pentamesh::name_of(*kind);
+    const TextStyle words{Face::semibold, 11, ink, 0};
+    const float w = c.text_width(word, words) + 18;
+    if (!card || mark.w < w + 4) return kind_mark(c, mark, *kind, ink);
+    const Rect row{mark.center().x - w / 2, mark.y, w, mark.h - 4};
+    plate(row, w);
+    kind_mark(c, {row.x, row.y, 14, row.h}, *kind, ink);
+    c.text_in({row.x + 18, row.y, row.w - 18, row.h}, word, words);
+}
+
+// Calls `draw` for each rank whose cell is seen.
+template <typename Draw>
+void for_each_seen_rank(const MeshPlace& m, const Picture& p, const Draw& draw) {
     for (std::int64_t r = 0; r < std::ssize(p.role); ++r) {
-        const Role role = p.role[static_cast<std::size_t>(r)];
         const Rect cell = m.cell(r);
-        if (cell.bottom() < m.area.y || cell.y > m.area.bottom()) continue;
-        role_cell(c, theme, cell, role);
-        const auto kind = p.kind.find(r);
-        const Color ink = role == Role::blamed ? ink_on(theme.bad) : theme.text;
-        const bool numbered = cell.w >= kNumberedCell.x && cell.h >= kNumberedCell.y;
-        Rect mark = cell;
-        if (numbered) {
-            // Hatched lines do not run through the figure.
-            const TextStyle style{Face::regular, std::clamp(cell.h * 0.3f, 9.0f, 12.0f), ink, 0};
-            const std::string number = thousands(r);
-            const bool card = cell.h >= kSmallCard.y;
-            Rect text = card ? mark.cut_top(cell.h * 0.5f) : mark;
-            if (kind != p.kind.end() && !card) text.cut_right(std::min(14.0f, cell.w * 0.4f));
-            if (role == Role::waits)
-                c.rect(Rect{text.center().x - c.text_width(number, style) / 2 - 2, text.center().y - 7,
-                            c.text_width(number, style) + 4, 14},
-                       mix(theme.panel, theme.secondary, 0.16f), 2);
-            c.text_in(text, number, style, Align::center);
-            if (kind != p.kind.end() && !card)
-                mark = {text.right(), cell.y, cell.right() - text.right(), cell.h};
-        }
-        if (kind == p.kind.end()) continue;
-        const std::string_view word = pentamesh::name_of(kind->second);
-        const TextStyle words{Face::semibold, 11, ink, 0};
-        if (numbered && mark.h >= 14 && mark.w >= c.text_width(word, words) + 20) {
-            kind_mark(c, {mark.x + 3, mark.y, 14, mark.h - 4}, kind->second, ink);
-            c.text_in({mark.x + 18, mark.y, mark.w - 18, mark.h - 4}, word, words);
-        } else if (mark.w >= 7 && mark.h >= 7) {
-            kind_mark(c, mark, kind->second, ink);
-        }
+        if (cell.bottom() >= m.area.y && cell.y <= m.area.bottom())
+            draw(cell, r, p.role[static_cast<std::size_t>(r)]);
     }
 }
 
@@ -385,11 +389,17 @@ Rect draw_hang_list(Ui& ui, Rect room, Scene& scene, MeshViewState& state) {
 
 void draw_hang(Ui& ui, const MeshPlace& m, const Scene& scene) {
     const Picture p = picture_of(scene);
-    if (m.merged())
+    if (m.merged()) {
         draw_node_cells(ui.canvas(), ui, m, p);
-    else
-        draw_rank_cells(ui.canvas(), ui, m, p);
+        return draw_arrows(ui, m, scene, p.run);
+    }
+    for_each_seen_rank(
+        m, p, [&](Rect cell, std::int64_t, Role role) { role_cell(ui.canvas(), ui.theme(), cell, role); });
     draw_arrows(ui, m, scene, p.run);
+    for_each_seen_rank(m, p, [&](Rect cell, std::int64_t rank, Role role) {
+        const auto kind = p.kind.find(rank);
+        draw_rank_words(ui, cell, rank, role, kind == p.kind.end() ? nullptr : &kind->second);
+    });
 }
 
 std::string hang_tooltip(const Scene& scene, std::int64_t rank) {

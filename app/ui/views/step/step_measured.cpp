@@ -42,8 +42,9 @@ void draw_parts(Ui& ui, Rect room, const runs::Measured& m, StepViewState& state
     for (const runs::PartRow& r : m.parts)
         end_s = std::max({end_s, r.time.measured_s, r.predicted_s.value_or(0)});
     if (end_s <= 0) return;
-    Table table = columns_of(measured_parts_table(m), {"part", "predicted_s", "measured_s", "difference_s",
-                                                       "constant", "is", "would_be", "step_would_be_s"});
+    Table table =
+        columns_of(as_read(measured_parts_table(m)), {"part", "predicted_s", "measured_s", "difference_s",
+                                                      "constant", "is", "would_be", "step_would_be_s"});
     table.columns.insert(table.columns.begin() + 1, {"predicted above, measured below"});
     for (Table::Row& row : table.rows) row.insert(row.begin() + 1, Cell(""));
     const RowLooks looks{.paint =

@@ -95,7 +95,9 @@ void draw_map(Ui& ui, Rect room, const WhatIf& w, const Grid& g, StepViewState& 
 void draw_causes(Ui& ui, Rect room, const WhatIf& w) {
     Canvas& c = ui.canvas();
     put_head(ui, room, 4, "If only these were as measured");
-    const double most = std::max(1e-9, w.slowdown - 1);
+    double most = std::max(1e-9, w.slowdown - 1);
+    for (const auto* list : {&w.by_stage, &w.by_replica})
+        for (const double slowdown : *list) most = std::max(most, slowdown - 1);
     const auto bar = [&](const std::string& name, double slowdown) {
         if (room.h < 18) return;
         const auto [label, drawn, figure] = columns(room.cut_top(18), {px(150), share(), px(52)}, 6);
