@@ -118,7 +118,7 @@ void RunDesk::draw(Ui& ui, Rect row) {
         c.rect({bar.x, bar.y, bar.w * static_cast<float>(share), bar.h}, theme.text, 3);
         return;
     }
-    if (ui.button("run.close", row.cut_right(96), "Close the run")) window_.later("", [this] { close(); });
+    if (ui.button("run.close", row.cut_right(112), "Close the run")) window_.later("", [this] { close(); });
     row.cut_right(12);
     write_left(ui, row, window_.real_run->name, ui.style(12, Tone::text, Face::semibold), 12);
     ui.label(row, window_.real_run->words(), ui.style(12, Tone::secondary));

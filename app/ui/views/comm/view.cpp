@@ -67,13 +67,21 @@ std::string remark(const Scene& scene) {
     return s;
 }
 
-// Returns what a run says of its calls; null where it says nothing.
-const runs::Measured* measured_calls(const Scene& scene) {
-    const runs::Measured* const m = scene.run != nullptr ? scene.run->measured.get() : nullptr;
-    return m != nullptr && !m->collectives.empty() ? m : nullptr;
+bool has_run(const Scene& scene) {
+    return scene.run != nullptr && !scene.run->files.empty();
 }
 
-void draw_measured_calls(Ui& ui, Rect room, const runs::Measured& m, CommViewState& state) {
+void draw_measured_calls(Ui& ui, Rect room, const Scene& scene, CommViewState& state) {
+    if (!scene.run->measured || scene.run->measured->collectives.empty()) {
+        ui.canvas().paragraph(room,
+                              scene.run->measured
+                                  ? "The run's files have no calls: traces and files of the NCCL "
+                                    "Inspector have."
+                                  : scene.run->words(),
+                              ui.style(13, Tone::secondary), 20);
+        return;
+    }
+    const runs::Measured& m = *scene.run->measured;
     std::string words;
     for (const std::string& w : link_words(m)) words += (words.empty() ? "" : " ") + w;
     const bool waits = std::any_of(m.collectives.begin(), m.collectives.end(),
@@ -95,7 +103,7 @@ void draw_picture(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::ui
     case CommViewState::kHeat: draw_heat(ui, room, scene, state.heat, revision); break;
     case CommViewState::kRing: draw_ring(ui, room, scene, state.ring, revision); break;
     case CommViewState::kMeasured:
-        if (const runs::Measured* m = measured_calls(scene)) draw_measured_calls(ui, room, *m, state);
+        if (has_run(scene)) draw_measured_calls(ui, room, scene, state);
         break;
     default: draw_comm_flow(ui, room, scene, state.width); break;
     }
@@ -105,7 +113,7 @@ void draw_picture(Ui& ui, Rect room, Scene& scene, CommViewState& state, std::ui
 void draw_switches(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, CommViewState& state) {
     static constexpr std::array<std::string_view, 4> kAllParts{"where it goes", "who to whom", "one call",
                                                                "measured"};
-    const bool measured = measured_calls(scene) != nullptr;
+    const bool measured = has_run(scene);
     const auto labels = std::span(kAllParts).first(measured ? 4 : 3);
     if (!measured && state.part == CommViewState::kMeasured) state.part = CommViewState::kCalls;
     static constexpr std::string_view kWidths[] = {"time", "bytes"};
@@ -162,8 +170,8 @@ Table comm_data(const Scene& scene, int part) {
     const Plan& plan = scene.plan;
     const Evaluation& e = scene.evaluation;
     if (part == CommViewState::kMeasured) {
-        const runs::Measured* m = measured_calls(scene);
-        return m != nullptr ? measured_collectives_table(*m) : Table{};
+        return has_run(scene) && scene.run->measured ? measured_collectives_table(*scene.run->measured)
+                                                     : Table{};
     }
     if (part == CommViewState::kHeat)
         return traffic_table(traffic_matrix(plan, e, scene.selection.group, kMostTableBlocks));

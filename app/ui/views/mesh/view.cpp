@@ -400,6 +400,7 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
                       : state.plain || !shows_groups(scene)
                           ? room
                           : draw_around(ui, room, scene, state, loads, edit);
+        if (run) state.still = state.cells;  // the list stands still
         if (!ground_is_kept(state)) return edit;
         const Drawn drawn = drawn_of(ui.theme(), scene, state);
         const MeshLayout& layout = layout_for(state, state.cells, scene, ui.canvas().scale());
