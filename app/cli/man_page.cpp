@@ -24,8 +24,10 @@ void add_option(std::string& out, const OptionInfo& o) {
     std::string names;
     for (const std::string& n : o.names) names += (names.empty() ? "\\fB" : ", \\fB") + roff(n) + "\\fR";
     const std::size_t values = o.type.find(":{");
-    const std::string type = o.type.substr(values == std::string::npos ? 0 : values + 1);
-    out += ".TP\n" + names + (o.type.empty() || o.positional ? "" : " \\fI" + roff(type) + "\\fR") + "\n"
+    std::string type = roff(o.type.substr(values == std::string::npos ? 0 : values + 1));
+    for (std::size_t at = type.find(','); at != std::string::npos; at = type.find(',', at + 1))
+        type.insert(at + 1, "\\:");  // a long list of values may break here
+    out += ".TP\n" + names + (o.type.empty() || o.positional ? "" : " \\fI" + type + "\\fR") + "\n"
            + roff(o.help) + (o.many && !o.help.ends_with("repeated") ? " (several)" : "") + "\n";
 }
 
@@ -54,7 +56,7 @@ std::string man_page(const std::vector<CommandInfo>& all) {
     const CommandInfo& program = all.front();
     std::string out =
         ".\\\" Written by `pentamesh complete man`.\n.TH PENTAMESH 1 \"\" \"pentamesh " PENTAMESH_VERSION
-        "\" \"User commands\"\n.SH NAME\npentamesh \\- lays a training run over a cluster, with live "
+        "\" \"User commands\"\n.ad l\n.SH NAME\npentamesh \\- lays a training run over a cluster, with live "
         "answers\n"
         ".SH SYNOPSIS\n\\fBpentamesh\\fR [\\fIPLAN\\fR]\n.br\n\\fBpentamesh\\fR \\fICOMMAND\\fR [options]\n"
         ".SH DESCRIPTION\n";

@@ -63,6 +63,9 @@ class Help(unittest.TestCase):
             with open(os.path.join(folder, "ds_config.json"), "w", encoding="utf-8") as f:
                 f.write('{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3},'
                         ' "bf16": {"enabled": true}}')
+            os.mkdir(os.path.join(folder, "handed-in"))
+            with open(os.path.join(folder, "handed-in", "ada.json"), "w", encoding="utf-8") as f:
+                f.write('{"format": "pentamesh-hand-in", "learner": "Ada", "lessons": []}')
             for command in COMMANDS:
                 examples = examples_of(command)
                 self.assertTrue(examples, command)

@@ -35,6 +35,16 @@ TEST_CASE("the card of an axis that has no room for all it says is scrolled") {
     CHECK(d.shell.views().map.card.at > 0);
 }
 
+TEST_CASE("the compact map is scrolled where the window is low") {
+    Driver d("mixtral-8x7b-ep", {1000, 480});
+    d.press({.key = Key::n4});
+    const auto thumb = d.shell.ui_state().rect_of("map.compact.thumb");
+    REQUIRE(thumb);
+    REQUIRE(d.click("map.compact.thumb"));
+    d.settle();
+    CHECK(d.shell.views().map.scroll.at > 0);
+}
+
 TEST_CASE("digit 4 shows the map, with a row for each axis and its modifiers") {
     Driver d("llama-3.1-405b-16k");
     CHECK_FALSE(d.drawn("map.row"));

@@ -177,6 +177,8 @@ TEST_CASE("tiers are added, changed and taken away") {
     CHECK(d.plan().cluster.tiers.size() == before + 1);
     type_field(d, "/cluster/tiers/1/bytes_per_s", "400 Gb/s");
     CHECK(d.plan().cluster.tiers[1].bytes_per_s == 50e9);
+    type_field(d, "/cluster/tiers/1/nics", "4");
+    CHECK(d.plan().cluster.tiers[1].nics == 4);
     for (const PlanField& f : list_plan_fields(d.plan(), d.presets))
         if (f.pointer.starts_with("/cluster/tiers/2/")) {
             press_field(d, f.pointer);

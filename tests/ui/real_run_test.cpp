@@ -112,6 +112,7 @@ TEST_CASE("traces and logs stand beside the predicted step, and follow the plan'
                && *d.shell.screen().run->measured->predicted_s > *first.predicted_s;
     });
     CHECK(*d.shell.screen().run->measured->measured_s == near(*first.measured_s, 1e-9));
+    CHECK(d.click("step.measured", 0));
     run_id(d, "run.close");
     CHECK(d.shell.screen().run == nullptr);
     CHECK_FALSE(shows(d, "predicted above"));
@@ -216,4 +217,14 @@ TEST_CASE("a trace has a row below the predicted timeline, and its calls stand b
     REQUIRE(d.click("comm.part", CommViewState::kMeasured));
     CHECK(d.shell.views().comm.part == CommViewState::kMeasured);
     CHECK(shows(d, "assumed"));
+    CHECK(d.click("comm.measured", 0));
+}
+
+TEST_CASE("the list of a hang scrolls where the window is low") {
+    Driver d("llama-3-8b-fsdp", {1280, 600});
+    open_and_wait(d, kGolden / "runs" / "gpu_error_1st");
+    const auto thumb = d.shell.ui_state().rect_of("run.list.thumb");
+    REQUIRE(thumb);
+    d.drag(thumb->center(), thumb->center() + Vec2{0, 200});
+    CHECK(d.shell.views().mesh.run_list.at > 0);
 }

@@ -46,7 +46,7 @@ void RunDesk::cancel() {
 }
 
 // A hang brings the plan of its layout, unless the open one has it.
-void RunDesk::open(std::shared_ptr<const RealRun> run) {
+void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
     window_.real_run = run;
     ViewStates& views = window_.views;
     if (run->hang) {

@@ -47,7 +47,7 @@ class RunDesk {
 
     void begin();
     void cancel();
-    void open(std::shared_ptr<const RealRun> run);
+    void open(const std::shared_ptr<const RealRun>& run);
     void compare();
     void set_measured(std::shared_ptr<const runs::Measured> measured, std::uint64_t revision);
     void close();

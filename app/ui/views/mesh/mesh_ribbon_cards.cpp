@@ -79,14 +79,15 @@ struct CardPlaces {
     Vec2 node{}, card{}, gap{};  // gap: between cards
 
     [[nodiscard]] Rect node_rect(std::int64_t n) const {
+        const std::int64_t line = n / node_cols;
         return {room.x + static_cast<float>(n % node_cols) * (node.x + kNodeGap),
-                room.y + static_cast<float>(n / node_cols) * (node.y + kNodeGap), node.x, node.y};
+                room.y + static_cast<float>(line) * (node.y + kNodeGap), node.x, node.y};
     }
     [[nodiscard]] Rect card_rect(std::int64_t rank) const {
         const Rect n = node_rect(rank / domain);
-        const std::int64_t i = rank % domain;
+        const std::int64_t i = rank % domain, line = i / cols;
         return {n.x + kNodePad + static_cast<float>(i % cols) * (card.x + gap.x),
-                n.y + kNodePad + static_cast<float>(i / cols) * (card.y + gap.y), card.x, card.y};
+                n.y + kNodePad + static_cast<float>(line) * (card.y + gap.y), card.x, card.y};
     }
 };
 
