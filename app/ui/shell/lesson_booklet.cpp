@@ -15,8 +15,8 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kIndent = 18, kLeastBody = 14, kNarrowBody = 18;
-constexpr Vec2 kSlide{1024, 576};  // type and pictures as large as a room asks for
-constexpr float kColumn = 0.31f;   // of a slide's width are words, the rest their picture
+constexpr Vec2 kSlide{1024, 576};     // type and pictures as large as a room asks for
+constexpr float kWordsShare = 0.31f;  // of a slide's width are words, the rest their picture
 constexpr std::array kShrunk{0.8f, 0.72f, 0.64f};
 
 // Returns words without marks of bold and code, for words that are bold as a whole.
@@ -214,7 +214,7 @@ class Booklet {
         const auto high = [&] { return height_of(passages) + scale; };
         bool beside = pictured;
         if (beside) {
-            sheet_.narrow(kColumn);
+            sheet_.narrow(kWordsShare);
             paper_.body = kNarrowBody;
             while (paper_.body > kLeastBody && high() > sheet_.left()) paper_.body -= 0.5f;
             beside = high() <= sheet_.left() && put_picture_in(sheet_.beside(), s, true);
