@@ -13,7 +13,7 @@ const address = pathToFileURL(resolve(page_file)).href;
 const kMostBytes = 12e6, kMostFirstFrame_ms = Number(process.env.PENTAMESH_FIRST_FRAME_MS || 2000);
 const t = new Checks(out);
 
-const openDialog = { none: 0, picture: 3, recover: 15 };  // DialogKind, app/ui/shell/window.h
+const openDialog = { none: 0, picture: 3, recover: 16 };  // DialogKind, app/ui/shell/window.h
 
 async function starts(browser) {
   t.check(statSync(page_file).size < kMostBytes, 'the page is smaller than 12 MB: ' + (statSync(page_file).size / 1e6).toFixed(1));
