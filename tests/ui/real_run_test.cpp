@@ -64,8 +64,12 @@ TEST_CASE("a dropped folder of dumps opens the plan of its layout, and the mesh 
     CHECK(d.shell.selection().topic == Selection::Topic::ranks);
     REQUIRE(d.click("run.blame"));
     CHECK(d.shell.selection().ranks == std::vector<std::int64_t>{12, 14});
+    d.shell.show_full(ViewId::mesh);  // its list has room for those that wait
+    d.settle();
     REQUIRE(d.click("run.waiting", 0));
-    CHECK(d.shell.selection().ranks.size() > 1);
+    const std::vector<std::int64_t> waiting = d.shell.selection().ranks;
+    CHECK(waiting.size() > 1);
+    CHECK(waiting != std::vector<std::int64_t>{12, 14});
     // The groups are a press away, and the old plan an undo.
     REQUIRE(d.click("mesh.run", 1));
     CHECK_FALSE(d.drawn("run.culprit", 0));
