@@ -52,19 +52,23 @@ class FieldReader {
         const auto all = s_.integer("gpus", "/cluster/gpus"), nodes = s_.integer("nodes", "/cluster/gpus"),
                    each = s_.integer("gpus_per_node", "/cluster/gpus");
         if (d_.gpus == 0 && launch) d_.gpus = launch->gpus;
-        if (d_.gpus == 0) d_.gpus = all.value_or(each ? *each * nodes.value_or(1) : 0);
+        // Hostile degrees multiply to no more than this.
+        static constexpr std::int64_t kMost = std::int64_t{1} << 20;
+        const auto times = [](std::int64_t a, std::int64_t b) { return b > kMost / a ? kMost : a * b; };
+        const auto degree = [](std::int64_t n) { return std::clamp<std::int64_t>(n, 1, kMost); };
+        if (d_.gpus == 0) d_.gpus = all.value_or(each ? times(degree(*each), degree(nodes.value_or(1))) : 0);
         const auto at = [&](const char* axis) {
             const auto it = d_.layout.find(axis);
             const bool whole = it != d_.layout.end() && it->is_number_integer();
-            if (whole && it->get<std::int64_t>() < 1) d_.layout.erase(axis);  // -1, 0: what is left
-            return whole ? std::clamp<std::int64_t>(it->get<std::int64_t>(), 0, 1 << 20) : 0;
+            const std::int64_t n = whole ? std::clamp<std::int64_t>(it->get<std::int64_t>(), 0, kMost) : 0;
+            if (whole && n < 1) d_.layout.erase(axis);  // -1, 0: what is left
+            return n;
         };
         shard_ = at("dp_shard");
         replicate_ = at("dp_replicate");
-        const std::int64_t inner = std::max<std::int64_t>(at("tp"), 1) * std::max<std::int64_t>(at("cp"), 1)
-                                   * std::max<std::int64_t>(at("pp"), 1);
-        const std::int64_t said = std::max<std::int64_t>(shard_, 1) * std::max<std::int64_t>(replicate_, 1);
-        ask_for_gpus(s_, d_, std::max(inner * said, at("ep") * std::max<std::int64_t>(at("pp"), 1)));
+        const std::int64_t inner = times(times(degree(at("tp")), degree(at("cp"))), degree(at("pp")));
+        const std::int64_t said = times(degree(shard_), degree(replicate_));
+        ask_for_gpus(s_, d_, std::max(times(inner, said), times(degree(at("ep")), degree(at("pp")))));
         dp_ = std::max<std::int64_t>(1, d_.gpus / inner);
         if (d_.gpus % inner != 0 || dp_ % said != 0 || (all && *all != d_.gpus)
             || (shard_ > 0 && replicate_ > 0 && dp_ != said))
