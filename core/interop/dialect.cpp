@@ -6,6 +6,7 @@
 #include "core/interop/readers.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 namespace pentamesh::interop {
@@ -74,6 +75,18 @@ std::optional<Setting> made(const json& rule, const ByKey& all) {
     return out;
 }
 
+// Returns true if the mark stands in the text, and where it is a word not as the end of a longer name:
+// "--pipe-parallel-size" is a flag of Megatron-DeepSpeed, "pipe-parallel-size" a setting of GPT-NeoX.
+bool stands_in(std::string_view text, std::string_view mark) {
+    const auto in_name = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+    };
+    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1))
+        if (at == 0 || std::isalnum(static_cast<unsigned char>(mark[0])) == 0 || !in_name(text[at - 1]))
+            return true;
+    return false;
+}
+
 }  // namespace
 
 const std::vector<DialectMark>& dialects() {
@@ -106,7 +119,7 @@ const DialectMark* dialect_of(std::string_view text) {
     const auto& all = dialects();
     const auto it = std::find_if(all.begin(), all.end(), [&](const DialectMark& d) {
         return std::all_of(d.marks.begin(), d.marks.end(),
-                           [&](std::string_view mark) { return has(text, mark); });
+                           [&](std::string_view mark) { return stands_in(text, mark); });
     });
     return it == all.end() ? nullptr : &*it;
 }

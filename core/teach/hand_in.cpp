@@ -2,6 +2,7 @@
 
 #include "core/advice/advice.h"
 #include "core/base/error.h"
+#include "core/base/json_reader.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/io/plan_json.h"
@@ -39,7 +40,7 @@ std::string plain_name(std::string text) {
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
     text.erase(0, text.find_first_not_of(" =+-@"));
     if (text.size() > kLongest) text.resize(kLongest);
-    return text;
+    return as_utf8(text);  // the cut may go through a letter
 }
 
 // Returns an answer in the one form of all that mean the same.

@@ -2,6 +2,7 @@
 #include "core/teach/hand_in.h"
 
 #include "core/base/error.h"
+#include "core/base/json_reader.h"
 #include "core/io/plan_json.h"
 #include "core/teach/task.h"
 #include "tests/core/plans.h"
@@ -193,4 +194,6 @@ TEST_CASE("a file that is handed in says the same when it is read, and others ar
     const HandIn tame = read_hand_in(write_hand_in(h), "ada.json");
     CHECK(tame.learner == "1+2 Bo  10");
     CHECK(tame.lessons[0].title == "[2JOne");
+    h.learner = std::string(119, 'x') + "é";
+    CHECK(is_utf8(read_hand_in(write_hand_in(h), "ada.json").learner));
 }

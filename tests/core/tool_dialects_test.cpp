@@ -37,6 +37,18 @@ bool has_problem(const Import& made, std::string_view code) {
 
 }  // namespace
 
+// DeepSpeedExamples' Megatron-LM-v1.1.5-3D_parallelism has the flag.
+TEST_CASE(
+    "a tool's mark is no end of a longer name: Megatron's flag for its pipeline is no setting of GPT-NeoX") {
+    const std::string flags = "deepspeed pretrain_gpt2.py --model-parallel-size 2 --pipe-parallel-size 4 "
+                              "--num-layers 24 --hidden-size 1024 --num-attention-heads 16\n";
+    CHECK(dialect_of(flags) == nullptr);
+    CHECK(guess_framework(flags) == std::vector{Framework::megatron});
+    const DialectMark* neox = dialect_of("{\"pipe-parallel-size\": 4, \"model-parallel-size\": 2}");
+    REQUIRE(neox != nullptr);
+    CHECK(neox->name == "gpt-neox");
+}
+
 // modelscope/ms-swift 3602360a, examples/models/qwen3_5/mcore.sh, its layout, and a second job.
 TEST_CASE("ms-swift: Megatron's names with underscores, processes of its launcher, a model by its name") {
     const std::string text =
