@@ -41,23 +41,25 @@ class AnswerKeys {
             if (!read.errors.empty())
                 throw Error(ErrorKind::invalid, file, "",
                             "is no lesson without a mistake: pentamesh lesson says which");
-            files_[read.lesson.title] = file;
+            add(read.lesson);
         }
     }
     // Returns null where no lesson has that title.
     const AnswerKey* of(const std::string& title) {
+        if (const auto known = keys_.find(title); known != keys_.end()) return &known->second;
         const auto file = files_.find(title);
-        if (file == files_.end()) return nullptr;
-        const auto known = keys_.find(title);
-        if (known != keys_.end()) return &known->second;
-        const Lesson lesson = ui::read_lesson(file->second, &presets_).lesson;
-        return &keys_.emplace(title, answer_key(lesson, base_ ? &*base_ : nullptr, presets_)).first->second;
+        return file == files_.end() ? nullptr : add(ui::read_lesson(file->second, &presets_).lesson);
     }
 
   private:
+    const AnswerKey* add(const Lesson& lesson) {
+        AnswerKey key = answer_key(lesson, base_ ? &*base_ : nullptr, presets_);
+        return &keys_.insert_or_assign(lesson.title, std::move(key)).first->second;
+    }
+
     const Presets& presets_;
-    std::optional<Plan> base_;  // of steps that open none
-    std::map<std::string, fs::path> files_;
+    std::optional<Plan> base_;               // of steps that open none
+    std::map<std::string, fs::path> files_;  // of those that ship
     std::map<std::string, AnswerKey> keys_;
 };
 
@@ -170,14 +172,6 @@ std::map<std::pair<std::string, std::size_t>, AskedStep> count_answers(const std
     return asked;
 }
 
-// Returns the right answer; empty of a task.
-std::string right_of(const AnswerKey::Step& step) {
-    if (!step.question || !step.unjudged.empty()) return {};
-    const int option = step.solution.option;
-    return option >= 0 ? step.question->options[static_cast<std::size_t>(option)].label
-                       : step.solution.answer.text;
-}
-
 Table questions_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
     Table t;
     t.columns = {{"lesson"},
@@ -199,8 +193,10 @@ Table questions_table(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
                 mistake = known->second;
         }
         const AnswerKey::Step& step = keys.of(place.first)->steps[place.second];
+        const bool asks = step.question && step.unjudged.empty();
+        const std::string answer = asks ? answer_words(*step.question, step.solution) : "";
         t.rows.push_back(
-            {place.first, step.title, a.right, a.second, a.wrong, a.others, right_of(step), given, mistake});
+            {place.first, step.title, a.right, a.second, a.wrong, a.others, answer, given, mistake});
     }
     return t;
 }

@@ -61,6 +61,23 @@ class WatchedFile : public std::filebuf {
     ReadWatch* watch_;
 };
 
+// Says what settings are that are given where a run is expected; empty for all else.
+std::string settings_words(const std::string& text) {
+    if (const auto fits = interop::guess_framework(text); !fits.empty())
+        return sentence("these are settings (",
+                        interop::kFrameworkNames[static_cast<std::size_t>(fits.front())],
+                        "), no file of a run; `pentamesh import` reads them");
+    if (interop::fabric_tool(text))
+        return "this is what a tool says of the fabric; `pentamesh import` and `pentamesh calibrate` read it";
+    return "";
+}
+
+// Throws again what a reader said of a file; of settings it says what they are.
+[[noreturn]] void refuse_file(const Error& e, const std::string& name, const std::string& text) {
+    const std::string words = e.kind() == ErrorKind::invalid ? settings_words(text) : "";
+    throw Error(e.kind(), name, "", words.empty() ? e.message() : words);
+}
+
 }  // namespace
 
 std::string unpacked_begin(std::string_view text) {
@@ -72,16 +89,6 @@ std::string unpacked_begin(std::string_view text) {
     } catch (const Error&) {
         return "";
     }
-}
-
-std::string settings_words(const std::string& text) {
-    if (const auto fits = interop::guess_framework(text); !fits.empty())
-        return sentence("these are settings (",
-                        interop::kFrameworkNames[static_cast<std::size_t>(fits.front())],
-                        "), no file of a run; `pentamesh import` reads them");
-    if (interop::fabric_tool(text))
-        return "this is what a tool says of the fabric; `pentamesh import` and `pentamesh calibrate` read it";
-    return "";
 }
 
 std::optional<RunFileKind> run_file_kind(std::string_view begin) {
@@ -146,8 +153,16 @@ RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part
         constexpr std::size_t kMostSettings = std::size_t{4} << 20U;
         std::string text;
         if (e.kind() == ErrorKind::invalid) static_cast<void>(try_read_file(path, kMostSettings, text));
-        const std::string words = settings_words(text);
-        throw Error(e.kind(), path.string(), "", words.empty() ? e.message() : words);
+        refuse_file(e, path.string(), text);
+    }
+}
+
+RunFile read_run_text(const std::string& text, const std::string& name, const PartOfGroup& part_of) {
+    try {
+        std::istringstream in(text);
+        return read_run_stream(in, name, part_of);
+    } catch (const Error& e) {
+        refuse_file(e, name, text);
     }
 }
 

@@ -139,6 +139,9 @@ struct ReadWatch {
 // read, invalid with the reason where it is of another kind; of settings it says what they are.
 [[nodiscard]] RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part_of,
                                     ReadWatch* watch = nullptr);
+// Does the same with a file that was read: from standard input.
+[[nodiscard]] RunFile read_run_text(const std::string& text, const std::string& name,
+                                    const PartOfGroup& part_of);
 [[nodiscard]] RunFile read_run_stream(std::istream& in, const std::string& name, const PartOfGroup& part_of);
 
 // Says by its begin, packed or not, of which kind a file is; nullopt for logs, which have no such sign, and
@@ -149,8 +152,6 @@ struct ReadWatch {
 [[nodiscard]] std::string run_file_words(std::string_view text);
 // Returns the begin of a text, unpacked where it is gzip; empty where it is damaged.
 [[nodiscard]] std::string unpacked_begin(std::string_view text);
-// Says what settings are that are given where a run is expected; empty for all else.
-[[nodiscard]] std::string settings_words(const std::string& text);
 
 // ---- the readers, one a kind: run_log.cpp, worker_timeline.cpp, kineto.cpp, inspector.cpp ----
 

@@ -71,6 +71,8 @@ struct Solution {
     int tier = -1;                        // tier: index into cluster.tiers
     [[nodiscard]] bool solvable(QuestionKind kind) const;
 };
+// Returns the right answer of a question that is solvable: the option's label, or what the query comes to.
+[[nodiscard]] std::string answer_words(const LessonQuestion& question, const Solution& solution);
 [[nodiscard]] Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
                              const Presets& presets);
 

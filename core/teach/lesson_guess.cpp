@@ -156,6 +156,11 @@ int points_right(const LessonQuestion& question, const Solution& solution, std::
     return right;
 }
 
+std::string answer_words(const LessonQuestion& question, const Solution& solution) {
+    return solution.option >= 0 ? question.options[static_cast<std::size_t>(solution.option)].label
+                                : solution.answer.text;
+}
+
 bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given) {
     if (!solution.solvable(question.kind)) return false;
     switch (question.kind) {

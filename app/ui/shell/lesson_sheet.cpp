@@ -46,8 +46,7 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
 std::string answer_of(const StepSheet& s) {
     const LessonQuestion& q = *s.step.question;
     if (!s.solution.solvable(q.kind)) return "no answer in this plan: " + s.solution.answer.working;
-    if (s.solution.option >= 0) return q.options[static_cast<std::size_t>(s.solution.option)].label;
-    return s.solution.answer.text;
+    return answer_words(q, s.solution);
 }
 
 std::string lettered_answer_of(const StepSheet& s) {
