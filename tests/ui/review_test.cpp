@@ -1,4 +1,4 @@
-// Tests design reviews: the content of the pages, in every format.
+// Tests design reviews: the content of the pages.
 #include "app/tables/memory.h"
 #include "app/tables/review.h"
 #include "app/tables/step.h"
@@ -17,7 +17,7 @@
 #include "core/rules/software_runs.h"
 #include "render/page.h"
 #include "render/png.h"
-#include "tests/ui/driver.h"
+#include "tests/ui/review_text.h"
 
 #include <algorithm>
 #include <array>
@@ -26,48 +26,6 @@
 #include <set>
 
 namespace pentamesh::ui {
-
-namespace {
-
-const Presets& shipped() {
-    static const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
-    return presets;
-}
-FontFiles review_fonts() {
-    return find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
-}
-
-std::vector<Plan> plans_of(std::initializer_list<const char*> names) {
-    std::vector<Plan> out;
-    for (const char* n : names) out.push_back(shipped().plan(n));
-    return out;
-}
-
-// Returns all text of a review, without drawing it; a page's foot ends with its number.
-std::vector<TextRun> text_of(const std::vector<Plan>& plans, ReviewRequest request = {}) {
-    std::vector<TextRun> runs;
-    request.text_runs = &runs;
-    (void)make_review(shipped(), plans, request, ReviewForm::html, review_fonts());
-    return runs;
-}
-
-std::string joined(const std::vector<TextRun>& runs) {
-    std::string all;
-    for (const TextRun& r : runs) all += r.text + "\n";
-    return all;
-}
-
-// Returns the text on one line.
-std::string flat(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
-}
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("the pages of a review have every cell of the window's tables, and cut none") {
     const Plan plan = shipped().plan("llama-3-70b-3d");
@@ -171,44 +129,6 @@ TEST_CASE("a figure of a report stands whole on its one page, for one stage and 
         CHECK(first != std::string::npos);
         CHECK(svg.find(">parameters<", first + 1) == std::string::npos);
     }
-}
-
-TEST_CASE("the same plans give the same review in every form, and it gives the plans back") {
-    const std::vector<Plan> plans = plans_of({"llama-3-70b-3d", "hsdp-64"});
-    for (const ReviewForm form : {ReviewForm::pdf, ReviewForm::html, ReviewForm::folder}) {
-        if (form == ReviewForm::pdf && !pages_available()) continue;
-        ReviewRequest request;
-        if (form == ReviewForm::folder) request.pages = {ReviewPage::summary, ReviewPage::comparison};
-        const auto first = make_review(shipped(), plans, request, form, review_fonts());
-        const auto again = make_review(shipped(), plans, request, form, review_fonts());
-        REQUIRE(first.size() == again.size());
-        for (std::size_t i = 0; i < first.size(); ++i) {
-            CAPTURE(first[i].name);
-            const bool same = first[i].bytes == again[i].bytes;
-            CHECK(same);
-            const Incoming in = read_incoming(first[i].bytes, "review", shipped());
-            CHECK(in.kind == IncomingKind::plan_inside);
-            CHECK(in.plan == plans[0]);
-            REQUIRE(in.others.size() == 1);
-            CHECK(in.others[0] == plans[1]);
-        }
-        if (form != ReviewForm::folder) CHECK(first[0].bytes.size() < 2000000);
-    }
-}
-
-TEST_CASE("text of a review in SVG is text, unless outlines are asked for") {
-    const std::vector<Plan> plans = plans_of({"mesh-8"});
-    ReviewRequest request;
-    request.pages = {ReviewPage::memory};
-    const std::string text =
-        make_review(shipped(), plans, request, ReviewForm::html, review_fonts())[0].bytes;
-    CHECK(has(text, ">By stage and category</text>"));
-    CHECK_FALSE(has(text, "<image"));
-    if (!pages_available()) return;
-    request.outlines = true;
-    const std::string shapes =
-        make_review(shipped(), plans, request, ReviewForm::html, review_fonts())[0].bytes;
-    CHECK_FALSE(has(shapes, "<text"));
 }
 
 TEST_CASE("no type of a slide is smaller than 14 pt at 13.33 inches, and nothing stands beyond its edges") {
@@ -429,58 +349,6 @@ TEST_CASE("the author's words are never cut: what has no room on the first page 
         for (const std::string& r : risks) CHECK(has(text, r));
         CHECK(has(flat(text), "Do the framework's buffers stay under"));  // asked by the program
     }
-}
-
-TEST_CASE("a review in Markdown is one text with its pictures and the plan next to it") {
-    const Plan plan = shipped().plan("llama-3.1-405b-16k");
-    ReviewRequest request;
-    request.files_folder = "r_files";
-    const auto files =
-        make_review(shipped(), std::vector{plan}, request, ReviewForm::markdown, review_fonts());
-    REQUIRE(files.size() > 3);
-    const std::string& text = files[0].bytes;
-    CHECK(files[0].name.empty());
-    CHECK(text.starts_with("# Run it as it is"));
-    std::set<std::string> named;
-    const std::regex link(R"(\]\((r_files/[^)]+)\))");
-    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it)
-        named.insert((*it)[1]);
-    CHECK(named.size() == files.size() - 1);
-    for (std::size_t i = 1; i < files.size(); ++i) {
-        CAPTURE(files[i].name);
-        CHECK(named.count(files[i].name) == 1);
-        CHECK((has(files[i].bytes, "<svg") || files[i].bytes == write_plan(plan)));
-    }
-    const Evaluation e = assess(plan);
-    for (const auto& row : worded(key_figures_table(plan, e)).rows) CHECK(has(text, row[1].text()));
-    CHECK_FALSE(std::regex_search(text, std::regex("[0-9]\\.[0-9]{4}|[0-9]{10}")));  // figures are rounded
-    const auto pair = make_review(shipped(), plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-16k"}), request,
-                                  ReviewForm::markdown, review_fonts());
-    CHECK(has(pair[0].bytes, "# A does not fit. Take B"));
-    CHECK(has(pair[0].bytes, "r_files/plan-2.json"));
-}
-
-TEST_CASE("an HTML review has contents, headings and links that lead to pages that are there") {
-    const std::string page =
-        make_review(shipped(), plans_of({"mesh-8"}), {}, ReviewForm::html, review_fonts())[0].bytes;
-    CHECK(has(page, "<nav aria-label=\"Contents\">"));
-    CHECK(has(page, "<h2>Memory: what each GPU holds</h2>"));
-    CHECK(has(page, "<h3>By stage and category</h3>"));
-    const std::regex link("href=\"#(p[0-9]+)\"");
-    std::size_t links = 0;
-    for (std::sregex_iterator it(page.begin(), page.end(), link), end; it != end; ++it, ++links)
-        CHECK(has(page, "<section id=\"" + (*it)[1].str() + "\">"));
-    CHECK(links > 15);
-}
-
-TEST_CASE("a PDF review has an outline, links and text that says what it is") {
-    if (!pages_available()) return;
-    const std::string pdf =
-        make_review(shipped(), plans_of({"mesh-8"}), {}, ReviewForm::pdf, review_fonts())[0].bytes;
-    CHECK(has(pdf, "/Outlines"));
-    CHECK(has(pdf, "/Subtype /Link"));
-    CHECK(has(pdf, "/StructTreeRoot"));
-    for (const char* piece : {"/H1", "/H2", "/Table", "/TH", "/TD"}) CHECK(has(pdf, piece));
 }
 
 TEST_CASE("the date stands on each page as it is given") {
