@@ -110,11 +110,13 @@ std::vector<std::string> slowdown_words(const runs::WhatIf& w) {
                      count_text(w.stages, "stage"), " a step takes ", time_text(w.measured_s),
                      " as measured and ", time_text(w.ideal_s),
                      " if all workers were equally fast: a slowdown of ", three_digits(w.slowdown), "."),
-            sentence("Of ", w.workers.size(), " workers the slowest ",
-                     w.worst == 1 ? "one explains "
-                                  : with_commas(static_cast<std::int64_t>(w.worst)) + " explain ",
-                     percent_text(w.worst_share), " of what is lost, the last stage ",
-                     percent_text(w.last_stage_share), ".")};
+            sentence("Of the ", time_text(w.measured_s - w.ideal_s), " that a step loses, the slowest ",
+                     w.worst == 1 ? std::string("one") : with_commas(static_cast<std::int64_t>(w.worst)),
+                     " of ", w.workers.size(), " workers would give back ", percent_text(w.worst_share),
+                     " at ideal times, the last stage ", percent_text(w.last_stage_share),
+                     std::max(w.worst_share, w.last_stage_share) > 1
+                         ? " (over 100 %: the step would be shorter than with all workers equally fast)."
+                         : ".")};
 }
 
 Table slowdown_table(const runs::WhatIf& w) {

@@ -85,13 +85,9 @@ void add_run_files(OwnFiles& own, std::vector<runs::RunFile> files, const Plan& 
     own.from += (own.from.empty() ? "" : ", ") + name;
 }
 
-bool is_run_log(const std::string& text) {
-    return own_file_kind(text) == OwnFile::log && runs::read_run_log(text).steps > 0
-           && interop::guess_framework(text).empty();
-}
-
 bool is_measured_text(const std::string& text) {
-    if (is_run_log(text)) return true;
+    if (own_file_kind(text) == OwnFile::log)
+        return runs::read_run_log(text).steps > 0 && interop::guess_framework(text).empty();
     if (own_file_kind(text) != OwnFile::table) return false;
     const std::optional<nlohmann::json> value = try_parse_json(text);
     if (!value) return false;

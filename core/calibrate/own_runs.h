@@ -36,9 +36,6 @@ void add_run_files(OwnFiles& own, std::vector<runs::RunFile> files, const Plan& 
 // table with "cases" that were measured, or a log of steps without its settings. Never throws.
 [[nodiscard]] bool is_measured_text(const std::string& text);
 
-// Returns true for a log of steps without its settings. Never throws.
-[[nodiscard]] bool is_run_log(const std::string& text);
-
 // Returns the cluster to calibrate where no cluster is named: that of the first run.
 [[nodiscard]] const Cluster* cluster_of_runs(const OwnFiles& own);
 

@@ -33,6 +33,12 @@ struct NamedFile {
     std::int64_t rank = -1;
 };
 
+std::uint64_t size_of(const NamedFile& file) {
+    std::error_code failed;
+    const std::uintmax_t bytes = fs::file_size(file.path, failed);
+    return failed ? 0 : bytes;
+}
+
 std::vector<NamedFile> list_files(const fs::path& place) {
     std::error_code failed;
     std::vector<NamedFile> out;
@@ -64,13 +70,15 @@ struct ReadFile {
 
 // Works through the files until none is left; several run at once.
 void work(const std::vector<NamedFile>& files, std::vector<ReadFile>& read, std::atomic<std::size_t>& next,
-          RunNames& names) {
+          RunNames& names, ReadWatch* watch) {
     Values values;
     std::string bytes, unpacked;
     for (std::size_t i; (i = next++) < files.size();) {
+        if (watch != nullptr && watch->cancelled) return;
         if (!read[i].why.empty()) continue;
         try {
             read_bytes(files[i].path, bytes);
+            if (watch != nullptr) watch->bytes += bytes.size();
             read[i].dump = read_dump_bytes(bytes, names, values, unpacked);
             read[i].dump->rank = files[i].rank;
             read[i].dump->file = files[i].path.filename().string();
@@ -134,15 +142,18 @@ bool is_dump_text(std::string_view text) {
     return has("\"pg_config\"") && has("\"pg_status\"");
 }
 
-DumpFolder read_dump_folder(const fs::path& place) {
+DumpFolder read_dump_folder(const fs::path& place, ReadWatch* watch) {
     DumpFolder out;
     const std::vector<NamedFile> files = list_files(place);
+    if (watch != nullptr)
+        for (const NamedFile& f : files) watch->all_bytes += size_of(f);
     std::vector<ReadFile> read(files.size());
     for (std::size_t i = 0; i < files.size(); ++i)
         if (files[i].rank < 0) read[i].why = "its name does not end in a rank";
     std::atomic<std::size_t> next{0};
     run_on_threads(static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(cores()), files.size())),
-                   [&] { work(files, read, next, *out.names); });
+                   [&] { work(files, read, next, *out.names, watch); });
+    end_if_cancelled(watch);
     std::set<std::string> versions;
     std::set<std::int64_t> ranks;
     for (std::size_t i = 0; i < files.size(); ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/runs/dump.h"
+#include "core/runs/read_watch.h"
 
 #include <filesystem>
 #include <memory>
@@ -23,8 +24,8 @@ struct DumpFolder {
 };
 
 // `place` is a folder, a file, or what the names of several files begin with. Throws Error (io) where there
-// is no such place.
-[[nodiscard]] DumpFolder read_dump_folder(const std::filesystem::path& place);
+// is no such place, invalid where the reading was cancelled.
+[[nodiscard]] DumpFolder read_dump_folder(const std::filesystem::path& place, ReadWatch* watch = nullptr);
 
 // Returns the rank at the end of a file's name, before endings such as .json and .gz; -1: it has none.
 [[nodiscard]] std::int64_t rank_in_name(std::string_view name);

@@ -128,6 +128,28 @@ std::vector<RunCall> stuck_calls(const std::vector<WaitedCall>& calls, const Own
     return out;
 }
 
+// Calls stand still by themselves, and no rank does, if all ranks of their groups are in them and have no
+// other call open before: others that wait for these ranks suspect them only because they wait for nobody.
+void find_stuck(const DumpFolder& run, const std::vector<WaitedCall>& calls, const OwnCalls& own,
+                Hang& hang) {
+    std::vector<RunCall> stuck = stuck_calls(calls, own);
+    std::set<std::int64_t> inside;
+    std::erase_if(stuck, [&](const RunCall& c) { return c.p2p; });
+    for (const WaitedCall& c : calls)
+        if (c.missing.empty() && std::find(stuck.begin(), stuck.end(), c.call) != stuck.end()) {
+            if (c.waiting.size() == run.names->ranks(c.call.group).size())
+                inside.insert(c.waiting.begin(), c.waiting.end());
+            else
+                std::erase(stuck, c.call);  // some have left it
+        }
+    if (stuck.empty() || !std::all_of(hang.culprits.begin(), hang.culprits.end(), [&](const Culprit& c) {
+            return c.kind == FaultKind::stopped && !c.sure && inside.contains(c.rank);
+        }))
+        return;
+    hang.culprits.clear();
+    hang.groups_stuck = std::move(stuck);
+}
+
 void list_missing(const DumpFolder& run, Hang& hang) {
     std::set<std::int64_t> there;
     for (const Dump& d : run.dumps) there.insert(d.rank);
@@ -167,8 +189,9 @@ void find_stall(const DumpFolder& run, std::int64_t node, Hang& hang) {
     find_absent(state, calls, node, suspects);
     for (auto& [rank, c] : suspects.culprits) hang.culprits.push_back(c);
     const OwnCalls own = own_calls(state, calls);
+    if (!hang.culprits.empty()) find_stuck(run, calls, own, hang);
     list_waiting(own, hang);
-    if (hang.culprits.empty()) {
+    if (hang.culprits.empty() && hang.groups_stuck.empty()) {
         const std::vector<std::int64_t> ring = ring_of(own);
         if (!ring.empty() && is_guessed(own, ring))
             suspect_behind(own, ring, hang);
@@ -177,6 +200,8 @@ void find_stall(const DumpFolder& run, std::int64_t node, Hang& hang) {
         if (ring.empty() && hang.waiting.empty()) hang.order_cycle = crossed(own);
         if (ring.empty() && hang.order_cycle.empty()) hang.groups_stuck = stuck_calls(calls, own);
     }
+    for (const RunCall& c : hang.groups_stuck)
+        for (const std::int64_t r : run.names->ranks(c.group)) std::erase(hang.held_up, r);
     const bool few = run.dumps.size() * 2 < static_cast<std::size_t>(hang.layout.world);
     const bool sure =
         std::any_of(hang.culprits.begin(), hang.culprits.end(), [](const Culprit& c) { return c.sure; });

@@ -53,8 +53,9 @@ HangRun hang_of(DumpFolder run, const Plan* own, const Presets& presets) {
     return {std::move(run), std::move(hang), std::move(plan), std::move(differ)};
 }
 
-HangRun read_hang(const std::filesystem::path& place, const Plan* own, const Presets& presets) {
-    DumpFolder run = read_dump_folder(place);
+HangRun read_hang(const std::filesystem::path& place, const Plan* own, const Presets& presets,
+                  ReadWatch* watch) {
+    DumpFolder run = read_dump_folder(place, watch);
     if (run.dumps.empty()) refuse_folder(run, place.string());
     return hang_of(std::move(run), own, presets);
 }
@@ -95,7 +96,18 @@ std::vector<WaitingCall> waiting_by_call(const Hang& hang) {
     std::vector<WaitingCall> out;
     out.reserve(calls.size());
     for (auto& [_, waiting] : calls) out.push_back(std::move(waiting));
-    return out;
+    const auto later = [&](const WaitingCall& w) {
+        const bool near = std::any_of(hang.culprits.begin(), hang.culprits.end(), [&](const Culprit& c) {
+            return std::find(w.whom.begin(), w.whom.end(), c.rank) != w.whom.end();
+        });
+        return std::pair(!near, w.who.size() * w.whom.size());
+    };
+    std::vector<std::pair<std::pair<bool, std::size_t>, std::size_t>> order;
+    for (std::size_t i = 0; i < out.size(); ++i) order.emplace_back(later(out[i]), i);
+    std::sort(order.begin(), order.end());
+    std::vector<WaitingCall> sorted;
+    for (const auto& [_, i] : order) sorted.push_back(std::move(out[i]));
+    return sorted;
 }
 
 std::string waiting_words(const HangRun& run, const WaitingCall& w) {

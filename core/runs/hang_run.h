@@ -27,7 +27,8 @@ struct HangRun {
 // agrees; nullptr: a preset's model and cluster stand for it. Throws Error (invalid) where there are no
 // dumps.
 [[nodiscard]] HangRun hang_of(DumpFolder run, const Plan* own, const Presets& presets);
-[[nodiscard]] HangRun read_hang(const std::filesystem::path& place, const Plan* own, const Presets& presets);
+[[nodiscard]] HangRun read_hang(const std::filesystem::path& place, const Plan* own, const Presets& presets,
+                                ReadWatch* watch = nullptr);
 
 // Returns what the names of all dumps begin with that lie in the folder of one of them: "dumps/rank_" of
 // "dumps/rank_3.json".
@@ -43,6 +44,7 @@ struct WaitingCall {
     RunCall call;
     std::vector<std::int64_t> who, whom;
 };
+// Returns first those in which the others wait for a rank that is to blame, then those of few ranks.
 [[nodiscard]] std::vector<WaitingCall> waiting_by_call(const Hang& hang);
 [[nodiscard]] std::string waiting_words(const HangRun& run, const WaitingCall& waiting);
 

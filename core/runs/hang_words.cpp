@@ -98,6 +98,10 @@ std::string next_words(const Hang& h) {
     for (const Culprit& c : h.culprits) kinds.insert(c.kind);
     std::string out;
     for (const FaultKind k : kinds) out += (out.empty() ? "" : " ") + std::string(advice_of(k));
+    if (!h.groups_stuck.empty())
+        out +=
+            "Run nccl-tests over the ranks that are stuck, and look at the error counters of their NICs and "
+            "of the switch ports.";
     return out;
 }
 

@@ -80,6 +80,10 @@ std::string settings_words(const std::string& text) {
 
 }  // namespace
 
+void end_if_cancelled(const ReadWatch* watch) {
+    if (watch != nullptr && watch->cancelled) refuse("was not read to its end");
+}
+
 std::string unpacked_begin(std::string_view text) {
     constexpr std::size_t kHead = std::size_t{1} << 18U;
     std::istringstream in{std::string(text.substr(0, kHead))};
@@ -148,8 +152,11 @@ RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part
         throw Error(ErrorKind::io, path.string(), "", "cannot be read");
     std::istream in(&file);
     try {
-        return read_run_stream(in, path.filename().string(), part_of);
+        RunFile out = read_run_stream(in, path.filename().string(), part_of);
+        end_if_cancelled(watch);  // what it has then is cut off
+        return out;
     } catch (const Error& e) {
+        end_if_cancelled(watch);
         constexpr std::size_t kMostSettings = std::size_t{4} << 20U;
         std::string text;
         if (e.kind() == ErrorKind::invalid) static_cast<void>(try_read_file(path, kMostSettings, text));

@@ -4,9 +4,9 @@
 
 #include "core/base/enum_array.h"
 #include "core/plan/names.h"
+#include "core/runs/read_watch.h"
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -128,12 +128,6 @@ struct RunFile {
 // Finds the part of a step to which a group's calls belong.
 using PartOfGroup =
     std::function<RunPart(const RunGroup& group, std::string_view collective, const RunFile& file)>;
-
-// Another thread sees here how far the reading of files is, and ends it.
-struct ReadWatch {
-    std::atomic<std::uint64_t> bytes = 0;  // that were read
-    std::atomic<bool> cancelled = false;   // a file then ends here
-};
 
 // Reads a file of any of these kinds, plain or gzip, by its content. Throws Error (io) where it cannot be
 // read, invalid with the reason where it is of another kind; of settings it says what they are.

@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/runs/dump_folder.h"
 #include "core/runs/hang.h"
+#include "core/runs/run_file.h"
 #include "tests/core/made_hang.h"
 #include "tests/folder.h"
 
@@ -309,4 +310,24 @@ TEST_CASE("two groups entered in different orders wait in a ring; a group where 
     CHECK(stuck.culprits.empty());
     REQUIRE(stuck.groups_stuck.size() == 1);
     CHECK(stuck.groups_stuck.front().sequence == 5);
+}
+
+TEST_CASE("the reading of a folder or a file is counted, and ends where it is cancelled") {
+    ReadWatch watch;
+    CHECK(read_dump_folder(kRealDumps + "gpu_error_1st", &watch).dumps.size() == 16);
+    CHECK(watch.bytes == watch.all_bytes);
+    CHECK(watch.bytes > 10'000);
+    ReadWatch cancelled;
+    cancelled.cancelled = true;
+    CHECK_THROWS_AS(static_cast<void>(read_dump_folder(kRealDumps + "gpu_error_1st", &cancelled)), Error);
+    CHECK(cancelled.bytes == 0);
+    const std::string log = "tests/golden/measured/run2602-01/train.log.gz";
+    const PartOfGroup none = [](const RunGroup&, std::string_view, const RunFile&) {
+        return RunPart::unnamed;
+    };
+    ReadWatch read;
+    CHECK(read_run_file(log, none, &read).steps > 0);
+    CHECK(read.bytes == std::filesystem::file_size(log));
+    CHECK_THROWS_AS(static_cast<void>(read_run_file(log, none, &cancelled)), Error);
+    CHECK(cancelled.bytes == 0);
 }

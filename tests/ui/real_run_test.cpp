@@ -232,3 +232,117 @@ TEST_CASE("the list of a hang scrolls where the window is low") {
     d.drag(thumb->center(), thumb->center() + Vec2{0, 200});
     CHECK(d.shell.views().mesh.run_list.at > 0);
 }
+
+TEST_CASE("a log with settings opens as a run, and its settings are a press away") {
+    const test::Folder folder;
+    std::string log = "------------------------ arguments ------------------------\n"
+                      "  tensor_model_parallel_size ...................... 8\n"
+                      "  pipeline_model_parallel_size .................... 4\n"
+                      "  num_layers ...................................... 80\n"
+                      "  hidden_size ..................................... 8192\n"
+                      "  num_attention_heads ............................. 64\n"
+                      "  seq_length ...................................... 8192\n"
+                      "  micro_batch_size ................................ 1\n"
+                      "  global_batch_size ............................... 128\n"
+                      "  world_size ...................................... 64\n"
+                      "-------------------- end of arguments ---------------------\n";
+    const std::string settings = log;
+    for (int i = 1; i < 9; ++i)
+        log += " iteration        " + std::to_string(i)
+               + "/     100 | elapsed time per iteration (ms): 8125.0 | global batch size: 128 |\n";
+    folder.put("train.log", log);
+    // The steps of this one come later than what is looked at first.
+    folder.put("late.log", settings + std::string(std::size_t{1} << 19U, '\n') + log.substr(settings.size()));
+    Driver d("llama-3-8b-fsdp");
+    open_and_wait(d, folder.path / "train.log");
+    d.until([&] { return d.shell.screen().run->measured != nullptr; });
+    CHECK(*d.shell.screen().run->measured->measured_s == near(8.125, 1e-6));
+    REQUIRE(d.click("run.settings"));
+    d.settle();
+    REQUIRE(d.drawn("import.open"));
+    REQUIRE(d.click("import.cancel"));
+    run_id(d, "run.close");
+    d.shell.open_file(folder.path / "late.log");
+    d.settle();
+    REQUIRE(d.drawn("import.open"));
+    CHECK(shows(d, "It says the times of its steps too"));
+    REQUIRE(d.click("import.steps"));
+    d.until([&] { return !d.shell.works_beside() && d.shell.screen().run != nullptr; });
+    CHECK(d.shell.screen().run->name == "late.log");
+}
+
+TEST_CASE("a part of the measured step is the same part of the predicted one, in Step and in the timeline") {
+    Driver d("llama-3-8b-fsdp", {1600, 1000});
+    const std::filesystem::path folder = kGolden / "measured" / "run2602-00";
+    open_plan_of(d, folder);
+    open_and_wait(d, folder / "rank42.pt.trace.json.gz");
+    d.until([&] { return d.shell.screen().run->measured != nullptr; });
+    d.shell.show_full(ViewId::step);
+    d.settle();
+    const std::vector<runs::PartRow> parts = d.shell.screen().run->measured->parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const runs::RunPart part = parts[i].part;
+        if (part == runs::RunPart::memory || part == runs::RunPart::unnamed) continue;
+        CAPTURE(pentamesh::name_of(part));
+        REQUIRE(d.click("step.measured", static_cast<int>(i)));
+        CHECK(d.shell.selection().topic == Selection::Topic::step);
+        const auto& s = d.shell.selection();
+        CHECK(run_part_of(*d.shell.screen().run, static_cast<StepPart>(s.step_part), s.group) == part);
+    }
+    // A press on the first kernel of the row below the timeline selects compute.
+    d.shell.show_full(ViewId::timeline);
+    d.settle();
+    const auto row = d.shell.ui_state().rect_of("timeline.measured", 0);
+    REQUIRE(row);
+    const auto& spans = d.shell.screen().run->files.front().spans;
+    const auto kernel = std::max_element(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
+        return (a.part == runs::RunPart::compute ? a.end_s - a.begin_s : 0)
+               < (b.part == runs::RunPart::compute ? b.end_s - b.begin_s : 0);
+    });
+    const double whole = std::max(d.shell.views().timeline.shown->whole_s(d.shell.evaluation()),
+                                  d.shell.screen().run->files.front().step_s);
+    const double at = (kernel->begin_s + kernel->end_s) / 2 / whole;
+    d.click_at({row->x + row->w * static_cast<float>(at), row->center().y});
+    CHECK(d.shell.selection().topic == Selection::Topic::step);
+    CHECK(static_cast<StepPart>(d.shell.selection().step_part) == StepPart::compute);
+}
+
+TEST_CASE("a rank that is picked on the mesh brings its entry of the list into sight") {
+    Driver d("llama-3-8b-fsdp", {1280, 600});
+    open_and_wait(d, kGolden / "runs" / "gpu_error_1st");
+    d.shell.show_full(ViewId::mesh);
+    d.settle();
+    const runs::Hang& hang = d.shell.screen().run->hang->hang;
+    REQUIRE_FALSE(hang.waiting.empty());
+    const auto calls = waiting_by_call(hang);
+    const std::int64_t rank = calls.back().who.front();
+    const auto has = [&](const runs::WaitingCall& w) {
+        return std::ranges::find(w.who, rank) != w.who.end()
+               || std::ranges::find(w.whom, rank) != w.whom.end();
+    };
+    const auto entry = static_cast<std::uint64_t>(std::ranges::find_if(calls, has) - calls.begin());
+    d.shell.selection().pick_rank(rank);
+    d.settle();
+    const auto place = d.shell.ui_state().rect_of("run.waiting", entry);
+    REQUIRE(place);
+    CHECK(place->y >= 0);
+    CHECK(place->bottom() <= 600);
+}
+
+TEST_CASE("a review from the window has the open run beside its estimate") {
+    const test::Folder folder;
+    Driver d("llama-3-8b-fsdp", {1600, 900}, 1, {}, folder.path);
+    const std::filesystem::path run = kGolden / "measured" / "run2602-00";
+    open_plan_of(d, run);
+    open_and_wait(d, run / "rank42.pt.trace.json.gz");
+    d.until([&] { return d.shell.screen().run->measured != nullptr; });
+    run_command(d, "export review");
+    d.settle();
+    REQUIRE(d.click("review.file"));
+    d.settle();
+    REQUIRE(d.click("dialog.ok"));
+    d.settle();
+    REQUIRE(d.reviews.size() == 1);
+    REQUIRE(d.reviews.back().first.run != nullptr);
+    CHECK(d.reviews.back().first.run->measured_s == d.shell.screen().run->measured->measured_s);
+}

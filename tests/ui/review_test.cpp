@@ -255,10 +255,19 @@ TEST_CASE("a run that is attached stands beside the estimate, on the first page 
     const std::string first = text.substr(0, text.find("The plan\n"));
     CHECK(has(first, "run: " + time_text(*run->measured_s, Zeros::kept)));
     CHECK(has(flat(first), "beyond the range of"));
+    CHECK(has(flat(first), "Do not decide by this estimate: its run takes"));
+    CHECK(has(flat(first), "By the estimate, which this run does not bear out:"));
     CHECK(has(text, "What was measured"));
     CHECK(has(flat(text), run->summary));
     run->measured_s = e.step->time_s;
-    CHECK_FALSE(has(flat(joined(text_of({plan}, request))), "beyond the range of"));
+    const std::string near = flat(joined(text_of({plan}, request)));
+    CHECK_FALSE(has(near, "beyond the range of"));
+    CHECK_FALSE(has(near, "Do not decide by this estimate"));
+    run->possible = false;
+    run->problems.push_back({"impossible-run", "It would be 166 % of the peak."});
+    const std::string impossible = flat(joined(text_of({plan}, request)));
+    CHECK(has(impossible, "Do not decide by this estimate"));
+    CHECK(has(impossible, "166 % of the peak"));
 }
 
 TEST_CASE("of more than two plans the first page has all in a table, with the plan under review marked") {

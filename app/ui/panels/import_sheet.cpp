@@ -275,6 +275,12 @@ std::optional<Imported> import_outcome(const Scene& scene, const ImportSheetStat
     return std::nullopt;
 }
 
+const char* note_of(const ImportSheetState& s) {
+    if (s.links) return "The open plan's tier gets these figures; Ctrl+Z takes them back.";
+    return s.log.empty() ? "The open plan comes back with Ctrl+Z."
+                         : "It says the times of its steps too: they stand beside a plan as a run.";
+}
+
 }  // namespace
 
 bool is_settings_text(const std::string& text) {
@@ -292,7 +298,8 @@ std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportShee
         const auto layer = ui.open_layer("import", box, true);
         bool close = !layer.stays() && state.choosing.empty();
         Rect room = box.inset(24, 18);
-        const auto [note, cancel, open] = columns(room.cut_bottom(30), {share(), px(104), px(128)}, 8);
+        const auto [note, steps, cancel, open] =
+            columns(room.cut_bottom(30), {share(), px(state.log.empty() ? 0 : 128), px(104), px(128)}, 8);
         room.cut_bottom(12);
         ui.canvas().text_in(room.cut_top(22), "Import " + state.origin,
                             {Face::semibold, 14, ui.theme().text, 0});
@@ -307,11 +314,10 @@ std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportShee
         const bool ok = ui.button("import.open", open, state.links ? "Set the links" : "Open the plan", 0,
                                   ready && !state.stale);
         close = ui.button("import.cancel", cancel, "Cancel") || close;
-        ui.canvas().text_in(note,
-                            state.links ? "The open plan's tier gets these figures; Ctrl+Z takes them back."
-                                        : "The open plan comes back with Ctrl+Z.",
-                            ui.small());
+        ui.canvas().text_in(note, note_of(state), ui.small());
         if (ok) out = import_outcome(scene, state);
+        if (!state.log.empty() && ui.button("import.steps", steps, "Read its steps"))
+            out = Imported{.plan = scene.plan, .what = {}, .run = state.log};
         if (close || out) state.open = false;
     }
     draw_import_choices(ui, scene, state);

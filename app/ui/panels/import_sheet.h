@@ -8,6 +8,7 @@
 #include "core/interop/import.h"
 #include "core/interop/nccl_tests.h"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,7 @@ struct ImportSheetState {
     bool open = false;
     std::string origin{};  // "run.sh", "the clipboard"
     std::string text{};
+    std::filesystem::path log{};  // the text's file, where it is of a run that says its steps too
     std::optional<interop::Framework> framework{};     // empty: guessed
     std::string gpus{}, model{}, cluster{}, recipe{};  // as typed and picked; empty: the text says
     bool own_model = false;                            // the open plan's model stands in
@@ -35,20 +37,22 @@ struct ImportSheetState {
     MenuState menu{};
     bool fresh = true;
 
-    void open_with(std::string new_text, std::string new_origin) {
+    void open_with(std::string new_text, std::string new_origin, std::filesystem::path new_log = {}) {
         *this = {};
         open = true;
         text = std::move(new_text);
         origin = std::move(new_origin);
+        log = std::move(new_log);
     }
 };
 
 // Draws the sheet while it is open. Returns the plan to open, once Open is pressed.
 struct Imported {
     Plan plan;
-    std::string what;     // "the settings of run.sh"
-    std::string hosts{};  // the hosts that the text names
-    bool edits = false;   // the open plan with other figures, no other plan
+    std::string what;             // "the settings of run.sh"
+    std::string hosts{};          // the hosts that the text names
+    bool edits = false;           // the open plan with other figures, no other plan
+    std::filesystem::path run{};  // a log whose steps are to be read instead
 };
 [[nodiscard]] std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state);
 

@@ -5,6 +5,7 @@
 #include "app/ui/views/search/search_found.h"
 #include "core/explain/verdict.h"
 #include "core/plan/problem.h"
+#include "core/runs/measured.h"
 
 #include <algorithm>
 #include <array>
@@ -210,12 +211,42 @@ std::optional<std::size_t> better_of(const ReviewContent& content) {
     return best;
 }
 
+namespace {
+
+// Says that the run of the first plan lies beyond the range of its estimate, or cannot be of it; empty where
+// it bears the estimate out, and without one.
+std::string refuted_words(const ReviewContent& content) {
+    const auto took_s = measured_step_s(content);
+    if (!took_s || !content.evaluations[0].step) return "";
+    const Step& s = *content.evaluations[0].step;
+    const Band range = band_of(s.time_s, s.error);
+    if (content.request.run->possible && *took_s >= range.low && *took_s <= range.high) return "";
+    return "its run takes " + time_text(*took_s) + " a step, the estimate says " + time_text(range.low)
+           + " to " + time_text(range.high);
+}
+
+}  // namespace
+
 std::string decision_of(const ReviewContent& content, const SearchResult* proposed) {
     const std::string& own = content.plans[0].review.decision;
-    return own.empty() ? decision_by_figures(content, proposed) : own;
+    if (!own.empty()) return own;
+    const std::string refuted = refuted_words(content);
+    return refuted.empty() ? decision_by_figures(content, proposed)
+                           : "Do not decide by this estimate: " + refuted + ".";
 }
 
 namespace {
+
+// Says what the run says of the estimate: where most of the difference is, or why the run cannot be of the
+// plan; empty where it bears the estimate out.
+std::string run_reason(const ReviewContent& content) {
+    if (refuted_words(content).empty()) return "";
+    const runs::Measured& run = *content.request.run;
+    std::string out = run.summary;
+    for (const runs::RunProblem& p : run.problems)
+        if (p.code == "impossible-run") out = p.message;
+    return typeset(out) + " By the estimate, which this run does not bear out: ";
+}
 
 std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed) {
     if (content.plans.size() > 2) return decision_among(content);
@@ -290,9 +321,11 @@ std::string pair_reason(const ReviewContent& content) {
 
 std::string reason_of(const ReviewContent& content, const SearchResult* proposed) {
     const Reviewed of = content.first();
-    std::string said = of.plan.review.decision.empty()
-                           ? ""
-                           : "By the figures: " + decision_by_figures(content, proposed) + " ";
+    std::string said = run_reason(content);
+    if (!said.empty())
+        said += decision_by_figures(content, proposed) + " ";
+    else if (!of.plan.review.decision.empty())
+        said = "By the figures: " + decision_by_figures(content, proposed) + " ";
     if (content.plans.size() > 2) {
         const bool steps = std::all_of(content.evaluations.begin(), content.evaluations.end(),
                                        [](const Evaluation& e) { return e.step.has_value(); });

@@ -78,7 +78,7 @@ int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, in
     if (small.k <= 0 || canvas.list() == nullptr) return 0;
     const auto same = [](const ReviewRequest& a, const ReviewRequest& b) {
         return a.paper == b.paper && a.theme == b.theme && a.pages == b.pages && a.title == b.title
-               && a.author == b.author && a.date == b.date && a.words == b.words
+               && a.author == b.author && a.date == b.date && a.words == b.words && a.run == b.run
                && a.one_a_page == b.one_a_page;
     };
     if (!counted_ || !same(*counted_, request)) count(request);

@@ -1,5 +1,6 @@
 // File > Export review: what it is to look like, then where it goes.
 #include "app/ui/review/preview.h"
+#include "app/ui/scene/real_run.h"
 #include "app/ui/shell/dialogs.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
@@ -50,7 +51,10 @@ std::vector<Plan> Dialogs::reviewed_plans() const {
 
 std::string Dialogs::review_note() const {
     const auto second = review_second();
-    return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + std::string(pages_note());
+    const std::string run = review_.request.run == nullptr
+                                ? ""
+                                : "The run of " + window_.real_run->name + " stands beside the estimate. ";
+    return (second == nullptr ? "" : "A: " + title_of(*second) + ". ") + run + std::string(pages_note());
 }
 
 float Dialogs::review_height(Ui& ui, float width) const {
@@ -161,6 +165,8 @@ bool Dialogs::draw_review_words(Ui& ui, Rect& room) {
 // Returns true if the dialog is done.
 bool Dialogs::draw_review(Ui& ui, Rect room, Rect buttons) {
     ReviewRequest& r = review_.request;
+    const RealRun* run = window_.real_run.get();
+    r.run = run != nullptr && run->measured_of == window_.document.revision() ? run->measured : nullptr;
     if (room.w > 2 * kPreview - 60) {
         const Rect preview = room.cut_right(kPreview);
         room.cut_right(24);

@@ -95,7 +95,11 @@ void Files::take(Incoming in, const fs::path& path, const std::string& origin) {
                         "this is a lesson; save it as a file that ends in .md and open that");
         desk_.open(path);
         return;
-    case IncomingKind::settings: sheets_.import(std::move(in.text), origin); return;
+    case IncomingKind::settings: {
+        const bool steps = !path.empty() && runs::read_run_log(in.text).steps > 0;
+        sheets_.import(std::move(in.text), origin, steps ? path : fs::path());
+        return;
+    }
     case IncomingKind::model: {
         desk_.leave();
         const std::string name = in.model.name;

@@ -32,7 +32,6 @@ void RunDesk::begin() {
     if (watch_) watch_->cancelled = true;
     reading_ = std::exchange(pending_, {});
     watch_ = std::make_shared<runs::ReadWatch>();
-    all_bytes_ = bytes_of(reading_);
     ++number_;
     wanted_ = true;
     if (!reader_)
@@ -111,15 +110,18 @@ void RunDesk::draw(Ui& ui, Rect row) {
         write_left(ui, row, "Reading " + reading_.front().filename().string(), ui.style(12), 12);
         const Rect bar{row.x, row.center().y - 3, std::max(0.0f, row.w), 6};
         c.rect(bar, theme.hairline, 3);
-        const double share =
-            watch_ && all_bytes_ > 0
-                ? std::min(1.0, static_cast<double>(watch_->bytes) / static_cast<double>(all_bytes_))
-                : 0;
+        const auto all = static_cast<double>(watch_->all_bytes);
+        const double share = all > 0 ? std::min(1.0, static_cast<double>(watch_->bytes) / all) : 0;
         c.rect({bar.x, bar.y, bar.w * static_cast<float>(share), bar.h}, theme.text, 3);
         return;
     }
     if (ui.button("run.close", row.cut_right(112), "Close the run")) window_.later("", [this] { close(); });
     row.cut_right(12);
+    if (const std::filesystem::path& log = window_.real_run->settings; !log.empty()) {
+        if (ui.button("run.settings", row.cut_right(150), "Import its settings"))
+            window_.later("Import", [this, log] { window_.import_settings(log); });
+        row.cut_right(12);
+    }
     write_left(ui, row, window_.real_run->name, ui.style(12, Tone::text, Face::semibold), 12);
     ui.label(row, window_.real_run->words(), ui.style(12, Tone::secondary));
 }

@@ -37,7 +37,6 @@ class RunDesk {
     Window& window_;
     Places pending_, reading_;
     std::shared_ptr<runs::ReadWatch> watch_;
-    std::uint64_t all_bytes_ = 0;
     std::uint64_t number_ = 0;  // of what is read
     bool wanted_ = false;       // until it is cancelled
     WorkedOut<std::shared_ptr<const RealRun>, std::uint64_t> read_;

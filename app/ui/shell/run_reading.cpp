@@ -1,9 +1,12 @@
 #include "app/ui/shell/run_reading.h"
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/calibrate/own_runs.h"
+#include "core/interop/import.h"
 #include "core/runs/dump_folder.h"
+#include "core/runs/gzip.h"
 #include "core/runs/run_axes.h"
 
 #include <algorithm>
@@ -36,20 +39,38 @@ bool is_dump(const fs::path& path) {
     return !words.empty() && !runs::run_file_kind(begin);
 }
 
-// Returns the files of a folder that say that they are traces, Inspector files or timelines, by name.
-Places run_files_in(const fs::path& folder) {
-    Places out;
+// Returns the files of a folder that say that they are traces, Inspector files or timelines, by name. A
+// folder with a dump is one of dumps: its other files, which may be thousands, are not looked into.
+Places run_files_in(const fs::path& folder, const runs::ReadWatch* watch) {
+    Places all, out;
     std::error_code failed;
     for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed))
-        if (it->is_regular_file(failed) && runs::run_file_kind(begin_of(it->path())))
-            out.push_back(it->path());
-    std::sort(out.begin(), out.end());
+        if (it->is_regular_file(failed)) all.push_back(it->path());
+    std::sort(all.begin(), all.end());
+    for (const fs::path& file : all) {
+        runs::end_if_cancelled(watch);
+        const std::string begin = begin_of(file);
+        if (runs::run_file_kind(begin))
+            out.push_back(file);
+        else if (!runs::run_file_words(begin).empty())
+            return {};
+    }
     return out;
 }
 
+bool has_steps(const std::string& text) {
+    return own_file_kind(text) == OwnFile::log && runs::read_run_log(text).steps > 0;
+}
+
+bool says_settings(const runs::RunFile& file, const fs::path& path) {
+    using runs::RunFileKind;
+    if (file.kind != RunFileKind::megatron_log && file.kind != RunFileKind::torchtitan_log) return false;
+    return !interop::guess_framework(runs::unpacked_begin(begin_of(path))).empty();
+}
+
 // Reads dumps: with the open plan, if its layout is theirs, else with a plan of their own.
-RealRun hang_at(const fs::path& place, const Plan& open, const Presets& presets) {
-    runs::HangRun run = runs::read_hang(place, &open, presets);
+RealRun hang_at(const fs::path& place, const Plan& open, const Presets& presets, runs::ReadWatch* watch) {
+    runs::HangRun run = runs::read_hang(place, &open, presets, watch);
     if (!run.differences.empty()) {
         std::vector<std::string> differences = std::move(run.differences);
         run = hang_of(std::move(run.run), nullptr, presets);
@@ -66,17 +87,16 @@ RealRun hang_at(const fs::path& place, const Plan& open, const Presets& presets)
 bool is_run_place(const fs::path& path) {
     if (is_folder(path)) return true;
     const std::string begin = begin_of(path);
-    return !runs::run_file_words(begin).empty() || is_run_log(runs::unpacked_begin(begin));
+    return !runs::run_file_words(begin).empty() || has_steps(runs::unpacked_begin(begin));
 }
 
-std::uint64_t bytes_of(const Places& places) {
-    std::uint64_t all = 0;
-    for (const fs::path& place : places) {
-        std::error_code failed;
-        const std::uintmax_t bytes = is_folder(place) ? 0 : fs::file_size(place, failed);
-        if (!failed) all += bytes;
-    }
-    return all;
+std::string log_text(const fs::path& path) {
+    constexpr std::size_t kMostLog = std::size_t{64} << 20U;
+    std::string text = read_file(path);
+    if (!runs::is_gzip(text)) return text;
+    std::string unpacked;
+    runs::unpack_gzip(text, kMostLog, unpacked);
+    return unpacked;
 }
 
 RealRun read_real_run(const Places& places, const Plan& open, const Presets& presets,
@@ -84,11 +104,11 @@ RealRun read_real_run(const Places& places, const Plan& open, const Presets& pre
     Places files;
     for (const fs::path& place : places) {
         if (is_folder(place)) {
-            const Places in = run_files_in(place);
-            if (in.empty()) return hang_at(place, open, presets);
+            const Places in = run_files_in(place, watch);
+            if (in.empty()) return hang_at(place, open, presets, watch);
             files.insert(files.end(), in.begin(), in.end());
         } else if (is_dump(place)) {
-            return hang_at(runs::place_of_dumps(place), open, presets);
+            return hang_at(runs::place_of_dumps(place), open, presets, watch);
         } else {
             files.push_back(place);
         }
@@ -96,7 +116,15 @@ RealRun read_real_run(const Places& places, const Plan& open, const Presets& pre
     const Mesh mesh = build_mesh(open);
     const runs::PartOfGroup part_of = runs::parts_by(&mesh);
     RealRun out;
-    for (const fs::path& file : files) out.files.push_back(read_run_file(file, part_of, watch));
+    for (const fs::path& file : files) {
+        std::error_code failed;
+        const std::uintmax_t bytes = fs::file_size(file, failed);
+        if (watch != nullptr && !failed) watch->all_bytes += bytes;
+    }
+    for (const fs::path& file : files) {
+        out.files.push_back(read_run_file(file, part_of, watch));
+        if (out.settings.empty() && says_settings(out.files.back(), file)) out.settings = file;
+    }
     if (out.files.empty()) throw Error(ErrorKind::invalid, "", "", "there is no file of a run");
     out.name = out.files.front().file;
     if (files.size() > 1)

@@ -62,6 +62,7 @@ void Sheets::close() {
 void Sheets::draw_interop(Ui& ui, const Scene& scene) {
     if (auto imported = draw_import_sheet(ui, scene, import_))
         window_.later("Import", [this, in = std::move(*imported)]() mutable {
+            if (!in.run.empty()) return window_.open_run(in.run);
             if (in.edits)
                 window_.edit_plan(std::move(in.plan), in.what);
             else

@@ -38,7 +38,10 @@ class Sheets {
     void open_stages() { stages_.open_now(); }
     void open_blame(std::string ranks) { blame_ = {.open = true, .text = std::move(ranks)}; }
     void open_notes();
-    void import(std::string text, const std::string& origin) { import_.open_with(std::move(text), origin); }
+    // `log`: the file of the text, where its steps can be read as a run too.
+    void import(std::string text, const std::string& origin, std::filesystem::path log = {}) {
+        import_.open_with(std::move(text), origin, std::move(log));
+    }
     [[nodiscard]] bool calibrates() const { return calibrate_.open; }
     void add_runs(const std::filesystem::path& path);
     void save_settings_text(const std::filesystem::path& path);

@@ -48,6 +48,10 @@ void Shell::connect() {
     window_.replace_plan = [this](OpenedPlan opened, const std::string& named) {
         files_.replace_plan(std::move(opened), named);
     };
+    window_.import_settings = [this](const std::filesystem::path& log) {
+        sheets_.import(log_text(log), log.filename().string());
+    };
+    window_.open_run = [this](const std::filesystem::path& file) { runs_.add(file); };
     window_.search_commands = [this](std::string filter) { menus_.search(std::move(filter)); };
     using Path = std::filesystem::path;
     dialogs_.when_picked(DialogKind::open, [this](const Path& path) { files_.load(path); });

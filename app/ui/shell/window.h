@@ -122,6 +122,8 @@ struct Window {
     std::function<void()> close_dialog;
     std::function<void(OpenedPlan, const std::string& named)> replace_plan;
     std::function<void(std::string filter)> search_commands;
+    std::function<void(const std::filesystem::path& log)> import_settings;
+    std::function<void(const std::filesystem::path& file)> open_run;
 
     // Returns what a view is handed; the shell adds what only a whole window has.
     [[nodiscard]] Scene scene(Hover& next);

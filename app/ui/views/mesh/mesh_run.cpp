@@ -11,7 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,95 +23,29 @@ using runs::Culprit;
 using runs::FaultKind;
 using runs::HangRun;
 
-// Says what a rank does in the run; the later ones stand out more.
-enum class Role : std::uint8_t { fine, held_up, waits, suspected, blamed };
-constexpr std::size_t kRoles = 5;
-
-const HangRun& hang_of(const Scene& scene) {
-    return *scene.run->hang;
-}
-
-std::vector<Role> roles_of(const HangRun& run, std::int64_t world) {
-    std::vector<Role> out(static_cast<std::size_t>(world), Role::fine);
-    const auto set = [&](std::int64_t rank, Role role) {
+std::vector<RunRole> roles_of(const HangRun& run, std::int64_t world) {
+    std::vector<RunRole> out(static_cast<std::size_t>(world), RunRole::fine);
+    const auto set = [&](std::int64_t rank, RunRole role) {
         if (rank < 0 || rank >= world) return;
-        Role& of = out[static_cast<std::size_t>(rank)];
+        RunRole& of = out[static_cast<std::size_t>(rank)];
         of = std::max(of, role);
     };
-    for (const std::int64_t r : run.hang.held_up) set(r, Role::held_up);
-    for (const runs::WaitingRank& w : run.hang.waiting) set(w.rank, Role::waits);
+    for (const std::int64_t r : run.hang.held_up) set(r, RunRole::held_up);
+    for (const runs::WaitingRank& w : run.hang.waiting) set(w.rank, RunRole::waits);
     for (const runs::RunCall& c : run.hang.groups_stuck)
-        for (const std::int64_t r : run.run.names->ranks(c.group)) set(r, Role::waits);
-    for (const Culprit& c : run.hang.culprits) set(c.rank, c.sure ? Role::blamed : Role::suspected);
+        for (const std::int64_t r : run.run.names->ranks(c.group)) set(r, RunRole::stuck);
+    for (const Culprit& c : run.hang.culprits) set(c.rank, c.sure ? RunRole::blamed : RunRole::suspected);
     return out;
 }
 
-// Returns the axis of a call's group in the run's own layout.
-GroupKind axis_of(const HangRun& run, const runs::RunCall& call) {
-    if (call.group >= 0)
-        for (const std::string_view name : run.hang.layout.axes_of(*run.run.names, call.group))
-            if (const auto kind = axis_named(name)) return *kind;
-    return GroupKind::tp;
-}
-
-// Draws the mark of a kind of fault in a box: a bar for one that stands, a cross for one that is gone.
-void kind_mark(Canvas& c, Rect box, FaultKind kind, Color ink) {
-    const Vec2 at = box.center();
-    const float r = std::min(box.w, box.h) * 0.28f, w = std::max(1.5f, r * 0.34f);
-    const auto stroke = [&](float x0, float y0, float x1, float y1) {
-        c.line({at.x + x0 * r, at.y + y0 * r}, {at.x + x1 * r, at.y + y1 * r}, ink, w);
-    };
-    switch (kind) {
-    case FaultKind::stopped: stroke(-0.5f, -1, -0.5f, 1), stroke(0.5f, -1, 0.5f, 1); break;
-    case FaultKind::dead: stroke(-1, -1, 1, 1), stroke(-1, 1, 1, -1); break;
-    case FaultKind::gpu: stroke(0, -1, 0, 0.35f), stroke(0, 0.7f, 0, 1); break;
-    case FaultKind::mismatch:
-        stroke(-1, -0.4f, 1, -0.4f), stroke(-1, 0.4f, 1, 0.4f), stroke(-0.6f, 1, 0.6f, -1);
-        break;
-    case FaultKind::size: stroke(-1, -1, -1, 1), stroke(-1, 0, 1, 0), stroke(1, -0.5f, 1, 0.5f); break;
-    case FaultKind::slow: stroke(0, -1, 0, 0), stroke(0, 0, 0.8f, 0.5f); break;
-    }
-}
-
-void role_cell(Canvas& c, const Theme& theme, Rect cell, Role role) {
-    const float radius = std::min(3.0f, cell.w * 0.15f);
-    switch (role) {
-    case Role::fine: c.rect(cell, mix(theme.panel, theme.secondary, 0.45f), radius); break;
-    case Role::held_up: c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius); break;
-    case Role::waits:
-        c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius);
-        c.pattern(cell, Pattern::hatched, mix(theme.panel, theme.text, 0.6f));
-        c.frame(cell, mix(theme.panel, theme.text, 0.6f), 1, radius);
-        break;
-    case Role::suspected:
-        c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius);
-        c.frame(cell.inset(1), theme.bad, 2, radius);
-        break;
-    case Role::blamed: c.rect(cell, theme.bad, radius); break;
-    }
-}
-
-// The parts of the picture that follow from the run, found once a frame.
-struct Picture {
-    const HangRun& run;
-    std::vector<Role> role;
-    std::map<std::int64_t, FaultKind> kind;  // by rank
-};
-
-Picture picture_of(const Scene& scene) {
-    Picture p{hang_of(scene), roles_of(hang_of(scene), scene.evaluation.mesh.world), {}};
-    for (const Culprit& c : p.run.hang.culprits) p.kind.emplace(c.rank, c.kind);
-    return p;
-}
-
 // Writes a rank and the mark of its fault into its cell.
-void draw_rank_words(Ui& ui, Rect cell, std::int64_t rank, Role role, const FaultKind* kind) {
+void draw_rank_words(Ui& ui, Rect cell, std::int64_t rank, RunRole role, const FaultKind* kind) {
     Canvas& c = ui.canvas();
     const Color ground =
-        role == Role::blamed ? ui.theme().bad : mix(ui.theme().panel, ui.theme().secondary, 0.16f);
-    const Color ink = role == Role::blamed ? ink_on(ui.theme().bad) : ui.theme().text;
+        role == RunRole::blamed ? ui.theme().bad : mix(ui.theme().panel, ui.theme().secondary, 0.16f);
+    const Color ink = role == RunRole::blamed ? ink_on(ui.theme().bad) : ui.theme().text;
     const auto plate = [&](Rect text, float width) {  // neither hatching nor an arrow runs through words
-        if (role == Role::waits || role == Role::blamed)
+        if (role == RunRole::waits || role == RunRole::blamed)
             c.rect({text.center().x - width / 2 - 2, text.center().y - 7, width + 4, 14}, ground, 2);
     };
     const bool numbered = cell.w >= kNumberedCell.x && cell.h >= kNumberedCell.y,
@@ -137,7 +72,7 @@ void draw_rank_words(Ui& ui, Rect cell, std::int64_t rank, Role role, const Faul
 
 // Calls `draw` for each rank whose cell is seen.
 template <typename Draw>
-void for_each_seen_rank(const MeshPlace& m, const Picture& p, const Draw& draw) {
+void for_each_seen_rank(const MeshPlace& m, const HangShown& p, const Draw& draw) {
     for (std::int64_t r = 0; r < std::ssize(p.role); ++r) {
         const Rect cell = m.cell(r);
         if (cell.bottom() >= m.area.y && cell.y <= m.area.bottom())
@@ -145,29 +80,79 @@ void for_each_seen_rank(const MeshPlace& m, const Picture& p, const Draw& draw) 
     }
 }
 
-// Cells that are nodes sum up: "7 of 8 wait".
-void draw_node_cells(Canvas& c, Ui& ui, const MeshPlace& m, const Picture& p) {
+// Cells that are nodes sum up: "7 of 8 wait". Those are drawn in which a rank stands out as `least` does.
+void draw_node_cells(Ui& ui, const MeshPlace& m, const HangShown& p, RunRole least) {
+    Canvas& c = ui.canvas();
     const std::int64_t size = m.layout.node.size;
     for (std::int64_t node = 0; node * size < std::ssize(p.role); ++node) {
-        std::array<std::int64_t, kRoles> count{};
+        std::array<std::int64_t, kRunRoles> count{};
         const std::int64_t end = std::min<std::int64_t>((node + 1) * size, std::ssize(p.role));
         for (std::int64_t r = node * size; r < end; ++r)
             ++count[static_cast<std::size_t>(p.role[static_cast<std::size_t>(r)])];
-        std::size_t worst = kRoles - 1;
+        std::size_t worst = kRunRoles - 1;
         while (worst > 0 && count[worst] == 0) --worst;
+        if (worst < static_cast<std::size_t>(least)) continue;
         const Rect cell = m.node(node);
-        role_cell(c, ui.theme(), cell, static_cast<Role>(worst));
+        role_cell(c, ui.theme(), cell, static_cast<RunRole>(worst));
         if (worst == 0 || cell.h < 14) continue;
-        constexpr std::array<std::string_view, kRoles> kWords{"", "held up", "wait", "suspected", "to blame"};
+        constexpr std::array<std::string_view, kRunRoles> kWords{"",      "held up",   "wait",
+                                                                 "stuck", "suspected", "to blame"};
         const std::string words = std::to_string(count[worst]) + " of " + std::to_string(end - node * size)
                                   + " " + std::string(kWords[worst]);
         const TextStyle style{Face::regular, 10,
-                              worst == kRoles - 1 ? ink_on(ui.theme().bad) : ui.theme().text, 0};
+                              worst == kRunRoles - 1 ? ink_on(ui.theme().bad) : ui.theme().text, 0};
         if (c.text_width(words, style) + 4 > cell.w) continue;
         c.rect({cell.x + 2, cell.center().y - 7, cell.w - 4, 14},
-               worst == kRoles - 1 ? ui.theme().bad : mix(ui.theme().panel, ui.theme().secondary, 0.16f), 2);
+               worst == kRunRoles - 1 ? ui.theme().bad : mix(ui.theme().panel, ui.theme().secondary, 0.16f),
+               2);
         c.text_in(cell, words, style, Align::center);
     }
+}
+
+using CellPairs = std::set<std::pair<std::int64_t, std::int64_t>>;
+constexpr std::size_t kMostPickedArrows = 1024;
+constexpr std::int64_t kMostSingle = 1024;  // ranks: of more, arrows go from node to node
+
+// Adds the pairs of cells between which a call's ranks wait, a cell being `size` ranks, and returns those
+// that are new; nullopt where there are more than `most`.
+std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>>
+add_pairs(const runs::WaitingCall& w, std::int64_t size, std::int64_t world, std::size_t most,
+          CellPairs& pairs) {
+    const auto cells_of = [&](const std::vector<std::int64_t>& ranks) {
+        std::set<std::int64_t> cells;
+        for (const std::int64_t r : ranks)
+            if (r >= 0 && r < world) cells.insert(r / size);
+        return cells;
+    };
+    std::vector<std::pair<std::int64_t, std::int64_t>> fresh;
+    const std::set<std::int64_t> who = cells_of(w.who), whom = cells_of(w.whom);
+    if (who.size() * whom.size() > 4 * kMostPickedArrows) return std::nullopt;
+    for (const std::int64_t a : who)
+        for (const std::int64_t b : whom)
+            if (a != b && !pairs.contains({a, b})) fresh.emplace_back(a, b);
+    if (fresh.size() > most) return std::nullopt;
+    pairs.insert(fresh.begin(), fresh.end());
+    return fresh;
+}
+
+// Finds the calls that have arrows: all, where these can be distinguished, else those in which the others
+// wait for one that is to blame.
+std::vector<bool> find_arrows(const HangShown& shown, std::int64_t size) {
+    const auto world = std::ssize(shown.role);
+    const auto of = [&](std::size_t most, bool near) {
+        std::vector<bool> out;
+        CellPairs pairs;
+        for (const runs::WaitingCall& w : shown.calls) {
+            const bool wanted = !near || std::any_of(w.whom.begin(), w.whom.end(), [&](std::int64_t r) {
+                return shown.kind.contains(r);
+            });
+            out.push_back(wanted && add_pairs(w, size, world, most - pairs.size(), pairs).has_value());
+        }
+        return out;
+    };
+    constexpr std::size_t kMostOfAll = 48, kMostOfNear = 128;
+    const std::vector<bool> all = of(kMostOfAll, false);
+    return std::find(all.begin(), all.end(), false) == all.end() ? all : of(kMostOfNear, true);
 }
 
 // Draws an arrow between two boxes, from edge to edge, on a casing that sets it off.
@@ -177,6 +162,7 @@ void arrow(Canvas& c, Color ground, Rect from, Rect to, Color color, Dash dash) 
     const float length = std::hypot(way.x, way.y);
     if (length < 4) return;
     const Vec2 unit = way * (1 / length);
+    const float k = std::clamp(std::min(to.w, to.h) / 22, 0.5f, 1.0f);  // it stays within small boxes
     const auto to_edge = [&](Rect box) {
         const float x = std::abs(unit.x) > 1e-4f ? box.w / 2 / std::abs(unit.x) : 1e9f,
                     y = std::abs(unit.y) > 1e-4f ? box.h / 2 / std::abs(unit.y) : 1e9f;
@@ -185,171 +171,85 @@ void arrow(Canvas& c, Color ground, Rect from, Rect to, Color color, Dash dash) 
     a = a + unit * std::max(0.0f, to_edge(from) - 3);
     b = b - unit * std::max(0.0f, to_edge(to) - 2);
     const Vec2 side{-unit.y, unit.x};
-    const Vec2 neck = b - unit * 7;
-    c.line(a, neck, ground, 4.5f);
-    c.line(a, neck, color, 2, dash);
-    const std::array<Vec2, 3> edge{b + unit * 1.5f, neck + side * 5.5f - unit * 1,
-                                   neck - side * 5.5f - unit * 1};
+    const Vec2 neck = b - unit * (7 * k);
+    c.line(a, neck, ground, 4.5f * k);
+    c.line(a, neck, color, 2 * k, dash);
+    const std::array<Vec2, 3> edge{b + unit * 1.5f, neck + side * (5.5f * k) - unit * 1,
+                                   neck - side * (5.5f * k) - unit * 1};
     c.polygon(edge, ground);
-    const std::array<Vec2, 3> head{b, neck + side * 4, neck - side * 4};
+    const std::array<Vec2, 3> head{b, neck + side * (4 * k), neck - side * (4 * k)};
     c.polygon(head, color);
 }
 
 // Draws who waits for whom, each pair of cells once.
-void draw_arrows(Ui& ui, const MeshPlace& m, const Scene& scene, const HangRun& run) {
-    const bool nodes = m.merged();
-    const std::int64_t size = nodes ? m.layout.node.size : 1, world = scene.evaluation.mesh.world;
+void draw_arrows(Ui& ui, const MeshPlace& m, const Selection& selection, const HangShown& shown) {
+    const std::int64_t world = std::ssize(shown.role);
+    const bool nodes = m.merged() || world > kMostSingle;
+    const std::int64_t size = nodes ? m.layout.node.size : 1;
     const auto box = [&](std::int64_t cell) { return nodes ? m.node(cell) : m.cell(cell); };
-    std::map<std::pair<std::int64_t, std::int64_t>, runs::RunCall> pairs;
-    for (const runs::WaitingRank& w : run.hang.waiting)
-        for (const std::int64_t q : w.whom)
-            if (w.rank / size != q / size && w.rank < world && q < world)
-                pairs.emplace(std::pair(w.rank / size, q / size), w.call);
-    for (const auto& [pair, call] : pairs) {
-        const TierMark mark = mark_of_tier(ui.theme(), run.plan.cluster, run.tier_of(call));
-        arrow(ui.canvas(), ui.theme().window, box(pair.first), box(pair.second),
-              color_of(ui.theme(), axis_of(run, call)), mark.dash);
-    }
-}
-
-// ---- the list --------------------------------------------------------------------------------------------
-
-constexpr float kListLine = 17, kMarkWidth = 22;
-
-// Writes a paragraph that begins right of its mark; returns true if it was clicked.
-bool entry(Ui& ui, Rect& room, std::string_view name, std::uint64_t index, const std::string& bold,
-           const std::string& plain, const auto& mark) {
-    Canvas& c = ui.canvas();
-    const float w = room.w - kMarkWidth;
-    const float high = (bold.empty() ? 0 : c.paragraph_height(w, bold, ui.title(), kListLine + 1))
-                       + c.paragraph_height(w, plain, ui.small(), kListLine);
-    Rect row = room.cut_top(high + 8);
-    const Hit hit = ui.area(name, row, index);
-    row_ground(ui, row, hit);
-    row.cut_top(4);
-    Rect sign = row.cut_left(kMarkWidth);
-    mark(Rect{sign.x + 2, sign.y + 2, 14, 14});
-    if (!bold.empty()) row.cut_top(c.paragraph(row, bold, ui.title(), kListLine + 1));
-    c.paragraph(row, plain, ui.small(), kListLine);
-    return hit.clicked;
-}
-
-// Selects ranks in all views, with the groups of the axis in which they wait.
-void pick(Scene& scene, const HangRun& run, const runs::RunCall& call, std::vector<std::int64_t> ranks) {
-    Selection& s = scene.selection;
-    s.choose(axis_of(run, call));
-    std::sort(ranks.begin(), ranks.end());
-    std::erase_if(ranks, [&](std::int64_t r) { return r < 0 || r >= scene.evaluation.mesh.world; });
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    s.ranks = std::move(ranks);
-    s.rank = s.ranks.empty() ? -1 : s.ranks.front();
-    s.topic = s.ranks.empty() ? Selection::Topic::none : Selection::Topic::ranks;
-}
-
-void list_culprits(Ui& ui, Rect& room, Scene& scene, const HangRun& run) {
-    constexpr std::size_t kMost = 64;
-    const std::vector<Culprit>& all = run.hang.culprits;
-    if (all.empty()) return;
-    put_head(ui, room, 2, "To blame");
-    static const Hosts kNone;
-    for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i) {
-        const Culprit& k = all[i];
-        const std::string words = culprit_words(run, k, scene.hosts != nullptr ? *scene.hosts : kNone);
-        const std::size_t colon = words.find(": ");
-        const auto mark = [&](Rect box) {
-            role_cell(ui.canvas(), ui.theme(), box, k.sure ? Role::blamed : Role::suspected);
-            kind_mark(ui.canvas(), box, k.kind, k.sure ? ink_on(ui.theme().bad) : ui.theme().text);
-        };
-        if (entry(ui, room, "run.culprit", i, words.substr(0, colon),
-                  colon == std::string::npos ? "" : words.substr(colon + 2), mark))
-            pick(scene, run, k.call, {k.rank});
-    }
-    if (all.size() > kMost)
-        put_paragraph(ui, room,
-                      "… " + thousands(std::ssize(all) - static_cast<std::ptrdiff_t>(kMost)) + " more",
-                      ui.small(), kListLine, 4);
-    if (all.size() > 1 && !ui.state().for_picture) {
-        if (ui.button("run.blame", room.cut_top(26).cut_left(190), "What do they share?")) {
-            std::vector<std::int64_t> ranks;
-            for (const Culprit& k : all) ranks.push_back(k.rank);
-            pick(scene, run, all.front().call, std::move(ranks));
-        }
-        room.cut_top(6);
-    }
-}
-
-void list_waiting(Ui& ui, Rect& room, Scene& scene, const HangRun& run) {
-    constexpr std::size_t kMost = 32;
-    const std::vector<runs::WaitingCall> calls = waiting_by_call(run.hang);
-    const auto line = [&](const runs::RunCall& call) {
-        return [&, call](Rect box) {
-            const TierMark mark = mark_of_tier(ui.theme(), run.plan.cluster, run.tier_of(call));
-            ui.canvas().line({box.x, box.center().y}, {box.right(), box.center().y},
-                             color_of(ui.theme(), axis_of(run, call)), 2.5f, mark.dash);
-        };
-    };
-    if (!run.hang.groups_stuck.empty()) put_head(ui, room, 2, "Stuck: all are there and nothing moves");
-    for (std::size_t i = 0; i < std::min(run.hang.groups_stuck.size(), kMost); ++i) {
-        const runs::RunCall& c = run.hang.groups_stuck[i];
-        const std::string words =
-            call_words(run.hang, *run.run.names, c) + ", over " + std::string(run.tier_name_of(c));
-        if (entry(ui, room, "run.stuck", i, "", words, line(c)))
-            pick(scene, run, c, run.run.names->ranks(c.group));
-    }
-    if (!calls.empty()) put_head(ui, room, 2, "Waiting");
-    for (std::size_t i = 0; i < std::min(calls.size(), kMost); ++i) {
-        const runs::WaitingCall& w = calls[i];
-        if (!entry(ui, room, "run.waiting", i, "", waiting_words(run, w), line(w.call))) continue;
-        std::vector<std::int64_t> ranks = w.who;
-        ranks.insert(ranks.end(), w.whom.begin(), w.whom.end());
-        pick(scene, run, w.call, std::move(ranks));
-    }
-    if (calls.size() > kMost)
-        put_paragraph(ui, room,
-                      "… " + thousands(std::ssize(calls) - static_cast<std::ptrdiff_t>(kMost))
-                          + " calls more",
-                      ui.small(), kListLine, 4);
-    const std::vector<std::int64_t>& held = run.hang.held_up;
-    if (!held.empty())
-        put_paragraph(ui, room,
-                      ranks_text(held, 12) + (held.size() == 1 ? " is" : " are") + " held up behind them.",
-                      ui.small(), kListLine, 6);
-}
-
-void list_rest(Ui& ui, Rect& room, const HangRun& run) {
-    const runs::RunLayout& l = run.hang.layout;
-    put_head(ui, room, 2, "The run");
-    put_paragraph(ui, room,
-                  layout_words(l) + " (the innermost first; "
-                      + (l.from == runs::LayoutFrom::names ? "by the groups' names" : "by the calls")
-                      + (l.certain ? ")" : ", not certain)"),
-                  ui.small(), kListLine, 4);
-    for (const std::string& d : run.differences) put_paragraph(ui, room, d, ui.small(), kListLine, 4);
-    for (const std::string& w : run.hang.warnings)
-        put_paragraph(ui, room, "Warning: " + w, ui.small(), kListLine, 4);
-    if (!run.run.unreadable.empty())
-        put_paragraph(ui, room,
-                      thousands(std::ssize(run.run.unreadable)) + " files were not read; the first: "
-                          + run.run.unreadable.front().file + ": " + run.run.unreadable.front().why,
-                      ui.small(), kListLine, 4);
-}
-
-// Says what the marks of the cells mean, in one row.
-void draw_marks(Ui& ui, Rect row) {
-    constexpr std::array<std::pair<Role, std::string_view>, kRoles> kMarks{{{Role::blamed, "to blame"},
-                                                                            {Role::suspected, "suspected"},
-                                                                            {Role::waits, "waits"},
-                                                                            {Role::held_up, "held up behind"},
-                                                                            {Role::fine, "nothing open"}}};
-    for (const auto& [role, words] : kMarks) {
-        if (row.w < 60) return;
-        role_cell(ui.canvas(), ui.theme(), {row.x, row.center().y - 6, 12, 12}, role);
-        row.cut_left(18);
-        write_left(ui, row, words, ui.small(), 16);
+    const runs::WaitingCall* const picked = picked_call(shown, selection);
+    CellPairs pairs;
+    for (std::size_t i = 0; i < shown.calls.size(); ++i) {
+        const runs::WaitingCall& w = shown.calls[i];
+        if (!shown.has_arrows[i] && &w != picked) continue;
+        const TierMark mark = mark_of_tier(ui.theme(), shown.run->plan.cluster, shown.run->tier_of(w.call));
+        const Color color = color_of(ui.theme(), axis_of(*shown.run, w.call));
+        const auto fresh = add_pairs(w, size, world, kMostPickedArrows, pairs);
+        if (!fresh) continue;
+        for (const auto& [from, to] : *fresh)
+            arrow(ui.canvas(), ui.theme().window, box(from), box(to), color, mark.dash);
     }
 }
 
 }  // namespace
+
+GroupKind axis_of(const HangRun& run, const runs::RunCall& call) {
+    if (call.group >= 0)
+        for (const std::string_view name : run.hang.layout.axes_of(*run.run.names, call.group))
+            if (const auto kind = axis_named(name)) return *kind;
+    return GroupKind::tp;
+}
+
+void kind_mark(Canvas& c, Rect box, FaultKind kind, Color ink) {
+    const Vec2 at = box.center();
+    const float r = std::min(box.w, box.h) * 0.28f, w = std::max(1.5f, r * 0.34f);
+    const auto stroke = [&](float x0, float y0, float x1, float y1) {
+        c.line({at.x + x0 * r, at.y + y0 * r}, {at.x + x1 * r, at.y + y1 * r}, ink, w);
+    };
+    switch (kind) {
+    case FaultKind::stopped: stroke(-0.5f, -1, -0.5f, 1), stroke(0.5f, -1, 0.5f, 1); break;
+    case FaultKind::dead: stroke(-1, -1, 1, 1), stroke(-1, 1, 1, -1); break;
+    case FaultKind::gpu: stroke(0, -1, 0, 0.35f), stroke(0, 0.7f, 0, 1); break;
+    case FaultKind::mismatch:
+        stroke(-1, -0.4f, 1, -0.4f), stroke(-1, 0.4f, 1, 0.4f), stroke(-0.6f, 1, 0.6f, -1);
+        break;
+    case FaultKind::size: stroke(-1, -1, -1, 1), stroke(-1, 0, 1, 0), stroke(1, -0.5f, 1, 0.5f); break;
+    case FaultKind::slow: stroke(0, -1, 0, 0), stroke(0, 0, 0.8f, 0.5f); break;
+    }
+}
+
+void role_cell(Canvas& c, const Theme& theme, Rect cell, RunRole role) {
+    const float radius = std::min(3.0f, cell.w * 0.15f);
+    switch (role) {
+    case RunRole::fine: c.rect(cell, mix(theme.panel, theme.secondary, 0.45f), radius); break;
+    case RunRole::held_up: c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius); break;
+    case RunRole::waits:
+        c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius);
+        c.pattern(cell, Pattern::hatched, mix(theme.panel, theme.text, 0.6f));
+        c.frame(cell, mix(theme.panel, theme.text, 0.6f), 1, radius);
+        break;
+    case RunRole::stuck:
+        c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius);
+        c.pattern(cell, Pattern::hatched, theme.bad);
+        c.frame(cell, theme.bad, 1, radius);
+        break;
+    case RunRole::suspected:
+        c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius);
+        c.frame(cell.inset(1), theme.bad, 2, radius);
+        break;
+    case RunRole::blamed: c.rect(cell, theme.bad, radius); break;
+    }
+}
 
 bool has_hang(const Scene& scene) {
     return scene.run != nullptr && scene.run->hang
@@ -364,52 +264,74 @@ void run_switch(Ui& ui, Rect& row, MeshViewState& state) {
 }
 
 MeshCaption hang_caption(const Scene& scene) {
-    const runs::Hang& h = hang_of(scene).hang;
+    const runs::Hang& h = scene.run->hang->hang;
     std::string words = verdict_words(h);
     if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
         words.front() = static_cast<char>(words.front() - 'a' + 'A');
     return {words + ".", next_words(h)};
 }
 
-Rect draw_hang_list(Ui& ui, Rect room, Scene& scene, MeshViewState& state) {
-    const HangRun& run = hang_of(scene);
-    const bool beside = room.w >= 700;
-    Rect list =
-        beside ? room.cut_right(std::clamp(room.w * 0.36f, 300.0f, 460.0f)) : room.cut_bottom(room.h * 0.45f);
-    (beside ? room.cut_right(20) : room.cut_bottom(10));
-    draw_marks(ui, room.cut_top(20));
-    room.cut_top(6);
-    ScrollArea area(ui, "run.list", list, state.run_list);
-    area.room.w -= 10;
-    list_culprits(ui, area.room, scene, run);
-    list_waiting(ui, area.room, scene, run);
-    list_rest(ui, area.room, run);
-    return room;
+bool HangShown::all_have_arrows() const {
+    return std::all_of(has_arrows.begin(), has_arrows.end(), [](bool has) { return has; });
 }
 
-void draw_hang(Ui& ui, const MeshPlace& m, const Scene& scene) {
-    const Picture p = picture_of(scene);
+const HangShown& hang_shown(const Scene& scene, MeshViewState& state) {
+    const std::int64_t world = scene.evaluation.mesh.world;
+    if (state.hang && state.hang->run == scene.run->hang && std::ssize(state.hang->role) == world)
+        return *state.hang;
+    const HangRun& run = *scene.run->hang;
+    HangShown out{scene.run->hang, roles_of(run, world), {}, waiting_by_call(run.hang), {}};
+    for (const Culprit& c : run.hang.culprits) out.kind.emplace(c.rank, c.kind);
+    out.has_arrows = find_arrows(out, world > kMostSingle ? domain_of(run.plan.cluster, 0) : 1);
+    state.hang = std::make_shared<const HangShown>(std::move(out));
+    return *state.hang;
+}
+
+std::vector<std::int64_t> ranks_of(const runs::WaitingCall& w) {
+    std::vector<std::int64_t> out = w.who;
+    out.insert(out.end(), w.whom.begin(), w.whom.end());
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+const runs::WaitingCall* picked_call(const HangShown& shown, const Selection& selection) {
+    if (selection.topic != Selection::Topic::ranks || selection.ranks.size() < 2) return nullptr;
+    for (const runs::WaitingCall& w : shown.calls)
+        if (w.who.size() + w.whom.size() == selection.ranks.size() && ranks_of(w) == selection.ranks)
+            return &w;
+    return nullptr;
+}
+
+void draw_hang(Ui& ui, const MeshPlace& m, const Scene& scene, const HangShown& shown) {
     if (m.merged()) {
-        draw_node_cells(ui.canvas(), ui, m, p);
-        return draw_arrows(ui, m, scene, p.run);
+        draw_node_cells(ui, m, shown, RunRole::fine);
+        draw_arrows(ui, m, scene.selection, shown);
+        return draw_node_cells(ui, m, shown, RunRole::suspected);
     }
-    for_each_seen_rank(
-        m, p, [&](Rect cell, std::int64_t, Role role) { role_cell(ui.canvas(), ui.theme(), cell, role); });
-    draw_arrows(ui, m, scene, p.run);
-    for_each_seen_rank(m, p, [&](Rect cell, std::int64_t rank, Role role) {
-        const auto kind = p.kind.find(rank);
-        draw_rank_words(ui, cell, rank, role, kind == p.kind.end() ? nullptr : &kind->second);
+    for_each_seen_rank(m, shown, [&](Rect cell, std::int64_t, RunRole role) {
+        role_cell(ui.canvas(), ui.theme(), cell, role);
+    });
+    draw_arrows(ui, m, scene.selection, shown);
+    for_each_seen_rank(m, shown, [&](Rect cell, std::int64_t rank, RunRole role) {
+        const auto kind = shown.kind.find(rank);
+        if (role >= RunRole::suspected) role_cell(ui.canvas(), ui.theme(), cell, role);
+        draw_rank_words(ui, cell, rank, role, kind == shown.kind.end() ? nullptr : &kind->second);
     });
 }
 
-std::string hang_tooltip(const Scene& scene, std::int64_t rank) {
-    const HangRun& run = hang_of(scene);
+std::string hang_tooltip(const Scene& scene, const HangShown& shown, std::int64_t rank) {
+    const HangRun& run = *shown.run;
     static const Hosts kNone;
     for (const Culprit& c : run.hang.culprits)
         if (c.rank == rank) return culprit_words(run, c, scene.hosts != nullptr ? *scene.hosts : kNone);
     const std::string at = coordinate_words(run.hang.layout, rank);
     std::string out = "rank " + thousands(rank) + (at.empty() ? "" : ", " + at) + "\n";
-    for (const runs::WaitingCall& w : waiting_by_call(run.hang))
+    for (const runs::RunCall& c : run.hang.groups_stuck)
+        if (const auto& all = run.run.names->ranks(c.group);
+            std::find(all.begin(), all.end(), rank) != all.end())
+            return out + "stuck: all are there and nothing moves in "
+                   + call_words(run.hang, *run.run.names, c);
+    for (const runs::WaitingCall& w : shown.calls)
         if (std::find(w.who.begin(), w.who.end(), rank) != w.who.end()) return out + waiting_words(run, w);
     const std::vector<std::int64_t>& held = run.hang.held_up;
     const bool behind = std::find(held.begin(), held.end(), rank) != held.end();

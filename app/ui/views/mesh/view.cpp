@@ -215,7 +215,7 @@ void draw_over(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshViewSta
         }
     if (state.camera.zoom == 1) c.frame(state.enlarged.inset(-2), theme.text, 1, 1);
     if (drawn.run)
-        draw_hang(ui, m, scene);
+        draw_hang(ui, m, scene, *state.hang);
     else if (!drawn.still() || drawn.lit.shown)
         draw_cards(ui, m, scene, grid,
                    drawn.plain       ? Cards::ranks
@@ -283,7 +283,7 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
     }
     if (hit.hovered && under >= 0 && !hit.held) {
         const std::string now = valid && under < mesh.world ? activity_text(scene, under) : "";
-        ui.tooltip(drawn.run ? hang_tooltip(scene, under)
+        ui.tooltip(drawn.run ? hang_tooltip(scene, hang_shown(scene, state), under)
                    : drawn.plain  // where it stands, not whom it talks to
                        ? "rank " + thousands(under) + "\n" + place_of(scene.plan.cluster, under)
                        : rank_tooltip(scene, under) + (now.empty() ? "" : "\n" + now));

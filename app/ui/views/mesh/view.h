@@ -10,12 +10,14 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_picture.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace pentamesh::ui {
 
+struct HangShown;    // mesh_run.h
 struct ExpertLoads;  // app/ui/views/shards/view.h
 struct KeptPlan;     // app/ui/views/compare/compare_state.h
 
@@ -50,6 +52,8 @@ struct MeshViewState {
     std::string go_to;      // typed rank
     bool shows_run = true;  // where a run hangs: who is to blame, instead of the groups
     ScrollState run_list;
+    std::shared_ptr<const HangShown> hang;  // of the run and the plan as last drawn
+    std::int64_t run_rank = -1;             // the rank that was selected when the list was drawn last
     // A lesson sets these: ranks outlined; one that a question is about; cells without colours that would
     // answer it.
     std::vector<std::int64_t> outlined;

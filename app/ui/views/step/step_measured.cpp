@@ -1,5 +1,6 @@
 // The page of Step that sets a real run next to the plan, part by part.
 #include "app/tables/measured.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/real_run.h"
 #include "app/ui/views/step/view.h"
@@ -34,10 +35,10 @@ std::string notes_of(const runs::Measured& m) {
     std::string out;
     for (const runs::RunProblem& p : m.problems) out += p.message + "\n";
     for (const std::string& w : m.warnings) out += w + "\n";
-    return out;
+    return typeset(out);
 }
 
-void draw_parts(Ui& ui, Rect room, const runs::Measured& m, StepViewState& state) {
+void draw_parts(Ui& ui, Rect room, const runs::Measured& m, Scene& scene, StepViewState& state) {
     double end_s = 0;
     for (const runs::PartRow& r : m.parts)
         end_s = std::max({end_s, r.time.measured_s, r.predicted_s.value_or(0)});
@@ -53,7 +54,12 @@ void draw_parts(Ui& ui, Rect room, const runs::Measured& m, StepViewState& state
                                  return column == 1;
                              },
                          .drawn_column = 1};
-    draw_table(ui, "step.measured", room, table, state.measured_table, -1, looks);
+    const auto lit = selected_part(scene);
+    const auto row = std::find_if(m.parts.begin(), m.parts.end(),
+                                  [&](const runs::PartRow& r) { return lit && r.part == *lit; });
+    const int selected = row == m.parts.end() ? -1 : static_cast<int>(row - m.parts.begin());
+    const int clicked = draw_table(ui, "step.measured", room, table, state.measured_table, selected, looks);
+    if (clicked >= 0) select_part(scene, m.parts[static_cast<std::size_t>(clicked)].part);
 }
 
 }  // namespace
@@ -69,13 +75,13 @@ Table measured_data(const Scene& scene, bool workers) {
     return m->whatif ? slowdown_table(*m->whatif) : Table{};
 }
 
-std::optional<PlanEdit> draw_measured(Ui& ui, Rect room, const Scene& scene, StepViewState& state) {
+std::optional<PlanEdit> draw_measured(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
     const runs::Measured* const m = scene.run->measured.get();
     if (m == nullptr) {
         ui.canvas().paragraph(room, scene.run->words(), ui.style(13, Tone::secondary), 20);
         return std::nullopt;
     }
-    if (!m->summary.empty()) put_paragraph(ui, room, m->summary, ui.title(), 18, 4);
+    if (!m->summary.empty()) put_paragraph(ui, room, typeset(m->summary), ui.title(), 18, 4);
     if (const std::string notes = notes_of(*m); !notes.empty() && room.h > 120)
         put_paragraph(ui, room, notes, ui.small(), 16, 4);
     std::optional<PlanEdit> edit;
@@ -83,7 +89,7 @@ std::optional<PlanEdit> draw_measured(Ui& ui, Rect room, const Scene& scene, Ste
         const Rect workers = m->parts.empty() ? room : room.cut_bottom(room.h * 0.6f);
         edit = draw_workers(ui, workers, scene, *m->whatif, state);
     }
-    if (!m->parts.empty()) draw_parts(ui, room, *m, state);
+    if (!m->parts.empty()) draw_parts(ui, room, *m, scene, state);
     return edit;
 }
 

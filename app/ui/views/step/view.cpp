@@ -7,6 +7,7 @@
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/drawn_slice.h"
+#include "app/ui/scene/real_run.h"
 #include "app/ui/scene/view_head.h"
 #include "core/base/error.h"
 #include "core/plan/names.h"
@@ -40,13 +41,15 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     const auto row_of = [&](std::size_t i) {
         return Rect{room.x, room.y + static_cast<float>(i) * row_h, room.w, row_h};
     };
+    const auto measured = selected_part(scene);  // of a real run: all slices that belong to it light up
     for (std::size_t i = 0; i < slices.size(); ++i) {
         const StepSlice& s = slices[i];
         const Rect row = row_of(i);
         const Hit hit = ui.area("step.slice", row, index_of(s));
         const Selection& sel = scene.selection;
-        const bool selected = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
-                              && (s.part != StepPart::exposed || sel.group == s.group);
+        const bool picked = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
+                            && (s.part != StepPart::exposed || sel.group == s.group);
+        const bool selected = picked || (measured && run_part_of(*scene.run, s.part, s.group) == measured);
         row_ground(ui, row, hit, selected);
         c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
                   ui.style(12, selected ? Tone::text : Tone::secondary));

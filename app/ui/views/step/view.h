@@ -45,8 +45,7 @@ struct StepViewState {
                                                 StepViewState& state, std::uint64_t revision);
 // Returns true if files of a real run stand next to the plan: then there is a page of it.
 [[nodiscard]] bool has_measured(const Scene& scene);
-[[nodiscard]] std::optional<PlanEdit> draw_measured(Ui& ui, Rect room, const Scene& scene,
-                                                    StepViewState& state);
+[[nodiscard]] std::optional<PlanEdit> draw_measured(Ui& ui, Rect room, Scene& scene, StepViewState& state);
 // Returns the parts, or what the workers lose (`workers`), as a table.
 [[nodiscard]] Table measured_data(const Scene& scene, bool workers);
 [[nodiscard]] std::optional<PlanEdit> draw_workers(Ui& ui, Rect room, const Scene& scene,

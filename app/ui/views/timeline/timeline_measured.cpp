@@ -15,9 +15,8 @@ using runs::RunPart;
 
 constexpr std::size_t kMostMeasured = 4;  // rows
 
-// Returns what a row shows: a log's sums stand one after another, in no order of time.
-std::vector<PartSpan> spans_of(const RunFile& file) {
-    if (!file.spans.empty()) return file.spans;
+// Returns what a row shows of a log: its sums one after another, in no order of time.
+std::vector<PartSpan> sums_of(const RunFile& file) {
     std::vector<PartSpan> out;
     double at = 0;
     for (const RunPart p : all_of<RunPart>())
@@ -36,14 +35,20 @@ std::string span_tooltip(const RunFile& file, const PartSpan& s) {
     return name + "\n" + time_text(s.begin_s) + " to " + time_text(s.end_s) + " of its step";
 }
 
-// Draws spans; those that share a pixel are one, of the part that fills most of it.
-void draw_spans(Ui& ui, Rect row, const std::vector<PartSpan>& spans, const TimeScale& scale) {
+// Parts other than the one that is selected fade.
+// Parts other than the one that is lit fade.
+void draw_spans(Ui& ui, Rect row, const std::vector<PartSpan>& spans, const TimeScale& scale,
+                std::optional<RunPart> lit) {
     Canvas& c = ui.canvas();
     const float pixel = 1 / c.scale();
     float column = -1, most = 0;
     RunPart part = RunPart::idle;
+    const auto color = [&](RunPart of) {
+        const Color own = color_of(ui.theme(), of);
+        return lit && of != *lit ? mix(own, ui.theme().window, 0.65f) : own;
+    };
     const auto flush = [&] {
-        if (column >= 0) c.rect({column * pixel, row.y, pixel, row.h}, color_of(ui.theme(), part));
+        if (column >= 0) c.rect({column * pixel, row.y, pixel, row.h}, color(part));
         column = -1, most = 0;
     };
     const auto first = std::lower_bound(spans.begin(), spans.end(), scale.from_s,
@@ -53,7 +58,7 @@ void draw_spans(Ui& ui, Rect row, const std::vector<PartSpan>& spans, const Time
                     x1 = std::min(row.right(), scale.x(it->end_s));
         if (x1 - x0 >= pixel) {
             flush();
-            c.rect({x0, row.y, x1 - x0, row.h}, color_of(ui.theme(), it->part));
+            c.rect({x0, row.y, x1 - x0, row.h}, color(it->part));
             continue;
         }
         const float at = std::floor(x0 / pixel);
@@ -66,6 +71,16 @@ void draw_spans(Ui& ui, Rect row, const std::vector<PartSpan>& spans, const Time
 
 }  // namespace
 
+FadedParts faded_parts(const Scene& scene) {
+    FadedParts out;
+    const auto lit = selected_part(scene);
+    if (!lit) return out;
+    out.work = run_part_of(*scene.run, StepPart::compute, GroupKind::tp) != lit;
+    for (const GroupKind k : all_of<GroupKind>())
+        out.axis[k] = run_part_of(*scene.run, StepPart::exposed, k) != lit;
+    return out;
+}
+
 std::vector<const RunFile*> measured_files(const Scene& scene) {
     std::vector<const RunFile*> out;
     if (scene.run == nullptr) return out;
@@ -75,8 +90,10 @@ std::vector<const RunFile*> measured_files(const Scene& scene) {
 }
 
 void draw_measured_rows(Ui& ui, Rect labels, Rect rows, const std::vector<const RunFile*>& files,
-                        const TimeScale& scale) {
+                        const TimeScale& scale, Scene& scene) {
     Canvas& c = ui.canvas();
+    const auto lit = selected_part(scene);
+    std::uint64_t index = 0;
     const Canvas::Clip clip = c.clip({labels.x, rows.y, rows.right() - labels.x, rows.h});
     for (const RunFile* file : files) {
         const Rect row = rows.cut_top(kMeasuredRow), bar = row.inset(0, 3);
@@ -85,14 +102,18 @@ void draw_measured_rows(Ui& ui, Rect labels, Rect rows, const std::vector<const 
                  ui.style(11, Tone::secondary));
         const float end = std::clamp(scale.x(file->step_s), row.x, row.right());
         c.frame({row.x, bar.y, std::max(0.0f, end - row.x), bar.h}, ui.theme().hairline, 1);
-        const std::vector<PartSpan> spans = spans_of(*file);
-        draw_spans(ui, bar, spans, scale);
-        if (!ui.hovers(row)) continue;
+        const std::vector<PartSpan> sums = file->spans.empty() ? sums_of(*file) : std::vector<PartSpan>{};
+        const std::vector<PartSpan>& spans = file->spans.empty() ? sums : file->spans;
+        draw_spans(ui, bar, spans, scale, lit);
+        const Hit hit = ui.area("timeline.measured", row, index++, true, false);
+        if (!hit.hovered) continue;
         const double at = scale.time(ui.frame().mouse.x);
         const auto s = std::lower_bound(spans.begin(), spans.end(), at,
                                         [](const PartSpan& x, double t) { return x.end_s < t; });
         const std::string step = "measured, " + file->file + ": a step of " + time_text(file->step_s);
-        ui.tooltip(s != spans.end() && s->begin_s <= at ? span_tooltip(*file, *s) + "\n" + step : step);
+        const bool over = s != spans.end() && s->begin_s <= at;
+        ui.tooltip(over ? span_tooltip(*file, *s) + "\n" + step : step);
+        if (hit.clicked && at < file->step_s) select_part(scene, over ? s->part : RunPart::idle);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/ui/views/timeline/timeline_overlay.h"
+#include "app/ui/views/timeline/timeline_rows.h"
 #include "app/ui/views/timeline/timeline_scale.h"
 #include "app/ui/views/timeline/timeline_shown.h"
 #include "app/ui/views/timeline/view.h"
@@ -32,8 +33,11 @@ void draw_memory_curve(Ui& ui, Rect room, const Timeline& t, int device, const T
 [[nodiscard]] std::vector<const runs::RunFile*> measured_files(const Scene& scene);
 inline constexpr float kMeasuredRow = 22;
 // Draws those rows on the plan's axis of time: what a trace was busy with, or a log's sums one after another.
+// A click selects a part; all else fades, in the plan's rows too.
 void draw_measured_rows(Ui& ui, Rect labels, Rect rows, const std::vector<const runs::RunFile*>& files,
-                        const TimeScale& scale);
+                        const TimeScale& scale, Scene& scene);
+// Returns what fades in the plan's rows, as a part of a real run is selected.
+[[nodiscard]] FadedParts faded_parts(const Scene& scene);
 
 [[nodiscard]] std::string op_tooltip(const Timeline& t, const ShownTimeline& shown, std::size_t i);
 [[nodiscard]] std::string run_tooltip(const Block& b);

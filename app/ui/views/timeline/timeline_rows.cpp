@@ -97,7 +97,7 @@ void RowPainter::hidden(Rect lane, int device, const Op& op, float x0, float x1,
         const float to = std::min(x1, from + static_cast<float>(s) * per_s);
         if (to - from < 0.5f) continue;
         ui_.canvas().rect({from, lane.y + 1, to - from, lane.h - 1},
-                          faded(color_of(ui_.theme(), axis), own).alpha(0.75f));
+                          faded(color_of(ui_.theme(), axis), own && !fades.axis[axis]).alpha(0.75f));
         from = to;
     }
 }
@@ -115,8 +115,9 @@ void RowPainter::hidden_once(Rect row, int device) {
     const auto piece = [&](double from, double to, GroupKind axis) {
         const float x0 = x(from), x1 = x(to);
         if (x1 - x0 >= 0.5f)
-            ui_.canvas().rect({x0, lane.y + 1, x1 - x0, lane.h - 1},
-                              faded(color_of(ui_.theme(), axis), lit_microbatch < 0).alpha(0.75f));
+            ui_.canvas().rect(
+                {x0, lane.y + 1, x1 - x0, lane.h - 1},
+                faded(color_of(ui_.theme(), axis), lit_microbatch < 0 && !fades.axis[axis]).alpha(0.75f));
     };
     for (int k = 0; k < kGroupKindCount; ++k) {
         const auto axis = static_cast<GroupKind>(k);
@@ -155,14 +156,14 @@ void RowPainter::strips(Rect r, const Shares& s, bool own) {
         const float h = whole * s.axis[a];
         if (h < 0.75f) continue;
         const Rect strip = r.cut_bottom(h);
-        const Color color = faded(color_of(ui_.theme(), kAxes[a]), own);
+        const Color color = faded(color_of(ui_.theme(), kAxes[a]), own && !fades.axis[kAxes[a]]);
         ui_.canvas().rect(strip, color);
         if (strip.w > 6 && strip.h >= 4)
             ui_.canvas().pattern(strip, Pattern::cross_hatched, ui_.theme().window.alpha(0.35f));
     }
     const float recomputed = whole * s.recomputed;
     if (recomputed >= 0.75f)
-        ui_.canvas().rect(r.cut_bottom(recomputed), faded(recompute_color(ui_.theme()), own));
+        ui_.canvas().rect(r.cut_bottom(recomputed), faded(recompute_color(ui_.theme()), own && !fades.work));
 }
 
 void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
@@ -204,8 +205,8 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         back.kind = OpKind::B, back.chunk = op.backward_chunk;
         Op forth = op;
         forth.kind = OpKind::F;
-        const Color f = faded(shade_of(ui_.theme(), forth, chunks_), own);
-        const Color b = faded(shade_of(ui_.theme(), back, chunks_), own);
+        const Color f = faded(shade_of(ui_.theme(), forth, chunks_), own && !fades.work);
+        const Color b = faded(shade_of(ui_.theme(), back, chunks_), own && !fades.work);
         c.rect(upper, f);
         c.rect(lower, b);
         strips(r, exposed, own);
@@ -217,7 +218,7 @@ void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) 
         }
         if (r.w > 5) c.frame(r, ui_.theme().text.alpha(own ? 0.9f : 0.3f), 1);
     } else {
-        const Color color = faded(shade_of(ui_.theme(), op, chunks_), own);
+        const Color color = faded(shade_of(ui_.theme(), op, chunks_), own && !fades.work);
         c.rect(r, color);
         if (r.w > 5) texture(c, ui_.theme(), op.kind, compute);
         strips(r, exposed, own);
@@ -238,7 +239,8 @@ void RowPainter::low_run(Rect r, const Block& b) {
     const Theme& theme = ui_.theme();
     const Color back = mix(theme.backward, theme.weight_grad,
                            part(b.work.weight) / std::max(1e-6f, 1 - part(b.work.forward)));
-    const Color color = faded(mix(back, theme.forward, part(b.work.forward)), lit_microbatch < 0);
+    const Color color =
+        faded(mix(back, theme.forward, part(b.work.forward)), lit_microbatch < 0 && !fades.work);
     const Color now = mix(theme.window, color, static_cast<float>(std::clamp(b.density(), 0.0, 1.0)));
     const auto near = [](int a, int c) { return std::abs(a - c) <= 3; };
     const bool goes_on = low_.w > 0 && low_.y == r.y && r.x - low_.right() < 0.5f && near(now.r, low_color_.r)
@@ -274,8 +276,10 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     const Rect lane = row.cut_bottom(lane_of(row.h));
     (void)cut_lanes(row);
     float y = row.y;
-    const auto part = [&](float h, Color color) {
-        if (h > 0) ui_.canvas().rect({x0, y, width, h}, mix(ui_.theme().window, faded(color, own), strength));
+    const auto part = [&](float h, Color color, bool fades_too) {
+        if (h > 0)
+            ui_.canvas().rect({x0, y, width, h},
+                              mix(ui_.theme().window, faded(color, own && !fades_too), strength));
         y += std::max(0.0f, h);
     };
     // Shows exposed collectives: the shares of the run's first forward and backward chunk stand for all of
@@ -286,14 +290,14 @@ void RowPainter::run(Rect row, int device, const Block& b, float x0, float x1) {
     sample.kind = shown_.has[static_cast<std::size_t>(OpKind::I)] ? OpKind::I : OpKind::B;
     const Shares back = shares(device, sample);
     const auto share = [&](double work) { return row.h * static_cast<float>(work / all); };
-    part(share(b.work.forward) * (1 - forth.sum()), ui_.theme().forward);
-    part(share(b.work.backward) * (1 - back.sum()), ui_.theme().backward);
-    part(share(b.work.weight), ui_.theme().weight_grad);
+    part(share(b.work.forward) * (1 - forth.sum()), ui_.theme().forward, fades.work);
+    part(share(b.work.backward) * (1 - back.sum()), ui_.theme().backward, fades.work);
+    part(share(b.work.weight), ui_.theme().weight_grad, fades.work);
     if (const float h = share(b.work.backward) * back.recomputed; h > 0.5f)
-        part(h, recompute_color(ui_.theme()));
+        part(h, recompute_color(ui_.theme()), fades.work);
     for (std::size_t a = 0; a < kAxes.size(); ++a) {
         const float h = share(b.work.forward) * forth.axis[a] + share(b.work.backward) * back.axis[a];
-        if (h > 0.5f) part(h, color_of(ui_.theme(), kAxes[a]));
+        if (h > 0.5f) part(h, color_of(ui_.theme(), kAxes[a]), fades.axis[kAxes[a]]);
     }
     if (lane.h > 0)
         ui_.canvas().rect({x0, lane.y + 1, width, lane.h - 1},
@@ -305,7 +309,7 @@ void RowPainter::send(Rect lane, int device, std::size_t i) {
     const Op& op = t_.order.ops[i];
     const SentTo to = sent_to(t_, device, op);
     const float x0 = x(t_.end[i]), x1 = std::max(x0 + 1.0f, x(t_.end[i] + shown_.costs.send));
-    const Color color = faded(color_of(ui_.theme(), GroupKind::pp), mine(op));
+    const Color color = faded(color_of(ui_.theme(), GroupKind::pp), mine(op) && !fades.axis[GroupKind::pp]);
     const float half = (lane.h - 1) / 2;
     if (to.forward >= 0) ui_.canvas().rect({x0, lane.y + 1, x1 - x0, half}, color);
     if (to.backward < 0) return;

@@ -27,12 +27,19 @@ struct HiddenLanes {
 };
 [[nodiscard]] HiddenLanes hidden_lanes(const ShownTimeline& shown, float row_height);
 
+// Says what is not of the part of a real run that is selected.
+struct FadedParts {
+    bool work = false;
+    EnumArray<GroupKind, bool> axis{};
+};
+
 class RowPainter {
   public:
     RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown, const TimeScale& scale,
                SeenBlocks& blocks);
 
-    int lit_microbatch = -1;       // >= 0: the others fade
+    int lit_microbatch = -1;  // >= 0: the others fade
+    FadedParts fades;
     std::ptrdiff_t selected = -1;  // op of the evaluation's own timeline
     std::ptrdiff_t hovered = -1;   // out: the op under the mouse
     Block hovered_run;             // out: or the run of ops too narrow to see

@@ -281,6 +281,7 @@ bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std
     painter.selected = scene.selection.op;
     if (const std::ptrdiff_t op = lit_op(t, scene, state); op >= 0)
         painter.lit_microbatch = t.order.ops[op].microbatch;
+    painter.fades = faded_parts(scene);
     {
         const Canvas::Clip clip = c.clip(scale.plot);
         draw_rows(ui, rows, devices, painter, &scene);
@@ -408,7 +409,7 @@ void draw_timeline(Ui& ui, Rect head_row, Rect room, Scene& scene, TimelineViewS
         const float y = areas.plot.y + std::min(areas.plot.h, areas.row_h * static_cast<float>(devices)) + 4;
         draw_measured_rows(ui, areas.labels,
                            {areas.plot.x, y, areas.plot.w, kMeasuredRow * static_cast<float>(files.size())},
-                           files, all);
+                           files, all, scene);
     }
     draw_labels(ui, areas.labels, rows, scene, state);
     areas.legend.cut_left(areas.labels.w);
