@@ -36,7 +36,6 @@ std::string span_tooltip(const RunFile& file, const PartSpan& s) {
 }
 
 // Parts other than the one that is selected fade.
-// Parts other than the one that is lit fade.
 void draw_spans(Ui& ui, Rect row, const std::vector<PartSpan>& spans, const TimeScale& scale,
                 std::optional<RunPart> lit) {
     Canvas& c = ui.canvas();
