@@ -106,9 +106,9 @@ Table measured_collectives_table(const runs::Measured& m) {
 }
 
 std::vector<std::string> slowdown_words(const runs::WhatIf& w) {
-    return {sentence("In ", w.steps, " steps of ", count_text(w.replicas, "replica"), " and ",
-                     count_text(w.stages, "stage"), " a step takes ", time_text(w.measured_s),
-                     " as measured and ", time_text(w.ideal_s),
+    return {sentence("Replayed with its measured times, a step of ", count_text(w.replicas, "replica"),
+                     " and ", count_text(w.stages, "stage"), " takes ", time_text(w.measured_s),
+                     " (the mean of ", w.steps, "), and ", time_text(w.ideal_s),
                      " if all workers were equally fast: a slowdown of ", three_digits(w.slowdown), "."),
             sentence("Of the ", time_text(w.measured_s - w.ideal_s), " that a step loses, the slowest ",
                      w.worst == 1 ? std::string("one") : with_commas(static_cast<std::int64_t>(w.worst)),

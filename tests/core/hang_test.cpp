@@ -4,6 +4,7 @@
 #include "core/runs/run_plan.h"
 #include "tests/core/made_hang.h"
 #include "tests/core/shipped.h"
+#include "tests/stuck_job.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -40,37 +41,12 @@ void check_layout(const MadeJob& job, const RunLayout& l) {
     CHECK(l.certain);
 }
 
-// Reads dumps of 8 ranks, tp 2 within dp 4. Of ranks 0, 2, 4 and 6 those in `come` are in their reduction,
-// which nobody finishes; the others have ended theirs and are in a call of all ranks.
-DumpFolder stuck_job(const std::vector<std::int64_t>& come) {
+DumpFolder stuck_job(std::int64_t absent) {
     DumpFolder out;
     Values values;
     std::string unpacked;
-    const auto entry = [](int id, const std::string& number, const std::string& description, int sequence,
-                          const std::string& call) {
-        return R"({"record_id":)" + std::to_string(id) + R"(,"pg_id":)" + number + R"(,"process_group":[")"
-               + number + R"(",")" + description + R"("],"collective_seq_id":)" + std::to_string(sequence)
-               + R"(,"p2p_seq_id":0,"op_id":1,"profiling_name":"nccl:)" + call
-               + R"(","time_created_ns":1770000000507805748,"input_sizes":[[64]],"input_dtypes":["Float"],)"
-               + R"("output_sizes":[[16]],"output_dtypes":["Float"],"state":"started",)"
-               + R"("time_discovered_started_ns":0,"time_discovered_completed_ns":0,"retired":false,)"
-               + R"("timeout_ms":600000,"is_p2p":false})";
-    };
     for (std::int64_t r = 0; r < 8; ++r) {
-        const bool even = r % 2 == 0;
-        const std::string group = even ? "[0, 2, 4, 6]" : "[1, 3, 5, 7]";
-        std::string entries;
-        if (!even)
-            entries = entry(9, "0", "default_pg", 31, "all_reduce");
-        else if (std::find(come.begin(), come.end(), r) != come.end())
-            entries = entry(8, "1", "DATA_PARALLEL_GROUP_WITH_CP", 81, "_reduce_scatter_base");
-        const std::string text =
-            R"({"version":"2.7","pg_config":{"0":{"name":"0","desc":"default_pg","ranks":"[0, 1, 2, 3, 4, 5, 6, 7]"},)"
-            R"("1":{"name":"1","desc":"DATA_PARALLEL_GROUP_WITH_CP","ranks":")"
-            + group + R"("},"2":{"name":"2","desc":"TENSOR_MODEL_PARALLEL_GROUP","ranks":"[)"
-            + std::to_string(r / 2 * 2) + ", " + std::to_string(r / 2 * 2 + 1)
-            + R"(]"}},"nccl_version":"2.27.3","pg_status":{},"entries":[)" + entries + "]}";
-        out.dumps.push_back(read_dump_bytes(text, *out.names, values, unpacked));
+        out.dumps.push_back(read_dump_bytes(test::stuck_dump(r, r != absent), *out.names, values, unpacked));
         out.dumps.back().rank = r;
     }
     return out;
@@ -212,7 +188,7 @@ TEST_CASE("of few dumps nobody is blamed surely") {
 }
 
 TEST_CASE("a group that all have come to is stuck by itself, though others wait for its ranks") {
-    const DumpFolder run = stuck_job({0, 2, 4, 6});
+    const DumpFolder run = stuck_job(-1);
     const Hang h = find_hang(run, kNode);
     CAPTURE(said(h));
     CHECK(h.verdict == RunVerdict::hang);
@@ -224,7 +200,7 @@ TEST_CASE("a group that all have come to is stuck by itself, though others wait 
     CHECK(said(h).find("everybody has come to 1 group") != std::string::npos);
     CHECK(next_words(h).find("nccl-tests") != std::string::npos);
     // One that has not come is to blame, and nothing is stuck.
-    const Hang one = find_hang(stuck_job({0, 2, 6}), kNode);
+    const Hang one = find_hang(stuck_job(4), kNode);
     CHECK(blamed(one) == std::vector<std::int64_t>{4});
     CHECK(one.culprits.front().sure);
     CHECK(one.groups_stuck.empty());

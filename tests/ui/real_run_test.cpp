@@ -2,11 +2,13 @@
 // shown on the mesh and next to the predicted step. Real files: tests/golden/runs, tests/golden/measured.
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/run_reading.h"
+#include "app/ui/views/mesh/mesh_run.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "tests/folder.h"
 #include "tests/near.h"
+#include "tests/stuck_job.h"
 #include "tests/ui/driver.h"
 #include "tests/ui/press.h"
 
@@ -345,4 +347,33 @@ TEST_CASE("a review from the window has the open run beside its estimate") {
     REQUIRE(d.reviews.size() == 1);
     REQUIRE(d.reviews.back().first.run != nullptr);
     CHECK(d.reviews.back().first.run->measured_s == d.shell.screen().run->measured->measured_s);
+}
+
+TEST_CASE("a group that stands still with all its ranks is marked on the mesh, and a press selects them") {
+    const test::Folder folder;
+    for (int r = 0; r < 8; ++r) folder.put("_dump_" + std::to_string(r), test::stuck_dump(r));
+    Driver d("llama-3-8b-fsdp");
+    open_and_wait(d, folder.path);
+    CHECK(shows(d, "Stuck: all are there and nothing moves"));
+    CHECK(shows(d, "stuck"));
+    REQUIRE(d.click("run.stuck"));
+    CHECK(d.shell.selection().ranks == std::vector<std::int64_t>{0, 2, 4, 6});
+    const HangShown& shown = *d.shell.views().mesh.hang;
+    for (std::size_t r = 0; r < 8; ++r)
+        CHECK(shown.role[r] == (r % 2 == 0 ? RunRole::stuck : RunRole::waits));
+    CHECK(shown.has_arrows == std::vector<bool>{true});
+}
+
+TEST_CASE("of few that wait all have arrows, and a call is selected by its ranks") {
+    Driver d("llama-3-8b-fsdp");
+    open_and_wait(d, kGolden / "runs" / "gpu_error_1st");
+    const HangShown shown = *d.shell.views().mesh.hang;
+    CHECK(shown.has_arrows == std::vector<bool>(shown.calls.size(), true));
+    Selection selection;
+    CHECK(picked_call(shown, selection) == nullptr);
+    selection.topic = Selection::Topic::ranks;
+    selection.ranks = ranks_of(shown.calls.back());
+    const runs::WaitingCall* const picked = picked_call(shown, selection);
+    REQUIRE(picked != nullptr);
+    CHECK(ranks_of(*picked) == selection.ranks);
 }

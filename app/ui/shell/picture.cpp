@@ -178,7 +178,7 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
 
 // Draws frames until nothing is worked out in the background any more.
 void settle(const Shell& shell, const std::function<void(int)>& frames) {
-    if (!shell.works_beside()) return;
+    if (!shell.works_beside() && !shell.wants_frame()) return;
     while (shell.works_beside()) {
         if (kHasThreads)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -162,7 +162,7 @@ void arrow(Canvas& c, Color ground, Rect from, Rect to, Color color, Dash dash) 
     const float length = std::hypot(way.x, way.y);
     if (length < 4) return;
     const Vec2 unit = way * (1 / length);
-    const float k = std::clamp(std::min(to.w, to.h) / 22, 0.5f, 1.0f);  // it stays within small boxes
+    const float k = std::clamp(std::min(to.w, to.h) / 22, 0.5f, 1.5f);  // it stays within small boxes
     const auto to_edge = [&](Rect box) {
         const float x = std::abs(unit.x) > 1e-4f ? box.w / 2 / std::abs(unit.x) : 1e9f,
                     y = std::abs(unit.y) > 1e-4f ? box.h / 2 / std::abs(unit.y) : 1e9f;
@@ -269,10 +269,6 @@ MeshCaption hang_caption(const Scene& scene) {
     if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
         words.front() = static_cast<char>(words.front() - 'a' + 'A');
     return {words + ".", next_words(h)};
-}
-
-bool HangShown::all_have_arrows() const {
-    return std::all_of(has_arrows.begin(), has_arrows.end(), [](bool has) { return has; });
 }
 
 const HangShown& hang_shown(const Scene& scene, MeshViewState& state) {

@@ -29,7 +29,6 @@ struct HangShown {
     std::map<std::int64_t, runs::FaultKind> kind;  // by rank
     std::vector<runs::WaitingCall> calls;          // as waiting_by_call
     std::vector<bool> has_arrows;                  // by call: there are not too many
-    [[nodiscard]] bool all_have_arrows() const;
 };
 [[nodiscard]] const HangShown& hang_shown(const Scene& scene, MeshViewState& state);
 // Returns the ranks that wait in a call and those for which they wait, ascending.

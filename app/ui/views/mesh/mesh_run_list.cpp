@@ -1,4 +1,4 @@
-// Says in a list beside the mesh who is to blame for a run that hangs, and who waits for whom.
+// Says in a list next to the mesh who is to blame for a run that hangs, and who waits for whom.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/kit/scroll.h"
@@ -152,10 +152,11 @@ void list_waiting(List& list) {
     const HangShown& shown = list.shown;
     const HangRun& run = *shown.run;
     if (!shown.calls.empty()) put_head(list.ui, list.area.room, 2, "Waiting");
-    if (!shown.all_have_arrows())
-        list.words(
-            std::string("Those with a line have their arrows on the mesh: more could not be told apart.")
-            + (list.ui.state().for_picture ? "" : " A press on another shows its own."));
+    if (const auto& has = shown.has_arrows; std::find(has.begin(), has.end(), false) != has.end())
+        list.words(std::string(std::find(has.begin(), has.end(), true) == has.end()
+                                   ? "No arrows on the mesh: there are too many."
+                                   : "Those with a line have arrows on the mesh: all would be too many.")
+                   + (list.ui.state().for_picture ? "" : " A press draws those of one, up to 1,024."));
     const runs::WaitingCall* const picked = picked_call(shown, list.scene.selection);
     for (std::size_t i = 0; i < std::min(shown.calls.size(), kMost); ++i) {
         const runs::WaitingCall& w = shown.calls[i];

@@ -54,7 +54,8 @@ std::string healthy_words(const WhatIf& w, const runs::WorkerSlowdown& worker) {
 void draw_map(Ui& ui, Rect room, const WhatIf& w, const Grid& g, StepViewState& state) {
     Canvas& c = ui.canvas();
     const float wide = (room.w - kStageNames) / static_cast<float>(g.replicas),
-                high = std::min(34.0f, (room.h - kColumnNames) / static_cast<float>(g.stages));
+                high = std::min(std::max(34.0f, wide * 0.6f),
+                                (room.h - kColumnNames) / static_cast<float>(g.stages));
     if (wide < 1 || high < 1) return;
     const auto every = [](float size, float least) {
         return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(least / size)));
@@ -100,7 +101,7 @@ void draw_causes(Ui& ui, Rect room, const WhatIf& w) {
         for (const double slowdown : *list) most = std::max(most, slowdown - 1);
     const auto bar = [&](const std::string& name, double slowdown) {
         if (room.h < 18) return;
-        const auto [label, drawn, figure] = columns(room.cut_top(18), {px(150), share(), px(52)}, 6);
+        const auto [label, drawn, figure] = columns(room.cut_top(18), {px(190), share(), px(52)}, 6);
         ui.label(label, name, ui.small());
         const auto part = static_cast<float>(std::clamp((slowdown - 1) / most, 0.0, 1.0));
         c.rect({drawn.x, drawn.center().y - 4, std::max(1.0f, drawn.w * part), 8}, ui.theme().amber, 1);
