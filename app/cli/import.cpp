@@ -189,7 +189,10 @@ int import(const Context& context, const Arguments& a) {
     if (context.json)
         print(json_of_import(made).dump(2) + "\n");
     else
-        print(text_of(made));
+        print(text_of(made)
+              + (runs::read_run_log(text).steps > 0
+                     ? "\nIt says the times of its steps too: `pentamesh measured` reads them\n"
+                     : ""));
     for (const interop::ImportProblem& p : made.problems)
         if (p.severity == Severity::error) std::cerr << "pentamesh: " << p.message << "\n";
     const bool unnamed = std::any_of(made.problems.begin(), made.problems.end(),

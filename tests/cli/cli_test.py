@@ -166,6 +166,11 @@ class Measured(unittest.TestCase):
         self.assertIn("A step takes 3.71 s", text)
         self.assertNotIn("predicted", text.split("Collectives")[0])
 
+    def test_a_log_with_settings_is_imported_and_says_that_it_has_steps(self):
+        log = os.path.join(SOURCE, "tests/fuzz/seeds/runs/megatron.log")
+        self.assertIn("the times of its steps too: `pentamesh measured` reads them", run("import", log)[1])
+        self.assertIn("A step takes 812 ms", run("measured", log)[1])
+
     def test_an_impossible_run_is_refused_here_and_by_calibrate(self):
         status, out, _ = self.run_of("run2602-08")
         self.assertEqual((status, out["step"]["possible"], out["problems"][0]["code"]), (1, False, "impossible-run"))
