@@ -213,16 +213,23 @@ std::optional<std::size_t> better_of(const ReviewContent& content) {
 
 namespace {
 
-// Says that the run of the first plan lies beyond the range of its estimate, or cannot be of it; empty where
-// it bears the estimate out, and without one.
+// Returns true if a step lies beyond the estimate's range, as both are written.
+bool is_beyond(double took_s, const Band& range) {
+    const auto beyond = [&](double bound_s) { return time_text(took_s) != time_text(bound_s); };
+    return (took_s < range.low && beyond(range.low)) || (took_s > range.high && beyond(range.high));
+}
+
+// Says of the run of the first plan that it refutes its estimate, or cannot be of that plan; empty where it
+// bears the estimate out, and without one.
 std::string refuted_words(const ReviewContent& content) {
     const auto took_s = measured_step_s(content);
     if (!took_s || !content.evaluations[0].step) return "";
     const Step& s = *content.evaluations[0].step;
-    const Band range = band_of(s.time_s, s.error);
-    if (content.request.run->possible && *took_s >= range.low && *took_s <= range.high) return "";
-    return "its run takes " + time_text(*took_s) + " a step, the estimate says " + time_text(range.low)
-           + " to " + time_text(range.high);
+    if (!content.request.run->possible)
+        return "This run is not of this plan: its FLOPs at the peak take longer than the run's step.";
+    if (!is_beyond(*took_s, band_of(s.time_s, s.error))) return "";
+    return "Do not decide by this estimate: its run takes " + time_text(*took_s) + " a step, not "
+           + time_text(s.time_s) + ".";
 }
 
 }  // namespace
@@ -231,8 +238,7 @@ std::string decision_of(const ReviewContent& content, const SearchResult* propos
     const std::string& own = content.plans[0].review.decision;
     if (!own.empty()) return own;
     const std::string refuted = refuted_words(content);
-    return refuted.empty() ? decision_by_figures(content, proposed)
-                           : "Do not decide by this estimate: " + refuted + ".";
+    return refuted.empty() ? decision_by_figures(content, proposed) : refuted;
 }
 
 namespace {
@@ -245,7 +251,7 @@ std::string run_reason(const ReviewContent& content) {
     std::string out = run.summary;
     for (const runs::RunProblem& p : run.problems)
         if (p.code == "impossible-run") out = p.message;
-    return typeset(out) + " By the estimate, which this run does not bear out: ";
+    return typeset(out) + " By the estimate: ";
 }
 
 std::string decision_by_figures(const ReviewContent& content, const SearchResult* proposed) {
@@ -353,7 +359,7 @@ std::vector<std::string> open_questions(const ReviewContent& content, std::size_
     std::vector<std::string> out;
     if (const auto took_s = plan == 0 ? measured_step_s(content) : std::nullopt) {
         const Band range = band_of(e.step->time_s, e.step->error);
-        if (*took_s < range.low || *took_s > range.high)
+        if (is_beyond(*took_s, range))
             out.push_back("Why does the run take " + time_text(*took_s) + " a step, beyond the range of "
                           + time_text(range.low) + " to " + time_text(range.high) + "?");
     }
