@@ -74,7 +74,10 @@ FadedParts faded_parts(const Scene& scene) {
     FadedParts out;
     const auto lit = selected_part(scene);
     if (!lit) return out;
-    out.work = run_part_of(*scene.run, StepPart::compute, GroupKind::tp) != lit;
+    const auto fades = [&](StepPart part) { return run_part_of(*scene.run, part, GroupKind::tp) != lit; };
+    out.work = fades(StepPart::compute);
+    out.optimizer = fades(StepPart::optimizer);
+    out.stragglers = fades(StepPart::straggler);
     for (const GroupKind k : all_of<GroupKind>())
         out.axis[k] = run_part_of(*scene.run, StepPart::exposed, k) != lit;
     return out;

@@ -38,15 +38,18 @@ double tick_step(const TimeScale& scale) {
 
 }  // namespace
 
-std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail) {
+std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail, const FadedParts& fades) {
     std::vector<TailPart> parts;
     for (const GroupKind axis : all_of<GroupKind>())
         if (tail.exposed_s[axis] > 0)
             parts.push_back(
                 {axis_label(axis), color_of(theme, axis), tail.exposed_s[axis], true,
-                 tail.of_each_microbatch && axis != GroupKind::pp && axis != GroupKind::dp_replicate});
-    if (tail.optimizer_s > 0) parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false});
-    if (tail.straggler_s > 0) parts.push_back({"stragglers", theme.bad, tail.straggler_s});
+                 tail.of_each_microbatch && axis != GroupKind::pp && axis != GroupKind::dp_replicate,
+                 fades.axis[axis]});
+    if (tail.optimizer_s > 0)
+        parts.push_back({"optimizer", theme.memory[2], tail.optimizer_s, false, false, fades.optimizer});
+    if (tail.straggler_s > 0)
+        parts.push_back({"stragglers", theme.bad, tail.straggler_s, true, false, fades.stragglers});
     return parts;
 }
 
@@ -105,16 +108,18 @@ void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeSc
     ui.canvas().polyline(stair, ui.theme().text, 2);
 }
 
-void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale) {
+void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale,
+               const FadedParts& fades) {
     Canvas& c = ui.canvas();
     double at = from_s;
-    for (const TailPart& part : tail_parts(ui.theme(), tail)) {
+    for (const TailPart& part : tail_parts(ui.theme(), tail, fades)) {
         const auto x = [&](double s) { return std::clamp(scale.x(s), plot.x - 8, plot.right() + 8); };
         const Rect r{x(at), plot.y, x(at + part.seconds) - x(at), plot.h};
         at += part.seconds;
         if (r.w < 0.5f || r.x > plot.right() || r.right() < plot.x) continue;
-        c.rect(r, part.color.alpha(0.22f));
-        if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f));
+        const float strength = part.faded ? 0.35f : 1;
+        c.rect(r, part.color.alpha(0.22f * strength));
+        if (part.hatched) c.pattern(r, Pattern::cross_hatched, part.color.alpha(0.6f * strength));
         if (ui.hovers(r))
             ui.tooltip(part.name + " " + time_text(part.seconds)
                        + (part.gathered

@@ -31,6 +31,11 @@ void draw_critical(Ui& ui, const Timeline& t, const std::vector<std::size_t>& pa
                    const TimeScale& scale);
 // Draws a stair through the rows where one step ends and the next begins.
 void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeScale& scale);
+// Says what is not of the part of a real run that is selected.
+struct FadedParts {
+    bool work = false, optimizer = false, stragglers = false;
+    EnumArray<GroupKind, bool> axis{};
+};
 // A part of the step after the pipeline: an axis' exposed time (hatched), the optimizer, stragglers.
 struct TailPart {
     std::string name;
@@ -38,10 +43,13 @@ struct TailPart {
     double seconds = 0;
     bool hatched = true;
     bool gathered = false;  // the sum of what each micro-batch waits for
+    bool faded = false;
 };
-[[nodiscard]] std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail);
+[[nodiscard]] std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail,
+                                               const FadedParts& fades = {});
 // Draws gradients that nothing hides, the optimizer and stragglers, after the makespan.
-void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale);
+void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale,
+               const FadedParts& fades = {});
 void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);
 // Draws where the step ended before the last edit, and how far the end moved.
 void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale);

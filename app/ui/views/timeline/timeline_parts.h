@@ -3,7 +3,6 @@
 #pragma once
 
 #include "app/ui/views/timeline/timeline_overlay.h"
-#include "app/ui/views/timeline/timeline_rows.h"
 #include "app/ui/views/timeline/timeline_scale.h"
 #include "app/ui/views/timeline/timeline_shown.h"
 #include "app/ui/views/timeline/view.h"

@@ -1,6 +1,7 @@
 // Draws a device's row of the timeline: ops a pixel wide or more one by one, the rest as shares.
 #pragma once
 
+#include "app/ui/views/timeline/timeline_overlay.h"
 #include "app/ui/views/timeline/timeline_scale.h"
 #include "app/ui/views/timeline/view.h"
 
@@ -26,12 +27,6 @@ struct HiddenLanes {
     [[nodiscard]] float sum() const { return each + once; }
 };
 [[nodiscard]] HiddenLanes hidden_lanes(const ShownTimeline& shown, float row_height);
-
-// Says what is not of the part of a real run that is selected.
-struct FadedParts {
-    bool work = false;
-    EnumArray<GroupKind, bool> axis{};
-};
 
 class RowPainter {
   public:

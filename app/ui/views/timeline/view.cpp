@@ -174,7 +174,7 @@ void draw_over_rows(Ui& ui, const Scene& scene, TimelineViewState& state, const 
     if (t.iterations > 1) draw_step_end(ui, t, rows, scale);
     Rect beside = rows.plot;
     beside.h = std::min(beside.h, static_cast<float>(t.device.size()) * rows.row_h - rows.scroll);
-    draw_tail(ui, state.shown->tail, t.makespan, beside, scale);
+    draw_tail(ui, state.shown->tail, t.makespan, beside, scale, faded_parts(scene));
     if (state.critical) {
         const auto find = [&] { return critical_path(t, state.shown->costs); };
         draw_critical(ui, t, state.critical_path.get(state.shown->version, find), rows, scale);
