@@ -42,6 +42,33 @@ void open_plan_of(Driver& d, const std::filesystem::path& folder) {
     d.settle();
 }
 
+// Returns the dumps of `world` ranks in groups of 8. Of one group rank 13 has not come; all other groups have
+// ended their call and wait in one of all ranks.
+runs::DumpFolder large_job(std::int64_t world) {
+    runs::DumpFolder out;
+    runs::Values values;
+    std::string all, unpacked;
+    for (std::int64_t r = 0; r < world; ++r) all += (r > 0 ? ", " : "") + std::to_string(r);
+    for (std::int64_t r = 0; r < world; ++r) {
+        const std::int64_t first = r / 8 * 8;
+        std::string group, entry;
+        for (std::int64_t k = first; k < first + 8; ++k) group += (k > first ? ", " : "") + std::to_string(k);
+        const bool inside = first == 8;
+        const std::string named = inside ? R"("1","TENSOR_MODEL_PARALLEL_GROUP")" : R"("0","default_pg")";
+        if (r != 13)
+            entry = R"({"record_id":9,"pg_id":1,"process_group":[)" + named
+                    + R"(],"collective_seq_id":7,"p2p_seq_id":0,"profiling_name":"nccl:all_reduce",)"
+                      R"("input_sizes":[[64]],"output_sizes":[[64]],"state":"started","is_p2p":false})";
+        const std::string text =
+            R"({"version":"2.7","pg_config":{"0":{"name":"0","desc":"default_pg","ranks":"[)" + all
+            + R"(]"},"1":{"name":"1","desc":"TENSOR_MODEL_PARALLEL_GROUP","ranks":"[)" + group
+            + R"(]"}},"nccl_version":"2.27.3","pg_status":{},"entries":[)" + entry + "]}";
+        out.dumps.push_back(read_dump_bytes(text, *out.names, values, unpacked));
+        out.dumps.back().rank = r;
+    }
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("a dropped folder of dumps opens the plan of its layout, and the mesh says who is to blame") {
@@ -376,4 +403,23 @@ TEST_CASE("of few that wait all have arrows, and a call is selected by its ranks
     const runs::WaitingCall* const picked = picked_call(shown, selection);
     REQUIRE(picked != nullptr);
     CHECK(ranks_of(*picked) == selection.ranks);
+}
+
+TEST_CASE("of thousands that wait those have arrows who wait for the one to blame") {
+    Driver d("llama-3-8b-fsdp");
+    auto run = std::make_shared<RealRun>();
+    run->hang = std::make_shared<const runs::HangRun>(runs::hang_of(large_job(2048), nullptr, d.presets));
+    d.shell.open_plan(run->hang->plan);
+    Screen screen = d.shell.screen();
+    screen.run = run;
+    d.shell.show(screen);
+    d.settle();
+    REQUIRE(d.shell.views().mesh.hang != nullptr);
+    const HangShown& shown = *d.shell.views().mesh.hang;
+    REQUIRE(shown.calls.size() == 2);
+    CHECK(shown.calls[0].whom == std::vector<std::int64_t>{13});
+    CHECK(shown.calls[1].who.size() == 2040);
+    CHECK(shown.has_arrows == std::vector<bool>{true, false});
+    CHECK(shows(d, "Those with a line have arrows"));
+    CHECK(shown.role[13] == RunRole::blamed);
 }
