@@ -150,7 +150,7 @@ std::vector<bool> find_arrows(const HangShown& shown, std::int64_t size) {
         }
         return out;
     };
-    constexpr std::size_t kMostOfAll = 48, kMostOfNear = 128;
+    constexpr std::size_t kMostOfAll = 48, kMostOfNear = 64;
     const std::vector<bool> all = of(kMostOfAll, false);
     return std::find(all.begin(), all.end(), false) == all.end() ? all : of(kMostOfNear, true);
 }
