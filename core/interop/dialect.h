@@ -16,6 +16,7 @@ namespace pentamesh::interop {
 
 // "names": a tool's name to the name that a reader asks for. In a dialect of fields this is the field itself
 //   ("/layout/tp"), or one of `model`, `gpus`, `nodes`, `gpus_per_node`, `accumulation`.
+// "model_name": the setting that names the model where the text does not say its sizes.
 // "sections": where they are named, the settings outside of them are read by "names" only.
 // "roles": sections of other programs of the same job.
 // "rules", in their order, each only where nothing says its target yet:

@@ -275,10 +275,17 @@ class Importer {
         if (launch && draft_.gpus == 0 && out_.framework == Framework::torchtitan) draft_.gpus = launch->gpus;
         draft_.named_model = name_.model;
         if (own_model_) draft_.model["layers"] = own_model_->layers;
+        if (dialect_) take_model_name(sheet, dialect_->data().value("model_name", ""));
         read_with(sheet, launch, duplicates);
         if (dialect_) dialect_->mark(sheet);
-        if (has(out_.recipe, "_vl_")) say_language_model(sheet);
         finish(sheet);
+    }
+
+    // Takes the model that a setting names, where the text does not say its sizes.
+    void take_model_name(Sheet& sheet, const std::string& key) {
+        if (key.empty() || sheet.has("num_layers") || own_model_ || !draft_.model_preset.empty()) return;
+        draft_.model_preset = preset_for(presets_, sheet.value_of(key));
+        if (!draft_.model_preset.empty()) sheet.map(key, "/model");
     }
 
     void read_with(Sheet& sheet, const Launch* launch, const std::vector<std::string>& duplicates) {
@@ -317,6 +324,11 @@ class Importer {
         sort_rest(sheet, *known_);
         if (!sheet.failed()) build(sheet);
         sheet.lists(out_.settings);
+        const auto& taken = out_.settings.mapped;
+        if (has(out_.recipe, "_vl_") || std::any_of(taken.begin(), taken.end(), [](const auto& s) {
+                return s.path == "/model" && (has(s.value, "-VL-") || has(s.value, "-Omni-"));
+            }))
+            say_language_model(sheet);
         out_.problems = std::move(sheet.problems);
     }
 

@@ -184,6 +184,12 @@ Setting setting_of(const Script& script, std::string name, const Argument* value
     return s;
 }
 
+// Returns true for a word that is nothing but a name that the text does not set.
+bool is_unset(const Script& script, std::string_view word) {
+    const shell::Unknown* u = shell::sole_unknown_in(script, word);
+    return u && u->unset;
+}
+
 void read_arguments(const Script& script, const std::vector<Argument>& words, std::size_t from,
                     const std::function<bool(std::string_view)>& is_switch, Launch& out) {
     for (std::size_t k = from; k < words.size(); ++k) {
@@ -205,8 +211,9 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
         std::size_t last = k;
         while (takes && last + 1 < words.size() && !is_flag(words[last + 1].text)) {
             const std::string& next = words[last + 1].text;
-            // An override after a flag with its value is a word of its own.
-            if (!value.empty() && next.find('=') != std::string::npos) break;
+            // An override after a flag with its value is a word of its own, as are the arguments in an array
+            // that is set elsewhere.
+            if (!value.empty() && (next.find('=') != std::string::npos || is_unset(script, next))) break;
             value += (value.empty() ? "" : " ") + next;
             ++last;
         }

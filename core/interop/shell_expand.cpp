@@ -294,6 +294,20 @@ class Expander::Fields {
     bool split_, open_ = false;
 };
 
+namespace {
+
+// Returns what `expr` is to work out as $(( )) writes it: "expr 16 \\* $N"; nullopt for another command.
+std::optional<std::string> expr_of(std::string_view command) {
+    constexpr std::string_view kExpr = "expr ";
+    while (command.starts_with(' ')) command.remove_prefix(1);
+    if (!command.starts_with(kExpr)) return std::nullopt;
+    std::string out(command.substr(kExpr.size()));
+    std::erase_if(out, [](char c) { return c == '\\' || c == '\'' || c == '"'; });
+    return out;
+}
+
+}  // namespace
+
 void Expander::put_parts(const Word& word, Fields& fields) {
     int line = word.line;
     for (const Part& p : word.parts) {
@@ -304,6 +318,10 @@ void Expander::put_parts(const Word& word, Fields& fields) {
             line = last_line_mark(p.text, line);
             break;
         case PartKind::command: {
+            if (const auto expression = expr_of(p.text)) {
+                fields.put(calculate(*expression, word.line), true);
+                break;
+            }
             const std::string shown = "$(" + p.text.substr(0, 40) + (p.text.size() > 40 ? "…" : "") + ")";
             fields.put(unknown(shown, word.line, false), true);
             break;

@@ -56,6 +56,8 @@ struct Given {
 
 // Returns the first unknown in an argument; null where its text is whole.
 [[nodiscard]] const Unknown* unknown_in(const Script& script, std::string_view text);
+// Returns the unknown that is the whole text, or null.
+[[nodiscard]] const Unknown* sole_unknown_in(const Script& script, std::string_view text);
 // Returns the text with unknowns as they are written: "${TP}", "$(nproc)".
 [[nodiscard]] std::string shown(const Script& script, std::string_view text);
 

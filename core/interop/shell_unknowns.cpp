@@ -18,6 +18,11 @@ const Unknown* unknown_in(const Script& script, std::string_view text) {
     return index < script.unknowns.size() ? &script.unknowns[index] : nullptr;
 }
 
+const Unknown* sole_unknown_in(const Script& script, std::string_view text) {
+    const bool whole = text.starts_with(kUnknownBegin) && text.find(kUnknownEnd) + 1 == text.size();
+    return whole ? unknown_in(script, text) : nullptr;
+}
+
 std::string shown(const Script& script, std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {

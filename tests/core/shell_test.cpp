@@ -255,3 +255,18 @@ TEST_CASE("a script that the shell would refuse is refused with what is missing,
         CHECK(said.ends_with(row.value));
     }
 }
+
+TEST_CASE("expr works out whole numbers as $(( )) does, and what it cannot is unknown") {
+    const shell::Script script = shell::read_script(
+        "N=4\nrun $(expr 16 / $N) $(expr $N \\* 3 + 1) `expr 7 % 4` $(expr 1 / 0) $(expr length abc)\n",
+        "job.sh");
+    REQUIRE(script.invocations.size() == 1);
+    const auto& words = script.invocations[0].words;
+    REQUIRE(words.size() == 6);
+    CHECK(words[1].text == "4");
+    CHECK(words[2].text == "13");
+    CHECK(words[3].text == "3");
+    CHECK(shell::sole_unknown_in(script, words[4].text));
+    CHECK(shell::sole_unknown_in(script, words[5].text));
+    CHECK_FALSE(shell::sole_unknown_in(script, words[1].text));
+}

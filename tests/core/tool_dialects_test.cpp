@@ -299,6 +299,54 @@ TEST_CASE("slime: the trainer's GPUs, bf16 with the distributed optimizer, micro
     CHECK(has_problem(made, "micro-batches-by-tokens"));
 }
 
+// THUDM/slime 624b824a, examples/on_policy_distillation/run-qwen3-8B-opd-megatron.sh, without the file that
+// it sources: EVAL_ARGS, which may be set there, is no value of the flag before it.
+TEST_CASE(
+    "slime: a checkpoint names the model where no size is said; an array that is not there ends a flag") {
+    const std::string job = "source models/qwen3-8B.sh\nray job submit -- python3 train.py "
+                            "--actor-num-nodes 1 --actor-num-gpus-per-node 8 ${MODEL_ARGS[@]} "
+                            "--hf-checkpoint /root/Qwen3-8B --tensor-model-parallel-size 2 "
+                            "--global-batch-size 64 --use-dynamic-batch-size --max-tokens-per-gpu 9216 "
+                            "${EVAL_ARGS[@]} --lr 1e-6\n";
+    const Import made = read(job);
+    REQUIRE(made.plan);
+    CHECK(made.plan->model.hidden == 4096);
+    CHECK(made.plan->model.layers == 36);
+    CHECK(made.plan->training.sequence_length == 9216);
+    REQUIRE(listed(made.settings.mapped, "--hf-checkpoint"));
+    CHECK(listed(made.settings.mapped, "--hf-checkpoint")->path == "/model");
+    // Sizes that the text says win over the name.
+    const Import sized = read(job + "# \n" + "MODEL_ARGS=(--num-layers 2)\n");
+    CHECK(sized.plan);
+    std::string own = job;
+    own.replace(own.find("${MODEL_ARGS[@]}"), 16, "--num-layers 4 --hidden-size 512 --num-attention-heads 8");
+    const Import small = read(own);
+    CHECK(listed(small.settings.mapped, "--hidden-size"));
+    CHECK(listed(small.settings.ignored, "--hf-checkpoint"));
+}
+
+// modelscope/ms-swift, examples/train/multi-gpu/deepspeed/train_zero3.sh and multimodal/video.sh.
+TEST_CASE(
+    "swift: expr is worked out, a program's path and a YAML name the tool, encoders are left out aloud") {
+    const Import made =
+        read("nproc_per_node=2\nNPROC_PER_NODE=$nproc_per_node swift sft --model Qwen/Qwen2.5-VL-7B-Instruct "
+             "--tuner_type full --per_device_train_batch_size 1 --gradient_accumulation_steps $(expr 16 / "
+             "$nproc_per_node) --max_length 2048 --deepspeed zero3\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->model.hidden == 3584);
+    CHECK(made.plan->training.global_batch == 16);
+    CHECK(has_problem(made, "language-model-only"));
+    const DialectMark* by_path = dialect_of("torchrun swift/cli/sft.py --model a --deepspeed zero2\n");
+    REQUIRE(by_path);
+    CHECK(by_path->name == "swift");
+    const DialectMark* own = dialect_of("model: a\ntuner_type: full\nmicro_batch_size: 1\n");
+    REQUIRE(own);
+    CHECK(own->name == "ms-swift");
+    const DialectMark* yaml = dialect_of("model: a\ntuner_type: full\nper_device_train_batch_size: 1\n");
+    REQUIRE(yaml);
+    CHECK(yaml->name == "swift");
+}
+
 TEST_CASE("every tool that marks tell has its data, whose targets are fields or settings that are read") {
     std::set<std::string_view> names;
     for (const DialectMark& mark : dialects()) names.insert(mark.name);

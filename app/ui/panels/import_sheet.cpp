@@ -278,7 +278,7 @@ std::optional<Imported> import_outcome(const Scene& scene, const ImportSheetStat
 const char* note_of(const ImportSheetState& s) {
     if (s.links) return "The open plan's tier gets these figures; Ctrl+Z takes them back.";
     return s.log.empty() ? "The open plan comes back with Ctrl+Z."
-                         : "It says the times of its steps too: they stand beside a plan as a run.";
+                         : "It says the times of its steps too: they stand next to a plan as a run.";
 }
 
 }  // namespace
