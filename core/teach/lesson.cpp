@@ -331,11 +331,12 @@ Lesson skim_lesson(std::string_view text) {
 }
 
 int words_before(const LessonStep& step) {
-    const auto count = [](std::string_view text) {
+    const auto count = [](std::string_view written) {
+        const std::string text = on_screen(written);
         std::string plain;
         std::size_t at = 0;
         for (const Placeholder& p : placeholders(text)) {
-            plain += std::string(text.substr(at, p.begin - at)) + "x";
+            plain += text.substr(at, p.begin - at) + "x";
             at = p.end;
         }
         plain += text.substr(at);

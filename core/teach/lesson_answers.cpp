@@ -188,17 +188,18 @@ std::vector<QueryHelp> lesson_queries() {
     return out;
 }
 
-std::string expand(std::string_view text, const Plan& plan, const Evaluation& evaluation,
+std::string expand(std::string_view written, const Plan& plan, const Evaluation& evaluation,
                    const Presets& presets) {
+    const std::string text = on_screen(written);
     std::string out;
     std::size_t at = 0;
     for (const Placeholder& p : placeholders(text)) {
-        out += text.substr(at, p.begin - at);
+        out.append(text, at, p.begin - at);
         const Answer a = answer_query(p.query, plan, evaluation, presets);
         out += a.kind == Answer::Kind::none ? "(not in this plan)" : a.text;
         at = p.end;
     }
-    out += text.substr(at);
+    out.append(text, at);
     return out;
 }
 

@@ -109,6 +109,8 @@ void LessonFaults::check_text(int line, std::string_view text) {
 }
 
 void LessonFaults::check_whole_text(int line, std::string_view text) {
+    if (!has_whole_forms(text))
+        error(line, "two forms of words are [[on the screen|on paper]]; one of them may be empty");
     for (const Placeholder& p : placeholders(text))
         if (seen_.count(p.query) == 0) check_text(line, "{{" + p.query + "}}");
 }

@@ -59,6 +59,47 @@ std::vector<std::string> split_values(std::string_view text) {
     return out;
 }
 
+namespace {
+
+// Holds the places of one "[[screen|paper]]".
+struct Forms {
+    std::size_t begin, bar, end;
+};
+std::optional<Forms> next_forms(std::string_view text, std::size_t from) {
+    const std::size_t begin = text.find("[[", from), bar = text.find('|', begin), end = text.find("]]", bar);
+    if (begin == text.npos || bar == text.npos || end == text.npos) return std::nullopt;
+    return Forms{begin, bar, end};
+}
+
+std::string one_form(std::string_view text, bool paper) {
+    std::string out;
+    std::size_t at = 0;
+    while (const auto forms = next_forms(text, at)) {
+        const std::size_t first = paper ? forms->bar + 1 : forms->begin + 2;
+        const std::string_view said = text.substr(first, (paper ? forms->end : forms->bar) - first);
+        out += text.substr(at, forms->begin - at);
+        if (said.empty() && out.ends_with(' ')) out.pop_back();
+        out += said;
+        at = forms->end + 2;
+    }
+    return out += text.substr(at);
+}
+
+}  // namespace
+
+std::string on_screen(std::string_view text) {
+    return one_form(text, false);
+}
+
+std::string on_paper(std::string_view text) {
+    return one_form(text, true);
+}
+
+bool has_whole_forms(std::string_view text) {
+    const std::string left = on_screen(text) + on_paper(text);
+    return left.find("[[") == left.npos && left.find("]]") == left.npos;
+}
+
 std::vector<std::string_view> words_in(std::string_view text) {
     std::vector<std::string_view> out;
     while (!(text = trimmed(text)).empty()) {

@@ -18,6 +18,11 @@ namespace pentamesh {
 
 // Reads the same, where a comma between brackets or quotes belongs to its part: a=["x","y"], b=2.
 [[nodiscard]] std::vector<std::string> split_values(std::string_view text);
+// Returns a text as it is read on the screen, or on paper: of "[[Click it.|Mark it.]]" one form stays.
+[[nodiscard]] std::string on_screen(std::string_view text);
+[[nodiscard]] std::string on_paper(std::string_view text);
+// Returns true if each "[[" of a text has its "|" and its "]]".
+[[nodiscard]] bool has_whole_forms(std::string_view text);
 // Returns the words between blanks.
 [[nodiscard]] std::vector<std::string_view> words_in(std::string_view text);
 // Reads "POINTER = VALUE" as "POINTER=VALUE": blanks about the sign are the author's. The text is empty where

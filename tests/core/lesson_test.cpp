@@ -3,6 +3,7 @@
 #include "core/teach/lesson.h"
 
 #include "core/teach/lesson_answers.h"
+#include "core/teach/lesson_pieces.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped_lessons.h"
 #include "tests/near.h"
@@ -234,6 +235,20 @@ TEST_CASE("words before an answer are those of the step, its prompt and its opti
     step.question->prompt = "Which one?";
     step.question->options = {{"the first", "1"}, {"none", "2"}};
     CHECK(words_before(step) == 13);
+}
+
+TEST_CASE("words have a form for the screen and one for paper, and half a form is a mistake") {
+    CHECK(on_screen("Which? [[Click it.|Mark it.]] So.") == "Which? Click it. So.");
+    CHECK(on_paper("Which? [[Click it.|Mark it.]] So.") == "Which? Mark it. So.");
+    CHECK(on_paper("Which? [[Drag it there.|]]") == "Which?");
+    CHECK(on_paper("{{tier_of tp}} a | b") == "{{tier_of tp}} a | b");
+    const std::string text = "---\ntitle: a\n---\n\n## One\n\nWords [[here.\n";
+    const ParsedLesson broken = parse(text);
+    REQUIRE(broken.errors.size() == 1);
+    CHECK(broken.errors[0].message.find("[[on the screen|on paper]]") != std::string::npos);
+    LessonStep step;
+    step.words = "One [[two three|four five six]].";
+    CHECK(words_before(step) == 3);
 }
 
 TEST_CASE("a guess is a number that is drawn, a quarter off by default") {

@@ -142,3 +142,24 @@ TEST_CASE("a handout as PDF has words, questions and pictures, and its answers a
     CHECK(pdf.starts_with("%PDF-"));
     CHECK(pdf.size() > 20000);
 }
+
+TEST_CASE("paper asks for nothing that only a screen does, has the step's title over its picture, and keeps "
+          "what Search found with the answers") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    for (const std::string_view course : {"half-a-day", "know-ddp", "40-minutes"}) {
+        const ParsedLesson read = read_lesson(lesson_file("courses/" + std::string(course)));
+        REQUIRE(read.errors.empty());
+        for (std::size_t i = 0; i < read.lesson.steps.size(); ++i) {
+            const StepSheet s = sheet_of(read.lesson, i, presets.plan("mesh-8"), presets);
+            CHECK(s.plan.name == s.step.title);
+            for (const std::string& text : {s.words, s.asked, s.prompt, s.why})
+                for (const std::string_view only : {"[[", "]]", "Click", "Drag", "drag its", "Hover",
+                                                    "Press ", "Ctrl+", "Escape", "tooltip"}) {
+                    CAPTURE(s.step.title);
+                    CAPTURE(only);
+                    CHECK(text.find(only) == std::string::npos);
+                }
+            if (s.step.task && s.step.scene.view == "search") CHECK(picture_answers(s));
+        }
+    }
+}

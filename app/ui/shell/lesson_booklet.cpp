@@ -6,7 +6,6 @@
 #include "render/page.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,9 @@ namespace {
 constexpr float kIndent = 18, kLeastBody = 14, kNarrowBody = 18;
 constexpr Vec2 kSlide{1024, 576};     // type and pictures as large as a room asks for
 constexpr float kWordsShare = 0.31f;  // of a slide's width are words, the rest their picture
-constexpr std::array kShrunk{0.8f, 0.72f, 0.64f};
+// Tables have type of 12 px. Next to words it is 9.6 px: 3 mm on A4, 15 mm on a wall of 1.6 m. A picture that
+// has no room for all of it at this scale has a page of its own.
+constexpr float kBesideScale = 0.8f;
 
 // Returns words without marks of bold and code, for words that are bold as a whole.
 std::string unmarked(std::string_view text) {
@@ -97,8 +98,14 @@ class Booklet {
         sheet_.begin(lesson_.title);
         sheet_.words(lesson_.summary);
         sheet_.gap();
+        const float most = paper_.body;
+        const auto parts =
+            std::ranges::count_if(lesson_.steps, [](const auto& s) { return !s.part.empty(); });
+        while (paper_.body > kLeastBody && static_cast<float>(parts) * paper_.line() > sheet_.left())
+            paper_.body -= 0.5f;
         for (const LessonStep& step : lesson_.steps)
             if (!step.part.empty()) sheet_.words(step.part, sheet_.strong());
+        paper_.body = most;
         for (std::size_t i = 0; i < lesson_.steps.size(); ++i) put_step(i);
         put_answers();
         return page_.finish();
@@ -127,23 +134,19 @@ class Booklet {
         sheet_.canvas().text_in({0, kSlide.y - 18, kSlide.x - 4, 14}, std::to_string(sheet_.page()),
                                 {Face::regular, 11, sheet_.theme().secondary, 0}, Align::right);
     }
-    // Draws the picture in a part of the page, as large as it has room for all; returns false where it has
-    // none.
-    bool put_picture_in(Rect room, const StepSheet& s, bool open) {
-        PictureRequest request = picture_request_of(s, open);
+    // Draws the picture next to the words; returns false where there is no room for all of it.
+    bool put_picture_in(Rect room, const StepSheet& s) {
+        PictureRequest request = picture_request_of(s, true);
         if (request.view == kDashboardName) return false;
         bool fits = false;
         request.title = false;
         request.onto = &page_;
         request.fits = &fits;
-        for (const float scale : kShrunk) {
-            request.size = Vec2{room.w, room.h} * (1 / scale);
-            page_.begin_inset(room.min(), scale);
-            static_cast<void>(make_picture(presets_, s.plan, request, "pdf", fonts_));
-            page_.end_inset();
-            if (fits) return true;
-        }
-        return false;
+        request.size = Vec2{room.w, room.h} * (1 / kBesideScale);
+        page_.begin_inset(room.min(), kBesideScale);
+        static_cast<void>(make_picture(presets_, s.plan, request, "pdf", fonts_));
+        page_.end_inset();
+        return fits;
     }
     // Puts words with bold and `code`, each paragraph in one piece. Returns the height; draws only if `draw`.
     float put_words(std::string_view marked, float indent = 0, bool draw = true) {
@@ -167,15 +170,23 @@ class Booklet {
         Canvas& c = sheet_.canvas();
         const float space = c.text_width(" ", sheet_.plain());
         Vec2 at = box.min();
-        for (const Word& word : words) {
+        const auto style_of = [&](const Word& word) {
             TextStyle style = sheet_.plain();
             style.face = word.face;
             if (word.face == Face::mono) style.size -= 1;
-            const float w = c.text_width(word.text, style);
-            if (word.apart && at.x > box.x) at.x += space;
-            if (at.x > box.x && at.x + w > box.right()) at = {box.x, at.y + paper_.line()};
-            if (draw) c.text(at, word.text, style);
-            at.x += w;
+            return style;
+        };
+        const auto width = [&](const Word& word) { return c.text_width(word.text, style_of(word)); };
+        for (auto word = words.begin(); word != words.end(); ++word) {
+            float w = width(*word);
+            const float advance = w;
+            if (word->apart || word == words.begin()) {  // a full stop stays at its bold word
+                for (auto next = word + 1; next != words.end() && !next->apart; ++next) w += width(*next);
+                if (at.x > box.x) at.x += space;
+                if (at.x > box.x && at.x + w > box.right()) at = {box.x, at.y + paper_.line()};
+            }
+            if (draw) c.text(at, word->text, style_of(*word));
+            at.x += advance;
         }
         return at.y + paper_.line() - box.y;
     }
@@ -217,7 +228,7 @@ class Booklet {
             sheet_.narrow(kWordsShare);
             paper_.body = kNarrowBody;
             while (paper_.body > kLeastBody && high() > sheet_.left()) paper_.body -= 0.5f;
-            beside = high() <= sheet_.left() && put_picture_in(sheet_.beside(), s, true);
+            beside = high() <= sheet_.left() && put_picture_in(sheet_.beside(), s);
             if (!beside) sheet_.narrow(1);
         }
         if (!beside) {
@@ -247,7 +258,7 @@ class Booklet {
             if (step.question && !s.solution.answer.working.empty())
                 sheet_.words(s.solution.answer.working, sheet_.faint());
             put_words(s.why);
-            if (step.question && !step.scene.view.empty() && picture_answers(s)) {
+            if (!step.scene.view.empty() && picture_answers(s)) {
                 put_picture(s, false);
                 any = false;  // the next answer begins a page
                 continue;

@@ -190,6 +190,7 @@ std::string lesson_page(const Lesson& lesson, const Plan& base, const Presets& p
             out += task_html(s);
             answers += "<p><b>" + n + ".</b> <code>" + html_attribute(solution_of(s)) + "</code></p>\n"
                        + words_html(s.why);
+            if (with_answer) answers += picture_html(s, presets, fonts, false);
         }
         if (!s.step.question) continue;
         out += question_html(s, fonts);

@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"
+#include "core/teach/lesson_pieces.h"
 #include "core/teach/task.h"
 
 #include <algorithm>
@@ -18,19 +19,22 @@ constexpr Vec2 kPictureSize{1024, 576};  // drawn larger on paper: its small typ
 StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets) {
     StepSheet s{lesson.steps[i], {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
     s.plan = plan_shown(lesson, i, base, presets);
+    s.plan.name = s.step.title;  // a preset's may be another step's, or the answer
     s.evaluation = assess(s.plan);
     if (!s.step.scene.against.empty()) {
         s.against = plan_with(s.plan, s.step.scene.against, presets);
         s.against->name.clear();
     }
-    const auto said = [&](const std::string& text) { return expand(text, s.plan, s.evaluation, presets); };
+    const auto said = [&](const std::string& text) {
+        return expand(on_paper(text), s.plan, s.evaluation, presets);
+    };
     const std::string all = s.step.words + (s.step.more.empty() ? "" : "\n\n" + s.step.more);
     s.words = s.asked = said(all);
     if (s.step.task) {
         s.prompt = said(s.step.task->prompt);
         // The words after the task are about the plan that its solution gives.
         const Plan solved = plan_with(s.plan, s.step.task->solution, presets);
-        s.why = expand(s.step.task->why, solved, assess(solved), presets);
+        s.why = expand(on_paper(s.step.task->why), solved, assess(solved), presets);
         for (const std::string& hint : s.step.task->hints) s.hints.push_back(said(hint));
     }
     if (!s.step.question) return s;
@@ -151,7 +155,9 @@ std::string solution_of(const StepSheet& s) {
 }
 
 bool picture_answers(const StepSheet& s) {
-    return s.hidden_answer.covers;
+    const std::string& view = s.step.scene.view;
+    const bool proposes = view == view_of(ViewId::search).name || view == view_of(ViewId::compare).name;
+    return s.hidden_answer.covers || (proposes && !s.step.question);
 }
 
 std::optional<AskedPicture> asked_picture_of(const StepSheet& s, const Presets& presets) {

@@ -53,7 +53,8 @@ struct AskedPicture {
 };
 // Returns nothing where the question is about the step's own plan.
 [[nodiscard]] std::optional<AskedPicture> asked_picture_of(const StepSheet& sheet, const Presets& presets);
-// Returns true if the picture itself is the answer: then it stands only with the answers.
+// Returns true if the picture itself is the answer, as the layouts that Search finds are of a task: then it
+// stands only with the answers, and nowhere where there are none.
 [[nodiscard]] bool picture_answers(const StepSheet& sheet);
 
 // A lesson on paper: its words with the answers of the plans that its steps open, pictures of the scenes, the

@@ -88,6 +88,7 @@ void show_first_pages(ViewStates& states) {
     for (const ViewEntry& e : view_table()) first.page[static_cast<std::size_t>(e.id)] = e.pages.first;
     show_open_pages(states, first);
     states.shards.isolate = -1;
+    states.layer.at = LayerViewState::kTelling;  // a lesson asks what a cut makes them say
     states.memory.hidden = 0;
 }
 

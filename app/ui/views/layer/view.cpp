@@ -61,7 +61,8 @@ void keep_in_sight(LayerViewState& s, bool for_picture) {
     std::vector<int> all = s.shown->forward;
     all.insert(all.end(), s.shown->backward.begin(), s.shown->backward.end());
     if (all.empty()) return;
-    if (s.at < 0) s.at = for_picture ? telling_step(s.shown->list) : all.front();
+    const bool telling = for_picture || s.at == LayerViewState::kTelling;
+    if (s.at < 0) s.at = telling ? telling_step(s.shown->list) : all.front();
     const auto next = std::lower_bound(all.begin(), all.end(), s.at);
     s.at = next == all.end() ? all.back() : *next;
 }
@@ -196,7 +197,11 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
     if (room.h > kHeadHeight + 70) draw_play_head(ui, room.cut_bottom(kHeadHeight), state);
     if (room.h < 60) return;
     draw_graph(ui, room.cut_top(std::min(kGraphHeight, room.h)), state);
-    if (room.h < 90) return;
+    constexpr float kLeastRanks = 90;
+    if (room.h < kLeastRanks) {
+        ui.state().hidden = std::max(ui.state().hidden, kLeastRanks - room.h);
+        return;
+    }
     ui.canvas().line({room.x, room.y}, {room.right(), room.y}, ui.theme().hairline);
     room.cut_top(12);
     if (wide || room.h < 200)

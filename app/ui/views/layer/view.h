@@ -12,8 +12,9 @@ namespace pentamesh::ui {
 
 struct LayerViewState {
     LayerChoice choice;
-    int at = -1;     // step; -1: where the first summands are added up
-    float part = 1;  // of the step at hand that is done
+    static constexpr int kFirst = -1, kTelling = -2;  // kTelling: where the first summands are added up
+    int at = kFirst;                                  // step
+    float part = 1;                                   // of the step at hand that is done
     bool playing = false;
     bool program_shown = false;  // in a narrow room, in the place of the ranks
     double played_at = 0;
