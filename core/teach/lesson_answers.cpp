@@ -188,18 +188,18 @@ std::vector<QueryHelp> lesson_queries() {
     return out;
 }
 
-std::string expand(std::string_view written, const Plan& plan, const Evaluation& evaluation,
+std::string expand(std::string_view text, const Plan& plan, const Evaluation& evaluation,
                    const Presets& presets) {
-    const std::string text = on_screen(written);
+    const std::string said = on_screen(text);
     std::string out;
     std::size_t at = 0;
-    for (const Placeholder& p : placeholders(text)) {
-        out.append(text, at, p.begin - at);
+    for (const Placeholder& p : placeholders(said)) {
+        out.append(said, at, p.begin - at);
         const Answer a = answer_query(p.query, plan, evaluation, presets);
         out += a.kind == Answer::Kind::none ? "(not in this plan)" : a.text;
         at = p.end;
     }
-    out.append(text, at);
+    out.append(said, at);
     return out;
 }
 
