@@ -255,8 +255,9 @@ class Booklet {
             const std::string answer = step.task ? solution_of(s) : unmarked(lettered_answer_of(s));
             sheet_.need(paper_.line() * 3);
             sheet_.words("Step " + std::to_string(i + 1) + ": " + answer, sheet_.strong());
-            if (step.question && !s.solution.answer.working.empty())
-                sheet_.words(s.solution.answer.working, sheet_.faint());
+            const std::string& working = s.solution.answer.working;
+            if (step.question && !working.empty() && s.why.find(working) == std::string::npos)
+                sheet_.words(working, sheet_.faint());
             put_words(s.why);
             if (!step.scene.view.empty() && picture_answers(s)) {
                 put_picture(s, false);
