@@ -1,5 +1,6 @@
 #include "core/io/hf_config.h"
 
+#include "core/base/nearest.h"
 #include "core/io/hf_families.h"
 #include "core/model/model.h"
 
@@ -18,7 +19,7 @@ using hf::Fields;
 struct Wrapper {
     std::string_view type, part, inner;
 };
-constexpr std::array<Wrapper, 24> kWrappers{{{"aya_vision", "text_config", "cohere2"},
+constexpr std::array<Wrapper, 25> kWrappers{{{"aya_vision", "text_config", "cohere2"},
                                              {"cohere2_vision", "text_config", "cohere2"},
                                              {"gemma3", "text_config", "gemma3_text"},
                                              {"gemma4", "text_config", "gemma4_text"},
@@ -41,7 +42,8 @@ constexpr std::array<Wrapper, 24> kWrappers{{{"aya_vision", "text_config", "cohe
                                              {"qwen3_omni_moe", "thinker_config", "qwen3_moe"},
                                              {"qwen3_vl", "text_config", "qwen3"},
                                              {"qwen3_vl_moe", "text_config", "qwen3_moe"},
-                                             {"smolvlm", "text_config", "llama"}}};
+                                             {"smolvlm", "text_config", "llama"},
+                                             {"step3p7", "text_config", "step3p5"}}};
 
 struct Alias {
     std::string_view type, means;
@@ -56,9 +58,10 @@ constexpr std::array<Alias, 5> kAliases{{{"qwen2_5_vl_text", "qwen2"},
 struct Refused {
     std::string_view type, missing;
 };
-constexpr std::array<Refused, 20> kRefused{{
+constexpr std::array<Refused, 22> kRefused{{
     {"bailing_hybrid", "its lightning layers beside latent attention"},
     {"bitnet", "norms inside attention and MLP"},
+    {"bloom", "the norm after its embedding and ALiBi's positions"},
     {"deepseek_v4", "its compressed attention and hyper-connections"},
     {"ernie4_5_moe_vl", "experts for each kind of input"},
     {"ernie4_5_vl_moe", "experts for each kind of input"},
@@ -72,6 +75,7 @@ constexpr std::array<Refused, 20> kRefused{{
     {"openelm", "a different number of heads in each layer"},
     {"phi4flash", "differential attention and shared keys over a distance"},
     {"phi4mini_flash", "differential attention and shared keys over a distance"},
+    {"opt", "an MLP with ReLU"},
     {"recurrent_gemma", "its RG-LRU layers"},
     {"rwkv7", "its time mix"},
     {"step3", "attention whose queries are factored"},
@@ -98,9 +102,14 @@ const Family* find_family(std::string_view type) {
         if (r.type == type)
             f.fail("model_type", "\"" + type + "\" is a family that a plan cannot state: it has no field for "
                                      + std::string(r.missing));
-    std::string text = "unknown model_type \"" + type + "\"; known:";
-    for (const std::string_view known : hf_model_types())
-        text += (known == hf_model_types().front() ? " " : ", ") + std::string(known);
+    std::vector<std::string_view> near = hf_model_types();
+    std::stable_sort(near.begin(), near.end(), [&](std::string_view a, std::string_view b) {
+        return edit_distance(type, a) < edit_distance(type, b);
+    });
+    std::string text = "unknown model_type \"" + type + "\"; of the " + std::to_string(near.size())
+                       + " known ones the closest are";
+    for (const std::string_view known : {near[0], near[1], near[2]})
+        text += (known == near[0] ? " " : ", ") + std::string(known);
     text += ". The file has these fields:";
     int shown = 0;
     for (const auto& item : f.object().items()) {

@@ -89,6 +89,17 @@ void latent(const Fields& f, Model& m) {
     latent_attention(f, m);
 }
 
+// MiniCPM 3's values are as wide as a head of grouped attention (modeling_minicpm.py).
+void minicpm3(const Fields& f, Model& m) {
+    m.kv_heads = m.heads;
+    latent_attention(f, m, head_dim_of(f, "hidden_size", "num_attention_heads", m.hidden, m.heads));
+}
+
+// StableLM's switch puts attention and MLP side by side after one norm.
+void stablelm(const Fields& f, Model& m) {
+    m.shared_norm = f.flag("use_parallel_residual", false);
+}
+
 // ---- rows -----------------------------------------------------------------------------------------------
 
 constexpr Traits kLlama{.attention_bias = kAttentionBias, .mlp_bias = kMlpBias};
@@ -143,7 +154,7 @@ constexpr Traits kCohere2 = [] {
     return t;
 }();
 
-constexpr std::array<Family, 37> kDenseFamilies{{
+constexpr std::array<Family, 40> kDenseFamilies{{
     {"apertus",
      {.defaults = {.activation = "xielu"},
       .mlp = plain,
@@ -195,9 +206,13 @@ constexpr std::array<Family, 37> kDenseFamilies{{
       .qk_norm = QkNorm::head,
       .has_qk_norm = {"use_qk_norm", true},
       .rest = hunyuan_head_dim}},
+    // InternLM 2 has one switch for the biases of attention (modeling_internlm2.py).
+    {"internlm2", {.attention_bias = {"bias", true}}},
     {"llama", kLlama},
     // Xiaomi 2025: it is Qwen 2 with a flag for the biases and prediction layers.
     {"mimo", {.qkv_bias = {"attention_bias", true}, .window = Window::if_used, .predicts = true}},
+    // MiniCPM 3 is a dense model with latent attention; its scales have no parameters.
+    {"minicpm3", {.defaults = {.tied = true}, .attention_bias = kAttentionBias, .rest = minicpm3}},
     {"ministral3", {.defaults = {.tied = true}, .window = Window::as_written, .rest = ministral3}},
     {"minitron", kNemotron},
     {"mistral", kMistral},
@@ -230,6 +245,12 @@ constexpr std::array<Family, 37> kDenseFamilies{{
       .mlp_bias = kMlpBias,
       .window = Window::if_used,
       .full_every = 0}},
+    {"stablelm",
+     {.qkv_bias = {"use_qkv_bias"},
+      .norm = NormKind::layernorm,
+      .qk_norm = QkNorm::full,
+      .has_qk_norm = {"qk_layernorm"},
+      .rest = stablelm}},
     {"starcoder2",
      {.defaults = {.tied = true, .activation = "gelu_pytorch_tanh"},
       .mlp = plain,

@@ -117,8 +117,8 @@ void share_experts(const Fields& f, Moe& e, std::string_view count_name);
 void limit_groups(const Fields& f, Moe& e);
 // Reads the experts of a Ling: those that share, a bias of the router, dense layers before them.
 void ling_experts(const Fields& f, Model& m);
-// Reads MLA's ranks and widths, and DeepSeek-V3.2's indexer if there is one.
-void latent_attention(const Fields& f, Model& m);
+// Reads MLA's ranks and widths, and DeepSeek-V3.2's indexer if there is one. `v_head_dim` 0: the file has it.
+void latent_attention(const Fields& f, Model& m, std::int64_t v_head_dim = 0);
 // Reads the width of a head as Hunyuan's files name it.
 void hunyuan_head_dim(const Fields& f, Model& m);
 // Returns multi-token-prediction layers, as DeepSeek-V3 names them.

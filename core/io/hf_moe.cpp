@@ -45,6 +45,35 @@ Model deepseek_v2(const Fields& f) {
 Model deepseek_v3(const Fields& f) {
     return deepseek(f, true);
 }
+Model mistral4(const Fields& f) {
+    return deepseek(f, false);
+}
+
+// DBRX keeps attention and experts in objects of their own; its layer norms have no bias, as many numbers as
+// an RMS norm.
+Model dbrx(const Fields& f) {
+    const auto part = [&](const std::string& name) {
+        const nlohmann::json* object = f.find(name);
+        if (!object || !object->is_object()) f.fail(name, "must be an object");
+        return Fields(*object, f, f.prefix() + "/" + name);
+    };
+    const Fields attention = part("attn_config"), ffn = part("ffn_config");
+    Model m;
+    m.layers = f.need("n_layers", Fields::kMostLayers);
+    m.hidden = f.need("d_model");
+    m.heads = f.need("n_heads");
+    m.kv_heads = attention.or_else("kv_n_heads", 1);
+    m.head_dim = head_dim_of(f, "d_model", "n_heads", m.hidden, m.heads);
+    m.vocab = f.need("vocab_size");
+    m.tied_embeddings = f.flag("tie_word_embeddings", false);
+    m.moe = experts(ffn, "moe_num_experts", "ffn_hidden_size", "moe_top_k");
+    m.ffn = m.moe->expert_ffn;
+    m.ffn_kind = FfnKind::swiglu;
+    const nlohmann::json* act = ffn.find("ffn_act_fn");
+    if (act && act->is_object())
+        m.ffn_kind = gated(Fields(*act, f, ffn.prefix() + "/ffn_act_fn"), "name", "silu");
+    return m;
+}
 
 // GLM-4.7-Flash and GLM-5 list dense and sparse layers by words in newer files.
 Model glm_latent(const Fields& f) {
@@ -288,7 +317,7 @@ constexpr Traits kGranite{.attention_bias = kAttentionBias,
                           .expert_ffn = "intermediate_size",
                           .rest = granitemoe};
 
-constexpr std::array<Family, 30> kMoeFamilies{{
+constexpr std::array<Family, 32> kMoeFamilies{{
     {"afmoe",
      {.post_norms = true,
       .qk_norm = QkNorm::head,
@@ -299,6 +328,7 @@ constexpr std::array<Family, 30> kMoeFamilies{{
       .rest = afmoe}},
     {"bailing_moe", kBailing},
     {"bailing_moe_v2", kBailing},
+    {"dbrx", dbrx},
     {"deepseek_v2", deepseek_v2},
     {"deepseek_v3", deepseek_v3},
     {"deepseek_v32", deepseek_v3},
@@ -338,6 +368,7 @@ constexpr std::array<Family, 30> kMoeFamilies{{
      {.qk_norm = QkNorm::head, .window = Window::as_written, .full_every = 0, .experts = "num_experts"}},
     {"mimo_v2_flash", mimo_v2},
     {"minimax_m2", {.experts = "num_local_experts", .expert_ffn = "intermediate_size", .rest = minimax_m2}},
+    {"mistral4", mistral4},
     {"mixtral",
      {.window = Window::as_written, .experts = "num_local_experts", .expert_ffn = "intermediate_size"}},
     {"olmoe",

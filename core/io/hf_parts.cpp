@@ -122,10 +122,10 @@ void limit_groups(const Fields& f, Moe& e) {
     e.max_nodes_per_token = used < groups ? used : 0;
 }
 
-void latent_attention(const Fields& f, Model& m) {
+void latent_attention(const Fields& f, Model& m, std::int64_t v_head_dim) {
     m.attention = AttentionKind::mla;
     m.mla = Mla{f.or_else("q_lora_rank", 0), f.need("kv_lora_rank"), f.need("qk_nope_head_dim"),
-                f.need("qk_rope_head_dim"), f.need("v_head_dim")};
+                f.need("qk_rope_head_dim"), need_or(f, "v_head_dim", v_head_dim)};
     m.head_dim = m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim;
     if (!f.find("index_n_heads") && !f.find("index_topk")) return;
     m.mla->index_heads = f.need("index_n_heads");

@@ -177,7 +177,12 @@ TEST_CASE("an unknown model type is named together with the fields there are") {
     CHECK(names(text, "/model_type"));
     CHECK(names(text, "hyena"));
     CHECK(names(text, "state_size"));
-    CHECK(names(text, "deepseek_v3"));
+    CHECK_FALSE(names(text, "deepseek_v3"));  // far from it
+    const std::string near = refusal({{"model_type", "deepseek_v33"}});
+    CHECK(names(near, "the closest are deepseek_v3,"));
+    CHECK_FALSE(names(near, "llama"));
+    CHECK(names(refusal({{"model_type", "bloom"}}), "the norm after its embedding"));
+    CHECK(names(refusal({{"model_type", "opt"}}), "ReLU"));
     CHECK(names(refusal(json::object()), "/model_type"));
     CHECK(names(refusal(json::array()), "object"));
     CHECK(names(refusal({{"model_type", 3}}), "/model_type"));

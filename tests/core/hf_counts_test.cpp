@@ -252,6 +252,48 @@ TEST_CASE("a model inside a model's config is read where it stands, with the swi
     CHECK(count_parameters(model_from_hf(inner, "c")).total == total + kTables);
 }
 
+TEST_CASE("families of other labs count as their checkpoints do") {
+    const auto model = [](const char* text) { return model_from_hf(std::string_view(text), "config.json"); };
+    const auto total = [&](const char* text) { return count_parameters(model(text)).total; };
+    // stabilityai/stablelm-3b-4e1t, its model card: "Parameters 2,795,443,200".
+    CHECK(total(R"({"model_type": "stablelm", "hidden_size": 2560, "num_hidden_layers": 32,
+        "num_attention_heads": 32, "num_key_value_heads": 32, "intermediate_size": 6912, "vocab_size": 50304,
+        "use_qkv_bias": false})")
+          == 2795443200);
+    // internlm/internlm2-7b, no biases:
+    // 32 (2 4096^2 + 2 4096 1024 + 3 4096 14336 + 2 4096) + 2 92544 4096 + 4096; the hub says 7.74 B.
+    CHECK(total(R"({"model_type": "internlm2", "hidden_size": 4096, "num_hidden_layers": 32, "bias": false,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 92544})")
+          == 7737708544);
+    // databricks/dbrx-base, whose card says 132 B in total and 36 B for a token:
+    // 40 (2 6144^2 + 2 6144 1024 + 16 (3 6144 10752 + 6144) + 2 6144) + 2 100352 6144 + 6144.
+    const Model dbrx = model(R"({"model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40,
+        "vocab_size": 100352, "attn_config": {"clip_qkv": 8, "kv_n_heads": 8},
+        "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4}})");
+    CHECK(count_parameters(dbrx).total == 131596523520);
+    CHECK(count_parameters(dbrx).active / 1000000000 == 36);
+    // openbmb/MiniCPM3-4B, 4.07 B on the hub, values as wide as 2560 / 40:
+    // 62 (2560 768 + 768 + 768 40 96 + 2560 288 + 256 + 256 40 128 + 40 64 2560 + 3 2560 6400 + 2 2560)
+    // + 73448 2560 + 2560.
+    CHECK(total(R"({"model_type": "minicpm3", "hidden_size": 2560, "num_hidden_layers": 62,
+        "num_attention_heads": 40, "num_key_value_heads": 40, "intermediate_size": 6400, "vocab_size": 73448,
+        "q_lora_rank": 768, "kv_lora_rank": 256, "qk_nope_head_dim": 64, "qk_rope_head_dim": 32})")
+          == 4073875968);
+    // mistralai/Mistral-Small-4-119B-2603, the defaults of configuration_mistral4.py; the name says 119 B.
+    // 36 (4096 1024 + 1024 + 1024 32 128 + 4096 320 + 256 + 256 32 192 + 32 128 4096
+    // + 129 3 4096 2048 + 128 4096 + 2 4096) + 2 131072 4096 + 4096.
+    CHECK(total(R"({"model_type": "mistral3", "text_config": {"model_type": "mistral4", "hidden_size": 4096,
+        "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 32,
+        "intermediate_size": 12288, "moe_intermediate_size": 2048, "n_routed_experts": 128,
+        "n_shared_experts": 1, "num_experts_per_tok": 4, "first_k_dense_replace": 0, "q_lora_rank": 1024,
+        "kv_lora_rank": 256, "qk_nope_head_dim": 64, "qk_rope_head_dim": 64, "v_head_dim": 128,
+        "vocab_size": 131072}})")
+          == 36
+                     * (4096 * 1024 + 1024 + 1024 * 32 * 128 + 4096 * 320 + 256 + 256 * 32 * 192
+                        + 32 * 128 * 4096 + std::int64_t{129} * 3 * 4096 * 2048 + 128 * 4096 + 2 * 4096)
+                 + std::int64_t{2} * 131072 * 4096 + 4096);
+}
+
 TEST_CASE("checkpoints of further families count as they do") {
     const auto total = [](const char* text) {
         return count_parameters(model_from_hf(std::string_view(text), "config.json")).total;
