@@ -173,14 +173,7 @@ int import(const Context& context, const Arguments& a) {
             "--on PLAN is for what a tool says of the fabric: a table of nccl-tests, nvidia-smi topo -m");
     interop::ImportRequest request = request_of(context, a);
     put_file(request, a.file, text);
-    if (!a.from.empty()) {
-        const auto& names = interop::kFrameworkNames;
-        const auto it = std::find(names.begin(), names.end(), a.from);
-        if (it == names.end())
-            request.dialect = a.from;
-        else
-            request.framework = static_cast<interop::Framework>(it - names.begin());
-    }
+    if (!a.from.empty()) request.read_as(a.from);
     request.sets = a.sets;
     request.recipe = a.recipe;
     request.arguments = a.arguments;

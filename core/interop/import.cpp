@@ -100,10 +100,7 @@ class Importer {
 
     static std::string kinds() {
         std::string out;
-        for (const std::string_view name : kFrameworkNames) out += std::string(name) + ", ";
-        for (const DialectMark& d : dialects())
-            if (out.find(std::string(d.name) + ",") == std::string::npos) out += std::string(d.name) + ", ";
-        out.resize(out.size() - 2);
+        for (const std::string_view name : tool_names()) out += (out.empty() ? "" : ", ") + std::string(name);
         return out;
     }
 
@@ -413,6 +410,21 @@ bool Import::failed() const {
     return !plan || std::any_of(problems.begin(), problems.end(), [](const ImportProblem& p) {
         return p.severity == Severity::error;
     });
+}
+
+std::vector<std::string_view> tool_names() {
+    std::vector<std::string_view> out(kFrameworkNames.begin(), kFrameworkNames.end());
+    for (const DialectMark& d : dialects())
+        if (std::find(out.begin(), out.end(), d.name) == out.end()) out.push_back(d.name);
+    return out;
+}
+
+void ImportRequest::read_as(const std::string& name) {
+    const auto* const it = std::find(kFrameworkNames.begin(), kFrameworkNames.end(), name);
+    const bool of_framework = it != kFrameworkNames.end();
+    framework =
+        of_framework ? std::optional(static_cast<Framework>(it - kFrameworkNames.begin())) : std::nullopt;
+    dialect = of_framework ? "" : name;
 }
 
 std::optional<Framework> framework_of(Software software) {

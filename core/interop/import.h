@@ -35,12 +35,16 @@ inline constexpr std::array<std::string_view, 8> kFrameworkNames{
 // Stands in for a cluster that a text does not name.
 inline constexpr std::string_view kAssumedCluster = "h100-sxm-ib";
 
+// Returns the names that "read as" takes: frameworks, and tools that data tells.
+[[nodiscard]] std::vector<std::string_view> tool_names();
+
 struct ImportRequest {
     std::string text;
-    std::string path;                      // named in errors; its ending is no evidence
-    std::optional<Framework> framework{};  // empty: guessed from the content
-    std::string dialect{};                 // a tool that data tells (dialect.h); empty: guessed with it
-    std::int64_t gpus = 0;                 // 0: the text says
+    std::string path;                       // named in errors; its ending is no evidence
+    std::optional<Framework> framework{};   // empty: guessed from the content
+    std::string dialect{};                  // a tool that data tells (dialect.h); empty: guessed with it
+    void read_as(const std::string& name);  // sets one of them, or the other
+    std::int64_t gpus = 0;                  // 0: the text says
     std::string model{};  // a preset's id, or the text of a model or config.json; empty: the text says
     std::optional<Model> own_model{};  // in place of `model`
     std::string cluster{};             // a preset's id; empty: kAssumedCluster

@@ -200,6 +200,10 @@ TEST_CASE("a wrong guess is set right: the same text read as another framework's
     REQUIRE(d.click("import.from"));
     REQUIRE(d.click("menu.import", 2));
     CHECK_FALSE(says(d, "(by its content)"));
+    REQUIRE(d.click("import.from"));
+    pick_row(d, "from", "slime");  // a tool that data tells
+    CHECK(says(d, "slime"));
+    CHECK_FALSE(says(d, "(by its content)"));
     d.press({Key::escape});
     CHECK_FALSE(d.drawn("import.open"));
 }

@@ -48,7 +48,7 @@ interop::ImportRequest request_of(const Scene& scene, const ImportSheetState& s)
     interop::ImportRequest r;
     r.text = s.text;
     r.path = s.origin;
-    r.framework = s.framework;
+    if (!s.read_as.empty()) r.read_as(s.read_as);
     if (s.own_model)
         r.own_model = scene.plan.model;
     else
@@ -145,10 +145,8 @@ void draw_inputs(Ui& ui, Rect& room, const Scene& scene, ImportSheetState& s) {
             if (e.id == id) return e.name;
         return id;
     };
-    const std::string as = s.framework ? std::string(interop::name_of(*s.framework))
-                           : s.made    ? s.made->kind
-                                       : "guess";
-    import_choice(ui, s, "from", next("Read as", false), s.framework ? as : as + " (by its content)");
+    import_choice(ui, s, "from", next("Read as", false),
+                  !s.read_as.empty() ? s.read_as : (s.made ? s.made->kind : "guess") + " (by its content)");
     bool changed = false;
     ui.text_field("import.gpus", next("GPUs", asked_for(s, interop::Asked::gpus)), s.gpus, "as the text says",
                   s.fresh, &changed);
@@ -173,9 +171,9 @@ void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
     std::size_t before = 1;
     const auto kind = s.choosing == "model" ? PresetKind::model : PresetKind::cluster;
     if (s.choosing == "from") {
-        items.push_back({.label = "by its content", .checked = !s.framework});
-        for (const std::string_view name : interop::kFrameworkNames)
-            items.push_back({.label = std::string(name)});
+        items.push_back({.label = "by its content", .checked = s.read_as.empty()});
+        for (const std::string_view name : interop::tool_names())
+            items.push_back({.label = std::string(name), .checked = name == s.read_as});
     } else if (s.choosing == "recipe") {
         for (const std::string& name : s.made->recipes)
             items.push_back({.label = name, .checked = name == s.made->recipe});
@@ -185,15 +183,14 @@ void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
             items.push_back({.label = "of the open plan: " + scene.plan.model.name}), before = 2;
         for (const auto& e : scene.presets.list(kind)) items.push_back({.label = e.name, .right = e.id});
     }
-    const MenuResult r =
-        draw_menu(ui, "menu.import", s.anchor, items, s.menu, s.choosing != "from", s.anchor.w);
+    const MenuResult r = draw_menu(ui, "menu.import", s.anchor, items, s.menu, true, s.anchor.w);
     if (r.picked >= 0) {
         const auto i = static_cast<std::size_t>(r.picked);
         const auto preset = [&] {
             return i < before ? std::string() : scene.presets.list(kind)[i - before].id;
         };
         if (s.choosing == "from")
-            s.framework = i == 0 ? std::nullopt : std::optional(static_cast<Framework>(i - 1));
+            s.read_as = i == 0 ? "" : items[i].label;
         else if (s.choosing == "recipe")
             s.recipe = s.made->recipes[i];
         else if (s.choosing == "model")

@@ -22,7 +22,7 @@ struct ImportSheetState {
     std::string origin{};  // "run.sh", "the clipboard"
     std::string text{};
     std::filesystem::path log{};  // the text's file, where it is of a run that says its steps too
-    std::optional<interop::Framework> framework{};     // empty: guessed
+    std::string read_as{};        // a name of tool_names; empty: guessed
     std::string gpus{}, model{}, cluster{}, recipe{};  // as typed and picked; empty: the text says
     bool own_model = false;                            // the open plan's model stands in
     bool stale = true;                                 // to be read again

@@ -253,7 +253,11 @@ void Shell::make_export_commands() {
 }
 
 void Shell::make_help_commands() {
-    add(in_menu("Help", "help.keys", "Keys", {Key::f1}, [this] { menus_.switch_keys(); }));
+    add(in_menu("Help", "help.keys", "Keys", {Key::f1}, [this] {
+        axis_card_.asked = axis_named(window_.state);  // F1 on the name of an axis opens its card
+        axis_card_.asked_at = window_.state.mouse;
+        if (!axis_card_.asked) menus_.switch_keys();
+    }));
     add(in_menu("Help", "help.glossary", "Glossary", ctrl(Key::g), [this] {
         glossary_state_.open = glossary_state_.fresh = true;
         glossary_state_.search.clear();

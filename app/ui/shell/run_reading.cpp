@@ -128,7 +128,8 @@ RealRun read_real_run(const Places& places, const Plan& open, const Presets& pre
     if (out.files.empty()) throw Error(ErrorKind::invalid, "", "", "there is no file of a run");
     out.name = out.files.front().file;
     if (files.size() > 1)
-        out.name += sentence(" and ", count_text(static_cast<std::int64_t>(files.size()) - 1, "file"));
+        out.name +=
+            sentence(" and ", pentamesh::count_text(static_cast<std::int64_t>(files.size()) - 1, "file"));
     return out;
 }
 

@@ -291,9 +291,13 @@ std::optional<PlanEdit> Shell::draw_layers(Ui& ui, Scene& scene) {
     std::optional<PlanEdit> edit = sheets_.draw_notes(ui);
     dialogs_.draw(ui);
     if (welcome_) draw_welcome(ui);
-    if (scene.change != nullptr && ui.state().layers_open == 0 && !desk_.presenter().on
-        && !window_.hidden_answer.hides() && !window_.hidden_answer.covers_figures)
-        draw_change_card(ui, *scene.change);
+    if (ui.state().layers_open == 0 && !desk_.presenter().on && !window_.hidden_answer.hides()
+        && !window_.hidden_answer.covers_figures) {
+        if (scene.change != nullptr && ui.state().motion.has_outlines())
+            draw_change_card(ui, *scene.change);
+        else
+            draw_axis_card(ui, scene, axis_card_, window_.document.revision());
+    }
     if (hints_ && ui.state().layers_open == 0 && !desk_.lesson().open && !desk_.presenter().on)
         window_.settings.hints = draw_first_hint(ui, scene, window_.settings.hints);
     hints_ = hints_ && window_.settings.hints < kFirstHints;

@@ -6,6 +6,7 @@
 #include "app/ui/panels/glossary_card.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_panel.h"
+#include "app/ui/shell/axis_card.h"
 #include "app/ui/shell/decider.h"
 #include "app/ui/shell/dialogs.h"
 #include "app/ui/shell/files.h"
@@ -108,6 +109,7 @@ class Shell {
     Window window_;
     Settings saved_settings_;
     GlossaryState glossary_state_;
+    AxisCardState axis_card_;
     std::vector<Command> commands_;
     LessonDesk desk_;
     Sheets sheets_;
