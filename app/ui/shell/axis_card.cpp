@@ -1,7 +1,9 @@
 #include "app/ui/shell/axis_card.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/panels/export_sheet.h"
 #include "app/ui/scene/colors.h"
+#include "core/interop/flags.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/teach/axis_sentences.h"
@@ -16,7 +18,7 @@ namespace {
 
 constexpr std::array kAxes{Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
 constexpr double kRests_s = 0.4;  // the mouse rests so long on a name before its card opens
-constexpr float kWide = 400, kPad = 14, kLine = 20, kPicture = 84;
+constexpr float kWide = 460, kPad = 14, kLine = 20, kPicture = 84;
 
 std::string name_area(Axis axis) {
     return "layout." + std::string(name_of(axis)) + ".toggle";
@@ -147,6 +149,14 @@ class AxisCard {
                                 : "click to switch on",
                             ui_.small());
         room.y += 17;
+        if (!scene_.flags) return room.y - top;
+        const std::string field = "/layout/" + std::string(name_of(axis_));
+        const std::string_view flag = interop::flag_of(*scene_.flags, field);
+        if (flag.empty()) return room.y - top;
+        const std::string target(target_words(static_cast<interop::Target>(*scene_.flags)));
+        if (!measure)
+            canvas_.text_in({room.x, room.y, room.w, 17}, target + ": " + std::string(flag), ui_.small());
+        room.y += 17;
         return room.y - top;
     }
     void put_head(Rect room) {
@@ -161,10 +171,15 @@ class AxisCard {
     void put_picture(Rect room) {
         const Loaf& loaf = (*state_.loaves)[static_cast<std::size_t>(row_->id)];
         draw_mini(canvas_, ui_.theme(), {room.x, room.y + 4, 150, room.h - 8}, loaf, color_, true);
-        canvas_.paragraph({room.x + 176, room.y + 12, room.w - 176, room.h},
-                          "The step of a small model, cut like this over two GPUs. Hatched: both have it "
-                          "whole.",
-                          ui_.small(), 17);
+        const bool copied = std::any_of(loaf.slices.begin(), loaf.slices.end(), [](const LoafSlice& slice) {
+            return std::any_of(slice.blocks.begin(), slice.blocks.end(),
+                               [](const LoafBlock& block) { return block.copies > 1; });
+        });
+        canvas_.paragraph(
+            {room.x + 176, room.y + 12, room.w - 176, room.h},
+            std::string("The step of a small model") + (row_->id == MapRowId::zero ? ", with ZeRO-3," : ",")
+                + " cut like this over two GPUs." + (copied ? " Hatched: both have it whole." : ""),
+            ui_.small(), 17);
     }
     void put_section(Rect& room, std::string_view words, bool measure) {
         if (!measure) {
@@ -178,7 +193,7 @@ class AxisCard {
         const Theme& theme = ui_.theme();
         if (t.now) canvas_.rect(room.inset(-4, 0), theme.raised, 4);
         const TextStyle style = ui_.style(12, Tone::text, t.now ? Face::semibold : Face::regular);
-        canvas_.text_in(room.cut_left(96), std::string(name_of(axis_)) + " " + thousands(t.factor), style);
+        canvas_.text_in(room.cut_left(104), std::string(name_of(axis_)) + " " + thousands(t.factor), style);
         if (t.memory && t.step_s) {
             Rect bar = room.cut_left(70).inset(0, 6);
             canvas_.rect(bar, theme.hairline, 2);
