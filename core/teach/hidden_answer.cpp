@@ -158,11 +158,14 @@ std::vector<std::string> words_of_query(std::string_view query) {
     return out;
 }
 
+// A sentence that says where a group lies is hidden whole; elsewhere the names of wires are.
 void hide_wires(HiddenAnswer& hidden, const Plan& plan) {
-    for (const Tier& t : plan.cluster.tiers) hidden.lines.push_back(t.name);
+    for (const Tier& t : plan.cluster.tiers) hidden.phrases.push_back(t.name);
     for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)
-        hidden.lines.emplace_back(tier_name(plan.cluster, static_cast<int>(i)));
-    for (const std::string_view word : {"inside", "across", "spine", "rail", "leave the node", "in the node"})
+        hidden.phrases.emplace_back(tier_name(plan.cluster, static_cast<int>(i)));
+    for (const std::string_view word : {"spine", "rail"}) hidden.phrases.emplace_back(word);
+    for (const std::string_view word : {"inside", "across", "cross", "crosses", "stay", "stays",
+                                        "node to node", "pod to pod", "leave the node", "in the node"})
         hidden.lines.emplace_back(word);
 }
 
@@ -181,7 +184,9 @@ void hide_talk(HiddenAnswer& hidden) {
         hidden.phrases.emplace_back(words_of(c));
     hide_column(hidden, "says");
     for (const std::string_view word : {"send", "receive", "sends", "P2P"}) hidden.phrases.emplace_back(word);
-    for (const std::string_view word : {"summand", "adds", "sum"}) hidden.lines.emplace_back(word);
+    for (const std::string_view word : {"AR", "AG", "RS", "A2A"}) hidden.phrases.emplace_back(word);  // a box
+    for (const std::string_view word : {"summand", "adds", "sum", "has all of it"})
+        hidden.lines.emplace_back(word);
 }
 
 void hide_choice(HiddenAnswer& hidden, const std::vector<std::string>& q, const Solution& solution,
@@ -335,9 +340,12 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
     const auto of_traffic = [](const LessonQuestion::Option& o) {
         return words_of_query(o.value).front() == "bytes";
     };
-    if (by_option && step.scene.view != "comm"
-        && std::all_of(question.options.begin(), question.options.end(), of_traffic))
-        hidden.covers_view = "comm";
+    if (by_option && std::all_of(question.options.begin(), question.options.end(), of_traffic)) {
+        if (step.scene.view != "comm") hidden.covers_view = "comm";
+        for (const AxisTraffic& t : evaluation.comm.by_axis)
+            for (const double time_s : {t.time_s, t.exposed_s})
+                if (time_s > 0) hidden.others.push_back({time_s, 0, "s"});
+    }
     // A rank is clicked in a mesh without colours; a change is asked of a number that the page may show.
     if (by_option || question.kind == QuestionKind::ranks || question.kind == QuestionKind::curve
         || question.rule == QuestionRule::change)

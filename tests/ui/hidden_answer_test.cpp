@@ -308,3 +308,20 @@ TEST_CASE("in a layer the counters of messages are hidden, names of ranks are no
     REQUIRE(d.click("lesson.reveal"));
     CHECK(says_just(d, "0 of 4"));
 }
+
+TEST_CASE("a question for a wire hides its names, and whole sentences only where they say who stays on it") {
+    const Plan plan = Driver("mesh-8").plan();
+    Evaluation e;
+    evaluate(plan, e);
+    LessonStep step;
+    step.question.emplace();
+    step.question->kind = QuestionKind::choose;
+    step.question->query = "tier_of tp";
+    Solution solution;
+    solution.answer.text = "NVLink";
+    const HiddenAnswer hidden = hidden_answer_of(step, solution, plan, e);
+    CHECK(hidden.words("Llama 3 8B, 8 H100, NVLink to 4") == "Llama 3 8B, 8 H100, ? to 4");
+    CHECK(hidden.words("tp 2 NVLink") == "tp 2 ?");
+    CHECK(hidden.words("4 groups of 2, all inside NVLink") == "?");
+    CHECK(hidden.words("tp and dp_shard stay inside NVLink, dp_replicate crosses InfiniBand.") == "?");
+}
