@@ -6,6 +6,7 @@
 #include "app/tables/review.h"
 #include "app/tables/step.h"
 #include "core/memory/savings.h"
+#include "core/mesh/failure.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
 #include "core/step/cost.h"
@@ -112,6 +113,7 @@ Json json_of_memory(const Plan& plan, const Evaluation& e) {
              {"peak", whole(e.memory.peak())}};
     put_fit(out, fit_of(e.memory));
     if (!e.valid) return out;
+    if (!e.memory.stage.empty()) out["room_for_buffers"] = whole(room_for_buffers(e.memory));
     std::vector<double> in_flight;
     for (const StageMemory& s : e.memory.stage) in_flight.push_back(s.in_flight);
     out["headroom"] = json_rows(headroom_table(e.memory));
@@ -121,8 +123,10 @@ Json json_of_memory(const Plan& plan, const Evaluation& e) {
 
 Json json_of_comm(const Plan& plan, const Evaluation& e) {
     Json operations = json_rows(comm_table(plan, e));
-    for (std::size_t i = 0; i < operations.size(); ++i)
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        operations[i]["collective"] = name_of(e.comm.operations[i].collective);
         operations[i]["elsewhere"] = e.comm.operations[i].on_other_stage;
+    }
     Json by_axis = Json::object();
     for (const GroupKind kind : all_of<GroupKind>())
         if (const AxisTraffic& t = e.comm.by_axis[kind]; t.count > 0)
@@ -156,6 +160,43 @@ Json json_of_timeline(const Timeline& t, bool ops) {
             {"devices", std::move(devices)}};
 }
 
+Json json_of_failure(const Plan& plan, const Evaluation& e) {
+    const Failure f = lose_node(plan, e.mesh, 0);
+    if (f.axes.empty()) return nullptr;
+    return {{"node", 0},
+            {"lost", f.lost},
+            {"waiting", f.waiting},
+            {"replicas_hit", f.replicas_hit},
+            {"replicas", f.replicas},
+            {"state_survives", f.state_survives},
+            {"axes", json_rows(failure_table(f))}};
+}
+
+namespace {
+
+Json json_of_band(double x, double error) {
+    const Band band = band_of(x, error);
+    return {{"low", band.low}, {"high", band.high}};
+}
+
+// Returns the ranges that belong to `error`, under the names of their figures.
+Json json_of_ranges(const Evaluation& e) {
+    const Step& s = *e.step;
+    const std::pair<const char*, double> figures[] = {
+        {"time_s", s.time_s},
+        {"tokens_per_s", s.tokens_per_s},
+        {"mfu", s.mfu},
+        {"mfu_causal", mfu_causal(s)},
+        {"hfu", s.hfu},
+        {"tflops_per_gpu", s.tflops_per_gpu},
+        {"gpu_hours_per_billion", gpu_hours_of_billion(e.mesh.world, s.tokens_per_s)}};
+    Json out = Json::object();
+    for (const auto& [key, x] : figures) out[key] = json_of_band(x, s.error);
+    return out;
+}
+
+}  // namespace
+
 Json json_of_step(const Evaluation& e) {
     if (!e.step) return nullptr;
     const Step& s = *e.step;
@@ -187,6 +228,7 @@ Json json_of_step(const Evaluation& e) {
             {"gpu_hours_per_billion", gpu_hours_of_billion(e.mesh.world, s.tokens_per_s)},
             {"error", s.error},
             {"error_90", s.error_90},
+            {"ranges", json_of_ranges(e)},
             {"nearest_run", s.calibrated > 0 ? Json(nullptr) : Json(s.nearest_run)},
             {"measured_run_near", s.calibrated > 0 || s.nearest_run < kFarRun},
             {"calibrated_from", s.calibrated},
@@ -208,6 +250,9 @@ Json json_of_cost(const Plan& plan, const Evaluation& e) {
     put("checkpoint_every_s", c.checkpoint_every_s);
     put("goodput", c.goodput);
     put("days_with_failures", c.days_with_failures);
+    if (e.step)
+        for (const char* key : {"days", "gpu_hours", "cost", "energy_kwh"})
+            if (out.contains(key)) out["ranges"][key] = json_of_band(out[key].get<double>(), e.step->error);
     return out.empty() ? Json(nullptr) : out;
 }
 

@@ -31,6 +31,8 @@ void put_fit(Json& out, std::optional<MemoryFit> fit);
 [[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);
 [[nodiscard]] Json json_of_step(const Evaluation& e);
+// Says who waits when the first node is lost: null where no group has two ranks.
+[[nodiscard]] Json json_of_failure(const Plan& plan, const Evaluation& e);
 // Returns what the whole training takes: null where the plan gives no part of it.
 [[nodiscard]] Json json_of_cost(const Plan& plan, const Evaluation& e);
 [[nodiscard]] Json json_of_parameters(const std::string& name, const ParameterCounts& counts);

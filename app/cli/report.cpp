@@ -3,6 +3,7 @@
 #include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "app/tables/comm.h"
+#include "app/tables/review.h"
 #include "app/ui/review/report_pictures.h"
 #include "core/advice/advice.h"
 #include "core/explain/verdict.h"
@@ -46,6 +47,10 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     out["step"] = json_of_step(e);
     if (!e.valid)
         for (const char* part : {"groups", "memory", "comm", "timeline"}) void_figures(out[part]);
+    if (e.valid) {
+        out["failure"] = json_of_failure(plan, e);
+        out["explanations"] = json_rows(explanations_table(plan, e));
+    }
     if (Json cost = json_of_cost(plan, e); !cost.is_null()) out["cost"] = std::move(cost);
     return out;
 }

@@ -28,7 +28,7 @@ Table comm_table(const Plan& plan, const Evaluation& e) {
                  {"exposed", Shown::seconds, "exposed_s"},
                  {"hidden behind", Shown::words, "hidden_behind"}};
     for (const Operation& o : e.comm.operations)
-        t.rows.push_back({name_of(o.group), name_of(o.scope), words_of(o.what), name_of(o.collective),
+        t.rows.push_back({name_of(o.group), name_of(o.scope), words_of(o.what), words_of(o.collective),
                           o.group_size, tier_name(plan.cluster, o.tier), name_of(o.phase), o.per,
                           whole_cell(o.count_per_step), whole_cell(o.message_bytes),
                           whole_cell(o.sent_bytes_per_rank), o.time_s, o.exposed_s,
@@ -143,8 +143,8 @@ Table groups_table(const Plan& plan, const Evaluation& e, std::span<const GroupK
         row.push_back(g.sharing_node);
         std::string collectives;
         for (const Operation& op : e.comm.operations)
-            if (op.group == kind && collectives.find(name_of(op.collective)) == std::string::npos)
-                collectives += (collectives.empty() ? "" : " + ") + std::string(name_of(op.collective));
+            if (op.group == kind && collectives.find(words_of(op.collective)) == std::string::npos)
+                collectives += (collectives.empty() ? "" : " + ") + std::string(words_of(op.collective));
         row.push_back(std::move(collectives));
         row.emplace_back(meaning_of(kind, zero_in_force(plan)));
         t.rows.push_back(std::move(row));
@@ -204,7 +204,7 @@ Table waits_table(const Plan& plan, const Evaluation& e, const Blame& blame) {
     for (const SharedGroup& g : blame.groups)
         for (const int i : g.operations) {
             const Operation& o = e.comm.operations[static_cast<std::size_t>(i)];
-            t.rows.push_back({name_of(o.group), name_of(o.collective), words_of(o.what), name_of(o.phase),
+            t.rows.push_back({name_of(o.group), words_of(o.collective), words_of(o.what), name_of(o.phase),
                               o.per, tier_name(plan.cluster, g.tier)});
         }
     return t;

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace pentamesh {
@@ -25,6 +26,13 @@ std::string texts(const std::vector<LayerTensor>& list, Notation notation, bool 
 std::string kept_text(const std::vector<KeptTensor>& list) {
     std::string out;
     for (const KeptTensor& k : list) out += (out.empty() ? "" : ", ") + k.name;
+    return out;
+}
+
+// Returns "all-gather", as in the tables of calls.
+std::string step_words(LayerOp op) {
+    std::string out(name_of(op));
+    std::replace(out.begin(), out.end(), '_', '-');
     return out;
 }
 
@@ -52,10 +60,10 @@ Table layer_table(const LayerList& list, Notation notation, bool dp) {
                  {"stash", Shown::memory, "stash_bytes"}};
     for (const LayerStep& s : list.steps) {
         const bool speaks = is_collective(s.op);
-        t.rows.push_back({s.n, name_of(s.phase), name_of(s.op), words_of(s.what), s.recomputed ? "yes" : "",
-                          speaks ? name_of(s.group) : "", line_of(s, notation, dp), texts(s.in, notation, dp),
-                          texts(s.out, notation, dp), s.flops, whole_cell(s.bytes_moved),
-                          speaks ? whole_cell(s.message_bytes) : Cell(),
+        t.rows.push_back({s.n, name_of(s.phase), step_words(s.op), words_of(s.what),
+                          s.recomputed ? "yes" : "", speaks ? name_of(s.group) : "", line_of(s, notation, dp),
+                          texts(s.in, notation, dp), texts(s.out, notation, dp), s.flops,
+                          whole_cell(s.bytes_moved), speaks ? whole_cell(s.message_bytes) : Cell(),
                           speaks ? whole_cell(s.sent_bytes) : Cell(), speaks ? Cell(s.calls) : Cell(),
                           s.time_s, kept_text(s.kept), kept_text(s.freed), whole_cell(s.stash_bytes)});
     }
@@ -83,7 +91,7 @@ Table layer_calls_table(const LayerList& list, const Comm& comm) {
                  {"the plan's bytes", Shown::traffic, "plan_sent_bytes"}};
     for (const LayerCallSum& c : list.totals.calls) {
         const PlanCalls plan = plan_calls(comm, list.type, c.group, collective_of(c.op));
-        t.rows.push_back({name_of(c.group), name_of(c.op), c.calls, whole_cell(c.sent_bytes),
+        t.rows.push_back({name_of(c.group), words_of(collective_of(c.op)), c.calls, whole_cell(c.sent_bytes),
                           plan.calls < 0 ? Cell() : Cell(plan.calls),
                           plan.calls < 0 ? Cell() : whole_cell(plan.sent_bytes)});
     }

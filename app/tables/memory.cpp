@@ -29,6 +29,11 @@ Table::Row category_cells(const StageMemory& s) {
             whole_cell(s.activations), whole_cell(s.buffers)};
 }
 
+double room_for_buffers(const Memory& m) {
+    const StageMemory& full = m.stage[static_cast<std::size_t>(m.peak_stage)];
+    return m.hbm - (full.total() - full.buffers);
+}
+
 Table memory_table(const Memory& memory) {
     Table t;
     t.columns = joined<Table::Column>(
@@ -121,7 +126,7 @@ Table strategies_table(const StrategyPrices& prices) {
         }
         std::string what;
         for (const StrategyTraffic& x : p.traffic)
-            what += (what.empty() ? "" : " + ") + std::string(name_of(x.collective));
+            what += (what.empty() ? "" : " + ") + std::string(words_of(x.collective));
         row(facts.name, facts.splits, p.fullest, p.sent_bytes, p.count, what);
     }
     return t;

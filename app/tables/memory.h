@@ -12,6 +12,8 @@ namespace pentamesh {
 [[nodiscard]] std::vector<Table::Column> category_columns(Shown shown);
 [[nodiscard]] Table::Row category_cells(const StageMemory& stage);
 [[nodiscard]] Table memory_table(const Memory& memory);
+// Returns what the fullest GPU leaves for the framework's buffers. Precondition: there are stages.
+[[nodiscard]] double room_for_buffers(const Memory& memory);
 // Returns a cell of a column "fits": "yes", "no" or the words of what may fit.
 [[nodiscard]] std::string_view fit_cell(MemoryFit fit);
 [[nodiscard]] Table savings_table(const std::vector<SavingStep>& steps);

@@ -173,7 +173,7 @@ Explanation explain_operation(const Plan& plan, const Evaluation&, const Operati
                     + ") · " + bytes(op.message_bytes);
     e.result = "= " + bytes(op.sent_bytes_per_rank) + " per GPU and step";
     e.source =
-        std::string(rule.steps) + "; " + std::string(name_of(op.collective)) + " over "
+        std::string(rule.steps) + "; " + std::string(words_of(op.collective)) + " over "
         + (static_cast<std::size_t>(op.tier) < plan.cluster.tiers.size() ? plan.cluster.tiers[op.tier].name
                                                                          : std::string("one GPU"));
     return e;

@@ -1430,6 +1430,56 @@ class Review(unittest.TestCase):
                 self.assertTrue(any(abs(float(digits) - k / unit[of]) <= half * 1.01 for k in known),
                                 (name, figure, of))
 
+    def test_the_ranges_the_room_of_buffers_the_loss_of_a_node_and_the_formulas_are_in_the_report(self):
+        sets = [x for s in ("training.tokens_total=1e12", "cluster.price_per_gpu_hour=2", "cluster.gpu_watts=900")
+                for x in ("--set", s)]
+        keys = {"step": "time_s", "tokens/s, whole cluster": "tokens_per_s", "MFU": "mfu", "MFU (causal)": "mfu_causal",
+                "HFU": "hfu", "model FLOPs per GPU": "tflops_per_gpu", "cost of 1e9 tokens": "gpu_hours_per_billion",
+                "the training, without a failure": "days", "GPU time": "gpu_hours", "cost": "cost", "energy": "energy_kwh"}
+        scale = {"%": 0.01, "ms": 1e-3}
+        for name in ("llama-3.1-405b-16k", "deepseek-v3-2048"):
+            with open(self.review(name, *sets, name="review.md"), encoding="utf-8") as f:
+                text = f.read()
+            report = run_json("report", name, *sets, "--json")[1]
+            ranges = report["step"]["ranges"] | report["cost"]["ranges"]
+            rows = dict(re.findall(r"^\| ([^|]*) \| [^|]* \| ([^|]* – [^|]*) \|$", text, re.M))
+            seen = {keys[row]: ends for row, ends in rows.items() if row in keys}
+            self.assertGreaterEqual(set(seen), set(keys.values()) - {"mfu_causal"}, name)
+            for key, ends in seen.items():
+                for end, written in zip(("low", "high"), ends.split(" – ")):
+                    digits, _, unit = written.replace(",", "").partition(" ")
+                    value = ranges[key][end] / scale.get(unit, 1)
+                    self.assertLessEqual(abs(float(digits) / value - 1), 0.005, (name, key, end, written))
+            room = re.search(r"buffers stay under ([0-9.]+) GiB", text)
+            self.assertEqual(room is None, name != "llama-3.1-405b-16k")
+            if room:
+                self.assertAlmostEqual(report["memory"]["room_for_buffers"] / 2**30, float(room.group(1)), delta=0.005)
+            told = [[c.strip() for c in line.strip("|").replace("−", "-").split(" | ")]
+                    for line in text.splitlines() if " | = " in line]
+            self.assertGreater(len(told), 20)
+            for row in told:
+                self.assertIn(row, [list(x.values()) for x in report["explanations"]])
+            self.assertNotRegex(text, r"all_(gather|reduce|to_all)|reduce_scatter")
+            pages = " ".join(self.text_of(self.review(name, "--paper", "a4", "--pages", "placement")).split())
+            self.assertIn(f"no step ends: {report['failure']['waiting']:,} other GPUs wait", pages)
+            for axis in report["failure"]["axes"]:
+                self.assertIn(f"{axis['waiting']:,}", pages)
+        impossible = run_json("report", "mesh-8", "--set", "layout.tp=3", "--json")[1]
+        self.assertFalse(impossible["valid"])
+        self.assertNotIn("failure", impossible)
+        self.assertNotIn("explanations", impossible)
+
+    def test_collectives_are_written_one_way_for_people_and_keep_their_names_in_json(self):
+        operations = run_json("report", "deepseek-v3-2048", "--json")[1]["comm"]["operations"]
+        names = {o["collective"] for o in operations}
+        self.assertGreaterEqual(names, {"all_gather", "reduce_scatter", "all_to_all", "send_recv"})
+        for args in (["comm"], ["report"], ["report", "--markdown"], ["layer"], ["blame"]):
+            more = ["0"] if args == ["blame"] else []
+            text = run(args[0], "deepseek-v3-2048", *more, *args[1:])[1]
+            lines = [line for line in text.splitlines() if "(" not in line or args[0] != "layer"]  # a call is code
+            self.assertNotRegex("\n".join(lines), r"all_(gather|reduce|to_all)|reduce_scatter", args)
+            self.assertIn("all-to-all", text, args)
+
     def test_a_plan_that_may_fit_and_changes_that_do_are_said_in_the_same_words(self):
         memory = run_json("memory", "llama-3-8b-fsdp", "--json")[1]
         stage = memory["stages"][0]

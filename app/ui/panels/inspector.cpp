@@ -66,7 +66,7 @@ void operation_block(Ui& ui, Rect& room, const Scene& scene) {
     const Operation& op = ops[i];
     put_head(ui, room, 6, "COLLECTIVE", axis_label(op.group));
     field(ui, room, "what", std::string(words_of(op.what)));
-    field(ui, room, "kind", std::string(name_of(op.collective)) + " over " + thousands(op.group_size));
+    field(ui, room, "kind", std::string(words_of(op.collective)) + " over " + thousands(op.group_size));
     field(ui, room, "when", std::string(name_of(op.phase)) + ", per " + std::string(op.per));
     field(ui, room, "link", tier_label(scene.plan.cluster, op.tier));
     field(ui, room, "buffer", traffic_text(op.message_bytes));

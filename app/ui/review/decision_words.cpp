@@ -1,6 +1,7 @@
 #include "app/ui/review/decision_words.h"
 
 #include "app/tables/compare.h"
+#include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/search/search_found.h"
 #include "core/explain/verdict.h"
@@ -19,12 +20,6 @@ constexpr double kWorthIt = 0.01;  // of the step: a smaller gain is no reason t
 
 double gain_of(const Reviewed& of, const SearchResult& r) {
     return 1 - r.step_s / of.evaluation.step->time_s;
-}
-
-// Returns what the fullest GPU leaves for the framework's buffers.
-double room_for_buffers(const Memory& m) {
-    const StageMemory& full = m.stage[static_cast<std::size_t>(m.peak_stage)];
-    return m.hbm - (full.total() - full.buffers);
 }
 
 // Plans that do the same work are compared by their step, others by the tokens of a second, and those of

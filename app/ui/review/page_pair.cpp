@@ -1,6 +1,7 @@
 // The page that decides between two plans: what to take and why, the way from A to B in parts of the step,
 // where each runs and whether it fits, and what each axis costs.
 #include "app/tables/compare.h"
+#include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/signs.h"
 #include "app/ui/review/decision_parts.h"
@@ -64,12 +65,12 @@ void draw_fit_of(ReviewSheet& sheet, Rect room, const Reviewed& of, double whole
     const float line = sheet.paper().line();
     sheet.label(room.cut_top(line), gib(m.peak()) + " of " + memory_text(m.hbm), style);
     draw_memory_bar(sheet, room.cut_top(std::min(kTile, room.h - line)), full, m.hbm, whole);
-    const double over = m.peak() - m.hbm, buffers = m.hbm - (full.total() - full.buffers);
+    const double over = m.peak() - m.hbm;
     style.face = Face::regular;
     sheet.label(room.cut_top(line),
                 fit == MemoryFit::yes  ? fit_words(of.evaluation) + ", " + memory_text(-over) + " free"
                 : fit == MemoryFit::no ? "does not fit: " + memory_text(over) + " over"
-                                       : "fits if buffers stay under " + memory_text(buffers),
+                                       : "fits if buffers stay under " + memory_text(room_for_buffers(m)),
                 style);
 }
 
