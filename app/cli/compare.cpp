@@ -83,7 +83,7 @@ Document comparison_document(const PlanComparison& c, const std::vector<Evaluati
                               + (c.fit[i] ? "; it " + std::string(name_of(*c.fit[i])) + "." : ""));
     Section fields{"What differs", {}, fields_table(c)};
     if (c.fields.empty()) fields.lines.emplace_back("Nothing.");
-    Section why{"Why: the parts of the step", {}, why_table(c)};
+    Section why{"Why: the parts of the step", {}, brief_why_table(c)};
     if (c.why.empty()) why.lines.emplace_back("—: not every plan has a step.");
     std::vector<Section> sections{
         std::move(names), std::move(fields), {"The figures", {}, worded_figures_table(c)}, std::move(why)};

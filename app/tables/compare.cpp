@@ -144,6 +144,32 @@ Table why_table(const PlanComparison& c) {
     return t;
 }
 
+Table brief_why_table(const PlanComparison& c) {
+    constexpr double kKnown = 1e-3;  // of A's step
+    Table t = why_table(c);
+    if (t.rows.empty()) return t;
+    const std::size_t n = c.plans.size(), because = 2 * n;
+    const double least_s = kKnown * t.rows.back()[1].number();
+    const auto step = t.rows.end() - 1;  // the last row is the whole
+    const auto small = std::stable_partition(t.rows.begin(), step, [&](const Table::Row& row) {
+        return std::any_of(row.begin() + static_cast<std::ptrdiff_t>(n) + 1,
+                           row.begin() + static_cast<std::ptrdiff_t>(because),
+                           [&](const Cell& delta) { return std::abs(delta.number()) >= least_s; });
+    });
+    if (step - small < 2) return t;
+    Table::Row together = *small;
+    std::string names = small->front().text();
+    for (auto row = small + 1; row != step; ++row) {
+        names += ", " + row->front().text();
+        for (std::size_t i = 1; i < because; ++i) together[i] = together[i].number() + (*row)[i].number();
+    }
+    together.front() = "other parts, together";
+    together[because] = names + ": each differs by less than " + percent_text(kKnown) + " of A's step";
+    *small = std::move(together);
+    t.rows.erase(small + 1, step);
+    return t;
+}
+
 Table path_table(const PlanComparison& c) {
     Table t;
     t.columns = {{"edit"},

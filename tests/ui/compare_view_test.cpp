@@ -1,4 +1,5 @@
 // Tests pinning a plan, and the view Compare: its figures are core/decide's own.
+#include "app/tables/compare.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/shell/picture.h"
@@ -11,6 +12,7 @@
 #include "tests/ui/press.h"
 
 #include <algorithm>
+#include <cmath>
 #include <doctest/doctest.h>
 #include <filesystem>
 
@@ -420,4 +422,23 @@ TEST_CASE("differences below the rounding of sums are none") {
     CHECK(difference(9.93, 9.93 + 2e-15) == 0);
     CHECK(difference(2.0, 1.0) == 1.0);
     CHECK(difference(0.0, 0.0) == 0);
+}
+
+TEST_CASE("to read, parts that differ by less than a thousandth of A's step are one row, and the sum stays") {
+    std::vector<Plan> plans(2, Driver("llama-3.1-405b-16k").plan());
+    plans[1].training.recompute = Recompute::full;
+    const std::vector<Evaluation> evaluations{evaluate(plans[0]), evaluate(plans[1])};
+    const PlanComparison c = compare(plans, evaluations);
+    const Table all = why_table(c), brief = brief_why_table(c);
+    REQUIRE(brief.rows.size() > 2);
+    CHECK(brief.rows.size() < all.rows.size());
+    CHECK(brief.rows.back() == all.rows.back());
+    CHECK((brief.rows.end() - 2)->front().text() == "other parts, together");
+    double sum = 0;
+    for (auto row = brief.rows.begin(); row != brief.rows.end() - 1; ++row) {
+        sum += (*row)[3].number();
+        if (row != brief.rows.end() - 2)
+            CHECK(std::abs((*row)[3].number()) >= 1e-3 * evaluations[0].step->time_s);
+    }
+    CHECK(sum == near(evaluations[1].step->time_s - evaluations[0].step->time_s));
 }

@@ -136,7 +136,7 @@ void write_comparison(MarkdownText& out, const ReviewContent& content) {
     out.table(worded_figures_table(c));
     out.head("What differs");
     out.table(fields_table(c));
-    out.folded("Why: the parts of the step", why_table(c));
+    out.folded("Why: the parts of the step", brief_why_table(c));
 }
 
 void write_decision(MarkdownText& out, const ReviewContent& content) {

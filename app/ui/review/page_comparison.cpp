@@ -106,7 +106,7 @@ namespace {
 // Returns the parts of the steps; a difference that is far below what is written of a step is 0.
 Table parts_of_steps(const PlanComparison& c) {
     constexpr double kNoise = 1e-6;  // of the step
-    Table t = why_table(c);
+    Table t = brief_why_table(c);
     const std::size_t n = c.plans.size();
     for (Table::Row& row : t.rows)
         for (std::size_t i = 1; i < n; ++i)
