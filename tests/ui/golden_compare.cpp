@@ -8,7 +8,7 @@
 namespace pentamesh::ui {
 namespace {
 
-constexpr int kTile = 16;
+constexpr int kComparedTile = 16;
 constexpr double kMostOfTile = 0.2;
 constexpr int kMostOfChannel = 48;  // of 255, at the edge of a letter
 
@@ -55,9 +55,10 @@ double different(const Image& a, const Image& b) {
 TileReport compare_tiles(const Image& a, const Image& b) {
     TileReport report;
     if (a.width != b.width || a.height != b.height) return {1, 1, 0, 0, 1};
-    for (int top = 0; top < a.height; top += kTile)
-        for (int left = 0; left < a.width; left += kTile) {
-            const int right = std::min(left + kTile, a.width), bottom = std::min(top + kTile, a.height);
+    for (int top = 0; top < a.height; top += kComparedTile)
+        for (int left = 0; left < a.width; left += kComparedTile) {
+            const int right = std::min(left + kComparedTile, a.width),
+                      bottom = std::min(top + kComparedTile, a.height);
             int bad = 0;
             for (int y = top; y < bottom; ++y)
                 for (int x = left; x < right; ++x)
@@ -67,7 +68,7 @@ TileReport compare_tiles(const Image& a, const Image& b) {
                                ? 1
                                : 0;
             // A tile cut off by the edge counts as a whole one: a line along the edge is no fifth of it.
-            const double share = bad / static_cast<double>(kTile * kTile);
+            const double share = bad / static_cast<double>(kComparedTile * kComparedTile);
             ++report.tiles;
             report.bad += share > kMostOfTile ? 1 : 0;
             if (share > report.worst) report.worst = share, report.worst_x = left, report.worst_y = top;

@@ -1,7 +1,6 @@
 // Tests typing, stepping and refusing in the plan panel, its popovers and the constants.
 #include "driver.h"
 
-#include "core/base/text.h"
 #include "core/plan/factors.h"
 #include "tests/near.h"
 
@@ -445,33 +444,4 @@ TEST_CASE("in a low window the modifiers begin above the fold, and the order sho
     CHECK_FALSE(d.shell.ui_state().rect_of("order.cp").has_value());
     Driver high("llama-3.1-405b-16k");
     CHECK(high.shell.ui_state().rect_of("order.cp").has_value());
-}
-
-TEST_CASE(
-    "the card of an axis opens where the mouse rests on its name, or by F1, with the plan's own figures") {
-    Driver d("mesh-8");  // tp 2, dp_shard 2, dp_replicate 2
-    const auto name = d.shell.ui_state().rect_of("layout.tp.toggle");
-    REQUIRE(name);
-    d.move(name->center());
-    CHECK_FALSE(window_says(d, "WHAT IT COSTS HERE"));
-    d.rest();
-    const std::string card = read_text(d);
-    INFO(card);
-    CHECK(card.find("WHAT IT COSTS HERE") != std::string::npos);
-    CHECK(card.find("4 groups of 2, all inside NVLink") != std::string::npos);
-    CHECK(card.find(" a step from each GPU, in ") != std::string::npos);
-    Evaluation tried;  // tp 4 takes the two copies of a shard: its memory stands in the card
-    evaluate(with_factor(d.plan(), Axis::tp, 4, true), tried);
-    REQUIRE(tried.valid);
-    CHECK(card.find(pentamesh::memory_text(tried.memory.peak())) != std::string::npos);
-    d.move({800, 450});
-    CHECK_FALSE(window_says(d, "WHAT IT COSTS HERE"));
-
-    d.move(d.shell.ui_state().rect_of("layout.pp.toggle")->center());
-    d.press({Key::f1});
-    CHECK(window_says(d, "WHAT IT COSTS HERE"));
-    CHECK(window_says(d, "off: "));
-    d.press({Key::escape});
-    d.move({800, 450});
-    CHECK_FALSE(window_says(d, "WHAT IT COSTS HERE"));
 }
