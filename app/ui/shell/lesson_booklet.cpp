@@ -99,8 +99,8 @@ class Booklet {
         sheet_.words(lesson_.summary);
         sheet_.gap();
         const float most = paper_.body;
-        const auto parts =
-            std::ranges::count_if(lesson_.steps, [](const auto& s) { return !s.part.empty(); });
+        const auto parts = std::count_if(lesson_.steps.begin(), lesson_.steps.end(),
+                                         [](const auto& s) { return !s.part.empty(); });
         while (paper_.body > kLeastBody && static_cast<float>(parts) * paper_.line() > sheet_.left())
             paper_.body -= 0.5f;
         for (const LessonStep& step : lesson_.steps)
