@@ -174,25 +174,13 @@ Json json_of_failure(const Plan& plan, const Evaluation& e) {
 
 namespace {
 
-Json json_of_band(double x, double error) {
-    const Band band = band_of(x, error);
-    return {{"low", band.low}, {"high", band.high}};
-}
-
-// Returns the ranges that belong to `error`, under the names of their figures.
-Json json_of_ranges(const Evaluation& e) {
-    const Step& s = *e.step;
-    const std::pair<const char*, double> figures[] = {
-        {"time_s", s.time_s},
-        {"tokens_per_s", s.tokens_per_s},
-        {"mfu", s.mfu},
-        {"mfu_causal", mfu_causal(s)},
-        {"hfu", s.hfu},
-        {"tflops_per_gpu", s.tflops_per_gpu},
-        {"gpu_hours_per_billion", gpu_hours_of_billion(e.mesh.world, s.tokens_per_s)}};
-    Json out = Json::object();
-    for (const auto& [key, x] : figures) out[key] = json_of_band(x, s.error);
-    return out;
+// Adds the ranges of the figures that `out` has under these keys; `error` is the step's.
+void put_ranges(Json& out, std::initializer_list<const char*> keys, double error) {
+    for (const char* key : keys) {
+        if (!out.contains(key)) continue;
+        const Band band = band_of(out[key].get<double>(), error);
+        out["ranges"][key] = {{"low", band.low}, {"high", band.high}};
+    }
 }
 
 }  // namespace
@@ -203,36 +191,40 @@ Json json_of_step(const Evaluation& e) {
     Json exposed = Json::object();
     for (const GroupKind kind : all_of<GroupKind>())
         if (e.comm.by_axis[kind].count > 0) exposed[key_of(kind)] = s.exposed_comm_s[kind];
-    return {{"time_s", s.time_s},
-            {"compute_s", s.compute_s},
-            {"ideal_s", s.ideal_s},
-            {"below_peak_s", s.compute_s - s.ideal_s},
-            {"below_peak",
-             {{"products_s", s.below.products},
-              {"attention_s", s.below.attention},
-              {"memory_s", s.below.moving},
-              {"starts_s", s.below.starts}}},
-            {"recompute_s", s.recompute_s},
-            {"bubble_s", s.bubble_s},
-            {"uneven_s", s.uneven_s},
-            {"exposed_comm_s", std::move(exposed)},
-            {"optimizer_s", s.optimizer_s},
-            {"straggler_s", s.straggler_s},
-            {"model_flops_per_gpu", s.model_flops_per_gpu},
-            {"tflops_per_gpu", s.tflops_per_gpu},
-            {"mfu", s.mfu},
-            {"mfu_causal", mfu_causal(s)},
-            {"hfu", s.hfu},
-            {"tokens_per_s", s.tokens_per_s},
-            {"tokens_per_step", whole(s.tokens_per_step)},
-            {"gpu_hours_per_billion", gpu_hours_of_billion(e.mesh.world, s.tokens_per_s)},
-            {"error", s.error},
-            {"error_90", s.error_90},
-            {"ranges", json_of_ranges(e)},
-            {"nearest_run", s.calibrated > 0 ? Json(nullptr) : Json(s.nearest_run)},
-            {"measured_run_near", s.calibrated > 0 || s.nearest_run < kFarRun},
-            {"calibrated_from", s.calibrated},
-            {"parts", json_rows(step_table(s))}};
+    Json out = {{"time_s", s.time_s},
+                {"compute_s", s.compute_s},
+                {"ideal_s", s.ideal_s},
+                {"below_peak_s", s.compute_s - s.ideal_s},
+                {"below_peak",
+                 {{"products_s", s.below.products},
+                  {"attention_s", s.below.attention},
+                  {"memory_s", s.below.moving},
+                  {"starts_s", s.below.starts}}},
+                {"recompute_s", s.recompute_s},
+                {"bubble_s", s.bubble_s},
+                {"uneven_s", s.uneven_s},
+                {"exposed_comm_s", std::move(exposed)},
+                {"optimizer_s", s.optimizer_s},
+                {"straggler_s", s.straggler_s},
+                {"model_flops_per_gpu", s.model_flops_per_gpu},
+                {"tflops_per_gpu", s.tflops_per_gpu},
+                {"mfu", s.mfu},
+                {"mfu_causal", mfu_causal(s)},
+                {"hfu", s.hfu},
+                {"tokens_per_s", s.tokens_per_s},
+                {"tokens_per_step", whole(s.tokens_per_step)},
+                {"gpu_hours_per_billion", gpu_hours_of_billion(e.mesh.world, s.tokens_per_s)},
+                {"error", s.error},
+                {"error_90", s.error_90},
+                {"nearest_run", s.calibrated > 0 ? Json(nullptr) : Json(s.nearest_run)},
+                {"measured_run_near", s.calibrated > 0 || s.nearest_run < kFarRun},
+                {"calibrated_from", s.calibrated},
+                {"parts", json_rows(step_table(s))}};
+    put_ranges(
+        out,
+        {"time_s", "tokens_per_s", "mfu", "mfu_causal", "hfu", "tflops_per_gpu", "gpu_hours_per_billion"},
+        s.error);
+    return out;
 }
 
 Json json_of_cost(const Plan& plan, const Evaluation& e) {
@@ -250,9 +242,7 @@ Json json_of_cost(const Plan& plan, const Evaluation& e) {
     put("checkpoint_every_s", c.checkpoint_every_s);
     put("goodput", c.goodput);
     put("days_with_failures", c.days_with_failures);
-    if (e.step)
-        for (const char* key : {"days", "gpu_hours", "cost", "energy_kwh"})
-            if (out.contains(key)) out["ranges"][key] = json_of_band(out[key].get<double>(), e.step->error);
+    if (e.step) put_ranges(out, {"days", "gpu_hours", "cost", "energy_kwh"}, e.step->error);
     return out.empty() ? Json(nullptr) : out;
 }
 

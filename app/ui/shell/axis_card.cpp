@@ -10,13 +10,11 @@
 #include "core/teach/captions.h"
 
 #include <algorithm>
-#include <array>
 
 namespace pentamesh::ui {
 
 namespace {
 
-constexpr std::array kAxes{Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp};
 constexpr double kRests_s = 0.4;  // the mouse rests so long on a name before its card opens
 constexpr float kWide = 460, kPad = 14, kLine = 20, kPicture = 84;
 
@@ -49,8 +47,8 @@ std::vector<AxisTry> tries_of(const Scene& scene, Axis axis) {
     if (axis == Axis::ep && !scene.plan.model.moe) return {};
     const std::vector<std::int64_t> legal = legal_factors(scene.plan, axis);
     std::vector<AxisTry> out;
-    const auto above = std::upper_bound(legal.begin(), legal.end(), now);
     const auto from = std::lower_bound(legal.begin(), legal.end(), now);
+    const auto above = std::upper_bound(from, legal.end(), now);
     if (from != legal.begin()) out.push_back(try_factor(scene, axis, *(from - 1), false));
     out.push_back(try_factor(scene, axis, now, true));
     for (auto i = above; i != legal.end() && i - above < 2; ++i)
@@ -213,7 +211,7 @@ class AxisCard {
 }  // namespace
 
 std::optional<Axis> axis_named(const UiState& state) {
-    for (const Axis axis : kAxes) {
+    for (const Axis axis : all_of<Axis>()) {
         const std::string area = name_area(axis);
         const auto at = state.rect_of(area);
         if (at && (at->contains(state.mouse) || (state.focus_visible && state.focus == id_of(area))))
