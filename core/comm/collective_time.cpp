@@ -14,7 +14,7 @@ double ring_pass(const Route& r, double buffer) {
     double time = 0, inside = 1;
     for (int i = 0; i < r.parts; ++i) {
         const RoutePart& p = r.part[i];
-        time += (p.ways - 1) * p.latency_s + (p.ways - 1) / p.ways * buffer / inside / p.bytes_per_s;
+        time += pass_time(p, buffer / inside);
         inside *= p.ways;
     }
     return time;
@@ -26,7 +26,7 @@ double all_reduce(const Route& r, double buffer) {
     for (int i = 0; i < r.parts; ++i) {
         const RoutePart& p = r.part[i];
         const double share = buffer / inside;
-        const double rings = 2 * ((p.ways - 1) * p.latency_s + (p.ways - 1) / p.ways * share / p.bytes_per_s);
+        const double rings = 2 * pass_time(p, share);
         const bool switched = p.in_network_reduction && p.ways > 1;
         time += switched ? std::min(rings, 2 * p.latency_s + share / p.bytes_per_s) : rings;
         inside *= p.ways;
@@ -42,7 +42,9 @@ double all_to_all(const Route& r, const Efficiency& e, double buffer, double slo
         const double rate = p.link_bytes_per_s * all_to_all_share(e, i);
         const double reached = i == 0 && forwarded ? p.members : r.degree;
         const double bytes = (p.members - inside) / reached * buffer * (i == 0 ? 1 : slow_share);
-        time = std::max(time, bytes / rate);
+        time =
+            std::max(time, p.torus.count > 0 ? torus_exchange_s(p.torus, p.members / reached * buffer, rate)
+                                             : bytes / rate);
         if (p.members > inside) latency = std::max(latency, p.latency_s);
         inside = p.members;
     }
@@ -61,7 +63,9 @@ double send(const Route& r, double buffer) {
     for (int i = 0; i < r.parts; ++i) {
         const RoutePart& p = r.part[i];
         const double rate = p.bytes_per_s * (i > 0 ? nic_gain(r) : 1);
-        if (p.ways > 1) time = std::max(time, p.latency_s + buffer / rate);
+        if (p.ways <= 1) continue;
+        time = std::max(time, p.torus.count > 0 ? torus_send_s(p.torus, buffer, rate, p.latency_s)
+                                                : p.latency_s + buffer / rate);
     }
     return time;
 }
@@ -119,19 +123,28 @@ Route find_route(const Plan& plan, const Mesh& mesh, const GroupSummary& summary
         p.bytes_per_s = p.link_bytes_per_s * (i == 0 ? e.fast_link : e.slow_link);
         p.latency_s = t.latency_s;
         p.in_network_reduction = t.in_network_reduction;
+        if (i == 0) p.torus = torus_ways(t.torus, group.span());
         inside = p.members;
     }
     return r;
 }
 
+double pass_time(const RoutePart& p, double buffer) {
+    if (p.torus.count > 0) return torus_gather_s(p.torus, buffer, p.bytes_per_s, p.latency_s);
+    return (p.ways - 1) * p.latency_s + (p.ways - 1) / p.ways * buffer / p.bytes_per_s;
+}
+
 Route within(const Route& route, double inner) {
-    return refold(route, inner, [inner](double members) { return std::min(members, inner); });
+    Route r = refold(route, inner, [inner](double members) { return std::min(members, inner); });
+    r.part[0].torus = inner_ways(r.part[0].torus, inner);
+    return r;
 }
 
 Route beyond(const Route& route, double inner) {
     Route r = refold(route, route.degree / inner,
                      [inner](double members) { return std::max(members / inner, 1.0); });
     r.senders *= inner;
+    r.part[0].torus = outer_ways(r.part[0].torus, inner);
     return r;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/comm/comm.h"
 #include "core/mesh/mesh.h"
+#include "core/mesh/torus.h"
 #include "core/plan/plan.h"
 
 namespace pentamesh {
@@ -17,6 +18,7 @@ struct RoutePart {
     double link_bytes_per_s = 0;  // the same before that share
     double latency_s = 0;
     bool in_network_reduction = false;
+    TorusWays torus;  // of the first tier, where it is one
 };
 struct Route {
     double degree = 1;
@@ -54,6 +56,8 @@ class Routes {
 // that no kind names (the shards and the replicas of expert data parallelism).
 [[nodiscard]] Route within(const Route& route, double inner);
 [[nodiscard]] Route beyond(const Route& route, double inner);
+// Returns the seconds in which the part's ranks gather a buffer from each other, or scatter it back.
+[[nodiscard]] double pass_time(const RoutePart& part, double buffer);
 // Returns the slowest tier that the route crosses, as an index into cluster.tiers.
 [[nodiscard]] int slowest_tier(const Route& route);
 

@@ -18,9 +18,8 @@ std::vector<CollectivePhase> rings(const Route& r, Shape shape, double buffer) {
         if (p.ways > 1) {
             // If domains cut a group unevenly `ways` is their mean, and the longest ring is shown.
             const double ring = std::ceil(p.ways - 1e-9), even = (p.ways - 1) / (ring - 1);
-            const double chunk = even * buffer / inside / p.ways;
-            out.push_back({shape, i, std::llround(ring), std::llround(inside), std::llround(ring) - 1, chunk,
-                           even * p.latency_s + chunk / p.bytes_per_s});
+            out.push_back({shape, i, std::llround(ring), std::llround(inside), std::llround(ring) - 1,
+                           even * buffer / inside / p.ways, pass_time(p, buffer / inside) / (ring - 1)});
         }
         inside *= p.ways;
     }

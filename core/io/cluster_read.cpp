@@ -1,5 +1,6 @@
 #include "core/io/field_reader.h"
 #include "core/mesh/mesh.h"
+#include "core/mesh/torus.h"
 
 namespace pentamesh {
 namespace {
@@ -21,6 +22,11 @@ void read_tiers(const json& value, const DocumentPlace& place, Cluster& cluster)
                 .at("nics")
                 .fail("found " + std::to_string(tier.nics)
                       + ", but NICs lead from the first tier to the second: only the second says how many");
+        if (!tier.torus.empty() && (i != 0 || !torus_sizes(tier.torus)))
+            place.at(std::to_string(i))
+                .at("torus")
+                .fail("found \"" + tier.torus
+                      + "\", must be the sizes of the first tier's torus, two or three of them: \"16x16\"");
         if (tier.name.empty()) tier.name = name_of(tier.kind);
         cluster.tiers.push_back(std::move(tier));
     }
@@ -44,6 +50,12 @@ void settle_domains(Cluster& cluster, const DocumentPlace& place) {
         domain(last).fail("found " + std::to_string(outer.domain) + ", but the last tier spans all "
                           + std::to_string(cluster.gpus) + " GPUs: leave its domain out");
     outer.domain = 0;
+    const std::string& torus = cluster.tiers.front().torus;
+    if (torus.empty()) return;
+    if (const std::int64_t gpus = torus_sizes(torus)->gpus(); gpus != domain_of(cluster, 0))
+        place.at("tiers").at("0").at("torus").fail(
+            "found \"" + torus + "\", which joins " + std::to_string(gpus) + " GPUs, but the tier spans "
+            + std::to_string(domain_of(cluster, 0)) + ": state the torus of so many");
 }
 
 // A GPU of one's own is as efficient as the preset that `efficiency_of` names. Where neither that nor an

@@ -1,6 +1,7 @@
 #include "core/base/json_reader.h"
 #include "core/io/plan_document.h"
 #include "core/io/plan_json.h"
+#include "core/mesh/torus.h"
 #include "core/plan/field_list.h"
 
 #include <algorithm>
@@ -75,9 +76,11 @@ void set_in_plan(json& plan, const std::string& pointer, json value, const Prese
     }
     if (at->is_array())
         step_into(*at, tokens.back(), pointer, nullptr) = std::move(value);
-    else if (at->is_object())
+    else if (at->is_object()) {
+        if (tokens.back() == "torus" && value.is_string())  // a torus of another size spans as many GPUs
+            if (const auto torus = torus_sizes(value.get<std::string>())) (*at)["domain"] = torus->gpus();
         (*at)[tokens.back()] = std::move(value);
-    else
+    } else
         refuse(pointer, "there is nothing below " + shown_json(*at));
 }
 

@@ -35,7 +35,7 @@ template <>
 inline constexpr std::array<std::string_view, 4> kNames<LinearKind>{"gated_delta", "kimi_delta", "lightning",
                                                                     "short_conv"};
 template <>
-inline constexpr std::array<std::string_view, 4> kNames<LinkKind>{"nvlink", "pcie", "ib", "roce"};
+inline constexpr std::array<std::string_view, 5> kNames<LinkKind>{"nvlink", "pcie", "ib", "roce", "ici"};
 template <>
 inline constexpr std::array<std::string_view, 6> kNames<Axis>{"tp",       "cp",           "ep",
                                                               "dp_shard", "dp_replicate", "pp"};

@@ -145,7 +145,7 @@ struct Model {
 
 // ---- cluster ------------------------------------------------------------------------------------------
 
-enum class LinkKind : std::uint8_t { nvlink, pcie, ib, roce };
+enum class LinkKind : std::uint8_t { nvlink, pcie, ib, roce, ici };
 
 // Holds dense FLOP/s by type, without sparsity; 0 where the GPU has no such type.
 struct Flops {
@@ -219,6 +219,7 @@ struct Tier {
     double oversubscription = 1;  // traffic that crosses this tier gets bytes_per_s divided by this
     std::int64_t nics = 0;        // of one domain of the first tier, onto this tier; 0: one for each GPU
     bool in_network_reduction = false;  // switches add up on the way (SHARP): an all-reduce sends once
+    std::string torus{};  // "16x16": each GPU is joined to its neighbours; empty: any pair is (torus_sizes)
     bool operator==(const Tier&) const = default;
 };
 

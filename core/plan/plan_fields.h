@@ -93,6 +93,8 @@ void tier_fields(P& t, V& v) {
     v.integer("nics", t.nics, {0, kMostDegree}, Presence::sparse);
     words(v, "switches add up (SHARP)");
     v.flag("in_network_reduction", t.in_network_reduction, Presence::sparse);
+    words(v, "sizes of a torus", "any pair is joined");
+    v.any_text("torus", t.torus);
 }
 
 // Visits all but `order`, which has two spellings.

@@ -303,6 +303,8 @@ void draw_words(Ui& ui, Rect room, const Scene& scene, const Operation& op, cons
     line(traffic_text(p.chunk_bytes) + " from each rank over " + tier_label(scene.plan.cluster, p.tier) + ", "
              + time_text(p.step_s) + " a step",
          ui.small());
+    if (!scene.plan.cluster.tiers[static_cast<std::size_t>(p.tier)].torus.empty())
+        line("On a torus all links work at once: a step is shown as the mean of theirs.", ui.small());
     line((now.passed_s > 0 ? time_text(now.passed_s) : std::string("0")) + " of " + time_text(op.call_s),
          ui.small());
     if (ring_part(op, p, static_cast<std::size_t>(std::min(p.ranks, kMostShown))))
