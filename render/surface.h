@@ -112,6 +112,8 @@ class Window {
     void cancel_close();
     void wake();  // from any thread: the next wait returns at once
     [[nodiscard]] Image read() const;
+    void record_text(bool on);
+    [[nodiscard]] const std::vector<TextRun>& text_runs() const;  // of the last frame, in drawing order
     // Returns true if there is a screen that the window does not stand on.
     [[nodiscard]] bool has_second_screen() const;
     [[nodiscard]] void* native() const;  // GLFW's window, from which a second one is made

@@ -244,6 +244,14 @@ bool Window::has_second_screen() const {
     return screen_beside(impl_->window) != nullptr;
 }
 
+void Window::record_text(bool on) {
+    impl_->frame->record_text(on);
+}
+
+const std::vector<TextRun>& Window::text_runs() const {
+    return impl_->frame->text_runs();
+}
+
 Image Window::read() const {
     int width = 0, height = 0;
     glfwGetFramebufferSize(impl_->window, &width, &height);

@@ -136,6 +136,14 @@ void* Window::native() const {
 bool Window::has_second_screen() const {
     return false;
 }
+void Window::record_text(bool on) {
+    impl_->frame->record_text(on);
+}
+
+const std::vector<TextRun>& Window::text_runs() const {
+    return impl_->frame->text_runs();
+}
+
 Image Window::read() const {
     return {};  // nobody reads a page's window: pictures are drawn in another framebuffer
 }

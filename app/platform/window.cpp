@@ -2,6 +2,7 @@
 
 #include "app/platform/hand_over.h"
 #include "app/platform/native_dialog.h"
+#include "app/ui/kit/spoken.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
@@ -147,11 +148,30 @@ struct WindowRun::Impl {
     std::optional<ui::Shell> shell;
     std::unique_ptr<SecondWindow> second;  // the presenter has notes on it
     std::string title;
-    double drawn_s = 0;    // when the last frame began
+    std::function<void(const std::string&)> speak;
+    std::string spoken, message;  // what was said last
+    bool hears = false;           // the texts of frames are recorded
+    double drawn_s = 0;           // when the last frame began
     int settle = kSettle;  // frames after the last event until everything that it set off is on the screen
 
     Impl(const Presets& p, const WindowArgs& args)
-        : presets(p), fonts(find_fonts(args.data_folder)), window("Pentamesh", {1440, 900}, fonts) {}
+        : presets(p), fonts(find_fonts(args.data_folder)), window("Pentamesh", {1440, 900}, fonts),
+          speak(args.speak) {}
+
+    // Says what the keyboard reaches or changes there, and each message once.
+    void say_aloud() {
+        if (!speak) return;
+        ui::UiState& state = shell->ui_state();
+        if (std::exchange(hears, state.focus_visible) != state.focus_visible) {
+            window.record_text(state.focus_visible);
+            state.redraw_all = state.wants_frame = true;
+        }
+        const std::string words = ui::focused_words(state, window.text_runs());
+        if (!words.empty() && words != spoken) speak(spoken = words);
+        if (shell->message() == message) return;
+        message = shell->message();
+        if (!message.empty()) speak(message);
+    }
 
     [[nodiscard]] ui::Host host_of(const WindowArgs& args) {
         ui::Host host;
@@ -218,6 +238,7 @@ bool WindowRun::turn() {
     w.settle = w.settle > 0 ? w.settle - 1 : came || wait == 0 ? kSettle : 0;
     const WindowEvents events =
         w.window.frame(shell.scale(), [&](const FrameInfo& info) { shell.frame(info); });
+    w.say_aloud();
     if (tend_second(w.second, w.window, w.fonts, shell)) w.settle = kSettle;
     // Input that arrives while the last event's frames are still drawn needs frames of its own.
     if (events.had_input) w.settle = kSettle;

@@ -4,6 +4,7 @@
 #include "core/io/presets.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -18,6 +19,8 @@ struct WindowArgs {
     std::filesystem::path data_folder, config_folder, home;
     bool welcomes = true;      // welcomes a first-time user, where no file was asked to be opened
     std::string page_address;  // of a browser's page; empty: a desktop's window
+    // Hands words to a screen reader; empty: the window has none (Dear ImGui has no bridge to a desktop's).
+    std::function<void(const std::string&)> speak;
 };
 
 namespace ui {

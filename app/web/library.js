@@ -43,5 +43,6 @@ mergeInto(LibraryManager.library, {
     tell('');
   },
   page_failed: function (why) { tell(UTF8ToString(why)); },
+  page_speak: function (words) { document.getElementById('spoken').textContent = UTF8ToString(words); },
   page_keep: function () { keepFiles(); },
 });

@@ -193,6 +193,7 @@ int main() {
         args.data_folder = "/share/pentamesh";
         args.config_folder = config_folder();
         args.page_address = taken(page_address());
+        args.speak = [](const std::string& words) { page_speak(words.c_str()); };
         args.opened = start_file(taken(page_start()), args.data_folder);
         const std::string link = taken(page_hash());
         args.welcomes = link.size() <= 1;

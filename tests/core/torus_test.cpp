@@ -45,7 +45,7 @@ TEST_CASE("the sizes of a torus are read, anything else is not") {
         CHECK_FALSE(torus_sizes(text));
 }
 
-// How to Scale Your Model, Sharded Matrices: an all-gather takes V / (W N), where W is what the two
+// "How to Scale Your Model", Sharded Matrices: an all-gather takes V / (W N), where W is what the two
 // directions of one dimension carry and N counts the dimensions; an all-reduce twice that; an all-to-all of V
 // bytes in all over one ring V / (4 W). V / N comes with (n - 1) / n here, as a rank has its own piece.
 TEST_CASE("a group that goes around a torus uses both directions of each dimension") {

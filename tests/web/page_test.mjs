@@ -52,6 +52,16 @@ async function edits(page) {
   await page.key('z', { code: 'KeyZ', ctrl: true });
 }
 
+// What the keyboard reaches stands in a part of the page that a screen reader reads aloud.
+async function speaks(page) {
+  const said = new Set();
+  for (let i = 0; i < 6; ++i) {
+    await page.key('Tab');
+    said.add(await page.value('document.getElementById("spoken").textContent'));
+  }
+  t.check(said.size > 2, 'Tab is said aloud: ' + [...said].join(' | '));
+}
+
 // A field is clicked, typed into and left by Enter.
 async function types(page) {
   await page.press('layout.pp');
@@ -205,6 +215,7 @@ async function all(browser) {
   const page = await starts(browser);
   await views(page);
   await edits(page);
+  await speaks(page);
   await types(page);
   await pins(page);
   const linked = await links(browser, page);
