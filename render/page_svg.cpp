@@ -14,7 +14,8 @@ namespace pentamesh {
 namespace {
 
 constexpr const char* kTextStyle =
-    "<style>text{font-family:Inter,\"Helvetica Neue\",Arial,sans-serif;white-space:pre}"
+    "<style>text{font-family:Inter,\"Helvetica Neue\",Arial,sans-serif;white-space:pre;"
+    "font-variant-numeric:tabular-nums}"
     ".b{font-weight:600}.m{font-family:\"JetBrains Mono\",Menlo,Consolas,monospace}</style>\n";
 
 std::int64_t hundredths(float v) {
