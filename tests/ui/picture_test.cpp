@@ -1,13 +1,19 @@
 // Pictures are as high as their content, name what is left out, and have no bar and no switch.
 #include "app/ui/kit/format.h"
+#include "app/ui/shell/incoming.h"
 #include "app/ui/shell/picture.h"
+#include "app/ui/views/table.h"
 #include "core/base/error.h"
+#include "core/base/number.h"
 #include "core/evaluate.h"
+#include "render/page.h"
 #include "render/png.h"
 #include "tests/ui/driver.h"
 
 #include <algorithm>
 #include <array>
+#include <regex>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -53,6 +59,37 @@ TEST_CASE("a picture whose height is left open has every row of its table") {
     CHECK(p.says("updated parameters"));
     // Content that fits needs no more height.
     CHECK(picture_of("mesh-8", "tensors", {1600, 0}).image.height == 900);
+}
+
+TEST_CASE("each view is a page of SVG and of PDF that opens as its plan, with all text within its edges") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Plan plan = presets.plan("llama-3-70b-3d");
+    const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
+    const std::regex text(
+        R"re(<text x="(-?[0-9.]+)" y="(-?[0-9.]+)"[^>]*?(?: textLength="([0-9.]+)")?[^>]*>)re");
+    for (int i = 0; i < kViewCount; ++i) {
+        PictureRequest r;
+        r.view = std::string(view_of(static_cast<ViewId>(i)).name);
+        r.size = {1600, 900};
+        r.theme = ThemeId::light;
+        CAPTURE(r.view);
+        for (const char* ending : {"svg", "pdf"}) {
+            if (ending == std::string("pdf") && !pages_available()) continue;
+            const std::string file = make_picture(presets, plan, r, ending, fonts);
+            const Incoming in = read_incoming(file, r.view, presets);
+            CHECK(in.kind == IncomingKind::plan_inside);
+            CHECK(in.plan.layout == plan.layout);
+            if (ending == std::string("pdf")) continue;
+            std::size_t seen = 0;
+            for (std::sregex_iterator it(file.begin(), file.end(), text), end; it != end; ++it, ++seen) {
+                const auto number = [&](std::size_t k) { return parse_double((*it)[k].str()).value_or(0); };
+                CHECK(number(1) >= 0);
+                CHECK(number(1) + number(3) <= 1600.5);
+                CHECK(number(2) <= 900);
+            }
+            CHECK(seen > 20);
+        }
+    }
 }
 
 TEST_CASE("a picture of calls has a row for each axis, and closes calls of one size to have it") {
