@@ -66,9 +66,9 @@ std::string exposed_fact(const Plan& p, const Evaluation& e, GroupKind k) {
     if (t.count <= 0) return "nothing is sent";
     const GroupSummary& g = e.groups[k];
     const double hidden = t.time_s > 0 ? std::max(1 - t.exposed_s / t.time_s, 0.0) : 0;
-    return sentence(bytes_text(t.sent_bytes_per_rank), " a GPU in groups of ", g.degree, " over ",
-                    tier_name(p.cluster, g.slowest_tier), ", ", time_text(t.time_s), " of which ",
-                    percent_text(hidden), " hides");
+    return sentence(bytes_text(t.sent_bytes_per_rank, Zeros::kept), " a GPU in groups of ", g.degree,
+                    " over ", tier_name(p.cluster, g.slowest_tier), ", ", time_text(t.time_s), " of which ",
+                    percent_text(hidden, Zeros::kept), " hides");
 }
 
 // ZeRO and context parallelism rename the groups in which the same gradients and parameters move: they are

@@ -132,16 +132,17 @@ TEST_CASE("a figure of a report stands whole on its one page, for one stage and 
 }
 
 TEST_CASE("no type of a slide is smaller than 14 pt at 13.33 inches, and nothing stands beyond its edges") {
-    for (const char* name : {"mesh-8", "deepseek-v3-2048", "gpt-1t-a100"}) {
+    for (const char* name : {"mesh-8", "deepseek-v3-2048", "gpt-1t-a100", "llama-3.1-405b-16k"}) {
         CAPTURE(name);
         const std::vector<Plan> plans = plans_of({name});
         const std::string page = make_review(shipped(), plans, {}, ReviewForm::html, review_fonts())[0].bytes;
         const std::regex text(
-            R"re(<text x="([0-9.]+)" y="([0-9.]+)" font-size="([0-9.]+)"[^>]*?(?: textLength="([0-9.]+)")?[^>]*>)re");
+            R"re(<text x="(-?[0-9.]+)" y="(-?[0-9.]+)" font-size="([0-9.]+)"[^>]*?(?: textLength="([0-9.]+)")?[^>]*>)re");
         std::size_t seen = 0;
         for (std::sregex_iterator it(page.begin(), page.end(), text), end; it != end; ++it, ++seen) {
             const auto number = [&](std::size_t i) { return parse_double((*it)[i].str()).value_or(0); };
             CHECK(number(3) >= 14.0 / 72 * 96 - 0.01);
+            CHECK(number(1) >= 0);
             CHECK(number(1) + number(4) <= 1280);
             CHECK(number(2) <= 720);
         }
@@ -176,6 +177,21 @@ TEST_CASE("an impossible plan has a review that says so on each page, and no fig
     CHECK_FALSE(has(text, "Assumptions"));  // none bears on a figure of it
 }
 
+TEST_CASE("parts of bars have hatches and are named in a legend; no page says that there is nothing") {
+    ReviewRequest request;
+    request.pages = {ReviewPage::scale};
+    const Plan plan = shipped().plan("llama-3.1-405b-16k");
+    const std::string page =
+        make_review(shipped(), std::vector{plan}, request, ReviewForm::html, review_fonts())[0].bytes;
+    for (const char* part : {">compute<", ">tp<", ">cp<", ">dp_shard<", ">pp<", ">the bubble<"}) {
+        CAPTURE(part);
+        CHECK(has(page, part));
+    }
+    const std::string small = joined(text_of(plans_of({"mesh-8"})));
+    REQUIRE(assess(shipped().plan("mesh-8")).problems.empty());
+    CHECK_FALSE(has(small, "Problems and advice"));  // its slide had "None." and no more
+}
+
 TEST_CASE("a second plan is compared first: the way from A to B adds up, and each bar has its cause") {
     const std::vector<Plan> plans = plans_of({"llama-3.1-405b-8k", "llama-3.1-405b-16k"});
     ReviewRequest request;
@@ -186,7 +202,11 @@ TEST_CASE("a second plan is compared first: the way from A to B adds up, and eac
     // The comparison is the first page, and says first what does not fit.
     const std::vector<TextRun> whole = text_of(plans);
     const std::string first = flat(joined(whole));
-    CHECK(first.find("A does not fit. Take B: it fits with ") < first.find("from A to B"));
+    CHECK(first.find("A does not fit. Take B: it fits with ") < first.find("Why a step of B is shorter"));
+    // Which plan is which stands under the title; a step of twice the GPUs is not called faster.
+    CHECK(first.find("A: Llama 3.1 405B, 8,192 H100, 8K context") < first.find("Why a step of B"));
+    CHECK(has(first, "A has 8,192 GPUs, B 16,384"));
+    CHECK_FALSE(has(first, "Why B is faster"));
     double sum = 0;
     std::vector<Evaluation> e{assess(plans[0]), assess(plans[1])};
     for (const PartRow& r : why_steps_differ(plans, e)) sum += r.delta_s[1];
@@ -308,11 +328,22 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     const std::string text = joined(text_of({full}, request));
     CHECK(has(text, "Do not run it as it is. Run it with cp 2: it then fits"));
     CHECK(has(text, "published run: 43.5 %"));
+    CHECK(has(flat(text), "A published run has this plan: how does it fit?"));
     CHECK(has(text, "then " + time_text(tried.front().step_s, Zeros::kept)));
     CHECK(has(text, " GPU-hours for 1e9 tokens"));
+    // A layout that is faster and does not fit is listed with that reason.
+    Plan slow = shipped().plan("llama-3-70b-3d");
+    std::vector<SearchResult> any = best_of_each_edit(slow, {.headroom = -1e3});
+    const auto over = std::find_if(any.begin(), any.end(), [](const SearchResult& r) {
+        return r.choice.tp == 2 && !evaluate(r.plan).memory.fits();
+    });
+    REQUIRE(over != any.end());
+    const std::string refused = flat(joined(text_of({slow}, request)));
+    CHECK(has(refused, "tp 2: does not fit"));
+    CHECK(has(refused, time_text(over->step_s, Zeros::kept)));
     // Nothing is better by a hundredth where the program says so.
     const Plan good = shipped().plan("llama-3.1-405b-16k");
-    CHECK(has(flat(joined(text_of({good}, request))), "no single change that was tried gains 1 %."));
+    CHECK(has(flat(joined(text_of({good}, request))), "no single change that fits gains 1 %."));
     const double own = evaluate(good).step->time_s;
     for (const SearchResult& r : best_of_each_edit(good, {.headroom = 0})) CHECK(r.step_s > 0.99 * own);
     // A gain below the estimate's own range is said with a condition.

@@ -15,15 +15,13 @@ namespace pentamesh::ui {
 
 namespace {
 
+constexpr std::size_t kAllParts = 64;
+
 // Returns the parts of the step in its order, what is small joined as the last.
 std::vector<std::pair<std::string, StepSlice>> large_parts(const Step& step, std::size_t most) {
     std::vector<std::pair<std::string, StepSlice>> out;
     for (const StepSlice& s : joined(waterfall(step), is_below_peak, StepPart::products)) {
-        const bool below = s.part == StepPart::products;
-        out.emplace_back(s.part == StepPart::exposed ? axis_label(s.group)
-                         : below                     ? "below the peak"
-                                                     : std::string(name_of(s.part)),
-                         s);
+        out.emplace_back(part_name(s), s);
     }
     if (out.size() > most) {
         std::vector<double> times;
@@ -55,8 +53,10 @@ void draw_step_column(ReviewSheet& sheet, Rect room, const Step& step) {
             std::max(figure, c.text_width(time_text(s.time_s), sheet.plain()) + sheet.paper().body * 0.5f);
     }
     const float w = std::max(10.0f, room.w - label - figure);
+    // On a slide the rows keep step with those of the other columns.
+    const float high = sheet.paper().wide ? line : room.h / static_cast<float>(parts.size());
     for (const auto& [name, s] : parts) {
-        const Rect row = room.cut_top(line);
+        const Rect row = room.cut_top(high);
         sheet.label({row.x, row.y, label, row.h}, name, sheet.plain());
         const float x = row.x + label + static_cast<float>(s.from_s / step.time_s) * w;
         const float len = std::max(1.5f, static_cast<float>(s.time_s / step.time_s) * w);
@@ -135,8 +135,16 @@ bool draw_tried_column(ReviewSheet& sheet, Rect room, const ReviewContent& conte
     };
     const Evaluation& e = of.evaluation;
     row("this plan", e.step->time_s, e.memory.peak(), fit_of_plan(e) == MemoryFit::yes, false);
+    // Layouts that are faster and do not fit have the last rows.
+    constexpr std::size_t kUnfitBeside = 2;
+    const std::size_t unfit = std::min(content.unfit.size(), sheet.paper().wide ? kUnfitBeside : kAllParts);
+    Rect last = room.cut_bottom(std::min(room.h * 0.5f, line * static_cast<float>(unfit)));
     for (const SearchResult& r : content.tried)
         if (!row(change_words(of.plan, r.choice), r.step_s, r.memory_bytes, true, &r == proposed)) break;
+    room.h += last.h;
+    for (const SearchResult& r : content.unfit)
+        if (!row(change_words(of.plan, r.choice) + ": does not fit", r.step_s, r.memory_bytes, false, false))
+            break;
     if (content.tried.empty() && room.h >= line)
         sheet.label(room.cut_top(line), "no other fits", sheet.faint());
     return said == own.size();
@@ -191,6 +199,12 @@ bool draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& c
 
 }  // namespace
 
+std::string part_name(const StepSlice& s) {
+    return s.part == StepPart::exposed    ? axis_label(s.group)
+           : s.part == StepPart::products ? "below the peak"
+                                          : std::string(name_of(s.part));
+}
+
 void draw_open(ReviewSheet& sheet, const ReviewContent& content) {
     const float high = questions_height(sheet, sheet.width(), content);
     if (high > sheet.left()) return;
@@ -212,11 +226,12 @@ bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const Search
     const float line = sheet.paper().line(), apart = sheet.paper().body * 2.2f,
                 half = (sheet.width() - apart) / 2;
     const auto rows = [&](std::size_t n) { return line * static_cast<float>(n); };
-    draw_step_column(sheet, sheet.take(std::min(sheet.left(), rows(waterfall(step).size() + 1))), step);
+    const float course = std::min(sheet.left(), rows(large_parts(step, kAllParts).size() + 1));
+    draw_step_column(sheet, sheet.take_grown(course, 2.2f * course), step);
     sheet.gap();
     const AuthorWords& own = content.plans[0].review;
     const float tried_h =
-        rows(content.tried.size() + 3)
+        rows(content.tried.size() + content.unfit.size() + 3)
         + (own.alternatives.empty() ? 0
                                     : items_height(sheet, half, items_of(own.alternatives)) + 1.5f * line);
     Rect room = sheet.take(std::min(std::max(0.0f, sheet.left() - 2),

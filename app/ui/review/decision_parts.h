@@ -11,6 +11,8 @@ inline constexpr float kBetweenParts = 0.9f;  // in lines
 
 // Draws the reason below a title, with the sign of a plan's verdict in front of it; null: of no plan.
 void draw_verdict(ReviewSheet& sheet, const Evaluation* of, const std::string& reason);
+// Returns what a part of the step is called where norms and attention are joined.
+[[nodiscard]] std::string part_name(const StepSlice& slice);
 // Draws the strip of the mesh, and what each axis costs.
 void draw_where(ReviewSheet& sheet, const Reviewed& of);
 // Draws what is open with the plan that is taken, and room for a decision, where the page has room for it.

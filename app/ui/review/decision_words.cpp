@@ -4,6 +4,7 @@
 #include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/search/search_found.h"
+#include "core/decide/nearby.h"
 #include "core/explain/verdict.h"
 #include "core/plan/problem.h"
 #include "core/runs/measured.h"
@@ -161,6 +162,15 @@ std::string training_cost_words(const Reviewed& of) {
     return cost_words(of, whole).joined() + (whole ? "" : " for 1e9 tokens");
 }
 
+void ReviewContent::try_changes() {
+    constexpr double kAnyMemory = -1e3;  // the headroom that no layout goes below
+    tried = best_of_each_edit(plans[0], {.headroom = 0});
+    unfit = best_of_each_edit(plans[0], {.headroom = kAnyMemory});
+    std::erase_if(unfit,
+                  [&](const SearchResult& r) { return r.headroom >= 0 || gain_of(first(), r) < kWorthIt; });
+    judge_proposal();
+}
+
 void ReviewContent::judge_proposal() {
     const SearchResult* proposed = proposal_of(*this);
     proposal_nearly_full = proposed != nullptr && verdict_of(evaluate(proposed->plan)).nearly_full;
@@ -229,6 +239,10 @@ std::string refuted_words(const ReviewContent& content) {
 
 }  // namespace
 
+bool is_refuted(const ReviewContent& content) {
+    return !refuted_words(content).empty();
+}
+
 std::string decision_of(const ReviewContent& content, const SearchResult* proposed) {
     const std::string& own = content.plans[0].review.decision;
     if (!own.empty()) return own;
@@ -260,7 +274,7 @@ std::string decision_by_figures(const ReviewContent& content, const SearchResult
                    + (verdict_of(of.evaluation).nearly_full
                           ? ", with buffers under " + memory_text(room_for_buffers(of.evaluation.memory))
                           : "")
-                   + (content.tried.empty() ? "." : ": no single change that was tried gains 1 %.");
+                   + (content.tried.empty() ? "." : ": no single change that fits gains 1 %.");
         return fit == MemoryFit::no ? "Do not run it: it does not fit, and no single change makes it fit."
                                     : "Run it only if the framework keeps its buffers small.";
     }
@@ -358,6 +372,8 @@ std::vector<std::string> open_questions(const ReviewContent& content, std::size_
             out.push_back("Why does the run take " + time_text(*took_s) + " a step, beyond the range of "
                           + time_text(range.low) + " to " + time_text(range.high) + "?");
     }
+    if (plan == 0 && content.measured && fit_of_plan(e) == MemoryFit::no)
+        out.emplace_back("A published run has this plan: how does it fit?");
     const double room = room_for_buffers(e.memory);
     if (e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].most() > e.memory.hbm && room > 0)
         out.push_back("Do the framework's buffers stay under " + memory_text(room) + "?");

@@ -31,6 +31,8 @@ struct CostWords {
 [[nodiscard]] const SearchResult* proposal_of(const ReviewContent& content);
 // Returns the lines of a text that the author wrote, without the marks in front of them.
 [[nodiscard]] std::vector<std::string> items_of(std::string_view text);
+// Returns true if the run of the first plan refutes its estimate: no verdict stands on it then.
+[[nodiscard]] bool is_refuted(const ReviewContent& content);
 // Returns the author's decision, else the program's.
 [[nodiscard]] std::string decision_of(const ReviewContent& content, const SearchResult* proposed);
 [[nodiscard]] std::string reason_of(const ReviewContent& content, const SearchResult* proposed);

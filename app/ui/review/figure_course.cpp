@@ -91,7 +91,10 @@ void draw_course(ReviewSheet& sheet, Rect room, const Course& course) {
         TextStyle style = sheet.faint();
         style.color = sheet.theme().bad;
         const float w = c.text_width(course.limit_words, style) + 2;
-        sheet.label({std::min(x - w / 2, plot.right() - w), head.y, w, head.h}, course.limit_words, style);
+        // The head of the names stands at the left.
+        const float first = plot.x + c.text_width(course.heads[0], sheet.faint()) + sheet.paper().body;
+        const float at = std::clamp(x - w / 2, first, std::max(first, plot.right() - w));
+        sheet.label({at, head.y, w, head.h}, course.limit_words, style);
     }
     const float row_h = room.h / static_cast<float>(course.rows.size());
     double from = course.rows.front().to;

@@ -96,6 +96,9 @@ Table tried_table(const ReviewContent& content) {
     for (const SearchResult& r : content.tried)
         t.rows.push_back(
             {change_words(content.plans[0], r.choice), r.step_s, r.memory_bytes, name_of(MemoryFit::yes)});
+    for (const SearchResult& r : content.unfit)
+        t.rows.push_back(
+            {change_words(content.plans[0], r.choice), r.step_s, r.memory_bytes, name_of(MemoryFit::no)});
     return t;
 }
 
@@ -147,7 +150,7 @@ void write_decision(MarkdownText& out, const ReviewContent& content) {
         out.picture("mesh", "Where it runs, and what each axis costs",
                     [&](ReviewSheet& sheet) { draw_where(sheet, of); });
     out.head("What else was tried, one change each");
-    if (content.tried.empty())
+    if (content.tried.empty() && content.unfit.empty())
         out.words("No other layout within one change fits.");
     else
         out.table(tried_table(content));

@@ -48,6 +48,45 @@ void draw_name(ReviewSheet& sheet, Rect room, const ReviewContent& content, std:
     if (i > 0) write(change.empty() ? "as A" : change, sheet.faint());
 }
 
+void fill_on_paper(ReviewSheet& sheet, Rect bar, const StepSlice& s) {
+    if (s.part == StepPart::exposed)
+        fill_axis(sheet.canvas(), sheet.theme(), bar, s.group);
+    else
+        fill_part(sheet.canvas(), sheet.theme(), bar, s);
+}
+
+// Returns the parts that the bars have, each once, as the first plan has them.
+std::vector<StepSlice> parts_of_all(const ReviewContent& content) {
+    std::vector<StepSlice> out;
+    for (const Evaluation& e : content.evaluations) {
+        if (!e.step) continue;
+        for (const StepSlice& s : joined(waterfall(*e.step), is_below_peak, StepPart::products))
+            if (std::none_of(out.begin(), out.end(), [&](const StepSlice& known) {
+                    return known.part == s.part && (s.part != StepPart::exposed || known.group == s.group);
+                }))
+                out.push_back(s);
+    }
+    return out;
+}
+
+// Names the parts in as many lines as they need.
+void draw_parts_legend(ReviewSheet& sheet, const std::vector<StepSlice>& parts) {
+    const float line = sheet.paper().line(), mark = sheet.paper().body * 1.4f;
+    const TextStyle style{Face::regular, sheet.paper().small, sheet.theme().secondary, 0};
+    Rect row = sheet.take(line);
+    for (const StepSlice& s : parts) {
+        const std::string name = part_name(s);
+        const float w = mark + 6 + sheet.canvas().text_width(name, style) + 2;
+        if (w > row.w) row = sheet.take(line);
+        Rect item = row.cut_left(w);
+        row.cut_left(sheet.paper().small);
+        const Rect sample = item.cut_left(mark);
+        fill_on_paper(sheet, {sample.x, sample.y + line * 0.2f, mark, line * 0.6f}, s);
+        item.cut_left(6);
+        sheet.label(item, name, style);
+    }
+}
+
 void draw_step_bar(ReviewSheet& sheet, Rect room, const Step& step, double whole_s) {
     const float line = sheet.paper().line();
     Rect words = room.cut_top(line);
@@ -55,8 +94,8 @@ void draw_step_bar(ReviewSheet& sheet, Rect room, const Step& step, double whole
     Rect bar{room.x, room.y, static_cast<float>(step.time_s / whole_s) * room.w, line * 0.9f};
     for (const StepSlice& s : joined(waterfall(step), is_below_peak, StepPart::products)) {
         const auto x = [&](double t) { return bar.x + static_cast<float>(t / step.time_s) * bar.w; };
-        fill_part(sheet.canvas(), sheet.theme(),
-                  {x(s.from_s), bar.y, std::max(0.5f, x(s.from_s + s.time_s) - x(s.from_s)), bar.h}, s);
+        fill_on_paper(sheet,
+                      {x(s.from_s), bar.y, std::max(0.5f, x(s.from_s + s.time_s) - x(s.from_s)), bar.h}, s);
     }
 }
 
@@ -143,6 +182,7 @@ void candidate_figures(ReviewSheet& sheet, const ReviewContent& content) {
                                 e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].most()});
     }
     for (std::size_t i = 0; i < content.plans.size(); ++i) draw_candidate(sheet, content, i, scale);
+    draw_parts_legend(sheet, parts_of_all(content));
     if (full) sheet.words("* with the usual buffers, not with the largest that were measured", sheet.faint());
     sheet.gap();
 }

@@ -68,6 +68,11 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
             all.rows[i][1] = all.rows[i][1].text() + "*";
             elsewhere = true;
         }
+    // The axis has its degree in one column: the names of what is sent need the room.
+    for (Table::Row& row : all.rows)
+        row[0] = row[0].text() + " " + with_commas(static_cast<std::int64_t>(row[3].number())),
+        row.erase(row.begin() + 3);
+    all.columns.erase(all.columns.begin() + 3);
     const bool joined = join_alike(all, 1);
     sheet.head("Every collective", (joined ? sheet.paper().line() : 0) + sheet.table_start(all));
     if (joined)

@@ -58,16 +58,22 @@ void both_sides(ReviewSheet& sheet, float height, Draw&& draw) {
 // then draws nothing.
 bool fields_beside_figures(ReviewSheet& sheet, const PlanComparison& c) {
     const Table fields = shown_fields(c), figures = worded_figures_table(c);
-    const float half = (sheet.width() - sheet.paper().body * 2) / 2, line = sheet.paper().line() * 1.4f;
-    const float high = line
-                       + std::max(sheet.table_in({0, 0, half, 0}, fields, false),
-                                  sheet.table_in({0, 0, half, 0}, figures, false));
+    const float apart = sheet.paper().body * 2, line = sheet.paper().line() * 1.4f;
+    const auto tall = [&](const Table& t, float w) { return sheet.table_in({0, 0, w, 0}, t, false); };
+    // Fields that need no more give their room to the figures.
+    const float half = (sheet.width() - apart) / 2, narrow = sheet.width() * 0.32f;
+    const float left = tall(fields, narrow) <= tall(fields, half) ? narrow : half;
+    const float right = sheet.width() - apart - left;
+    const float high = line + std::max(tall(fields, left), tall(figures, right));
     if (c.fields.empty() || high > sheet.left()) return false;
-    both_sides(sheet, high, [&](Rect r, std::size_t i) {
-        sheet.label(r.cut_top(line), i == 0 ? "What differs" : "The figures",
-                    {Face::semibold, sheet.paper().head, sheet.theme().text, 0});
-        sheet.table_in(r, i == 0 ? fields : figures);
-    });
+    Rect row = sheet.take(high);
+    const auto draw = [&](Rect r, const char* name, const Table& t) {
+        sheet.label(r.cut_top(line), name, {Face::semibold, sheet.paper().head, sheet.theme().text, 0});
+        sheet.table_in(r, t);
+    };
+    draw(row.cut_left(left), "What differs", fields);
+    row.cut_left(apart);
+    draw(row, "The figures", figures);
     sheet.gap();
     return true;
 }

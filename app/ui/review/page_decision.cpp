@@ -157,7 +157,8 @@ void draw_cards(ReviewSheet& sheet, const ReviewContent& content, const SearchRe
 bool decision_page(ReviewSheet& sheet, const ReviewContent& content) {
     const SearchResult* proposed = proposal_of(content);
     sheet.begin(decision_of(content, proposed));
-    draw_verdict(sheet, &content.evaluations[0], reason_of(content, proposed));
+    draw_verdict(sheet, is_refuted(content) ? nullptr : &content.evaluations[0],
+                 reason_of(content, proposed));
     draw_cards(sheet, content, proposed);
     draw_where(sheet, content.first());
     return draw_columns(sheet, content, proposed);

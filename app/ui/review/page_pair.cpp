@@ -164,7 +164,10 @@ float draw_costs_of_both(ReviewSheet& sheet, const ReviewContent& content, bool 
 }  // namespace
 
 void pair_page(ReviewSheet& sheet, const ReviewContent& content) {
-    sheet.begin(decision_of(content, nullptr));
+    std::string plans;
+    for (std::size_t i = 0; i < 2; ++i)
+        plans += (i == 0 ? "" : "   ·   ") + plan_letter(i) + ": " + full_title(*content.comparison, i);
+    sheet.begin(decision_of(content, nullptr), plans);
     const auto taken = better_of(content);
     draw_verdict(sheet, taken ? &content.evaluations[*taken] : nullptr, reason_of(content, nullptr));
     pair_figures(sheet, content);
@@ -179,12 +182,20 @@ void pair_figures(ReviewSheet& sheet, const ReviewContent& content) {
     Rect chart = sheet.take(std::clamp(sheet.left() - below, least, most));
     Rect head = chart.cut_top(line);
     const double by = b.step->time_s - a.step->time_s;
-    const std::string title = by < 0   ? "Why B is faster"
-                              : by > 0 ? "Why B is slower"
+    const bool same_gpus = a.mesh.world == b.mesh.world,
+               same_tokens = a.step->tokens_per_step == b.step->tokens_per_step,
+               same = same_gpus && same_tokens;
+    const std::string title = by < 0   ? same ? "Why B is faster" : "Why a step of B is shorter"
+                              : by > 0 ? same ? "Why B is slower" : "Why a step of B is longer"
                                        : "The step of A and of B";
+    const std::string differ =
+        !same_gpus     ? "A has " + with_commas(a.mesh.world) + " GPUs, B " + with_commas(b.mesh.world)
+        : !same_tokens ? "A trains " + count_text(a.step->tokens_per_step) + " tokens in one, B "
+                             + count_text(b.step->tokens_per_step)
+                       : "time of a step, from A to B";
     sheet.label(head.cut_left(sheet.canvas().text_width(title, sheet.strong()) + sheet.paper().body), title,
                 sheet.strong());
-    sheet.label(head, "time of a step, from A to B", sheet.faint());
+    sheet.label(head, differ, sheet.faint());
     draw_way_figure(sheet, chart, *content.comparison, a.step->time_s, b.step->time_s);
     sheet.gap(0.3f);
     draw_both(sheet, content);

@@ -16,7 +16,7 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.words(words.held, sheet.faint());
     sheet.gap(0.3f);
     const float line = sheet.paper().line();
-    const ScaleInk ink{sheet.canvas(), sheet.theme(), sheet.paper().small, sheet.paper().body};
+    const ScaleInk ink{sheet.canvas(), sheet.theme(), sheet.paper().small, sheet.paper().body, true};
     if (s.points.size() > 1) {
         sheet.need(line * 12);
         draw_scale_plot(ink, sheet.take(std::min(sheet.left(), line * 20)), plan, s);
@@ -34,9 +34,10 @@ void scale_page(ReviewSheet& sheet, const ReviewContent& content) {
     draw_scale_memory(ink, sheet.take_grown(line * 6, line * 14), plan, s);
     if (picture.others.empty()) return;
     const float height = scale_bars_height(ink);
-    sheet.head("The same question asked of other numbers of the plan", height + 2 * line);
+    sheet.head("The same question asked of other numbers of the plan", height + 3 * line);
     sheet.words("Seconds for the tokens of a step; below each value the memory of the fullest GPU, in GiB.",
                 sheet.faint());
+    draw_scale_legend(ink, sheet.take(line), picture.others);
     sheet.gap(0.3f);
     draw_scale_bars(ink, sheet.take_grown(height, 1.6f * height), plan, picture.others);
 }

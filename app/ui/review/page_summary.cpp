@@ -185,6 +185,8 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.gap();
     }
     if (!of.evaluation.valid && !content.comparison) return;  // they are on the first page
+    // That there are none is no page of its own.
+    if (of.evaluation.problems.empty() && sheet.left() < sheet.paper().line() * 3) return;
     const std::string first = of.evaluation.problems.empty() ? "" : problem_words(of.evaluation.problems[0]);
     sheet.head("Problems and advice", sheet.words_height(first, sheet.width() - sheet.paper().body * 1.2f));
     draw_problem_list(sheet, of.evaluation);

@@ -36,10 +36,13 @@ struct ReviewContent {
     std::size_t runs = 0;                    // published ones
     std::optional<PlanComparison> comparison;
     std::vector<SearchResult> tried{};      // one change each, of a valid plan's summary
+    std::vector<SearchResult> unfit{};      // likewise: faster than the plan, but they do not fit
     std::optional<MeasuredMfu> measured{};  // of a published run that is the first plan
     std::optional<ScalePicture> scaling{};  // present where its page is wanted
     std::optional<MendedPlan> mended{};     // of an impossible first plan
     bool proposal_nearly_full = false;      // the change that is proposed fits with the usual buffers only
+    // Tries one change each of the first plan. Precondition: it has a step.
+    void try_changes();
     void judge_proposal();
     // Gives the first plan the words of the request, where it has any.
     void take_words() {

@@ -108,8 +108,7 @@ ReviewFirstPage::ReviewFirstPage(const Presets& presets, const Plan& plan, const
     : content_(new ReviewContent{{plan}, {e}, presets, {}, {ReviewPage::summary}, {}, {}, 0, {}}) {
     if (!e.valid) content_->mended = mended_plan(plan);
     if (!e.step) return;
-    content_->tried = best_of_each_edit(plan, {.headroom = 0});
-    content_->judge_proposal();
+    content_->try_changes();
 }
 
 ReviewFirstPage::~ReviewFirstPage() = default;

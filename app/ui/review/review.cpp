@@ -73,8 +73,7 @@ ReviewContent review_content_of(const Presets& presets, std::span<const Plan> pl
         }
     }
     if (e.step && wants(c, ReviewPage::scale)) c.scaling = scale_picture_of(plans[0], {});
-    if (e.step && wants(c, ReviewPage::summary)) c.tried = best_of_each_edit(plans[0], {.headroom = 0});
-    c.judge_proposal();
+    if (e.step && wants(c, ReviewPage::summary)) c.try_changes();
     if (!e.valid) c.mended = mended_plan(plans[0]);
     if (plans.size() > 1 && (wants(c, ReviewPage::comparison) || wants(c, ReviewPage::summary))) {
         if (request.second_is_a)

@@ -26,8 +26,9 @@ void ReviewSheet::end_piece() {
     if (target_.piece) target_.piece("");
 }
 
-void ReviewSheet::begin(std::string section) {
+void ReviewSheet::begin(std::string section, std::string under) {
     section_ = std::move(section);
+    under_ = std::move(under);
     heading_.clear();
     columns_ = 1;
     turn(false);
@@ -43,6 +44,7 @@ void ReviewSheet::section(std::string name, float behind) {
                        && room_.h >= std::max(above + line + behind, kLeastShare * whole_);
     if (!joins) return begin(std::move(name));
     section_ = std::move(name);
+    under_.clear();
     heading_.clear();
     room_.cut_top(above * 0.6f);
     canvas_.line({room_.x, room_.y}, {room_.right(), room_.y}, theme_.hairline);
@@ -163,7 +165,7 @@ void ReviewSheet::turn_page(bool continued) {
     if (continued && words.ends_with('.')) words.pop_back();
     if (continued) words += ", continued";
     const bool part = !heading_.empty() && section_ != plan_title_;
-    const std::string under = (part ? section_ + "  ·  " : "") + plan_title_;
+    const std::string under = (part ? section_ + "  ·  " : "") + (under_.empty() ? plan_title_ : under_);
     {
         const Piece piece(*this, continued ? "P" : "H1");
         canvas_.paragraph(page, words, title, h);

@@ -59,8 +59,8 @@ class ReviewSheet {
     void lay_at(Vec2 origin) { origin_ = origin; }
     // Sets the number of pages before the next one.
     void go_on_after(int pages) { page_ = pages; }
-    // Begins a new page of that name.
-    void begin(std::string section);
+    // Begins a new page of that name, with a line under it: empty, the plan's title.
+    void begin(std::string section, std::string under = "");
     // Begins a part of the document: a new page, or on upright paper what is left of this one, where that is
     // a good part of a page and has room for `behind` below the name.
     void section(std::string name, float behind = 0);
@@ -134,6 +134,7 @@ class ReviewSheet {
     const Theme& theme_;
     std::string plan_title_, foot_, banner_, section_;
     std::string heading_;  // the page's title; empty: the section's name
+    std::string under_;    // below it; empty: the plan's title
     Canvas canvas_;
     Vec2 origin_{};
     Rect room_{};

@@ -1,5 +1,8 @@
 #include "app/ui/scene/colors.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace pentamesh::ui {
 
 Color color_of(const Theme& theme, GroupKind kind) {
@@ -58,6 +61,41 @@ void fill_part(Canvas& canvas, const Theme& theme, Rect bar, const StepSlice& sl
         canvas.pattern(bar, Pattern::hatched, color, mix(theme.window, color, 0.22f));
     else
         canvas.rect(bar, color);
+}
+
+namespace {
+
+constexpr float kAxisHatch = 5;  // from line to line
+
+// Lines from the upper left to the lower right, within a bar.
+void draw_falling_lines(Canvas& canvas, Rect bar, Color color) {
+    for (float c = std::ceil((bar.x - bar.bottom()) / kAxisHatch) * kAxisHatch; c < bar.right() - bar.y;
+         c += kAxisHatch) {
+        const float x0 = std::max(bar.x, c + bar.y), x1 = std::min(bar.right(), c + bar.bottom());
+        if (x1 > x0) canvas.line({x0, x0 - c}, {x1, x1 - c}, color, 1);
+    }
+}
+
+}  // namespace
+
+void fill_axis(Canvas& canvas, const Theme& theme, Rect bar, GroupKind axis) {
+    canvas.rect(bar, color_of(theme, axis));
+    const Color ink = theme.window.alpha(0.6f);
+    switch (axis) {
+    case GroupKind::tp: return;
+    case GroupKind::pp:
+    case GroupKind::mp:
+        for (float x = std::ceil(bar.x / kAxisHatch) * kAxisHatch; x < bar.right(); x += kAxisHatch)
+            canvas.line({x, bar.y}, {x, bar.bottom()}, ink, 1);
+        return;
+    case GroupKind::cp:
+    case GroupKind::tp_cp: return canvas.pattern(bar, Pattern::dotted, ink);
+    case GroupKind::ep:
+    case GroupKind::etp_ep: return draw_falling_lines(canvas, bar, ink);
+    case GroupKind::etp:
+    case GroupKind::edp: return canvas.pattern(bar, Pattern::cross_hatched, ink);
+    default: return canvas.pattern(bar, Pattern::hatched, ink);
+    }
 }
 
 TierMark mark_of_tier(const Theme& theme, const Cluster& cluster, int tier) {

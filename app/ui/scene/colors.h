@@ -19,6 +19,8 @@ static_assert(std::tuple_size_v<decltype(Theme::axis)> == kAxisCount);
 [[nodiscard]] Color color_of_part(const Theme& theme, const StepSlice& slice);
 // Fills a bar of a part of the step: idle time is hatched, everything else is solid.
 void fill_part(Canvas& canvas, const Theme& theme, Rect bar, const StepSlice& slice);
+// Fills a bar in an axis' colour, which the axis' own hatch tells apart from others in a grey print.
+void fill_axis(Canvas& canvas, const Theme& theme, Rect bar, GroupKind axis);
 
 // Says how the lines of a tier are drawn. Index 0 is the fast domain.
 struct TierMark {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -48,9 +49,19 @@ Color color_of_scale_part(const Theme& theme, const ScalePart& p) {
     }
 }
 
-// Names an axis in its part of a bar, where it has room: on grey paper the colour says nothing.
+void fill_scale_part(const ScaleInk& ink, Rect r, const ScalePart& part) {
+    const Color color = color_of_scale_part(ink.theme, part);
+    if (part.part == StepPart::bubble)
+        ink.canvas.pattern(r, Pattern::hatched, color, mix(ink.theme.window, color, 0.22f));
+    else if (part.part == StepPart::exposed && ink.paper)
+        fill_axis(ink.canvas, ink.theme, r, part.axis);
+    else
+        ink.canvas.rect(r, color);
+}
+
+// Names an axis in its part of a bar, where it has room; on paper the legend does.
 void name_axis(const ScaleInk& ink, Rect r, const ScalePart& part) {
-    if (part.part != StepPart::exposed) return;
+    if (part.part != StepPart::exposed || ink.paper) return;
     const TextStyle style = ink.plain(ink_on(color_of(ink.theme, part.axis)));
     const std::string_view name = name_of(part.axis);
     if (r.h >= ink.line() && ink.width(name, style) <= r.w) ink.canvas.text_in(r, name, style, Align::center);
@@ -62,11 +73,9 @@ void draw_stack(const ScaleInk& ink, Rect bar, const ScalePoint& p) {
     for (const ScalePart& part : parts_of(p)) {
         const float h = bar.h * static_cast<float>(part.time_s / p.step_s);
         const Rect r{bar.x, bottom - h, bar.w, h};
-        const Color color = color_of_scale_part(ink.theme, part);
-        if (part.part == StepPart::bubble)
-            ink.canvas.pattern(r, Pattern::hatched, color, mix(ink.theme.window, color, 0.22f));
-        else
-            ink.canvas.rect(r, color);
+        fill_scale_part(ink, r, part);
+        if (ink.paper && bottom < bar.bottom())
+            ink.canvas.line({r.x, bottom}, {r.right(), bottom}, ink.theme.window, 1);
         name_axis(ink, r, part);
         bottom -= h;
     }
@@ -123,6 +132,35 @@ ScaleBar draw_bar(const BarsOf& of, Rect column, const Scale& s, const ScalePoin
 }
 
 }  // namespace
+
+void draw_scale_legend(const ScaleInk& ink, Rect row, const std::vector<Scale>& others) {
+    std::vector<ScalePart> seen;
+    for (const Scale& s : others)
+        for (const ScalePoint& p : s.points) {
+            if (!p.possible()) continue;
+            for (const ScalePart& part : parts_of(p))
+                if (part.time_s > 0 && std::none_of(seen.begin(), seen.end(), [&](const ScalePart& known) {
+                        return known.name == part.name;
+                    }))
+                    seen.push_back(part);
+        }
+    // As they stand in a bar, from below.
+    const auto order = [](const ScalePart& p) {
+        return p.part == StepPart::compute ? 0 : p.part == StepPart::exposed ? 1 : 2;
+    };
+    std::stable_sort(seen.begin(), seen.end(), [&](const ScalePart& a, const ScalePart& b) {
+        return std::pair(order(a), a.axis) < std::pair(order(b), b.axis);
+    });
+    const float mark = ink.small * 1.4f;
+    for (const ScalePart& part : seen) {
+        const std::string name(part.name);
+        Rect item = row.cut_left(mark + 6 + ink.width(name, ink.second()) + ink.small);
+        const Rect sample = item.cut_left(mark);
+        fill_scale_part(ink, {sample.x, sample.y + row.h * 0.2f, mark, row.h * 0.6f}, part);
+        item.cut_left(6);
+        ink.canvas.text_in(item, name, ink.second());
+    }
+}
 
 std::vector<ScaleBar> draw_scale_bars(const ScaleInk& ink, Rect room, const Plan& plan,
                                       const std::vector<Scale>& others) {

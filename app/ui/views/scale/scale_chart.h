@@ -26,6 +26,7 @@ struct ScaleInk {
     Canvas& canvas;
     const Theme& theme;
     float small = 12, strong = 13;
+    bool paper = false;  // it may be printed in grey: hatches distinguish parts too
 
     [[nodiscard]] TextStyle plain(Color color) const { return {Face::regular, small, color, 0}; }
     [[nodiscard]] TextStyle plain() const { return plain(theme.text); }
@@ -64,6 +65,8 @@ struct ScaleBar {
 // Draws the step over each of the plan's other numbers as bars, for the same tokens.
 std::vector<ScaleBar> draw_scale_bars(const ScaleInk& ink, Rect room, const Plan& plan,
                                       const std::vector<Scale>& others);
+// Names the parts that the bars have, in one line.
+void draw_scale_legend(const ScaleInk& ink, Rect row, const std::vector<Scale>& others);
 [[nodiscard]] inline float scale_bars_height(const ScaleInk& ink) {
     return ink.line() * 14;
 }
