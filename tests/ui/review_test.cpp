@@ -309,6 +309,14 @@ TEST_CASE("of more than two plans the first page has all in a table, with the pl
     CHECK(said == fit);
     CHECK(has(first, "with the usual buffers"));  // of those that are nearly full
     CHECK(has(text, "sha256 of the plans "));
+    // The parts of the bars are named, and a slide too has what is open and room for a decision.
+    const std::string slide =
+        joined(text_of(plans_of({"llama-3.1-405b-16k", "llama-3.1-405b-8k", "llama-3.1-405b-131k"})));
+    const std::string page = slide.substr(0, slide.find("The plans"));
+    for (const char* words : {"below the peak\n", "bubble\n", "Open questions\n", "Decision\n"}) {
+        CAPTURE(words);
+        CHECK(has(page, words));
+    }
 }
 
 TEST_CASE("the first page decides: what to do, by how much, and what else was tried") {

@@ -163,9 +163,21 @@ float questions_height(const ReviewSheet& sheet, float width, const ReviewConten
            + (risks.empty() ? 0 : items_height(sheet, width, risks) + line * 0.3f) + line * 3.5f;
 }
 
+// Draws room for a decision and its owner.
+void draw_signature(ReviewSheet& sheet, Rect row, const std::string& owner) {
+    const auto field = [&](Rect r, const std::string& name, const std::string& value) {
+        sheet.canvas().line({r.x, r.bottom()}, {r.right(), r.bottom()}, sheet.theme().secondary);
+        sheet.label({r.x, r.bottom() - sheet.paper().line(), r.w, sheet.paper().line()},
+                    value.empty() ? name : name + ": " + value, sheet.faint());
+    };
+    const Rect right = row.cut_right(row.w * 0.5f - sheet.paper().body * 0.5f);
+    row.cut_right(sheet.paper().body);
+    field(row, "Decision", "");
+    field(right, "Owner", owner);
+}
+
 // Draws what is open, the author's own in the place of the program's, the risks, and room for a decision.
 bool draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& content) {
-    Canvas& c = sheet.canvas();
     const float line = sheet.paper().line();
     const AuthorWords& own = content.plans[0].review;
     const Rect signature = room.cut_bottom(line * 1.6f);
@@ -184,16 +196,7 @@ bool draw_questions_column(ReviewSheet& sheet, Rect room, const ReviewContent& c
         sheet.label(room.cut_top(line), "Risks", sheet.strong());
         whole = draw_items(sheet, room, risks, false) == risks.size() && whole;
     }
-    const auto field = [&](Rect r, const std::string& name, const std::string& value) {
-        c.line({r.x, r.bottom()}, {r.right(), r.bottom()}, sheet.theme().secondary);
-        sheet.label({r.x, r.bottom() - line, r.w, line}, value.empty() ? name : name + ": " + value,
-                    sheet.faint());
-    };
-    Rect left = signature;
-    const Rect right = left.cut_right(signature.w * 0.5f - sheet.paper().body * 0.5f);
-    left.cut_right(sheet.paper().body);
-    field(left, "Decision", "");
-    field(right, "Owner", own.owner);
+    draw_signature(sheet, signature, own.owner);
     return whole;
 }
 
@@ -207,9 +210,23 @@ std::string part_name(const StepSlice& s) {
 
 void draw_open(ReviewSheet& sheet, const ReviewContent& content) {
     const float high = questions_height(sheet, sheet.width(), content);
-    if (high > sheet.left()) return;
-    Rect room = sheet.take(high);
-    draw_questions_column(sheet, room, content);
+    if (high <= sheet.left()) {
+        draw_questions_column(sheet, sheet.take(high), content);
+        return;
+    }
+    // A page with less room has the decision at the right of the questions.
+    const std::vector<std::string> questions = questions_of(content);
+    const float line = sheet.paper().line(), apart = sheet.paper().body * 2.2f,
+                half = (sheet.width() - apart) / 2;
+    const float least = std::max(items_height(sheet, half, questions), 2.6f * line);
+    if (!content.plans[0].review.risks.empty() || least > sheet.left()) return;
+    Rect room = sheet.take(least);
+    Rect right = room.cut_right(half);
+    draw_signature(sheet, right.cut_bottom(line * 1.6f), content.plans[0].review.owner);
+    room.cut_right(apart);
+    sheet.label(room.cut_top(line), "Open questions", sheet.strong());
+    if (questions.empty()) sheet.label(room, "none from the figures", sheet.faint());
+    draw_items(sheet, room, questions, true);
 }
 
 bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const SearchResult* proposed) {

@@ -166,7 +166,7 @@ void candidates_page(ReviewSheet& sheet, const ReviewContent& content) {
 }
 
 void candidate_figures(ReviewSheet& sheet, const ReviewContent& content) {
-    constexpr float kLeast = 2.4f, kMost = 3.4f;  // lines of a plan
+    constexpr float kLeast = 2.4f, kMost = 3.1f;  // lines of a plan
     const auto n = static_cast<float>(content.plans.size());
     const float line = sheet.paper().line();
     CandidateScale scale{.row = std::clamp(sheet.left() / n, kLeast * line, kMost * line),
