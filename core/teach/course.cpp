@@ -87,7 +87,7 @@ ParsedCourse parse_course(std::string_view text) {
                 wrong(number, "more than " + std::to_string(kMostParts) + " lessons");
                 break;
             }
-            out.course.parts.push_back({std::string(trimmed(line.substr(3))), {}, 0, number});
+            out.course.parts.push_back({std::string(trimmed(line.substr(3))), {}, {}, 0, number});
             continue;
         }
         const CourseLine kv = course_line(line);
@@ -99,6 +99,8 @@ ParsedCourse parse_course(std::string_view text) {
             out.course.summary = kv.value;
         else if (head && part == nullptr && kv.key == "course")
             continue;
+        else if (part != nullptr && kv.key == "title")
+            part->title = kv.value;
         else if (part != nullptr && kv.key == "steps") {
             if (auto steps = steps_named(kv.value))
                 part->steps = std::move(*steps);
@@ -109,8 +111,8 @@ ParsedCourse parse_course(std::string_view text) {
             part->minutes = static_cast<int>(minutes);
         else
             wrong(number, part == nullptr ? "the head of a course has title, summary and \"course: yes\""
-                                          : "a line \"## LESSON\" is followed by \"steps: 1, 3-5\" and "
-                                            "\"minutes: N\"");
+                                          : "a line \"## LESSON\" is followed by \"steps: 1, 3-5\", "
+                                            "\"minutes: N\" and \"title: WORDS\"");
     }
     if (out.course.title.empty()) wrong(0, "the course has no title");
     if (out.course.parts.empty()) wrong(0, "a course names at least one lesson: a line \"## 01-two-walls\"");
@@ -145,7 +147,7 @@ ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& less
             const LessonPlan plan = plan_of_step(read.lesson, i);
             step.scene.open = plan.open;
             step.scene.sets = plan.sets;
-            if (first) step.part = read.lesson.title;
+            if (first) step.part = part.title.empty() ? read.lesson.title : part.title;
             first = false;
             out.lesson.steps.push_back(std::move(step));
         }

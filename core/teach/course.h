@@ -14,6 +14,7 @@ namespace pentamesh {
 
 struct CoursePart {
     std::string lesson;              // its id: the file's name without .md
+    std::string title;               // over its steps; empty: the lesson's own
     std::vector<std::size_t> steps;  // from 0, in their order; empty: all
     int minutes = 0;                 // 0: the lesson's own
     int line = 0;

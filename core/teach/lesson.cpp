@@ -121,6 +121,8 @@ class LessonReader {
             while (!text->empty() && (text->back() == '\n' || text->back() == ' ')) text->pop_back();
             check_whole_text(*text, s.line);
         }
+        if (s.scene.flies && s.scene.view != "zoom")
+            error(s.line, "fly needs \"view: zoom\" in the same step");
         if (checked_ && page_line_ > 0) faults_.check_page(page_line_, s.scene.view, s.scene.page);
     }
 
@@ -197,13 +199,13 @@ class LessonReader {
             for (auto& name : split_list(kv.value)) scene.highlight.push_back(std::move(name));
         } else if (kv.key == "covers") {
             for (auto& id : split_list(kv.value)) steps().back().covers.push_back(std::move(id));
-        } else if (kv.key == "broken") {
-            scene.broken = kv.value == "yes";
-            if (kv.value != "yes" && kv.value != "no") error(number_, "broken is yes or no");
+        } else if (kv.key == "broken" || kv.key == "fly") {
+            (kv.key == "fly" ? scene.flies : scene.broken) = kv.value == "yes";
+            if (kv.value != "yes" && kv.value != "no") error(number_, std::string(kv.key) + " is yes or no");
         } else {
             unknown("field of a step", kv.key,
                     {"open", "set", "against", "view", "page", "axis", "rank", "stage", "ranks", "highlight",
-                     "covers", "broken"});
+                     "covers", "broken", "fly"});
         }
     }
 

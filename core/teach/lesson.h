@@ -26,6 +26,7 @@ struct LessonScene {
     std::vector<std::int64_t> ranks;     // outlined in the mesh
     std::vector<std::string> highlight;  // names of controls, "mod.zero" or "mod.zero 3"
     bool broken = false;                 // the plan may be impossible: that is what the step shows
+    bool flies = false;                  // the zoom flies down to one part and back when the step is shown
     bool operator==(const LessonScene&) const = default;
 };
 

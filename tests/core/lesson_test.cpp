@@ -125,6 +125,8 @@ TEST_CASE("what is wrong is said with its line and with what is allowed") {
         {"page: both", "page: bot", 11, "view mesh has no page \"bot\", the closest is \"both\""},
         {"view: mesh", "rank: 2", 11, "page needs a view in the same step"},
         {"view: mesh", "view: zoom", 11, "view zoom has one page"},
+        {"view: mesh", "fly: maybe", 10, "fly is yes or no"},
+        {"axis: tp", "fly: yes", 6, "fly needs \"view: zoom\""},
         {"axis: tp", "axis: pt", 12, "there is no axis \"pt\""},
         {"open: mesh-8", "opne: mesh-8", 7, "\"open\""},
         {"open: mesh-8", "open: mesh-9", 7, "there is no plan \"mesh-9\", the closest is \"mesh-8\""},

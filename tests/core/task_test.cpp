@@ -172,7 +172,8 @@ TEST_CASE("a course takes steps out of lessons, each with the plan of its own le
     const std::string lesson = "---\ntitle: One\nminutes: 8\n---\n## a\nopen: mesh-8\n\nA\n## b\nset: tp = "
                                "4\n\nB\n## c\nset: layout.zero = 1\n\nC\n";
     const std::string text =
-        "---\ncourse: yes\ntitle: Short\nsummary: S\n---\n## one\nsteps: 3, 1\nminutes: 5\n## one\n";
+        "---\ncourse: yes\ntitle: Short\nsummary: S\n---\n## one\nsteps: 3, 1\nminutes: 5\n## one\n"
+        "title: Again\n";
     CHECK(is_course(text));
     CHECK_FALSE(is_course(lesson));
     const auto source = [&](const std::string& id) {
@@ -188,6 +189,7 @@ TEST_CASE("a course takes steps out of lessons, each with the plan of its own le
     CHECK(read.lesson.steps[0].scene.open == "mesh-8");
     CHECK(read.lesson.steps[0].scene.sets == std::vector<std::string>{"tp=4", "layout.zero=1"});
     CHECK(read.lesson.steps[1].part.empty());
+    CHECK(read.lesson.steps[2].part == "Again");
     CHECK(plan_of_step(read.lesson, 1).sets.empty());
     CHECK(plan_of_step(read.lesson, 4).sets == std::vector<std::string>{"tp=4", "layout.zero=1"});
     const ParsedLesson wrong = lesson_of_course(

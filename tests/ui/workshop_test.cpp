@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -101,6 +105,56 @@ TEST_CASE("courses are in the menu with their minutes, and each opens as one les
             d.press({Key::page_down});
         }
     }
+}
+
+TEST_CASE(
+    "a course's minutes leave time to read aloud, to answer and to do its tasks, half a day is no longer "
+    "than that with breaks, and no two parts have one name") {
+    constexpr double kWordsAMinute = 130, kMostMinutes = 190;  // of three hours and a half
+    const auto words = [](const std::string& text) {
+        std::istringstream in(text);
+        return static_cast<double>(std::distance(std::istream_iterator<std::string>(in), {}));
+    };
+    for (const std::string_view course : {"half-a-day", "know-ddp", "40-minutes", "closed-forms"}) {
+        const Lesson lesson = read_lesson(lesson_file("courses/" + std::string(course))).lesson;
+        CAPTURE(lesson.title);
+        double needed = 0;
+        std::set<std::string> parts;
+        for (const LessonStep& s : lesson.steps) {
+            needed += words_before(s) / kWordsAMinute;
+            if (course == "half-a-day") needed += words(s.more) / kWordsAMinute;
+            if (s.question) needed += 1 + words(s.question->why) / kWordsAMinute;
+            if (s.task) needed += 2 + words(s.task->why) / kWordsAMinute;
+            CAPTURE(s.part);
+            CHECK((s.part.empty() || parts.insert(s.part).second));
+        }
+        CHECK(lesson.minutes >= needed);
+        CHECK(lesson.minutes <= kMostMinutes);
+    }
+}
+
+TEST_CASE("the half day ends with a flight that nobody touches") {
+    Driver d("mesh-8", {1280, 720});
+    run_id(d, "course.half-a-day");
+    LessonSession& l = d.shell.lesson();
+    CHECK(l.lesson.steps.size() <= 60);
+    for (std::size_t i = 1; i < l.lesson.steps.size(); ++i) d.press({Key::page_down});
+    REQUIRE(l.current()->covers == std::vector<std::string>{"C40"});
+    const ZoomViewState& zoom = d.shell.views().zoom;
+    d.frame();
+    REQUIRE(zoom.tours);
+    std::size_t deepest = 0;
+    const double began_s = d.time_s;
+    for (int i = 0; i < 1800 && zoom.tours; ++i, d.frame()) deepest = std::max(deepest, zoom.path.size());
+    CHECK(deepest == 6);
+    CHECK(d.time_s - began_s > 9);
+    CHECK(d.time_s - began_s < 14);
+    CHECK(zoom.path.empty());
+    CHECK(says(d, "The wheel is yours"));
+    d.press({Key::page_up});
+    d.press({Key::page_down});
+    d.frame();
+    CHECK(zoom.tours);
 }
 
 TEST_CASE("the handout of the open lesson is saved from the menu") {

@@ -245,6 +245,7 @@ class Booklet {
         if (pictured && !beside) put_picture(s, true);
     }
     void put_answers() {
+        std::vector<std::size_t> pictured;  // a picture has a page of its own: they stand after the words
         bool any = false;
         for (std::size_t i = 0; i < lesson_.steps.size(); ++i) {
             const LessonStep& step = lesson_.steps[i];
@@ -260,12 +261,12 @@ class Booklet {
                 sheet_.words(working, sheet_.faint());
             put_words(s.why);
             if (!step.scene.view.empty() && picture_answers(s)) {
-                put_picture(s, false);
-                any = false;  // the next answer begins a page
-                continue;
+                sheet_.words("Its picture stands behind the answers.", sheet_.faint());
+                pictured.push_back(i);
             }
             sheet_.gap(0.4f);
         }
+        for (const std::size_t i : pictured) put_picture(sheet_of(lesson_, i, base_, presets_), false);
     }
 };
 

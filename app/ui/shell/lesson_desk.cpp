@@ -161,6 +161,7 @@ void LessonDesk::apply_scene() {
     const LessonScene& scene = step->scene;
     show_view();
     begin_lesson_scene(window_.views);
+    window_.views.zoom.tour_asked = scene.flies;
     if (const auto view = view_named(scene.view); view && !scene.page.empty())
         show_named_page(window_.views, *view, scene.page);
     window_.guarded("The pinned plan", [&] { pin(scene.against); });

@@ -326,6 +326,7 @@ void begin_lesson_scene(ViewStates& states) {
     states.mesh.camera = {};
     states.mesh.show_links = true;
     states.timeline.cursor_s = -1;
+    states.zoom = {};
 }
 
 bool wants_tornado_table(const ViewStates& states) {
