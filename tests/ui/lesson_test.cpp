@@ -245,9 +245,7 @@ TEST_CASE("a lesson is gone through by keyboard alone") {
 
 TEST_CASE("words, answer and what was judged are of the step's own plan, and a link goes back to it") {
     Driver d("mesh-8", {1600, 1000});
-    d.shell.open_lesson(lesson_file("08-mesh"));
-    d.settle();
-    LessonSession& l = d.shell.lesson();
+    LessonSession& l = at_step(d, "08-mesh", 2);
     const std::string words = l.words;
     const Plan own = d.plan();
     CHECK(l.solution.answer.number == 4);
@@ -272,20 +270,18 @@ TEST_CASE("words, answer and what was judged are of the step's own plan, and a l
 
 TEST_CASE("a wrong answer says where it comes from, and the next guess is typed in its place") {
     Driver d("mesh-8", {1600, 1000});
-    d.shell.open_lesson(lesson_file("02-data-parallel"));
-    d.settle();
-    LessonSession& l = d.shell.lesson();
+    LessonSession& l = at_step(d, "03-tensor-parallel", 0);
     REQUIRE(d.click("lesson.entry"));
-    d.type("32");
+    d.type("8");
     d.press({Key::enter});
     d.settle();
     CHECK(l.state().tries == 1);
-    CHECK(l.state().remark.find("That is the whole batch: it is what is split.") != std::string::npos);
+    CHECK(l.state().remark.find("That is with tp 8, as this plan has it.") != std::string::npos);
     d.press({.key = Key::a, .ctrl = true});
     d.type("4");
     d.press({Key::enter});
     CHECK(l.state().right);
-    CHECK_FALSE(says(d, "That is the whole batch"));
+    CHECK_FALSE(says(d, "That is with tp 8"));
     CHECK_FALSE(d.shell.full_view() == ViewId::map);  // "4" was no key of a view
 }
 

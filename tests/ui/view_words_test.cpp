@@ -33,7 +33,7 @@ TEST_CASE("the picker says of the chosen strategy which states it cuts, and whic
 TEST_CASE("Communication says with whom the layers synchronise") {
     Driver d("llama-3-70b-3d", kLarge);
     d.press({Key::n7});
-    CHECK(says(d, "sync points with tensor peers per micro-batch"));
+    CHECK(says(d, "times for tensor peers"));
 }
 
 TEST_CASE("Memory says the GPU's capacity as it is sold beside GiB, and an overflow as a multiple of it") {

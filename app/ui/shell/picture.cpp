@@ -12,12 +12,15 @@
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/base/threads.h"
 #include "core/decide/nearby.h"
 #include "core/explain/verdict.h"
 #include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
 #include "core/plan/changes.h"
+#include "core/plan/factors.h"
+#include "core/plan/names.h"
 #include "core/plan/title.h"
 #include "render/page.h"
 #include "render/png.h"
@@ -37,6 +40,19 @@ constexpr std::string_view kReview = "review";
 
 constexpr int kMostTries = 12;  // at another height
 
+// "Llama 3 8B on 64 × H100 SXM: cp 8, dp_shard 8; ZeRO 3. A batch of 64 samples of 8,192 tokens."
+std::string brief_line(const Plan& p) {
+    std::string factors;
+    for (const Axis a : p.layout.order)
+        if (const std::int64_t f = factor_in_force(p, a); f > 1)
+            factors += sentence(factors.empty() ? "" : ", ", name_of(a), " ", f);
+    return sentence(p.model.name, " on ", p.cluster.gpus, " × ",
+                    p.cluster.gpu.name.empty() ? p.cluster.gpu.id : p.cluster.gpu.name, ": ",
+                    factors.empty() ? "nothing is cut" : sentence(factors, "; ZeRO ", p.layout.zero),
+                    ". A batch of ", p.training.global_batch, " samples of ", p.training.sequence_length,
+                    " tokens.");
+}
+
 // Draws one view on a sheet by itself, as the window draws it.
 void draw_sheet(Ui& ui, Window& window, ViewId view, const PictureRequest& request) {
     const Vec2 size = ui.frame().size;
@@ -52,8 +68,11 @@ void draw_sheet(Ui& ui, Window& window, ViewId view, const PictureRequest& reque
         const TextStyle style{Face::semibold, 16, ui.theme().text, 0};
         room.cut_top(c.paragraph(room, title_of(scene.plan), style, 24));  // a long one goes on below
     }
-    if (request.caption)
-        room.cut_top(c.paragraph(room, assumptions_line(scene.plan, scene.evaluation), ui.small(), 18) + 8);
+    if (request.caption) {
+        const std::string line =
+            request.brief ? brief_line(scene.plan) : assumptions_line(scene.plan, scene.evaluation);
+        room.cut_top(c.paragraph(room, line, ui.small(), 18) + 8);
+    }
     const Rect status = room.cut_bottom(24);
     if (hidden.covers)
         draw_cover(ui, room);

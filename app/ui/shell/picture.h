@@ -29,6 +29,7 @@ struct PictureRequest {
     bool outlines = false;  // SVG: text as shapes
     bool title = true;      // the plan's, over a view; the whole window has its own
     bool caption = true;    // the line of model, cluster and layout
+    bool brief = false;     // that line in a lesson's words: no setting that no step has named
     ThemeId theme = ThemeId::dark;
     std::int64_t rank = -1;                     // shown as selected
     std::vector<TextRun>* text_runs = nullptr;  // where the text that can be read in it goes

@@ -158,9 +158,10 @@ Flow flow_of(const Comm& comm, Rect room, FlowWidth width) {
     stack(f.left, room, gap);
     stack(f.middle, room, gap);
     place_ends(f, room);
-    const float names = f.compact ? 84.0f : 150.0f, ends = f.compact ? 108.0f : 230.0f;
-    f.left.x = room.x + names;
-    f.right.x = room.right() - ends - kBar;
+    std::size_t longest = 8;
+    for (const AxisEntry& a : f.axes) longest = std::max(longest, axis_label(a.kind).size());
+    f.left.x = room.x + (f.compact ? 84.0f + 7 * static_cast<float>(longest - 8) : 150.0f);
+    f.right.x = room.right() - (f.compact ? 108.0f : 230.0f) - kBar;
     f.middle.x = (f.left.x + f.right.x) / 2;
     return f;
 }
@@ -267,11 +268,9 @@ void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a,
     const TextStyle strong = ui.style(f.compact ? 12.0f : 14.0f, Tone::text, Face::semibold);
     const bool room_below =
         (a + 1 >= places.size() || places[a + 1] - middle >= 36) && (a == 0 || middle - places[a - 1] >= 36);
-    if (f.compact || !room_below) {
-        c.text_in({names.x, middle - 9, names.w, 18}, name, strong, Align::right);
-        return;
-    }
-    c.text_in({names.x, middle - 17, names.w, 18}, name, strong, Align::right);
+    const bool one = f.compact || !room_below;
+    c.text_in({names.x, middle - (one ? 9 : 17), names.w, 18}, name, strong, Align::right);
+    if (one) return;
     const std::string below = n.h < kOneLine ? traffic_text(axis.traffic.sent_bytes_per_rank) + ", "
                                                    + time_text(axis.traffic.time_s)
                                              : calls_text(axis.traffic);

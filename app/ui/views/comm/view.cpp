@@ -60,8 +60,9 @@ std::string remark(const Scene& scene) {
     for (const AxisTraffic& t : comm.by_axis) sent += t.sent_bytes_per_rank;
     std::string s = traffic_text(sent) + " leave " + rows_device_text(comm) + " a step";
     if (comm.sync_points_per_microbatch > 0)
-        s += "; " + plural(std::llround(comm.sync_points_per_microbatch), "sync point", "sync points")
-             + " with " + sync_peers_text(comm) + " per micro-batch";
+        s += "; in each micro-batch the layers wait "
+             + plural(std::llround(comm.sync_points_per_microbatch), "time", "times") + " for "
+             + sync_peers_text(comm);
     if (const std::string who = chosen_name(scene); !who.empty() && comm.stages.devices > 1)
         s += "; faint: calls that " + who + " does not make";
     return s;
