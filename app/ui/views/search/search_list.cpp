@@ -7,6 +7,7 @@
 #include "core/plan/problem.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace pentamesh::ui {
@@ -77,48 +78,42 @@ Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& row
     return out;
 }
 
-// Holds the texts of a line: a result's, or the titles.
-struct Line {
-    std::string number;
-    std::vector<std::string> fields;  // of the columns; one text where the layout is one
-    std::string step, tokens, memory, second;
-};
-
-void draw_line(Ui& ui, Rect row, const Columns& columns, const Line& line, const TextStyle& number,
+// Writes a line: a result's, or the titles. The layout is one text where it has no columns.
+void draw_line(Ui& ui, Rect row, const Columns& columns, const std::string& number, const TextStyle& faint,
+               const std::vector<std::string>& fields, const std::array<std::string, 4>& figures,
                const TextStyle& plain, const TextStyle& step) {
-    std::vector<Words> cells{{line.number, px(kNumber), number}};
-    for (std::size_t i = 0; i < line.fields.size(); ++i)
-        cells.push_back({line.fields[i], columns.fields.empty() ? share() : columns.size[i], plain});
+    std::vector<Words> cells{{number, px(kNumber), faint}};
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        cells.push_back({fields[i], columns.fields.empty() ? share() : columns.size[i], plain});
     cells.push_back({{}, columns.fields.empty() ? px(8) : share()});
-    cells.push_back({line.step, px(kStep), step, Align::right});
-    cells.push_back({line.tokens, px(kTokens), plain, Align::right});
-    cells.push_back({line.memory, px(kMemory), plain, Align::right});
-    if (!columns.second.empty()) cells.push_back({line.second, px(kSecond), plain, Align::right});
+    constexpr std::array kWidth{kStep, kTokens, kMemory, kSecond};
+    for (std::size_t i = 0; i < (columns.second.empty() ? 3u : 4u); ++i)
+        cells.push_back({figures[i], px(kWidth[i]), i == 0 ? step : plain, Align::right});
     cells.push_back(space(kMark));
     text_row(ui, row, cells);
 }
 
 void draw_head(Ui& ui, Rect row, const Columns& columns) {
     ui.canvas().line({row.x, row.bottom()}, {row.right(), row.bottom()}, ui.theme().hairline);
-    Line titles{"", {}, "step", "tokens/s", "GiB", std::string(columns.second)};
-    for (const Varied v : columns.fields) titles.fields.emplace_back(column_name(v));
-    if (columns.fields.empty()) titles.fields = {"layout"};
-    draw_line(ui, row, columns, titles, ui.small(), ui.small(), ui.small());
+    std::vector<std::string> titles;
+    for (const Varied v : columns.fields) titles.emplace_back(column_name(v));
+    if (titles.empty()) titles = {"layout"};
+    draw_line(ui, row, columns, "", ui.small(), titles,
+              {"step", "tokens/s", "GiB", std::string(columns.second)}, ui.small(), ui.small());
 }
 
-struct Result {
-    std::string number, step, tokens, memory, second;
-    LayoutChoice choice;
-    bool pareto = false, own = false;
-};
-
-void draw_result(Ui& ui, Rect row, const Columns& columns, const Result& r, bool experts) {
-    Line line{r.number, {}, r.step, r.tokens, r.memory, r.second};
-    for (const Varied v : columns.fields) line.fields.push_back(value_text(r.choice, v));
-    if (columns.fields.empty()) line.fields = {words_of(r.choice, experts)};  // the card has all of it
-    draw_line(ui, row, columns, line, ui.small(r.own ? Tone::text : Tone::secondary), ui.style(12),
+void draw_result(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r,
+                 const std::string& number, const std::string& second) {
+    const bool own = r.choice == choice_of(scene.plan);
+    if (own) ui.canvas().frame(row, ui.theme().text, 1, 4);
+    std::vector<std::string> fields;
+    for (const Varied v : columns.fields) fields.push_back(value_text(r.choice, v));
+    if (fields.empty()) fields = {words_of(r.choice, scene.plan.model.moe.has_value())};  // the card has all
+    const double tokens_per_s = r.step_s > 0 ? tokens_per_step(scene.plan.training) / r.step_s : 0;
+    draw_line(ui, row.inset(6, 0), columns, number, ui.small(own ? Tone::text : Tone::secondary), fields,
+              {time_text(r.step_s), count_text(tokens_per_s), gib(r.memory_bytes), second}, ui.style(12),
               ui.style(12, Tone::text, Face::semibold));
-    if (r.pareto) ui.canvas().circle({row.right() - 6, row.center().y}, 3.5f, ui.theme().good);
+    if (r.pareto) ui.canvas().circle({row.right() - 12, row.center().y}, 3.5f, ui.theme().good);
 }
 
 std::string_view words_of_goal(const SearchFound& found) {
@@ -170,25 +165,16 @@ std::string second_words(const SearchRow& r, Second then) {
     return "";
 }
 
-// Draws a row of a layout that was found. Returns true if it is the plan's own.
-bool draw_row(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r, std::size_t i,
+void draw_row(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r, std::size_t i,
               const std::string& second, SearchPick& pick, const std::optional<LayoutChoice>& lit_row) {
-    const LayoutChoice own = choice_of(scene.plan);
     const Hit hit = ui.area("search.row", row, i);
-    const bool is_own = r.choice == own;
     row_ground(ui, row, hit, lit_row && *lit_row == r.choice);
-    if (is_own) ui.canvas().frame(row, ui.theme().text, 1, 4);
-    const double tokens = tokens_per_step(scene.plan.training);
-    draw_result(ui, row.inset(6, 0), columns,
-                {std::to_string(i + 1), time_text(r.step_s), count_text(r.step_s > 0 ? tokens / r.step_s : 0),
-                 gib(r.memory_bytes), second, r.choice, r.pareto, is_own},
-                scene.plan.model.moe.has_value());
+    draw_result(ui, row, scene, columns, r, std::to_string(i + 1), second);
     const bool by_keys = hit.focused && ui.state().focus_visible && !pick.hovered;
     if (hit.hovered || by_keys) pick.hovered = r.choice, pick.row = r;
     if (hit.hovered) pick.at = ui.frame().mouse;
     if (by_keys) pick.at = row.center();
     if (hit.clicked) pick.clicked = r.choice;
-    return is_own;
 }
 
 // Returns the place of the plan among rows that do not list it: before the first that is worse by the goal.
@@ -199,15 +185,6 @@ std::size_t place_of_own(const Evaluation& e, Goal goal, const std::vector<Searc
                                     : rows[from].step_s <= e.step->time_s))
         ++from;
     return from;
-}
-
-void draw_own_row(Ui& ui, Rect row, const Scene& scene, const Columns& columns) {
-    const Evaluation& e = scene.evaluation;
-    ui.canvas().frame(row, ui.theme().text, 1, 4);
-    draw_result(ui, row.inset(6, 0), columns,
-                {"", time_text(e.step->time_s), count_text(e.step->tokens_per_s), gib(e.memory.peak()), "",
-                 choice_of(scene.plan), false, true},
-                scene.plan.model.moe.has_value());
 }
 
 }  // namespace
@@ -240,17 +217,20 @@ void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& fou
     const std::size_t own_at = has_own && !own_listed ? place_of_own(e, found.request.goal, listed,
                                                                      among ? 0 : std::min(tied, shown))
                                                       : shown + 1;
+    const auto draw_own = [&] {
+        draw_result(ui, room.cut_top(kRow), scene, columns, {own, e.step->time_s, e.memory.peak()}, "", "");
+    };
     const float top = room.y;
     for (std::size_t i = 0; i < shown; ++i) {
-        if (i == own_at) draw_own_row(ui, room.cut_top(kRow), scene, columns);
+        if (i == own_at) draw_own();
         if (i == tied && tied > 0)
             ui.canvas().text_in(room.cut_top(20).inset(6, 0), "slower, on less memory", ui.small());
         const std::string second = i < tied ? second_words(rows[i], choice.then) : "";
-        (void)draw_row(ui, room.cut_top(kRow), scene, columns, rows[i], i, second, pick, lit_row);
+        draw_row(ui, room.cut_top(kRow), scene, columns, rows[i], i, second, pick, lit_row);
         if (i + 1 == std::min(tied, shown))
             ui.canvas().rect({room.x - 2, top, 2, room.y - top}, ui.theme().secondary);
     }
-    if (own_at == shown && has_own) draw_own_row(ui, room.cut_top(kRow), scene, columns);
+    if (own_at == shown && has_own) draw_own();
     if (!columns.same.empty())
         ui.label(room.cut_top(20).inset(6, 0), "all that are listed: " + columns.same, ui.small());
     if (rows.size() > choice.most) {
