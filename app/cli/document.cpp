@@ -1,6 +1,7 @@
 #include "app/cli/document.h"
 
 #include "app/tables/table_text.h"
+#include "core/base/text.h"
 
 namespace pentamesh::cli {
 namespace {
@@ -26,11 +27,7 @@ std::string to_text(const Document& document, std::size_t width) {
         if (s.table.rows.empty()) continue;
         constexpr std::size_t kIndent = 2;
         const std::string table = write_text(worded(s.table), width > kIndent ? width - kIndent : 0);
-        for (std::size_t from = 0; from < table.size();) {
-            const std::size_t end = table.find('\n', from) + 1;
-            out += "  " + table.substr(from, end - from);
-            from = end;
-        }
+        for (const std::string_view line : split_lines(table)) out += "  " + std::string(line) + "\n";
     }
     return out;
 }

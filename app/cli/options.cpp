@@ -1,6 +1,7 @@
 #include "app/cli/options.h"
 
 #include "app/cli/streams.h"
+#include "core/base/text.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -118,15 +119,10 @@ namespace {
 
 // Cuts "TEXT:{dark,light}" into its values; none where it lists none.
 std::vector<std::string> values_in(const std::string& type) {
-    std::vector<std::string> out;
     const std::size_t open = type.find('{'), close = type.rfind('}');
-    if (open == std::string::npos || close == std::string::npos || close < open) return out;
-    for (std::size_t from = open + 1; from <= close;) {
-        const std::size_t end = std::min(type.find_first_of(",|", from), close);
-        out.push_back(type.substr(from, end - from));
-        from = end + 1;
-    }
-    return out;
+    if (open == std::string::npos || close == std::string::npos || close < open) return {};
+    const auto values = split_words(std::string_view(type).substr(open + 1, close - open - 1), ",|");
+    return {values.begin(), values.end()};
 }
 
 OptionInfo info_of(const CLI::Option& o) {

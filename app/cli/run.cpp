@@ -7,6 +7,7 @@
 #include "app/ui/shell/incoming.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -139,11 +140,7 @@ std::vector<std::string> arranged(const Context& context, std::vector<std::strin
 std::string footer_of(const Command& c) {
     std::string out = c.notes ? c.notes() + "\n" : "";
     if (!c.examples.empty()) out += "Examples:\n";
-    for (std::size_t from = 0; from < c.examples.size();) {
-        const std::size_t end = c.examples.find('\n', from) + 1;
-        out += "  " + std::string(c.examples.substr(from, end - from));
-        from = end;
-    }
+    for (const std::string_view line : split_lines(c.examples)) out += "  " + std::string(line) + "\n";
     while (out.ends_with('\n')) out.pop_back();
     return out;
 }

@@ -99,12 +99,9 @@ std::string on_one_line(const std::string& json) {
 std::vector<std::string> lines_of(const std::string& messages) {
     constexpr std::string_view kName = "pentamesh: ";
     std::vector<std::string> out;
-    for (std::size_t from = 0; from < messages.size();) {
-        const std::size_t end = std::min(messages.find('\n', from), messages.size());
-        std::string line = messages.substr(from, end - from);
-        if (line.starts_with(kName)) line.erase(0, kName.size());
-        if (!line.empty()) out.push_back(as_utf8(line));
-        from = end + 1;
+    for (std::string_view line : split_lines(messages)) {
+        if (line.starts_with(kName)) line.remove_prefix(kName.size());
+        if (!line.empty()) out.push_back(as_utf8(std::string(line)));
     }
     return out;
 }

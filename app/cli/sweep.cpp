@@ -45,12 +45,9 @@ std::vector<std::pair<std::string, nlohmann::json>> values_of(const std::string&
     if (equals == 0 || equals == std::string::npos || as_utf8(text) != text)
         refuse("--vary " + shown_text(text) + ": write it as layout.tp=1,2,4");
     std::vector<std::pair<std::string, nlohmann::json>> out;
-    for (std::size_t from = equals + 1; from <= text.size();) {
-        const std::size_t end = std::min(text.find(',', from), text.size());
-        const std::string value = text.substr(from, end - from);
-        const auto read = try_parse_json(value);
+    for (const std::string_view value : split(std::string_view(text).substr(equals + 1), ',')) {
+        const auto read = try_parse_json(std::string(value));
         out.emplace_back(text.substr(0, equals), read ? *read : nlohmann::json(value));
-        from = end + 1;
     }
     return out;
 }

@@ -44,9 +44,8 @@ Costs parse_costs(const std::string& text) {
     };
     std::array<Key, 5> keys{
         {{"F", &costs.f}, {"I", &costs.i}, {"W", &costs.w}, {"comm", &costs.comm}, {"FB", &costs.pair}}};
-    for (std::size_t from = 0; from <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', from), text.size());
-        const std::string part = text.substr(from, comma - from);
+    for (const std::string_view piece : split(text, ',')) {
+        const std::string part(piece);
         const std::size_t equals = std::min(part.find('='), part.size());
         Key* key = nullptr;
         for (Key& k : keys)
@@ -57,7 +56,6 @@ Costs parse_costs(const std::string& text) {
         if (!value || *value < 0) refuse_costs(text, "\"" + number + "\" is no time");
         *key->value = *value;
         key->seen = true;
-        from = comma + 1;
     }
     for (std::size_t k = 0; k < 3; ++k)
         if (!keys[k].seen) refuse_costs(text, std::string(keys[k].name) + " is missing");

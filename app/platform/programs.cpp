@@ -1,6 +1,6 @@
 #include "app/platform/programs.h"
+#include "core/base/text.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
@@ -90,11 +90,9 @@ std::string wait_for(pid_t child, bool stays) {
 }  // namespace
 
 std::string find_program(const std::string& name, std::string_view path) {
-    while (!path.empty()) {
-        const std::size_t colon = std::min(path.find(':'), path.size());
-        const std::filesystem::path file = std::filesystem::path(path.substr(0, colon)) / name;
+    for (const std::string_view folder : split(path, ':')) {
+        const std::filesystem::path file = std::filesystem::path(folder) / name;
         if (file.is_absolute() && access(file.c_str(), X_OK) == 0) return file.string();
-        path.remove_prefix(std::min(colon + 1, path.size()));
     }
     return {};
 }

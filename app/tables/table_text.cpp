@@ -1,4 +1,5 @@
 #include "app/tables/table_text.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <vector>
@@ -9,30 +10,20 @@ namespace {
 using Row = Table::Row;
 
 // Returns the number of letters, not of bytes: continuation bytes of UTF-8 take no room.
-std::size_t letters(const std::string& s) {
+std::size_t letters(std::string_view s) {
     return static_cast<std::size_t>(std::count_if(
         s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-std::vector<std::string> words_in(const std::string& text) {
-    std::vector<std::string> out;
-    for (std::size_t from = 0; from < text.size();) {
-        const std::size_t end = std::min(text.find(' ', from), text.size());
-        if (end > from) out.push_back(text.substr(from, end - from));
-        from = end + 1;
-    }
-    return out;
 }
 
 // Breaks a text into lines of so many letters; a longer word has a line of its own.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
     if (letters(text) <= width) return {text};
     std::vector<std::string> lines;
-    for (const std::string& word : words_in(text)) {
+    for (const std::string_view word : split_words(text, " ")) {
         if (!lines.empty() && letters(lines.back()) + 1 + letters(word) <= width)
-            lines.back() += " " + word;
+            lines.back() += " " + std::string(word);
         else
-            lines.push_back(word);
+            lines.emplace_back(word);
     }
     return lines;
 }
@@ -45,7 +36,8 @@ struct TextWidths {
         const auto add = [&](std::size_t i, const std::string& text) {
             all[i] = std::max(all[i], letters(text));
             if (t.columns[i].shown == Shown::words)
-                for (const std::string& word : words_in(text)) least[i] = std::max(least[i], letters(word));
+                for (const std::string_view word : split_words(text, " "))
+                    least[i] = std::max(least[i], letters(word));
         };
         for (std::size_t i = 0; i < all.size(); ++i) {
             add(i, t.columns[i].title);

@@ -1,5 +1,6 @@
 #include "core/base/text.h"
 
+#include "core/base/characters.h"
 #include "core/base/number.h"
 
 #include <algorithm>
@@ -88,6 +89,31 @@ bool same_letters(std::string_view a, std::string_view b) {
     const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [&](char x, char y) { return small(x) == small(y); });
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> out;
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t end = std::min(text.find(separator, from), text.size());
+        out.push_back(text.substr(from, end - from));
+        from = end + 1;
+    }
+    return out;
+}
+
+std::vector<std::string_view> split_lines(std::string_view text, char end) {
+    std::vector<std::string_view> out = split(text, end);
+    if (out.back().empty()) out.pop_back();
+    return out;
+}
+
+std::vector<std::string_view> split_words(std::string_view text, std::string_view blanks) {
+    std::vector<std::string_view> out;
+    while (!(text = trimmed(text, blanks)).empty()) {
+        out.push_back(text.substr(0, text.find_first_of(blanks)));
+        text.remove_prefix(out.back().size());
+    }
+    return out;
 }
 
 }  // namespace pentamesh

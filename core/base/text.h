@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh {
 
@@ -41,6 +42,13 @@ template <typename... Parts>
     (append_part(out, parts), ...);
     return out;
 }
+
+// Returns the pieces of a text, which must outlive them: those between separators, the last of them also
+// where it is empty; lines, the last of which needs no end; words between blanks.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+[[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text, char end = '\n');
+[[nodiscard]] std::vector<std::string_view> split_words(std::string_view text,
+                                                        std::string_view blanks = " \t\r");
 
 // Returns true if they are the same except for capitals.
 [[nodiscard]] bool same_letters(std::string_view a, std::string_view b);

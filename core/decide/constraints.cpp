@@ -14,16 +14,6 @@
 namespace pentamesh {
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, char at) {
-    std::vector<std::string_view> out;
-    for (std::size_t from = 0; from <= text.size();) {
-        const std::size_t end = std::min(text.find(at, from), text.size());
-        out.push_back(trimmed(text.substr(from, end - from)));
-        from = end + 1;
-    }
-    return out;
-}
-
 template <typename E>
 std::string names_text() {
     std::string out;
@@ -67,7 +57,7 @@ std::optional<AxisOrder> value_of(std::string_view text, Varied, AxisOrder*) {
     unsigned seen = 0;
     if (parts.size() != order.size()) return std::nullopt;
     for (std::size_t i = 0; i < order.size(); ++i) {
-        const auto axis = parse_name<Axis>(parts[i]);
+        const auto axis = parse_name<Axis>(trimmed(parts[i]));
         if (!axis) return std::nullopt;
         order[i] = *axis;
         seen |= 1U << static_cast<unsigned>(*axis);
@@ -176,7 +166,8 @@ class Constrained {
             auto& list = space_.*member;
             using T = typename std::decay_t<decltype(list)>::value_type;
             list.clear();
-            for (const std::string_view text : split(values, ',')) {
+            for (const std::string_view piece : split(values, ',')) {
+                const std::string_view text = trimmed(piece);
                 if constexpr (std::is_integral_v<T>)
                     if (const auto span = span_of(text)) {
                         add_span(v, text, *span, list);

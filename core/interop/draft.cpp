@@ -2,6 +2,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 
@@ -58,10 +59,8 @@ std::string preset_for(const Presets& presets, std::string_view name) {
 RecipeName read_recipe_name(std::string_view name, const Presets& presets) {
     RecipeName out;
     std::string model;
-    for (std::size_t at = 0; at < name.size();) {
-        const std::size_t end = std::min(name.find('_', at), name.size());
-        const std::string word(name.substr(at, end - at));
-        at = end + 1;
+    for (const std::string_view piece : split_lines(name, '_')) {
+        const std::string word(piece);
         const std::size_t digits = word.find_first_not_of("0123456789");
         if (digits > 0 && digits != std::string::npos && word.substr(digits).starts_with("gpu"))
             out.gpus = parse_integer(word.substr(0, digits)).value_or(0);

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/interop/dialect.h"
 #include "core/interop/flags.h"
 #include "core/interop/guess.h"
@@ -18,7 +19,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 
 namespace pentamesh::interop {
 namespace {
@@ -157,8 +157,8 @@ class Importer {
 
     void read_script() {
         shell::Given given{given_, {}, r_.other};
-        for (std::istringstream words(r_.arguments); words;)
-            if (std::string w; words >> w) given.arguments.push_back(w);
+        for (const std::string_view word : split_words(r_.arguments, " \t\r\n\v\f"))
+            given.arguments.emplace_back(word);
         Launch launch = read_launch(
             r_.text, r_.path,
             [&](std::string_view key) {

@@ -1,5 +1,6 @@
 // Finds flags of Megatron-LM that are misspelt.
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/interop/flags.h"
 #include "core/interop/known_settings.h"
 #include "core/interop/launch.h"
@@ -34,23 +35,12 @@ constexpr std::string_view kAlsoRead[] = {"num_layers_per_virtual_pipeline_stage
                                           "overlap_param_gather",
                                           "fake_process_group"};
 
-std::vector<std::string> tokens_of(std::string_view key) {
-    std::vector<std::string> out;
-    std::size_t at = 0;
-    while (at <= key.size()) {
-        const std::size_t end = std::min(key.find('_', at), key.size());
-        out.emplace_back(key.substr(at, end - at));
-        at = end + 1;
-    }
-    return out;
-}
-
 // Returns true if `key` is `known` without one of its words. A longer name is another setting.
 bool lacks_a_word(std::string_view key, std::string_view known) {
-    const std::vector<std::string> x = tokens_of(key), y = tokens_of(known);
+    const std::vector<std::string_view> x = split(key, '_'), y = split(known, '_');
     if (y.size() != x.size() + 1 || x.size() < 2) return false;
     std::size_t i = 0;
-    for (const std::string& word : y)
+    for (const std::string_view word : y)
         if (i < x.size() && x[i] == word) ++i;
     return i == x.size();
 }

@@ -32,18 +32,6 @@ struct PerfText {
     std::vector<Listed> heads;
 };
 
-std::vector<std::string_view> perf_words(std::string_view line) {
-    std::vector<std::string_view> out;
-    for (std::size_t at = 0; at < line.size();) {
-        at = line.find_first_not_of(" \t\r", at);
-        if (at == std::string_view::npos) break;
-        const std::size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
-        out.push_back(line.substr(at, end - at));
-        at = end;
-    }
-    return out;
-}
-
 std::optional<double> real_in(std::string_view word) {
     const auto x = parse_double(word);
     return x && std::isfinite(*x) && *x >= 0 ? std::optional<double>(*x) : std::nullopt;
@@ -52,7 +40,7 @@ std::optional<double> real_in(std::string_view word) {
 // Reads "size count [type [redop [root]]]", then time, algbw, busbw and errors, out of place and in place:
 // from both ends, because some versions leave redop and root out.
 std::optional<PerfRow> perf_row_in(std::string_view line, int number) {
-    const auto words = perf_words(line);
+    const auto words = split_words(line);
     if (words.size() < 6) return std::nullopt;
     const auto size = parse_integer(words[0]), count = parse_integer(words[1]);
     if (!size || !count || *size < 0) return std::nullopt;
@@ -78,7 +66,7 @@ std::optional<PerfRow> perf_row_in(std::string_view line, int number) {
 }
 
 void take_head(PerfText& t, std::string_view line, int number) {
-    const auto words = perf_words(line);
+    const auto words = split_words(line);
     t.heads.push_back({std::string(line.substr(0, 120)), "", "", "", number});
     const auto at = std::find(words.begin(), words.end(), "Rank");
     if (at == words.end() || at + 1 == words.end()) return;
@@ -94,10 +82,7 @@ PerfText read_perf(std::string_view text) {
     static constexpr std::string_view kTests[] = {"all_reduce", "reduce_scatter", "all_gather", "alltoall"};
     PerfText t;
     int number = 0;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view line = text.substr(at, end - at);
-        at = end + 1;
+    for (const std::string_view line : split_lines(text)) {
         ++number;
         if (line.find_first_not_of(" \t\r#") == std::string_view::npos) continue;
         if (t.test.empty())

@@ -60,11 +60,9 @@ Matrix read_matrix(std::string_view text, const std::string& path) {
     Matrix m;
     int line = 0;
     bool done = false;
-    for (std::size_t at = 0; at < text.size(); ++line) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::vector<std::string> words = words_of_line(text.substr(at, end - at));
-        const int here = line + 1;
-        at = end + 1;
+    for (const std::string_view shown : split_lines(text)) {
+        std::vector<std::string> words = words_of_line(shown);
+        const int here = ++line;
         if (words.empty()) continue;
         if (m.columns.empty() && words.size() > 1 && is_gpu(words[0])
             && (is_gpu(words[1]) || words[1] == "CPU")) {

@@ -1,4 +1,5 @@
 #include "core/interop/python_modules.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <tuple>
@@ -101,10 +102,8 @@ void PythonModules::imports() {
         comment = c == '#' || (comment && c != '\n');
         list.push_back(comment || c == '(' || c == ')' || c == '\\' ? ' ' : c);
     }
-    for (std::size_t at = 0; at < list.size();) {
-        const std::size_t end = std::min(list.find(',', at), list.size());
-        const std::string part = python_trimmed(std::string_view(list).substr(at, end - at));
-        at = end + 1;
+    for (const std::string_view piece : split(list, ',')) {
+        const std::string part = python_trimmed(piece);
         const std::size_t as = part.find(" as ");
         const std::string name = python_trimmed(std::string_view(part).substr(0, as));
         if (!name.empty() && imported_.size() < 10'000)

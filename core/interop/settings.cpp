@@ -1,6 +1,5 @@
 #include "core/interop/settings.h"
-
-#include <algorithm>
+#include "core/base/text.h"
 
 namespace pentamesh::interop {
 namespace {
@@ -24,13 +23,9 @@ void collect(const Node& node, const std::string& prefix, int line, std::vector<
 std::vector<Setting> read_argument_log(std::string_view text) {
     std::vector<Setting> out;
     int line = 0;
-    std::size_t at = 0;
     bool inside = text.find("- arguments -")
                   == std::string_view::npos;  // before the block and behind it stands what a run says
-    while (at < text.size()) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        const std::string_view row = text.substr(at, end - at);
-        at = end + 1;
+    for (const std::string_view row : split_lines(text)) {
         ++line;
         if (row.find("- arguments -") != std::string_view::npos) inside = true;
         if (row.find("end of arguments") != std::string_view::npos) inside = false;

@@ -1,10 +1,10 @@
 #include "core/interop/shell_branches.h"
 
 #include "core/base/characters.h"
+#include "core/base/text.h"
 #include "core/interop/shell_words.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace pentamesh::shell {
 namespace {
@@ -26,13 +26,6 @@ void put_open(Expander& x, const std::string& name, int line, const std::vector<
             words[i].substr(0, begin) + std::string(word.substr(0, word.find('='))) + "=" + open;
         if (std::find(out.begin(), out.end(), made) == out.end()) out.push_back(std::move(made));
     }
-}
-
-std::vector<std::string> split_words(const std::string& text) {
-    std::vector<std::string> out;
-    std::istringstream in(text);
-    for (std::string word; in >> word;) out.push_back(word);
-    return out;
 }
 
 // Adds the names in an arithmetic expression that sets any.
@@ -60,7 +53,11 @@ void collect_set(std::string_view expression, std::set<std::string>& names) {
 
 Variable either_of(Expander& x, const std::string& name, int line, const Variable& a, const Variable& b) {
     const bool text = !a.array && !b.array && a.elements.size() == 1 && b.elements.size() == 1;
-    const auto words_of = [&](const Variable& v) { return text ? split_words(v.elements[0]) : v.elements; };
+    const auto words_of = [&](const Variable& v) {
+        if (!text) return v.elements;
+        const auto words = split_words(v.elements[0], " \t\r\n\v\f");
+        return std::vector<std::string>(words.begin(), words.end());
+    };
     const std::vector<std::string> left = words_of(a), right = words_of(b);
     std::size_t same = 0;
     while (same < left.size() && same < right.size()

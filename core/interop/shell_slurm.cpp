@@ -1,6 +1,6 @@
+#include "core/base/text.h"
 #include "core/interop/shell_state.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace pentamesh::shell {
@@ -8,27 +8,15 @@ namespace pentamesh::shell {
 void read_sbatch(std::string_view text, Expander& x) {
     static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
         {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}, {"w", "nodelist"}};
-    std::size_t at = 0;
-    while (at < text.size()) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::string_view row = text.substr(at, end - at);
-        at = end + 1;
+    for (std::string_view row : split_lines(text)) {
         if (!row.starts_with("#SBATCH")) continue;
         row.remove_prefix(7);
         row = row.substr(0, row.find(" #"));
-        std::vector<std::string> words;
-        for (std::size_t i = 0; i < row.size();) {
-            while (i < row.size() && (row[i] == ' ' || row[i] == '\t' || row[i] == '=' || row[i] == '\r'))
-                ++i;
-            std::size_t j = i;
-            while (j < row.size() && row[j] != ' ' && row[j] != '\t' && row[j] != '=' && row[j] != '\r') ++j;
-            if (j > i) words.emplace_back(row.substr(i, j - i));
-            i = j;
-        }
+        const std::vector<std::string_view> words = split_words(row, " \t\r=");
         for (std::size_t i = 0; i < words.size(); ++i) {
-            std::string_view w = words[i];
-            const std::string value =
-                i + 1 < words.size() && !words[i + 1].starts_with("-") ? words[i + 1] : "";
+            const std::string_view w = words[i];
+            const std::string value(i + 1 < words.size() && !words[i + 1].starts_with("-") ? words[i + 1]
+                                                                                           : "");
             if (w.starts_with("--")) {
                 x.script.sbatch.insert_or_assign(std::string(w.substr(2)), value);
             } else if (w.size() >= 2 && w[0] == '-') {

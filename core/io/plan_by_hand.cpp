@@ -5,6 +5,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/number.h"
 #include "core/base/statistics.h"
+#include "core/base/text.h"
 #include "core/io/plan_document.h"
 #include "core/io/plan_json.h"
 
@@ -282,16 +283,14 @@ json number_of(const PlanField& s, std::string_view typed) {
 json list_of(const PlanField& s, std::string_view typed) {
     if (typed.starts_with('[')) return parse_json(typed, "");
     json out = json::array();
-    while (!typed.empty()) {
-        const std::size_t comma = std::min(typed.find(','), typed.size());
-        const std::string_view item = trimmed(typed.substr(0, comma));
+    for (const std::string_view piece : split_lines(typed, ',')) {
+        const std::string_view item = trimmed(piece);
         if (item.empty()) refuse(s, typed, "values with commas between them");
         const Quantity q = parse_quantity(item, Dimension::count);
         if (q.value && *q.value == std::floor(*q.value))
             out.push_back(std::llround(*q.value));
         else
             out.push_back(item);
-        typed.remove_prefix(std::min(comma + 1, typed.size()));
     }
     return out;
 }

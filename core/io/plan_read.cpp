@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "core/io/field_reader.h"
 #include "core/io/hf_config.h"
 #include "core/io/plan_json.h"
@@ -51,11 +52,7 @@ std::vector<std::string> order_words(const json& value, const DocumentPlace& pla
     std::vector<std::string> words;
     if (value.is_string()) {
         const auto text = value.get<std::string>();
-        for (std::size_t from = 0; from <= text.size();) {
-            const std::size_t dash = std::min(text.find('-', from), text.size());
-            words.push_back(text.substr(from, dash - from));
-            from = dash + 1;
-        }
+        for (const std::string_view word : split(text, '-')) words.emplace_back(word);
     } else if (value.is_array()) {
         for (std::size_t i = 0; i < value.size(); ++i) {
             if (!value[i].is_string())

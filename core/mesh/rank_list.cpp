@@ -79,12 +79,7 @@ std::vector<std::string> expand_name(std::string_view name) {
 
 std::vector<std::int64_t> parse_rank_list(std::string_view text, std::int64_t world) {
     std::vector<std::int64_t> out;
-    for (std::size_t at = 0; at < text.size();) {
-        at = text.find_first_not_of(" \t\r\n,;", at);
-        if (at == std::string_view::npos) break;
-        const std::size_t end = std::min(text.find_first_of(" \t\r\n,;", at), text.size());
-        const std::string_view word = text.substr(at, end - at);
-        at = end;
+    for (const std::string_view word : split_words(text, " \t\r\n,;")) {
         const auto range = range_in(word);
         if (!range || range->second < range->first)
             refuse_list("\"" + std::string(word.substr(0, 40))

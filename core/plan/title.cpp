@@ -103,11 +103,8 @@ bool names_a_change(const Words& title, const Plan& before, const Plan& after) {
 
 std::string short_name(const Gpu& gpu) {
     const std::string& name = gpu.name.empty() ? gpu.id : gpu.name;
-    for (std::size_t from = 0; from < name.size();) {
-        const std::size_t end = std::min(name.find(' ', from), name.size());
-        if (has_digit(std::string_view(name).substr(from, end - from))) return name.substr(from, end - from);
-        from = end + 1;
-    }
+    for (const std::string_view word : split_words(name))
+        if (has_digit(word)) return std::string(word);
     return name;
 }
 

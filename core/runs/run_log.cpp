@@ -155,11 +155,7 @@ class LogReader {
     }
     // Reads "forward-compute: 58.16 | backward-compute: 110.2", as older versions write it.
     void old_timers(std::string_view line) {
-        while (!line.empty()) {
-            const std::size_t bar = std::min(line.find('|'), line.size());
-            static_cast<void>(timer_line(line.substr(0, bar)));
-            line.remove_prefix(std::min(bar + 1, line.size()));
-        }
+        for (const std::string_view timer : split_lines(line, '|')) static_cast<void>(timer_line(timer));
     }
 
     // megatron/core/pipeline_parallel/schedules.py:763-886, training.py:3159-3177,

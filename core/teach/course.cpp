@@ -2,6 +2,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -38,10 +39,7 @@ bool whole(std::string_view text, std::size_t& out) {
 // Reads "1, 3-5" as it is written, from 1.
 std::optional<std::vector<std::size_t>> steps_named(std::string_view text) {
     std::vector<std::size_t> out;
-    while (!text.empty()) {
-        const std::size_t comma = std::min(text.find(','), text.size());
-        const std::string_view one = text.substr(0, comma);
-        text.remove_prefix(std::min(comma + 1, text.size()));
+    for (const std::string_view one : split_lines(text, ',')) {
         const std::size_t dash = one.find('-');
         std::size_t first = 0, last = 0;
         if (!whole(one.substr(0, dash), first)) return std::nullopt;

@@ -3,6 +3,7 @@
 #include "core/base/characters.h"
 #include "core/base/json_reader.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/mesh/mesh.h"
 #include "core/teach/lesson_faults.h"
 #include "core/teach/lesson_pieces.h"
@@ -342,8 +343,7 @@ int words_before(const LessonStep& step) {
             at = p.end;
         }
         plain += text.substr(at);
-        std::replace(plain.begin(), plain.end(), '\n', ' ');
-        const auto words = words_in(plain);
+        const auto words = split_words(plain, " \t\r\n");
         return std::count_if(words.begin(), words.end(), [](std::string_view w) {
             return std::any_of(w.begin(), w.end(), [](char c) { return is_name_char(c) || is_digit(c); });
         });

@@ -3,6 +3,7 @@
 #include "core/base/characters.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/io/plan_json.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
@@ -62,9 +63,9 @@ bool take_argument(std::string_view pattern, std::string_view word, QueryArgumen
 }
 
 const Query* find_query(std::string_view text, QueryArguments& arg) {
-    const auto given = words_in(text);
+    const auto given = split_words(text);
     for (const Query& q : query_table()) {
-        const auto pattern = words_in(q.pattern);
+        const auto pattern = split_words(q.pattern);
         if (pattern.size() != given.size()) continue;
         QueryArguments taken;
         bool all = true;

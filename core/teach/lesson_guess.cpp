@@ -1,6 +1,7 @@
 // Reads what people give as an answer, and judges it.
 #include "core/base/characters.h"
 #include "core/base/number.h"
+#include "core/base/text.h"
 #include "core/teach/lesson_answers.h"
 #include "core/teach/lesson_pieces.h"
 
@@ -97,9 +98,7 @@ std::vector<double> guesses_of(std::string_view text, std::string_view unit) {
 
 std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text) {
     std::vector<std::int64_t> out;
-    std::string clean(text);
-    std::replace(clean.begin(), clean.end(), ',', ' ');
-    for (const std::string_view word : words_in(clean)) {
+    for (const std::string_view word : split_words(text, " \t\r,")) {
         const std::size_t dash = word.find('-');
         const auto number = [](std::string_view s) {
             std::int64_t n = -1;

@@ -2,8 +2,8 @@
 
 #include "core/base/characters.h"
 #include "core/base/number.h"
+#include "core/base/text.h"
 
-#include <algorithm>
 #include <charconv>
 
 namespace pentamesh {
@@ -26,16 +26,8 @@ bool parse_tolerance(std::string_view text, double& out) {
 
 std::vector<std::string> split_list(std::string_view text) {
     std::vector<std::string> out;
-    std::string word;
-    for (const char c : text) {
-        if (c == ',') {
-            if (!trimmed(word).empty()) out.emplace_back(trimmed(word));
-            word.clear();
-        } else {
-            word += c;
-        }
-    }
-    if (!trimmed(word).empty()) out.emplace_back(trimmed(word));
+    for (const std::string_view part : split(text, ','))
+        if (!trimmed(part).empty()) out.emplace_back(trimmed(part));
     return out;
 }
 
@@ -98,16 +90,6 @@ std::string on_paper(std::string_view text) {
 bool has_whole_forms(std::string_view text) {
     const std::string left = on_screen(text) + on_paper(text);
     return left.find("[[") == left.npos && left.find("]]") == left.npos;
-}
-
-std::vector<std::string_view> words_in(std::string_view text) {
-    std::vector<std::string_view> out;
-    while (!(text = trimmed(text)).empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        out.push_back(text.substr(0, end));
-        text.remove_prefix(end);
-    }
-    return out;
 }
 
 std::string pointer_value(std::string_view text) {

@@ -23,8 +23,6 @@ namespace pentamesh {
 [[nodiscard]] std::string on_paper(std::string_view text);
 // Returns true if each "[[" of a text has its "|" and its "]]".
 [[nodiscard]] bool has_whole_forms(std::string_view text);
-// Returns the words between blanks.
-[[nodiscard]] std::vector<std::string_view> words_in(std::string_view text);
 // Reads "POINTER = VALUE" as "POINTER=VALUE": blanks about the sign are the author's. The text is empty where
 // the line has another form.
 [[nodiscard]] std::string pointer_value(std::string_view text);

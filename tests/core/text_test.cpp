@@ -33,3 +33,14 @@ TEST_CASE("numbers have three digits, commas and one noun or many") {
     CHECK(count_text(1, "stage") == "1 stage");
     CHECK(count_text(2, "stage") == "2 stages");
 }
+
+TEST_CASE("a text is cut at separators, into lines and into words") {
+    using Pieces = std::vector<std::string_view>;
+    CHECK(split("", ',') == Pieces{""});
+    CHECK(split("a,,b,", ',') == Pieces{"a", "", "b", ""});
+    CHECK(split_lines("").empty());
+    CHECK(split_lines("a\n\nb\n") == Pieces{"a", "", "b"});
+    CHECK(split_lines("a\nb") == Pieces{"a", "b"});
+    CHECK(split_words(" a\t b\r") == Pieces{"a", "b"});
+    CHECK(split_words(" , ", " ,").empty());
+}

@@ -1,4 +1,5 @@
 #include "app/ui/kit/match.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -75,13 +76,9 @@ int pieces(std::string_view letters, std::string_view text) {
 
 int match_score(std::string_view typed, std::string_view text) {
     const std::string line = lower(text), all = lower(typed.substr(0, kMostTyped));
-    std::vector<std::string_view> words;
+    const std::vector<std::string_view> words = split_words(all, " ");
     std::string letters;
-    for (std::size_t i = 0; i < all.size();) {
-        const auto end = std::min(all.find(' ', i), all.size());
-        if (end > i) words.push_back(std::string_view(all).substr(i, end - i)), letters += words.back();
-        i = end + 1;
-    }
+    for (const std::string_view word : words) letters += word;
     if (words.empty()) return 0;
     const auto trimmed = std::string_view(all).substr(
         static_cast<std::size_t>(words.front().data() - all.data()),

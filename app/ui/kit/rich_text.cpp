@@ -1,8 +1,8 @@
 #include "app/ui/kit/rich_text.h"
 
+#include "core/base/text.h"
 #include "render/line_break.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -50,10 +50,7 @@ std::vector<Paragraph> paragraphs(std::string_view text) {
     std::vector<Paragraph> out;
     bool open = false;
     Face face = Face::regular;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
+    for (std::string_view line : split_lines(text)) {
         const bool bullet = line.starts_with("- ");
         if (bullet) line.remove_prefix(2);
         if (line.find_first_not_of(' ') == std::string_view::npos) {

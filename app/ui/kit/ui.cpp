@@ -1,5 +1,6 @@
 #include "app/ui/kit/ui.h"
 
+#include "core/base/text.h"
 #include "render/clip.h"
 #include "render/text_edit.h"
 #include "render/typed_ahead.h"
@@ -224,12 +225,7 @@ void Ui::draw_tooltip() {
         return;
     }
     Canvas front = frame_canvas(frame_, canvas_.page(), true);
-    std::vector<std::string_view> lines;
-    for (std::string_view rest = tooltip_; !rest.empty();) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        lines.push_back(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    const std::vector<std::string_view> lines = split_lines(tooltip_);
     const float max_width = std::min(360.0f, frame_.size.x - 32);
     const TextStyle head = style(12, Tone::text, Face::semibold);
     const TextStyle body = style(12, Tone::secondary);

@@ -1,5 +1,6 @@
 #include "app/ui/lesson/lesson_votes.h"
 
+#include "core/base/text.h"
 #include "core/teach/lesson_pieces.h"
 
 #include <algorithm>
@@ -17,10 +18,8 @@ constexpr int kMostVotes = 9999;
 }  // namespace
 
 std::vector<int> parse_votes(std::string_view text) {
-    std::string plain(text);
-    std::replace(plain.begin(), plain.end(), ',', ' ');
     std::vector<int> out;
-    for (const std::string_view word : words_in(plain)) {
+    for (const std::string_view word : split_words(text, " \t\r,")) {
         std::int64_t n = -1;
         if (!parse_integer(word, n) || n < 0 || n > kMostVotes) return {};
         out.push_back(static_cast<int>(n));

@@ -1,4 +1,5 @@
 #include "app/ui/panels/marked_text.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -48,13 +49,8 @@ std::string_view words_of(LineMark mark) {
 }
 
 void MarkedText::set_text(std::string_view text) {
-    lines.clear();
+    lines = split_lines(text);
     marks.clear();
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        lines.push_back(text.substr(at, end - at));
-        at = end + 1;
-    }
 }
 
 void MarkedText::mark(int line, LineMark mark) {

@@ -3,6 +3,7 @@
 #include "app/ui/review/sheet.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "render/page.h"
 
 #include <algorithm>
@@ -37,10 +38,7 @@ std::string unmarked(std::string_view text) {
 // Returns the paragraphs of a text. One goes over several lines of it; a blank line or a bullet ends it.
 std::vector<std::string> paragraphs_of(std::string_view text) {
     std::vector<std::string> out(1);
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view line : split_lines(text)) {
         if ((line.empty() || line.starts_with("- ")) && !out.back().empty()) out.emplace_back();
         if (!line.empty()) out.back() += (out.back().empty() ? "" : " ") + std::string(line);
     }

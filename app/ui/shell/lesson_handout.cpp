@@ -1,9 +1,9 @@
 #include "app/tables/table.h"
 #include "app/ui/kit/theme.h"
 #include "app/ui/shell/lesson_sheet.h"
+#include "core/base/text.h"
 #include "render/page.h"
 
-#include <algorithm>
 #include <array>
 
 namespace pentamesh::ui {
@@ -50,10 +50,7 @@ std::string words_html(std::string_view text) {
         if (on != list) out += on ? "<ul>\n" : "</ul>\n";
         list = on;
     };
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view line : split_lines(text)) {
         if (line.find_first_not_of(' ') == std::string_view::npos) {
             close();
             set_list(false);

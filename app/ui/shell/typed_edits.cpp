@@ -8,7 +8,6 @@
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -30,16 +29,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSaid{
      {"vpp", "/layout/virtual_stages"}}};
 
 std::vector<std::string> words_in(std::string_view text) {
-    std::vector<std::string> out(1);
-    for (const char c : text) {
-        if (c == ' ' || c == ',' || c == '=') {
-            if (!out.back().empty()) out.emplace_back();
-            continue;
-        }
-        out.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    if (out.back().empty()) out.pop_back();
-    return out;
+    std::string small(text);
+    for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::vector<std::string_view> words = split_words(small, " ,=");
+    return {words.begin(), words.end()};
 }
 
 // Returns the pointer of a field of the layout, the training or the cluster; empty where no field is called
