@@ -1,6 +1,6 @@
 #include "app/cli/document.h"
 
-#include "app/tables/table_text.h"
+#include "app/tables/table.h"
 #include "core/base/text.h"
 
 namespace pentamesh::cli {

@@ -49,18 +49,6 @@ Json json_of_fix(const std::vector<Edit>& fix) {
     return out;
 }
 
-}  // namespace
-
-Json json_of_import_problems(const std::vector<interop::ImportProblem>& problems) {
-    Json out = Json::array();
-    for (const interop::ImportProblem& p : problems)
-        out.push_back({{"severity", name_of(p.severity)},
-                       {"code", p.code},
-                       {"message", p.message},
-                       {"fix", json_of_fix(p.fix)}});
-    return out;
-}
-
 Json json_of_problems(const std::vector<Problem>& problems) {
     Json out = Json::array();
     for (const Problem& p : problems)
@@ -68,6 +56,18 @@ Json json_of_problems(const std::vector<Problem>& problems) {
                        {"code", name_of(p.code)},
                        {"rule", name_of(p.rule)},
                        {"pointer", p.pointer},
+                       {"message", p.message},
+                       {"fix", json_of_fix(p.fix)}});
+    return out;
+}
+
+}  // namespace
+
+Json json_of_import_problems(const std::vector<interop::ImportProblem>& problems) {
+    Json out = Json::array();
+    for (const interop::ImportProblem& p : problems)
+        out.push_back({{"severity", name_of(p.severity)},
+                       {"code", p.code},
                        {"message", p.message},
                        {"fix", json_of_fix(p.fix)}});
     return out;

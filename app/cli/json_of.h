@@ -19,7 +19,6 @@ using Json = nlohmann::ordered_json;
 // Returns a whole number as an integer, for any type that it was counted in.
 [[nodiscard]] Json whole(double x);
 
-[[nodiscard]] Json json_of_problems(const std::vector<Problem>& problems);
 [[nodiscard]] Json json_of_import_problems(const std::vector<interop::ImportProblem>& problems);
 // Describes a plan that could not be read: it is invalid, with the one problem that stopped it.
 [[nodiscard]] Json json_of_error(const Error& error);

@@ -3,7 +3,6 @@
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
-#include "app/cli/run_files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
 

@@ -1,5 +1,6 @@
 #include "app/cli/plan_argument.h"
 
+#include "app/cli/streams.h"
 #include "app/ui/shell/incoming.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
@@ -10,9 +11,11 @@
 #include "core/mesh/failure.h"
 #include "core/plan/edit_words.h"
 #include "core/plan/title.h"
+#include "core/runs/run_axes.h"
 #include "core/runs/run_file.h"
 
 #include <iostream>
+#include <optional>
 #include <utility>
 
 namespace pentamesh::cli {
@@ -157,6 +160,19 @@ int status_of(const Evaluation& evaluation) {
 
 void refuse(const std::string& why) {
     throw Error(ErrorKind::usage, "", "", why);
+}
+
+runs::Measured measure_files(const Presets& presets, const std::vector<std::string>& files,
+                             const Plan* plan) {
+    std::optional<Mesh> mesh;
+    if (plan != nullptr) mesh = build_mesh(*plan);
+    const runs::PartOfGroup part_of = runs::parts_by(mesh ? &*mesh : nullptr);
+    std::vector<runs::RunFile> read;
+    read.reserve(files.size());
+    for (const std::string& file : files)
+        read.push_back(file == "-" ? runs::read_run_text(read_input(file), file, part_of)
+                                   : runs::read_run_file(file, part_of));
+    return runs::measure(std::move(read), plan, presets);
 }
 
 }  // namespace pentamesh::cli

@@ -5,6 +5,7 @@
 #include "app/cli/streams.h"
 #include "core/evaluate.h"
 #include "core/mesh/rank_list.h"
+#include "core/runs/measured.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -43,5 +44,10 @@ void add_hosts(Options& app, std::string& hosts);
 
 // Ends a command as a usage error that says `why`.
 [[noreturn]] void refuse(const std::string& why);
+
+// Reads the files that a run left behind, for the commands that compare it with its plan.
+// `plan` may be nullptr. Throws Error for a file of another kind.
+[[nodiscard]] runs::Measured measure_files(const Presets& presets, const std::vector<std::string>& files,
+                                           const Plan* plan);
 
 }  // namespace pentamesh::cli

@@ -2,7 +2,6 @@
 #include "app/ui/review/review.h"
 
 #include "app/cli/plan_argument.h"
-#include "app/cli/run_files.h"
 #include "core/advice/advice.h"
 #include "core/base/date.h"
 #include "core/base/error.h"

@@ -97,6 +97,9 @@ std::string_view meaning_of(GroupKind kind, int zero) {
     return "";
 }
 
+namespace {
+
+// Returns "0, 1, 2, 3"; more than eight equally spaced ranks are folded: "0, 8, 16 … 1016 (128)".
 std::string folded_ranks(std::span<const std::int64_t> ranks) {
     constexpr std::size_t kMost = 8, kFirst = 3;
     bool even = ranks.size() > kMost;
@@ -108,6 +111,15 @@ std::string folded_ranks(std::span<const std::int64_t> ranks) {
     if (even) out += " … " + std::to_string(ranks.back()) + " (" + std::to_string(ranks.size()) + ")";
     return out;
 }
+
+// Returns the kinds that have this group: "tp", "dp_cp = dp".
+std::string kinds_text(const SharedGroup& group) {
+    std::string text(name_of(group.kind));
+    for (const GroupKind kind : group.also) text += " = " + std::string(name_of(kind));
+    return text;
+}
+
+}  // namespace
 
 std::vector<GroupKind> kinds_of(const Evaluation& e) {
     std::vector<GroupKind> kinds;
@@ -174,12 +186,6 @@ Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::si
         });
     }
     return t;
-}
-
-std::string kinds_text(const SharedGroup& group) {
-    std::string text(name_of(group.kind));
-    for (const GroupKind kind : group.also) text += " = " + std::string(name_of(kind));
-    return text;
 }
 
 Table shared_groups_table(const Plan& plan, const Blame& blame) {

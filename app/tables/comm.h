@@ -25,9 +25,6 @@ namespace pentamesh {
 // and torchtitan that are not an axis' own. `zero`: the stage of ZeRO in force.
 [[nodiscard]] std::string_view meaning_of(GroupKind kind, int zero);
 
-// Returns "0, 1, 2, 3"; more than eight equally spaced ranks are folded: "0, 8, 16 … 1016 (128)".
-[[nodiscard]] std::string folded_ranks(std::span<const std::int64_t> ranks);
-
 // Returns the kinds that the plan has: the dense mesh's, and the expert mesh's where there are experts.
 [[nodiscard]] std::vector<GroupKind> kinds_of(const Evaluation& e);
 
@@ -39,9 +36,6 @@ namespace pentamesh {
 // where they are many. It has at most `most` rows, and a column of hosts where they are named.
 [[nodiscard]] Table ranks_table(const Evaluation& e, std::span<const GroupKind> kinds, std::size_t most,
                                 const Hosts& hosts = {});
-
-// Returns the kinds that have this group: "tp", "dp_cp = dp".
-[[nodiscard]] std::string kinds_text(const SharedGroup& group);
 
 // Returns a table with a row for each group that holds all of the ranks, the smallest first.
 [[nodiscard]] Table shared_groups_table(const Plan& plan, const Blame& blame);

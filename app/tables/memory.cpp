@@ -14,8 +14,7 @@ std::vector<T> joined(std::vector<T> first, const std::vector<T>& second, const 
     return first;
 }
 
-}  // namespace
-
+// Returns parameters, gradients, optimizer, activations and buffers of a stage, and their cells.
 std::vector<Table::Column> category_columns(Shown shown) {
     return {{"parameters", shown},
             {"gradients", shown},
@@ -28,6 +27,8 @@ Table::Row category_cells(const StageMemory& s) {
     return {whole_cell(s.parameters), whole_cell(s.gradients), whole_cell(s.optimizer),
             whole_cell(s.activations), whole_cell(s.buffers)};
 }
+
+}  // namespace
 
 double room_for_buffers(const Memory& m) {
     const StageMemory& full = m.stage[static_cast<std::size_t>(m.peak_stage)];

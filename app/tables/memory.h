@@ -8,9 +8,6 @@
 
 namespace pentamesh {
 
-// Returns parameters, gradients, optimizer, activations and buffers of a stage, and their cells.
-[[nodiscard]] std::vector<Table::Column> category_columns(Shown shown);
-[[nodiscard]] Table::Row category_cells(const StageMemory& stage);
 [[nodiscard]] Table memory_table(const Memory& memory);
 // Returns what the fullest GPU leaves for the framework's buffers. Precondition: there are stages.
 [[nodiscard]] double room_for_buffers(const Memory& memory);

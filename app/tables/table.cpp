@@ -1,6 +1,5 @@
 #include "app/tables/table.h"
 
-#include "app/tables/table_text.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
 

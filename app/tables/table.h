@@ -94,4 +94,8 @@ enum class TableFormat : std::uint8_t { text, csv, markdown, json, html };
 // Does the same for a text between double quotes.
 [[nodiscard]] std::string html_attribute(const std::string& text);
 
+// Writes aligned text whose words wrap where a line would have more than `limit` letters, as far as that
+// goes: neither a number nor a word is cut. 0: no limit.
+[[nodiscard]] std::string write_text(const Table& t, std::size_t limit);
+
 }  // namespace pentamesh

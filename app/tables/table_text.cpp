@@ -1,4 +1,4 @@
-#include "app/tables/table_text.h"
+#include "app/tables/table.h"
 #include "core/base/text.h"
 
 #include <algorithm>

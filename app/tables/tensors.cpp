@@ -15,6 +15,9 @@ std::string shape_text(const Placement& p, const std::array<std::int64_t, 3>& si
     return out.empty() ? "1" : out;
 }
 
+namespace {
+
+// Returns "tp rows/8, dp_shard copy"; "whole on every GPU" where no axis divides it.
 std::string placement_text(const Placement& p) {
     std::string out;
     for (int a = 0; a < kAxisCount; ++a) {
@@ -29,6 +32,8 @@ std::string placement_text(const Placement& p) {
     }
     return out.empty() ? "whole on every GPU" : out;
 }
+
+}  // namespace
 
 Table tensors_table(std::span<const Placement> placements) {
     Table t;

@@ -12,8 +12,6 @@ namespace pentamesh {
 
 // Returns "8,192 × 1,024"; dimensions that a tensor lacks are left out.
 [[nodiscard]] std::string shape_text(const Placement& placement, const std::array<std::int64_t, 3>& sizes);
-// Returns "tp rows/8, dp_shard copy"; "whole on every GPU" where no axis divides it.
-[[nodiscard]] std::string placement_text(const Placement& placement);
 [[nodiscard]] Table tensors_table(std::span<const Placement> placements);
 
 // One rank holds this of each tensor: its placement on every axis that the mesh uses, its range and its

@@ -9,6 +9,7 @@
 #include "core/plan/order_presets.h"
 #include "core/plan/ranges.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace pentamesh {
@@ -305,6 +306,15 @@ void constrain(const Plan& plan, const SpaceRequest& request, const SearchSpace&
         for (const std::string& text : request.vary) all.take("--vary", text, false, limits);
         for (const std::string& text : request.hold) all.take("--hold", text, true, limits);
     }
+}
+
+void keep_within(SearchReport& report, double share) {
+    report.goal = Goal::memory;
+    if (report.results.empty()) return;
+    const double most = report.results.front().step_s * (1 + share);
+    std::erase_if(report.results, [most](const SearchResult& r) { return !r.pareto || r.step_s > most; });
+    std::sort(report.results.begin(), report.results.end(),
+              [](const SearchResult& a, const SearchResult& b) { return a.memory_bytes < b.memory_bytes; });
 }
 
 }  // namespace pentamesh

@@ -1,6 +1,7 @@
 // Limits a search's space by what a person asks of it (space.h says how it is written).
 #pragma once
 
+#include "core/decide/search.h"
 #include "core/decide/space.h"
 
 #include <algorithm>
@@ -40,5 +41,10 @@ void add_once(std::vector<T>& list, const T& value) {
 // `space` has the values by default, `own` those of the plan. Lists come first, limits after them.
 void constrain(const Plan& plan, const SpaceRequest& request, const SearchSpace& own, SearchSpace& space,
                std::optional<SpaceError>& error);
+
+// Leaves of a report by Goal::tokens the layouts of the Pareto line that take at most `share` more time than
+// the fastest, least memory first; the report's goal is memory then. It is exact: a layout that is within the
+// share and not on the line is beaten in both by one of the line, which is within the share too.
+void keep_within(SearchReport& report, double share);
 
 }  // namespace pentamesh

@@ -1,7 +1,7 @@
 // Writes Megatron-LM's launch script and Megatron-Bridge's recipe: the same fields under two spellings. Names
 // and conditions are from Megatron-LM megatron/training/arguments.py,
 // megatron/core/transformer/transformer_config.py.
-#include "core/interop/export_megatron.h"
+#include "core/interop/export_page.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/rules/software_runs.h"
@@ -98,8 +98,7 @@ void put_sharding(Page& page) {
     lose_reduction(page, usual_reduction(page.plan, Software::megatron));
 }
 
-}  // namespace
-
+// These write the parts of Megatron's settings, by question.
 void fill_megatron(Page& page) {
     fill_megatron_model(page);
     put_degrees(page);
@@ -112,6 +111,8 @@ void fill_megatron(Page& page) {
     lose_lacks(page, software);
     refuse_by_rules(page, Rule::megatron, software);
 }
+
+}  // namespace
 
 void export_megatron(Page& page) {
     fill_megatron(page);

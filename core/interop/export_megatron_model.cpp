@@ -1,5 +1,5 @@
 // Writes the model as Megatron's settings.
-#include "core/interop/export_megatron.h"
+#include "core/interop/export_page.h"
 #include "core/mesh/mesh.h"
 #include "core/plan/names.h"
 #include "core/plan/software.h"

@@ -1,5 +1,5 @@
 // Writes batch, types, recomputation and overlap as Megatron's settings.
-#include "core/interop/export_megatron.h"
+#include "core/interop/export_page.h"
 #include "core/plan/names.h"
 
 #include <algorithm>

@@ -98,4 +98,7 @@ void export_picotron(Page& page);
 void export_hf(Page& page);
 void export_device_mesh(Page& page);
 
+void fill_megatron_model(Page& page);
+void fill_megatron_training(Page& page);
+
 }  // namespace pentamesh::interop

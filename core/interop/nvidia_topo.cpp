@@ -2,7 +2,6 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/interop/nvlink.h"
 #include "core/interop/settings.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "core/interop/nvlink.h"
+#include "core/interop/nvidia_topo.h"
 
 #include "core/base/json_reader.h"
 

@@ -1,4 +1,4 @@
-#include "core/interop/shell_branches.h"
+#include "core/interop/shell_state.h"
 
 #include "core/base/characters.h"
 #include "core/base/text.h"

@@ -2,7 +2,6 @@
 
 #include "core/base/characters.h"
 #include "core/base/error.h"
-#include "core/interop/shell_branches.h"
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
 

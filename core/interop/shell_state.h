@@ -6,6 +6,8 @@
 #include "core/interop/shell_syntax.h"
 
 #include <cstdint>
+#include <set>
+#include <string>
 
 namespace pentamesh::shell {
 
@@ -83,5 +85,12 @@ void read_sbatch(std::string_view text, Expander& x);
 // Returns nullopt where it would take too long, or where Bash's versions differ.
 [[nodiscard]] std::optional<std::string> replaced(const std::string& text, std::string what,
                                                   const std::string& with, bool all);
+
+// Returns a variable after two branches of which either may be taken: a list of flags keeps the common
+// beginning of both, and the names of the others; any other value is unknown.
+[[nodiscard]] Variable either_of(Expander& x, const std::string& name, int line, const Variable& a,
+                                 const Variable& b);
+// Adds the names of the variables that a command may set.
+void collect_assigned(const Command& c, std::set<std::string>& names);
 
 }  // namespace pentamesh::shell

@@ -1,6 +1,6 @@
 // Lists what one GPU does in one layer for one micro-batch, step by step: every product, norm and collective,
 // forward and backward, with its tensors; which tensors are kept in between, and when each is freed. The
-// collectives are those of parts.h; product_rule.h says where summands wait to be added, layer_tape.h reads
+// collectives are those of parts.h; layer_tape.h says where summands wait to be added and reads
 // the backward off the forward. docs/layer.md has rules, conventions and sources.
 #pragma once
 

@@ -2,14 +2,32 @@
 #pragma once
 
 #include "core/layer/layer.h"
-#include "core/layer/product_rule.h"
 #include "core/model/model_tensors.h"
 #include "core/pipeline/gradient_reduction.h"
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 namespace pentamesh {
+
+// Describes one factor over one axis: whole, cut along a dimension of the result, or along the one that is
+// summed over.
+enum class FactorCut : std::uint8_t { whole, outer, inner };
+
+enum class ProductCase : std::uint8_t {
+    local,         // 1: nothing that is summed over is cut: the result keeps the cuts
+    gather_one,    // 2: the summed dimension is cut in only one factor: that one is gathered
+    partial,       // 3: it is cut in both: each rank has a summand of the whole result
+    gather_either  // 4: both results' sides are cut by the same axis: one factor has to be gathered
+};
+
+[[nodiscard]] constexpr ProductCase product_case(FactorCut left, FactorCut right) {
+    if (left == FactorCut::inner && right == FactorCut::inner) return ProductCase::partial;
+    if (left == FactorCut::inner || right == FactorCut::inner) return ProductCase::gather_one;
+    if (left == FactorCut::outer && right == FactorCut::outer) return ProductCase::gather_either;
+    return ProductCase::local;
+}
 
 using Value = int;  // of LayerTape::values_
 

@@ -1,4 +1,4 @@
-#include "core/pipeline/steady.h"
+#include "core/pipeline/timeline.h"
 
 #include <algorithm>
 #include <cmath>

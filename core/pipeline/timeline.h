@@ -6,6 +6,7 @@
 #include "core/pipeline/sequence.h"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace pentamesh {
@@ -102,5 +103,20 @@ struct InFlightStep {
     double time = 0, held = 0;
 };
 [[nodiscard]] std::vector<InFlightStep> in_flight(const Timeline& t, int device);
+
+// The steady part of a timeline is the stretch in which every stage does the same again and again.
+struct SteadyPart {
+    double from_s = 0;    // every stage asked is steady from here on
+    double period_s = 0;  // after which the ops of a stage begin anew
+    int periods = 0;      // whole ones, at least 3
+    [[nodiscard]] double to_s() const { return from_s + period_s * periods; }
+};
+// The ops of the first, the middle and the last stage repeat in kind and chunk, and their starts by one
+// period to 2 %. It is nullopt where fewer than three periods do. It takes O(ops of a stage x ops of a
+// period).
+[[nodiscard]] std::optional<SteadyPart> steady_part(const Timeline& t);
+
+// Returns the median duration of the ops of the middle stage, in seconds; 0 for an empty timeline.
+[[nodiscard]] double median_op_s(const Timeline& t);
 
 }  // namespace pentamesh

@@ -1,7 +1,5 @@
 #include "core/plan/software.h"
 
-#include "core/plan/set_facts.h"
-
 #include "core/base/json_reader.h"
 #include "core/base/nearest.h"
 #include "core/plan/names.h"

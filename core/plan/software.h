@@ -80,4 +80,8 @@ struct SoftwareFacts {
 // is missing.
 [[nodiscard]] SoftwareFacts read_software(std::string_view text, const std::string& path);
 
+// This is only for tools/fit: sets the value that facts_of returns from now on. No thread may evaluate
+// meanwhile.
+void set_facts(Software software, const SoftwareFacts& facts);
+
 }  // namespace pentamesh

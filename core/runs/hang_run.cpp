@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 #include "core/runs/hang_words.h"
-#include "core/runs/run_plan.h"
+#include "core/runs/run_layout.h"
 
 #include <algorithm>
 #include <map>

@@ -3,11 +3,13 @@
 
 #include "core/base/enum_array.h"
 #include "core/mesh/mesh.h"
+#include "core/plan/plan.h"
 #include "core/runs/dump_folder.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,5 +66,12 @@ struct RunLayout {
 
 // Takes ranks apart into nested factors, the innermost first; nullopt where they are no regular grid.
 [[nodiscard]] std::optional<std::vector<Factor>> factors_of(std::vector<std::int64_t> ranks);
+
+// Returns `base` with the run's layout and as many GPUs. Where it is nobody's own plan (`fill`), the batch is
+// made to fit too.
+[[nodiscard]] Plan plan_of(const RunLayout& layout, Plan base, bool fill);
+
+// Says in sentences in which degrees and strides a plan differs from the run; none: it agrees.
+[[nodiscard]] std::vector<std::string> differences(const RunLayout& layout, const Plan& plan);
 
 }  // namespace pentamesh::runs

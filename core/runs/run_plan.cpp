@@ -1,4 +1,4 @@
-#include "core/runs/run_plan.h"
+#include "core/runs/run_layout.h"
 
 #include "core/base/text.h"
 #include "core/mesh/mesh.h"

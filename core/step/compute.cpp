@@ -149,6 +149,20 @@ void time_ends(const Plan& plan, const Degrees& d, const KernelTimer& timer, Lay
         timer.time({.rate = LayerRate::linear, .m = tokens, .in = 2 * hidden, .out = hidden / number(d.tp)});
 }
 
+// Returns the HBM bytes of an optimizer step, by one number of each class. The gradient is read twice, once
+// for its norm. States and master copy are read and written. The parameter is written, and read where no
+// master copy is kept.
+StateBytes optimizer_traffic(const Plan& plan) {
+    const Training& t = plan.training;
+    const StateBytes states = optimizer_bytes(t), master = master_bytes(t), parameter = parameter_bytes(plan);
+    const auto moved = [&](double state, double copy, double own) {
+        return 2 * bytes_of(t.gradients) + 2 * state + (copy > 0 ? 1 : 2) * own;
+    };
+    return {moved(states.linear, master.linear, parameter.linear),
+            moved(states.router, master.router, parameter.router),
+            moved(states.other, master.other, parameter.other)};
+}
+
 }  // namespace
 
 LayerTimes time_layers(const Plan& plan, const Degrees& degrees, const LayerTypes& types,
@@ -159,17 +173,6 @@ LayerTimes time_layers(const Plan& plan, const Degrees& degrees, const LayerType
         t.layer.push_back(time_layer(plan, types[k], parts[k].kernels, timer));
     time_ends(plan, degrees, timer, t);
     return t;
-}
-
-StateBytes optimizer_traffic(const Plan& plan) {
-    const Training& t = plan.training;
-    const StateBytes states = optimizer_bytes(t), master = master_bytes(t), parameter = parameter_bytes(plan);
-    const auto moved = [&](double state, double copy, double own) {
-        return 2 * bytes_of(t.gradients) + 2 * state + (copy > 0 ? 1 : 2) * own;
-    };
-    return {moved(states.linear, master.linear, parameter.linear),
-            moved(states.router, master.router, parameter.router),
-            moved(states.other, master.other, parameter.other)};
 }
 
 double once_a_step(const Plan& plan) {

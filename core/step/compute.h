@@ -86,10 +86,6 @@ struct ForwardFlops {
                                          const LayerCounts& counts, std::int64_t sequence_length);
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence_length);
 
-// Returns the HBM bytes of an optimizer step, by one number of each class. The gradient is read twice, once
-// for its norm. States and master copy are read and written. The parameter is written, and read where no
-// master copy is kept.
-[[nodiscard]] StateBytes optimizer_traffic(const Plan& plan);
 // Returns the seconds that a step takes in addition to its compute: the GPU's and the software's.
 [[nodiscard]] double once_a_step(const Plan& plan);
 // Host seconds of one of a layer's launches. Those inside a graph of the whole iteration take none: what a

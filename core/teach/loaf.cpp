@@ -166,6 +166,15 @@ class Slicer {
     double drawers_from_ = 1;
 };
 
+// Returns the plan on one GPU: no axis cuts it, and its one micro-batch has the samples of a round over all
+// replicas.
+Plan plan_of_loaf(const Plan& plan) {
+    Plan p = uncut(plan);
+    p.training.micro_batch = plan.training.micro_batch * std::max<std::int64_t>(data_parallel(plan), 1);
+    p.training.global_batch = p.training.micro_batch;
+    return p;
+}
+
 }  // namespace
 
 double LoafSlice::bytes_of(LoafPart part) const {
@@ -178,13 +187,6 @@ double LoafSlice::crust() const {
     double sum = 0;
     for (const LoafBlock& b : blocks) sum += b.part == LoafPart::bread ? 0 : b.bytes;
     return sum;
-}
-
-Plan plan_of_loaf(const Plan& plan) {
-    Plan p = uncut(plan);
-    p.training.micro_batch = plan.training.micro_batch * std::max<std::int64_t>(data_parallel(plan), 1);
-    p.training.global_batch = p.training.micro_batch;
-    return p;
 }
 
 GroupKind kind_of_loaf(const GroupSummaries& groups, GroupKind kind) {

@@ -51,10 +51,6 @@ struct Loaf {
     std::vector<LoafSlice> slices;
 };
 
-// Returns the plan on one GPU: no axis cuts it, and its one micro-batch has the samples of a round over all
-// replicas.
-[[nodiscard]] Plan plan_of_loaf(const Plan& plan);
-
 // `evaluation` is that of the plan and valid. Where the ranks are more than `most`, the group of `kind` that
 // holds `rank` is shown; of more ranks than `most` its first three and its last.
 [[nodiscard]] Loaf loaf_of(const Plan& plan, const Evaluation& evaluation, GroupKind kind, std::int64_t rank,

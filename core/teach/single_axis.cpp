@@ -61,6 +61,20 @@ std::string plural_of(Collective c, double count) {
     return count == 1 ? name : name + "s";
 }
 
+// Returns the same on one GPU.
+Plan plan_of_single_gpu(const Plan& plan, std::int64_t gpus) {
+    Plan p = uncut(plan);
+    p.model.layers = gpus;
+    p.model.mtp_layers = 0;
+    if (p.model.moe && moe_layers(plan.model) > 0) {
+        p.model.moe->first_dense_layers = 0;
+        p.model.moe->every = 1;
+    }
+    p.training.micro_batch = 1;
+    p.training.global_batch = gpus;
+    return p;
+}
+
 }  // namespace
 
 const StrategyFacts& facts_of(Strategy strategy) {
@@ -76,19 +90,6 @@ Plan uncut(const Plan& plan) {
     p.layout.zero = 0;
     p.layout.sequence_parallel = false;
     p.layout.cp_comm = plan.layout.cp_comm;
-    return p;
-}
-
-Plan plan_of_single_gpu(const Plan& plan, std::int64_t gpus) {
-    Plan p = uncut(plan);
-    p.model.layers = gpus;
-    p.model.mtp_layers = 0;
-    if (p.model.moe && moe_layers(plan.model) > 0) {
-        p.model.moe->first_dense_layers = 0;
-        p.model.moe->every = 1;
-    }
-    p.training.micro_batch = 1;
-    p.training.global_batch = gpus;
     return p;
 }
 

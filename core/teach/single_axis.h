@@ -27,8 +27,6 @@ struct StrategyFacts {
 // Returns the plan's model with `gpus` layers, all MoE where it has MoE layers, with `gpus` sequences a step
 // in micro-batches of one, on the first `gpus` GPUs of its cluster, laid out only by this strategy.
 [[nodiscard]] Plan plan_of_strategy(const Plan& plan, Strategy strategy, std::int64_t gpus);
-// Returns the same on one GPU.
-[[nodiscard]] Plan plan_of_single_gpu(const Plan& plan, std::int64_t gpus);
 
 struct StrategyTraffic {
     Collective collective = Collective::all_reduce;

@@ -1,6 +1,6 @@
 // Holds what a search is asked for to what people write.
+#include "core/decide/constraints.h"
 #include "core/decide/search.h"
-#include "core/decide/within.h"
 
 #include "shipped.h"
 #include "tests/near.h"

@@ -1,7 +1,7 @@
 // Finds who is to blame in made jobs: layouts, kinds of faults, dumps of several forms.
 #include "core/mesh/mesh.h"
 #include "core/runs/hang_words.h"
-#include "core/runs/run_plan.h"
+#include "core/runs/run_layout.h"
 #include "tests/core/made_hang.h"
 #include "tests/core/shipped.h"
 #include "tests/stuck_job.h"

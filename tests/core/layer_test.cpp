@@ -1,6 +1,6 @@
 // Compares the list of a layer's steps with another derivation (golden/layer.json), the papers' counts, and
 // the engine's memory, communication and step.
-#include "core/layer/product_rule.h"
+#include "core/layer/layer_tape.h"
 #include "core/memory/memory.h"
 #include "core/memory/memory_parts.h"
 #include "core/mesh/degrees.h"

@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/interop/fabric_text.h"
-#include "core/interop/nvlink.h"
+#include "core/interop/nvidia_topo.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 #include "core/base/error.h"
 #include "core/runs/dump_folder.h"
 #include "core/runs/hang_words.h"
-#include "core/runs/run_plan.h"
+#include "core/runs/run_layout.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string>

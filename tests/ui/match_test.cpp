@@ -1,5 +1,4 @@
 // Tests which lines of a list a typed text finds, and in which order.
-#include "app/ui/kit/match.h"
 #include "app/ui/kit/menu.h"
 
 #include <doctest/doctest.h>

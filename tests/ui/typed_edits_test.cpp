@@ -1,5 +1,5 @@
 // Tests that the search of commands sets factors and fields.
-#include "app/ui/shell/typed_edits.h"
+#include "app/ui/shell/commands.h"
 #include "core/plan/factors.h"
 #include "tests/ui/press.h"
 

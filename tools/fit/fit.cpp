@@ -15,7 +15,7 @@
 #include "core/explain/published.h"
 #include "core/io/presets.h"
 #include "core/plan/names.h"
-#include "core/plan/set_facts.h"
+#include "core/plan/software.h"
 #include "tools/accuracy/halves.h"
 #include "tools/accuracy/measured.h"
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace pentamesh::ui {
 
@@ -40,5 +41,11 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string in_capitals(std::string_view text);
 // Returns "tp 8 → 4: −3 s" for "tp 8 -> 4: -3 s", which files and the command line write.
 [[nodiscard]] std::string typeset(std::string_view text);
+
+// Turns a text into a part of a file's name that every system takes.
+// Returns "Ada-Lovelace" for "Ada / Lovelace". Letters, digits, '.', '_' and characters that are not ASCII
+// stay, all else becomes one '-', with none at either end; the length is limited to that of a name. It is
+// empty where no character stays.
+[[nodiscard]] std::string file_stem(std::string_view text);
 
 }  // namespace pentamesh::ui

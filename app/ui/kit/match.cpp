@@ -1,4 +1,4 @@
-#include "app/ui/kit/match.h"
+#include "app/ui/kit/menu.h"
 #include "core/base/text.h"
 
 #include <algorithm>

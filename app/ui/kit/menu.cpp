@@ -1,7 +1,5 @@
 #include "app/ui/kit/menu.h"
 
-#include "app/ui/kit/match.h"
-
 #include <algorithm>
 #include <utility>
 

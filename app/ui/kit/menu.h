@@ -4,6 +4,7 @@
 #include "app/ui/kit/scroll.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -37,5 +38,13 @@ MenuResult draw_menu(Ui& ui, std::string_view name, Rect anchor, const std::vect
 // order; all where it is empty. Where one of them has the typed text together, items with only scattered
 // letters are dropped.
 [[nodiscard]] std::vector<std::size_t> matching(const std::vector<MenuItem>& items, std::string_view filter);
+
+// The best match is the typed text as it is at the start of a word, then anywhere; then its words, each at
+// the start of one, then anywhere; then pieces of it, each the start of a word ("thli": theme light); then
+// letters that merely come in that order. Returns a higher number for a better match, -1 for no match.
+// Capitals count as small letters.
+[[nodiscard]] int match_score(std::string_view typed, std::string_view text);
+// From this score on the typed text stands together somewhere; lower scores are scattered letters.
+inline constexpr int kTogether = 40000;
 
 }  // namespace pentamesh::ui

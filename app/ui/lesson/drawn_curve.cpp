@@ -1,6 +1,6 @@
 // A curve that is drawn before it is known: each point is dragged up and down; then the true one over it.
 #include "app/ui/kit/format.h"
-#include "app/ui/lesson/drawn_guess.h"
+#include "app/ui/lesson/lesson_parts.h"
 #include "app/ui/scene/colors.h"
 #include "core/base/text.h"
 #include "core/plan/names.h"

@@ -1,4 +1,4 @@
-#include "app/ui/lesson/drawn_guess.h"
+#include "app/ui/lesson/lesson_parts.h"
 
 #include "core/base/text.h"
 

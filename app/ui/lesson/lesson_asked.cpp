@@ -1,4 +1,4 @@
-#include "app/ui/lesson/lesson_asked.h"
+#include "app/ui/lesson/lesson_parts.h"
 
 #include "app/ui/kit/rich_text.h"
 

@@ -2,10 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rich_text.h"
-#include "app/ui/lesson/drawn_guess.h"
-#include "app/ui/lesson/lesson_asked.h"
-#include "app/ui/lesson/lesson_votes.h"
-#include "app/ui/lesson/task_panel.h"
+#include "app/ui/lesson/lesson_parts.h"
 
 #include <algorithm>
 #include <array>

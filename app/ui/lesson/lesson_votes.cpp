@@ -1,4 +1,4 @@
-#include "app/ui/lesson/lesson_votes.h"
+#include "app/ui/lesson/lesson_parts.h"
 
 #include "core/base/text.h"
 #include "core/teach/lesson_pieces.h"
@@ -15,8 +15,7 @@ namespace {
 constexpr float kBarWidth = 44;
 constexpr int kMostVotes = 9999;
 
-}  // namespace
-
+// Reads "21 6 3" or "21, 6, 3"; empty where it is no list of counts.
 std::vector<int> parse_votes(std::string_view text) {
     std::vector<int> out;
     for (const std::string_view word : split_words(text, " \t\r,")) {
@@ -27,18 +26,21 @@ std::vector<int> parse_votes(std::string_view text) {
     return out;
 }
 
-bool take_votes(StepState& state, std::size_t options) {
+// Takes the counts of so many options, or says why they do not fit. Those that come after the answer stand
+// after the first ones.
+void take_votes(StepState& state, std::size_t options) {
     std::vector<int> votes = parse_votes(state.votes_typed);
     if (votes.size() != options) {
         state.votes_refusal = "A count for each of the " + std::to_string(options) + " options, as 21 6 3.";
-        return false;
+        return;
     }
     (state.shown() ? state.votes_after : state.votes) = std::move(votes);
     state.votes_typed.clear();
     state.votes_refusal.clear();
     state.counting = false;
-    return true;
 }
+
+}  // namespace
 
 float draw_counting(Ui& ui, Rect room, StepState& state, std::size_t options, bool draw) {
     const float top = room.y;

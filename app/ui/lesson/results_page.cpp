@@ -1,6 +1,6 @@
 #include "app/ui/lesson/results_page.h"
 
-#include "app/ui/kit/file_stem.h"
+#include "app/ui/kit/format.h"
 #include "core/base/date.h"
 #include "core/base/error.h"
 #include "render/page.h"

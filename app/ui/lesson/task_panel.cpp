@@ -1,4 +1,4 @@
-#include "app/ui/lesson/task_panel.h"
+#include "app/ui/lesson/lesson_parts.h"
 
 #include "app/ui/kit/rich_text.h"
 

@@ -3,14 +3,16 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/panels/export_sheet.h"
-#include "app/ui/panels/model_line.h"
 #include "app/ui/panels/preset_menu.h"
 #include "core/base/error.h"
+#include "core/io/plan_by_hand.h"
 #include "core/io/plan_json.h"
+#include "core/model/model.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 #include "core/plan/problem.h"
+#include "core/step/compute.h"
 
 #include <algorithm>
 #include <array>
@@ -19,6 +21,33 @@
 namespace pentamesh::ui {
 
 namespace {
+
+// Returns parameters in all and active, FLOPs a token of forward and backward, bytes of its weights.
+std::string model_line(const Plan& plan) {
+    const ParameterCounts n = count_parameters(plan.model);
+    const auto total = static_cast<double>(n.total), active = static_cast<double>(n.active);
+    const std::int64_t sequence = plan.training.sequence_length;
+    const ForwardFlops flops = forward_flops(plan.model, sequence);
+    std::string line = count_text(total) + " parameters (" + thousands(n.total) + ")";
+    if (n.active != n.total)
+        line += ", " + count_text(static_cast<double>(n.active_without_embedding)) + " active for one token ("
+                + count_text(active) + " with the embedding's table)";
+    if (sequence > 0)  // forward and backward, as MFU counts them
+        line += ", " + three_digits(3 * (flops.layers + flops.head) / static_cast<double>(sequence) / 1e9)
+                + " GFLOP a token";
+    return line + ", " + traffic_text(total * bytes_of(plan.training.parameters)) + " of weights in "
+           + std::string(name_of(plan.training.parameters));
+}
+
+// Returns the plan with that text in the field `pointer`; nullopt where it is no value of the field.
+std::optional<Plan> plan_as_typed(const Plan& plan, std::string_view pointer, std::string_view text,
+                                  const Presets& presets) {
+    try {
+        return with_field(plan, pointer, text, presets);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
 
 constexpr std::string_view kGpuPointer = "/cluster/gpu";
 constexpr float kFieldRow = 30, kFieldGap = 4, kHeadingRow = 30, kLabelWidth = 215, kBoxWidth = 230,

@@ -6,9 +6,12 @@
 #include "app/ui/kit/scroll.h"
 #include "app/ui/scene/scene.h"
 #include "core/io/plan_by_hand.h"
+#include "core/io/presets.h"
+#include "core/plan/plan.h"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {

@@ -1,4 +1,4 @@
-#include "app/ui/panels/verdict_band.h"
+#include "app/ui/panels/status_line.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/signs.h"

@@ -4,7 +4,7 @@
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/shards/loaf_mini.h"
+#include "app/ui/views/shards/loaf_solid.h"
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #include "app/ui/shell/menu_bar.h"
 
-#include "app/ui/shell/typed_edits.h"
+#include "app/ui/shell/commands.h"
 #include "core/plan/title.h"
 
 #include <algorithm>

@@ -52,7 +52,6 @@ class Sheets {
         return (editor_.open && editor_.editing.empty()) || (stages_.open && stages_.editing < 0);
     }
     [[nodiscard]] bool types_number() const { return stages_.editing >= 0; }
-    [[nodiscard]] bool has_notes() const { return notes_.has_value(); }
     // Returns true if the last letter of the notes was typed a moment ago.
     [[nodiscard]] bool types_notes() const;
     // Returns the edit of notes that were typed and are not in the plan yet.

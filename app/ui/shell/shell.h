@@ -12,16 +12,25 @@
 #include "app/ui/shell/files.h"
 #include "app/ui/shell/lesson_desk.h"
 #include "app/ui/shell/menu_bar.h"
-#include "app/ui/shell/opening.h"
 #include "app/ui/shell/run_desk.h"
 #include "app/ui/shell/sheets.h"
 #include "app/ui/shell/window.h"
+#include "core/teach/loaf.h"
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
+
+// Small enough to be seen at once, and no press of a factor makes it impossible.
+inline constexpr std::string_view kFirstPlan = "mesh-8";
+
+// One step of a small model: its samples cut, then each of its layers too. Both have it whole as well.
+struct OpeningLoaves {
+    Loaf samples, layers;
+};
 
 class Shell {
   public:
@@ -94,9 +103,6 @@ class Shell {
     [[nodiscard]] const std::string& dialog_text() const { return dialogs_.open().text; }
     void open_lesson(const std::filesystem::path& file) { desk_.open(file); }
     void leave_lesson() { desk_.leave(); }
-    [[nodiscard]] const LessonEntry* lesson_after(const std::filesystem::path& file) const {
-        return desk_.after(file);
-    }
     [[nodiscard]] LessonSession& lesson() { return redrawn(desk_.lesson()); }
     // Returns the plan of lesson steps that open none.
     [[nodiscard]] const Plan& lesson_base() const { return window_.own_document().plan(); }

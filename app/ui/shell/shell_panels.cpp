@@ -1,7 +1,6 @@
 // Places the panels: plan, views and lesson or inspector stand side by side; in a small window some give way
 // to others.
 #include "app/ui/panels/status_line.h"
-#include "app/ui/panels/verdict_band.h"
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/frame.h"
 #include "render/reworded.h"

@@ -1,4 +1,4 @@
-#include "app/ui/shell/typed_edits.h"
+#include "app/ui/shell/commands.h"
 
 #include "core/base/error.h"
 #include "core/base/number.h"

@@ -1,6 +1,6 @@
 #include "app/ui/shell/window.h"
 
-#include "app/ui/kit/file_stem.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/panels/preset_menu.h"
 #include "app/ui/views/search/search_found.h"
 #include "core/advice/advice.h"

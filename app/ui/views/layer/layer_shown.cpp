@@ -56,8 +56,7 @@ std::string first_error(const Evaluation& e) {
     return "It cannot be laid out.";
 }
 
-}  // namespace
-
+// Returns the small plan with only one axis.
 Plan plan_alone(const Plan& plan, AloneAxis axis, std::int64_t gpus) {
     Plan p = plan_of_strategy(plan, strategy_of(axis), gpus);
     p.layout.cp_comm = axis == AloneAxis::cp_allgather ? CpComm::allgather
@@ -66,6 +65,8 @@ Plan plan_alone(const Plan& plan, AloneAxis axis, std::int64_t gpus) {
     if (axis == AloneAxis::tp) p.layout.sequence_parallel = false;
     return p;
 }
+
+}  // namespace
 
 std::string short_name(const LayerStep& s) {
     const auto names = [](const std::vector<LayerTensor>& list) {

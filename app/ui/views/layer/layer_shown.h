@@ -75,8 +75,6 @@ void keep_shown(const Scene& scene, const LayerChoice& choice, std::uint64_t rev
 // Returns the bytes that a rank sends of a layer's activations over tp, without a second gather: they are the
 // same with sequence parallelism and without, because an all-reduce is a reduce-scatter and an all-gather.
 [[nodiscard]] double sent_over_tp_once(const LayerList& list);
-// Returns the small plan with only one axis.
-[[nodiscard]] Plan plan_alone(const Plan& plan, AloneAxis axis, std::int64_t gpus);
 // Returns the name of a box in the graph: "gather", "q k v".
 [[nodiscard]] std::string short_name(const LayerStep& step);
 

@@ -8,7 +8,7 @@
 #include "app/ui/kit/scroll.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/shards/loaf_mini.h"
+#include "app/ui/views/shards/loaf_solid.h"
 #include "core/teach/map.h"
 #include "core/teach/wire_race.h"
 

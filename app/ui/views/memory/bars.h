@@ -3,6 +3,7 @@
 
 #include "app/ui/views/memory/view.h"
 
+#include <optional>
 #include <string_view>
 
 namespace pentamesh::ui {
@@ -42,5 +43,10 @@ struct StageBars {
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state);
 // Draws the bars from the left, `step` apart, with their totals, ranges and free room.
 StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state);
+
+// Draws the page that puts the four stages of ZeRO side by side: copies that shed what the others keep.
+// A click on a stage makes it the plan's.
+[[nodiscard]] std::optional<PlanEdit> draw_sheds(Ui& ui, Rect head_row, Rect room, Scene& scene,
+                                                 MemoryViewState& state, std::uint64_t revision);
 
 }  // namespace pentamesh::ui

@@ -1,4 +1,3 @@
-#include "app/ui/views/memory/sheds.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"

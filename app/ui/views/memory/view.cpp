@@ -6,7 +6,6 @@
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/memory/bars.h"
-#include "app/ui/views/memory/sheds.h"
 
 #include <algorithm>
 #include <cmath>

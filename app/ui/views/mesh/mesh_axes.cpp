@@ -12,6 +12,14 @@ constexpr GroupKind kDenseAxes[] = {GroupKind::tp, GroupKind::cp, GroupKind::dp_
                                     GroupKind::dp_replicate, GroupKind::pp};
 constexpr GroupKind kExpertAxes[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
 
+// Returns true if the groups of the kind are those of the axis, in the same mesh.
+bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis) {
+    const GroupFactors kept = group_factors(mesh, kind);
+    const auto f = kept.span(), of_axis = axis.factors.span();
+    return is_expert(kind) == is_expert(axis.kind)
+           && std::equal(f.begin(), f.end(), of_axis.begin(), of_axis.end());
+}
+
 }  // namespace
 
 MeshAxis mesh_axis(const Theme& theme, const Plan& plan, const Evaluation& evaluation, GroupKind kind) {
@@ -63,13 +71,6 @@ AxisCost cost_of(const Evaluation& evaluation, GroupKind kind) {
             .time_s = t.time_s,
             .waits_s = evaluation.step->exposed_comm_s[kind],
             .step_s = evaluation.step->time_s};
-}
-
-bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis) {
-    const GroupFactors kept = group_factors(mesh, kind);
-    const auto f = kept.span(), of_axis = axis.factors.span();
-    return is_expert(kind) == is_expert(axis.kind)
-           && std::equal(f.begin(), f.end(), of_axis.begin(), of_axis.end());
 }
 
 AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis) {

@@ -63,8 +63,6 @@ struct AxisCost {
 [[nodiscard]] AxisCost cost_of(const Evaluation& evaluation, GroupKind kind);
 // Sums all kinds that have the groups of the axis: dp is dp_replicate where nothing is sharded.
 [[nodiscard]] AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis);
-// Returns true if the groups of the kind are those of the axis, in the same mesh.
-[[nodiscard]] bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis);
 
 // Returns the axes of the shown mesh, and all other groups that send something.
 [[nodiscard]] std::vector<MeshAxis> axes_that_send(const Theme& theme, const Scene& scene);

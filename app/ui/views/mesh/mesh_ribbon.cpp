@@ -3,7 +3,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/views/compare/compare_state.h"
-#include "app/ui/views/mesh/mesh_ribbon_cards.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

@@ -4,6 +4,9 @@
 
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_axes.h"
+
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -12,5 +15,18 @@ struct KeptPlan;
 // `before`, null or a possible plan with as many ranks, stands at the left, and each piece that lay elsewhere
 // there says where. Without it the experts' fold stands next to that of the dense layers.
 void draw_ribbon(Ui& ui, Rect room, const Scene& scene, const KeptPlan* before);
+
+// One fold of the ranks.
+struct RibbonSide {
+    const Plan& plan;
+    const Evaluation& evaluation;
+    bool experts = false;          // the experts' mesh
+    const Mesh* before = nullptr;  // where the pieces lay before; null: nowhere else
+    std::string title;
+};
+
+[[nodiscard]] float wire_width(double bytes);
+// Draws the pieces of all ranks where these are few, else a group of each axis.
+void draw_pieces(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, const MeshAxes& axes);
 
 }  // namespace pentamesh::ui

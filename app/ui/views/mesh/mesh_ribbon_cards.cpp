@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_ribbon_cards.h"
+#include "app/ui/views/mesh/mesh_ribbon.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"

@@ -62,11 +62,12 @@ bool passes(Vec2 a, Vec2 b, Rect box) {
     return cut(a.x, b.x - a.x, box.x, box.right()) && cut(a.y, b.y - a.y, box.y, box.bottom());
 }
 
-}  // namespace
-
+// Returns the step that perfect scaling from the best point would take; < 0 where the point is impossible.
 double perfect_s(const ScalePoint& p) {
     return p.possible() ? p.step_s * p.of_best : -1;
 }
+
+}  // namespace
 
 std::vector<ScaleCurve> curves_of(const Theme& theme, const Scale& scale) {
     std::vector<ScaleCurve> out;

@@ -18,8 +18,6 @@ struct ScaleCurve {
 };
 // Lists them as they are drawn, the step last.
 [[nodiscard]] std::vector<ScaleCurve> curves_of(const Theme& theme, const Scale& scale);
-// Returns the step that perfect scaling from the best point would take; < 0 where the point is impossible.
-[[nodiscard]] double perfect_s(const ScalePoint& point);
 
 // Finds places for names where no curve and no other name lies.
 class NamePlaces {

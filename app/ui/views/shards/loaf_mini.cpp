@@ -1,4 +1,4 @@
-#include "app/ui/views/shards/loaf_mini.h"
+#include "app/ui/views/shards/loaf_solid.h"
 
 #include "app/ui/scene/colors.h"
 #include "core/base/error.h"

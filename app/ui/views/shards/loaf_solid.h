@@ -3,9 +3,12 @@
 #pragma once
 
 #include "app/ui/kit/theme.h"
+#include "core/io/presets.h"
 #include "core/teach/loaf.h"
+#include "core/teach/map.h"
 #include "render/canvas.h"
 
+#include <array>
 #include <span>
 
 namespace pentamesh::ui {
@@ -45,5 +48,12 @@ struct LoafLook {
 };
 void draw_slice(Canvas& canvas, const Theme& theme, const LoafPlace& place, const LoafSlice& slice,
                 const LoafLook& look);
+
+// Holds small loaves, one for each row of the map: a small model's step, cut by that axis only, over two
+// GPUs.
+using MiniLoaves = std::array<Loaf, kMapRowCount>;  // by MapRowId; without slices where a preset is missing
+[[nodiscard]] MiniLoaves mini_loaves(const Presets& presets);
+// Draws the slices in the middle of `room`, in the colour of the axis. `on`: else they are pale.
+void draw_mini(Canvas& canvas, const Theme& theme, Rect room, const Loaf& loaf, Color color, bool on);
 
 }  // namespace pentamesh::ui

@@ -3,7 +3,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/views/memory/bars.h"
 #include "app/ui/views/shards/shards_draw.h"
-#include "app/ui/views/shards/shards_experts.h"
 #include "app/ui/views/shards/shards_pack.h"
 #include "core/sharding/placement_words.h"
 

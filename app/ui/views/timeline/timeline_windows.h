@@ -5,7 +5,7 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/views/timeline/timeline_scale.h"
 #include "app/ui/views/timeline/timeline_shown.h"
-#include "core/pipeline/steady.h"
+#include "core/pipeline/timeline.h"
 
 #include <array>
 #include <optional>

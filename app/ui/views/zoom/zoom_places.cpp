@@ -45,18 +45,7 @@ NestBox room_in(double w, double h, bool cluster) {
     return {pad, head, w - 2 * pad, h - head - pad};
 }
 
-}  // namespace
-
-double nest_head(double w, double h, bool cluster) {
-    return std::min((cluster ? kClusterHead : kHead) * h, 0.25 * w);
-}
-
-NestGrid nest_grid(double w, double h, std::int64_t count, bool cluster) {
-    NestGrid g;
-    fill_grid(g, room_in(w, h, cluster), count);
-    return g;
-}
-
+// Returns the same with one child large.
 NestGrid lead_grid(double w, double h, std::int64_t count, bool cluster) {
     NestGrid g;
     g.enlarged = true;
@@ -76,6 +65,18 @@ NestGrid lead_grid(double w, double h, std::int64_t count, bool cluster) {
     map.y += g.more.h;
     map.h -= g.more.h;
     fill_grid(g, map, count);
+    return g;
+}
+
+}  // namespace
+
+double nest_head(double w, double h, bool cluster) {
+    return std::min((cluster ? kClusterHead : kHead) * h, 0.25 * w);
+}
+
+NestGrid nest_grid(double w, double h, std::int64_t count, bool cluster) {
+    NestGrid g;
+    fill_grid(g, room_in(w, h, cluster), count);
     return g;
 }
 

@@ -28,8 +28,6 @@ struct NestGrid {
     NestBox large, more;
 };
 [[nodiscard]] NestGrid nest_grid(double parent_w, double parent_h, std::int64_t count, bool cluster = false);
-// Returns the same with one child large.
-[[nodiscard]] NestGrid lead_grid(double parent_w, double parent_h, std::int64_t count, bool cluster = false);
 // Returns the height of the strip above a box' children, for its name; the cluster's takes a smaller share.
 [[nodiscard]] double nest_head(double w, double h, bool cluster = false);
 
