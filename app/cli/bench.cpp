@@ -342,12 +342,8 @@ int bench(const Context& context, const Forms& forms) {
     } catch (const Error& e) {
         std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
     }
-    if (context.json)
-        print(pretty(out));
-    else if (forms.csv)
-        print_csv(out);
-    else
-        print_document(forms, {"", std::move(sections)});
+    const auto json = [&] { return out; };
+    print_form(context, forms, json, json, [&] { return Document{"", std::move(sections)}; });
     return 0;
 }
 

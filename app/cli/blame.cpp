@@ -136,14 +136,9 @@ int show_blame(const Context& context, const BlameOptions& options) {
     }
     const Blame b = blame(plan, e, parse_rank_list(list, e.mesh.world));
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
-    if (context.json) {
-        print_json(json_of_blame(plan, e, b, hosts), e);
-    } else if (options.forms.csv) {
-        print_csv(shared_groups_table(plan, b));
-    } else {
-        print_document(options.forms, document_of(plan, e, b, hosts));
-    }
-    return status_of(e);
+    return print_form(
+        context, options.forms, e, [&] { return json_of_blame(plan, e, b, hosts); },
+        [&] { return shared_groups_table(plan, b); }, [&] { return document_of(plan, e, b, hosts); });
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "app/cli/commands.h"
 
+#include "app/cli/plan_argument.h"
+
 #include "core/base/error.h"
 
 #include <array>
@@ -110,7 +112,7 @@ constexpr std::array kCommands{
 };
 
 int refuse_help(const Context& /*context*/, const std::vector<std::string>& /*words*/) {
-    throw Error(ErrorKind::usage, "", "", "help takes one command: pentamesh help search");
+    refuse("help takes one command: pentamesh help search");
 }
 
 }  // namespace

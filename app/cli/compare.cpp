@@ -135,15 +135,14 @@ int compare_plans(const Context& context, const CompareOptions& options) {
     const PlanComparison c = compare(plans, evaluations);
     std::optional<KeptOutput> kept;
     if (!options.file.empty() && options.file != "-" && !is_picture(options.file)) kept.emplace();
-    if (context.json) {
+    const auto json = [&] {
         Json out = json_of_comparison(c);
         out["valid"] = status == 0;
-        print(pretty(out));
-    } else if (forms.csv) {
-        print_csv(comparison_table(c));
-    } else {
-        print_document(forms, comparison_document(c, evaluations));
-    }
+        return out;
+    };
+    print_form(
+        context, forms, json, [&] { return comparison_table(c); },
+        [&] { return comparison_document(c, evaluations); });
     if (kept) write_file(options.file, kept->text());
     return status;
 }

@@ -27,9 +27,8 @@ GroupKind kind_named(const std::string& name) {
         if (name_of(kind) == name) return kind;
         known.push_back(name_of(kind));
     }
-    throw Error(ErrorKind::usage, "", "",
-                "--axis " + shown_text(name) + ": there is no such axis; the closest is \""
-                    + std::string(nearest(name, known)) + "\"");
+    refuse("--axis " + shown_text(name) + ": there is no such axis; the closest is \""
+           + std::string(nearest(name, known)) + "\"");
 }
 
 // Returns the kinds asked for, in the order of the kinds; all that the plan has where no kind was asked for.

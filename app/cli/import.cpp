@@ -168,9 +168,7 @@ int import(const Context& context, const Arguments& a) {
                     "`pentamesh calibrate` logs and tables");
     if (const auto tool = tool_of(a.from, text)) return import_links(context, a, *tool, text);
     if (!a.on.empty())
-        throw Error(
-            ErrorKind::usage, "", "",
-            "--on PLAN is for what a tool says of the fabric: a table of nccl-tests, nvidia-smi topo -m");
+        refuse("--on PLAN is for what a tool says of the fabric: a table of nccl-tests, nvidia-smi topo -m");
     interop::ImportRequest request = request_of(context, a);
     put_file(request, a.file, text);
     if (!a.from.empty()) request.read_as(a.from);

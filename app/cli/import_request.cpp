@@ -36,8 +36,7 @@ interop::OtherFile files_beside(const std::filesystem::path& file) {
 
 interop::ImportRequest request_of(const Context& context, const JobArguments& job) {
     for (const std::string& v : job.variables)
-        if (v.find('=') == std::string::npos)
-            throw Error(ErrorKind::usage, "", "", "--var " + shown_text(v) + " is no NAME=VALUE");
+        if (v.find('=') == std::string::npos) refuse("--var " + shown_text(v) + " is no NAME=VALUE");
     interop::ImportRequest r;
     r.gpus = job.gpus;
     const bool preset = job.model.empty() || context.presets.has(PresetKind::model, job.model);

@@ -110,8 +110,7 @@ Json json_of_layer_totals(const LayerTotals& t) {
 Notation notation_of(const std::string& word) {
     for (const Notation n : all_of<Notation>())
         if (name_of(n) == word) return n;
-    throw Error(ErrorKind::usage, "", "",
-                "--notation: \"" + shown_text(word) + "\" is none of megatron, dtensor, jax");
+    refuse("--notation: \"" + shown_text(word) + "\" is none of megatron, dtensor, jax");
 }
 
 // Returns true for the MoE layer. Where no kind is asked for, it is chosen if the model has one.
@@ -121,11 +120,9 @@ bool is_moe(const Plan& plan, const std::string& word) {
     const bool moe = sum_of(counts, types.moe()) > 0, dense = sum_of(counts, types.all() & ~types.moe()) > 0;
     if (word.empty()) return moe;
     if (word != "dense" && word != "moe")
-        throw Error(ErrorKind::usage, "", "", "--kind: \"" + shown_text(word) + "\" is none of dense, moe");
-    if (word == "moe" && !moe)
-        throw Error(ErrorKind::usage, "", "", "--kind moe: the model has no MoE layer");
-    if (word == "dense" && !dense)
-        throw Error(ErrorKind::usage, "", "", "--kind dense: every layer of the model is a MoE layer");
+        refuse("--kind: \"" + shown_text(word) + "\" is none of dense, moe");
+    if (word == "moe" && !moe) refuse("--kind moe: the model has no MoE layer");
+    if (word == "dense" && !dense) refuse("--kind dense: every layer of the model is a MoE layer");
     return word == "moe";
 }
 
@@ -164,24 +161,20 @@ int show_layer(const Context& context, const LayerOptions& options) {
         return status_of(e);
     }
     if (options.rank < 0 || options.rank >= e.mesh.world)
-        throw Error(ErrorKind::usage, "", "",
-                    sentence("--rank ", options.rank, ": the plan has ranks 0 to ", e.mesh.world - 1));
+        refuse(sentence("--rank ", options.rank, ": the plan has ranks 0 to ", e.mesh.world - 1));
     const bool moe = is_moe(plan, options.kind), dp = e.groups[GroupKind::dp].degree > 1;
     const int type = usual_type(plan.model, layer_types(plan.model), moe);
     const LayerList list = timed_layer(plan, e.mesh, e.groups, type, options.rank);
-    if (context.json) {
+    const auto json = [&] {
         Json steps = Json::array();
         for (const LayerStep& s : list.steps) steps.push_back(json_of_layer_step(s, e.groups, notation, dp));
-        Json out{{"kind", moe ? "moe" : "dense"},   {"notation", name_of(notation)},
-                 {"micro_batch", list.micro_batch}, {"rank", list.rank},
-                 {"steps", std::move(steps)},       {"totals", json_of_layer_totals(list.totals)}};
-        print_json(std::move(out), e);
-    } else if (options.forms.csv) {
-        print_csv(layer_table(list, notation, dp));
-    } else {
-        print_document(options.forms, document_of(plan, e, list, notation, dp));
-    }
-    return status_of(e);
+        return Json{{"kind", moe ? "moe" : "dense"},   {"notation", name_of(notation)},
+                    {"micro_batch", list.micro_batch}, {"rank", list.rank},
+                    {"steps", std::move(steps)},       {"totals", json_of_layer_totals(list.totals)}};
+    };
+    return print_form(
+        context, options.forms, e, json, [&] { return layer_table(list, notation, dp); },
+        [&] { return document_of(plan, e, list, notation, dp); });
 }
 
 }  // namespace

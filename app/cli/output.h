@@ -4,9 +4,10 @@
 #include "app/cli/commands.h"
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
+#include "app/cli/plan_argument.h"
 #include "app/cli/streams.h"
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 namespace pentamesh::cli {
 
@@ -37,6 +38,18 @@ void print_form(const Context& context, const Forms& forms, const MakeJson& json
         print_csv(table());
     else
         print_document(forms, document());
+}
+// Does the same with a plan's validity and problems in the JSON. Returns the exit status.
+template <typename MakeJson, typename MakeTable, typename MakeDocument>
+int print_form(const Context& context, const Forms& forms, const Evaluation& e, const MakeJson& json,
+               const MakeTable& table, const MakeDocument& document) {
+    const auto with_problems = [&] {
+        Json out = json();
+        add_validity(out, e);
+        return out;
+    };
+    print_form(context, forms, with_problems, table, document);
+    return status_of(e);
 }
 
 // Says on standard error how far something is, where that is a terminal and it takes more than half a second.

@@ -37,12 +37,8 @@ int presets(const Context& context, const Forms& forms) {
         out[title] = std::move(list);
         document.sections.push_back(std::move(section));
     }
-    if (context.json)
-        print(pretty(out));
-    else if (forms.csv)
-        print_csv(out);
-    else
-        print_document(forms, document);
+    const auto json = [&] { return out; };
+    print_form(context, forms, json, json, [&] { return document; });
     return 0;
 }
 

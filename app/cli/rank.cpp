@@ -152,7 +152,7 @@ std::int64_t number_of(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [at, error] = std::from_chars(text.data(), end, n);
     if (text.empty() || at != end || error == std::errc::invalid_argument)
-        throw Error(ErrorKind::usage, "", "", "RANK is \"" + text + "\", which is no whole number");
+        refuse("RANK is \"" + text + "\", which is no whole number");
     return error == std::errc() ? n : std::numeric_limits<std::int64_t>::max();
 }
 
@@ -170,24 +170,21 @@ int show_rank(const Context& context, const RankOptions& options) {
                         + std::to_string(e.mesh.world - 1));
     const RankContents contents = contents_of(plan, e.mesh, rank);
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
-    if (context.json || options.forms.csv) {
+    const auto json = [&] {
         Json out{{"rank", rank},
                  {"node", plan.cluster.tiers.empty() ? 0 : rank / domain_of(plan.cluster, 0)},
                  {"coordinates", json_of_coordinates(e, rank)},
                  {"groups", json_of_rank_groups(plan, e, rank)},
                  {"holds", json_of_contents(plan, e, contents)}};
         if (!hosts.names.empty()) out["host"] = hosts.of(rank);
-        if (context.json)
-            print_json(std::move(out), e);
-        else
-            print_csv(out);
-    } else {
-        print_document(options.forms,
-                       {"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world)
+        return out;
+    };
+    const auto document = [&] {
+        return Document{"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world)
                             + (hosts.names.empty() ? "" : " on " + hosts.of(rank)),
-                        {coordinates_section(plan, e, rank), contents_section(plan, e, contents)}});
-    }
-    return status_of(e);
+                        {coordinates_section(plan, e, rank), contents_section(plan, e, contents)}};
+    };
+    return print_form(context, options.forms, e, json, json, document);
 }
 
 }  // namespace

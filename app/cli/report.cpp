@@ -64,16 +64,14 @@ struct ReportOptions {
 int report(const Context& context, const ReportOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
-    if (context.json) {
-        print(pretty(json_of_report(plan, e)));
-    } else if (options.forms.csv) {
-        print_csv(json_of_report(plan, e));
-    } else if (options.html) {
+    if (options.html) {
         Document document = document_of(plan, e, true);
         add_pictures(context, plan, e, document);
         print(to_html(document));
     } else {
-        print_document(options.forms, document_of(plan, e, options.forms.markdown));
+        const auto json = [&] { return json_of_report(plan, e); };
+        print_form(context, options.forms, json, json,
+                   [&] { return document_of(plan, e, options.forms.markdown); });
     }
     return status_of(e);
 }

@@ -28,13 +28,10 @@ struct ReviewOptions {
 ui::ReviewRequest request_of(const ReviewOptions& options) {
     ui::ReviewRequest r = options.request;
     const auto paper = ui::paper_named(options.paper);
-    if (!paper)
-        throw Error(ErrorKind::usage, "", "",
-                    "--paper " + shown_text(options.paper) + ": there are 16:9, a4, letter");
+    if (!paper) refuse("--paper " + shown_text(options.paper) + ": there are 16:9, a4, letter");
     r.paper = *paper;
     if (options.theme != "light" && options.theme != "dark")
-        throw Error(ErrorKind::usage, "", "",
-                    "--theme " + shown_text(options.theme) + ": there are light, dark");
+        refuse("--theme " + shown_text(options.theme) + ": there are light, dark");
     r.theme = options.theme == "dark" ? ui::ThemeId::dark : ui::ThemeId::light;
     r.pages = ui::review_pages_named(options.pages);
     return r;
@@ -44,9 +41,8 @@ ui::ReviewRequest request_of(const ReviewOptions& options) {
 std::vector<Plan> other_plans(const Context& context, const ReviewOptions& options) {
     std::vector<Plan> out;
     if (options.others.size() + 1 > kMostCompared)
-        throw Error(ErrorKind::usage, "", "",
-                    "a review compares at most " + std::to_string(kMostCompared) + " plans; found "
-                        + std::to_string(options.others.size() + 1));
+        refuse("a review compares at most " + std::to_string(kMostCompared) + " plans; found "
+               + std::to_string(options.others.size() + 1));
     const std::size_t n = std::max<std::size_t>(options.others.size(), options.second.sets.empty() ? 0 : 1);
     std::size_t inputs = options.plan.name == "-" ? 1 : 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -59,7 +55,7 @@ std::vector<Plan> other_plans(const Context& context, const ReviewOptions& optio
             other.name = options.others[i];
         }
         if (other.name == "-" && ++inputs > 1)
-            throw Error(ErrorKind::usage, "", "", "standard input has one plan, not two: save it to a file");
+            refuse("standard input has one plan, not two: save it to a file");
         out.push_back(load_plan(context, other));
     }
     return out;

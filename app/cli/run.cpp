@@ -41,10 +41,9 @@ const Command* command_called(std::string_view name) {
         if (!c.group.empty()) known.push_back(c.name);
     const std::string closest(nearest(word, known));
     const bool near = edit_distance(word, closest) <= std::max<std::size_t>(1, word.size() / 2);
-    throw Error(ErrorKind::usage, "", "",
-                "\"" + shown_text(word) + "\" is no command, plan file or plan preset"
-                    + (near ? "; the closest command is \"" + closest + "\"" : "")
-                    + " (pentamesh --help lists commands)");
+    refuse("\"" + shown_text(word) + "\" is no command, plan file or plan preset"
+           + (near ? "; the closest command is \"" + closest + "\"" : "")
+           + " (pentamesh --help lists commands)");
 }
 
 // Returns nothing where the file is broken.
@@ -66,7 +65,7 @@ int open_window(Context& context, const PlanArgument& argument) {
     args.config_folder = config_folder();
     args.home = home_folder();
     if (argument.name.ends_with(".md")) {
-        if (!argument.sets.empty()) throw Error(ErrorKind::usage, "", "", "--set needs a PLAN, not a lesson");
+        if (!argument.sets.empty()) refuse("--set needs a PLAN, not a lesson");
         static_cast<void>(
             read_file(argument.name));  // says what is wrong with it while the terminal is looked at
         args.opened = argument.name;
@@ -83,7 +82,7 @@ int open_window(Context& context, const PlanArgument& argument) {
             if (kind == ui::IncomingKind::plan) args.plan_file = file;  // a picture is not written over
         }
     } else if (!argument.sets.empty()) {
-        throw Error(ErrorKind::usage, "", "", "--set needs a PLAN");
+        refuse("--set needs a PLAN");
     }
     run_window(context.presets, args);
     return 0;
@@ -172,7 +171,7 @@ int run_line(Context& context, std::vector<std::string> words, bool window) {
     if (const std::optional<int> status = all.line.parse(std::move(words))) return *status;
     if (!context.run) {
         if (window) return open_window(context, all.window);
-        throw Error(ErrorKind::usage, "", "", "a command is missing");
+        refuse("a command is missing");
     }
     const auto act = std::exchange(context.run, {});  // `serve` runs others meanwhile
     const std::string file = context.output;

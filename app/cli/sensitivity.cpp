@@ -56,16 +56,11 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
     const Evaluation e = assess(plan);
     const Sensitivity s = sensitivity_of(plan, context.presets);
     const auto fit = fit_of(e.memory);
-    if (context.json) {
+    const auto json = [&] {
         Json out = json_of_sensitivity(plan, s, fit);
         if (!e.valid) void_figures(out);
-        print_json(std::move(out), e);
-        return status_of(e);
-    }
-    if (options.forms.csv) {
-        print_csv(sensitivity_table(s, false));
-        return status_of(e);
-    }
+        return out;
+    };
     Section rows{"One step down and up; hardware figures and constants by 20 %",
                  {},
                  columns_of(sensitivity_table(s, true), {"name", "from", "to", "delta_s", "share", "step_s",
@@ -77,9 +72,11 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
                              + whole_text(std::round(s.tokens_per_s)) + " tokens/s, "
                              + memory_text(s.memory_bytes) + " on the fullest GPU, which "
                              + std::string(name_of(*fit)) + ". What changes nothing is left out.");
-    const Document document{title_of(plan), {std::move(rows)}};
-    print_document(options.forms, document);
-    return status_of(e);
+    return print_form(
+        context, options.forms, e, json, [&] { return sensitivity_table(s, false); },
+        [&] {
+            return Document{title_of(plan), {std::move(rows)}};
+        });
 }
 
 }  // namespace

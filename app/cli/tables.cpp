@@ -18,16 +18,16 @@ template <Json (*JsonOf)(const Plan&, const Evaluation&),
 int show_part(const Context& context, const PartOptions& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
-    if (context.json) {
+    const auto json = [&] {
         Json out = JsonOf(plan, e);
         if (!e.valid) void_figures(out);
-        print_json(std::move(out), e);
-    } else if (options.forms.csv) {
-        print_csv(SectionOf(plan, e).table);
-    } else {
-        print_document(options.forms, {"", {SectionOf(plan, e)}});
-    }
-    return status_of(e);
+        return out;
+    };
+    return print_form(
+        context, options.forms, e, json, [&] { return SectionOf(plan, e).table; },
+        [&] {
+            return Document{"", {SectionOf(plan, e)}};
+        });
 }
 
 void add_part(Options& app, Context& context, int (*show)(const Context&, const PartOptions&)) {

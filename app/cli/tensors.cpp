@@ -88,14 +88,12 @@ int tensors(const Context& context, const TensorsOptions& options) {
                 if (moment == Moment::at_rest)
                     document.sections.push_back({std::string(name_of(state)), {}, tensors_table(placements)});
             }
-    if (context.json) {
-        print_json({{"tensors", std::move(list)}}, e);
-    } else if (options.forms.csv) {
-        print_csv(table_of_all(stored));
-    } else {
-        print_document(options.forms, document);
-    }
-    return status_of(e);
+    return print_form(
+        context, options.forms, e,
+        [&] {
+            return Json{{"tensors", std::move(list)}};
+        },
+        [&] { return table_of_all(stored); }, [&] { return document; });
 }
 
 }  // namespace

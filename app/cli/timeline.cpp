@@ -31,8 +31,7 @@ struct Costs {
 };
 
 [[noreturn]] void refuse_costs(const std::string& text, const std::string& why) {
-    throw Error(ErrorKind::usage, "", "",
-                "--costs " + text + ": " + why + "; write it as F=1,I=1,W=1,comm=0");
+    refuse("--costs " + text + ": " + why + "; write it as F=1,I=1,W=1,comm=0");
 }
 
 Costs parse_costs(const std::string& text) {
