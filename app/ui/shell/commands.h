@@ -29,14 +29,25 @@ struct Command {
     [[nodiscard]] std::string text() const { return label ? label() : title; }
 };
 
-// Returns a command of a menu that can always run.
+// Returns a command of a menu. Without `enabled` it can always run.
 [[nodiscard]] inline Command in_menu(std::string menu, std::string id, std::string title, Chord chord,
-                                     std::function<void()> run) {
+                                     std::function<void()> run, std::function<bool()> enabled = nullptr,
+                                     std::function<bool()> checked = nullptr) {
     return {.id = std::move(id),
             .title = std::move(title),
             .menu = std::move(menu),
             .chord = chord,
-            .run = std::move(run)};
+            .run = std::move(run),
+            .enabled = std::move(enabled),
+            .checked = std::move(checked)};
+}
+
+// Returns one that switches a value, which outlives it, and says if it is on.
+[[nodiscard]] inline Command switch_of(std::string menu, std::string id, std::string title, Chord chord,
+                                       bool& on) {
+    return in_menu(
+        std::move(menu), std::move(id), std::move(title), chord, [&on] { on = !on; }, nullptr,
+        [&on] { return on; });
 }
 
 [[nodiscard]] constexpr Chord ctrl(Key key, bool shift = false) {

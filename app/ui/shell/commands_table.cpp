@@ -120,11 +120,9 @@ void Shell::make_edit_commands() {
     add(in_menu("Edit", "edit.cluster", "Edit the cluster…", {},
                 [this] { sheets_.open_fields(FieldTopic::fabric); }));
     add(in_menu("Edit", "edit.presets", "Presets of your own…", {}, [this] { dialogs_.ask_own_presets(); }));
-    add({.id = "edit.stages",
-         .title = "Layers of each stage…",
-         .menu = "Edit",
-         .run = [this] { sheets_.open_stages(); },
-         .enabled = [this] { return window_.document.plan().layout.pp > 1; }});
+    add(in_menu(
+        "Edit", "edit.stages", "Layers of each stage…", {}, [this] { sheets_.open_stages(); },
+        [this] { return window_.document.plan().layout.pp > 1; }));
     add(in_menu("Edit", "edit.title", "Rename the plan…", {}, [this] { menus_.edit_title(); }));
     add(in_menu("Edit", "edit.notes", "Notes of the plan…", {}, [this] { sheets_.open_notes(); }));
     decider_.add_commands(commands_);
@@ -140,12 +138,10 @@ void Shell::make_edit_commands() {
              },
          .enabled = [this] { return static_cast<bool>(window_.host.set_clipboard); }});
     files_.add_link_commands(commands_);
-    add({.id = "edit.paste",
-         .title = "Paste a plan, link, config or settings",
-         .menu = "Edit",
-         .chord = ctrl(Key::v),
-         .run = [this] { open_text(window_.host.clipboard(), "the clipboard"); },
-         .enabled = [this] { return static_cast<bool>(window_.host.clipboard); }});
+    add(in_menu(
+        "Edit", "edit.paste", "Paste a plan, link, config or settings", ctrl(Key::v),
+        [this] { open_text(window_.host.clipboard(), "the clipboard"); },
+        [this] { return static_cast<bool>(window_.host.clipboard); }));
 }
 
 // Adds the orders of the frameworks and the schedules, as in the plan panel's menus.
@@ -212,17 +208,14 @@ void Shell::copy_table(TableFormat format) {
 }
 
 void Shell::make_export_commands() {
-    add({.id = "export.picture",
-         .title = "Picture of this view…",
-         .menu = "Export",
-         .chord = ctrl(Key::e),
-         .run = [this] { window_.ask(DialogKind::picture, "", nullptr); },
-         .enabled = [this] { return static_cast<bool>(window_.host.save_picture); }});
-    add({.id = "export.copy_picture",
-         .title = "Copy the picture of this view",
-         .menu = "Export",
-         .run = [this] { dialogs_.copy_picture(); },
-         .enabled = [this] { return static_cast<bool>(window_.host.save_picture); }});
+    add(in_menu(
+        "Export", "export.picture", "Picture of this view…", ctrl(Key::e),
+        [this] { window_.ask(DialogKind::picture, "", nullptr); },
+        [this] { return static_cast<bool>(window_.host.save_picture); }));
+    add(in_menu(
+        "Export", "export.copy_picture", "Copy the picture of this view", {},
+        [this] { dialogs_.copy_picture(); },
+        [this] { return static_cast<bool>(window_.host.save_picture); }));
     // A table can hold the answer to an open question: it is not offered while that is hidden.
     const auto tells_nothing = [this] { return !window_.hidden_answer.hides(); };
     add({.id = "export.table",
@@ -245,11 +238,9 @@ void Shell::make_export_commands() {
          {TableFormat::json, "export.json", "Copy data as JSON"},
          {TableFormat::text, "export.text", "Copy data as text"}}};
     for (const Format& f : kFormats)
-        add({.id = f.id,
-             .title = f.title,
-             .menu = "Export",
-             .run = [this, format = f.format] { copy_table(format); },
-             .enabled = [this] { return window_.host.set_clipboard && !window_.hidden_answer.hides(); }});
+        add(in_menu(
+            "Export", f.id, f.title, {}, [this, format = f.format] { copy_table(format); },
+            [this] { return window_.host.set_clipboard && !window_.hidden_answer.hides(); }));
 }
 
 void Shell::make_help_commands() {

@@ -12,56 +12,42 @@ namespace pentamesh::ui {
 
 void Shell::make_view_commands() {
     for (const ViewEntry& v : view_table())
-        add({.id = "view." + std::string(v.name),
-             .title = std::string(v.title) + " in the whole window",
-             .menu = "View",
-             .chord = v.key,
-             .run = [this, id = v.id] { window_.toggle_full(id); },
-             .checked = [this, id = v.id] { return window_.full == id; }});
-    add({.id = "view.failure",
-         .title = "Lose a node: click one in the mesh",
-         .menu = "View",
-         .chord = ctrl(Key::f),
-         .run =
-             [this] {
-                 window_.views.mesh.failure = !window_.views.mesh.failure;
-                 window_.views.mesh.lost_node = -1;
-             },
-         .checked = [this] { return window_.views.mesh.failure; }});
-    add({.id = "view.blame",
-         .title = "What do these ranks share?…",
-         .menu = "View",
-         .run =
-             [this] {
-                 sheets_.open_blame(window_.selection.topic == Selection::Topic::ranks
-                                        ? ranks_text(window_.selection.ranks)
-                                        : std::string());
-             },
-         .enabled = [this] { return window_.evaluation.valid; }});
-    add({.id = "view.links",
-         .title = "Links to the selected GPU's peers",
-         .menu = "View",
-         .chord = ctrl(Key::l),
-         .run = [this] { window_.views.mesh.show_links = !window_.views.mesh.show_links; },
-         .checked = [this] { return window_.views.mesh.show_links; }});
-    add({.id = "view.experts",
-         .title = "Ranks as the experts have them",
-         .menu = "View",
-         .run = [this] { window_.selection.show_mesh(!window_.selection.expert()); },
-         .enabled = [this] { return window_.evaluation.mesh.has_experts; },
-         .checked = [this] { return window_.selection.expert() && window_.evaluation.mesh.has_experts; }});
-    add({.id = "view.map_rows",
-         .title = "Map: FSDP and SP as rows of their own",
-         .menu = "View",
-         .run =
-             [this] {
-                 const bool rows = window_.views.map.style == MapStyle::own_rows;
-                 window_.views.map.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
-                 window_.views.map.page = MapPage::axes;
-                 window_.views.map.page_chosen = true;
-                 window_.full = ViewId::map;
-             },
-         .checked = [this] { return window_.views.map.style == MapStyle::own_rows; }});
+        add(in_menu(
+            "View", "view." + std::string(v.name), std::string(v.title) + " in the whole window", v.key,
+            [this, id = v.id] { window_.toggle_full(id); }, nullptr,
+            [this, id = v.id] { return window_.full == id; }));
+    add(in_menu(
+        "View", "view.failure", "Lose a node: click one in the mesh", ctrl(Key::f),
+        [this] {
+            window_.views.mesh.failure = !window_.views.mesh.failure;
+            window_.views.mesh.lost_node = -1;
+        },
+        nullptr, [this] { return window_.views.mesh.failure; }));
+    add(in_menu(
+        "View", "view.blame", "What do these ranks share?…", {},
+        [this] {
+            sheets_.open_blame(window_.selection.topic == Selection::Topic::ranks
+                                   ? ranks_text(window_.selection.ranks)
+                                   : std::string());
+        },
+        [this] { return window_.evaluation.valid; }));
+    add(switch_of("View", "view.links", "Links to the selected GPU's peers", ctrl(Key::l),
+                  window_.views.mesh.show_links));
+    add(in_menu(
+        "View", "view.experts", "Ranks as the experts have them", {},
+        [this] { window_.selection.show_mesh(!window_.selection.expert()); },
+        [this] { return window_.evaluation.mesh.has_experts; },
+        [this] { return window_.selection.expert() && window_.evaluation.mesh.has_experts; }));
+    add(in_menu(
+        "View", "view.map_rows", "Map: FSDP and SP as rows of their own", {},
+        [this] {
+            const bool rows = window_.views.map.style == MapStyle::own_rows;
+            window_.views.map.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
+            window_.views.map.page = MapPage::axes;
+            window_.views.map.page_chosen = true;
+            window_.full = ViewId::map;
+        },
+        nullptr, [this] { return window_.views.map.style == MapStyle::own_rows; }));
 }
 
 void Shell::make_timeline_commands() {
@@ -75,16 +61,13 @@ void Shell::make_timeline_commands() {
         if (const auto* shown = window_.views.timeline.current(window_.evaluation, window_.evaluated))
             step_cursor(*shown, window_.views.timeline, by, window_.selection.stage);
     };
-    add({.id = "timeline.play",
-         .title = "Play or pause the timeline",
-         .menu = "View",
-         .chord = {.key = Key::p},
-         .run =
-             [this, of_layer] {
-                 if (of_layer()) return play_or_pause(window_.views.layer);
-                 window_.views.timeline.playing = !window_.views.timeline.playing;
-             },
-         .enabled = has_timeline});
+    add(in_menu(
+        "View", "timeline.play", "Play or pause the timeline", {Key::p},
+        [this, of_layer] {
+            if (of_layer()) return play_or_pause(window_.views.layer);
+            window_.views.timeline.playing = !window_.views.timeline.playing;
+        },
+        has_timeline));
     add({.id = "timeline.step",
          .title = "Timeline: next start or end",
          .chord = {.key = Key::period},
@@ -95,27 +78,21 @@ void Shell::make_timeline_commands() {
          .chord = {.key = Key::comma},
          .run = [step] { step(-1); },
          .enabled = has_timeline});
-    add({.id = "timeline.critical_path",
-         .title = "Critical path of the timeline",
-         .menu = "View",
-         .run = [this] { window_.views.timeline.critical = !window_.views.timeline.critical; },
-         .checked = [this] { return window_.views.timeline.critical; }});
-    add({.id = "timeline.two_steps",
-         .title = "Two steps back to back in the timeline",
-         .menu = "View",
-         .run = [this] { window_.views.timeline.choice.steps = 3 - window_.views.timeline.choice.steps; },
-         .checked = [this] { return window_.views.timeline.choice.steps > 1; }});
-    add({.id = "timeline.slow_stage",
-         .title = "Inject a slow stage into the timeline",
-         .menu = "View",
-         .run =
-             [this] {
-                 if (window_.views.timeline.choice.slow.any())
-                     window_.views.timeline.choice.slow = {};
-                 else
-                     inject(window_.views.timeline, std::max(0, window_.selection.stage), 1);
-             },
-         .checked = [this] { return window_.views.timeline.choice.slow.any(); }});
+    add(switch_of("View", "timeline.critical_path", "Critical path of the timeline", {},
+                  window_.views.timeline.critical));
+    add(in_menu(
+        "View", "timeline.two_steps", "Two steps back to back in the timeline", {},
+        [this] { window_.views.timeline.choice.steps = 3 - window_.views.timeline.choice.steps; }, nullptr,
+        [this] { return window_.views.timeline.choice.steps > 1; }));
+    add(in_menu(
+        "View", "timeline.slow_stage", "Inject a slow stage into the timeline", {},
+        [this] {
+            if (window_.views.timeline.choice.slow.any())
+                window_.views.timeline.choice.slow = {};
+            else
+                inject(window_.views.timeline, std::max(0, window_.selection.stage), 1);
+        },
+        nullptr, [this] { return window_.views.timeline.choice.slow.any(); }));
 }
 
 float& Shell::own_scale() {
@@ -132,11 +109,8 @@ void Shell::make_look_commands() {
              .run = [this, id] { window_.settings.theme = id; },
              .checked = [this, id] { return window_.settings.theme == id; }});
     }
-    add({.id = "view.reduced_motion",
-         .title = "Reduced motion: jumps in place of glides",
-         .menu = "View",
-         .run = [this] { window_.settings.reduced_motion = !window_.settings.reduced_motion; },
-         .checked = [this] { return window_.settings.reduced_motion; }});
+    add(switch_of("View", "view.reduced_motion", "Reduced motion: jumps in place of glides", {},
+                  window_.settings.reduced_motion));
     add({.id = "view.larger",
          .title = "Larger",
          .menu = "View",
@@ -147,16 +121,13 @@ void Shell::make_look_commands() {
                 [this] { own_scale() = std::max(0.5f, own_scale() / 1.125f); }));
     add(in_menu("View", "view.normal", "Normal size", ctrl(Key::n0),
                 [this] { own_scale() = desk_.presenter().on ? kPresentScale : 1; }));
-    add({.id = "view.fullscreen",
-         .title = "Full screen",
-         .menu = "View",
-         .chord = {.key = Key::f11},
-         .run =
-             [this] {
-                 window_.fullscreen = !window_.fullscreen;
-                 window_.host.set_fullscreen(window_.fullscreen);
-             },
-         .enabled = [this] { return static_cast<bool>(window_.host.set_fullscreen); }});
+    add(in_menu(
+        "View", "view.fullscreen", "Full screen", {Key::f11},
+        [this] {
+            window_.fullscreen = !window_.fullscreen;
+            window_.host.set_fullscreen(window_.fullscreen);
+        },
+        [this] { return static_cast<bool>(window_.host.set_fullscreen); }));
 }
 
 }  // namespace pentamesh::ui

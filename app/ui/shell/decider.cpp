@@ -273,23 +273,14 @@ void Decider::add_commands(std::vector<Command>& commands) {
                      "them");
              },
          .enabled = [this] { return window_.evaluation.valid; }});
-    commands.push_back(
-        {.id = "edit.pin_before",
-         .title = "Compare with the plan before the last edit",
-         .menu = "Edit",
-         .run = [this] { compare_with_before(); },
-         .enabled = [this] { return window_.evaluation.valid && window_.document.can_undo(); }});
-    commands.push_back({.id = "edit.flip",
-                        .title = "Flip A and B",
-                        .menu = "Edit",
-                        .chord = {.key = Key::x},
-                        .run = [this] { flip_pinned(); },
-                        .enabled = pinned});
-    commands.push_back({.id = "edit.unpin",
-                        .title = "Unpin A",
-                        .menu = "Edit",
-                        .run = [this] { window_.views.compare.remove(0); },
-                        .enabled = pinned});
+    commands.push_back(in_menu(
+        "Edit", "edit.pin_before", "Compare with the plan before the last edit", {},
+        [this] { compare_with_before(); },
+        [this] { return window_.evaluation.valid && window_.document.can_undo(); }));
+    commands.push_back(in_menu(
+        "Edit", "edit.flip", "Flip A and B", {Key::x}, [this] { flip_pinned(); }, pinned));
+    commands.push_back(in_menu(
+        "Edit", "edit.unpin", "Unpin A", {}, [this] { window_.views.compare.remove(0); }, pinned));
 }
 
 }  // namespace pentamesh::ui

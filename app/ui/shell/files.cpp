@@ -404,10 +404,8 @@ void Files::add_link_commands(std::vector<Command>& commands) {
                             ? "Copied the link. It begins with pentamesh.html; the menu Edit changes that"
                             : "Copied the link");
     };
-    commands.push_back(
-        {.id = "edit.copy_link", .title = "Copy link", .menu = "Edit", .run = copy, .enabled = [this] {
-             return static_cast<bool>(window_.host.set_clipboard);
-         }});
+    commands.push_back(in_menu("Edit", "edit.copy_link", "Copy link", {}, copy,
+                               [this] { return static_cast<bool>(window_.host.set_clipboard); }));
     commands.push_back(
         {.id = "edit.link_base",
          .title = "Links begin with the copied address",

@@ -385,10 +385,8 @@ void LessonDesk::add_opening_commands(std::vector<Command>& commands) {
     for (const LessonEntry& e : courses_)
         opens(e, "course." + e.id, "Course: " + e.title + ", " + std::to_string(e.minutes) + " min", true,
               &e == courses_.data());
-    commands.push_back(
-        {.id = "lesson.choose", .title = "Lessons one by one…", .menu = "Learn", .run = [this] {
-             window_.search_commands("Lesson ");
-         }});
+    commands.push_back(in_menu("Learn", "lesson.choose", "Lessons one by one…", {},
+                               [this] { window_.search_commands("Lesson "); }));
     for (const LessonEntry& e : lessons_)
         opens(e, "lesson." + e.id, lesson_label(e), e.only_tasks || e.id == "tour", false);
 }
@@ -396,12 +394,8 @@ void LessonDesk::add_opening_commands(std::vector<Command>& commands) {
 void LessonDesk::add_commands(std::vector<Command>& commands) {
     const auto add = [&](std::string id, std::string title, std::function<void()> run,
                          std::function<bool()> enabled = nullptr, Chord chord = {}) -> Command& {
-        return commands.emplace_back(Command{.id = std::move(id),
-                                             .title = std::move(title),
-                                             .menu = "Learn",
-                                             .chord = chord,
-                                             .run = std::move(run),
-                                             .enabled = std::move(enabled)});
+        return commands.emplace_back(
+            in_menu("Learn", std::move(id), std::move(title), chord, std::move(run), std::move(enabled)));
     };
     const auto open = [this] { return lesson_.open; };
     const auto step = [this](LessonAction::Kind kind) { return [this, kind] { act({kind, 0}); }; };

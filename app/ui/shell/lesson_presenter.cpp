@@ -204,33 +204,21 @@ void LessonDesk::add_presenter_commands(std::vector<Command>& commands) {
                         .separator = true,
                         .run = [this] { presenter_.blank = !presenter_.blank; },
                         .enabled = on});
-    commands.push_back({.id = "present.light",
-                        .title = "Present: spotlight",
-                        .menu = "Learn",
-                        .chord = {.key = Key::s},
-                        .run = [this] { presenter_.spotlight = !presenter_.spotlight; },
-                        .enabled = on});
-    commands.push_back({.id = "present.notes",
-                        .title = "Present: plan and notes",
-                        .menu = "Learn",
-                        .chord = {.key = Key::n},
-                        .run = [this] { presenter_.side = !presenter_.side; },
-                        .enabled = on});
-    commands.push_back({.id = "present.reveal",
-                        .title = "Present: show the answer",
-                        .menu = "Learn",
-                        .chord = {.key = Key::r},
-                        .run =
-                            [this] {
-                                act({LessonAction::Kind::reveal, 0});
-                            },
-                        .enabled = [this] { return presenter_.on && lesson_.open; }});
-    commands.push_back({.id = "present.apart",
-                        .title = "Present: notes on the second screen",
-                        .menu = "Learn",
-                        .run = [this] { toggle_apart(); },
-                        .enabled = [this] { return presenter_.on && lesson_.open; },
-                        .checked = [this] { return presenter_.apart; }});
+    commands.push_back(in_menu(
+        "Learn", "present.light", "Present: spotlight", {Key::s},
+        [this] { presenter_.spotlight = !presenter_.spotlight; }, on));
+    commands.push_back(in_menu(
+        "Learn", "present.notes", "Present: plan and notes", {Key::n},
+        [this] { presenter_.side = !presenter_.side; }, on));
+    commands.push_back(in_menu(
+        "Learn", "present.reveal", "Present: show the answer", {Key::r},
+        [this] {
+            act({LessonAction::Kind::reveal, 0});
+        },
+        [this] { return presenter_.on && lesson_.open; }));
+    commands.push_back(in_menu(
+        "Learn", "present.apart", "Present: notes on the second screen", {}, [this] { toggle_apart(); },
+        [this] { return presenter_.on && lesson_.open; }, [this] { return presenter_.apart; }));
 }
 
 // Makes the page of the next step, its queries answered for its own plan: once for each step and plan.

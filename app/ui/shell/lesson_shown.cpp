@@ -104,31 +104,23 @@ void LessonDesk::back_to_scene() {
 }
 
 void LessonDesk::add_step_commands(std::vector<Command>& commands) {
-    commands.push_back({.id = "lesson.more",
-                        .title = "Read more of the step",
-                        .menu = "Learn",
-                        .chord = {Key::m},
-                        .run =
-                            [this] {
-                                act({LessonAction::Kind::more, 0});
-                            },
-                        .enabled = [this] { return lesson_.open && !lesson_.more.empty(); },
-                        .checked = [this] { return lesson_.show_more; }});
-    commands.push_back({.id = "lesson.asked",
-                        .title = "Count the votes, or show the plan that was asked about",
-                        .menu = "Learn",
-                        .chord = {Key::v},
-                        .run = [this] { turn_asked(); },
-                        .enabled =
-                            [this] {
-                                const LessonStep* step = lesson_.open ? lesson_.current() : nullptr;
-                                if (step == nullptr || !step->question) return false;
-                                const QuestionKind kind = step->question->kind;
-                                return lesson_.state().shown()
-                                           ? !lesson_.asked.plans.empty()
+    commands.push_back(in_menu(
+        "Learn", "lesson.more", "Read more of the step", {Key::m},
+        [this] {
+            act({LessonAction::Kind::more, 0});
+        },
+        [this] { return lesson_.open && !lesson_.more.empty(); }, [this] { return lesson_.show_more; }));
+    commands.push_back(in_menu(
+        "Learn", "lesson.asked", "Count the votes, or show the plan that was asked about", {Key::v},
+        [this] { turn_asked(); },
+        [this] {
+            const LessonStep* step = lesson_.open ? lesson_.current() : nullptr;
+            if (step == nullptr || !step->question) return false;
+            const QuestionKind kind = step->question->kind;
+            return lesson_.state().shown() ? !lesson_.asked.plans.empty()
                                            : kind == QuestionKind::choose || kind == QuestionKind::tier;
-                            },
-                        .checked = [this] { return lesson_.asked_shown >= 0; }});
+        },
+        [this] { return lesson_.asked_shown >= 0; }));
 }
 
 }  // namespace pentamesh::ui

@@ -127,10 +127,8 @@ void RunDesk::draw(Ui& ui, Rect row) {
 }
 
 void RunDesk::add_commands(std::vector<Command>& commands) {
-    commands.push_back(
-        {.id = "run.open", .title = "Open a run: dumps, traces, logs…", .menu = "File", .run = [this] {
-             window_.ask(DialogKind::run, "");
-         }});
+    commands.push_back(in_menu("File", "run.open", "Open a run: dumps, traces, logs…", {},
+                               [this] { window_.ask(DialogKind::run, ""); }));
     commands.push_back({.id = "run.close",
                         .title = "Close the run",
                         .menu = "File",

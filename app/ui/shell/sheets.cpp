@@ -187,11 +187,10 @@ void Sheets::use_calibrated(bool save) {
 }
 
 void Sheets::add_calibrate_command(std::vector<Command>& commands) {
-    commands.push_back(
-        {.id = "calibrate", .title = "Calibrate from measured runs…", .menu = "File", .run = [this] {
-             calibrate_ = {};
-             calibrate_.open = true;
-         }});
+    commands.push_back(in_menu("File", "calibrate", "Calibrate from measured runs…", {}, [this] {
+        calibrate_ = {};
+        calibrate_.open = true;
+    }));
 }
 
 // ---- notes ----------------------------------------------------------------------------------------------
