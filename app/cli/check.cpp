@@ -6,6 +6,7 @@
 #include "app/cli/plan_argument.h"
 #include "app/tables/table.h"
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
@@ -217,8 +218,7 @@ std::string text_of(const std::vector<Checked>& rows, bool why) {
 Table table_of(const std::vector<Checked>& rows) {
     Table t{{{"verdict"}, {"file"}, {"recipe"}, {"says"}, {"reasons"}}, {}};
     for (const Checked& r : rows) {
-        std::string reasons;
-        for (const ImportProblem& p : r.reasons) reasons += (reasons.empty() ? "" : " ") + p.message;
+        const std::string reasons = join(r.reasons, " ", [](const ImportProblem& p) { return p.message; });
         t.rows.push_back({kVerdicts[static_cast<std::size_t>(r.verdict)], r.file, r.recipe, r.says, reasons});
     }
     return t;

@@ -1,15 +1,11 @@
 #include "app/cli/complete.h"
 
+#include "core/base/text.h"
+
 #include <initializer_list>
 
 namespace pentamesh::cli {
 namespace {
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-    std::string out;
-    for (const std::string& w : words) out += (out.empty() ? "" : between) + w;
-    return out;
-}
 
 std::string escaped(std::string_view text, std::string_view which, std::string_view by) {
     std::string out;
@@ -60,7 +56,7 @@ std::vector<std::string> listed_names(const std::vector<CommandInfo>& all) {
 // Returns the words of bash that complete one value.
 std::string bash_words(Completed as, const std::vector<std::string>& values) {
     switch (as) {
-    case Completed::values: return "_pentamesh_reply -W " + in_quotes(joined(values, " "));
+    case Completed::values: return "_pentamesh_reply -W " + in_quotes(join(values, " "));
     case Completed::files: return "_pentamesh_reply -f";
     case Completed::folders: return "_pentamesh_reply -d";
     case Completed::plans:
@@ -74,13 +70,12 @@ std::string bash_words(Completed as, const std::vector<std::string>& values) {
 void add_bash_command(std::string& values, std::string& rest, const CommandInfo& c) {
     for (const OptionInfo& o : c.options) {
         if (o.positional || o.type.empty()) continue;
-        std::string cases;
-        for (const std::string& n : o.names)
-            cases += (cases.empty() ? "" : "|") + in_quotes(c.name + " " + n);
+        const std::string cases =
+            join(o.names, "|", [&](const std::string& n) { return in_quotes(c.name + " " + n); });
         values += "        " + cases + ") " + bash_words(completed_as(o), o.values) + "; return ;;\n";
     }
     const std::vector<std::string> own = positional_values(c);
-    rest += "        " + c.name + ") options=" + in_quotes(joined(option_names(c), " "))
+    rest += "        " + c.name + ") options=" + in_quotes(join(option_names(c), " "))
             + "\n            [[ $cur == -* ]] || { "
             + bash_words(own.empty() ? positional_of(c) : Completed::values, own) + "; return; } ;;\n";
 }
@@ -103,7 +98,7 @@ std::string zsh_value(const OptionInfo& o) {
     const Completed as = completed_as(o);
     const std::string word = o.positional ? o.names.front() : as == Completed::values ? "value" : o.type;
     std::string out = ":" + escaped(word, ":\\", "\\") + ":";
-    if (as == Completed::values) return out + "(" + escaped(joined(o.values, " "), ":", "\\") + ")";
+    if (as == Completed::values) return out + "(" + escaped(join(o.values, " "), ":", "\\") + ")";
     if (as == Completed::folders) return out + "_files -/";
     if (as == Completed::files) return out + "_files";
     if (as != Completed::nothing) return out + "_pentamesh_" + std::string(ids_word(as));
@@ -116,7 +111,7 @@ std::string zsh_spec(const OptionInfo& o) {
         "[" + escaped(o.help, "[]:\\", "\\") + "]" + (o.type.empty() ? "" : zsh_value(o));
     std::string out;
     for (const std::string& n : o.names) {
-        const std::string others = o.many ? "*" : "(" + joined(o.names, " ") + ")";
+        const std::string others = o.many ? "*" : "(" + join(o.names, " ") + ")";
         out += (out.empty() ? "" : " ") + in_quotes(others + n + help);
     }
     return out;
@@ -127,7 +122,7 @@ std::string fish_rest(const OptionInfo& o) {
     const bool files = takes_files(as) || as == Completed::folders;
     std::string out = o.positional || o.type.empty() ? "" : files ? " -r" : " -x";
     if (files) out += " -F";
-    if (as == Completed::values) out += " -a " + in_quotes(joined(o.values, " "));
+    if (as == Completed::values) out += " -a " + in_quotes(join(o.values, " "));
     if (const auto ids = ids_word(as); !ids.empty())
         out += " -a '(pentamesh complete " + std::string(ids) + ")'";
     return out;
@@ -140,16 +135,15 @@ std::string bash_completion(const std::vector<CommandInfo>& all) {
     for (std::size_t i = 1; i < all.size(); ++i)
         if (!all[i].group.empty()) add_bash_command(values, rest, all[i]);
     const std::vector<std::string> names = listed_names(all);
-    return std::string(kBashHead) + "            " + joined(names, "|")
+    return std::string(kBashHead) + "            " + join(names, "|")
            + ") command=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n"
              "    case \"$command $before\" in\n        'help help') _pentamesh_reply -W "
-           + in_quotes(joined(names, " ")) + "; return ;;\n" + values
+           + in_quotes(join(names, " ")) + "; return ;;\n" + values
            + "    esac\n    case $command in\n        '') options="
-           + in_quotes(joined(option_names(all.front()), " "))
+           + in_quotes(join(option_names(all.front()), " "))
            + "\n            if [[ $cur != -* ]]; then\n                _pentamesh_ids plans\n"
              "                mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "
-           + in_quotes(joined(names, " ")) + " -- \"$cur\")\n                return\n            fi ;;\n"
-           + rest
+           + in_quotes(join(names, " ")) + " -- \"$cur\")\n                return\n            fi ;;\n" + rest
            + "    esac\n    _pentamesh_reply -W \"$options\"\n}\ncomplete -o filenames -F _pentamesh "
              "pentamesh\n";
 }
@@ -186,7 +180,7 @@ std::string zsh_completion(const std::vector<CommandInfo>& all) {
 
 std::string fish_completion(const std::vector<CommandInfo>& all) {
     std::string out = "# Completions of pentamesh for fish, written by `pentamesh complete fish`.\n";
-    const std::string names = joined(listed_names(all), " ");
+    const std::string names = join(listed_names(all), " ");
     const auto add = [&](const CommandInfo& c, const std::string& when) {
         for (const OptionInfo& o : c.options) {
             out += "complete -c pentamesh -n " + when;

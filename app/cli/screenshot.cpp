@@ -7,6 +7,7 @@
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <memory>
@@ -130,8 +131,7 @@ int screenshot(const Context& context, const ScreenshotOptions& options) {
 
 void add_screenshot(Options& app, Context& context) {
     auto& options = run_with(app, context, screenshot);
-    std::string views;
-    for (const std::string_view v : ui::picture_views()) views += (views.empty() ? "" : ",") + std::string(v);
+    const std::string views = join(ui::picture_views(), ",");
     add_plan_argument(app, options.plan);
     app.add_option("-o,--output", options.file, "the picture: NAME.png, .svg or .pdf")
         .type_name("FILE")

@@ -108,8 +108,7 @@ std::vector<std::string> lines_of(const std::string& messages) {
 
 std::string answer_of(const std::string& id, int status, const std::vector<std::string>& messages,
                       const std::string& result) {
-    std::string error;
-    for (const std::string& m : messages) error += (error.empty() ? "" : "\n") + m;
+    const std::string error = join(messages, "\n");
     std::string out = "{\"id\": " + id + ", \"status\": " + std::to_string(status);
     if (status != 0) out += ", \"error\": " + text_of(error.empty() ? "it did not do what was asked" : error);
     if (status == 0 && !messages.empty()) out += ", \"messages\": " + text_of(Json(messages));

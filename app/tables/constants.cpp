@@ -65,8 +65,8 @@ constexpr std::array<FigureWords, 29> kFigures{{
 
 std::string figure_of(const nlohmann::json& value, FigureUnit unit) {
     if (value.is_array()) {
-        std::string out;
-        for (const nlohmann::json& v : value) out += (out.empty() ? "" : ", ") + figure_of(v, unit);
+        const std::string out =
+            join(value, ", ", [&](const nlohmann::json& v) { return figure_of(v, unit); });
         return out.empty() ? "all but the attention core" : out;
     }
     if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";

@@ -8,25 +8,20 @@
 namespace pentamesh {
 
 std::string shape_text(const LayerTensor& tensor) {
-    std::string out;
-    for (const LayerDim& d : tensor.dims)
-        out += (out.empty() ? "" : " × ") + with_commas(std::llround(d.local))
+    return join(tensor.dims, " × ", [](const LayerDim& d) {
+        return with_commas(std::llround(d.local))
                + (d.local < d.size ? " of " + with_commas(std::llround(d.size)) : "");
-    return out;
+    });
 }
 
 namespace {
 
 std::string texts(const std::vector<LayerTensor>& list, Notation notation, bool dp) {
-    std::string out;
-    for (const LayerTensor& t : list) out += (out.empty() ? "" : "; ") + text_of(t, notation, dp);
-    return out;
+    return join(list, "; ", [&](const LayerTensor& t) { return text_of(t, notation, dp); });
 }
 
 std::string kept_text(const std::vector<KeptTensor>& list) {
-    std::string out;
-    for (const KeptTensor& k : list) out += (out.empty() ? "" : ", ") + k.name;
-    return out;
+    return join(list, ", ", [](const KeptTensor& k) { return k.name; });
 }
 
 // Returns "all-gather", as in the tables of calls.

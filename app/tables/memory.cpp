@@ -1,5 +1,6 @@
 #include "app/tables/memory.h"
 
+#include "core/base/text.h"
 #include "core/plan/names.h"
 
 namespace pentamesh {
@@ -125,9 +126,8 @@ Table strategies_table(const StrategyPrices& prices) {
             cells[0] = facts.name, cells[1] = p.why_not;
             continue;
         }
-        std::string what;
-        for (const StrategyTraffic& x : p.traffic)
-            what += (what.empty() ? "" : " + ") + std::string(words_of(x.collective));
+        const std::string what =
+            join(p.traffic, " + ", [](const StrategyTraffic& x) { return words_of(x.collective); });
         row(facts.name, facts.splits, p.fullest, p.sent_bytes, p.count, what);
     }
     return t;

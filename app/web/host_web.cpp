@@ -2,6 +2,7 @@
 #include "app/platform/hand_over.h"
 #include "app/platform/native_dialog.h"
 #include "app/web/page_calls.h"
+#include "core/base/text.h"
 
 #include <emscripten/emscripten.h>
 #include <map>
@@ -22,8 +23,7 @@ class PickDialog final : public ui::FileDialog {
   public:
     explicit PickDialog(const ui::FileQuestion& question) : number_(next_number()) {
         questions()[number_] = std::nullopt;
-        std::string endings;
-        for (const std::string& e : question.endings) endings += (endings.empty() ? "" : ",") + e;
+        const std::string endings = join(question.endings, ",");
         page_pick_file(endings.c_str(), number_);
     }
     ~PickDialog() override { questions().erase(number_); }

@@ -115,6 +115,13 @@ std::optional<double> parse_double(std::string_view text) {
     return n.value;
 }
 
+std::optional<std::int64_t> parse_whole(std::string_view text) {
+    std::int64_t n = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return n;
+}
+
 namespace by_stream {
 
 std::string fixed_text(double x, int decimals) {

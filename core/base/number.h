@@ -22,6 +22,8 @@ struct LeadingNumber {
 [[nodiscard]] LeadingNumber leading_number(std::string_view text);
 // Reads the whole of `text` as one number; nullopt where it is no number.
 [[nodiscard]] std::optional<double> parse_double(std::string_view text);
+// Reads the whole of `text` as digits, with a minus before them where it is negative.
+[[nodiscard]] std::optional<std::int64_t> parse_whole(std::string_view text);
 
 // These replace the standard library's conversions where it cannot convert floating point. They are slower
 // and give the same answers.

@@ -3,8 +3,10 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace pentamesh {
@@ -35,11 +37,27 @@ inline void append_part(std::string& out, std::string_view part) {
 inline void append_part(std::string& out, std::integral auto part) {
     out += with_commas(part);
 }
-// Joins strings as they are and integers with commas.
+template <typename E>
+requires std::is_enum_v<E>
+void append_part(std::string& out, E part) {
+    out += name_of(part);
+}
+// Joins strings as they are, integers with commas and enumerators by their names.
 template <typename... Parts>
 [[nodiscard]] std::string sentence(const Parts&... parts) {
     std::string out;
     (append_part(out, parts), ...);
+    return out;
+}
+
+// Joins in the same way what `words` makes of each part.
+template <typename Parts, typename Words = std::identity>
+[[nodiscard]] std::string join(const Parts& parts, std::string_view between, const Words& words = {}) {
+    std::string out;
+    for (const auto& part : parts) {
+        if (!out.empty()) out += between;
+        append_part(out, words(part));
+    }
     return out;
 }
 

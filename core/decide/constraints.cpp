@@ -2,6 +2,7 @@
 
 #include "core/base/characters.h"
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 #include "core/base/quantity.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
@@ -10,16 +11,13 @@
 #include "core/plan/ranges.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace pentamesh {
 namespace {
 
 template <typename E>
 std::string names_text() {
-    std::string out;
-    for (const E e : all_of<E>()) out += (out.empty() ? "" : ", ") + std::string(name_of(e));
-    return out;
+    return join(all_of<E>(), ", ");
 }
 
 constexpr std::string_view kOrders = "or six axes, innermost first: tp-cp-ep-dp_shard-dp_replicate-pp";
@@ -33,10 +31,8 @@ std::string order_names() {
 // Reads a value out of its text; nullopt where it is no value.
 std::optional<std::int64_t> value_of(std::string_view text, Varied v, std::int64_t*) {
     const std::optional<FieldRange> range = range_of(pointer_of(v));
-    std::int64_t n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return range && !range->allows(static_cast<double>(n)) ? std::nullopt : std::optional(n);
+    const auto n = parse_whole(text);
+    return n && range && !range->allows(static_cast<double>(*n)) ? std::nullopt : n;
 }
 std::optional<int> value_of(std::string_view text, Varied v, int*) {
     const auto n = value_of(text, v, static_cast<std::int64_t*>(nullptr));

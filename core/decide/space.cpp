@@ -1,5 +1,6 @@
 #include "core/decide/space.h"
 
+#include "core/base/text.h"
 #include "core/decide/constraints.h"
 #include "core/decide/units.h"
 #include "core/pipeline/gradient_reduction.h"
@@ -138,8 +139,7 @@ std::vector<std::string> SearchSpace::values_of(Varied v) const {
             } else if constexpr (std::is_same_v<T, RecomputeChoice>) {
                 out.push_back(quoted(words_of(value)));
             } else if constexpr (std::is_same_v<T, AxisOrder>) {
-                std::string axes;
-                for (const Axis a : value) axes += (axes.empty() ? "" : "-") + std::string(name_of(a));
+                const std::string axes = join(value, "-");
                 out.push_back(quoted(axes));
             } else {
                 out.push_back(std::to_string(value));

@@ -93,9 +93,7 @@ std::string words_of_json(const std::string& text) {
     if (v.is_number_integer()) return with_commas(v.get<std::int64_t>());
     if (v.is_number()) return three_digits(v.get<double>());
     if (v.is_array() && !v.empty() && v[0].is_string()) {
-        std::string out;
-        for (const Json& one : v) out += (out.empty() ? "" : "-") + one.get<std::string>();
-        return out;
+        return join(v, "-", [](const Json& one) { return one.get<std::string>(); });
     }
     return text;
 }

@@ -1,5 +1,6 @@
 // Writes values and settings in the frameworks' formats.
 #include "core/base/number.h"
+#include "core/base/text.h"
 #include "core/interop/export_page.h"
 #include "core/plan/names.h"
 
@@ -26,9 +27,7 @@ std::string decimal(double x) {
 
 template <typename T, typename F>
 std::string listed(const std::vector<T>& all, const F& text) {
-    std::string out = "[";
-    for (const T& x : all) out += (out.size() > 1 ? ", " : "") + text(x);
-    return out + "]";
+    return "[" + join(all, ", ", text) + "]";
 }
 
 // Returns a text in double quotes: the escapes of JSON are understood by YAML and by Python.
@@ -125,8 +124,7 @@ std::vector<std::string> head_lines(const Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
     const auto n = [](std::int64_t x) { return std::to_string(x); };
-    std::string order;
-    for (const Axis a : l.order) order += (order.empty() ? "" : "-") + std::string(pentamesh::name_of(a));
+    const std::string order = join(l.order, "-", [](const Axis a) { return pentamesh::name_of(a); });
     std::vector<std::string> out{
         "Pentamesh plan \"" + p.name + "\" for " + std::string(kWhose[static_cast<std::size_t>(page.target)])
             + ": " + p.model.name + " on " + n(p.cluster.gpus) + " GPUs (" + p.cluster.name + ")",

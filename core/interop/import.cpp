@@ -98,11 +98,7 @@ class Importer {
         known_.emplace(out_.kind, presets_);
     }
 
-    static std::string kinds() {
-        std::string out;
-        for (const std::string_view name : tool_names()) out += (out.empty() ? "" : ", ") + std::string(name);
-        return out;
-    }
+    static std::string kinds() { return join(tool_names(), ", "); }
 
     Framework guess() const {
         const std::vector<Framework> fits = guess_framework(r_.text);
@@ -110,8 +106,7 @@ class Importer {
         if (fits.empty())
             fail("no framework's settings are known by this text; say which with --from: " + kinds());
         if (fits.size() > 1) {
-            std::string names;
-            for (const Framework f : fits) names += (names.empty() ? "" : " and ") + std::string(name_of(f));
+            std::string names = join(fits, " and ");
             fail("this may be " + names + ": say which with --from");
         }
         return fits.front();
@@ -183,8 +178,7 @@ class Importer {
         out_.recipe = made.recipe;
         unread_ = std::move(made.unread);
         if (out_.recipe.empty() && out_.recipes.size() > 1) {
-            std::string names;
-            for (const std::string& n : out_.recipes) names += (names.empty() ? "" : ", ") + n;
+            const std::string names = join(out_.recipes, ", ");
             out_.problems.push_back(
                 {Severity::error,
                  "recipe-missing",

@@ -263,8 +263,7 @@ FabricReading read_nvidia_topo(std::string_view text, const std::string& path, c
     out.summary = summary_of(host);
     out.problems = problems_of(m, host);
     for (const Row& row : m.rows) {
-        std::string cells;
-        for (const std::string& c : row.cells) cells += (cells.empty() ? "" : " ") + c;
+        const std::string cells = join(row.cells, " ");
         out.settings.mapped.push_back({row.name, cells, of_tier("domain"), "", row.line});
     }
     out.settings.ignored = std::move(m.others);

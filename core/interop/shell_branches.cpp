@@ -69,8 +69,7 @@ Variable either_of(Expander& x, const std::string& name, int line, const Variabl
     if ((!text && !(a.array && b.array)) || (out.size() == same && left != right) || out.empty())
         return {{x.unknown(name, line, false)}, false};
     if (!text) return {std::move(out), true};
-    std::string joined;
-    for (const std::string& word : out) joined += (joined.empty() ? "" : " ") + word;
+    std::string joined = join(out, " ");
     return {{std::move(joined)}, false};
 }
 

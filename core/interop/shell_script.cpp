@@ -2,11 +2,11 @@
 
 #include "core/base/characters.h"
 #include "core/base/error.h"
+#include "core/base/number.h"
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -383,11 +383,10 @@ class Runner {
     void shift(const std::vector<Argument>& words) {
         std::vector<std::string>& arguments = x_.state.arguments;
         const std::string by = words.size() > 1 ? x_.known(words[1].text).value_or("?") : "1";
-        std::size_t n = 0;
-        const auto [end, error] = std::from_chars(by.data(), by.data() + by.size(), n);
-        if (error != std::errc() || end != by.data() + by.size())
+        const std::int64_t n = parse_whole(by).value_or(-1);
+        if (n < 0)
             for (std::string& a : arguments) a = x_.unknown("shift " + by, words.front().line, false);
-        else if (n <= arguments.size())
+        else if (n <= std::ssize(arguments))
             arguments.erase(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(n));
     }
 

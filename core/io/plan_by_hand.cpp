@@ -165,8 +165,7 @@ class SheetLister {
     static const char* switch_word(bool on) { return on ? "on" : "off"; }
     template <typename List, typename Word>
     static std::string joined(const List& list, Word&& word) {
-        std::string out;
-        for (const auto& one : list) out += (out.empty() ? "" : ", ") + word(one);
+        const std::string out = join(list, ", ", word);
         return out.empty() ? kNone : out;
     }
     PlanField& put(std::string_view key, Kind kind, std::string value) {

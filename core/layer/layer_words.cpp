@@ -18,9 +18,7 @@ std::string upper(std::string_view text) {
 }
 
 std::string sums_text(const LayerTensor& t) {
-    std::string out;
-    for (const GroupKind group : t.partial) out += (out.empty() ? "" : ", ") + std::string(name_of(group));
-    return out;
+    return join(t.partial, ", ");
 }
 
 // Returns "[S_cp_tp, B_dp, H]"; weights are inputs by outputs, as in a product.
@@ -45,8 +43,7 @@ std::string megatron_text(const LayerTensor& t) {
     for (std::size_t i = 0; i < t.dims.size(); ++i) {
         const LayerDim& d = t.dims[i];
         out += (i > 0 ? ", " : "") + std::string(d.symbol);
-        std::string by;
-        for (const LayerCut& c : d.cuts) by += (by.empty() ? "" : " ") + std::string(name_of(c.group));
+        const std::string by = join(d.cuts, " ", [](const LayerCut& c) { return name_of(c.group); });
         if (!by.empty()) out += "/" + (d.cuts.size() > 1 ? "(" + by + ")" : by);
     }
     out += "]";

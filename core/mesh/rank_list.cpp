@@ -1,10 +1,10 @@
 #include "core/mesh/rank_list.h"
 
 #include "core/base/error.h"
+#include "core/base/number.h"
 #include "core/base/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -19,10 +19,8 @@ constexpr std::string_view kBlanks = " \t\r\n";
 }
 
 std::optional<std::int64_t> number_in(std::string_view text) {
-    std::int64_t n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n < 0) return std::nullopt;
-    return n;
+    const auto n = parse_whole(text);
+    return n && *n >= 0 ? n : std::nullopt;
 }
 
 // Returns both ends of "3-7", twice the number of "3".

@@ -10,11 +10,7 @@ struct ValueWords {
     std::string operator()(double x) const { return three_digits(x); }
     std::string operator()(bool b) const { return b ? "on" : "off"; }
     std::string operator()(const std::string& s) const { return s; }
-    std::string operator()(const std::vector<std::string>& list) const {
-        std::string text;
-        for (const std::string& s : list) text += (text.empty() ? "" : "-") + s;
-        return text;
-    }
+    std::string operator()(const std::vector<std::string>& list) const { return join(list, "-"); }
     std::string operator()(const std::vector<std::int64_t>& list) const {
         std::string text;
         for (std::size_t i = 0, next = 0; i < list.size(); i = next) {

@@ -1,5 +1,7 @@
 #include "core/runs/dump.h"
 
+#include "core/base/number.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -16,11 +18,7 @@ constexpr double kMostMilliseconds = 1e9;  // eleven days: a longer call is no f
 std::optional<std::int64_t> whole_of(const Value* v) {
     if (!v) return std::nullopt;
     if (v->kind == ValueKind::whole) return v->whole;
-    std::int64_t n = 0;
-    const std::string_view text = v->view();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return n;
+    return parse_whole(v->view());
 }
 
 std::optional<std::int64_t> sequence_of(const Value* v) {

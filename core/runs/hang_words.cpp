@@ -82,9 +82,7 @@ std::string verdict_words(const Hang& h) {
 
 std::string call_words(const Hang& h, const RunNames& names, const RunCall& call) {
     if (call.group < 0) return "";
-    std::string axes;
-    for (const std::string_view a : h.layout.axes_of(names, call.group))
-        axes += (axes.empty() ? "" : ", ") + std::string(a);
+    const std::string axes = join(h.layout.axes_of(names, call.group), ", ");
     std::vector<std::int64_t> ranks = names.ranks(call.group);
     std::sort(ranks.begin(), ranks.end());
     const std::string& described = names.description(call.group);
@@ -96,8 +94,7 @@ std::string call_words(const Hang& h, const RunNames& names, const RunCall& call
 std::string next_words(const Hang& h) {
     std::set<FaultKind> kinds;
     for (const Culprit& c : h.culprits) kinds.insert(c.kind);
-    std::string out;
-    for (const FaultKind k : kinds) out += (out.empty() ? "" : " ") + std::string(advice_of(k));
+    std::string out = join(kinds, " ", [](const FaultKind k) { return advice_of(k); });
     if (!h.groups_stuck.empty())
         out +=
             "Run nccl-tests over the ranks that are stuck, and look at the error counters of their NICs and "

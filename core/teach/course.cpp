@@ -2,10 +2,10 @@
 
 #include "core/base/characters.h"
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 #include "core/base/text.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace pentamesh {
 namespace {
@@ -30,23 +30,17 @@ CourseLine course_line(std::string_view line) {
     return {trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1))};
 }
 
-bool whole(std::string_view text, std::size_t& out) {
-    text = trimmed(text);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
 // Reads "1, 3-5" as it is written, from 1.
 std::optional<std::vector<std::size_t>> steps_named(std::string_view text) {
     std::vector<std::size_t> out;
     for (const std::string_view one : split_lines(text, ',')) {
         const std::size_t dash = one.find('-');
-        std::size_t first = 0, last = 0;
-        if (!whole(one.substr(0, dash), first)) return std::nullopt;
-        last = first;
-        if (dash != std::string_view::npos && !whole(one.substr(dash + 1), last)) return std::nullopt;
-        if (first < 1 || last < first || last > kMostListed || out.size() > kMostListed) return std::nullopt;
-        for (std::size_t i = first; i <= last; ++i) out.push_back(i - 1);
+        const std::int64_t first = parse_whole(trimmed(one.substr(0, dash))).value_or(0);
+        const std::int64_t last =
+            dash == std::string_view::npos ? first : parse_whole(trimmed(one.substr(dash + 1))).value_or(0);
+        if (first < 1 || last < first || last > std::int64_t{kMostListed} || out.size() > kMostListed)
+            return std::nullopt;
+        for (std::int64_t i = first; i <= last; ++i) out.push_back(static_cast<std::size_t>(i - 1));
     }
     return out.empty() ? std::nullopt : std::optional(out);
 }
@@ -89,7 +83,7 @@ ParsedCourse parse_course(std::string_view text) {
             continue;
         }
         const CourseLine kv = course_line(line);
-        std::size_t minutes = 0;
+        const std::int64_t minutes = parse_whole(kv.value).value_or(0);
         CoursePart* part = out.course.parts.empty() ? nullptr : &out.course.parts.back();
         if (head && part == nullptr && kv.key == "title")
             out.course.title = kv.value;
@@ -104,8 +98,7 @@ ParsedCourse parse_course(std::string_view text) {
                 part->steps = std::move(*steps);
             else
                 wrong(number, "steps are numbers from 1, such as 1, 3-5");
-        } else if (part != nullptr && kv.key == "minutes" && whole(kv.value, minutes) && minutes > 0
-                   && minutes < 600)
+        } else if (part != nullptr && kv.key == "minutes" && minutes > 0 && minutes < 600)
             part->minutes = static_cast<int>(minutes);
         else
             wrong(number, part == nullptr ? "the head of a course has title, summary and \"course: yes\""

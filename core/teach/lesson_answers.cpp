@@ -3,6 +3,7 @@
 #include "core/base/characters.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/io/plan_json.h"
 #include "core/plan/factors.h"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -37,8 +37,8 @@ bool take_argument(std::string_view pattern, std::string_view word, QueryArgumen
         return false;
     }
     if (pattern == "N") {
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), arg.n);
-        return error == std::errc() && end == word.data() + word.size() && arg.n >= 0 && arg.n <= 1 << 26;
+        arg.n = parse_whole(word).value_or(-1);
+        return arg.n >= 0 && arg.n <= 1 << 26;
     }
     if (pattern == "ROW") {
         const auto row = row_named(word);
@@ -105,10 +105,9 @@ Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Pre
     for (const std::string& set : sets) {
         const std::size_t equals = set.find('=');
         const auto axis = parse_name<Axis>(std::string_view(set).substr(0, equals));
-        std::int64_t factor = 0;
-        const std::string_view value = std::string_view(set).substr(std::min(equals + 1, set.size()));
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
-        if (axis && error == std::errc() && end == value.data() + value.size() && factor > 0) {
+        const std::int64_t factor =
+            parse_whole(std::string_view(set).substr(std::min(equals + 1, set.size()))).value_or(0);
+        if (axis && factor > 0) {
             flush();
             out = with_factor(out, *axis, factor, true);
         } else {

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/io/presets.h"
 #include "core/plan/names.h"
 #include "core/teach/lesson_answers.h"
@@ -16,9 +17,7 @@ namespace {
 constexpr std::size_t kMostErrors = 50;
 
 std::string list_of(const std::vector<std::string_view>& known) {
-    std::string all;
-    for (const auto k : known) all += (all.empty() ? "" : ", ") + std::string(k);
-    return all;
+    return join(known, ", ");
 }
 
 }  // namespace

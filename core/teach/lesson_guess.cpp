@@ -6,7 +6,6 @@
 #include "core/teach/lesson_pieces.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 
@@ -100,11 +99,7 @@ std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text) {
     std::vector<std::int64_t> out;
     for (const std::string_view word : split_words(text, " \t\r,")) {
         const std::size_t dash = word.find('-');
-        const auto number = [](std::string_view s) {
-            std::int64_t n = -1;
-            const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), n);
-            return error == std::errc() && end == s.data() + s.size() && !s.empty() ? n : -1;
-        };
+        const auto number = [](std::string_view s) { return parse_whole(s).value_or(-1); };
         const std::int64_t first = number(word.substr(0, dash)),
                            last = dash == std::string_view::npos ? first : number(word.substr(dash + 1));
         if (first < 0 || last < first || last - first > 65536 || out.size() > 65536) return std::nullopt;

@@ -4,14 +4,12 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 
-#include <charconv>
-
 namespace pentamesh {
 
 bool parse_integer(std::string_view text, std::int64_t& out) {
-    text = trimmed(text);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return error == std::errc() && end == text.data() + text.size() && !text.empty();
+    const auto n = parse_whole(trimmed(text));
+    out = n.value_or(out);
+    return n.has_value();
 }
 
 bool parse_tolerance(std::string_view text, double& out) {

@@ -97,8 +97,7 @@ Answer node_of(const QueryInput& in) {
 }
 Answer collective(const QueryInput& in) {
     const AxisCaption c = caption_of(in.plan, in.e, in.arg.group);
-    std::string text;
-    for (const Collective x : c.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(x));
+    const std::string text = join(c.collectives, " + ", [](const Collective x) { return words_of(x); });
     return text.empty() ? none(c.text()) : words(text, c.text());
 }
 Answer caption(const QueryInput& in) {

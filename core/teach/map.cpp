@@ -271,9 +271,7 @@ std::vector<MapRow> map_rows(const Plan& plan, const Evaluation& evaluation, Map
 }
 
 std::string collectives_text(const MapRow& row) {
-    std::string text;
-    for (const Collective k : row.collectives) text += (text.empty() ? "" : " + ") + std::string(words_of(k));
-    return text;
+    return join(row.collectives, " + ", [](const Collective k) { return words_of(k); });
 }
 
 int row_of(std::span<const MapRow> rows, GroupKind kind) {

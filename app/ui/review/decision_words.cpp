@@ -177,10 +177,8 @@ void ReviewContent::judge_proposal() {
 }
 
 std::string change_words(const Plan& plan, const LayoutChoice& to) {
-    std::string out;
-    for (const Varied v : changed_choices(plan, to))
-        out += (out.empty() ? "" : ", ") + std::string(chip_name(v)) + " " + value_text(to, v);
-    return out;
+    return join(changed_choices(plan, to), ", ",
+                [&](const Varied v) { return std::string(chip_name(v)) + " " + value_text(to, v); });
 }
 
 const SearchResult* proposal_of(const ReviewContent& content) {

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace pentamesh::ui {
@@ -321,10 +320,8 @@ std::string_view name_of(ReviewPage page) {
 
 std::vector<ReviewPage> review_pages_named(std::string_view list) {
     const auto one = [&](std::string_view word) {
-        int n = 0;
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
-        if (error == std::errc() && end == word.data() + word.size() && n >= 1 && n <= kReviewPageCount)
-            return n - 1;
+        const std::int64_t n = parse_whole(word).value_or(0);
+        if (n >= 1 && n <= kReviewPageCount) return static_cast<int>(n - 1);
         for (int i = 0; i < kReviewPageCount; ++i)
             if (kPageNames[static_cast<std::size_t>(i)] == word) return i;
         std::string all;

@@ -92,9 +92,8 @@ std::string scale_of(const StepSheet& s) {
     if (scale_end(s) <= 0) return "";
     if (s.step.question->kind != QuestionKind::curve)
         return "Draw it on a line from 0 to " + end_words(s) + ".";
-    std::string values;
-    for (const LessonQuestion::Option& o : s.step.question->options)
-        values += (values.empty() ? "" : ", ") + o.label;
+    const std::string values =
+        join(s.step.question->options, ", ", [](const LessonQuestion::Option& o) { return o.label; });
     return "Draw a line over " + values + ", on a scale from 0 to " + end_words(s) + ".";
 }
 
@@ -149,9 +148,7 @@ std::vector<std::string> goals_of(const StepSheet& s) {
 }
 
 std::string solution_of(const StepSheet& s) {
-    std::string out;
-    for (const std::string& set : s.step.task->solution) out += (out.empty() ? "" : ", ") + set;
-    return out;
+    return join(s.step.task->solution, ", ");
 }
 
 bool picture_answers(const StepSheet& s) {

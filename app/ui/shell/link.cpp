@@ -2,9 +2,9 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest.h"
+#include "core/base/number.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <vector>
 #include <zlib.h>
@@ -81,11 +81,10 @@ std::string unpacked(const std::vector<Bytef>& bytes) {
 }
 
 std::size_t number_of(std::string_view text) {
-    std::size_t n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc() || end != text.data() + text.size() || n < 1 || n > kMostLessonSteps)
+    const std::int64_t n = parse_whole(text).value_or(0);
+    if (n < 1 || n > std::int64_t{kMostLessonSteps})
         damaged("step=" + shown_text(text) + " is no number of a step");
-    return n;
+    return static_cast<std::size_t>(n);
 }
 
 std::string id_of_lesson(std::string_view text) {

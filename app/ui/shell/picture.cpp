@@ -121,8 +121,7 @@ std::vector<std::string_view> names_of_pictures() {
 void refuse_unfit(const PictureRequest& request, std::string_view ending) {
     const auto known = picture_views();
     if (std::find(known.begin(), known.end(), request.view) == known.end()) {
-        std::string all;
-        for (const auto v : known) all += (all.empty() ? "" : ", ") + std::string(v);
+        const std::string all = join(known, ", ");
         throw Error(ErrorKind::usage, "", "",
                     "there is no picture of \"" + request.view + "\"; there are: " + all);
     }

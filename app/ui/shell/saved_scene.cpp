@@ -1,8 +1,9 @@
 #include "app/ui/shell/saved_scene.h"
 
+#include "core/base/number.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace pentamesh::ui {
@@ -33,12 +34,7 @@ std::array<Counted, 6> numbers_of(const Selection& s) {
 // One item of the words: "stage 2", or what stands behind its first word.
 struct Item {
     std::string_view key, value;
-    [[nodiscard]] std::int64_t number() const {
-        std::int64_t n = -1;
-        const char* end = value.data() + value.size();
-        const auto read = std::from_chars(value.data(), end, n);
-        return read.ec == std::errc() && read.ptr == end ? n : -1;
-    }
+    [[nodiscard]] std::int64_t number() const { return parse_whole(value).value_or(-1); }
 };
 
 std::vector<Item> items_of(std::string_view words) {

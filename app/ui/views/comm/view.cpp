@@ -83,8 +83,7 @@ void draw_measured_calls(Ui& ui, Rect room, const Scene& scene, CommViewState& s
         return;
     }
     const runs::Measured& m = *scene.run->measured;
-    std::string words;
-    for (const std::string& w : link_words(m)) words += (words.empty() ? "" : " ") + w;
+    std::string words = join(link_words(m), " ");
     const bool waits = std::any_of(m.collectives.begin(), m.collectives.end(),
                                    [](const runs::CollectiveRow& r) { return !r.transfer_s; });
     if (waits)

@@ -68,10 +68,9 @@ void refresh_proposal(Ui& ui, const Scene& scene, CompareViewState& state) {
 std::optional<PlanEdit> draw_proposal(Ui& ui, Rect row, const Scene& scene, CompareViewState& state,
                                       const PlanComparison& shown) {
     std::optional<PlanEdit> edit;
-    std::string changes;
-    for (const FieldDifference& f : shown.fields)
-        changes += (changes.empty() ? "" : ", ") + field_name(f.pointer) + " " + field_value(f.values[0])
-                   + " → " + field_value(f.values[1]);
+    const std::string changes = join(shown.fields, ", ", [](const FieldDifference& f) {
+        return field_name(f.pointer) + " " + field_value(f.values[0]) + " → " + field_value(f.values[1]);
+    });
     const bool old = is_old_proposal(scene, state);
     if (!ui.state().for_picture) {
         if (!old && ui.button("compare.take", row.cut_right(72).inset(0, 2), "Open B"))

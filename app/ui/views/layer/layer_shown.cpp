@@ -1,5 +1,6 @@
 #include "app/ui/views/layer/layer_shown.h"
 
+#include "core/base/text.h"
 #include "core/memory/memory_parts.h"
 #include "core/step/layer_time.h"
 #include "core/teach/single_axis.h"
@@ -70,9 +71,7 @@ Plan plan_alone(const Plan& plan, AloneAxis axis, std::int64_t gpus) {
 
 std::string short_name(const LayerStep& s) {
     const auto names = [](const std::vector<LayerTensor>& list) {
-        std::string out;
-        for (const LayerTensor& t : list) out += (out.empty() ? "" : " ") + t.name;
-        return out;
+        return join(list, " ", [](const LayerTensor& t) { return t.name; });
     };
     const bool back = s.phase == LayerPass::backward && !s.recomputed;
     switch (s.op) {

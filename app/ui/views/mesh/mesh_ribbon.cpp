@@ -195,9 +195,7 @@ void draw_step_bar(Ui& ui, Rect room, const RibbonSide& side, const MeshAxes& ax
 }
 
 std::string order_words(const MeshAxes& axes) {
-    std::string out;
-    for (const MeshAxis& a : axes.span()) out += (out.empty() ? "" : ", ") + axis_label(a.kind);
-    return out;
+    return join(axes.span(), ", ", [](const MeshAxis& a) { return axis_label(a.kind); });
 }
 
 // Draws one fold of the ranks: how, where the pieces lie then, and what the wires cost.

@@ -15,13 +15,13 @@
 #include "app/ui/views/mesh/mesh_ribbon.h"
 #include "app/ui/views/mesh/mesh_run.h"
 #include "app/ui/views/mesh/mesh_tiles.h"
+#include "core/base/number.h"
 #include "core/mesh/places.h"
 #include "core/plan/order_presets.h"
 #include "core/plan/problem.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <span>
 
@@ -39,10 +39,8 @@ std::optional<std::int64_t> parse_rank(std::string text) {
     if (first == std::string::npos || text.substr(first, last - first).find(' ') != std::string::npos)
         return std::nullopt;
     std::erase_if(text, [](char c) { return c == ',' || c == ' '; });
-    std::int64_t rank = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    if (error != std::errc() || end != text.data() + text.size() || rank < 0) return std::nullopt;
-    return rank;
+    const auto rank = parse_whole(text);
+    return rank && *rank >= 0 ? rank : std::nullopt;
 }
 
 MeshCaption caption_of(const Scene& scene, const MeshViewState& state) {

@@ -143,8 +143,7 @@ std::optional<PlanEdit> draw_spread(Ui& ui, Rect row, const Scene& scene, const 
 
 std::optional<PlanEdit> draw_workers(Ui& ui, Rect room, const Scene& scene, const WhatIf& w,
                                      StepViewState& state) {
-    std::string words;
-    for (const std::string& s : slowdown_words(w)) words += (words.empty() ? "" : " ") + s;
+    const std::string words = join(slowdown_words(w), " ");
     put_paragraph(ui, room, words, ui.style(12), 17, 4);
     const Grid g = grid_of(w);
     if (g.at.empty()) return std::nullopt;
