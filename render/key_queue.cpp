@@ -1,7 +1,5 @@
 #include "render/key_queue.h"
 
-#include <algorithm>
-
 namespace pentamesh {
 
 namespace {

@@ -1,6 +1,5 @@
 #include "render/page_input.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace pentamesh {

@@ -1,7 +1,6 @@
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
-#include "app/cli/plan_argument.h"
 #include "app/platform/platform.h"
 #include "app/ui/shell/shell.h"
 #include "core/base/text.h"
@@ -11,7 +10,6 @@
 #include "render/surface.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <iostream>

@@ -7,10 +7,8 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/calibrate/own_runs.h"
-#include "core/io/plan_json.h"
 #include "core/runs/run_axes.h"
 
-#include <algorithm>
 #include <fstream>
 #include <iostream>
 

@@ -3,7 +3,6 @@
 #include "app/cli/import_request.h"
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
-#include "app/cli/plan_argument.h"
 #include "app/tables/table.h"
 #include "core/base/files.h"
 #include "core/base/text.h"

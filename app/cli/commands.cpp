@@ -2,8 +2,6 @@
 
 #include "app/cli/plan_argument.h"
 
-#include "core/base/error.h"
-
 #include <array>
 #include <vector>
 

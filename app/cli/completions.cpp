@@ -2,8 +2,6 @@
 
 #include "core/base/text.h"
 
-#include <initializer_list>
-
 namespace pentamesh::cli {
 namespace {
 

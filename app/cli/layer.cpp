@@ -7,7 +7,6 @@
 #include "core/advice/advice.h"
 #include "core/base/nearest.h"
 #include "core/base/text.h"
-#include "core/memory/memory_parts.h"
 #include "core/plan/title.h"
 #include "core/step/layer_time.h"
 

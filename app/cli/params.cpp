@@ -1,6 +1,5 @@
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
-#include "app/cli/plan_argument.h"
 #include "app/cli/sections.h"
 #include "core/base/nearest.h"
 #include "core/io/plan_json.h"

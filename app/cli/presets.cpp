@@ -2,7 +2,6 @@
 #include "app/cli/document.h"
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
-#include "app/cli/plan_argument.h"
 #include "core/io/plan_json.h"
 
 #include <array>

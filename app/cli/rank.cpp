@@ -1,7 +1,6 @@
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
-#include "app/cli/sections.h"
 #include "app/tables/comm.h"
 #include "core/advice/advice.h"
 #include "core/base/text.h"

@@ -2,14 +2,12 @@
 #include "app/ui/review/review.h"
 
 #include "app/cli/plan_argument.h"
-#include "core/advice/advice.h"
 #include "core/base/date.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
 #include "core/decide/compare.h"
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <utility>
 

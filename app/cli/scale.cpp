@@ -10,7 +10,6 @@
 #include "core/base/text.h"
 #include "core/plan/title.h"
 
-#include <array>
 #include <cmath>
 #include <optional>
 

@@ -9,7 +9,6 @@
 #include "core/base/nearest.h"
 #include "core/base/text.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>

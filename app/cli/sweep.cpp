@@ -14,9 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <map>
 #include <mutex>
-#include <optional>
 
 namespace pentamesh::cli {
 namespace {

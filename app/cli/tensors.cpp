@@ -2,12 +2,10 @@
 #include "app/cli/json_of.h"
 #include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
-#include "app/cli/sections.h"
 #include "core/advice/advice.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 

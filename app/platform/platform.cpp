@@ -4,7 +4,6 @@
 
 #include <array>
 #include <ctime>
-#include <string>
 
 #if defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN

@@ -4,7 +4,6 @@
 #include "core/plan/changes.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh {
 namespace {

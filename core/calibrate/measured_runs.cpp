@@ -11,9 +11,7 @@
 #include "core/plan/names.h"
 #include "core/runs/measured.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace pentamesh {
 namespace {

@@ -4,7 +4,6 @@
 #include "core/comm/comm_rows.h"
 #include "core/layer/wire_bytes.h"
 #include "core/model/model.h"
-#include "core/plan/factors.h"
 
 namespace pentamesh {
 namespace {

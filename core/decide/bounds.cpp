@@ -5,7 +5,6 @@
 #include "core/step/straggler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace pentamesh {

@@ -1,7 +1,6 @@
 #include "core/decide/scale.h"
 
 #include "core/base/text.h"
-#include "core/plan/factors.h"
 #include "core/plan/names.h"
 
 #include <algorithm>

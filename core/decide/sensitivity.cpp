@@ -14,7 +14,6 @@
 #include "core/step/constants.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh {
 namespace {

@@ -6,7 +6,6 @@
 #include "core/plan/edits.h"
 #include "core/plan/field_list.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace pentamesh {

@@ -3,7 +3,6 @@
 #include "core/decide/compare.h"
 #include "core/decide/units.h"
 #include "core/mesh/places.h"
-#include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/step/step.h"
 

@@ -2,7 +2,6 @@
 
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
-#include "core/interop/guess.h"
 #include "core/interop/readers.h"
 
 #include <algorithm>

@@ -5,8 +5,6 @@
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 
-#include <algorithm>
-
 namespace pentamesh::interop {
 namespace {
 

@@ -3,8 +3,6 @@
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 
-#include <algorithm>
-
 namespace pentamesh::interop {
 namespace {
 

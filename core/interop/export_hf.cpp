@@ -3,7 +3,6 @@
 #include "core/base/error.h"
 #include "core/interop/export_page.h"
 #include "core/io/hf_config.h"
-#include "core/plan/names.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

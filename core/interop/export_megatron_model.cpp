@@ -1,7 +1,6 @@
 // Writes the model as Megatron's settings.
 #include "core/interop/export_page.h"
 #include "core/mesh/mesh.h"
-#include "core/plan/names.h"
 #include "core/plan/software.h"
 
 #include <algorithm>

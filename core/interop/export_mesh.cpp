@@ -4,8 +4,6 @@
 #include "core/mesh/mesh.h"
 #include "core/plan/names.h"
 
-#include <algorithm>
-
 namespace pentamesh::interop {
 namespace {
 

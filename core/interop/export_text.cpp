@@ -1,5 +1,4 @@
 // Writes values and settings in the frameworks' formats.
-#include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/interop/export_page.h"
 #include "core/plan/names.h"

@@ -5,7 +5,6 @@
 #include "core/interop/shell_script.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace pentamesh::interop {

@@ -7,7 +7,6 @@
 #include "core/interop/megatron.h"
 
 #include <algorithm>
-#include <array>
 
 namespace pentamesh::interop {
 namespace {

@@ -1,8 +1,6 @@
 // Reads the two small languages inside Megatron's flags: which layers are MoE, and which layers make a stage.
 #include "core/interop/megatron.h"
 
-#include <algorithm>
-
 namespace pentamesh::interop {
 namespace {
 

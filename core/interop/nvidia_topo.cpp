@@ -5,8 +5,6 @@
 #include "core/interop/settings.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 namespace pentamesh::interop {
 

@@ -1,6 +1,5 @@
 #include "core/interop/references.h"
 
-#include "core/base/number.h"
 #include "core/interop/sheet.h"
 
 #include <cstdint>

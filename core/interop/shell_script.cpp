@@ -10,8 +10,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
-#include <system_error>
 #include <utility>
 
 namespace pentamesh::shell {

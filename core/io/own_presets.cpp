@@ -2,7 +2,6 @@
 
 #include "core/base/characters.h"
 #include "core/base/files.h"
-#include "core/base/nearest.h"
 #include "core/io/plan_document.h"
 #include "core/plan/changes.h"
 

@@ -1,5 +1,4 @@
 // Sums over a layer's steps.
-#include "core/layer/kernel_costs.h"
 #include "core/layer/layer.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "core/memory/memory.h"
 
-#include "core/base/number.h"
 #include "core/layer/parts.h"
 #include "core/memory/activations.h"
 #include "core/memory/memory_costs.h"

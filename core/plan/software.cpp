@@ -5,7 +5,6 @@
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 
-#include <array>
 #include <set>
 
 namespace pentamesh {

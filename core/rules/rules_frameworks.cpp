@@ -7,8 +7,6 @@
 #include "core/rules/rules.h"
 #include "core/rules/software_runs.h"
 
-#include <algorithm>
-
 namespace pentamesh {
 namespace {
 

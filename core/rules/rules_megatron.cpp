@@ -1,6 +1,5 @@
 // Warns of Megatron-LM's own refusals of a plan that could be laid out, where the plan's software is
 // Megatron's. An order whose pipelines differ for experts is an error (rules_world.cpp).
-#include "core/plan/names.h"
 #include "core/rules/rules.h"
 #include "core/rules/software_runs.h"
 

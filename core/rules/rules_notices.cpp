@@ -1,5 +1,4 @@
 // Notices fields of a plan that the figures leave out, or that a kernel cannot do.
-#include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
 

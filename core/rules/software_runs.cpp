@@ -11,7 +11,6 @@
 #include "core/rules/software_table.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace pentamesh {
 namespace {

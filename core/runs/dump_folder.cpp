@@ -5,7 +5,6 @@
 #include "core/runs/gzip.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <exception>

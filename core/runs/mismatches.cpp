@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <tuple>
 
 namespace pentamesh::runs {
 namespace {

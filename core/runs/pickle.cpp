@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 #include <limits>
-#include <optional>
 
 namespace pentamesh::runs {
 namespace {

@@ -5,8 +5,6 @@
 #include "core/runs/run_axes.h"
 #include "core/step/rates.h"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace pentamesh::runs {

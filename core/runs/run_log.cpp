@@ -7,8 +7,6 @@
 #include "core/runs/run_file.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <sstream>
 #include <vector>
 

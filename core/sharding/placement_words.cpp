@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 #include "core/plan/names.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace pentamesh {

@@ -1,7 +1,6 @@
 #include "core/step/compute.h"
 
 #include "core/layer/kernel_costs.h"
-#include "core/model/mixer_flops.h"
 #include "core/model/model.h"
 #include "core/model/model_tensors.h"
 #include "core/plan/software.h"

@@ -1,7 +1,6 @@
 #include "core/teach/hidden_answer.h"
 
 #include "core/base/characters.h"
-#include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 #include "core/teach/captions.h"

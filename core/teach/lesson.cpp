@@ -2,7 +2,6 @@
 
 #include "core/base/characters.h"
 #include "core/base/json_reader.h"
-#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/mesh/mesh.h"
 #include "core/teach/lesson_faults.h"

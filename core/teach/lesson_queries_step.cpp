@@ -5,8 +5,6 @@
 #include "core/step/straggler.h"
 #include "core/teach/lesson_query_parts.h"
 
-#include <numeric>
-
 namespace pentamesh {
 namespace {
 

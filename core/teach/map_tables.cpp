@@ -3,8 +3,6 @@
 #include "core/base/text.h"
 #include "core/teach/map.h"
 
-#include <algorithm>
-
 namespace pentamesh {
 namespace {
 

@@ -5,7 +5,6 @@
 #include "core/memory/memory_parts.h"
 #include "core/mesh/degrees.h"
 #include "core/pipeline/gradient_reduction.h"
-#include "core/plan/factors.h"
 #include "core/rules/software_runs.h"
 
 #include <algorithm>

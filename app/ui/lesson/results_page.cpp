@@ -7,7 +7,6 @@
 #include "render/png.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace pentamesh::ui {

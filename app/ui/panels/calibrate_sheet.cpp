@@ -1,7 +1,6 @@
 #include "app/ui/panels/calibrate_sheet.h"
 
 #include "app/tables/constants.h"
-#include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "core/base/error.h"
 

@@ -1,6 +1,5 @@
 #include "app/ui/panels/export_sheet.h"
 
-#include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "core/interop/flags.h"
 

@@ -1,7 +1,6 @@
 #include "app/ui/panels/first_hints.h"
 
 #include "app/ui/kit/format.h"
-#include "core/plan/factors.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,5 @@
 #include "app/ui/panels/glossary_card.h"
 
-#include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 
 #include <algorithm>

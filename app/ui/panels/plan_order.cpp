@@ -1,5 +1,4 @@
 // Draws the order's chips: they are dragged, or moved by Alt and the arrow keys.
-#include "app/ui/kit/format.h"
 #include "app/ui/panels/plan_blocks.h"
 #include "core/plan/changes.h"
 #include "core/plan/factors.h"

@@ -4,8 +4,6 @@
 #include "core/mesh/places.h"
 #include "core/sharding/copies.h"
 
-#include <algorithm>
-
 namespace pentamesh::ui {
 
 namespace {

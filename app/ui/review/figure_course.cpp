@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <string>
 
 namespace pentamesh::ui {
 

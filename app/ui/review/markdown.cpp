@@ -11,9 +11,7 @@
 #include "app/ui/review/pages.h"
 #include "app/ui/review/report_pictures.h"
 #include "core/explain/verdict.h"
-#include "core/plan/edit_words.h"
 
-#include <array>
 #include <functional>
 #include <string>
 #include <utility>

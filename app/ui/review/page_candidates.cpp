@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace pentamesh::ui {
 

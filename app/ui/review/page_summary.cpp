@@ -1,4 +1,3 @@
-#include "app/tables/comm.h"
 #include "app/tables/compare.h"
 #include "app/tables/review.h"
 #include "app/ui/review/decision_words.h"

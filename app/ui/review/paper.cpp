@@ -1,7 +1,6 @@
 #include "app/ui/review/paper.h"
 
 #include <array>
-#include <cmath>
 
 namespace pentamesh::ui {
 

@@ -5,7 +5,6 @@
 #include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/base/sha256.h"
 #include "core/decide/nearby.h"

@@ -5,8 +5,6 @@
 #include "core/mesh/rank_list.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace pentamesh::ui {
 

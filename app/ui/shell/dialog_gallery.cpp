@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 namespace pentamesh::ui {
 

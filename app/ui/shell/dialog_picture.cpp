@@ -1,8 +1,6 @@
 // Export > Picture of this view: how it is to look, with a preview, and where it goes; its copy for another
 // program; and what is said of a file that was written.
 #include "app/ui/shell/dialogs.h"
-#include "app/ui/views/frame.h"
-#include "core/base/files.h"
 #include "render/page.h"
 #include "render/shown_image.h"
 

@@ -4,8 +4,6 @@
 #include "core/base/text.h"
 #include "render/page.h"
 
-#include <array>
-
 namespace pentamesh::ui {
 
 namespace {

@@ -1,7 +1,6 @@
 // After an answer the views show the plan that was asked about. It is no edit: the step's own plan waits with
 // its history, is pinned as A, and comes back.
 #include "app/ui/shell/lesson_desk.h"
-#include "core/advice/advice.h"
 #include "core/base/error.h"
 #include "core/io/own_presets.h"
 #include "core/plan/names.h"

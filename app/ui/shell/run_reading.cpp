@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "core/calibrate/own_runs.h"
 #include "core/interop/import.h"
-#include "core/runs/dump_folder.h"
 #include "core/runs/gzip.h"
 #include "core/runs/run_axes.h"
 

@@ -8,7 +8,6 @@
 #include "core/plan/changes.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 

@@ -3,9 +3,7 @@
 #include "app/ui/lesson/lesson_session.h"
 #include "app/ui/panels/change_card.h"
 #include "app/ui/panels/first_hints.h"
-#include "app/ui/views/frame.h"
 #include "core/base/error.h"
-#include "core/base/files.h"
 #include "core/plan/title.h"
 #include "render/reworded.h"
 

@@ -2,8 +2,6 @@
 
 #include "app/ui/views/pages.h"
 
-#include <algorithm>
-
 namespace pentamesh::ui {
 
 namespace {

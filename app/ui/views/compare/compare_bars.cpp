@@ -6,7 +6,6 @@
 #include "app/ui/views/memory/bars.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh::ui {
 

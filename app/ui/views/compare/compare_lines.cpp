@@ -1,7 +1,6 @@
 // Draws timelines of two plans on one time axis.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
-#include "app/ui/scene/difference.h"
 #include "app/ui/views/compare/compare_parts.h"
 #include "core/step/block_parts.h"
 

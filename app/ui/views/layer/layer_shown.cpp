@@ -1,7 +1,6 @@
 #include "app/ui/views/layer/layer_shown.h"
 
 #include "core/base/text.h"
-#include "core/memory/memory_parts.h"
 #include "core/step/layer_time.h"
 #include "core/teach/single_axis.h"
 

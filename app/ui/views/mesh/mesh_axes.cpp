@@ -1,7 +1,5 @@
 #include "app/ui/views/mesh/mesh_axes.h"
 
-#include "core/mesh/places.h"
-
 #include <algorithm>
 
 namespace pentamesh::ui {

@@ -6,7 +6,6 @@
 #include "core/mesh/places.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace pentamesh::ui {

@@ -4,8 +4,6 @@
 #include "app/ui/kit/rows.h"
 #include "app/ui/kit/scroll.h"
 #include "app/ui/scene/real_run.h"
-#include "app/ui/views/mesh/mesh_links.h"
-#include "core/mesh/places.h"
 #include "core/runs/hang_words.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/kit/scroll.h"
-#include "app/ui/views/mesh/mesh_links.h"
 #include "app/ui/views/mesh/mesh_run.h"
 #include "core/runs/hang_words.h"
 

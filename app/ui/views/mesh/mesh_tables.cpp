@@ -1,8 +1,6 @@
 // The mesh as tables: groups of each axis, ranks, a run that hangs.
 #include "app/tables/comm.h"
 #include "app/tables/measured.h"
-#include "app/ui/scene/real_run.h"
-#include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_run.h"
 #include "app/ui/views/mesh/view.h"
 

@@ -1,6 +1,5 @@
 // The view Mesh draws every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/views/mesh/view.h"
-#include "app/tables/comm.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/blame_panel.h"
 #include "app/ui/scene/real_run.h"
@@ -21,9 +20,7 @@
 #include "core/plan/problem.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <span>
 
 namespace pentamesh::ui {
 

@@ -6,7 +6,6 @@
 #include "core/plan/problem.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 

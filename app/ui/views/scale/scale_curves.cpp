@@ -1,6 +1,5 @@
 #include "app/ui/views/scale/scale_curves.h"
 
-#include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
 

@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 #include "core/decide/nodes.h"
 #include "core/plan/changes.h"
-#include "core/plan/factors.h"
 #include "core/plan/order_presets.h"
 
 #include <algorithm>

@@ -7,7 +7,6 @@
 #include "core/step/step.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace pentamesh::ui {
 

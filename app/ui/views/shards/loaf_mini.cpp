@@ -1,10 +1,8 @@
 #include "app/ui/views/shards/loaf_solid.h"
 
-#include "app/ui/scene/colors.h"
 #include "core/base/error.h"
 #include "core/io/plan_json.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "app/ui/views/shards/loaf_solid.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh::ui {
 

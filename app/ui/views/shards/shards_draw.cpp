@@ -1,7 +1,6 @@
 #include "app/ui/views/shards/shards_draw.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh::ui {
 

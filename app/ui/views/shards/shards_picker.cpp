@@ -8,7 +8,6 @@
 #include "core/plan/names.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh::ui {
 

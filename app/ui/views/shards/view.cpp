@@ -2,14 +2,12 @@
 
 #include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/views/shards/shards_draw.h"
 #include "app/ui/views/shards/shards_layer.h"
 #include "app/ui/views/shards/shards_pack.h"
 #include "core/plan/names.h"
 #include "core/sharding/placement_words.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh::ui {
 

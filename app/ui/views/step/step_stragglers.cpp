@@ -5,7 +5,6 @@
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/step/step_parts.h"
-#include "core/base/number.h"
 #include "core/base/quantity.h"
 #include "core/plan/ranges.h"
 #include "core/step/straggler.h"

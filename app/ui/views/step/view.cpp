@@ -5,11 +5,9 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
-#include "app/ui/scene/difference.h"
 #include "app/ui/scene/drawn_slice.h"
 #include "app/ui/scene/real_run.h"
 #include "app/ui/scene/view_head.h"
-#include "core/base/error.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
 

@@ -8,7 +8,6 @@
 #include "core/sharding/sharding.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 

@@ -2,7 +2,6 @@
 // drawn.
 #include "app/ui/views/timeline/view.h"
 #include "app/tables/step.h"
-#include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/timeline/timeline_controls.h"
 #include "app/ui/views/timeline/timeline_overlay.h"

@@ -1,11 +1,9 @@
 // Draws one projection with its cut: the part of this GPU, the parts of its peers.
-#include "app/ui/kit/format.h"
 #include "app/ui/views/zoom/zoom_parts.h"
 #include "core/plan/names.h"
 #include "core/sharding/nesting.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pentamesh::ui {
 
