@@ -32,6 +32,7 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     : state_(state), frame_(frame), theme_(theme), canvas_(canvas), exceptions_(std::uncaught_exceptions()) {
     state_.last_areas.swap(state_.areas);
     state_.areas.clear();
+    state_.named.clear();
     state_.layers_open = 0;
     state_.hidden = 0;
     state_.focus_home = 0;
@@ -205,6 +206,11 @@ void Ui::tooltip(std::string text, Rect clear) {
     tooltip_clear_ = clear;
     if (clear.h <= 0 && hovered_row_.h <= kMostRow && hovered_row_.contains(frame_.mouse))
         tooltip_clear_ = hovered_row_;
+}
+
+void Ui::names(UiState::Named named) {
+    const bool hidden = named.rect.contains(frame_.mouse) && !inside_clip(canvas_, frame_.mouse);
+    if (!hidden) state_.named.push_back(std::move(named));
 }
 
 void Ui::also_in_tooltip(std::string_view line) {

@@ -53,6 +53,15 @@ struct UiState {
         Id part = 0;           // the part of the window that it lies in; 0: none
         bool operator==(const Area&) const = default;
     };
+    // A name on the screen that a card tells of (Ui::names). A subject is the caller's number of it.
+    struct Named {
+        int subject = -1;
+        Rect rect, clear;    // the card covers no part of `clear`
+        std::string action;  // says what a click there does
+        Id control = 0;      // has the keyboard for it
+        int layer = 0;
+    };
+    std::vector<Named> named;  // of this frame
     // A part of the window is drawn once and then shown from a texture (Ui::part).
     struct Part {
         Id id = 0;
@@ -63,6 +72,7 @@ struct UiState {
         bool has_field = false;         // it contains a text field, which draws itself
         std::vector<MotionSpan> moves;  // of the figures in it that glide, each span once
         std::vector<Area> areas;
+        std::vector<Named> named;
     };
     std::vector<Part> parts;
     int idle_frames = 0;                  // frames in a row in which nothing but the mouse position changed
@@ -199,6 +209,8 @@ class Ui {
     // Shows a text next to the mouse once it has rested; call while hovered. The first line is semibold. It
     // covers no part of `clear`, by default the row under the mouse, where the window has room next to that.
     void tooltip(std::string text, Rect clear = {});
+    // Says that what stands in its `rect` names a subject, and so has a card.
+    void names(UiState::Named named);
     // Adds a line under the tooltip's text, or shows it by itself.
     void also_in_tooltip(std::string_view line);
     // Draws one line of text, cut with an ellipsis where it is too long: the tooltip then has the whole text.
@@ -325,6 +337,7 @@ class Ui {
     mutable Rect hovered_row_;          // the lowest thing that was asked for and lies under the mouse: a row
     UiState::Part* part_ = nullptr;     // the part that is being drawn
     std::size_t part_areas_ = 0;        // the place where its areas begin
+    std::size_t part_named_ = 0;        // and where its names do
     Mark part_begun_;                   // clips inside it
     std::optional<Canvas> part_under_;  // the canvas below the part: the window's
     DrawMark part_mark_;

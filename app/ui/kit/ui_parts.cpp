@@ -28,6 +28,7 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     part_->rect = r;
     part_->key = key;
     part_areas_ = state_.areas.size();
+    part_named_ = state_.named.size();
     part_checked_ = unchanged && state_.check_parts && canvas_.page() == nullptr;
     part_mark_ = part_checked_ ? drawn_so_far(canvas_) : DrawMark{};
     const bool keeps = unchanged && !part_checked_ && canvas_.page() == nullptr;
@@ -43,6 +44,7 @@ bool Ui::begin_part(std::string_view name, std::uint64_t index, Rect r, std::uin
     if (part_->layer == layer) {
         show_kept(frame_, r);
         state_.areas.insert(state_.areas.end(), part_->areas.begin(), part_->areas.end());
+        state_.named.insert(state_.named.end(), part_->named.begin(), part_->named.end());
         part_ = nullptr;
         return false;
     }
@@ -66,6 +68,7 @@ void Ui::end_part() {
         part.drawn = drawn;
     }
     part.areas.assign(first, state_.areas.end());
+    part.named.assign(state_.named.begin() + static_cast<std::ptrdiff_t>(part_named_), state_.named.end());
     if (!part_under_) {
         canvas_.pop_clip();
         return;

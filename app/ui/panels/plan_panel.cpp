@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/panels/plan_blocks.h"
+#include "app/ui/scene/axis_name.h"
 #include "core/base/quantity.h"
 #include "core/mesh/layout_name.h"
 #include "core/plan/changes.h"
@@ -277,10 +278,12 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     if (!on) sub.color = sub.color.alpha(0.6f);
     if (text.w > 30) c.text_in(text, long_name(axis), sub);
     if (toggle.focused) ui.focus_ring(row, 4);
-    if (toggle.hovered)
-        ui.tooltip(
-            std::string(sentence_of(axis))
-            + (on ? "\nclick to switch off; the GPUs go to data parallelism" : "\nclick to switch on"));
+    const std::string action = !possible ? ""
+                               : on      ? "click to switch off; the GPUs go to data parallelism"
+                                         : "click to switch on";
+    names_axis(ui, kind, row, action, ui.id("layout." + name + ".toggle"),
+               {row.x, row.y, badge.right() - row.x, row.h});
+    if (toggle.hovered) ui.tooltip(std::string(sentence_of(axis)) + "\n" + action);
     if (toggle.clicked) {
         const std::int64_t to = on ? 1 : factor_when_on(p, axis);
         if (to != f) edit = factor_edit(p, axis, to, !ui.frame().shift);

@@ -10,6 +10,7 @@
 #include "core/teach/captions.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -18,8 +19,8 @@ namespace {
 constexpr double kRests_s = 0.4;  // the mouse rests so long on a name before its card opens
 constexpr float kWide = 460, kPad = 14, kLine = 20, kPicture = 84;
 
-std::string name_area(Axis axis) {
-    return "layout." + std::string(name_of(axis)) + ".toggle";
+Axis axis_of(const UiState::Named& named) {
+    return static_cast<Axis>(named.subject);
 }
 
 AxisTry try_factor(const Scene& scene, Axis axis, std::int64_t factor, bool now) {
@@ -79,10 +80,31 @@ std::vector<Fact> facts_of(const Scene& scene, const MapRow& row, GroupKind kind
     return out;
 }
 
+bool is_over(const UiState& state, const UiState::Named& named) {
+    return named.layer == state.top_layer && named.rect.contains(state.mouse);
+}
+
+// Returns where a card of this size stands: right or left of what it keeps clear, below or above it. Without
+// room on any side it covers a part of that if it `must` be seen; else there is no card.
+std::optional<Rect> place_card(Rect clear, Vec2 size, Vec2 screen, bool must) {
+    constexpr float kGap = 12, kEdge = 8;
+    const auto within = [&](float at, float most) { return std::clamp(at, kEdge, std::max(kEdge, most)); };
+    const float x = within(clear.x, screen.x - size.x - kEdge),
+                y = within(clear.y, screen.y - size.y - kEdge);
+    const float right = clear.right() + kGap, left = clear.x - kGap - size.x, below = clear.bottom() + kGap,
+                above = clear.y - kGap - size.y;
+    if (right + size.x <= screen.x - kEdge) return Rect{right, y, size.x, size.y};
+    if (left >= kEdge) return Rect{left, y, size.x, size.y};
+    if (below + size.y <= screen.y - kEdge) return Rect{x, below, size.x, size.y};
+    if (above >= kEdge) return Rect{x, above, size.x, size.y};
+    return must ? std::optional(Rect{within(right, screen.x - size.x - kEdge), y, size.x, size.y})
+                : std::nullopt;
+}
+
 class AxisCard {
   public:
-    AxisCard(Ui& ui, const Scene& scene, AxisCardState& state, Axis axis)
-        : ui_(ui), scene_(scene), state_(state), axis_(axis), kind_(group_of(axis)),
+    AxisCard(Ui& ui, const Scene& scene, AxisCardState& state, const UiState::Named& by)
+        : ui_(ui), scene_(scene), state_(state), by_(by), axis_(axis_of(by)), kind_(group_of(axis_)),
           color_(color_of(ui.theme(), kind_)), canvas_(frame_canvas(ui.frame(), ui.canvas().page(), true)) {
         const std::vector<MapRow>& rows = state.figures->rows;
         const int at = row_of(rows, kind_);
@@ -90,22 +112,23 @@ class AxisCard {
         row_ = &rows[static_cast<std::size_t>(at)];
         facts_ = facts_of(scene, *row_, kind_);
     }
-    void draw(Rect by) {
-        if (row_ == nullptr) return;
+    // Returns false if there is no room next to the name.
+    bool draw() {
+        if (row_ == nullptr) return false;
         const float h = put(Rect{0, 0, kWide - 2 * kPad, 0}, true) + 2 * kPad;
-        const Vec2 screen = ui_.frame().size;
-        Rect box{by.right() + 12, by.y - 8, kWide, h};
-        if (box.right() > screen.x - 8) box.x = std::max(8.0f, by.x - kWide - 12);
-        box.y = std::clamp(box.y, 4.0f, std::max(4.0f, screen.y - h - 4));
-        canvas_.rect(box, ui_.theme().panel, 6);
-        canvas_.frame(box, color_, 1.5f, 6);
-        put(box.inset(kPad, kPad), false);
+        const auto box = place_card(by_.clear, {kWide, h}, ui_.frame().size, state_.asked.has_value());
+        if (!box) return false;
+        canvas_.rect(*box, ui_.theme().panel, 6);
+        canvas_.frame(*box, color_, 1.5f, 6);
+        put(box->inset(kPad, kPad), false);
+        return true;
     }
 
   private:
     Ui& ui_;
     const Scene& scene_;
     AxisCardState& state_;
+    const UiState::Named& by_;
     Axis axis_;
     GroupKind kind_;
     Color color_;
@@ -132,30 +155,31 @@ class AxisCard {
             if (!measure) canvas_.paragraph(at, f.text, s, 17);
             room.y += canvas_.paragraph_height(at.w, f.text, s, 17) + 3;
         }
-        if (state_.figures->tries.size() < 2) return room.y - top;
-        room.y += 6;
-        put_section(room, "ONE PRESS FURTHER", measure);
-        for (const AxisTry& t : state_.figures->tries) {
-            if (!measure) put_try({room.x, room.y, room.w, kLine}, t);
-            room.y += kLine;
+        if (state_.figures->tries.size() >= 2) {
+            room.y += 6;
+            put_section(room, "ONE PRESS FURTHER", measure);
+            for (const AxisTry& t : state_.figures->tries) {
+                if (!measure) put_try({room.x, room.y, room.w, kLine}, t);
+                room.y += kLine;
+            }
         }
         room.y += 8;
-        if (!measure)
-            canvas_.text_in({room.x, room.y, room.w, 17},
-                            factor_in_force(scene_.plan, axis_) > 1
-                                ? "click to switch off; the GPUs go to data parallelism"
-                                : "click to switch on",
-                            ui_.small());
-        room.y += 17;
-        if (!scene_.flags) return room.y - top;
-        const std::string field = "/layout/" + std::string(name_of(axis_));
-        const std::string_view flag = interop::flag_of(*scene_.flags, field);
-        if (flag.empty()) return room.y - top;
-        const std::string target(target_words(static_cast<interop::Target>(*scene_.flags)));
-        if (!measure)
-            canvas_.text_in({room.x, room.y, room.w, 17}, target + ": " + std::string(flag), ui_.small());
-        room.y += 17;
+        const auto small = [&](std::string_view line) {
+            if (line.empty()) return;
+            if (!measure) canvas_.paragraph({room.x, room.y, room.w, 100}, line, ui_.small(), 17);
+            room.y += canvas_.paragraph_height(room.w, line, ui_.small(), 17);
+        };
+        small(by_.action);
+        small(flag_words());
         return room.y - top;
+    }
+    // Returns the setting of the framework whose settings are shown; empty where it has none.
+    [[nodiscard]] std::string flag_words() const {
+        if (!scene_.flags) return {};
+        const std::string_view flag =
+            interop::flag_of(*scene_.flags, "/layout/" + std::string(name_of(axis_)));
+        const auto target = static_cast<interop::Target>(*scene_.flags);
+        return flag.empty() ? "" : std::string(target_words(target)) + ": " + std::string(flag);
     }
     void put_head(Rect room) {
         canvas_.rect({room.x, room.y + 4, 12, 12}, color_, 3);
@@ -210,38 +234,42 @@ class AxisCard {
 
 }  // namespace
 
-std::optional<Axis> axis_named(const UiState& state) {
-    for (const Axis axis : all_of<Axis>()) {
-        const std::string area = name_area(axis);
-        const auto at = state.rect_of(area);
-        if (at && (at->contains(state.mouse) || (state.focus_visible && state.focus == id_of(area))))
-            return axis;
-    }
-    return std::nullopt;
+const UiState::Named* named_axis(const UiState& state) {
+    const auto& named = state.named;
+    auto at = std::find_if(named.rbegin(), named.rend(), [&](const auto& n) { return is_over(state, n); });
+    if (at == named.rend() && state.focus_visible && state.focus != 0)
+        at = std::find_if(named.rbegin(), named.rend(),
+                          [&](const auto& n) { return n.control == state.focus; });
+    return at == named.rend() ? nullptr : &*at;
 }
 
-void draw_axis_card(Ui& ui, const Scene& scene, AxisCardState& state, std::uint64_t revision) {
+void draw_axis_card(Ui& ui, Scene& scene, AxisCardState& state, std::uint64_t revision) {
     UiState& s = ui.state();
     const FrameInfo& frame = ui.frame();
-    if (state.asked && (!(s.mouse == state.asked_at) || frame.clicked[0] || pressed({Key::escape})))
-        state.asked.reset();
-    std::optional<Axis> axis = state.asked;
-    const auto named = axis_named(s);
-    if (!axis && named && s.hovered_last == id_of(name_area(*named))) {
-        if (frame.time_s - s.hovered_since >= kRests_s)
-            axis = named;
-        else
-            s.tooltip_pending = true;
+    const bool escaped = pressed({Key::escape}), sent_away = frame.clicked[0] || escaped;
+    if (std::exchange(state.shown, false) && escaped) scene.keys.took_escape = true;
+    if (state.asked && (!(s.mouse == state.asked_at) || sent_away)) state.asked.reset();
+    const UiState::Named* named = named_axis(s);
+    if (named != nullptr && !is_over(s, *named)) named = nullptr;
+    const Rect over = named != nullptr ? named->rect : Rect{};
+    if (over != state.over) state.over = over, state.since_s = frame.time_s, state.dismissed = false;
+    if (sent_away) state.dismissed = true;
+    if (state.asked)
+        named = &*state.asked;
+    else if (named == nullptr || state.dismissed)
+        return;
+    else if (frame.time_s - state.since_s < kRests_s) {
+        s.tooltip_pending = true;
+        return;
     }
-    const auto by = axis ? s.rect_of("layout." + std::string(name_of(*axis)) + ".badge") : std::nullopt;
-    if (!by) return;
-    s.tooltips_rest_at = frame.mouse;  // the card says what the tooltip says
     if (!state.loaves) state.loaves = mini_loaves(scene.presets);
-    state.figures.update({revision, *axis}, [&](AxisCardFigures& f) {
+    const Axis axis = axis_of(*named);
+    state.figures.update({revision, axis}, [&](AxisCardFigures& f) {
         f.rows = map_rows(scene.plan, scene.evaluation, MapStyle::own_rows);
-        f.tries = tries_of(scene, *axis);
+        f.tries = tries_of(scene, axis);
     });
-    AxisCard(ui, scene, state, *axis).draw(*by);
+    state.shown = AxisCard(ui, scene, state, *named).draw();
+    if (state.shown) s.tooltips_rest_at = frame.mouse;  // it says the same
 }
 
 }  // namespace pentamesh::ui

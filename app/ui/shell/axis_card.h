@@ -26,16 +26,20 @@ struct AxisCardFigures {
     std::vector<AxisTry> tries;
 };
 struct AxisCardState {
-    std::optional<Axis> asked;  // F1 was pressed on this axis
-    Vec2 asked_at;              // the mouse then: the card goes when it moves
+    std::optional<UiState::Named> asked;  // F1 was pressed on this name
+    Vec2 asked_at;                        // the mouse then: the card goes when it moves
+    Rect over;                            // the name that the mouse rests on,
+    double since_s = 0;                   // and since when
+    bool dismissed = false;               // by a click or Esc, until the mouse leaves the name
+    bool shown = false;                   // in the last frame: Esc sends it away and does nothing else
     std::optional<MiniLoaves> loaves;
     Kept<AxisCardFigures, std::pair<std::uint64_t, Axis>> figures;  // by revision and axis
 };
 
-// Returns the axis whose name has the mouse, or the keyboard where it was used last.
-[[nodiscard]] std::optional<Axis> axis_named(const UiState& state);
-// Draws the card over everything, for an axis that F1 asked for or whose name the mouse rests on. It takes no
+// Returns the name of an axis that has the mouse, or the keyboard where it was used last, or null.
+[[nodiscard]] const UiState::Named* named_axis(const UiState& state);
+// Draws the card over everything, next to the name that F1 asked for or that the mouse rests on. It takes no
 // press itself.
-void draw_axis_card(Ui& ui, const Scene& scene, AxisCardState& state, std::uint64_t revision);
+void draw_axis_card(Ui& ui, Scene& scene, AxisCardState& state, std::uint64_t revision);
 
 }  // namespace pentamesh::ui

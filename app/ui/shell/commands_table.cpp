@@ -245,7 +245,8 @@ void Shell::make_export_commands() {
 
 void Shell::make_help_commands() {
     add(in_menu("Help", "help.keys", "Keys", {Key::f1}, [this] {
-        axis_card_.asked = axis_named(window_.state);  // F1 on the name of an axis opens its card
+        axis_card_.asked.reset();
+        if (const auto* named = named_axis(window_.state)) axis_card_.asked = *named;  // its card opens
         axis_card_.asked_at = window_.state.mouse;
         if (!axis_card_.asked) menus_.switch_keys();
     }));

@@ -1,6 +1,7 @@
 #include "app/ui/views/comm/comm_parts.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/axis_name.h"
 #include "core/comm/comm_count.h"
 
 #include <algorithm>
@@ -268,8 +269,10 @@ void draw_caret(Ui& ui, Vec2 at, bool open) {
 bool paint_cell(Ui& ui, const CallRows& rows, std::uint64_t closed, Rect cell, std::size_t r,
                 std::size_t column) {
     const CallRow& row = rows.row[r];
-    if (column == 0 && row.heading >= 0 && rows.tone[r] == RowTone::heading)
+    if (column == 0 && row.heading >= 0 && rows.tone[r] == RowTone::heading) {
         ui.swatch({cell.x, first_line(cell) - 5}, color_of(ui.theme(), row.group));
+        names_axis(ui, row.group, cell, "click to open or close its calls");
+    }
     if (rows.table.columns.size() <= kBarColumn) return false;
     if (column == 1 && row.heading >= 0 && !ui.state().for_picture)
         draw_caret(ui, {cell.x + (rows.tone[r] == RowTone::heading ? 6.0f : 16.0f), first_line(cell)},

@@ -1,6 +1,7 @@
 #include "app/ui/views/comm/comm_parts.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/axis_name.h"
 #include "core/comm/comm_count.h"
 
 #include <algorithm>
@@ -265,6 +266,8 @@ void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a,
 
     const Rect names{room.x, 0, f.left.x - room.x - 10, 0};
     const float middle = places[a];
+    names_axis(ui, axis.kind, {names.x, middle - 18, names.w, 36}, "click to select it",
+               ui.id("comm.axis", static_cast<std::uint64_t>(axis.kind)));
     const TextStyle strong = ui.style(f.compact ? 12.0f : 14.0f, Tone::text, Face::semibold);
     const bool room_below =
         (a + 1 >= places.size() || places[a + 1] - middle >= 36) && (a == 0 || middle - places[a - 1] >= 36);

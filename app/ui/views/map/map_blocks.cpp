@@ -92,6 +92,7 @@ void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewStat
         Rect chip = cell.cut_left(kSwatch + name_w + bytes_w);
         cell.cut_left(with_bytes ? kAfter : 10);
         const Hit hit = ui.area("map.sits", chip, static_cast<std::uint64_t>(r.id));
+        name_row(ui, r, chip, "click to select it");
         if (selected_row(scene, state) == k || hit.hovered)
             c.rect({chip.x - 5, chip.center().y - 12, chip.w + 10, 24}, ui.theme().raised, 4);
         if (hit.focused) ui.focus_ring({chip.x - 3, chip.center().y - 10, chip.w + 6, 20}, 4);

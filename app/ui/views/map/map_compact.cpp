@@ -120,6 +120,8 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, int i
     if (at.loaf.w > 0 && state.mini)
         draw_mini(ui.canvas(), ui.theme(), {at.loaf.x, at.loaf.center().y - high / 2, 84, high},
                   (*state.mini)[static_cast<std::size_t>(r.id)], color, on);
+    const float from = at.loaf.w > 0 ? at.loaf.x : at.name.x;
+    name_row(ui, r, {from, row.y, at.name.right() - from, row.h}, "click for why, cost and limits");
     const Vec2 mark{at.name.x, at.name.center().y - (at.name.h >= 38 ? 15.0f : 6.0f)};
     if (r.modifier)
         ui.canvas().frame({mark.x + 1, mark.y + 1, 10, 10}, on ? color : color.alpha(0.6f), 2, 3);

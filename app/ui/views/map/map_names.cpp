@@ -108,6 +108,8 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         const bool lit = selected >= 0 && state.figures->rows[selected].id == axis;
         ui.swatch({room.x, y + 15}, color_of_row(ui.theme(), axis, state), 12);
         const TextStyle s = ui.style(13, Tone::text, lit ? Face::semibold : Face::regular);
+        for (const MapRow& r : state.figures->rows)
+            if (r.id == axis) name_row(ui, r, {room.x, y + 8, label - 8, 26}, "");
         c.text_in({room.x + 20, y + 8, label - 28, 26},
                   label > 100 ? words_of(axis).name : words_of(axis).key, s);
         y += h + 16;

@@ -15,6 +15,9 @@ inline constexpr float kMapRowLow = 37, kMapRowHigh = 54;
 [[nodiscard]] int selected_row(const Scene& scene, const MapViewState& state);
 void select_row(Scene& scene, MapViewState& state, int row);
 
+// A row that names an axis has the axis' card where its name stands; those of modifiers have none.
+void name_row(Ui& ui, const MapRow& row, Rect name, std::string action);
+
 [[nodiscard]] Color color_of_row(const Theme& theme, MapRowId id, const MapViewState& state);
 // Draws "fine", "costly", "off" as a mark, so that colour is never the only sign.
 void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);  // centred there

@@ -1,11 +1,13 @@
 // Draws the map's table: a row for each axis and modifier.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/scene/axis_name.h"
 #include "app/ui/views/map/map_parts.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -111,6 +113,7 @@ std::string name_of_row(const MapRow& r, MapStyle style) {
 
 void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bool with_cuts) {
     Canvas& c = ui.canvas();
+    name_row(ui, r, cell, "click to select it");
     const bool on = r.verdict != Verdict::off;
     const Color color = color_of_row(ui.theme(), r.id, state);
     if (r.modifier) cell.cut_left(kModifier);
@@ -245,6 +248,12 @@ float map_table_height(Ui& ui, const MapViewState& state, float width, float row
     float h = kHead;
     for (const MapRow& r : state.figures->rows) h += row_height(ui, r, columns, width, row);
     return h;
+}
+
+void name_row(Ui& ui, const MapRow& row, Rect name, std::string action) {
+    if (!row.modifier)
+        names_axis(ui, row.kind, name, std::move(action),
+                   ui.id("map.row", static_cast<std::uint64_t>(row.id)));
 }
 
 Color color_of_row(const Theme& theme, MapRowId id, const MapViewState& state) {

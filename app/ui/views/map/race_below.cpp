@@ -2,6 +2,7 @@
 // another wire.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/scene/axis_name.h"
 #include "app/ui/views/map/map_parts.h"
 #include "core/mesh/places.h"
 
@@ -129,6 +130,7 @@ void draw_map_ticks(Ui& ui, Rect room, const Scene& scene, const WireRace& race)
         text.x = std::max(text.x, room.x);
         text.w = row.x - text.x - 8;
         Rect below{text.x, text.bottom(), text.w, 17};
+        names_axis(ui, t.kind, text);
         ui.swatch({text.x, text.center().y - 5}, color);
         text.cut_left(16);
         write_left(ui, text, axis_label(t.kind), ui.title(), 6);

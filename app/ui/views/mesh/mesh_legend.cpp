@@ -1,6 +1,7 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/axis_name.h"
 #include "app/ui/views/mesh/mesh_links.h"
 #include "core/mesh/places.h"
 
@@ -75,6 +76,7 @@ void write_two(Ui& ui, Rect row, std::string_view first, const TextStyle& a, con
 
 // Draws an entry of one line.
 void draw_line(Ui& ui, Rect row, const Scene& scene, const MeshAxis& axis) {
+    names_axis(ui, axis.kind, row);
     draw_sample(ui, row, scene, axis);
     row.cut_left(kSample + 6);
     const AxisCost cost = cost_of(scene.evaluation, axis);
@@ -97,6 +99,7 @@ float legend_height(Ui& ui, float width, const Scene& scene, Legend form) {
 
 void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& axis, double most_s) {
     Canvas& c = ui.canvas();
+    names_axis(ui, axis.kind, {room.x, room.y, room.w, kLegendEntry});
     draw_sample(ui, {room.x, room.y, kSample, 18}, scene, axis);
     room.cut_left(kSample + 8);
     const std::string name = axis_label(axis.kind) + " " + thousands(axis.degree);

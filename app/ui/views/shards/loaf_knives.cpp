@@ -2,6 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/panels/plan_panel.h"
+#include "app/ui/scene/axis_name.h"
 #include "app/ui/views/shards/shards_loaf.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
@@ -98,12 +99,12 @@ void draw_cuts(Canvas& c, const Whole& w, const Knife& knife, std::int64_t parts
         draw_cut(c, w, knife, scale * static_cast<double>(i) / static_cast<double>(parts), color);
 }
 
-std::string tooltip_of(const Plan& plan, const Knife& knife, std::int64_t now,
-                       const std::vector<std::int64_t>& legal) {
-    std::string out(sentence_of(knife.axis));
+std::string action_of(const Plan& plan, const Knife& knife, std::int64_t now,
+                      const std::vector<std::int64_t>& legal) {
     const auto above = std::upper_bound(legal.begin(), legal.end(), now);
-    out += above != legal.end() ? "\nclick: " + std::string(name_of(knife.axis)) + " " + thousands(*above)
-                                : "\nno larger factor divides what this plan has";
+    std::string out = above != legal.end()
+                          ? "click: " + std::string(name_of(knife.axis)) + " " + thousands(*above)
+                          : "no larger factor divides what this plan has";
     if (now > 1) out += ", right click: less";
     if (knife.axis == Axis::tp && plan.model.kv_heads < now)
         out += "\nkeys and values have " + plural(plan.model.kv_heads, "head", "heads")
@@ -138,7 +139,8 @@ std::vector<Chip> place_chips(Ui& ui, Rect& room, const Plan& plan) {
     return out;
 }
 
-std::optional<PlanEdit> draw_chip(Ui& ui, const Scene& scene, const Chip& chip, const Whole& w) {
+// Its card stands next to the loaf that the knife cuts.
+std::optional<PlanEdit> draw_chip(Ui& ui, const Scene& scene, const Chip& chip, const Whole& w, Rect loaf) {
     Canvas& c = ui.canvas();
     const Knife& knife = kKnives[chip.knife];
     const bool on = chip.factor > 1;
@@ -156,7 +158,9 @@ std::optional<PlanEdit> draw_chip(Ui& ui, const Scene& scene, const Chip& chip, 
     if (hit.focused) ui.focus_ring(chip.at, 6);
     draw_cuts(c, w, knife, on ? chip.factor : hit.hovered ? 2 : 1, on ? color : color.alpha(0.7f));
     const std::vector<std::int64_t> legal = legal_factors(scene.plan, knife.axis);
-    if (hit.hovered) ui.tooltip(tooltip_of(scene.plan, knife, chip.factor, legal));
+    const std::string action = action_of(scene.plan, knife, chip.factor, legal);
+    names_axis(ui, group_of(knife.axis), chip.at, action, ui.id("shards.knife", chip.knife), loaf);
+    if (hit.hovered) ui.tooltip(std::string(sentence_of(knife.axis)) + "\n" + action);
     const auto above = std::upper_bound(legal.begin(), legal.end(), chip.factor);
     const auto below = std::lower_bound(legal.begin(), legal.end(), chip.factor);
     if (hit.clicked && above != legal.end()) return factor_edit(scene.plan, knife.axis, *above, true);
@@ -186,6 +190,7 @@ void draw_whole_legend(Ui& ui, Rect room, const Loaf& loaf) {
 
 std::optional<PlanEdit> draw_whole_loaf(Ui& ui, Rect room, Scene& scene, const Loaf& loaf) {
     Canvas& c = ui.canvas();
+    const Rect all = room;
     const bool known = loaf.whole_known;
     const std::string holds = known ? "would hold " + memory_text(loaf.whole.total) : "",
                       has = holds + "; it has " + memory_text(scene.plan.cluster.gpu.hbm_bytes);
@@ -213,7 +218,7 @@ std::optional<PlanEdit> draw_whole_loaf(Ui& ui, Rect room, Scene& scene, const L
     draw_slice(c, ui.theme(), w.place, slice, look);
     std::optional<PlanEdit> edit;
     for (const Chip& chip : chips)
-        if (auto one_edit = draw_chip(ui, scene, chip, w)) edit = std::move(one_edit);
+        if (auto one_edit = draw_chip(ui, scene, chip, w, all)) edit = std::move(one_edit);
     return edit;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/scene/axis_name.h"
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_links.h"
 #include "core/plan/names.h"
@@ -291,6 +292,7 @@ void draw_prices(Ui& ui, Rect room, const Scene& scene, const std::vector<MapRow
         Rect row = room.cut_top(kPriceRow);
         const Color color = color_of(ui.theme(), r.kind);
         const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, r.tier);
+        names_axis(ui, r.kind, {row.x, row.y, 34 + em(8.5f).px, row.h});
         Rect sample = row.cut_left(34);
         c.line({sample.x, sample.center().y}, {sample.x + 26, sample.center().y}, color, 3, mark.dash);
         text_row(ui, row,

@@ -2,6 +2,7 @@
 
 #include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/axis_name.h"
 #include "app/ui/views/shards/shards_layer.h"
 #include "app/ui/views/shards/shards_pack.h"
 #include "core/plan/names.h"
@@ -191,9 +192,10 @@ void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
         TextStyle style = ui.small(on || hit.hovered ? Tone::text : Tone::secondary);
         c.text_in({chip.x + 23, chip.y, chip.w - 24, chip.h}, label, style);
         if (hit.focused) ui.focus_ring(chip, 6);
-        if (hit.hovered)
-            ui.tooltip(label + "\n"
-                       + (on ? "click to see all axes again" : "click to see what only this axis cuts"));
+        const std::string action =
+            on ? "click to see all axes again" : "click to see what only this axis cuts";
+        names_axis(ui, group_of(a), chip, action, ui.id("shards.axis", static_cast<std::uint64_t>(a)));
+        if (hit.hovered) ui.tooltip(label + "\n" + action);
         if (hit.clicked) s.isolate = on ? -1 : static_cast<int>(a);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/scene/axis_name.h"
 #include "app/ui/scene/drawn_slice.h"
 #include "app/ui/scene/real_run.h"
 #include "app/ui/scene/view_head.h"
@@ -51,6 +52,9 @@ void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
         row_ground(ui, row, hit, selected);
         c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
                   ui.style(12, selected ? Tone::text : Tone::secondary));
+        if (s.part == StepPart::exposed)
+            names_axis(ui, s.group, {row.x, row.y, label - 12, row.h}, "click to explain",
+                       ui.id("step.slice", index_of(s)), row);
         const auto bar_of = [&](const StepSlice& of) {
             return Rect{x_of(of.from_s), row.y + row.h * 0.18f, std::max(1.5f, x_of(of.time_s) - x_of(0)),
                         row.h * 0.64f};
