@@ -46,13 +46,44 @@ TEST_CASE("beside a pinned plan of another order each piece says where it lay") 
     d.shell.edit_plan(p, "order");
     d.rest();
     open_fold(d);
-    CHECK(says(d, "A, pinned"));
+    CHECK(says(d, "A, before"));
     // Rank 1 has now what rank 2 had: the second share of dp_shard, the first of tp.
     CHECK(says_just(d, "was 2"));
     CHECK(says_just(d, "was 5"));
     CHECK_FALSE(says_just(d, "was 0"));
     CHECK_FALSE(says_just(d, "was 7"));
     CHECK(says_just(d, time_text(d.shell.evaluation().step->time_s, Zeros::kept)));
+}
+
+TEST_CASE("after an edit the fold says for two seconds what was, and its pieces come from where they lay") {
+    for (const bool reduced : {false, true}) {
+        CAPTURE(reduced);
+        Driver d("mesh-8", {1600, 900});
+        if (reduced) run_id(d, "view.reduced_motion");
+        open_fold(d);
+        REQUIRE(d.click("layout.tp.plus"));  // tp 2 to 4 takes dp_shard's two
+        REQUIRE(d.plan().layout.tp == 4);
+        CHECK(says_just(d, "was 2"));
+        CHECK(says(d, "dp_shard was 2"));
+        d.time_s += 2.5;
+        d.settle();
+        CHECK(says_just(d, "was 2") == reduced);  // with reduced motion it stays four seconds
+        d.time_s += 2;
+        d.settle();
+        CHECK_FALSE(says_just(d, "was 2"));
+        CHECK_FALSE(says(d, "dp_shard was"));
+    }
+    Driver d("mesh-8", {1600, 900});
+    open_fold(d);
+    Plan p = d.plan();
+    p.layout.order = {Axis::dp_shard, Axis::dp_replicate, Axis::cp, Axis::ep, Axis::pp, Axis::tp};
+    d.shell.edit_plan(p, "order");
+    d.settle();
+    CHECK(says_just(d, "was 5"));
+    CHECK_FALSE(says_just(d, "was 7"));  // the last rank keeps its piece
+    d.time_s += 3;
+    d.settle();
+    CHECK_FALSE(says_just(d, "was 5"));
 }
 
 TEST_CASE("expert parallelism folds the same ranks anew, and the two folds stand side by side") {

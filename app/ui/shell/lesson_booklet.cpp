@@ -124,11 +124,10 @@ class Booklet {
         begun_ = true;
         return Canvas(nullptr, 1, &page_);
     }
-    void put_picture(const StepSheet& s, bool open) {
+    void put_picture(const Plan& plan, PictureRequest request) {
         sheet_.begin_bare();
-        PictureRequest request = picture_request_of(s, open);
         request.onto = &page_;
-        static_cast<void>(make_picture(presets_, s.plan, request, "pdf", fonts_));
+        static_cast<void>(make_picture(presets_, plan, request, "pdf", fonts_));
         sheet_.canvas().text_in({0, kSlide.y - 18, kSlide.x - 4, 14}, std::to_string(sheet_.page()),
                                 {Face::regular, 11, sheet_.theme().secondary, 0}, Align::right);
     }
@@ -240,7 +239,7 @@ class Booklet {
         if (scale > 0)
             draw_scale(sheet_.canvas(), sheet_.take(scale), s, sheet_.faint(), sheet_.theme().secondary);
         paper_.body = most;
-        if (pictured && !beside) put_picture(s, true);
+        if (pictured && !beside) put_picture(s.plan, picture_request_of(s, true));
     }
     void put_answers() {
         std::vector<std::size_t> pictured;  // a picture has a page of its own: they stand after the words
@@ -258,13 +257,20 @@ class Booklet {
             if (step.question && !working.empty() && s.why.find(working) == std::string::npos)
                 sheet_.words(working, sheet_.faint());
             put_words(s.why);
-            if (!step.scene.view.empty() && picture_answers(s)) {
+            const bool answers = !step.scene.view.empty() && picture_answers(s);
+            if (answers || (moves_pieces(s) && asked_picture_of(s, presets_))) {
                 sheet_.words("Its picture stands behind the answers.", sheet_.faint());
                 pictured.push_back(i);
             }
             sheet_.gap(0.4f);
         }
-        for (const std::size_t i : pictured) put_picture(sheet_of(lesson_, i, base_, presets_), false);
+        for (const std::size_t i : pictured) {
+            const StepSheet s = sheet_of(lesson_, i, base_, presets_);
+            if (picture_answers(s))
+                put_picture(s.plan, picture_request_of(s, false));
+            else if (const auto asked = asked_picture_of(s, presets_))
+                put_picture(asked->plan, asked_request_of(s));
+        }
     }
 };
 

@@ -102,11 +102,9 @@ std::string picture_html(const StepSheet& s, const Presets& presets, const FontF
 std::string asked_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts) {
     const auto asked = asked_picture_of(s, presets);
     if (!asked) return "";
-    PictureRequest request = picture_request_of(s, false);
-    request.rank = -1;  // the step's own plan has it
     return "<p>" + html_attribute(asked->words) + "</p>\n<img alt=\"" + html_attribute(s.step.title)
            + "\" src=\"data:image/png;base64,"
-           + base64(make_picture(presets, asked->plan, request, "png", fonts)) + "\">\n";
+           + base64(make_picture(presets, asked->plan, asked_request_of(s), "png", fonts)) + "\">\n";
 }
 
 // Returns an empty scale to draw on, as a picture in the page.

@@ -187,4 +187,16 @@ PictureRequest picture_request_of(const StepSheet& s, bool open) {
     return request;
 }
 
+bool moves_pieces(const StepSheet& s) {
+    const LessonScene& scene = s.step.scene;
+    return scene.view == view_of(ViewId::mesh).name && scene.page == "fold";
+}
+
+PictureRequest asked_request_of(const StepSheet& s) {
+    PictureRequest request = picture_request_of(s, false);
+    request.rank = -1;  // the step's own plan has it
+    if (moves_pieces(s)) request.compared = {s.plan};
+    return request;
+}
+
 }  // namespace pentamesh::ui

@@ -53,6 +53,10 @@ struct AskedPicture {
 };
 // Returns nothing where the question is about the step's own plan.
 [[nodiscard]] std::optional<AskedPicture> asked_picture_of(const StepSheet& sheet, const Presets& presets);
+// Requests it. Where the page moves pieces, the step's own plan stands left of it, as they lay before.
+[[nodiscard]] PictureRequest asked_request_of(const StepSheet& sheet);
+// Returns true if the page moves pieces when the plan changes: paper shows them before and after.
+[[nodiscard]] bool moves_pieces(const StepSheet& sheet);
 // Returns true if the picture itself is the answer, as the layouts that Search finds are of a task: then it
 // stands only with the answers, and nowhere where there are none.
 [[nodiscard]] bool picture_answers(const StepSheet& sheet);

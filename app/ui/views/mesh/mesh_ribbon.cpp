@@ -2,17 +2,19 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/scene/axis_name.h"
 #include "app/ui/views/compare/compare_state.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kWireRow = 22, kFoldHead = 30, kFoldBox = 86, kRibbon = 46;
+constexpr float kWireRow = 22, kFoldHead = 30, kFoldBox = 86, kRibbon = 46, kLeastWithRibbon = 420;
 
 // Draws the ranks as they lie in the nodes; of many the first, and the last node's.
 void draw_ranks_in_a_row(Ui& ui, Rect room, const Scene& scene) {
@@ -77,9 +79,21 @@ std::string ranks_of_block(std::int64_t first, std::int64_t size) {
     return out;
 }
 
+// Returns the degree of an axis before the last edit, or in A, where it is another now.
+std::optional<std::int64_t> degree_before(Ui& ui, const RibbonSide& side, GroupKind kind) {
+    const std::int64_t now = side.evaluation.groups[kind].degree;
+    std::optional<double> was;
+    if (side.before != nullptr)
+        was = static_cast<double>(side.before->evaluation->groups[kind].degree);
+    else if (side.open)
+        was = ui.before("fold.degree", static_cast<std::uint64_t>(kind));
+    const auto out = static_cast<std::int64_t>(was.value_or(static_cast<double>(now)));
+    return out == now ? std::nullopt : std::optional(std::max<std::int64_t>(out, 1));
+}
+
 // Draws how an axis folds: its innermost the ribbon into lines, a later one what lies folded already.
 void draw_one_fold(Ui& ui, Rect room, const MeshAxis& axis, std::size_t i, std::size_t count,
-                   std::int64_t world, bool quiet) {
+                   std::int64_t world, bool quiet, std::optional<std::int64_t> was) {
     Canvas& c = ui.canvas();
     const Color color = quiet ? mix(ui.theme().panel, axis.color, 0.35f) : axis.color;
     const std::string name = axis_label(axis.kind) + " " + thousands(axis.degree);
@@ -88,7 +102,9 @@ void draw_one_fold(Ui& ui, Rect room, const MeshAxis& axis, std::size_t i, std::
                                             : std::string("what is left");
     const TextStyle bold = ui.style(12, quiet ? Tone::secondary : Tone::text, Face::semibold);
     Rect head = room.cut_top(18);
+    names_axis(ui, axis.kind, head);
     write_left(ui, head, name, bold, 7);
+    if (was) write_left(ui, head, "was " + thousands(*was), ui.small(Tone::text), 7);
     ui.label(head, how, ui.small());
     c.rect({room.x, room.y + 2, room.w, 2.5f}, color, 1);
     room.cut_top(kFoldHead - 18);
@@ -134,6 +150,7 @@ void draw_wire_row(Ui& ui, Rect row, const RibbonSide& side, const MeshAxis& axi
     const bool wide = row.w >= 520;
     const auto [wire, name, where, bytes, time, bar] =
         columns(row, {px(34), px(92), px(wide ? 96 : 0), px(66), px(wide ? 158 : 62), share()}, 6);
+    names_axis(ui, axis.kind, {row.x, row.y, name.right() - row.x, row.h});
     c.line({wire.x, wire.center().y}, {wire.right(), wire.center().y}, color,
            std::min(8.0f, wire_width(cost.bytes)), axis.mark.dash);
     ui.label(name, axis_label(axis.kind) + " " + thousands(axis.degree),
@@ -158,21 +175,29 @@ void draw_wire_row(Ui& ui, Rect row, const RibbonSide& side, const MeshAxis& axi
                                  : percent(waited) + " waited for",
                  ui.small());
     if (most_s <= 0 || bar.w < 12) return;
-    const float w = std::max(2.0f, bar.w * static_cast<float>(cost.time_s / most_s)),
-                full = std::min(w, w * static_cast<float>(waited));
-    c.frame({bar.x, bar.y + 7, w, 8}, color, 1);
-    if (full > 0) c.rect({bar.x, bar.y + 7, full, 8}, color);
+    const auto index = static_cast<std::uint64_t>(axis.kind);
+    const double shown = side.open ? ui.glide("fold.time", cost.time_s, index) : cost.time_s;
+    const auto bar_of = [most_s, room = Rect{bar.x, bar.y + 7, bar.w, 8}](double s) {
+        return Rect{room.x, room.y, std::clamp(room.w * static_cast<float>(s / most_s), 2.0f, room.w),
+                    room.h};
+    };
+    const Rect now = bar_of(shown);
+    c.frame(now, color, 1);
+    if (waited > 0) c.rect({now.x, now.y, now.w * std::min(1.0f, static_cast<float>(waited)), now.h}, color);
+    if (const auto was = side.open ? ui.before("fold.time", index) : std::nullopt)
+        ui.outline(bar_of(*was), bar_of(cost.time_s));
 }
 
 void draw_step_bar(Ui& ui, Rect room, const RibbonSide& side, const MeshAxes& axes, double most_s) {
     if (!side.evaluation.step || most_s <= 0) return;
     Canvas& c = ui.canvas();
-    const double step_s = side.evaluation.step->time_s;
+    const double step_s = side.evaluation.step->time_s,
+                 shown_s = side.open ? ui.glide("fold.step", step_s) : step_s;
     Rect row = room.cut_top(22);
     const Rect name = row.cut_left(40), figure = row.cut_right(70);
     ui.label(name, "step", ui.small());
-    const auto width = [&](double s) { return row.w * static_cast<float>(s / most_s); };
-    Rect bar{row.x, row.y + 2, width(step_s), 18};
+    const auto width = [&](double s) { return std::min(row.w, row.w * static_cast<float>(s / most_s)); };
+    const Rect bar{row.x, row.y + 2, width(shown_s), 18};
     c.rect(bar, ui.theme().secondary);
     float right = bar.right();
     std::string waits;
@@ -185,6 +210,8 @@ void draw_step_bar(Ui& ui, Rect room, const RibbonSide& side, const MeshAxes& ax
         right = part.x;
         waits += (waits.empty() ? "" : ", ") + axis_label(a.kind);
     }
+    if (const auto was = side.open ? ui.before("fold.step") : std::nullopt)
+        ui.outline({bar.x, bar.y, width(*was), bar.h}, {bar.x, bar.y, width(step_s), bar.h});
     c.text_in({bar.right() + 8, figure.y, figure.w + row.right() - bar.right(), 22}, time_text(step_s),
               ui.style(13, Tone::text, Face::semibold));
     if (room.h >= 16)
@@ -193,8 +220,17 @@ void draw_step_bar(Ui& ui, Rect room, const RibbonSide& side, const MeshAxes& ax
                  ui.small());
 }
 
-std::string order_words(const MeshAxes& axes) {
-    return join(axes.span(), ", ", [](const MeshAxis& a) { return axis_label(a.kind); });
+// Returns "from inside out: tp, dp_replicate; dp_shard was 2".
+std::string order_words(Ui& ui, const RibbonSide& side, const MeshAxes& axes) {
+    std::string out = axes.count == 0 ? "nothing is cut: there is no fold"
+                                      : "from inside out: " + join(axes.span(), ", ", [](const MeshAxis& a) {
+                                            return axis_label(a.kind);
+                                        });
+    for (const Axis axis : all_of<Axis>())
+        if (const auto was = degree_before(ui, side, group_of(axis)); was && *was > 1)
+            if (side.evaluation.groups[group_of(axis)].degree <= 1)
+                out += "; " + std::string(name_of(axis)) + " was " + thousands(*was);
+    return out;
 }
 
 // Draws one fold of the ranks: how, where the pieces lie then, and what the wires cost.
@@ -206,9 +242,7 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
     room = room.inset(14, 10);
     Rect head = room.cut_top(20);
     write_left(ui, head, side.title, ui.style(14, Tone::text, Face::semibold), 10);
-    ui.label(head,
-             axes.count == 0 ? "nothing is cut: there is no fold" : "from inside out: " + order_words(axes),
-             ui.small());
+    ui.label(head, order_words(ui, side, axes), ui.small());
     if (axes.count == 0) return;
     room.cut_top(6);
     const auto quiet = [&](const MeshAxis& a) {
@@ -218,7 +252,7 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
     Rect folds = room.cut_top(kFoldHead + kFoldBox);
     for (std::size_t i = 0; i < axes.count; ++i) {
         draw_one_fold(ui, folds.cut_left(w), axes.axis[i], i, axes.count, side.evaluation.mesh.world,
-                      quiet(axes.axis[i]));
+                      quiet(axes.axis[i]), degree_before(ui, side, axes.axis[i].kind));
         folds.cut_left(gap);
     }
     room.cut_top(8);
@@ -242,23 +276,26 @@ double most_wire(Ui& ui, const RibbonSide& side) {
 
 void draw_ribbon(Ui& ui, Rect room, const Scene& scene, const KeptPlan* before) {
     if (!scene.evaluation.valid || scene.evaluation.mesh.world <= 0) return;
-    if (room.h >= 420) {
+    if (room.h >= (before != nullptr ? kLeastWithRibbon + kRibbon : kLeastWithRibbon)) {
         draw_ranks_in_a_row(ui, room.cut_top(kRibbon), scene);
         room.cut_top(10);
     }
+    for (const GroupKind kind : all_of<GroupKind>())
+        (void)ui.glide("fold.degree", static_cast<double>(scene.evaluation.groups[kind].degree),
+                       static_cast<std::uint64_t>(kind));
     std::vector<RibbonSide> sides;
     const bool compares = before != nullptr && !scene.asked && before->evaluation->valid
                           && before->evaluation->mesh.world == scene.evaluation.mesh.world
                           && before->evaluation->mesh != scene.evaluation.mesh;
     const bool experts = scene.selection.expert();
     const auto now = [&](bool e, std::string title) {
-        return RibbonSide{scene.plan, scene.evaluation, e, compares ? &before->evaluation->mesh : nullptr,
-                          std::move(title)};
+        return RibbonSide{scene.plan, scene.evaluation, e, compares ? before : nullptr, std::move(title),
+                          true};
     };
     constexpr float kLeastSide = 420, kGap = 16;
     const bool two = room.w >= 2 * kLeastSide + kGap;  // else only what is new, or chosen
     if (compares) {
-        if (two) sides.push_back({*before->plan, *before->evaluation, experts, nullptr, "A, pinned"});
+        if (two) sides.push_back({*before->plan, *before->evaluation, experts, nullptr, "A, before", false});
         sides.push_back(now(experts, "this plan"));
     } else if (scene.evaluation.mesh.has_experts) {
         if (two || !experts) sides.push_back(now(false, "the dense layers"));

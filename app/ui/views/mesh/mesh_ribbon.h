@@ -20,9 +20,14 @@ void draw_ribbon(Ui& ui, Rect room, const Scene& scene, const KeptPlan* before);
 struct RibbonSide {
     const Plan& plan;
     const Evaluation& evaluation;
-    bool experts = false;          // the experts' mesh
-    const Mesh* before = nullptr;  // where the pieces lay before; null: nowhere else
+    bool experts = false;              // the experts' mesh
+    const KeptPlan* before = nullptr;  // A, where the pieces lay before; null: it is not compared
     std::string title;
+    bool open = true;  // it is the open plan: after an edit its pieces move
+
+    [[nodiscard]] const EnumArray<Axis, Factor>& factors(const Mesh& mesh) const {
+        return experts ? mesh.expert : mesh.dense;
+    }
 };
 
 [[nodiscard]] float wire_width(double bytes);

@@ -2,12 +2,15 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/views/compare/compare_state.h"
 #include "core/mesh/places.h"
 #include "core/sharding/copies.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -20,6 +23,20 @@ constexpr float kNodePad = 16, kNodeGap = 26, kMostCardGap = 20;
 struct Piece {
     std::int64_t across = 0, down = 0, of_across = 1, of_down = 1;
     bool copied = false;  // another rank before it has the same
+
+    // Returns its share of the weight, as a part of a square.
+    [[nodiscard]] std::array<double, 4> share() const {
+        const auto w = static_cast<double>(of_across), h = static_cast<double>(of_down);
+        return {static_cast<double>(across) / w, static_cast<double>(down) / h, 1 / w, 1 / h};
+    }
+};
+
+// A piece as it is drawn: after an edit it comes from where it lay, or takes another share of the weight.
+struct DrawnPiece {
+    std::array<double, 4> share{};
+    std::optional<std::array<double, 4>> was;  // the rank's share before; nullopt: the same
+    std::int64_t from = -1;                    // the rank that had the piece before; -1: the same
+    float left = 0;                            // of the way from there
 };
 
 // Returns the place of a rank in its group of the axis.
@@ -56,20 +73,83 @@ Piece piece_of(const MeshAxes& axes, const GroupFactors& over, std::int64_t rank
     return p;
 }
 
-// Returns the rank that had the coordinates of `rank` in the mesh before; -1 where the factors differ.
-std::int64_t rank_before(const RibbonSide& side, std::int64_t rank) {
-    const Mesh& now = side.evaluation.mesh;
-    const auto& to = side.experts ? now.expert : now.dense;
-    const auto& from = side.experts ? side.before->expert : side.before->dense;
-    const Coordinates at = side.experts ? expert_coordinates(now, rank) : dense_coordinates(now, rank);
-    std::int64_t out = 0;
-    for (std::size_t i = 0; i < kAxisCount; ++i) {
-        const auto axis = static_cast<Axis>(i);
-        if (to[axis].size != from[axis].size) return -1;
-        out += at[axis] * from[axis].stride;
-    }
-    return out;
+// Returns which weights a rank keeps the same of as others.
+const GroupFactors& copied_in(const ParameterCopies& over, bool experts) {
+    return experts ? over.experts : over.dense;
 }
+
+// Finds where pieces lay before the last edit, or in A. Those of equal factors are known by their
+// coordinates; where factors changed, a rank keeps its place and its share changes.
+class PiecesBefore {
+  public:
+    PiecesBefore(Ui& ui, const RibbonSide& side) : ui_(ui), side_(side), now_(side.evaluation.mesh) {
+        for (const Factor& f : side.factors(now_))
+            sizes_ = sizes_ * 8191 + static_cast<std::uint64_t>(f.size);
+        if (side.before != nullptr) {
+            const KeptPlan& a = *side.before;
+            axes_ = axes_of(ui.theme(), *a.plan, *a.evaluation, side.experts);
+            over_ = parameter_copies_of(*a.plan, a.evaluation->mesh);
+        }
+        if (!side.open) return;
+        constexpr std::uint64_t kWhole = (std::uint64_t{1} << 52) - 1;  // a double holds it
+        (void)ui.glide("fold.sizes", static_cast<double>(sizes_ & kWhole), side.experts ? 1 : 0);
+        resized_ = ui.before("fold.sizes", side.experts ? 1 : 0).has_value();
+    }
+    [[nodiscard]] DrawnPiece of(std::int64_t rank, const Piece& piece) const {
+        DrawnPiece out{piece.share(), {}, -1, 0};
+        if (side_.open) glide(out, rank);
+        if (side_.before == nullptr) return out;
+        const Mesh& a = side_.before->evaluation->mesh;
+        out.from = rank_in(a, rank);
+        if (out.from >= 0) return out.from == rank ? out.from = -1, out : out;
+        const auto was = piece_of(axes_, copied_in(over_, side_.experts), rank).share();
+        if (was != piece.share()) out.was = was;
+        return out;
+    }
+
+  private:
+    Ui& ui_;
+    const RibbonSide& side_;
+    const Mesh& now_;
+    MeshAxes axes_;         // A's
+    ParameterCopies over_;  // A's
+    std::uint64_t sizes_ = 0;
+    bool resized_ = false;  // the last edit changed a factor
+
+    [[nodiscard]] Coordinates coordinates(std::int64_t rank) const {
+        return side_.experts ? expert_coordinates(now_, rank) : dense_coordinates(now_, rank);
+    }
+    // Returns the rank with the same coordinates in A's mesh; -1 where the factors differ.
+    [[nodiscard]] std::int64_t rank_in(const Mesh& a, std::int64_t rank) const {
+        const Coordinates at = coordinates(rank);
+        std::int64_t out = 0;
+        for (const Axis axis : all_of<Axis>()) {
+            const Factor& from = side_.factors(a)[axis];
+            if (side_.factors(now_)[axis].size != from.size) return -1;
+            out += at[axis] * from.stride;
+        }
+        return out;
+    }
+    void glide(DrawnPiece& out, std::int64_t rank) const {
+        const Coordinates at = coordinates(rank);
+        std::uint64_t piece = sizes_ * 2 + (side_.experts ? 1 : 0);
+        for (const Axis axis : all_of<Axis>()) piece = piece * 8191 + static_cast<std::uint64_t>(at[axis]);
+        const auto here = static_cast<double>(rank), now = ui_.glide("fold.rank", here, piece);
+        if (const auto was = ui_.before("fold.rank", piece); was && *was != here) {
+            out.from = static_cast<std::int64_t>(*was);
+            out.left = static_cast<float>(std::clamp((now - here) / (*was - here), 0.0, 1.0));
+        }
+        std::array<double, 4> was = out.share, shown{};
+        for (std::size_t i = 0; i < was.size(); ++i) {
+            const std::uint64_t index = static_cast<std::uint64_t>(rank) * 8 + (side_.experts ? 4 : 0) + i;
+            shown[i] = ui_.glide("fold.share", out.share[i], index);
+            was[i] = ui_.before("fold.share", index).value_or(was[i]);
+        }
+        if (!resized_) return;  // the piece came from another rank as it is
+        if (was != out.share) out.was = was;
+        out.share = shown;
+    }
+};
 
 // Places the cards of the ranks: nodes in rows, cards in rows within a node.
 struct CardPlaces {
@@ -179,7 +259,8 @@ void draw_wires_of(Ui& ui, const CardPlaces& p, const Scene& scene, const Ribbon
     const std::int64_t world = side.evaluation.mesh.world, chosen = chosen_of(scene, side.evaluation.mesh);
     for (std::size_t k = axes.count; k-- > 0;) {
         const MeshAxis& a = axes.axis[k];
-        const double bytes = cost_of(side.evaluation, a).bytes;
+        double bytes = cost_of(side.evaluation, a).bytes;
+        if (side.open) bytes = ui.glide("fold.bytes", bytes, static_cast<std::uint64_t>(a.kind));
         const bool quiet = !scene.selection.all_axes && a.kind != scene.selection.group;
         const Color color = quiet ? mix(ui.theme().panel, a.color, 0.35f) : a.color;
         for (std::int64_t first = 0; first < world; ++first) {
@@ -195,48 +276,76 @@ void draw_wires_of(Ui& ui, const CardPlaces& p, const Scene& scene, const Ribbon
     }
 }
 
-void draw_mark(Ui& ui, Rect box, const Piece& piece, Color color) {
+Rect part_of(Rect box, const std::array<double, 4>& share) {
+    const auto of = [&](std::size_t i, float size) { return static_cast<float>(share[i]) * size; };
+    return {box.x + of(0, box.w), box.y + of(1, box.h), std::max(of(2, box.w), 1.5f),
+            std::max(of(3, box.h), 1.5f)};
+}
+
+void draw_mark(Ui& ui, Rect box, const Piece& piece, const DrawnPiece& drawn, Color color) {
     Canvas& c = ui.canvas();
-    const float w = box.w / static_cast<float>(piece.of_across),
-                h = box.h / static_cast<float>(piece.of_down);
-    Rect part{box.x + w * static_cast<float>(piece.across), box.y + h * static_cast<float>(piece.down),
-              std::max(w, 1.5f), std::max(h, 1.5f)};
+    const Rect part = part_of(box, drawn.share);
     // Neighbouring pieces differ in shade.
     const Color shade = mix(ui.theme().panel, color, piece.across % 2 == 0 ? 1.0f : 0.62f);
     if (piece.copied)
         c.pattern(part, Pattern::hatched, shade);
     else
         c.rect(part, shade);
-    c.frame(box, ui.theme().faint, 1);
+    if (drawn.was) c.frame(part_of(box, *drawn.was), ui.theme().text, 1.3f, 0, Dash::dashed);
 }
 
-void draw_ribbon_card(Ui& ui, Rect card, const RibbonSide& side, std::int64_t rank, const Piece& piece,
-                      Color color) {
+// Draws a rank's card; returns the box of its piece, without width where it has no room.
+Rect draw_ribbon_card(Ui& ui, Rect card, const RibbonSide& side, std::int64_t rank, const Piece& piece,
+                      const DrawnPiece& drawn) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     c.rect(card, theme.raised, 4);
     c.frame(card, theme.secondary, 1, 4);
-    const std::int64_t was = side.before != nullptr ? rank_before(side, rank) : rank;
-    const bool moved = was != rank && was >= 0;
+    const bool moved = drawn.from >= 0;
     if (moved) c.frame(card.inset(-4), theme.text, 1, 6, Dash::dotted);
     const TextStyle number = ui.style(card.h >= 40 ? 13 : 11, Tone::text, Face::semibold);
-    const std::string name = thousands(rank);
-    const float words = c.text_width(name, number), line = moved && card.h >= 42 ? 18.0f : 0.0f;
+    const std::string name = thousands(rank), was = "was " + thousands(drawn.from);
+    const float words = c.text_width(name, number);
+    const bool said = moved && card.h >= 42 && c.text_width(was, ui.small()) <= card.w - 8;
     constexpr float kMostMark = 140;
-    const float size = std::min({card.h - line - 8, card.w - 8, kMostMark});
+    const float size = std::min({card.h - (said ? 18.0f : 0.0f) - 8, card.w - 8, kMostMark});
     const bool named = card.h >= 15 && card.w >= words + size * 0.5f + 12;
     if (named) c.text_in({card.x + 6, card.y + 2, words + 4, 18}, name, number);
+    if (said) c.text_in({card.x + 6, card.bottom() - 18, card.w - 8, 16}, was, ui.small(Tone::text));
     const float side_of = named ? std::min(size, card.w - words - 16) : size;
-    if (side_of >= 4) draw_mark(ui, {card.right() - side_of - 4, card.y + 4, side_of, side_of}, piece, color);
-    if (line > 0)
-        c.text_in({card.x + 6, card.bottom() - 18, card.w - 10, 16}, "was " + thousands(was),
-                  ui.small(Tone::text));
-    if (!ui.hovers(card)) return;
+    const Rect box{card.right() - side_of - 4, card.y + 4, side_of >= 4 ? side_of : 0, side_of};
+    if (box.w > 0) c.frame(box, theme.faint, 1);
+    if (!ui.hovers(card)) return box;
     std::string tip = "rank " + name + "\n" + place_of(side.plan.cluster, rank) + "\nhas piece "
                       + thousands(piece.down * piece.of_across + piece.across + 1) + " of "
                       + thousands(piece.of_across * piece.of_down) + (piece.copied ? ", a copy" : "");
-    if (moved) tip += "; it lay on rank " + thousands(was);
+    if (moved) tip += "; it lay on rank " + thousands(drawn.from);
     ui.tooltip(tip);
+    return box;
+}
+
+Rect between(Rect a, Rect b, float share) {
+    const auto mean = [&](float x, float y) { return x + (y - x) * share; };
+    return {mean(a.x, b.x), mean(a.y, b.y), mean(a.w, b.w), mean(a.h, b.h)};
+}
+
+// Draws the cards, then over them the pieces, which may be on their way.
+void draw_cards_and_pieces(Ui& ui, const CardPlaces& p, const RibbonSide& side, const MeshAxes& axes,
+                           const GroupFactors& copied, Color color) {
+    const PiecesBefore before(ui, side);
+    std::vector<Piece> pieces;
+    std::vector<DrawnPiece> drawn;
+    std::vector<Rect> boxes;
+    for (std::int64_t r = 0; r < side.evaluation.mesh.world; ++r) {
+        pieces.push_back(piece_of(axes, copied, r));
+        drawn.push_back(before.of(r, pieces.back()));
+        boxes.push_back(draw_ribbon_card(ui, p.card_rect(r), side, r, pieces.back(), drawn.back()));
+    }
+    for (std::size_t r = 0; r < pieces.size(); ++r) {
+        const auto from = static_cast<std::size_t>(std::max<std::int64_t>(drawn[r].from, 0));
+        const Rect box = between(boxes[r], from < boxes.size() ? boxes[from] : boxes[r], drawn[r].left);
+        if (box.w > 0) draw_mark(ui, box, pieces[r], drawn[r], color);
+    }
 }
 
 }  // namespace
@@ -263,7 +372,7 @@ void draw_pieces(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, 
     write_left(ui, head, in_capitals(what), ui.small(), 10);
     std::string words = "hatched: a copy";
     if (mesh.world > kMostWired) words += "; wires of rank " + thousands(chosen_of(scene, mesh));
-    if (side.before != nullptr) words = "dotted: it lay on another rank; " + words;
+    if (side.before != nullptr) words = "dotted: it lay on another rank; dashed: its share; " + words;
     ui.canvas().text_in(head, words, ui.small(), Align::right);
     const CardPlaces p = ribbon_places(room, side.plan.cluster, mesh.world, axes.axis[0].degree);
     if (p.card.x < 6 || p.card.y < 6) return;
@@ -273,12 +382,11 @@ void draw_pieces(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, 
         ui.canvas().frame(p.node_rect(n), ui.theme().hairline, 1, 6);
     }
     draw_wires_of(ui, p, scene, side, axes);
-    const GroupFactors& copied = side.experts ? over.experts : over.dense;
+    const GroupFactors& copied = copied_in(over, side.experts);
     Color color = ui.theme().text;
     for (std::size_t i = axes.count; i-- > 0;)
         if (!copied_along(copied, axes.axis[i])) color = axes.axis[i].color;
-    for (std::int64_t r = 0; r < mesh.world; ++r)
-        draw_ribbon_card(ui, p.card_rect(r), side, r, piece_of(axes, copied, r), color);
+    draw_cards_and_pieces(ui, p, side, axes, copied, color);
 }
 
 }  // namespace pentamesh::ui
