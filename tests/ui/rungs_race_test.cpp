@@ -6,6 +6,7 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/evaluate.h"
+#include "core/plan/factors.h"
 #include "core/teach/zero_rungs.h"
 
 #include <cmath>
@@ -49,6 +50,22 @@ TEST_CASE(
     CHECK(d.plan().layout.zero == 1);
     d.press({.key = Key::z, .ctrl = true});
     CHECK(d.plan().layout.zero == 3);
+}
+
+TEST_CASE(
+    "the stages of ZeRO are shown with another number of micro-batches; a press keeps the plan's batch") {
+    Driver d("mesh-8");
+    open_page(d, Key::n5, "memory.mode", 2);
+    const std::int64_t batch = d.plan().training.global_batch;
+    REQUIRE(microbatches_of(d.plan()) > 1);
+    CHECK_FALSE(says(d, "not a byte more than ZeRO-1"));
+    REQUIRE(d.click("memory.sheds.m", 1));
+    CHECK(d.shell.views().memory.microbatches == 1);
+    CHECK(says(d, "not a byte more than ZeRO-1"));
+    REQUIRE(d.click("memory.shed", d.plan().layout.zero == 1 ? 2 : 1));
+    CHECK(d.plan().training.global_batch == batch);
+    d.click("memory.sheds.m", 0);
+    CHECK(d.shell.views().memory.microbatches == 0);
 }
 
 TEST_CASE("one rank has no copies and says so") {

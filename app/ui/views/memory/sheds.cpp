@@ -4,6 +4,7 @@
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/memory/bars.h"
 #include "core/mesh/collective.h"
+#include "core/plan/factors.h"
 
 #include <algorithm>
 #include <array>
@@ -335,12 +336,50 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
     return hit.clicked;
 }
 
+// Stages 2 and 3 sum gradients in each micro-batch, or keep them whole until the last: the rungs are shown
+// with the plan's micro-batches, with one and with eight.
+void draw_microbatches(Ui& ui, Rect& head_row, const Plan& plan, MemoryViewState& state) {
+    constexpr float kChoice = 58, kLeastHead = 420;
+    const std::int64_t own = microbatches_of(plan);
+    std::vector<std::int64_t> counts{own};
+    for (const std::int64_t other : {1, 8})
+        if (other != own) counts.push_back(other);
+    const float width = kChoice * static_cast<float>(counts.size());
+    if (ui.state().for_picture || head_row.w < width + kLeastHead || own < 1) return;
+    std::vector<std::string> words;
+    for (const std::int64_t m : counts) words.push_back("m " + thousands(m));
+    const std::vector<std::string_view> names(words.begin(), words.end());
+    const auto now = std::find(counts.begin(), counts.end(), state.microbatches);
+    const Rect at = head_row.cut_right(width);
+    head_row.cut_right(12);
+    if (ui.hovers(at))
+        ui.tooltip(
+            "Micro-batches of a step: the plan's, or another number\nWith more than one ZeRO-2 and 3 sum "
+            "gradients in each, or keep them whole until the last.");
+    const int picked = ui.segments("memory.sheds.m", at, names,
+                                   now == counts.end() ? 0 : static_cast<int>(now - counts.begin()));
+    state.microbatches = picked == 0 ? 0 : counts[static_cast<std::size_t>(picked)];
+}
+
+// Returns the rungs of the plan with so many micro-batches.
+ZeroRungs rungs_with(const Scene& scene, std::int64_t microbatches) {
+    const std::int64_t own = microbatches_of(scene.plan);
+    if (microbatches == 0 || own < 1) return zero_rungs(scene.plan, scene.evaluation);
+    Plan plan = scene.plan;
+    plan.training.global_batch = plan.training.global_batch / own * microbatches;
+    return zero_rungs(plan, evaluate(plan));
+}
+
 }  // namespace
 
 std::optional<PlanEdit> draw_sheds(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state,
                                    std::uint64_t revision) {
-    const ZeroRungs& all =
-        state.rungs.get(revision, [&] { return zero_rungs(scene.plan, scene.evaluation); });
+    if (scene.asked)
+        state.microbatches = 0;
+    else
+        draw_microbatches(ui, head_row, scene.plan, state);
+    const ZeroRungs& all = state.rungs.get(std::pair(revision, state.microbatches),
+                                           [&] { return rungs_with(scene, state.microbatches); });
     if (!all.any_possible()) {
         draw_void(ui, room, scene);
         return std::nullopt;
@@ -352,8 +391,9 @@ std::optional<PlanEdit> draw_sheds(Ui& ui, Rect head_row, Rect room, Scene& scen
     for (std::size_t i = 0; i < kZeroStages; ++i) {
         const Rect box = room.cut_left(w);
         room.cut_left(kPanelGap);
-        if (draw_panel(ui, box, shape, all, i, scene.asked))
-            edit = PlanEdit{all.rung[i].plan, "ZeRO-" + std::to_string(i), ""};
+        if (!draw_panel(ui, box, shape, all, i, scene.asked)) continue;
+        edit = PlanEdit{all.rung[i].plan, "ZeRO-" + std::to_string(i), ""};
+        edit->plan.training.global_batch = scene.plan.training.global_batch;
     }
     return edit;
 }

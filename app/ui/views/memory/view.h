@@ -11,6 +11,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -21,8 +22,9 @@ inline constexpr std::array<std::string_view, 3> kMemoryPages{"stages", "saved",
 struct MemoryViewState {
     std::uint32_t hidden = 0;  // categories switched off, by bit
     MemoryPage page = MemoryPage::stages;
-    Kept<std::vector<SavingStep>> savings;  // by revision, and so are these
-    Kept<ZeroRungs> rungs;
+    std::int64_t microbatches = 0;  // that the rungs of ZeRO have instead of the plan's; 0: the plan's
+    Kept<std::vector<SavingStep>> savings;                          // by revision
+    Kept<ZeroRungs, std::pair<std::uint64_t, std::int64_t>> rungs;  // by revision and micro-batches
 };
 [[nodiscard]] std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                   MemoryViewState& state, std::uint64_t revision);
