@@ -15,6 +15,11 @@ bool is_off(const std::string& value) {
            || says_nothing(value);
 }
 
+bool is_of(std::string_view name, std::string_view section) {
+    const std::size_t at = name.find(section);
+    return at != std::string_view::npos && (at == 0 || name[at - 1] == '.');
+}
+
 }  // namespace
 
 KnownSettings::KnownSettings(Framework framework, const Presets& presets) {
@@ -46,17 +51,19 @@ std::string KnownSettings::full_name(const std::string& flag) const {
     return it == short_.end() ? std::string() : it->second;
 }
 
-const CannotHold* KnownSettings::cannot_hold(std::string_view key) const {
-    const auto it = cannot_hold_.find(std::string(key));
+const CannotHold* KnownSettings::cannot_hold(std::string_view key, std::string_view name) const {
+    auto it = cannot_hold_.find(std::string(key));
+    if (it == cannot_hold_.end())
+        it = std::find_if(cannot_hold_.begin(), cannot_hold_.end(), [&](const auto& row) {
+            return row.first.ends_with(".*") && is_of(name, row.first.substr(0, row.first.size() - 1));
+        });
     return it == cannot_hold_.end() ? nullptr : &it->second;
 }
 
 bool KnownSettings::is_harmless(std::string_view key, std::string_view name) const {
-    if (harmless_.contains(std::string(key)) || harmless_.contains(std::string(name))) return true;
-    return std::any_of(sections_.begin(), sections_.end(), [&](const std::string& section) {
-        const std::size_t at = name.find(section + ".");
-        return at != std::string_view::npos && (at == 0 || name[at - 1] == '.');
-    });
+    return harmless_.contains(std::string(key)) || harmless_.contains(std::string(name))
+           || std::any_of(sections_.begin(), sections_.end(),
+                          [&](const std::string& section) { return is_of(name, section + "."); });
 }
 
 bool KnownSettings::knows(std::string_view key) const {
@@ -72,20 +79,26 @@ std::string words_of(const CannotHold& setting) {
 
 void sort_rest(Sheet& sheet, const KnownSettings& known) {
     for (const std::string& key : sheet.open_keys()) {
-        const std::string value = sheet.value_of(key), made = value.substr(value.rfind('.') + 1);
-        // An object of a class, whose fields are settings of their own.
-        if (key.ends_with("()") && !made.empty() && made[0] >= 'A' && made[0] <= 'Z') {
+        const std::string value = sheet.value_of(key), name = sheet.written(key);
+        // A recipe sets it under a condition: "tp (if nodes > 4)".
+        const std::size_t end = key.find(" (");
+        const std::string plain = key.substr(0, end), made = value.substr(value.rfind('.') + 1);
+        const Setting* s = sheet.last(key);
+        const bool called = plain.ends_with("()");
+        if ((called && !made.empty() && made[0] >= 'A'
+             && made[0] <= 'Z')  // its fields are settings of their own
+            || (called && known.is_harmless(made, value))
+            || (!value.empty() && sheet.value_of(plain + "()") == value)
+            || (end != std::string::npos && sheet.has(plain) && sheet.value_of(plain) == value)
+            || (s && s->variable)) {
             sheet.ignore(key);
-            continue;
-        }
-        if (const CannotHold* row = known.cannot_hold(key)) {
+        } else if (const CannotHold* row = known.cannot_hold(plain, name)) {
             const bool same = std::find(row->same.begin(), row->same.end(), value) != row->same.end();
-            const Setting* s = sheet.last(key);
             if (same || (s && s->stated && is_off(value)))
                 sheet.ignore(key);
             else
                 sheet.cannot_hold(key, words_of(*row));
-        } else if (known.is_harmless(key, sheet.written(key))) {
+        } else if (known.is_harmless(plain, name.substr(0, name.find(" (")))) {
             sheet.ignore(key);
         } else {
             sheet.not_known(key);

@@ -29,10 +29,10 @@ class KnownSettings {
 
     // Keys have underscores.
     [[nodiscard]] bool is_switch(std::string_view key) const { return switches_.contains(std::string(key)); }
-    [[nodiscard]] const CannotHold* cannot_hold(std::string_view key) const;
+    // `name` is the whole dotted name: a section of it may be known as a whole ("logger.*").
+    [[nodiscard]] const CannotHold* cannot_hold(std::string_view key, std::string_view name = {}) const;
     // Returns what a short flag stands for ("-tp"); empty: it is not one.
     [[nodiscard]] std::string full_name(const std::string& flag) const;
-    // `name` is the whole dotted name: a section of it may be harmless as a whole ("logger.*").
     [[nodiscard]] bool is_harmless(std::string_view key, std::string_view name) const;
     [[nodiscard]] bool knows(std::string_view key) const;  // in any of the lists
     [[nodiscard]] const std::unordered_map<std::string, CannotHold>& all_cannot_hold() const {

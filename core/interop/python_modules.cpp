@@ -1,7 +1,10 @@
 #include "core/interop/python_modules.h"
 #include "core/base/text.h"
 
+#include "core/base/characters.h"
+
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -115,6 +118,9 @@ void PythonModules::imports() {
 
 const PythonFunction* PythonModules::function_called(const std::string& name) {
     std::string module = module_, wanted = name;
+    if (const auto k = known_.find(name);
+        k != known_.end() && !k->second.parameters.empty() && k->second.parameters.back().name == "instead")
+        return &k->second;
     for (int hops = 0; hops < kMostPythonLevels; ++hops) {
         if (const auto it = functions_.find(module + ":" + wanted); it != functions_.end())
             return &it->second;
@@ -126,6 +132,43 @@ const PythonFunction* PythonModules::function_called(const std::string& name) {
     }
     const auto it = known_.find(wanted);
     return it == known_.end() ? nullptr : &it->second;
+}
+
+bool is_builtin(std::string_view name) {
+    static constexpr std::array<std::string_view, 10> kBuiltin{"getattr", "list", "int", "float", "str",
+                                                               "bool",    "min",  "max", "len",   "tuple"};
+    return std::find(kBuiltin.begin(), kBuiltin.end(), name) != kBuiltin.end();
+}
+
+std::string callee_of(const std::string& text) {
+    std::size_t begin = text.size();
+    while (begin > 0 && (is_name_char(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+    return text.substr(begin);
+}
+
+bool may_set(const std::string& callee) {
+    const std::string_view leaf = leaf_of(callee);
+    static constexpr std::array<std::string_view, 14> kEnd{
+        "print", "len",     "pretrain", "finetune", "run",  "main",           "isinstance",
+        "dict",  "hasattr", "setattr",  "super",    "list", "model_registry", "get_args"};
+    const char first = leaf.empty() ? '.' : leaf[0];
+    return (callee.find('.') == std::string::npos || any_in(callee, {"recipe", "config"})) && first >= '_'
+           && first <= 'z' && callee.find("from_") == std::string::npos
+           && std::find(kEnd.begin(), kEnd.end(), leaf) == kEnd.end();
+}
+
+std::vector<std::pair<std::string, std::string>> device_of(const std::string& recipe) {
+    static constexpr std::array<std::array<std::string_view, 3>, 6> kDevices{
+        {{"_a100_", "8", "NVIDIA A100"},
+         {"_h100_", "9", "NVIDIA H100"},
+         {"_b200_", "10", "NVIDIA B200"},
+         {"_b300_", "10", "NVIDIA B300"},
+         {"_gb200_", "10", "NVIDIA GB200"},
+         {"_gb300_", "10", "NVIDIA GB300"}}};
+    for (const auto& [word, generation, name] : kDevices)
+        if (recipe.find(word) != std::string::npos)
+            return {{".major", std::string(generation)}, {".name", std::string(name)}};
+    return {};
 }
 
 bool is_recipe(const std::string& name, const PythonFunction& f) {

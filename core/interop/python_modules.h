@@ -32,6 +32,16 @@ struct PythonFunction {
 // Returns true if the function makes a whole configuration, and needs nothing for it.
 [[nodiscard]] bool is_recipe(const std::string& name, const PythonFunction& f);
 
+// Calls that are worked out as values are.
+[[nodiscard]] bool is_builtin(std::string_view name);
+// Returns the name at the end of a text, "a.b" of "1 + a.b".
+[[nodiscard]] std::string callee_of(const std::string& text);
+// Returns true if a call that no text has may set more of what it is handed.
+[[nodiscard]] bool may_set(const std::string& callee);
+// Returns what torch says of the GPU in a recipe's name: compute capability and name; empty where it is not
+// known.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> device_of(const std::string& recipe);
+
 class PythonModules : protected PythonText {
   protected:
     PythonModules(std::string_view text, const OtherFile& other) : PythonText(text), other_(other) {}

@@ -196,6 +196,7 @@ class Expression {
             const auto n = parse_integer(word);
             return n ? number(*n) : PythonValue{};
         }
+        if (word == "str") return {Kind::unknown, 0, word, {}};
         if (take("(")) return after(word == "getattr" ? attribute() : called(word, items(")", false).items));
         return after(look_up_(word));
     }
@@ -276,8 +277,15 @@ class Expression {
         element = element.substr(0, end + 1);
         return element == name || element == "list(" + name + ")" ? v : PythonValue{};
     }
-    static PythonValue called(const std::string& name, const std::vector<PythonValue>& given) {
+    PythonValue called(const std::string& name, const std::vector<PythonValue>& given) const {
+        if (name == "torch.cuda.is_available") return flag(PythonTruth::yes);
+        if (const std::size_t dot = name.rfind('.'); dot != std::string::npos) {
+            PythonValue of = look_up_(name.substr(0, dot));
+            return of.kind == Kind::text ? method(std::move(of), name.substr(dot + 1), given) : PythonValue{};
+        }
         if (given.empty()) return {};
+        if (name == "isinstance" && given.size() == 2 && given[1].text == "str" && given[0].known())
+            return flag(truth(given[0].kind == Kind::text));
         if (name == "int" && given.size() == 1 && counts(given[0])) return number(given[0].number);
         if (name == "list" && given.size() == 1 && given[0].kind == Kind::list) return given[0];
         if (name == "bool" && given.size() == 1) return flag(truth_of(given[0]));
@@ -288,6 +296,18 @@ class Expression {
             return number(n);
         }
         return {};
+    }
+    static PythonValue method(PythonValue of, std::string_view name, const std::vector<PythonValue>& given) {
+        if (name == "lower" && given.empty()) {
+            std::transform(of.text.begin(), of.text.end(), of.text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+            return of;
+        }
+        if (name != "startswith" || given.size() != 1 || !given[0].is_whole()) return {};
+        const std::vector<PythonValue>& any = given[0].kind == Kind::list ? given[0].items : given;
+        return flag(truth(std::any_of(any.begin(), any.end(), [&](const PythonValue& v) {
+            return v.kind == Kind::text && of.text.starts_with(v.text);
+        })));
     }
     PythonValue quoted() {
         PythonValue v{Kind::text, 0, {}, {}};

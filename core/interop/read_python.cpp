@@ -6,7 +6,6 @@
 #include "core/interop/python_modules.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -18,11 +17,11 @@ namespace {
 
 constexpr int kMostNested = 150;
 constexpr std::size_t kMostSpent = std::size_t{64} << 20, kMostExpression = 16'384;
-constexpr int kMostInlined = 2'000;  // calls of functions that are read in place
+constexpr const char* kObject = "(object)";  // the text of a value that a class makes
+constexpr int kMostInlined = 2'000;          // calls of functions that are read in place
 constexpr std::size_t kMostSettingsRead = 250'000;
 
-// Reads statements a line at a time: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`, `if`. It passes
-// over everything else.
+// Reads statements: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`, `if`. It passes over all others.
 class PythonReader final : PythonModules {
   public:
     PythonReader(std::string_view text, const std::string& path, const OtherFile& other)
@@ -132,10 +131,7 @@ class PythonReader final : PythonModules {
 
     void statement() {
         const int line = line_, outside = column();
-        if (s_[at_] == '"' || s_[at_] == '\'') {
-            (void)quoted();
-            return;
-        }
+        if (s_[at_] == '"' || s_[at_] == '\'') return (void)quoted();
         if (s_[at_] == '@') return rest_of_line();
         std::string target = dotted();
         blanks(false);
@@ -174,11 +170,26 @@ class PythonReader final : PythonModules {
             ++at_;
             blanks(false);
             value(target, line, 0);
+        } else if (const std::size_t end = s_.find_first_not_of("+-*/%", at_);
+                   end > at_ && end < s_.size() && s_[end] == '=') {  // a += b
+            const std::string op(s_.substr(at_, end - at_));
+            at_ = end + 1;
+            change(target, op, line);
         } else if (at_ < s_.size() && s_[at_] == '(') {
             PythonValue none;
             call(target, "", line, 0, none);
         }
         rest_of_line();
+    }
+
+    // Reads "target op= value".
+    void change(const std::string& target, const std::string& op, int line) {
+        const auto end = s_.find('\n', at_);
+        const std::string text = target + " " + op + " (" + std::string(s_.substr(at_, end - at_)) + "\n)";
+        const PythonValue v = guard_.empty() ? worked_out(text) : PythonValue();
+        if (target.find('.') != std::string::npos)
+            return put(target, v.is_whole() ? v.written() : text, false, line);
+        (calls_.empty() ? globals_ : locals_)[target] = v;
     }
 
     // ---- values -------------------------------------------------------------------------------------------
@@ -241,9 +252,10 @@ class PythonReader final : PythonModules {
             if (c == '"' || c == '\'') {
                 is_text = text.empty();
                 text += quoted();
-            } else if (c == '(' && !text.empty() && is_name_char(text.back()) && !is_builtin(callee(text))) {
-                own = text == callee(text) && call(text, name, line_, level, v);
-                if (!own && text != callee(text)) call(callee(text), name, line_, level, v);
+            } else if (c == '(' && !text.empty() && is_name_char(text.back())
+                       && !is_builtin(callee_of(text))) {
+                own = text == callee_of(text) && call(text, name, line_, level, v);
+                if (!own && text != callee_of(text)) call(callee_of(text), name, line_, level, v);
                 called = true;
             } else if (c == '(' || c == '[' || c == '{') {
                 const std::size_t begin = at_;
@@ -264,7 +276,10 @@ class PythonReader final : PythonModules {
         if (!own) v = called ? PythonValue() : worked_out(s_.substr(whole, at_ - whole));
         const bool local = level == 0 && name.find('.') == std::string::npos;
         if (local && !name.empty()) {
-            (calls_.empty() ? globals_ : locals_)[name] = guard_.empty() ? v : PythonValue();
+            PythonValue& kept = (calls_.empty() ? globals_ : locals_)[name] =
+                guard_.empty() ? v : PythonValue();
+            const std::string_view of = leaf_of(text);
+            if (called && !own && !of.empty() && of[0] >= 'A' && of[0] <= 'Z') kept.text = kObject;
             if (called || !calls_.empty()) objects_.insert(name);
             if (!calls_.empty() && !called) return v;  // a variable of a function is no setting
         }
@@ -285,21 +300,12 @@ class PythonReader final : PythonModules {
             put(name + " (" + text + ")", text, false, line);
             return v;
         }
+        if (of_object && look_up(text).text == kObject) return v;  // its fields are settings
         put(name, text, is_text, line);
-        if (of_object && !quiet_ && !name.empty()) out_.settings.back().unknown = text;
+        if (quiet_ || name.empty()) return v;
+        out_.settings.back().variable = local && called && !calls_.empty();
+        if (of_object) out_.settings.back().unknown = text;
         return v;
-    }
-
-    // Calls that are worked out as values are.
-    static bool is_builtin(std::string_view name) {
-        static constexpr std::array<std::string_view, 10> kBuiltin{
-            "getattr", "list", "int", "float", "str", "bool", "min", "max", "len", "tuple"};
-        return std::find(kBuiltin.begin(), kBuiltin.end(), name) != kBuiltin.end();
-    }
-    static std::string callee(const std::string& text) {
-        std::size_t begin = text.size();
-        while (begin > 0 && (is_name_char(text[begin - 1]) || text[begin - 1] == '.')) --begin;
-        return text.substr(begin);
     }
 
     // Reads Callee(positional, keyword=value, ...): keywords become CALLEE.keyword; the first positional text
@@ -316,6 +322,9 @@ class PythonReader final : PythonModules {
         if (!own) {
             forget_earlier(callee_name, target);
             put(target.empty() ? callee_name + "()" : target + "()", callee_name, false, line);
+            if (leaf_of(callee_name) == "get_device_properties")
+                for (const auto& [field, said] : device_of(out_.recipe))
+                    put(target + field, said, field == ".name", line);
         }
         while (at_ < s_.size()) {
             blanks(true);
@@ -359,16 +368,7 @@ class PythonReader final : PythonModules {
             made = std::exchange(returned_, {});
             return true;
         }
-        const char first = leaf_of(callee_name).empty() ? '.' : leaf_of(callee_name)[0];
-        static constexpr std::array<std::string_view, 14> kEnd{
-            "print", "len",     "pretrain", "finetune", "run",  "main",           "isinstance",
-            "dict",  "hasattr", "setattr",  "super",    "list", "model_registry", "get_args"};
-        hands_on =
-            hands_on
-            && (callee_name.find('.') == std::string::npos || any_in(callee_name, {"recipe", "config"}));
-        if (hands_on && out_.unread.empty() && first >= '_' && first <= 'z'
-            && callee_name.find("from_") == std::string::npos && !quiet_
-            && std::find(kEnd.begin(), kEnd.end(), leaf_of(callee_name)) == kEnd.end())
+        if (hands_on && out_.unread.empty() && !quiet_ && may_set(callee_name))
             out_.unread = callee_name + " (line " + std::to_string(line) + ")";
         return false;
     }

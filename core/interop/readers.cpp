@@ -7,7 +7,7 @@
 namespace pentamesh::interop {
 
 std::string leaf_key(const std::string& name) {
-    const std::size_t dot = name.rfind('.');
+    const std::size_t dot = name.rfind('.', name.find(" ("));  // a condition has dots of its own
     if (dot == std::string::npos) return name;
     std::string leaf = name.substr(dot + 1);
     if (leaf != "name" && leaf != "type" && leaf != "enabled" && leaf != "device") return leaf;

@@ -42,7 +42,8 @@ struct Setting {
     bool stated = true;  // false: nothing but the name was said
     std::string key;  // of a setting that follows from others, or is a default; empty: it stands in the text
     int line = 0;
-    std::string unknown;  // an unknown that a script leaves in the value, "TP"; may be empty
+    bool variable = false;  // of a recipe's function: it acts by the settings that it is handed to
+    std::string unknown;    // an unknown that a script leaves in the value, "TP"; may be empty
 };
 // Returns leaves in order; empty maps and lists are leaves too. Lists are one leaf.
 [[nodiscard]] std::vector<Setting> flatten(const Node& root);

@@ -70,12 +70,18 @@ def apply_flex_dispatcher_backend(model, backend=None):
         model.moe_flex_dispatcher_backend = backend
 
 
-def set_cuda_graph_modules(model, modules=None):
-    pass
+# A function with `instead` is read in the place of the text's own, which asks which version of Megatron there is.
+def set_cuda_graph_modules(model, modules=None, instead=True):
+    model.cuda_graph_modules = modules or []
 
 
-def clear_cuda_graph_modules(model):
-    pass
+def clear_cuda_graph_modules(model, instead=True):
+    model.cuda_graph_modules = []
+
+
+def set_full_iteration_cuda_graph(model, instead=True):
+    model.cuda_graph_impl = "full_iteration"
+    model.cuda_graph_modules = []
 
 
 def _states_in_fp32():

@@ -279,3 +279,42 @@ TEST_CASE("a setting behind an error is said to be unread, not to be unknown") {
     REQUIRE(made.settings.unmapped.size() == 1);
     CHECK(made.settings.unmapped.front().setting == "--use-distributed-optimizer");
 }
+
+// NVIDIA-NeMo/Megatron-Bridge 067f987d: recipes/utils/finetune_utils.py and its token dispatcher's choice by
+// GPU.
+TEST_CASE("conditions on texts and on the GPU of a recipe's name are decided") {
+    const char* text = R"(
+def _dispatch(cfg, backend="deepep"):
+    if not torch.cuda.is_available():
+        return
+    device_properties = torch.cuda.get_device_properties(0)
+    if not (device_properties.major in [8, 9] or device_properties.name.startswith(("NVIDIA B200", "NVIDIA B300"))):
+        cfg.model.moe_token_dispatcher_type = "alltoall"
+        return
+    if isinstance(backend, str) and backend.lower() == "deepep":
+        cfg.model.moe_token_dispatcher_type = "flex"
+        cfg.model.moe_flex_dispatcher_backend = "deepep"
+
+
+def qwen3_30b_a3b_pretrain_8gpu_h100_bf16_config() -> ConfigContainer:
+    cfg = ConfigContainer()
+    cfg.model.expert_model_parallel_size = 4
+    cfg.model.expert_model_parallel_size *= 2
+    cfg.train.global_batch_size = 64
+    _dispatch(cfg, "DeepEP")
+    return cfg
+
+
+def qwen3_30b_a3b_pretrain_8gpu_gb200_bf16_config() -> ConfigContainer:
+    cfg = qwen3_30b_a3b_pretrain_8gpu_h100_bf16_config()
+    return cfg
+)";
+    const Import hopper = read_recipe(text, "qwen3_30b_a3b_pretrain_8gpu_h100_bf16_config");
+    REQUIRE(hopper.plan);
+    CHECK(hopper.plan->layout.ep == 8);
+    CHECK(hopper.plan->layout.ep_comm == EpComm::deepep);
+    CHECK(hopper.settings.not_known.empty());
+    const Import blackwell = read_recipe(text, "qwen3_30b_a3b_pretrain_8gpu_gb200_bf16_config");
+    REQUIRE(blackwell.plan);
+    CHECK(blackwell.plan->layout.ep_comm == EpComm::alltoall);
+}
