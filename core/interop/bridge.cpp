@@ -27,6 +27,19 @@ std::string named_model(Sheet& sheet, const Presets& presets) {
     return "";
 }
 
+// Sets what HybridModelProvider has where the text does not say it (models/hybrid/hybrid_provider.py).
+void hybrid_defaults(const Sheet& s, nlohmann::json& m) {
+    if (!s.has("add_bias_linear")) {
+        m["mlp_bias"] = m["attention_bias"] = false;
+        if (m.contains("mamba")) m["mamba"]["bias"] = false;
+    }
+    if (!s.has("share_embeddings_and_output_weights")) m["tied_embeddings"] = false;
+    if (!s.has("normalization")) m["norm"] = "rmsnorm";
+    if (s.has("position_embedding_type")) return;
+    m["positions"] = "rope";
+    m.erase("max_positions");
+}
+
 void read_world(Sheet& s, Draft& d, const Launch* launch) {
     const auto total = s.integer("num_gpus", "/cluster/gpus");
     const auto devices = s.integer("devices", "/cluster/gpus"),
@@ -48,7 +61,7 @@ void read_world(Sheet& s, Draft& d, const Launch* launch) {
 void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launch) {
     MegatronDialect dialect;
     dialect.command_line = false;
-    const bool own_model = s.has("num_layers") && s.has("hidden_size");
+    const bool own_model = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
     dialect.model_named = !own_model;
     if (!own_model && d.model_preset.empty()) d.model_preset = named_model(s, presets);
     if (!own_model && d.model_preset.empty()) d.model_preset = d.named_model;
@@ -70,6 +83,8 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
         launch
         && (!s.value_of("tensor_model_parallel_size").empty() && launch->program == "setup_experiment.py");
     read_megatron_model(s, d, dialect);
+    if (own_model && d.model.contains("pattern") && s.has("hybrid_layer_pattern"))
+        hybrid_defaults(s, d.model);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     read_megatron_training(s, d, dialect);
     const bool experts = !d.model_preset.empty() && presets.model(d.model_preset).moe;

@@ -232,7 +232,15 @@ class LayoutReader {
         const auto per_chunk = s_.integer("num_layers_per_virtual_pipeline_stage", "/layout/virtual_stages");
         auto chunks = s_.integer("num_virtual_stages_per_pipeline_rank", "/layout/virtual_stages");
         if (!chunks) chunks = s_.integer("virtual_pipeline_model_parallel_size", "/layout/virtual_stages");
-        const auto layout = s_.text("pipeline_model_parallel_layout", "/layout/stage_layers");
+        auto layout = s_.text("pipeline_model_parallel_layout", "/layout/stage_layers");
+        for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})
+            if (std::string all = s_.value_of(key);
+                all.find('|') < all.find('/') && d_.model.contains("pattern")) {
+                all.erase(std::min(all.find('/'), all.size()));
+                std::replace_if(
+                    all.begin(), all.end(), [](char c) { return c != '|'; }, 't');
+                layout = "E" + all + "L";
+            }
         if (per_chunk.has_value() + chunks.has_value() + layout.has_value() > 1 && dialect_.command_line) {
             std::string named;
             for (const char* key : {"num_layers_per_virtual_pipeline_stage",

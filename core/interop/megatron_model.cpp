@@ -3,6 +3,7 @@
 #include "core/plan/plan_fields.h"
 
 #include <algorithm>
+#include <array>
 
 namespace pentamesh::interop {
 namespace {
@@ -25,6 +26,7 @@ class ModelReader {
         if (const auto on = s_.flag("attention_output_gate", "/model/attention_gate"))
             m_["attention_gate"] = *on ? "full" : "none";
         experts();
+        mamba();
         if (const auto n = s_.integer("mtp_num_layers", "/model/mtp_layers", 0)) m_["mtp_layers"] = *n;
     }
 
@@ -47,15 +49,6 @@ class ModelReader {
     }
 
     void sizes() {
-        for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})
-            if (require_ && s_.has(key)) {
-                s_.error("layers-of-kinds",
-                         s_.written(key)
-                             + ": the import does not read a pattern of Mamba, attention and MLP layers; "
-                               "/model/pattern of a plan says the same, so does the model's config.json "
-                               "(--model)");
-                require_ = false;
-            }
         const std::pair<const char*, const char*> encoders[] = {{"encoder_num_layers", "num_layers"},
                                                                 {"decoder_num_layers", "num_layers"},
                                                                 {"encoder_seq_length", "seq_length"}};
@@ -67,7 +60,11 @@ class ModelReader {
                                "layers");
                 require_ = false;
             }
-        need("num_layers", "layers");
+        const std::string letters = mixers();
+        if (letters.empty())
+            need("num_layers", "layers");
+        else if (s_.has("num_layers"))  // arguments.py: the pattern always says how many there are
+            s_.ignore("num_layers");
         need("hidden_size", "hidden");
         need("num_attention_heads", "heads");
         put("kv_channels", "head_dim");
@@ -81,6 +78,59 @@ class ModelReader {
             m_["kv_heads"] = 1;
         else if (whole_ && m_.contains("heads"))
             m_["kv_heads"] = m_["heads"];
+    }
+
+    // Reads "M-M*|ME/MM": a layer a letter, stages of the pipeline between bars, layers that predict further
+    // tokens behind each slash (hybrid_layer_allocation.py).
+    std::string mixers() {
+        for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"}) {
+            const auto text = whole_ ? s_.text(key, "/model/pattern") : std::nullopt;
+            if (!text) continue;
+            std::string letters = text->substr(0, text->find('/'));
+            std::erase(letters, '|');
+            if (letters.empty() || letters.find_first_not_of("M*-E") != std::string::npos) {
+                s_.error("layers-of-kinds",
+                         s_.written(key) + ": " + *text
+                             + ": of the layers M (Mamba), * (attention), - (MLP) and E (experts) are read; "
+                               "/model/pattern of a plan can say linear attention, so does the model's "
+                               "config.json (--model)");
+                require_ = false;
+                return "";
+            }
+            m_["layers"] = letters.size();
+            if (const auto depths = std::count(text->begin(), text->end(), '/'); depths > 0) {
+                m_["mtp_layers"] = depths;
+                s_.problem(Severity::warning, "prediction-layers",
+                           s_.written(key)
+                               + ": layers that predict further tokens have kinds of their own; the "
+                                 "plan has one layer and a projection for each.");
+            }
+            set_pattern(letters, key);
+            return letters;
+        }
+        return "";
+    }
+
+    // Missing values are those of mamba_mixer.py.
+    void mamba() {
+        const bool any = m_.contains("pattern")
+                         && std::any_of(m_["pattern"].begin(), m_["pattern"].end(),
+                                        [](const nlohmann::json& run) { return run["kind"] == "mamba"; });
+        if (!any) return;
+        const auto take = [&](const char* key, const char* field, std::int64_t otherwise) {
+            return s_.integer(key, std::string("/model/mamba/") + field).value_or(otherwise);
+        };
+        const std::int64_t wide = take("mamba_head_dim", "inner", 64);
+        const std::int64_t heads = take("mamba_num_heads", "heads", 2 * value("hidden", wide) / wide);
+        m_["mamba"] = {{"version", 2},
+                       {"heads", heads},
+                       {"inner", heads * wide},
+                       {"state", take("mamba_state_dim", "state", 128)},
+                       {"groups", take("mamba_num_groups", "groups", 8)},
+                       {"conv", 4},
+                       {"conv_bias", true},
+                       {"norm", true},
+                       {"bias", m_.value("mlp_bias", false)}};
     }
 
     void activation() {
@@ -292,34 +342,46 @@ class ModelReader {
         irregular_layers(pattern);
     }
 
-    // Reads layers of attention with an MLP (0) or experts (1), as the plan's pattern has them: runs of equal
-    // layers, repeated to all.
+    // Reads layers of attention with an MLP (0) or experts (1).
     void irregular_layers(const std::vector<int>& pattern) {
         if (!whole_)
             return s_.cannot_hold("moe_layer_freq",
                                   "the import does not read it over a named model; /model/pattern"
                                   " of the plan can say the same");
+        std::string letters;
+        for (const int experts : pattern) letters.push_back(experts == 1 ? 'e' : 'd');
+        set_pattern(letters, "moe_layer_freq");
+    }
+
+    // Sets layers as the plan's pattern has them: runs of equal layers, repeated to all.
+    void set_pattern(const std::string& letters, const char* key) {
+        static constexpr std::array<std::array<const char*, 3>, 6> kKinds{{{"M", "mamba", "none"},
+                                                                           {"*", "full", "none"},
+                                                                           {"-", "none", "dense"},
+                                                                           {"E", "none", "moe"},
+                                                                           {"d", "full", "dense"},
+                                                                           {"e", "full", "moe"}}};
         std::size_t period = 1;
-        const auto repeats = [&] {
-            for (std::size_t i = period; i < pattern.size(); ++i)
-                if (pattern[i] != pattern[i - period]) return false;
-            return true;
-        };
         constexpr std::size_t kLongest = 64;  // period that is looked for
-        while (period <= kLongest && !repeats()) ++period;
-        if (period > kLongest) period = pattern.size();
+        while (period <= kLongest
+               && letters.substr(0, letters.size() - std::min(period, letters.size()))
+                      != letters.substr(std::min(period, letters.size())))
+            ++period;
+        if (period > kLongest) period = letters.size();
         nlohmann::json runs = nlohmann::json::array();
-        for (std::size_t i = 0; i < period; ++i) {
-            if (i > 0 && pattern[i] == pattern[i - 1])
+        for (std::size_t i = 0; i < std::min(period, letters.size()); ++i) {
+            const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                                  [&](const auto& k) { return k[0][0] == letters[i]; });
+            if (i > 0 && letters[i] == letters[i - 1])
                 runs.back()["count"] = runs.back()["count"].get<std::int64_t>() + 1;
             else
-                runs.push_back({{"kind", "full"}, {"ffn", pattern[i] == 1 ? "moe" : "dense"}, {"count", 1}});
+                runs.push_back({{"kind", (*kind)[1]}, {"ffn", (*kind)[2]}, {"count", 1}});
         }
         if (runs.size() > kMostRuns)
-            return s_.cannot_hold("moe_layer_freq",
+            return s_.cannot_hold(key,
                                   "a plan holds at most " + std::to_string(kMostRuns) + " runs of layers");
         m_["pattern"] = runs;
-        s_.map("moe_layer_freq", "/model/pattern");
+        s_.map(key, "/model/pattern");
     }
 
     Sheet& s_;

@@ -4,6 +4,7 @@
 #include "core/interop/import.h"
 #include "core/interop/known_settings.h"
 #include "core/io/plan_json.h"
+#include "core/model/model.h"
 #include "tests/core/shipped.h"
 
 #include <algorithm>
@@ -209,15 +210,61 @@ TEST_CASE("a name that contains a known one, or that Megatron has, is no misspel
     CHECK_FALSE(short_of_a_word.plan);
 }
 
-TEST_CASE("a pattern of mixers is not read, and import says which field of the plan can say it") {
-    const Import made = import_line("--hybrid-override-pattern M-M-M*- --linear-attention-freq 4");
-    for (const char* flag : {"--hybrid-override-pattern", "--linear-attention-freq"}) {
-        CAPTURE(flag);
-        const Listed* row = unmapped(made, flag);
-        REQUIRE(row != nullptr);
-        CHECK(row->why.find("no field") == std::string::npos);
-        CHECK(row->why.find("/model/pattern") != std::string::npos);
+// Megatron-LM d98e8a64, megatron/core/models/hybrid/hybrid_layer_allocation.py: "M-M-|M-M*-/MM/MM" is its own
+// example.
+TEST_CASE("a pattern of mixers says the layers, the stages and how many predict further tokens") {
+    const Import made = import_line("--hybrid-layer-pattern 'M-M-|M-M*-/MM/MM' --num-layers 12");
+    REQUIRE(made.plan);
+    const Model& m = made.plan->model;
+    CHECK(m.layers == 9);
+    CHECK(m.mtp_layers == 2);
+    REQUIRE(m.mamba);
+    CHECK(m.mamba->state == 128);
+    CHECK(m.mamba->inner == 64 * m.mamba->heads);
+    const auto [mamba, full] = std::pair{MixerKind::mamba, MixerKind::full};
+    const std::vector<std::pair<MixerKind, LayerFfn>> wanted{
+        {mamba, LayerFfn::none},           {MixerKind::none, LayerFfn::dense},
+        {mamba, LayerFfn::none},           {MixerKind::none, LayerFfn::dense},
+        {mamba, LayerFfn::none},           {MixerKind::none, LayerFfn::dense},
+        {mamba, LayerFfn::none},           {full, LayerFfn::none},
+        {MixerKind::none, LayerFfn::dense}};
+    REQUIRE(m.pattern.size() == wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        CHECK(m.pattern[i].kind == wanted[i].first);
+        CHECK(m.pattern[i].ffn == wanted[i].second);
     }
+    CHECK(std::any_of(made.problems.begin(), made.problems.end(),
+                      [](const ImportProblem& p) { return p.code == "prediction-layers"; }));
+    const Import other = import_line("--hybrid-override-pattern MGM --linear-attention-freq 4");
+    CHECK(other.failed());
+    const Listed* row = unmapped(other, "--linear-attention-freq");
+    REQUIRE(row != nullptr);
+    CHECK(row->why.find("/model/pattern") != std::string::npos);
+}
+
+// NVIDIA-NeMo/Megatron-Bridge 067f987d: recipes/nemotronh/h100/nemotron_3_nano.py, its sizes and pattern,
+// with the vocabulary of the checkpoint, whose total it has to meet.
+TEST_CASE("Bridge's Nemotron 3 Nano has the parameters of the published model") {
+    ImportRequest r;
+    r.path = "test";
+    r.framework = Framework::bridge;
+    r.text = R"(
+def nemotron_3_nano_pretrain_8gpu_h100_bf16_config() -> ConfigContainer:
+    cfg = ConfigContainer()
+    cfg.model = HybridModelProvider(
+        hybrid_layer_pattern="MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME",
+        hidden_size=2688, num_attention_heads=32, num_query_groups=2, kv_channels=128, ffn_hidden_size=1856,
+        mamba_num_heads=64, mamba_head_dim=64, activation_func=squared_relu, num_moe_experts=128,
+        moe_ffn_hidden_size=1856, moe_shared_expert_intermediate_size=3712, moe_router_topk=6,
+        moe_router_enable_expert_bias=True, vocab_size=131072, seq_length=8192)
+    cfg.train.global_batch_size = 512
+    cfg.train.micro_batch_size = 1
+    return cfg
+)";
+    const Import made = import_settings(r, test::presets());
+    REQUIRE(made.plan);
+    CHECK(count_parameters(made.plan->model).total
+          == count_parameters(test::presets().model("nemotron-3-nano")).total);
 }
 
 TEST_CASE("MoE layers in no regular order become the plan's pattern") {
