@@ -12,6 +12,8 @@ namespace pentamesh::interop {
 namespace {
 
 using nlohmann::json;
+constexpr int kMostBases = 20;
+
 using ByKey = std::map<std::string, Setting, std::less<>>;
 
 // A rule may say these to the user.
@@ -110,6 +112,12 @@ const std::vector<DialectMark>& dialects() {
         {"automodel", accelerate, {"\nstep_scheduler:", "\ndistributed:"}},
         {"axolotl", accelerate, {"base_model:", "micro_batch_size:"}},
         {"llama-factory", deepspeed, {"finetuning_type:"}},
+        {"llama-factory-v1", accelerate, {"dist_config:", "model:"}},
+        {"llama-factory-v1", accelerate, {"cutoff_len:", "micro_batch_size:", "model:"}},
+        {"nemo-rl", accelerate, {"policy:", "megatron_cfg:"}},
+        {"nemo-rl", accelerate, {"policy:", "dtensor_cfg:"}},
+        {"nemo-rl", accelerate, {"defaults:", "policy:", "num_nodes:"}},
+        {"primus-torchtitan", torchtitan, {"pre_trainer:", "framework: torchtitan"}},
         {"maxtext", accelerate, {"ici_fsdp_parallelism"}},
         {"maxtext", accelerate, {"ici_tensor_parallelism"}},
         {"maxtext", accelerate, {"dcn_data_parallelism"}},
@@ -162,6 +170,25 @@ std::string Dialect::key_of(const std::string& written) const {
     return name;
 }
 
+std::vector<Setting> Dialect::with_bases(const Node& root, const OtherFile& other, std::string& unread,
+                                         const std::string& folder, int level) const {
+    std::vector<Setting> out;
+    std::vector<std::string> files;
+    const Node* named = level > kMostBases ? nullptr : root.find(data_.value("bases", ""));
+    if (named && named->kind == NodeKind::scalar) files.push_back(folder + named->text);
+    if (named)
+        for (const Node::Entry& e : named->entries) files.push_back(folder + e.value.text);
+    for (const std::string& file : files)
+        if (const auto text = other ? other(file) : std::nullopt)
+            for (Setting& s : with_bases(read_yaml(*text, file), other, unread,
+                                         file.substr(0, file.rfind('/') + 1), level + 1))
+                out.push_back(std::move(s));
+        else
+            unread = file;
+    for (Setting& s : flatten(root)) out.push_back(std::move(s));
+    return out;
+}
+
 void Dialect::complete(std::vector<Setting>& settings) {
     ByKey all;
     for (const Setting& s : settings) all[key_of(s.name)] = s;
@@ -186,6 +213,7 @@ void Dialect::complete(std::vector<Setting>& settings) {
             for (const std::string& key : sources)
                 if (fresh || when.contains(key)) used_.push_back({key, target});
         };
+        if (rule.contains("off")) off_.push_back(rule["off"]);
         if (rule.contains("make")) {
             for (const json& part : rule.at(rule.contains("product") ? "product" : "sum"))
                 sources.push_back(part.get<std::string>().substr(0, part.get<std::string>().find('=')));
@@ -214,6 +242,9 @@ void Dialect::mark(Sheet& sheet) const {
     for (const std::string& key : sheet.open_keys()) {
         if (const Setting* s = sheet.last(key); s && s->stated && !s->quoted && says_nothing(s->value))
             sheet.ignore(key);  // null: as if it did not stand there
+        if (std::any_of(off_.begin(), off_.end(),
+                        [&](const std::string& part) { return sheet.written(key).starts_with(part); }))
+            sheet.ignore(key);
         for (const json& role : data_.value("roles", json::array()))
             if (key.starts_with(role.get<std::string>()))
                 sheet.cannot_hold(key, "another part of the job: the plan holds the training of one model");

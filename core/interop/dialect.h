@@ -18,11 +18,13 @@ namespace pentamesh::interop {
 //   ("/layout/tp"), or one of `model`, `gpus`, `nodes`, `gpus_per_node`, `accumulation`.
 // "model_name": the setting that names the model where the text does not say its sizes.
 // "sections": where they are named, the settings outside of them are read by "names" only.
+// "bases": the setting that names files whose settings hold where a file does not say others.
 // "roles": sections of other programs of the same job.
 // "rules", in their order, each only where nothing says its target yet:
 //   {"when": {NAME: VALUE or [VALUE...]}, "set": {NAME: VALUE}}; for values see `fits` in dialect.cpp
 //   {"make": NAME, "product" or "sum": [NAME, "NAME=1"...], "over": N}: 1 where the text does not say it; a
 //   part "=4" is 4; the result is divided by N, a number or a setting
+//   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
 //   {"when": ..., "refuse" or "warn": WORDS, "code": CODE}
 class Dialect {
   public:
@@ -30,6 +32,11 @@ class Dialect {
 
     // Returns the name that a reader asks for.
     [[nodiscard]] std::string key_of(const std::string& written) const;
+    // Returns the settings of a file behind those of the files that it starts from; `unread` names one that
+    // is not there.
+    [[nodiscard]] std::vector<Setting> with_bases(const Node& root, const OtherFile& other,
+                                                  std::string& unread, const std::string& folder = {},
+                                                  int level = 0) const;
     // Adds the settings that follow from others by the rules.
     void complete(std::vector<Setting>& settings);
     // Marks the settings that rules took as mapped to what they gave, and those of other roles.
@@ -46,6 +53,7 @@ class Dialect {
     std::set<std::string> leaves_;  // last words of names that are known to change nothing, or not to be held
     std::vector<Used> used_;
     std::vector<ImportProblem> said_;
+    std::vector<std::string> off_;  // sections that are switched off
 };
 
 // Returns the dialect by whose marks the text is known, with the framework whose figures it has; null: none.

@@ -197,7 +197,7 @@ class Importer {
         std::vector<std::string> duplicates;
         const Node root = read_yaml(r_.text, r_.path, &duplicates);
         if (root.kind != NodeKind::map) fail("it holds no settings");
-        with(flatten(root), nullptr, duplicates);
+        with(dialect_ ? dialect_->with_bases(root, r_.other, unread_) : flatten(root), nullptr, duplicates);
     }
 
     static void say_language_model(Sheet& sheet) {
@@ -331,15 +331,14 @@ class Importer {
             plan["training"]["software"] = software;
         // fp4 needs a GPU that has it.
         const bool fp4 = draft_.training.value("compute", "") == "fp4";
-        const std::string assumed(fp4 ? "b200-ib" : kAssumedCluster);
-        const std::string cluster = !r_.cluster.empty()      ? r_.cluster
-                                    : !name_.cluster.empty() ? name_.cluster
-                                                             : assumed;
-        if (r_.cluster.empty() && name_.cluster.empty())
+        std::string cluster = r_.cluster.empty() ? name_.cluster : r_.cluster;
+        if (cluster.empty()) {
+            cluster = fp4 ? "b200-ib" : kAssumedCluster;
             sheet.ask(
                 Asked::cluster, Severity::info, "cluster-assumed",
                 std::string("The text does not say the cluster: ") + (fp4 ? "B200" : "H100")
                     + " with InfiniBand stand in for it; choose another (--cluster on the command line).");
+        }
         plan["cluster"] = {{"preset", cluster}, {"gpus", draft_.gpus}};
         if (!draft_.model_preset.empty()) {
             plan["model"] = draft_.model;

@@ -372,3 +372,69 @@ TEST_CASE("every tool that marks tell has its data, whose targets are fields or 
         }
     }
 }
+
+// NVIDIA-NeMo/RL 7ea279ab:
+// examples/configs/recipes/llm/dpo-llama3.1-8b-instruct-4n8g-megatrontp2pp2-quick.yaml over what it takes of
+// examples/configs/dpo.yaml; dpo.py trains both sequences of a pair.
+TEST_CASE("NeMo RL: the trainer's layout over the file that it starts from, a pair of sequences a sample") {
+    const std::string base =
+        "dpo:\n  max_num_steps: 150\npolicy:\n  model_name: a\n  train_global_batch_size: 128\n"
+        "  precision: bfloat16\n  dtensor_cfg:\n    enabled: true\n    tensor_parallel_size: 4\n"
+        "  megatron_cfg:\n    enabled: false\n    tensor_model_parallel_size: 2\n"
+        "    activation_checkpointing: false\n";
+    ImportRequest r;
+    r.path = "test";
+    r.text =
+        "defaults: ../../dpo.yaml\npolicy:\n  model_name: meta-llama/Llama-3.1-8B-Instruct\n"
+        "  train_global_batch_size: 256\n  train_micro_batch_size: 1\n  max_total_sequence_length: 2048\n"
+        "  dtensor_cfg:\n    enabled: false\n  megatron_cfg:\n    enabled: true\n"
+        "    pipeline_model_parallel_size: 2\n  generation:\n    vllm_cfg:\n      tensor_parallel_size: 8\n"
+        "cluster:\n  gpus_per_node: 8\n  num_nodes: 4\n";
+    const Import bare = import_settings(r, presets());
+    CHECK(has_problem(bare, "not-read"));
+    r.other = [&](const std::string& name) {
+        return name == "../../dpo.yaml" ? std::optional(base) : std::nullopt;
+    };
+    const Import made = import_settings(r, presets());
+    CHECK(made.kind == "nemo-rl");
+    REQUIRE(made.plan);
+    const Plan& p = *made.plan;
+    CHECK(p.cluster.gpus == 32);
+    CHECK(p.layout.tp == 2);
+    CHECK(p.layout.pp == 2);
+    CHECK(p.layout.zero == 1);
+    CHECK(p.training.global_batch == 512);
+    CHECK(p.training.micro_batch == 2);
+    CHECK(p.training.software == Software::megatron_bridge);
+    const Listed* other = listed(made.settings.unmapped, "policy.generation.vllm_cfg.tensor_parallel_size");
+    REQUIRE(other);
+    CHECK(other->why.find("another part") != std::string::npos);
+}
+
+// hiyouga/LLaMA-Factory ff6d4d12: examples/v1/train_full/train_full_ulysses_cp.yaml.
+TEST_CASE("LLaMA-Factory v1: Ulysses over FSDP 2") {
+    const Import made =
+        read("model: Qwen/Qwen3-0.6B\ndist_config:\n  name: fsdp2\ncp_mode: ulysses\ncp_size: 2\n"
+             "micro_batch_size: 1\ncutoff_len: 2048\nbf16: false\n",
+             8);
+    CHECK(made.kind == "llama-factory-v1");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.cp == 2);
+    CHECK(made.plan->layout.dp_shard == 4);
+    CHECK(made.plan->layout.cp_comm == CpComm::ulysses);
+    CHECK(made.plan->training.compute == Dtype::fp32);
+}
+
+// AMD-AGI/Primus fd1eeabb: examples/torchtitan/configs/MI300X/deepseek_v3_671b-pretrain.yaml.
+TEST_CASE("Primus on torchtitan has defaults of its own") {
+    const Import made =
+        read("modules:\n  pre_trainer:\n    framework: torchtitan\n    model: deepseek_v3_671b.yaml\n"
+             "    overrides:\n      training:\n        seq_len: 4096\n      parallelism:\n"
+             "        expert_parallel_degree: 8\n",
+             64);
+    CHECK(made.kind == "primus-torchtitan");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.ep == 8);
+    CHECK(made.plan->training.micro_batch == 8);
+    CHECK(made.plan->training.recompute.kind == Recompute::none);
+}
