@@ -10,7 +10,6 @@
 #include <vector>
 
 namespace pentamesh::ui {
-
 namespace {
 
 constexpr float kBar = 14, kGap = 18, kSmallGap = 10, kLeastBand = 3;
@@ -263,7 +262,6 @@ void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a,
     const bool selected = scene.selection.group == axis.kind;
     c.rect({f.left.x, n.y, kBar, n.h}, color);
     if (selected) c.frame({f.left.x - 1, n.y - 1, kBar + 2, n.h + 2}, ui.theme().text, 1.5f);
-
     const Rect names{room.x, 0, f.left.x - room.x - 10, 0};
     const float middle = places[a];
     names_axis(ui, axis.kind, {names.x, middle - 18, names.w, 36}, "click to select it",
@@ -271,9 +269,9 @@ void draw_axis(Ui& ui, Rect room, Scene& scene, const Flow& f, std::size_t a,
     const TextStyle strong = ui.style(f.compact ? 12.0f : 14.0f, Tone::text, Face::semibold);
     const bool room_below =
         (a + 1 >= places.size() || places[a + 1] - middle >= 36) && (a == 0 || middle - places[a - 1] >= 36);
-    const bool one = f.compact || !room_below;
-    c.text_in({names.x, middle - (one ? 9 : 17), names.w, 18}, name, strong, Align::right);
-    if (one) return;
+    const bool whole = !f.compact && room_below;
+    c.text_in({names.x, middle - (whole ? 17 : 9), names.w, 18}, name, strong, Align::right);
+    if (!whole) return;
     const std::string below = n.h < kOneLine ? traffic_text(axis.traffic.sent_bytes_per_rank) + ", "
                                                    + time_text(axis.traffic.time_s)
                                              : calls_text(axis.traffic);
