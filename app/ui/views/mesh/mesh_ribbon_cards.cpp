@@ -305,13 +305,14 @@ Rect draw_ribbon_card(Ui& ui, Rect card, const RibbonSide& side, std::int64_t ra
     if (moved) c.frame(card.inset(-4), theme.text, 1, 6, Dash::dotted);
     const TextStyle number = ui.style(card.h >= 40 ? 13 : 11, Tone::text, Face::semibold);
     const std::string name = thousands(rank), was = "was " + thousands(drawn.from);
-    const float words = c.text_width(name, number);
-    const bool said = moved && card.h >= 42 && c.text_width(was, ui.small()) <= card.w - 8;
+    const float was_w = moved ? c.text_width(was, ui.small()) : 0;
+    const bool said = moved && card.h >= 42 && card.w >= was_w + 28;  // under the rank, left of the piece
+    const float words = std::max(c.text_width(name, number), said ? was_w : 0.0f);
     constexpr float kMostMark = 140;
-    const float size = std::min({card.h - (said ? 18.0f : 0.0f) - 8, card.w - 8, kMostMark});
-    const bool named = card.h >= 15 && card.w >= words + size * 0.5f + 12;
+    const float size = std::min({card.h - 8, card.w - 8, kMostMark});
+    const bool named = said || (card.h >= 15 && card.w >= words + size * 0.5f + 12);
     if (named) c.text_in({card.x + 6, card.y + 2, words + 4, 18}, name, number);
-    if (said) c.text_in({card.x + 6, card.bottom() - 18, card.w - 8, 16}, was, ui.small(Tone::text));
+    if (said) c.text_in({card.x + 6, card.bottom() - 18, was_w + 2, 16}, was, ui.small(Tone::text));
     const float side_of = named ? std::min(size, card.w - words - 16) : size;
     const Rect box{card.right() - side_of - 4, card.y + 4, side_of >= 4 ? side_of : 0, side_of};
     if (box.w > 0) c.frame(box, theme.faint, 1);
@@ -372,7 +373,7 @@ void draw_pieces(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, 
     write_left(ui, head, in_capitals(what), ui.small(), 10);
     std::string words = "hatched: a copy";
     if (mesh.world > kMostWired) words += "; wires of rank " + thousands(chosen_of(scene, mesh));
-    if (side.before != nullptr) words = "dotted: it lay on another rank; dashed: its share; " + words;
+    if (side.before != nullptr) words = "dotted: it lay elsewhere; " + words;
     ui.canvas().text_in(head, words, ui.small(), Align::right);
     const CardPlaces p = ribbon_places(room, side.plan.cluster, mesh.world, axes.axis[0].degree);
     if (p.card.x < 6 || p.card.y < 6) return;
