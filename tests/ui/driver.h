@@ -64,7 +64,7 @@ struct Driver {
         };
         h.save_review = [this](const ReviewRequest& request, const std::vector<Plan>& plans,
                                const std::filesystem::path& file) {
-            reviews.push_back({request, file});
+            reviews.emplace_back(request, file);
             reviewed = plans;
         };
         h.open_outside = [this](const std::filesystem::path& file) {
