@@ -85,24 +85,22 @@ void sort_rest(Sheet& sheet, const KnownSettings& known) {
         const std::string plain = key.substr(0, end), made = value.substr(value.rfind('.') + 1);
         const Setting* s = sheet.last(key);
         const bool called = plain.ends_with("()");
-        if ((called && !made.empty() && made[0] >= 'A'
-             && made[0] <= 'Z')  // its fields are settings of their own
+        const bool nothing =
+            (called && !made.empty() && made[0] >= 'A' && made[0] <= 'Z')  // its fields are settings
             || (called && known.is_harmless(made, value))
             || (!value.empty() && sheet.value_of(plain + "()") == value)
             || (end != std::string::npos && sheet.has(plain) && sheet.value_of(plain) == value)
-            || (s && s->variable)) {
+            || (s && s->variable);
+        const CannotHold* row = nothing ? nullptr : known.cannot_hold(plain, name);
+        const bool same = row
+                          && ((s && s->stated && is_off(value))
+                              || std::find(row->same.begin(), row->same.end(), value) != row->same.end());
+        if (row && !same)
+            sheet.cannot_hold(key, words_of(*row));
+        else if (nothing || row || known.is_harmless(plain, name.substr(0, name.find(" ("))))
             sheet.ignore(key);
-        } else if (const CannotHold* row = known.cannot_hold(plain, name)) {
-            const bool same = std::find(row->same.begin(), row->same.end(), value) != row->same.end();
-            if (same || (s && s->stated && is_off(value)))
-                sheet.ignore(key);
-            else
-                sheet.cannot_hold(key, words_of(*row));
-        } else if (known.is_harmless(plain, name.substr(0, name.find(" (")))) {
-            sheet.ignore(key);
-        } else {
+        else
             sheet.not_known(key);
-        }
     }
 }
 
