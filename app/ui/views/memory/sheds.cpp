@@ -339,7 +339,7 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
 // Stages 2 and 3 sum gradients in each micro-batch, or keep them whole until the last: the rungs are shown
 // with the plan's micro-batches, with one and with eight.
 void draw_microbatches(Ui& ui, Rect& head_row, const Plan& plan, MemoryViewState& state) {
-    constexpr float kChoice = 58, kLeastHead = 420;
+    constexpr float kChoice = 58, kLeastHead = 60;
     const std::int64_t own = microbatches_of(plan);
     std::vector<std::int64_t> counts{own};
     for (const std::int64_t other : {1, 8})
