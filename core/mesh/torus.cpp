@@ -1,9 +1,10 @@
 #include "core/mesh/torus.h"
 
+#include "core/base/number.h"
+#include "core/base/text.h"
 #include "core/plan/field_words.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace pentamesh {
@@ -56,15 +57,13 @@ double farthest_hops(const TorusWay& d) {
 
 std::optional<TorusSizes> torus_sizes(std::string_view text) {
     TorusSizes out;
-    for (const char *at = text.data(), *end = at + text.size();;) {
-        if (out.count == static_cast<int>(kMaxTorusSizes)) return std::nullopt;
-        std::int64_t& size = out.size[static_cast<std::size_t>(out.count++)];
-        const auto [next, error] = std::from_chars(at, end, size);
-        if (error != std::errc{} || size < 1 || size > kMostDegree) return std::nullopt;
-        if (next == end) return out;
-        if (*next != 'x') return std::nullopt;
-        at = next + 1;
+    for (const std::string_view word : split(text, 'x')) {
+        const std::optional<std::int64_t> size = parse_whole(word);
+        if (!size || *size < 1 || *size > kMostDegree || out.count == static_cast<int>(kMaxTorusSizes))
+            return std::nullopt;
+        out.size[static_cast<std::size_t>(out.count++)] = *size;
     }
+    return out;
 }
 
 TorusWays torus_ways(std::string_view torus, std::span<const Factor> group) {

@@ -1,6 +1,7 @@
 #include "core/comm/collective_time.h"
 
 #include "plans.h"
+#include "routes.h"
 #include "tests/near.h"
 
 #include <random>
@@ -19,11 +20,6 @@ Plan over(std::int64_t gpus, const char* cluster = "h100-sxm-ib") {
     p.cluster.gpu.efficiency.fast_link = p.cluster.gpu.efficiency.slow_link = 1;
     p.cluster.gpu.efficiency.all_to_all = 1;
     return p;
-}
-
-Route route_of(const Plan& plan, GroupKind kind) {
-    const Mesh mesh = build_mesh(plan);
-    return find_route(plan, mesh, summarize(mesh, plan.cluster, kind));
 }
 
 double time_of(const Plan& plan, GroupKind kind, Collective c, double bytes) {

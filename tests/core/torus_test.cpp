@@ -3,6 +3,7 @@
 #include "core/comm/collective_time.h"
 #include "core/io/plan_json.h"
 #include "plans.h"
+#include "routes.h"
 #include "shipped.h"
 #include "tests/near.h"
 
@@ -21,11 +22,6 @@ Plan pod(std::int64_t gpus, std::int64_t tp, const char* cluster = "tpu-v6e-pod"
     p.cluster.tiers[0].latency_s = p.cluster.tiers[1].latency_s = 0;
     p.layout.tp = tp, p.layout.dp_shard = gpus / tp;
     return p;
-}
-
-Route route_of(const Plan& plan, GroupKind kind) {
-    const Mesh mesh = build_mesh(plan);
-    return find_route(plan, mesh, summarize(mesh, plan.cluster, kind));
 }
 
 double seconds(const Plan& plan, GroupKind kind, Collective c, double bytes) {

@@ -1,5 +1,7 @@
 #include "app/ui/kit/spoken.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -18,9 +20,7 @@ std::string focused_words(const UiState& state, std::span<const TextRun> drawn) 
     std::stable_sort(found.begin(), found.end(), [](const TextRun* a, const TextRun* b) {
         return a->at.y + 6 < b->at.y || (std::abs(a->at.y - b->at.y) <= 6 && a->at.x < b->at.x);
     });
-    std::string words;
-    for (const TextRun* run : found) words += (words.empty() ? "" : ", ") + run->text;
-    return words;
+    return join(found, ", ", [](const TextRun* run) -> const std::string& { return run->text; });
 }
 
 }  // namespace pentamesh::ui

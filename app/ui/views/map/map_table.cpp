@@ -207,7 +207,7 @@ float row_height(Ui& ui, const MapRow& r, const std::array<float, kColumns>& wid
     float h = std::max(least, high(verdict_text(r, width[reach] <= 0), width[verdict] - 20));
     if (width[reach] > 0) h = std::max(h, high(words_of(r.id).reach, width[reach]));
     if (width[cuts] > 0) h = std::max(h, high(words_of(r.id).cuts, width[cuts]));
-    // What is cut under a name can be hovered in the window, and on paper nobody can.
+    // Words that are cut short under a name can be hovered in the window; on paper nobody can.
     if (width[cuts] <= 0 && ui.state().for_picture)
         h = std::max(h, high(words_of(r.id).cuts, width[axis] - kSwatch - (r.modifier ? kModifier : 0)) + 16);
     if (width[says] > 0) h = std::max(h, high(says_text(r), width[says]) + 16);
