@@ -16,5 +16,5 @@ char* page_start();
 void page_ready();
 void page_failed(const char* why);
 void page_speak(const char* words);  // to a screen reader
-void page_keep();  // files of the settings' folder go to the browser's storage
+void page_keep();                    // files of the settings' folder go to the browser's storage
 }
