@@ -50,6 +50,7 @@ class ShortList {
         assert(i >= 0 && i < size_);
         return all_[i];
     }
+    [[nodiscard]] const T& back() const { return (*this)[size_ - 1]; }
     [[nodiscard]] T* begin() { return all_.data(); }
     [[nodiscard]] T* end() { return all_.data() + size_; }
     [[nodiscard]] const T* begin() const { return all_.data(); }

@@ -8,8 +8,8 @@
 namespace pentamesh {
 namespace {
 
-// Returns where the rows of a call stand, in the order of the list of parts: of attention or a scan, of a
-// dense MLP, of one next to experts, of shared experts, of context parallelism, of experts.
+// Returns where the rows of a call stand: of attention or a scan, of a dense MLP, of one next to experts, of
+// shared experts, of context parallelism, of experts.
 int place_of(const LayerCall& c, bool moe) {
     switch (c.part) {
     case LayerPart::mixer: return c.group == GroupKind::cp ? 4 : 0;
@@ -23,8 +23,7 @@ int place_of(const LayerCall& c, bool moe) {
 }  // namespace
 
 CommRows::CommRows(const ResolvedPlan& resolved, const PartsByType& parts, Comm& out)
-    : resolved_(resolved), plan_(resolved.plan), parts_(parts), out_(out), rounds_(state_rounds(plan_)),
-      types_(resolved.types),
+    : resolved_(resolved), plan_(resolved.plan), parts_(parts), out_(out), types_(resolved.types),
       tokens_(static_cast<double>(plan_.training.micro_batch)
               * static_cast<double>(plan_.training.sequence_length) / static_cast<double>(plan_.layout.cp)),
       hidden_bytes_(tokens_ * static_cast<double>(plan_.model.hidden) * wire_bytes(plan_.training.compute)) {}
@@ -33,21 +32,20 @@ void CommRows::list() {
     constexpr int kPlaces = 6, kContext = 4;
     if (plan_.model.moe && plan_.layout.ep_comm != EpComm::alltoall)
         slow_share_ = slow_share(plan_, summary_of(GroupKind::ep));
-    std::array<int, kMostLayerTypes> next{};
-    for (int t = 0; t < types_.size(); ++t) {
-        const bool of_mtp = plan_.model.mtp_layers > 0 && t == types_.mtp;
-        if (resolved_.counts[t] == 0 && !of_mtp) next[t] = parts_[t].calls.size();  // the model has none
-    }
+    const auto has_layers = [&](int t) {
+        return resolved_.counts[t] > 0 || (plan_.model.mtp_layers > 0 && t == types_.mtp);
+    };
     for (int place = 0; place < kPlaces; ++place) {
         if (place == kContext) vocabulary_parallel();
         const std::size_t first = out_.operations.size();
-        for (int t = 0; t < types_.size(); ++t)
-            for (int& i = next[t]; i < parts_[t].calls.size(); ++i) {
-                const LayerCall& c = parts_[t].calls[i];
-                if (place_of(c, types_[t].is_moe()) != place) break;
+        for (int t = 0; t < types_.size(); ++t) {
+            if (!has_layers(t)) continue;
+            for (const LayerCall& c : parts_[t].calls) {
+                if (place_of(c, types_[t].is_moe()) != place) continue;
                 put_call(c, t, false, first);
                 if (c.repeats) put_call(c, t, true, first);
             }
+        }
     }
     if (plan_.layout.pp > 1) pipeline();
     gradients();

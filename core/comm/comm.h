@@ -103,7 +103,7 @@ struct Comm {
     // Says for which device the rows are counted, and its layers: the one with most work in its layers, until
     // the times are known, then the one that works longest. Rows of scope embedding and head are those of the
     // first and last stage, and `on_other_stage` where that is another device; gradients are those of the
-    // device that holds most.
+    // device whose reductions, gathers and optimizer take longest (find_reduced, core/step/step.cpp).
     int busiest_device = 0;
     ChunkLayers busiest;
     Stages stages;

@@ -4,7 +4,7 @@
 
 #include "core/comm/comm.h"
 #include "core/layer/parts.h"
-#include "core/pipeline/gradient_reduction.h"
+#include "core/layer/state_calls.h"
 
 namespace pentamesh {
 
@@ -17,8 +17,6 @@ class CommRows {
 
   private:
     [[nodiscard]] const GroupSummary& summary_of(GroupKind k) const { return resolved_.groups[k]; }
-
-    [[nodiscard]] std::int64_t expert_factor(Axis a) const { return resolved_.mesh.expert[a].size; }
 
     Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, What what, double bytes,
                    double calls = 1) {
@@ -37,8 +35,9 @@ class CommRows {
     // placements turn around on the last device, loops close from the last device to the first.
     void pipeline();
 
-    // Reduces dense parameters over dp x cp, routed experts over edp.
+    // Adds the collectives of data parallelism: layer by layer where ZeRO-3 gathers.
     void gradients();
+    void put_state(const StateCall& call, double numbers);
 
     // DualPipe has two copies of a stage, on devices d and p - 1 - d, each of which runs half of the
     // micro-batches: their gradients are summed (deepseek-ai/DualPipe, issue 22). Each keeps half of the
@@ -46,31 +45,10 @@ class CommRows {
     // data parallelism.
     void two_copies(double numbers);
 
-    // Adds `bytes` of a round, in `layers` calls of as many bytes each; with 0, in one call that is of no
-    // layer.
-    void put_rounds(GroupKind group, std::int64_t ranks, Phase phase, Collective c, What what, double bytes,
-                    const Rounds& rounds, double layers);
-    void reduce_all(GroupKind group, double numbers, What what);
-    void replicate(GroupKind group, std::int64_t n, double numbers, What what);
-
-    struct Names {
-        What gather_forward, gather_backward, scatter, gather;
-    };
-    static constexpr Names kDense{What::parameters_for_the_forward, What::parameters_again_for_the_backward,
-                                  What::gradients, What::updated_parameters};
-    static constexpr Names kExperts{What::experts_parameters_for_the_forward,
-                                    What::experts_parameters_again_for_the_backward, What::experts_gradients,
-                                    What::experts_updated_parameters};
-
-    // Follows Rajbhandari et al. 2020 (ZeRO). It is layer by layer where ZeRO-3 gathers: one call per layer,
-    // with that layer's share. gradient_reduction.h says how often.
-    void shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names);
-
     const ResolvedPlan& resolved_;
     const Plan& plan_;
     const PartsByType& parts_;
     Comm& out_;
-    StateRounds rounds_;
     const LayerTypes& types_;
     double tokens_ = 0;        // of a rank and micro-batch: b s / c
     double hidden_bytes_ = 0;  // b s/c h e2: S of the tensor-parallel collectives

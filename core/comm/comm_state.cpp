@@ -7,25 +7,31 @@
 namespace pentamesh {
 
 void CommRows::gradients() {
-    const double dense = out_.reduced.dense.all(), experts = out_.reduced.experts.all();
-    const bool cp = plan_.layout.cp > 1;
-    const std::int64_t replicas = summary_of(GroupKind::dp_replicate).degree;
-    if (plan_.layout.zero == 0) {
-        reduce_all(cp ? GroupKind::dp_cp : GroupKind::dp, dense, What::gradients);
-        reduce_all(GroupKind::edp, experts, What::experts_gradients);
-        two_copies(dense + experts);
-        return;
+    double left = 0;  // on a rank, after the reductions
+    for (const bool experts : {false, true}) {
+        const double numbers = experts ? out_.reduced.experts.all() : out_.reduced.dense.all();
+        const StateCallList calls = list_state_calls(plan_, resolved_.mesh, resolved_.groups, experts);
+        for (const StateCall& c : calls) put_state(c, numbers);
+        left += numbers / calls.back().cut;
     }
-    const GroupKind shard = cp ? GroupKind::fsdp : GroupKind::dp_shard;
-    const std::int64_t n = summary_of(shard).degree;
-    shard_over(shard, n, dense, kDense);
-    replicate(GroupKind::dp_replicate, replicas, dense / static_cast<double>(n),
-              What::gradients_of_the_shard_across_replicas);
-    const std::int64_t shards = expert_factor(Axis::dp_shard);
-    shard_over(GroupKind::edp, shards, experts, kExperts);
-    replicate(GroupKind::edp, expert_factor(Axis::dp_replicate), experts / static_cast<double>(shards),
-              What::experts_gradients_of_the_shard_across_replicas);
-    two_copies(dense / static_cast<double>(n) + experts / static_cast<double>(shards));
+    two_copies(left);
+}
+
+void CommRows::put_state(const StateCall& c, double numbers) {
+    const double parts = c.by_layer ? std::max(out_.busiest.layers(), 1.0) : 1;
+    const Phase phase = !c.by_layer                                          ? Phase::step
+                        : c.collective == Collective::all_gather && !c.again ? Phase::forward
+                                                                             : Phase::backward;
+    Operation* o = put(c.group, c.ranks, Unit::step, phase, c.collective, c.what,
+                       numbers / c.cut * c.bytes / parts, c.rounds.times * parts);
+    if (o == nullptr) return;
+    o->each = c.rounds.each, o->rounds = c.rounds.times;
+    if (c.by_layer) o->scope = Scope::layer;
+    switch (c.rounds.each) {
+    case GradientReduction::micro_batch: o->per = c.by_layer ? "layer and micro-batch" : "micro-batch"; break;
+    case GradientReduction::run: o->per = c.by_layer ? "layer and run" : "run"; break;
+    default: o->per = c.by_layer ? "layer" : "step";
+    }
 }
 
 void CommRows::two_copies(double numbers) {
@@ -36,46 +42,6 @@ void CommRows::two_copies(double numbers) {
         numbers * bytes_of(plan_.training.gradients), 1);
     put(GroupKind::pp, 2, Unit::step, Phase::step, all_gather,
         What::updated_parameters_of_a_stages_two_copies, numbers * updated_bytes(plan_.training), 1);
-}
-
-void CommRows::put_rounds(GroupKind group, std::int64_t ranks, Phase phase, Collective c, What what,
-                          double bytes, const Rounds& rounds, double layers) {
-    const double parts = std::max(layers, 1.0);
-    Operation* o = put(group, ranks, Unit::step, phase, c, what, bytes / parts, rounds.times * parts);
-    if (o == nullptr) return;
-    o->each = rounds.each, o->rounds = rounds.times;
-    const bool layer = layers > 0;
-    if (layer) o->scope = Scope::layer;
-    switch (rounds.each) {
-    case GradientReduction::micro_batch: o->per = layer ? "layer and micro-batch" : "micro-batch"; break;
-    case GradientReduction::run: o->per = layer ? "layer and run" : "run"; break;
-    default: o->per = layer ? "layer" : "step";
-    }
-}
-
-void CommRows::reduce_all(GroupKind group, double numbers, What what) {
-    put_rounds(group, summary_of(group).degree, Phase::step, Collective::all_reduce, what,
-               numbers * bytes_of(plan_.training.gradients), rounds_.reductions, 0);
-}
-
-void CommRows::replicate(GroupKind group, std::int64_t n, double numbers, What what) {
-    put_rounds(group, n, Phase::step, Collective::all_reduce, what,
-               numbers * bytes_of(plan_.training.gradients), rounds_.replicas, 0);
-}
-
-void CommRows::shard_over(GroupKind group, std::int64_t n, double numbers, const Names& names) {
-    using enum Collective;
-    const Training& t = plan_.training;
-    const double g = numbers * bytes_of(t.gradients);
-    if (plan_.layout.zero < 3) {
-        put_rounds(group, n, Phase::step, reduce_scatter, names.scatter, g, rounds_.reductions, 0);
-        put_rounds(group, n, Phase::step, all_gather, names.gather, numbers * updated_bytes(t), {}, 0);
-        return;
-    }
-    const double layers = std::max(out_.busiest.layers(), 1.0), p = numbers * gathered_bytes(t);
-    put_rounds(group, n, Phase::forward, all_gather, names.gather_forward, p, rounds_.forward, layers);
-    put_rounds(group, n, Phase::backward, all_gather, names.gather_backward, p, rounds_.backward, layers);
-    put_rounds(group, n, Phase::backward, reduce_scatter, names.scatter, g, rounds_.reductions, layers);
 }
 
 }  // namespace pentamesh

@@ -106,7 +106,7 @@ namespace {
 
 // The bytes that the allocator reserves beyond its tensors are shared out with the bytes of each.
 StageBytes bytes_of_stage(const Plan& plan, const Evaluation& e, const StageMemory& s) {
-    const StageNumbers n = numbers_of(plan.model, e.comm.held, contents_of(s));
+    const StageNumbers n = numbers_of(plan.model, e.comm.held, s);
     const StateBytes p = parameter_bytes(plan), g = gradient_bytes(plan.training),
                      o = optimizer_bytes(plan.training);
     const Offload& away = plan.training.offload;

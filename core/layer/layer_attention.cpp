@@ -270,7 +270,7 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
 }
 
 // A scan mixer is a product in, the scan with its convolutions and inner norms, a product out. Small products
-// between the two (Mamba's dt, Kimi's decay) count with the scan.
+// between the two (Mamba's dt, Kimi's decay and gate) count with the scan: what they make has no name here.
 Value LayerTape::other_mixer(Value x, TensorModule module) {
     const auto own = [&](const Tensor& t) { return module_of(t.id) == module && t.is_matrix(); };
     const bool mamba = module == TensorModule::mamba;

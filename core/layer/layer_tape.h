@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/layer/layer.h"
+#include "core/layer/state_calls.h"
 #include "core/model/model_tensors.h"
-#include "core/pipeline/gradient_reduction.h"
 
 #include <cstdint>
 #include <optional>
@@ -184,20 +184,22 @@ class LayerTape {
     [[nodiscard]] LayerTensor gradient_of(Value v) const;
     LayerStep& emit(LayerPass phase, LayerOp op, LayerBlock block, What what, std::vector<LayerTensor> in,
                     std::vector<LayerTensor> out);
-    static void set_round(LayerStep& step, const Rounds& round);
     void set_call(LayerStep& s, GroupKind group, i64 ranks, double message, double calls) const;
 
     // ---- layer_weights.cpp ----
     void weights_in(bool of_experts);
     void weights_behind(bool of_experts);
     void back_weights(const TapeNode& n);
-    struct Shards {
-        GroupKind shard = GroupKind::dp_shard, replicas = GroupKind::dp_replicate;
-        i64 shards = 1, copies = 1;
-        double numbers = 0;
+    // Holds what data parallelism does with the layer's dense weights, or with its experts'.
+    struct StateMoves {
+        StateCallList calls;
+        double numbers = 0;  // of the layer on this rank
+        // Returns a call over several ranks, or null.
+        [[nodiscard]] const StateCall* find(Collective c, bool again) const;
+        [[nodiscard]] LayerTensor flat(std::string name, bool cut, double bytes) const;
     };
-    [[nodiscard]] Shards shards(bool of_experts) const;
-    [[nodiscard]] LayerTensor flat(std::string name, const Shards& s, bool cut, double bytes) const;
+    [[nodiscard]] StateMoves moves_of(bool experts) const;
+    void set_call(LayerStep& step, const StateCall& call, double numbers) const;
     [[nodiscard]] std::vector<i64> members(GroupKind group, i64 ranks, bool outer) const;
 
     [[nodiscard]] const LayerTensor& tensor(Value v) const { return values_[static_cast<std::size_t>(v)]; }

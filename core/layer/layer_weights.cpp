@@ -7,116 +7,84 @@
 
 namespace pentamesh {
 
-LayerTape::Shards LayerTape::shards(bool of_experts) const {
-    Shards s;
+LayerTape::StateMoves LayerTape::moves_of(bool experts) const {
+    StateMoves s{list_state_calls(plan_, mesh_, groups_, experts)};
     for (const Tensor& t : weights_)
-        if (t.per_expert == of_experts) s.numbers += numbers_held(t, d_);
-    const bool cp = d_.cp > 1, cuts = plan_.layout.zero > 0;
-    if (of_experts) {
-        s.shard = s.replicas = GroupKind::edp;
-        s.shards = mesh_.expert[Axis::dp_shard].size;
-        s.copies = mesh_.expert[Axis::dp_replicate].size;
-        if (!cuts) s.copies *= std::exchange(s.shards, 1);
-        return s;
-    }
-    if (!cuts) {
-        s.replicas = cp ? GroupKind::dp_cp : GroupKind::dp;
-        s.copies = groups_[s.replicas].degree;
-        return s;
-    }
-    s.shard = cp ? GroupKind::fsdp : GroupKind::dp_shard;
-    s.shards = groups_[s.shard].degree;
-    s.copies = groups_[GroupKind::dp_replicate].degree;
+        if (t.per_expert == experts) s.numbers += numbers_held(t, d_);
     return s;
 }
 
-LayerTensor LayerTape::flat(std::string name, const Shards& s, bool cut, double bytes) const {
+const StateCall* LayerTape::StateMoves::find(Collective c, bool again) const {
+    for (const StateCall& call : calls)
+        if (call.collective == c && call.again == again && call.ranks > 1 && numbers > 0) return &call;
+    return nullptr;
+}
+
+LayerTensor LayerTape::StateMoves::flat(std::string name, bool cut, double bytes) const {
     LayerTensor t;
     t.name = std::move(name);
     t.weight = true;
     t.bytes_per_number = bytes;
-    LayerDim d{DimName::numbers, s.numbers, s.numbers, {}};
-    if (cut) {
-        d.local = std::ceil(s.numbers / static_cast<double>(s.shards));
-        d.cuts.push_back({s.shard, s.shards});
+    LayerDim d{DimName::numbers, numbers, numbers, {}};
+    const double parts = calls.back().cut;
+    if (cut && parts > 1) {
+        d.local = std::ceil(numbers / parts);
+        d.cuts.push_back({calls[0].group, calls[0].ranks});
     }
     t.dims.push_back(d);
     return t;
 }
 
-void LayerTape::set_round(LayerStep& step, const Rounds& round) {
-    step.per_step = round.each != GradientReduction::micro_batch;
-    step.per_run = round.each == GradientReduction::run;
+void LayerTape::set_call(LayerStep& step, const StateCall& call, double numbers) const {
+    step.per_step = call.rounds.each != GradientReduction::micro_batch;
+    step.per_run = call.rounds.each == GradientReduction::run;
+    set_call(step, call.group, call.ranks, numbers / call.cut * call.bytes, 1);
 }
 
 void LayerTape::weights_in(bool of_experts) {
-    const Shards s = shards(of_experts);
-    if (s.numbers <= 0 || s.shards * s.copies <= 1) return;
+    const StateMoves s = moves_of(of_experts);
+    if (std::ranges::none_of(s.calls, [&](const StateCall& c) { return s.find(c.collective, c.again); }))
+        return;
     const LayerBlock outer = std::exchange(block_, LayerBlock::weights);
-    const bool gathers = plan_.layout.zero >= 3;
-    const double bytes = gathers ? gathered_bytes(t_) : updated_bytes(t_);
+    const StateCall* const gather = s.find(Collective::all_gather, false);
+    const double bytes = plan_.layout.zero >= 3 ? gathered_bytes(t_) : updated_bytes(t_);
     const std::string name = of_experts ? "W_experts" : "W";
-    std::vector<LayerTensor> out{flat(name, s, false, bytes)};
-    const Value in = put(flat(name, s, s.shards > 1, bytes));
+    std::vector<LayerTensor> out{s.flat(name, false, bytes)};
+    const Value in = put(s.flat(name, true, bytes));
     TapeNode& n = node(TapeKind::weights_in, {in}, std::move(out));
     n.experts = of_experts;
-    if (s.shards > 1) {
-        const What what =
-            gathers ? of_experts ? What::experts_parameters_for_the_forward : What::parameters_for_the_forward
-            : of_experts ? What::experts_updated_parameters
-                         : What::updated_parameters;
-        LayerStep& step = step_of(n, {LayerOp::all_gather, what, What::none});
-        set_round(step, gathers ? state_rounds(plan_).forward : Rounds{});
-        set_call(step, s.shard, s.shards, s.numbers * bytes, 1);
-    }
+    if (gather) set_call(step_of(n, {LayerOp::all_gather, gather->what, What::none}), *gather, s.numbers);
     block_ = outer;
 }
 
 void LayerTape::weights_behind(bool of_experts) {
-    const Shards s = shards(of_experts);
-    if (s.numbers <= 0 || s.shards <= 1 || plan_.layout.zero < 3 || state_rounds(plan_).backward.times <= 0)
-        return;
-    node(TapeKind::weights_again, {}, {}).experts = of_experts;
+    const StateMoves s = moves_of(of_experts);
+    const StateCall* const gather = s.find(Collective::all_gather, true);
+    if (gather && gather->rounds.times > 0) node(TapeKind::weights_again, {}, {}).experts = of_experts;
 }
 
 void LayerTape::back_weights(const TapeNode& n) {
-    const Shards s = shards(n.experts);
-    const StateRounds rounds = state_rounds(plan_);
-    const bool e = n.experts;
-    const std::string name = e ? "W_experts" : "W";
-    const auto say = [&](LayerOp op, What what, LayerTensor in, LayerTensor out, GroupKind group, i64 ranks,
-                         double message, const Rounds& round) {
-        LayerStep& step =
-            emit(LayerPass::backward, op, LayerBlock::weights, what, {std::move(in)}, {std::move(out)});
-        set_round(step, round);
-        set_call(step, group, ranks, message, 1);
+    const StateMoves s = moves_of(n.experts);
+    const std::string name = n.experts ? "W_experts" : "W";
+    const auto say = [&](LayerOp op, LayerTensor in, LayerTensor out, const StateCall& c) {
+        set_call(
+            emit(LayerPass::backward, op, LayerBlock::weights, c.what, {std::move(in)}, {std::move(out)}), c,
+            s.numbers);
     };
     const double p = gathered_bytes(t_), g = bytes_of(t_.gradients);
     if (n.kind == TapeKind::weights_again)
-        return say(LayerOp::all_gather,
-                   e ? What::experts_parameters_again_for_the_backward
-                     : What::parameters_again_for_the_backward,
-                   flat(name, s, true, p), flat(name, s, false, p), s.shard, s.shards, s.numbers * p,
-                   rounds.backward);
-    LayerTensor sums = flat("d" + name, s, false, g), reduced = flat("d" + name, s, s.shards > 1, g);
-    double left = s.numbers;
-    if (s.copies > 1) reduced.partial.push_back(s.replicas);
-    if (s.shards > 1) {
-        sums.partial.push_back(s.shard);
-        say(LayerOp::reduce_scatter, e ? What::experts_gradients : What::gradients, sums, reduced, s.shard,
-            s.shards, s.numbers * g, rounds.reductions);
-        left /= static_cast<double>(s.shards);
+        return say(LayerOp::all_gather, s.flat(name, true, p), s.flat(name, false, p),
+                   *s.find(Collective::all_gather, true));
+    const StateCall* const scatter = s.find(Collective::reduce_scatter, false);
+    const StateCall* const reduce = s.find(Collective::all_reduce, false);
+    const LayerTensor all = s.flat("d" + name, true, g);
+    LayerTensor sums = s.flat("d" + name, false, g), summands = all;
+    if (reduce) summands.partial.push_back(reduce->group);
+    if (scatter) {
+        sums.partial.push_back(scatter->group);
+        say(LayerOp::reduce_scatter, sums, summands, *scatter);
     }
-    if (s.copies <= 1) return;
-    LayerTensor all = reduced;
-    all.partial.clear();
-    const bool shard = s.shards > 1;
-    say(LayerOp::all_reduce,
-        shard ? e ? What::experts_gradients_of_the_shard_across_replicas
-                  : What::gradients_of_the_shard_across_replicas
-        : e   ? What::experts_gradients
-              : What::gradients,
-        reduced, all, s.replicas, s.copies, left * g, shard ? rounds.replicas : rounds.reductions);
+    if (reduce) say(LayerOp::all_reduce, summands, all, *reduce);
 }
 
 // Returns the first ranks of the group, found from its factors: no list of all ranks is made.

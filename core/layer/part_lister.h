@@ -86,7 +86,12 @@ class PartLister {
     void core_kernels(const Widths& w);
     void linear_kernels(const Linear& a);
     void mamba_kernels(const Mamba& mamba);
-    void scan_kernel(const ScanFlops& flops, double in, double out);
+    // Holds the numbers of a token that a scan takes and gives, of all tensor-parallel ranks together.
+    struct ScanWidths {
+        double in = 0, out = 0;
+    };
+    [[nodiscard]] ScanWidths scan_widths() const;
+    void scan_kernel(const ScanFlops& flops, double more = 0);
     void mlp_kernels(What up, What down, double width, RecomputeModules modules);
     void expert_kernels(const Moe& moe);
     LayerKernel& activation(double tokens, double width, RecomputeModules modules);

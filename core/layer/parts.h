@@ -111,8 +111,9 @@ struct ActivationWidths {
 
 using KeptList = ShortList<Activation, 64>;
 
-// Holds the parts of one layer. Calls are those of the mixer, the dense MLP, the shared experts, the experts;
-// those of data parallelism are not among them. Kept tensors are in the order of the forward.
+// Holds the parts of one layer. Calls are those of the mixer, the dense MLP, the shared experts, the exchange
+// over cp, the experts; those of data parallelism are not among them. Kept tensors are in the order of the
+// forward.
 struct LayerParts {
     CallList calls;
     KernelList kernels;

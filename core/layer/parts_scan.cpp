@@ -4,20 +4,32 @@
 
 namespace pentamesh {
 
+// Mamba-1 makes dt, B and C of its x after the exchange. Delta nets exchange q, k, v, gate, beta and decay
+// (Megatron-LM ssm/gated_delta_net.py, tensor_a2a_cp2hp); Kimi's decay is as wide as the keys.
+PartLister::ScanWidths PartLister::scan_widths() const {
+    if (type_.has_mamba() && m_.mamba) {
+        const Mamba& a = *m_.mamba;
+        const i64 second = a.version == 1 ? 0 : 2 * a.groups * a.state + a.heads;
+        return {static_cast<double>(2 * a.inner + second), static_cast<double>(a.inner)};
+    }
+    if (!m_.linear) return {};
+    const Linear& a = *m_.linear;
+    const double keys = static_cast<double>(a.key_heads * a.key_head_dim);
+    const double values = static_cast<double>(a.value_heads * a.value_head_dim);
+    const double heads = static_cast<double>(a.value_heads);
+    switch (a.kind) {
+    case LinearKind::short_conv: return {3 * hidden_, hidden_};
+    case LinearKind::lightning: return {2 * keys + 2 * values, values};
+    case LinearKind::gated_delta: return {2 * keys + 2 * values + 2 * heads, values};
+    case LinearKind::kimi_delta: return {3 * keys + 2 * values + heads, values};
+    }
+    return {};
+}
+
 // A scan needs all tokens of a head in order: heads are exchanged for tokens and back, as in Ulysses
 // (Megatron-LM ssm/mamba_context_parallel.py).
 void PartLister::scan_over_cp() {
-    double in = 0, out = 0;  // numbers of a token before the scan and after it
-    if (type_.has_mamba() && m_.mamba) {
-        const Mamba& a = *m_.mamba;
-        in = static_cast<double>(2 * a.inner + (a.version == 1 ? 0 : 2 * a.groups * a.state + a.heads));
-        out = static_cast<double>(a.inner);
-    } else if (m_.linear) {
-        const Linear& a = *m_.linear;
-        const bool conv = a.kind == LinearKind::short_conv;
-        out = static_cast<double>(conv ? m_.hidden : a.value_heads * a.value_head_dim);
-        in = conv ? 3 * out : 2 * static_cast<double>(a.key_heads * a.key_head_dim) + 2 * out;
-    }
+    const auto [in, out] = scan_widths();
     const double bytes = tokens_ / tp_ * wire_;
     const GroupKind cp = GroupKind::cp;
     const Collective c = Collective::all_to_all;
@@ -28,54 +40,42 @@ void PartLister::scan_over_cp() {
     backward(cp, d_.cp, c, What::gradients_of_the_scans_inputs_to_tokens, in * bytes);
 }
 
-// Adds convolution, chunked scan, gated norm. `in` is the numbers that a token has before the scan, `out`
-// those after it, on this rank.
-void PartLister::scan_kernel(const ScanFlops& f, double in, double out) {
+// Adds convolution, chunked scan, gated norm. `more` numbers of a token are made between the exchange and
+// them.
+void PartLister::scan_kernel(const ScanFlops& f, double more) {
+    const auto [in, out] = scan_widths();
     LayerKernel& k = kernel(What::scan_of_the_state, LayerRate::scan);
-    k.bytes = tokens_ * ((in * 2 + out * 2) * kNormBytes + f.state_bytes / tp_);
+    k.bytes = tokens_ * (((in + more) * 2 + out * 2) * kNormBytes + f.state_bytes) / tp_;
     k.kernels = kMixerKernels;
     k.flops = tokens_ * f.kernel / tp_;
 }
 
 // Small products between the way in and the scan (Mamba's dt, Kimi's decay) count with the scan.
 void PartLister::mamba_kernels(const Mamba& a) {
-    const double inner = static_cast<double>(a.inner) / tp_, state = static_cast<double>(a.state);
-    const double shared = 2 * static_cast<double>(a.groups) * state / tp_;
-    if (a.version != 1) {
-        const double in = 2 * inner + shared + static_cast<double>(a.heads) / tp_;
-        product(What::inputs_of_the_scan, tokens_, hidden_, in);
-        scan_kernel(scan_flops(a), in, inner);
-    } else {
+    const double inner = static_cast<double>(a.inner) / tp_;
+    product(What::inputs_of_the_scan, tokens_, hidden_, scan_widths().in / tp_);
+    if (a.version == 1) {
         const double rank = static_cast<double>(a.dt_rank);
-        product(What::inputs_of_the_scan, tokens_, hidden_, 2 * inner);
-        product(What::scan_of_the_state, tokens_, inner, rank + 2 * state);
+        product(What::scan_of_the_state, tokens_, inner, rank + 2 * static_cast<double>(a.state));
         product(What::scan_of_the_state, tokens_, rank, inner);
-        scan_kernel(scan_flops(a), 3 * inner, inner);
     }
+    scan_kernel(scan_flops(a), a.version == 1 ? static_cast<double>(a.inner) : 0);
     product(What::output_of_the_scan, tokens_, inner, hidden_);
 }
 
 void PartLister::linear_kernels(const Linear& a) {
-    const double keys = static_cast<double>(a.key_heads * a.key_head_dim) / tp_;
-    const double values = static_cast<double>(a.value_heads * a.value_head_dim) / tp_;
-    const double heads = static_cast<double>(a.value_heads) / tp_;
-    double in = 0, out = values;
-    switch (a.kind) {
-    case LinearKind::short_conv: in = 3 * hidden_ / tp_, out = hidden_ / tp_; break;
-    case LinearKind::lightning: in = 2 * values + 2 * keys; break;
-    case LinearKind::gated_delta: in = 2 * keys + 2 * values + 2 * heads; break;
-    case LinearKind::kimi_delta: {
-        in = 2 * keys + values + heads;
+    auto [in, out] = scan_widths();
+    if (a.kind == LinearKind::kimi_delta) {  // decay and gate are of low rank
+        const double keys = static_cast<double>(a.key_heads * a.key_head_dim), values = out;
         const double dk = static_cast<double>(a.key_head_dim), dv = static_cast<double>(a.value_head_dim);
         product(What::scan_of_the_state, tokens_, hidden_, dk + dv);
-        product(What::scan_of_the_state, tokens_, dk, keys);
-        product(What::scan_of_the_state, tokens_, dv, values);
-        break;
+        product(What::scan_of_the_state, tokens_, dk, keys / tp_);
+        product(What::scan_of_the_state, tokens_, dv, values / tp_);
+        in -= keys + values;
     }
-    }
-    product(What::inputs_of_the_scan, tokens_, hidden_, in);
-    scan_kernel(scan_flops(a, m_.hidden), in, out);
-    product(What::output_of_the_scan, tokens_, out, hidden_);
+    product(What::inputs_of_the_scan, tokens_, hidden_, in / tp_);
+    scan_kernel(scan_flops(a, m_.hidden));
+    product(What::output_of_the_scan, tokens_, out / tp_, hidden_);
 }
 
 // A scan keeps the tensors that the published kernels save. They recompute the states instead of

@@ -7,10 +7,6 @@
 
 namespace pentamesh {
 
-// Returns the type that stands for the layers with a dense MLP, or for the MoE layers: with a pattern the one
-// of most layers.
-[[nodiscard]] int usual_type(const Model& model, const LayerTypes& types, bool moe);
-
 // The ends of a model: its embedding, its head with the loss, and what a prediction layer has in addition to
 // a whole layer.
 enum class ModelEnd : std::uint8_t { embedding, head, mtp };

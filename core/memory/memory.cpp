@@ -36,7 +36,7 @@ double kept_back(double bytes, double share, double& host) {
 
 // Fills everything that does not depend on how many micro-batches are in flight.
 void fill_static(const Plan& plan, const MemoryCosts& c, StageMemory& s) {
-    const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+    const StageNumbers n = numbers_of(plan.model, c.held, s);
     s.parameters_held = static_cast<std::int64_t>(whole(n.dense.all() + n.experts.all()));
     s.parameters_kept =
         static_cast<std::int64_t>(whole(n.dense.all() / static_cast<double>(c.shards.parameter[0]))
@@ -109,9 +109,7 @@ struct FixedMemory {
 FixedMemory fixed_memory(const Plan& plan, const MemoryCosts& costs, const StageContents& own) {
     FixedMemory f;
     StageMemory& s = f.stage;
-    s.layers = own.layers, s.moe_layers = own.moe_layers, s.mtp_layers = own.mtp_layers;
-    s.types = own.types, s.recomputed = own.recomputed, s.skipped = own.skipped;
-    s.embedding = own.embedding, s.head = own.head;
+    static_cast<StageContents&>(s) = own;
     fill_static(plan, costs, s);
     f.kept = costs.kept_by_layers(s);
     return f;

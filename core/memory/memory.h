@@ -21,17 +21,10 @@ namespace pentamesh {
 struct PartsByType;
 struct ResolvedPlan;
 
-struct StageMemory {
+struct StageMemory : StageContents {
     int stage = 0;
-    std::int64_t layers = 0;               // of all chunks of the device
-    std::int64_t moe_layers = 0;           // MoE layers among them
-    std::int64_t mtp_layers = 0;           // in addition to `layers`
-    LayerCounts types;                     // `layers` by type (layer_types.h)
-    LayerCounts recomputed;                // of these, recomputed in the backward (ChunkLayers)
-    std::int64_t skipped = 0;              // of `layers`, recomputed without an input of their own
-    bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
-    std::int64_t parameters_held = 0;      // numbers that it computes with: after tp, ep, pp; before ZeRO
-    std::int64_t parameters_kept = 0;      // numbers that it keeps between steps: after ZeRO-3
+    std::int64_t parameters_held = 0;  // numbers that it computes with: after tp, ep, pp; before ZeRO
+    std::int64_t parameters_kept = 0;  // numbers that it keeps between steps: after ZeRO-3
     // All are bytes. Optimizer includes the master copy.
     double parameters = 0, gradients = 0, optimizer = 0, activations = 0;
     double buffers_low = 0, buffers = 0, buffers_high = 0;  // a framework's other memory: a range

@@ -101,7 +101,7 @@ double recomputed_beside_head(const Plan& plan, const MemoryCosts& c, const Stag
 BufferRange unreduced(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     if (c.shards.in_a_run > 0) return {};
     const CutUnit u = cut_unit(c, s, c.shards.gradient);
-    const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+    const StageNumbers n = numbers_of(plan.model, c.held, s);
     const double beyond = n.dense.all() * (1 - 1 / static_cast<double>(c.shards.gradient[0]))
                           + n.experts.all() * (1 - 1 / static_cast<double>(c.shards.gradient[1]));
     const double g = bytes_of(plan.training.gradients), layer = whole(std::min(u.layer, beyond) * g);
@@ -110,7 +110,7 @@ BufferRange unreduced(const Plan& plan, const MemoryCosts& c, const StageMemory&
 
 // Counts every layer of the stage at once: ZeRO-3 gathers them and never frees them.
 double all_cut(const MemoryCosts& c, const Plan& plan, const StageMemory& s, const std::int64_t (&shard)[2]) {
-    const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+    const StageNumbers n = numbers_of(plan.model, c.held, s);
     return (shard[0] > 1 ? n.dense.all() : 0) + (shard[1] > 1 ? n.experts.all() : 0);
 }
 
@@ -122,7 +122,7 @@ void visit_live(const Plan& plan, const MemoryCosts& c, const StageMemory& s, F&
     const bool all_held = plan.layout.zero == 3 && holds_gathered(plan);
     const SoftwareFacts& software = *c.software;
     if (software.gradient_copy_bytes > 0) {
-        const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+        const StageNumbers n = numbers_of(plan.model, c.held, s);
         if (const double copy = whole(gradient_copy_bytes(plan, n)); copy > 0)
             put(Buffer::gradient_copy, "beside their sum in fp32", BufferRange{copy, copy, copy});
     }
@@ -181,7 +181,7 @@ CutUnit cut_unit(const MemoryCosts& c, const StageMemory& s, const std::int64_t 
 
 double whole_in_a_run(const Plan& plan, const MemoryCosts& c, const StageMemory& s) {
     if (c.shards.in_a_run <= 0) return 0;
-    const StageNumbers n = numbers_of(plan.model, c.held, contents_of(s));
+    const StageNumbers n = numbers_of(plan.model, c.held, s);
     const double all = (c.shards.gradient[0] > 1 ? c.gradient.of(n.dense) : 0)
                        + (c.shards.gradient[1] > 1 ? c.gradient.of(n.experts) : 0);
     return std::max(whole(all * c.shards.in_a_run),

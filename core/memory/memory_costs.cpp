@@ -36,8 +36,6 @@ StateCount states_of(const Training& t) {
     return {};
 }
 
-}  // namespace
-
 // Copies of a matrix that is stored in fp8. A product wants its operands along what it sums over, and the
 // backward sums over the other dimension: with a scale a tensor the same numbers serve where products take
 // any layout, else they are kept transposed too; with a scale a row or block they are others each way
@@ -47,6 +45,8 @@ double fp8_copies(const Plan& plan) {
     if (plan.training.fp8_recipe != Fp8Recipe::tensorwise) return 2;
     return plan.cluster.gpu.fp8_any_layout || plan.layout.zero >= 3 ? 1 : 2;
 }
+
+}  // namespace
 
 StateBytes parameter_bytes(const Plan& plan) {
     const StateBytes one = one_copy(plan.training);
@@ -120,25 +120,6 @@ MemoryCosts memory_costs(const Plan& plan, const Degrees& degrees, const LayerTy
     if (plan.model.mtp_layers > 0) c.mtp = layer_sums(plan, degrees, ModelEnd::mtp);
     c.shared = shared_buffers(plan, degrees, parts);
     return c;
-}
-
-StageContents contents_of(const StageMemory& stage) {
-    StageContents c;
-    c.layers = stage.layers, c.moe_layers = stage.moe_layers, c.mtp_layers = stage.mtp_layers;
-    c.types = stage.types, c.recomputed = stage.recomputed, c.skipped = stage.skipped;
-    c.embedding = stage.embedding, c.head = stage.head;
-    return c;
-}
-
-int usual_type(const Model& model, const LayerTypes& types, bool moe) {
-    const LayerCounts counts = count_layers(model, types, 0, model.layers);
-    int best = moe ? types.size() - 1 : 0;
-    std::int64_t most = -1;
-    for (int t = 0; t < types.size(); ++t) {
-        const auto n = static_cast<std::int64_t>(counts[t]);
-        if (types[t].is_moe() == moe && n > most) most = n, best = t;
-    }
-    return best;
 }
 
 double head_in_flight(Schedule schedule, double stage_in_flight) {

@@ -67,8 +67,6 @@ struct CutUnit {
 // and a layer at least. It is 0 where gradients are reduced otherwise.
 [[nodiscard]] double whole_in_a_run(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage);
 
-[[nodiscard]] StageContents contents_of(const StageMemory& stage);
-
 // Returns the micro-batches whose head (logits, softmax) is held at once. Where the last chunk's backward
 // follows its own forward, it is one; where the order or a late weight gradient holds it, it is as many as of
 // the stage.

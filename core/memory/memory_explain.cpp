@@ -32,7 +32,7 @@ Summand weighted(const StateBytes& bytes, const Numbers& n, const char* name) {
 
 Explanation state(const Plan& plan, const MemoryCosts& costs, const StageMemory& stage,
                   const StateBytes& bytes, const std::int64_t (&shard)[2]) {
-    const StageNumbers n = numbers_of(plan.model, costs.held, contents_of(stage));
+    const StageNumbers n = numbers_of(plan.model, costs.held, stage);
     const auto divided = [](Summand s, std::int64_t by, const char* symbol) {
         if (by > 1) {
             s.symbols += sentence(" / ", symbol);

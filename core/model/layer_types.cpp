@@ -149,4 +149,15 @@ int type_of_layer(const Model& model, const LayerTypes& types, std::int64_t laye
     return at == one.end() ? 0 : static_cast<int>(at - one.begin());
 }
 
+int usual_type(const Model& model, const LayerTypes& types, bool moe) {
+    const LayerCounts counts = count_layers(model, types, 0, model.layers);
+    int best = moe ? types.size() - 1 : 0;
+    std::int64_t most = -1;
+    for (int t = 0; t < types.size(); ++t) {
+        const auto n = static_cast<std::int64_t>(counts[t]);
+        if (types[t].is_moe() == moe && n > most) most = n, best = t;
+    }
+    return best;
+}
+
 }  // namespace pentamesh

@@ -75,6 +75,10 @@ struct LayerTypes {
 // Returns the type of one layer, 0 beyond the model's.
 [[nodiscard]] int type_of_layer(const Model& model, const LayerTypes& types, std::int64_t layer);
 
+// Returns the type that stands for the layers with a dense MLP, or for the MoE layers: with a pattern the one
+// of most layers.
+[[nodiscard]] int usual_type(const Model& model, const LayerTypes& types, bool moe);
+
 // Returns "window attention and MoE".
 [[nodiscard]] std::string words_of(const LayerType& type);
 

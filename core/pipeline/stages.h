@@ -32,9 +32,9 @@ struct ChunkLayers {
 // layers out; `moe_layers` of them are MoE layers.
 struct StageContents {
     std::int64_t layers = 0, moe_layers = 0, mtp_layers = 0;
-    LayerCounts types, recomputed;  // of `layers`, as in ChunkLayers
-    std::int64_t skipped = 0;
-    bool embedding = false, head = false;
+    LayerCounts types, recomputed;         // of `layers`, as in ChunkLayers
+    std::int64_t skipped = 0;              // of `layers`, recomputed without an input of their own
+    bool embedding = false, head = false;  // holds the word embedding's rows, the last norm and logits
     // Returns layers of a type, the prediction layers among them.
     [[nodiscard]] double with_mtp(int type, int mtp_type) const {
         return types[type] + (type == mtp_type ? static_cast<double>(mtp_layers) : 0);

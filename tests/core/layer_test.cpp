@@ -5,7 +5,7 @@
 #include "core/memory/memory_parts.h"
 #include "core/mesh/degrees.h"
 #include "core/step/layer_time.h"
-#include "plans.h"
+#include "layer_plans.h"
 #include "tests/near.h"
 
 #include <algorithm>
@@ -244,4 +244,50 @@ TEST_CASE("a product's line multiplies by the weight as its notation has it, for
     REQUIRE(norm != list.steps.end());
     CHECK(text_of(norm->out[0], Notation::dtensor, true).find("dp=Shard(1)") != std::string::npos);
     CHECK(text_of(norm->out[0], Notation::dtensor, false).find("dp=") == std::string::npos);
+}
+
+// Megatron-LM ssm/gated_delta_net.py hands q, k, v, gate, beta and decay from tokens to heads
+// (tensor_a2a_cp2hp); of Kimi's delta net the decay is as wide as the keys (Kimi Team 2025, section 3).
+TEST_CASE("over cp a delta net exchanges all that its scan takes") {
+    Plan p = dense_plan(8);
+    p.layout.tp = p.layout.cp = 2, p.layout.dp_shard = 2;
+    p.model.pattern = {{MixerKind::linear, LayerFfn::dense, 1}};
+    const double keys = 16 * 64, values = 32 * 48, heads = 32;
+    const auto exchanged = [&](LinearKind kind) {
+        p.model.linear = Linear{kind, 16, 32, 64, 48, 4, false, false};
+        const LayerList list = layer_of(p);
+        double bytes = 0;
+        for (const LayerStep& s : list.steps)
+            if (s.what == What::inputs_of_the_scan_to_heads) bytes += s.message_bytes;
+        const double tokens = static_cast<double>(p.training.sequence_length * p.training.micro_batch) / 2;
+        return bytes / (tokens / 2 * 2);  // over tp, in bf16
+    };
+    CHECK(exchanged(LinearKind::gated_delta) == near(2 * keys + 2 * values + 2 * heads));
+    CHECK(exchanged(LinearKind::kimi_delta) == near(3 * keys + 2 * values + heads));
+    CHECK(exchanged(LinearKind::lightning) == near(2 * keys + 2 * values));
+}
+
+TEST_CASE("a layer's gradients and parameters move as often and as much as the step's") {
+    test::LayerPlans plans(5);
+    int seen = 0;
+    for (int round = 0; round < 300; ++round) {
+        Plan p = plans.next();
+        p.model.pattern.clear(), p.model.moe.reset(), p.model.mtp_layers = 0, p.layout.pp = 1,
+                                                      p.layout.ep = 1;
+        p.layout.etp.reset();
+        const Evaluation e = evaluate(p, {.timeline = false});
+        if (!e.valid) continue;
+        const LayerList list = list_layer(p, e.mesh, e.groups, 0);
+        for (const LayerStep& s : list.steps) {
+            if (s.block != LayerBlock::weights || !is_collective(s.op)) continue;
+            const auto same = [&](const Operation& o) { return o.what == s.what && o.group == s.group; };
+            const auto o = std::ranges::find_if(e.comm.operations, same);
+            CAPTURE(round);
+            REQUIRE(o != e.comm.operations.end());
+            CHECK(o->group_size == s.group_size);
+            CHECK((o->each != GradientReduction::micro_batch) == s.per_step);
+            ++seen;
+        }
+    }
+    CHECK(seen > 100);
 }

@@ -337,7 +337,7 @@ TEST_CASE("gradients and optimizer are those of one device, of the one that they
         if (is_data_parallel(o.group)) sent += o.time_s;
     bool is_a_stage = false;
     for (const StageMemory& s : e.memory.stage) {
-        const StageNumbers own = numbers_of(p.model, e.comm.held, contents_of(s));
+        const StageNumbers own = numbers_of(p.model, e.comm.held, s);
         const bool it = own.dense.all() == n.dense.all() && own.experts.all() == n.experts.all();
         is_a_stage = is_a_stage || it;
         // Another stage's transfers take at least the lesser of its shares of bytes.
