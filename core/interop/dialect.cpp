@@ -17,8 +17,8 @@ constexpr int kMostBases = 20;
 using ByKey = std::map<std::string, Setting, std::less<>>;
 
 // A rule may say these to the user.
-constexpr std::pair<const char*, Severity> kSays[] = {{"refuse", Severity::error},
-                                                      {"warn", Severity::warning}};
+constexpr std::pair<const char*, Severity> kSays[] = {
+    {"refuse", Severity::error}, {"warn", Severity::warning}, {"info", Severity::info}};
 
 bool is_off(const std::string& value) {
     return says_nothing(value) || value == "false" || value == "False" || value == "0";
@@ -122,6 +122,8 @@ const std::vector<DialectMark>& dialects() {
         {"maxtext", accelerate, {"ici_tensor_parallelism"}},
         {"maxtext", accelerate, {"dcn_data_parallelism"}},
         {"primus", bridge, {"pre_trainer:", "framework: megatron"}},
+        {"maxtext", accelerate, {"MaxTextModel("}},
+        {"olmo-core", accelerate, {"olmo_core"}},
         {"gpt-neox", deepspeed, {"pipe_parallel_size"}},
         {"gpt-neox", deepspeed, {"pipe-parallel-size"}}};
     return all;

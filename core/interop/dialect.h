@@ -25,7 +25,7 @@ namespace pentamesh::interop {
 //   {"make": NAME, "product" or "sum": [NAME, "NAME=1"...], "over": N}: 1 where the text does not say it; a
 //   part "=4" is 4; the result is divided by N, a number or a setting
 //   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
-//   {"when": ..., "refuse" or "warn": WORDS, "code": CODE}
+//   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}
 class Dialect {
   public:
     Dialect(std::string_view name, const Presets& presets);

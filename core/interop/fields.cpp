@@ -40,7 +40,8 @@ class FieldReader {
             const auto n = parse_integer(*text);
             const bool yes = text->empty() || *text == "true" || *text == "True";
             const bool no = *text == "false" || *text == "False";
-            const json value = n ? json(*n) : yes || no ? json(yes) : json(*text);
+            json value = n ? json(*n) : yes || no ? json(yes) : json(*text);
+            if (text->starts_with("[")) value = json::parse(*text, nullptr, false);
             const std::string part = key.substr(1, key.find('/', 1) - 1);
             json& place = part == "model" ? d_.model : part == "layout" ? d_.layout : d_.training;
             if (part == "model" && !d_.model_preset.empty() && !s_.last(key)->key.empty()) continue;
@@ -52,8 +53,6 @@ class FieldReader {
         const auto all = s_.integer("gpus", "/cluster/gpus"), nodes = s_.integer("nodes", "/cluster/gpus"),
                    each = s_.integer("gpus_per_node", "/cluster/gpus");
         if (d_.gpus == 0 && launch) d_.gpus = launch->gpus;
-        // Hostile degrees multiply to no more than this.
-        static constexpr std::int64_t kMost = std::int64_t{1} << 20;
         const auto times = [](std::int64_t a, std::int64_t b) { return b > kMost / a ? kMost : a * b; };
         const auto degree = [](std::int64_t n) { return std::clamp<std::int64_t>(n, 1, kMost); };
         if (d_.gpus == 0) d_.gpus = all.value_or(each ? times(degree(*each), degree(nodes.value_or(1))) : 0);
@@ -68,6 +67,7 @@ class FieldReader {
         replicate_ = at("dp_replicate");
         const std::int64_t inner = times(times(degree(at("tp")), degree(at("cp"))), degree(at("pp")));
         const std::int64_t said = times(degree(shard_), degree(replicate_));
+        ep_is_rest_ = d_.layout.value("ep", json()) == -1;
         ask_for_gpus(s_, d_, std::max(times(inner, said), times(degree(at("ep")), degree(at("pp")))));
         dp_ = std::max<std::int64_t>(1, d_.gpus / inner);
         if (d_.gpus % inner != 0 || dp_ % said != 0 || (all && *all != d_.gpus)
@@ -83,6 +83,7 @@ class FieldReader {
         if (zero == 0) shard_ = 1;
         if (shard_ == 0) shard_ = std::max<std::int64_t>(dp_ / std::max<std::int64_t>(replicate_, 1), 1);
         d_.layout["dp_shard"] = shard_;
+        if (ep_is_rest_) d_.layout["ep"] = shard_;
         d_.layout["dp_replicate"] = std::max<std::int64_t>(dp_ / shard_, 1);
         const std::int64_t pp = degree(d_, "pp");
         std::int64_t layers = d_.model.value("layers", std::int64_t{0});
@@ -97,10 +98,12 @@ class FieldReader {
         json& t = d_.training;
         const std::int64_t micro = std::max<std::int64_t>(t.value("micro_batch", std::int64_t{1}), 1);
         const std::int64_t calls = s_.integer("accumulation", "/training/global_batch").value_or(0);
-        const auto each = s_.integer("batch_per_gpu", "/training/global_batch");  // of GPUs of all axes
+        const auto each = s_.number("batch_per_gpu", "/training/global_batch");  // of GPUs of all axes
         if (each) {
-            t["global_batch"] = *each * d_.gpus * std::max<std::int64_t>(calls, 1);
-            t["micro_batch"] = std::max<std::int64_t>(*each * d_.gpus / dp_, 1);
+            const auto all =
+                static_cast<std::int64_t>(std::clamp(*each * static_cast<double>(d_.gpus), 1.0, 1e9));
+            t["global_batch"] = all * std::clamp<std::int64_t>(calls, 1, kMost);
+            t["micro_batch"] = std::max<std::int64_t>(all / dp_, 1);
         } else if (t.contains("global_batch")) {
             t["micro_batch"] = micro;
         } else if (t.contains("micro_batch")) {
@@ -116,10 +119,12 @@ class FieldReader {
                            + " stands in for it; set /training/sequence_length.");
     }
 
+    static constexpr std::int64_t kMost = std::int64_t{1} << 20;  // hostile degrees multiply to no more
     Sheet& s_;
     Draft& d_;
     const json& dialect_;
     std::int64_t shard_ = 0, replicate_ = 0, dp_ = 1;
+    bool ep_is_rest_ = false;  // the experts take all that share a replica's weights
 };
 
 }  // namespace

@@ -93,7 +93,8 @@ class Importer {
                                                       : dialect_of(r_.text);
         out_.framework = tool ? tool->framework : r_.framework ? *r_.framework : guess();
         out_.kind = tool ? tool->name : name_of(out_.framework);
-        if (tool || out_.framework == Framework::picotron || out_.framework == Framework::nanotron)
+        if (tool || out_.framework == Framework::accelerate || out_.framework == Framework::picotron
+            || out_.framework == Framework::nanotron)
             dialect_.emplace(out_.kind, presets_);
         known_.emplace(out_.kind, presets_);
     }
@@ -102,7 +103,6 @@ class Importer {
 
     Framework guess() const {
         const std::vector<Framework> fits = guess_framework(r_.text);
-        if (has(r_.text, "olmo_core")) fail("it is a Python program of OLMo-core, which is not read");
         if (fits.empty())
             fail("no framework's settings are known by this text; say which with --from: " + kinds());
         if (fits.size() > 1) {
@@ -124,15 +124,17 @@ class Importer {
 
     void read() {
         if (without_blanks(r_.text).empty()) fail("the text is empty");
-        if (dialect_ && has_line(r_.text, "import "))
+        const bool python = has_line(r_.text, "import ") || has_line(r_.text, "from ");
+        if (dialect_ && python && std::filesystem::exists(recipes_file())) return read_functions();
+        if (dialect_ && python)
             fail("it is a Python program: settings of " + out_.kind + " are read from scripts and files");
         if (dialect_) return is_script(r_.text) ? read_script() : read_tree();
         switch (out_.framework) {
         case Framework::hf: return read_config();
-        case Framework::deepspeed:
+        case Framework::deepspeed: return read_tree();
         case Framework::accelerate:
         case Framework::nanotron:
-        case Framework::picotron: return read_tree();
+        case Framework::picotron:  // their dialects have read it
         case Framework::megatron:
         case Framework::bridge:
         case Framework::torchtitan: break;
@@ -168,11 +170,14 @@ class Importer {
         with(std::move(all), &launch);
     }
 
+    // Returns what is known of a framework's Python: recipes that others start from, of which those of a
+    // checkout around the text come first.
+    [[nodiscard]] std::filesystem::path recipes_file() const {
+        return presets_.root() / "frameworks" / (out_.kind + "_recipes.py");
+    }
+
     void read_functions() {
-        // Recipes that others start from. Those of a checkout around the text come first.
-        const bool bridge = out_.framework == Framework::bridge;
-        const auto known =
-            bridge ? try_read_file(presets_.root() / "frameworks" / "bridge_recipes.py") : std::nullopt;
+        const auto known = try_read_file(recipes_file());
         PythonSettings made = read_python(r_.text, r_.path, r_.recipe, r_.other, known ? *known : "");
         out_.recipes = std::move(made.recipes);
         out_.recipe = made.recipe;
@@ -287,7 +292,7 @@ class Importer {
         case Framework::bridge: read_bridge(sheet, draft_, presets_, launch); break;
         case Framework::torchtitan: read_torchtitan(sheet, draft_, presets_); break;
         case Framework::deepspeed: read_deepspeed(sheet, draft_, duplicates); break;
-        case Framework::accelerate: read_accelerate(sheet, draft_); break;
+        case Framework::accelerate:
         case Framework::nanotron:
         case Framework::picotron:
         case Framework::hf: break;

@@ -11,6 +11,8 @@
 namespace pentamesh::interop {
 namespace {
 
+constexpr std::size_t kMostExpression = 16'384, kMostSettingsRead = 250'000;
+
 std::vector<PythonParameter> parameters(std::string_view text) {
     std::vector<PythonParameter> out;
     int depth = 0;
@@ -60,7 +62,12 @@ void PythonModules::scan(std::string_view text, const std::string& module) {
         else if (top && word == "async")
             continue;
         else if (top && !word.empty() && at_ < s_.size() && (s_[at_] == '=' || s_[at_] == ':')) {
+            PythonFunction made{s_, "", at_ + 1, 0, line_, {}, maker_ + "Config"};
             const std::string row = until('\n');
+            made.end = at_;
+            if (!maker_.empty() && module_.empty() && row.find(maker_ + "(") != std::string::npos
+                && functions_.try_emplace(":" + word, made).second)
+                in_order_.push_back(word);
             const std::size_t equals = row.find('='), begin = std::min(equals, row.size() - 1) + 1;
             if (equals != std::string::npos)
                 constants_[module_ + ":" + word] =
@@ -134,6 +141,66 @@ const PythonFunction* PythonModules::function_called(const std::string& name) {
     return it == known_.end() ? nullptr : &it->second;
 }
 
+PythonValue PythonModules::look_up(const std::string& name) const {
+    if (const auto k = constants_.find(std::string(kKnown) + ":" + name); k != constants_.end())
+        return k->second;
+    if (name.find('.') == std::string::npos) {
+        for (const auto* names : {&locals_, &globals_})
+            if (const auto it = names->find(name); it != names->end()) return it->second;
+        const auto from = imported_.find(module_ + ":" + name);
+        const auto it = constants_.find(
+            from == imported_.end() ? module_ + ":" + name : from->second.first + ":" + from->second.second);
+        return it == constants_.end() ? PythonValue() : it->second;
+    }
+    for (const std::string_view key : {after_first(name), leaf_of(name)})
+        if (const auto it = latest_.find(std::string(key)); it != latest_.end()) {
+            const Setting& s = out_.settings[it->second];
+            if (s.name.empty() || !s.unknown.empty()) return {};
+            if (s.quoted) return {PythonValue::Kind::text, 0, s.value, {}};
+            return python_value(s.value, [](const std::string&) { return PythonValue(); });
+        }
+    return {};
+}
+
+PythonValue PythonModules::worked_out(std::string_view text) const {
+    if (text.size() > kMostExpression) return {};
+    return python_value(text, [&](const std::string& n) { return look_up(n); });
+}
+
+void PythonModules::put(const std::string& name, std::string text, bool quoted, int line) {
+    if (name.empty() || quiet_ || out_.settings.size() > kMostSettingsRead) return;
+    Setting s;
+    s.name = guard_.empty() ? name : name + " (" + guard_ + ")";
+    s.value = std::move(text);
+    s.quoted = quoted;
+    s.line = outer_line_ > 0 ? outer_line_ : line;
+    s.variable = std::none_of(name.begin(), name.end(), [](char c) {  // a constant of the text
+        return c == '.' || (c >= 'a' && c <= 'z');
+    });
+    if (guard_.empty())
+        for (const std::string_view key : {after_first(name), leaf_of(name)})
+            latest_[std::string(key)] = out_.settings.size();
+    out_.settings.push_back(std::move(s));
+}
+
+void PythonModules::forget_earlier(const std::string& callee_name, const std::string& target) {
+    if (!guard_.empty() || target.empty()) return;
+    const auto [it, fresh] =
+        began_.try_emplace(callee_name + "=" + std::string(leaf_of(target)), out_.settings.size());
+    if (fresh) return;
+    for (std::size_t i = it->second; i < out_.settings.size(); ++i) {
+        std::string& name = out_.settings[i].name;
+        if (name.starts_with(callee_name) && name.size() > callee_name.size()
+            && (name[callee_name.size()] == '.' || name[callee_name.size()] == '('))
+            name.clear();
+    }
+    it->second = out_.settings.size();
+}
+
+bool PythonFunction::takes(std::string_view name) const {
+    return std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
+}
+
 bool is_builtin(std::string_view name) {
     static constexpr std::array<std::string_view, 10> kBuiltin{"getattr", "list", "int", "float", "str",
                                                                "bool",    "min",  "max", "len",   "tuple"};
@@ -175,11 +242,11 @@ bool is_recipe(const std::string& name, const PythonFunction& f) {
     if (name.starts_with("_") || name.starts_with("test") || name == "main") return false;
     for (const PythonParameter& p : f.parameters)
         if (p.value.empty()) return false;
-    const std::string_view body = f.text.substr(f.begin, f.end - f.begin);
-    if (body.find("return ") == std::string_view::npos) return false;
     if (!f.returns.empty())
         return f.returns.ends_with("Config") || any_in(f.returns, {"ConfigContainer", "Partial", "Recipe"});
-    return any_in(body, {"parallel", "batch_size", "recipe", "_config("});
+    const std::string_view body = f.text.substr(f.begin, f.end - f.begin);
+    return body.find("return ") != std::string_view::npos
+           && any_in(body, {"parallel", "batch_size", "recipe", "_config("});
 }
 
 }  // namespace pentamesh::interop

@@ -1,4 +1,5 @@
-// Finds the functions of a Python text, of the files that it imports, and of the recipes that are known.
+// Finds the functions of a Python text, of the files that it imports, and of the recipes that are known, and
+// keeps what they set.
 #pragma once
 
 #include "core/interop/python_text.h"
@@ -10,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct PythonFunction {
     int line = 0;
     std::vector<PythonParameter> parameters;
     std::string returns;
+    [[nodiscard]] bool takes(std::string_view name) const;
 };
 // Returns true if the function makes a whole configuration, and needs nothing for it.
 [[nodiscard]] bool is_recipe(const std::string& name, const PythonFunction& f);
@@ -47,13 +50,23 @@ class PythonModules : protected PythonText {
     PythonModules(std::string_view text, const OtherFile& other) : PythonText(text), other_(other) {}
     ~PythonModules() = default;
 
-    [[nodiscard]] virtual PythonValue worked_out(std::string_view text) const = 0;
+    // Returns the value that a name has so far, a setting's too.
+    [[nodiscard]] PythonValue look_up(const std::string& name) const;
+    [[nodiscard]] PythonValue worked_out(std::string_view text) const;
+    void put(const std::string& name, std::string text, bool quoted, int line);
+    // A second `x = Call(...)` stands in the place of the first.
+    void forget_earlier(const std::string& callee_name, const std::string& target);
     // Collects the functions of a module, and which names it imports from where.
     void scan(std::string_view text, const std::string& module);
     // Looks for a function in the module that it is imported from; a name there may come from a third one. If
     // no module has it, it may be one of the recipes that are known.
     const PythonFunction* function_called(const std::string& name);
 
+    PythonSettings out_;
+    bool quiet_ = false;  // what is read sets nothing
+    std::string guard_;   // the condition that it stands under
+    int outer_line_ = 0;  // that calls for what is read; 0: it stands in the text itself
+    std::map<std::string, PythonValue> locals_, globals_;
     const OtherFile& other_;
     std::deque<std::string> texts_;                            // of modules
     std::string module_;                                       // that is read
@@ -61,13 +74,15 @@ class PythonModules : protected PythonText {
     std::vector<std::string> in_order_;                        // functions of the text itself
     std::map<std::string, std::pair<std::string, std::string>> imported_;
     std::map<std::string, PythonValue> constants_;  // "a.b:NAME"
+    std::string maker_;  // a class: what a variable of the text itself is made by it is a recipe
 
   private:
     void header();
     // Reads `from a.b import (c, d as e)`: a function of that name may be read from there.
     void imports();
 
-    std::set<std::string> modules_;  // that were looked for
+    std::set<std::string> modules_;                                // that were looked for
+    std::unordered_map<std::string, std::size_t> latest_, began_;  // of settings, by name
 };
 
 }  // namespace pentamesh::interop

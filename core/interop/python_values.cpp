@@ -147,8 +147,6 @@ class Expression {
     PythonValue product() {
         PythonValue v = unary();
         while (true) {
-            blanks();
-            if (s_.substr(at_).starts_with("**")) return broken();
             const bool times = take("*"), whole = !times && take("//"), rest = !times && !whole && take("%");
             if (!times && !whole && !rest) return v;
             const PythonValue w = unary();
@@ -167,11 +165,23 @@ class Expression {
         }
     }
     PythonValue unary() {
-        if (!take("-")) return primary();
+        if (!take("-")) return power();
         if (++level_ > kMostExpressionLevels) return broken();
         const PythonValue v = unary();
         --level_;
         return counts(v) ? number(-v.number) : PythonValue{};
+    }
+    PythonValue power() {
+        const PythonValue v = primary();
+        if (!take("**")) return v;
+        if (++level_ > kMostExpressionLevels) return broken();
+        const PythonValue w = unary();
+        --level_;
+        if (!counts(v) || !counts(w) || v.number < 0 || v.number > 4096 || w.number < 0) return {};
+        std::int64_t n = 1;
+        for (std::int64_t i = 0; i < std::min<std::int64_t>(w.number, 51) && n <= kMostNumber; ++i)
+            n *= v.number;
+        return number(n);
     }
     PythonValue primary() {
         blanks();

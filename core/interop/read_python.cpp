@@ -9,17 +9,15 @@
 #include <cctype>
 #include <map>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 namespace pentamesh::interop {
 namespace {
 
 constexpr int kMostNested = 150;
-constexpr std::size_t kMostSpent = std::size_t{64} << 20, kMostExpression = 16'384;
+constexpr std::size_t kMostSpent = std::size_t{64} << 20;
 constexpr const char* kObject = "(object)";  // the text of a value that a class makes
 constexpr int kMostInlined = 2'000;          // calls of functions that are read in place
-constexpr std::size_t kMostSettingsRead = 250'000;
 
 // Reads statements: `a.b = value`, `return Call(...)`, `x = Call(k=v, ...)`, `if`. It passes over all others.
 class PythonReader final : PythonModules {
@@ -28,8 +26,9 @@ class PythonReader final : PythonModules {
         : PythonModules(text, other), path_(path) {}
 
     PythonSettings all(const std::string& recipe, std::string_view known_recipes) {
-        scan(s_, "");
         if (!known_recipes.empty()) scan(texts_.emplace_back(known_recipes), kKnown);
+        maker_ = constants_[std::string(kKnown) + ":recipes"].text;
+        scan(s_, "");
         std::vector<std::string>& known = out_.recipes;
         for (const std::string& name : in_order_)
             if (is_recipe(name, functions_.at(":" + name))) known.push_back(name);
@@ -169,7 +168,9 @@ class PythonReader final : PythonModules {
         if (at_ < s_.size() && s_[at_] == '=' && s_.substr(at_, 2) != "==") {
             ++at_;
             blanks(false);
-            value(target, line, 0);
+            // A recipe of its own is read where it is asked for.
+            if (maker_.empty() || !calls_.empty() || !functions_.contains(":" + target))
+                value(target, line, 0);
         } else if (const std::size_t end = s_.find_first_not_of("+-*/%", at_);
                    end > at_ && end < s_.size() && s_[end] == '=') {  // a += b
             const std::string op(s_.substr(at_, end - at_));
@@ -193,44 +194,6 @@ class PythonReader final : PythonModules {
     }
 
     // ---- values -------------------------------------------------------------------------------------------
-
-    PythonValue look_up(const std::string& name) const {
-        if (name.find('.') == std::string::npos) {
-            for (const auto* names : {&locals_, &globals_})
-                if (const auto it = names->find(name); it != names->end()) return it->second;
-            const auto from = imported_.find(module_ + ":" + name);
-            const auto it =
-                constants_.find(from == imported_.end() ? module_ + ":" + name
-                                                        : from->second.first + ":" + from->second.second);
-            return it == constants_.end() ? PythonValue() : it->second;
-        }
-        for (const std::string_view key : {after_first(name), leaf_of(name)})
-            if (const auto it = latest_.find(std::string(key)); it != latest_.end()) {
-                const Setting& s = out_.settings[it->second];
-                if (s.name.empty() || !s.unknown.empty()) return {};
-                if (s.quoted) return {PythonValue::Kind::text, 0, s.value, {}};
-                return python_value(s.value, [](const std::string&) { return PythonValue(); });
-            }
-        return {};
-    }
-
-    [[nodiscard]] PythonValue worked_out(std::string_view text) const override {
-        if (text.size() > kMostExpression) return {};
-        return python_value(text, [&](const std::string& n) { return look_up(n); });
-    }
-
-    void put(const std::string& name, std::string text, bool quoted, int line) {
-        if (name.empty() || quiet_ || out_.settings.size() > kMostSettingsRead) return;
-        Setting s;
-        s.name = guard_.empty() ? name : name + " (" + guard_ + ")";
-        s.value = std::move(text);
-        s.quoted = quoted;
-        s.line = outer_line_ > 0 ? outer_line_ : line;
-        if (guard_.empty())
-            for (const std::string_view key : {after_first(name), leaf_of(name)})
-                latest_[std::string(key)] = out_.settings.size();
-        out_.settings.push_back(std::move(s));
-    }
 
     // Reads a value that ends at a comma, a closing bracket or the line's end. Calls give their keywords as
     // settings of their own, named CALL.keyword; the value of the name itself is then the call's name.
@@ -257,6 +220,9 @@ class PythonReader final : PythonModules {
                 own = text == callee_of(text) && call(text, name, line_, level, v);
                 if (!own && text != callee_of(text)) call(callee_of(text), name, line_, level, v);
                 called = true;
+            } else if (c == '{' && level > 0 && !maker_.empty() && text.empty()) {
+                entries(name, level);
+                return v;
             } else if (c == '(' || c == '[' || c == '{') {
                 const std::size_t begin = at_;
                 brackets();
@@ -303,9 +269,23 @@ class PythonReader final : PythonModules {
         if (of_object && look_up(text).text == kObject) return v;  // its fields are settings
         put(name, text, is_text, line);
         if (quiet_ || name.empty()) return v;
-        out_.settings.back().variable = local && called && !calls_.empty();
+        if (local && called && !calls_.empty()) out_.settings.back().variable = true;
         if (of_object) out_.settings.back().unknown = text;
         return v;
+    }
+
+    // Reads {"key": value, ...}: each is a setting, NAME.key.
+    void entries(const std::string& name, int level) {
+        ++at_;
+        for (blanks(true); at_ < s_.size() && s_[at_] != '}'; blanks(true)) {
+            const std::size_t before = at_;
+            std::string key = s_[at_] == '"' || s_[at_] == '\'' ? name + "." + quoted() : "";
+            blanks(true);
+            at_ += at_ < s_.size() && (s_[at_] == ':' || s_[at_] == ',') ? 1 : 0;
+            value(key, line_, level + 1);
+            if (at_ < s_.size() && s_[at_] != '}' && (s_[at_] == ',' || at_ == before)) ++at_;
+        }
+        if (at_ < s_.size()) ++at_;
     }
 
     // Reads Callee(positional, keyword=value, ...): keywords become CALLEE.keyword; the first positional text
@@ -356,7 +336,8 @@ class PythonReader final : PythonModules {
                     key = own->parameters[static_cast<std::size_t>(position)].name;
                 ++position;
             }
-            PythonValue v = value(own       ? std::string()
+            const bool taken = own && (own->module != kKnown || own->takes(key));
+            PythonValue v = value(taken     ? std::string()
                                   : keyword ? callee_name + "." + key
                                             : callee_name + "(" + std::to_string(position - 1) + ")",
                                   key_line, level + 1);
@@ -371,21 +352,6 @@ class PythonReader final : PythonModules {
         if (hands_on && out_.unread.empty() && !quiet_ && may_set(callee_name))
             out_.unread = callee_name + " (line " + std::to_string(line) + ")";
         return false;
-    }
-
-    // A second `x = Call(...)` stands in the place of the first.
-    void forget_earlier(const std::string& callee_name, const std::string& target) {
-        if (!guard_.empty() || target.empty()) return;
-        const auto [it, fresh] =
-            began_.try_emplace(callee_name + "=" + std::string(leaf_of(target)), out_.settings.size());
-        if (fresh) return;
-        for (std::size_t i = it->second; i < out_.settings.size(); ++i) {
-            std::string& name = out_.settings[i].name;
-            if (name.starts_with(callee_name) && name.size() > callee_name.size()
-                && (name[callee_name.size()] == '.' || name[callee_name.size()] == '('))
-                name.clear();
-        }
-        it->second = out_.settings.size();
     }
 
     void inline_call(const std::string& name, const std::map<std::string, PythonValue>& given) {
@@ -427,16 +393,12 @@ class PythonReader final : PythonModules {
 
     const std::string& path_;
     std::size_t end_ = 0;
-    int outer_line_ = 0, depth_ = 0, inlined_ = 0, nested_ = 0;
+    int depth_ = 0, inlined_ = 0, nested_ = 0;
     std::size_t spent_ = 0;  // characters that were read
-    bool quiet_ = false, left_ = false, returns_ = false;
-    std::string guard_;
+    bool left_ = false, returns_ = false;
     std::set<const PythonFunction*> calls_;
     std::set<std::string> read_, chosen_, objects_;
-    std::map<std::string, PythonValue> locals_, globals_;
-    std::unordered_map<std::string, std::size_t> latest_, began_;
     PythonValue returned_;  // by the function that was read last
-    PythonSettings out_;
 };
 
 }  // namespace

@@ -262,7 +262,10 @@ TEST_CASE("Python's values are worked out as Python does, and no others") {
     CHECK(value("list([list(x) for x in [[1], [2]]])").written() == "[[1], [2]]");
     CHECK(value("pp in (1, 4)").number == 1);
     CHECK(value("unknown or 3").known() == false);
-    CHECK(value("2 ** 3").known() == false);
+    CHECK(value("3 * 2**21").number == 6'291'456);
+    CHECK(value("-2 ** 2").number == -4);
+    CHECK(value("2 ** 99").known() == false);
+    CHECK(value("2 ** -1").known() == false);
     CHECK(value("torch.bfloat16").known() == false);
     CHECK(value("(1").known() == false);
 }
