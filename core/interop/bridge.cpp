@@ -4,11 +4,13 @@
 #include "core/interop/megatron.h"
 #include "core/interop/readers.h"
 
+#include <algorithm>
+
 namespace pentamesh::interop {
 namespace {
 
-// Returns the recipe or model that a text names: a preset's id, or empty.
-std::string named_model(Sheet& sheet, const Presets& presets) {
+// Takes the recipe or model that a text names.
+void take_named(Sheet& sheet, Draft& draft, const Presets& presets) {
     for (const char* key :
          {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()", "hf_model_id"}) {
         std::string value = sheet.value_of(key);
@@ -19,12 +21,9 @@ std::string named_model(Sheet& sheet, const Presets& presets) {
             if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;
             value = value.substr(begin + 1, end - begin - 1);
         }
-        if (std::string id = preset_for(presets, value); !id.empty()) {
-            sheet.map(key, "/model");
-            return id;
-        }
+        take_model(sheet, draft, presets, key, value);
+        if (!draft.model_preset.empty()) return;
     }
-    return "";
 }
 
 // Sets what HybridModelProvider has where the text does not say it (models/hybrid/hybrid_provider.py).
@@ -48,9 +47,13 @@ void read_world(Sheet& s, Draft& d, const Launch* launch) {
     const auto of_node = s.integer("gpus_per_node", "/cluster/gpus");
     d.gpus_per_node = devices.value_or(per_node.value_or(of_node.value_or(0)));
     if (d.gpus > 0) return;
+    std::int64_t fewest = 1;
+    for (const char* key :
+         {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"})
+        fewest *= std::clamp<std::int64_t>(parse_integer(s.value_of(key)).value_or(1), 1, 1 << 16);
     if (total)
         d.gpus = *total;
-    else if (d.gpus_per_node > 0)
+    else if (d.gpus_per_node > 0 && (nodes || fewest <= d.gpus_per_node))  // else nobody says how many nodes
         d.gpus = d.gpus_per_node * nodes.value_or(1);
     else if (launch)
         d.gpus = launch->gpus;
@@ -63,7 +66,7 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
     dialect.command_line = false;
     const bool own_model = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
     dialect.model_named = !own_model;
-    if (!own_model && d.model_preset.empty()) d.model_preset = named_model(s, presets);
+    if (!own_model && d.model_preset.empty()) take_named(s, d, presets);
     if (!own_model && d.model_preset.empty()) d.model_preset = d.named_model;
     const bool nemo1 = s.has("optim.name");
     if (!nemo1) {
@@ -73,12 +76,9 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
         dialect.global_batch_default = 32;
     }
     read_world(s, d, launch);
-    if (!d.model_preset.empty() && presets.has(PresetKind::model, d.model_preset)) {
-        // The split over stages asks how many layers and heads there are.
-        const Model m = presets.model(d.model_preset);
-        if (m.moe) d.model["moe"] = nlohmann::json::object();
-        d.model["layers"] = m.layers;
-    }
+    const bool experts = presets.has(PresetKind::model, d.model_preset) && presets.model(d.model_preset).moe;
+    if (experts) d.model["moe"] = nlohmann::json::object();
+    know_layers(d, presets);
     const bool performance =
         launch
         && (!s.value_of("tensor_model_parallel_size").empty() && launch->program == "setup_experiment.py");
@@ -87,13 +87,11 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
         hybrid_defaults(s, d.model);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     read_megatron_training(s, d, dialect);
-    const bool experts = !d.model_preset.empty() && presets.model(d.model_preset).moe;
     if (experts && !d.model.contains("moe")) d.model["moe"] = nlohmann::json::object();
     read_megatron_layout(s, d, dialect);
     if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
     // The performance scripts set it wherever there is tensor parallelism.
     if (performance && !s.has("sequence_parallel")) d.layout["sequence_parallel"] = degree(d, "tp") > 1;
-    if (!own_model && !d.model_preset.empty()) d.model.erase("layers");
 }
 
 }  // namespace pentamesh::interop

@@ -72,7 +72,10 @@ std::optional<Setting> made(const json& rule, const ByKey& all) {
     } else if (by != rule.end()) {
         over = by->get<std::int64_t>();
     }
-    if (out.unknown.empty()) out.value = std::to_string(n / std::max<std::int64_t>(over, 1));
+    n /= std::max<std::int64_t>(over, 1);
+    const Setting* s = in(all, rule.value("multiple_of", ""));
+    const std::int64_t step = std::max<std::int64_t>(s ? parse_integer(s->value).value_or(1) : 1, 1);
+    if (out.unknown.empty()) out.value = std::to_string((n + step - 1) / step * step);
     return out;
 }
 
@@ -112,11 +115,19 @@ const std::vector<DialectMark>& dialects() {
         {"automodel", accelerate, {"\nstep_scheduler:", "\ndistributed:"}},
         {"axolotl", accelerate, {"base_model:", "micro_batch_size:"}},
         {"llama-factory", deepspeed, {"finetuning_type:"}},
+        {"llama-factory", deepspeed, {"--finetuning_type"}},
         {"llama-factory-v1", accelerate, {"dist_config:", "model:"}},
         {"llama-factory-v1", accelerate, {"cutoff_len:", "micro_batch_size:", "model:"}},
         {"nemo-rl", accelerate, {"policy:", "megatron_cfg:"}},
         {"nemo-rl", accelerate, {"policy:", "dtensor_cfg:"}},
         {"nemo-rl", accelerate, {"defaults:", "policy:", "num_nodes:"}},
+        {"openrlhf", deepspeed, {"openrlhf.cli"}},
+        {"skyrl-megatron", bridge, {"trainer.policy.model.path", "trainer.strategy=megatron"}},
+        {"skyrl", accelerate, {"trainer.policy.model.path"}},
+        {"veomni", accelerate, {"model_path:", "\ntrain:", "global_batch_size:"}},
+        {"arctic-training", deepspeed, {"name_or_path:", "\ndeepspeed:", "micro_batch_size:"}},
+        {"hf-trainer", deepspeed, {"--model_name_or_path", "--per_device_train_batch_size"}},
+        {"hf-trainer", deepspeed, {"model_name_or_path:", "per_device_train_batch_size:"}},
         {"primus-torchtitan", torchtitan, {"pre_trainer:", "framework: torchtitan"}},
         {"maxtext", accelerate, {"ici_fsdp_parallelism"}},
         {"maxtext", accelerate, {"ici_tensor_parallelism"}},
@@ -165,6 +176,9 @@ std::string Dialect::key_of(const std::string& written) const {
         if (name.find('.', at) == std::string::npos || data_.contains("sections")) break;
     }
     const std::string leaf = name.substr(name.rfind('.') + 1);
+    // A name that only the reader has for a setting means another one in a text: `submit.py --gpus 8`.
+    for (const char* own : {"model", "gpus", "nodes", "gpus_per_node", "accumulation", "batch_per_gpu"})
+        if (of_fields() && name == own) return written + " of the text";
     if (of_fields()) return leaves_.contains(leaf) ? leaf : name;
     if (!data_.contains("sections")) return leaf_key(name);
     for (const json& section : data_["sections"])
@@ -219,6 +233,7 @@ void Dialect::complete(std::vector<Setting>& settings) {
         if (rule.contains("make")) {
             for (const json& part : rule.at(rule.contains("product") ? "product" : "sum"))
                 sources.push_back(part.get<std::string>().substr(0, part.get<std::string>().find('=')));
+            sources.push_back(rule.value("multiple_of", ""));
             if (std::optional<Setting> s = made(rule, all)) give(rule["make"], std::move(*s));
             continue;
         }

@@ -23,7 +23,8 @@ namespace pentamesh::interop {
 // "rules", in their order, each only where nothing says its target yet:
 //   {"when": {NAME: VALUE or [VALUE...]}, "set": {NAME: VALUE}}; for values see `fits` in dialect.cpp
 //   {"make": NAME, "product" or "sum": [NAME, "NAME=1"...], "over": N}: 1 where the text does not say it; a
-//   part "=4" is 4; the result is divided by N, a number or a setting
+//   part "=4" is 4; the result is divided by N, a number or a setting,
+//   and rounded up to the setting "multiple_of"
 //   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
 //   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}
 class Dialect {

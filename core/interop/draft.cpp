@@ -56,6 +56,17 @@ std::string preset_for(const Presets& presets, std::string_view name) {
     return found;
 }
 
+void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_view key, std::string name) {
+    const Setting* s = sheet.last(key);
+    if (!s || says_nothing(s->value)) return;
+    if (name.empty()) name = s->value;
+    if (name.find('$', name.rfind('/') + 1) != std::string::npos) return;  // "${BASE}/Qwen3-8B" says enough
+    draft.model_preset = preset_for(presets, name);
+    if (!draft.model_preset.empty()) return sheet.map(key, "/model");
+    sheet.cannot_hold(key, "it names the model, and no preset has this name");
+    draft.other_model = name;
+}
+
 RecipeName read_recipe_name(std::string_view name, const Presets& presets) {
     RecipeName out;
     std::string model;

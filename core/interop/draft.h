@@ -18,6 +18,7 @@ struct Draft {
     std::int64_t gpus_per_node = 0;
     std::string name;
     std::string named_model;  // a preset's id, by the recipe's name: where the text says no model
+    std::string other_model;  // the text's name of a model that no preset has
 };
 
 // Holds what the name of a recipe says: "llama3_70b_pretrain_64gpu_gb200_bf16_config".
@@ -30,6 +31,10 @@ struct RecipeName {
 // Returns the preset for a framework's or the hub's name of a model: "meta-llama/Llama-2-7b-hf", "llama3 8B",
 // "llama3_70b". It is empty where no preset is meant.
 [[nodiscard]] std::string preset_for(const Presets& presets, std::string_view name);
+// Takes the model that the setting `key` names into the draft, which has none yet; `name` is its value where
+// that is not all of it.
+void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_view key,
+                std::string name = {});
 
 // Returns degrees in force, as whole numbers; 1 where the draft has none.
 [[nodiscard]] std::int64_t degree(const Draft& draft, const char* axis);

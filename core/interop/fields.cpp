@@ -3,6 +3,7 @@
 #include "core/interop/readers.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pentamesh::interop {
 namespace {
@@ -26,10 +27,7 @@ class FieldReader {
 
   private:
     void model(const Presets& presets) {
-        const std::string name = s_.value_of("model");
-        if (!d_.model_preset.empty() || name.empty()) return;
-        d_.model_preset = preset_for(presets, name);
-        if (!d_.model_preset.empty()) s_.map("model", "/model");
+        if (d_.model_preset.empty()) take_model(s_, d_, presets, "model");
     }
 
     void take() {
@@ -98,10 +96,10 @@ class FieldReader {
         json& t = d_.training;
         const std::int64_t micro = std::max<std::int64_t>(t.value("micro_batch", std::int64_t{1}), 1);
         const std::int64_t calls = s_.integer("accumulation", "/training/global_batch").value_or(0);
-        const auto each = s_.number("batch_per_gpu", "/training/global_batch");  // of GPUs of all axes
+        // It counts GPUs of all axes: where several share a sequence it is a part of one.
+        const auto each = s_.number("batch_per_gpu", "/training/global_batch");
         if (each) {
-            const auto all =
-                static_cast<std::int64_t>(std::clamp(*each * static_cast<double>(d_.gpus), 1.0, 1e9));
+            const auto all = std::llround(std::clamp(*each * static_cast<double>(d_.gpus), 1.0, 1e9));
             t["global_batch"] = all * std::clamp<std::int64_t>(calls, 1, kMost);
             t["micro_batch"] = std::max<std::int64_t>(all / dp_, 1);
         } else if (t.contains("global_batch")) {

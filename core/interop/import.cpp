@@ -280,15 +280,14 @@ class Importer {
     // Takes the model that a setting names, where the text does not say its sizes.
     void take_model_name(Sheet& sheet, const std::string& key) {
         if (key.empty() || sheet.has("num_layers") || own_model_ || !draft_.model_preset.empty()) return;
-        draft_.model_preset = preset_for(presets_, sheet.value_of(key));
-        if (!draft_.model_preset.empty()) sheet.map(key, "/model");
+        interop::take_model(sheet, draft_, presets_, key);
     }
 
     void read_with(Sheet& sheet, const Launch* launch, const std::vector<std::string>& duplicates) {
         if (dialect_ && dialect_->of_fields())
             return read_fields(sheet, draft_, presets_, launch, dialect_->data());
         switch (out_.framework) {
-        case Framework::megatron: read_megatron(sheet, draft_, launch, *known_); break;
+        case Framework::megatron: read_megatron(sheet, draft_, presets_, launch, *known_); break;
         case Framework::bridge: read_bridge(sheet, draft_, presets_, launch); break;
         case Framework::torchtitan: read_torchtitan(sheet, draft_, presets_); break;
         case Framework::deepspeed: read_deepspeed(sheet, draft_, duplicates); break;
@@ -301,18 +300,22 @@ class Importer {
 
     // An error ends the reading: the settings behind it are known, and were not looked at.
     void leave_unread(Sheet& sheet) const {
-        const std::vector<std::string> open = sheet.open_keys();
-        for (const SpelledField& f : flags_of(out_.framework))
-            if (const std::string key = flag_or_leaf(std::string(f.name));
-                std::find(open.begin(), open.end(), key) != open.end())
-                sheet.cannot_hold(key, "it was not read: the errors come first");
+        std::set<std::string> read;
+        for (const SpelledField& f : flags_of(out_.framework)) read.insert(flag_or_leaf(std::string(f.name)));
+        if (out_.framework == Framework::megatron)
+            read.insert(megatron_keys().begin(), megatron_keys().end());
+        for (const std::string& key : sheet.open_keys())
+            if (read.contains(key)) sheet.cannot_hold(key, "it was not read: the errors come first");
     }
 
     void finish(Sheet& sheet) {
         const bool named = own_model_ || !draft_.model_preset.empty();
         if (!named && !draft_.model.contains("hidden"))
             sheet.ask(Asked::model, Severity::error, "model-missing",
-                      "The text does not say the model: name it (--model on the command line)");
+                      (draft_.other_model.empty() ? "The text does not say the model: name it"
+                                                  : "No preset is the model " + draft_.other_model
+                                                        + ": name one, or its config.json")
+                          + " (--model on the command line)");
         if (draft_.gpus > 0 && draft_.gpus > (1 << 20))
             sheet.error("gpus-not-allowed",
                         "found " + std::to_string(draft_.gpus) + " GPUs, at most 1,048,576 are read");
@@ -322,7 +325,8 @@ class Importer {
         sheet.lists(out_.settings);
         const auto& taken = out_.settings.mapped;
         if (has(out_.recipe, "_vl_") || std::any_of(taken.begin(), taken.end(), [](const auto& s) {
-                return s.path == "/model" && (has(s.value, "-VL-") || has(s.value, "-Omni-"));
+                const auto part = [&](auto... names) { return (has(s.value, names) || ...); };
+                return s.path == "/model" && part("-VL-", "-Omni-", "-omni-", "_omni", "_vl");
             }))
             say_language_model(sheet);
         out_.problems = std::move(sheet.problems);
@@ -348,6 +352,8 @@ class Importer {
         if (!draft_.model_preset.empty()) {
             plan["model"] = draft_.model;
             plan["model"]["preset"] = draft_.model_preset;
+            if (draft_.model.value("layers", 0) == presets_.model(draft_.model_preset).layers)
+                plan["model"].erase("layers");
         } else if (!own_model_) {
             plan["model"] = draft_.model;
             plan["model"]["name"] = "imported";

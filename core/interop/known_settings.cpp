@@ -17,7 +17,7 @@ bool is_off(const std::string& value) {
 
 bool is_of(std::string_view name, std::string_view section) {
     const std::size_t at = name.find(section);
-    return at != std::string_view::npos && (at == 0 || name[at - 1] == '.');
+    return at != std::string_view::npos && (at == 0 || name[at - 1] == '.' || name[at - 1] == '-');
 }
 
 }  // namespace

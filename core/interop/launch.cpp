@@ -27,9 +27,9 @@ std::string_view base_name(std::string_view word) {
 // Returns true for commands whose words look like a job's and start none.
 bool starts_nothing(const Invocation& i) {
     static constexpr std::string_view programs[] = {
-        "echo",   "printf",   "cat", "mkdir", "cd",   "ls",         "rm",     "cp",    "mv",
-        "pip",    "tee",      "git", "wget",  "curl", "nvidia-smi", "source", ".",     "module",
-        "sbatch", "scontrol", "sed", "awk",   "grep", "tar",        "find",   "chmod", "set"};
+        "echo", "printf", "cat",  "mkdir", "cd",         "ls",     "rm",  "cp",     "mv",     "pip",
+        "tee",  "git",    "wget", "curl",  "nvidia-smi", "source", ".",   "module", "sbatch", "scontrol",
+        "sed",  "awk",    "grep", "tar",   "find",       "chmod",  "set", "xpk",    "gcloud", "kubectl"};
     const std::string_view name = base_name(i.words.front().text);
     // ms-swift's commands that run a model.
     if ((name == "swift" || name == "megatron") && i.words.size() > 1)
@@ -53,7 +53,10 @@ int score(const Invocation& i) {
 std::size_t program_at(const Invocation& i, std::string& name) {
     for (std::size_t k = 0; k < i.words.size(); ++k) {
         const std::string& w = i.words[k].text;
-        if (w.ends_with(".py")) {
+        // A program may hand its command on to a launcher: `submit.py --nodes 4 -- torchrun train.py`.
+        const bool handed_on = std::any_of(i.words.begin() + static_cast<std::ptrdiff_t>(k), i.words.end(),
+                                           [](const Argument& a) { return base_name(a.text) == "torchrun"; });
+        if (w.ends_with(".py") && !handed_on) {
             name = base_name(w);
             return k;
         }
@@ -208,7 +211,8 @@ void read_arguments(const Script& script, const std::vector<Argument>& words, st
         std::string value;
         const bool takes = !is_switch(flag_key(w));
         std::size_t last = k;
-        while (takes && last + 1 < words.size() && !is_flag(words[last + 1].text)) {
+        while (takes && last + 1 < words.size() && !is_flag(words[last + 1].text)
+               && words[last + 1].text != "--") {
             const std::string& next = words[last + 1].text;
             // An override after a flag with its value is a word of its own, as are the arguments in an array
             // that is set elsewhere.
@@ -276,14 +280,24 @@ Launch read_launch(std::string_view text, const std::string& path,
         return out;
     }
     const Invocation* job = job_of(script, which, out);
+    const bool asks =
+        std::any_of(script.unknowns.begin(), script.unknowns.end(), [](const shell::Unknown& u) {
+            return u.what.size() > 1 && u.what[0] == '$' && u.what[1] >= '1' && u.what[1] <= '9';
+        });
     if (!job)
-        throw Error(ErrorKind::invalid, path, "",
-                    which.empty() ? "no command in it starts a training job"
-                                  : "it starts no job " + std::string(which));
+        throw Error(
+            ErrorKind::invalid, path, "",
+            (which.empty() ? "no command in it starts a training job"
+                           : "it starts no job " + std::string(which))
+                + (asks ? ", as long as its arguments are not given (--args on the command line)" : ""));
     if (const auto list = script.sbatch.find("nodelist"); list != script.sbatch.end())
         out.hosts = list->second;
     const std::size_t program = program_at(*job, out.program);
     Frame(script, *job, program, out).read();
+    for (std::size_t k = 0; k + 1 < program && program < job->words.size(); ++k)  // of accelerate's own
+        if (job->words[k].text == "--config_file")
+            out.flags.push_back(setting_of(script, "--config_file", &job->words[k + 1],
+                                           job->words[k + 1].text, job->words[k].line));
     read_arguments(script, job->words, program == job->words.size() ? 0 : program + 1, is_switch, out);
     return out;
 }

@@ -22,6 +22,8 @@ void read_megatron_model(Sheet& sheet, Draft& draft, const MegatronDialect& dial
 void read_megatron_training(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
 // It needs draft.gpus. Adds an error where Megatron itself would refuse.
 void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
+// Returns the names that this folder reads of Megatron's settings, with underscores.
+[[nodiscard]] const std::vector<std::string>& megatron_keys();
 // Adds an error for each flag that Megatron does not have and that is a letter or two, or a missing word,
 // away from one that is read.
 void refuse_misspelt(Sheet& sheet, const KnownSettings& known);

@@ -52,6 +52,10 @@ class LayoutReader {
         cp_ = take("context_parallel_size", "cp");
         ep_ = take("expert_model_parallel_size", "ep");
         etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(tp_);
+        if (s_.flag("moe_tp_extend_ep", "/layout/ep").value_or(false)) {
+            l_["ep"] = ep_ *= etp_;  // MindSpeed: ranks of tp hold other experts, each of them whole
+            etp_ = 1;
+        }
         if (d_.model.contains("moe") || ep_ > 1 || s_.has("expert_tensor_parallel_size")) l_["etp"] = etp_;
         const bool sp = s_.flag("sequence_parallel", "/layout/sequence_parallel").value_or(false);
         l_["sequence_parallel"] = sp && tp_ > 1;
@@ -60,6 +64,12 @@ class LayoutReader {
         if (outside && ep_ > 1)
             s_.refusal("order-with-experts", "Megatron refuses: " + s_.written("use_tp_pp_dp_mapping")
                                                  + " with an expert-parallel degree above 1");
+        // Megatron-DeepSpeed's own way: heads for tokens over these ranks.
+        const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
+        if (ulysses && !s_.has("context_parallel_size")) {
+            l_["cp"] = cp_ = *ulysses;
+            l_["cp_comm"] = "ulysses";
+        }
         const auto kind = s_.text("cp_comm_type", "/layout/cp_comm");
         if (kind && (*kind == "p2p" || *kind == "[p2p]"))
             l_["cp_comm"] = "ring";

@@ -84,7 +84,13 @@ class ModelReader {
     // tokens behind each slash (hybrid_layer_allocation.py).
     std::string mixers() {
         for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"}) {
-            const auto text = whole_ ? s_.text(key, "/model/pattern") : std::nullopt;
+            auto text = whole_ ? s_.text(key, "/model/pattern") : std::nullopt;
+            if (!text && whole_ && s_.has(key) && !s_.printed) {  // null: each layer is a Mamba layer
+                const auto n = parse_integer(s_.value_of("num_layers")).value_or(0);
+                text = std::string(static_cast<std::size_t>(std::clamp<std::int64_t>(n, 0, 1 << 16)), 'M');
+            }
+            for (const char* ratio : {"hybrid_attention_ratio", "hybrid_mlp_ratio"})
+                if (text && s_.number(ratio, "/model/pattern").value_or(0) > 0) text = s_.written(ratio);
             if (!text) continue;
             std::string letters = text->substr(0, text->find('/'));
             std::erase(letters, '|');
@@ -126,7 +132,8 @@ class ModelReader {
                        {"heads", heads},
                        {"inner", heads * wide},
                        {"state", take("mamba_state_dim", "state", 128)},
-                       {"groups", take("mamba_num_groups", "groups", 8)},
+                       {"groups", take(s_.has("mamba_ssm_ngroups") ? "mamba_ssm_ngroups" : "mamba_num_groups",
+                                       "groups", 8)},
                        {"conv", 4},
                        {"conv_bias", true},
                        {"norm", true},
@@ -282,6 +289,8 @@ class ModelReader {
         const auto top = s_.integer("moe_router_topk", "/model/moe/top_k");
         const auto ffn = s_.integer("moe_ffn_hidden_size", "/model/moe/expert_ffn");
         const auto shared = s_.integer("moe_shared_expert_intermediate_size", "/model/moe/shared_expert_ffn");
+        const auto many = s_.integer("n_shared_experts", "/model/moe/shared_experts");  // MindSpeed-LLM's
+        const auto dense = s_.integer("first_k_dense_replace", "/model/moe/first_dense_layers", 0);
         const auto bias = s_.flag("moe_router_enable_expert_bias", "/model/moe/router_bias");
         const auto groups = s_.integer("moe_router_group_topk", "/model/moe/max_nodes_per_token");
         if (s_.has("moe_router_num_groups"))
@@ -298,6 +307,8 @@ class ModelReader {
         if (shared) {
             e["shared_experts"] = 1;
             e["shared_expert_ffn"] = *shared;
+        } else if (many) {
+            e["shared_experts"] = *many;
         }
         if (bias.value_or(false)) e["router_bias"] = true;
         if (const auto wide = s_.integer("moe_latent_size", "/model/moe/latent")) e["latent"] = *wide;
@@ -307,6 +318,7 @@ class ModelReader {
         e["every"] = 1;
         m_["moe"] = e;
         which_layers();
+        if (dense) m_["moe"]["first_dense_layers"] = *dense;
     }
 
     void which_layers() {

@@ -32,6 +32,11 @@ constexpr std::string_view kAlsoRead[] = {"num_layers_per_virtual_pipeline_stage
                                           "untie_embeddings_and_output_weights",
                                           "moe_flex_dispatcher_backend",
                                           "overlap_param_gather",
+                                          "zero_stage",
+                                          "deepspeed",
+                                          "ds_sequence_parallel_size",
+                                          "moe_enable_deepep",
+                                          "virtual_pipeline_model_parallel_size",
                                           "fake_process_group"};
 
 // Returns true if `key` is `known` without one of its words. A longer name is another setting.
@@ -44,18 +49,8 @@ bool lacks_a_word(std::string_view key, std::string_view known) {
     return i == x.size();
 }
 
-// Returns keys with underscores.
-const std::vector<std::string>& read_names() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> out(std::begin(kAlsoRead), std::end(kAlsoRead));
-        for (const SpelledField& f : flags_of(Framework::megatron)) out.push_back(flag_key(f.name));
-        return out;
-    }();
-    return names;
-}
-
 std::string_view near_miss(std::string_view key) {
-    for (const std::string_view known : read_names()) {
+    for (const std::string_view known : megatron_keys()) {
         if (key == known) continue;
         const std::size_t off = known.size() > 8 ? 2 : 1;
         const std::size_t longer = std::max(key.size(), known.size()) - std::min(key.size(), known.size());
@@ -67,11 +62,21 @@ std::string_view near_miss(std::string_view key) {
 
 }  // namespace
 
+const std::vector<std::string>& megatron_keys() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> out(std::begin(kAlsoRead), std::end(kAlsoRead));
+        for (const SpelledField& f : flags_of(Framework::megatron)) out.push_back(flag_key(f.name));
+        return out;
+    }();
+    return names;
+}
+
 void refuse_misspelt(Sheet& s, const KnownSettings& known) {
     if (s.printed) return;
     int strange = 0;  // settings of no known name
     for (const std::string& key : s.open_keys()) {
-        if (known.knows(key) || std::find(read_names().begin(), read_names().end(), key) != read_names().end()
+        if (known.knows(key)
+            || std::find(megatron_keys().begin(), megatron_keys().end(), key) != megatron_keys().end()
             || ++strange > kMostStrange)
             continue;
         std::string flag(near_miss(key));

@@ -15,6 +15,11 @@ std::string leaf_key(const std::string& name) {
     return before == std::string::npos ? name : name.substr(before + 1);
 }
 
+void know_layers(Draft& draft, const Presets& presets) {
+    if (presets.has(PresetKind::model, draft.model_preset))
+        draft.model["layers"] = presets.model(draft.model_preset).layers;
+}
+
 void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
     if (draft.gpus > 0) return;
     draft.gpus = std::max<std::int64_t>(fewest, 1);
@@ -46,7 +51,8 @@ void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t 
               {{"/training/global_batch", global}});
 }
 
-void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch, const KnownSettings& known) {
+void read_megatron(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+                   const KnownSettings& known) {
     MegatronDialect dialect;
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
     const auto nodes = sheet.integer("nodes", "/cluster/gpus"),
@@ -63,6 +69,7 @@ void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch, const Known
     if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())
         sheet.ask(Asked::gpus, Severity::warning, "gpus-unknown",
                   "The number of GPUs (gpus) is not known: " + launch->gpus_unknown);
+    know_layers(draft, presets);
     read_megatron_model(sheet, draft, dialect);
     read_megatron_training(sheet, draft, dialect);
     read_megatron_layout(sheet, draft, dialect);

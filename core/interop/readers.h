@@ -9,7 +9,8 @@ namespace pentamesh::interop {
 class KnownSettings;
 
 // `launch` is the script that the settings come from; it is null where they come from a file of settings.
-void read_megatron(Sheet& sheet, Draft& draft, const Launch* launch, const KnownSettings& known);
+void read_megatron(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+                   const KnownSettings& known);
 // Reads recipes in Python, YAML overrides, words "model.x=y", and the performance scripts' short flags; NeMo
 // 1 and 2.
 void read_bridge(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch);
@@ -18,6 +19,10 @@ void read_deepspeed(Sheet& sheet, Draft& draft, const std::vector<std::string>& 
 
 // Returns the last part of a dotted name, two parts where one says too little ("optim.name").
 [[nodiscard]] std::string leaf_key(const std::string& name);
+
+// Sets how many layers the draft's preset has, which the split over stages asks for. Where the text does not
+// change it, `build` of import.cpp takes it out again.
+void know_layers(Draft& draft, const Presets& presets);
 
 // Sets the world where the text does not say it: the smallest that the degrees fill, and adds a problem that
 // asks for it.

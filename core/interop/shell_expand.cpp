@@ -1,3 +1,4 @@
+#include "core/base/number.h"
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
 
@@ -106,8 +107,8 @@ Expander::Looked Expander::look_up(const Part& p, int line) {
                                                         : unknown("$" + p.text, line, false)};
         return out;
     }
-    if (p.text.size() == 1 && p.text[0] >= '0' && p.text[0] <= '9') {
-        const auto n = static_cast<std::size_t>(p.text[0] - '0');
+    if (const auto place = parse_whole(p.text); place && *place >= 0) {
+        const auto n = static_cast<std::size_t>(*place);
         out.set = n > 0 && state.in_function && n <= state.arguments.size();
         out.texts = {out.set ? state.arguments[n - 1] : unknown("$" + p.text, line, n > 0)};
         return out;

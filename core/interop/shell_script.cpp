@@ -394,6 +394,7 @@ class Runner {
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string w = x_.known(words[i].text).value_or("");
             const std::string_view name = std::string_view(w).substr(w.find_last_of('/') + 1);
+            if (words[i].text.starts_with("--command=")) return run_text(words[i].text.substr(10), c.line);
             shell = shell || name == "bash" || name == "sh" || name == "zsh" || (i == 0 && name == "sbatch");
             const bool script = shell && w.size() >= 2 && w[0] == '-' && w[1] != '-' && w.back() == 'c';
             if (script && i + 1 < words.size()) {

@@ -1,0 +1,308 @@
+// Tests settings files of kinds that public repositories have: what each line means is worked out beside it.
+#include "core/interop/import.h"
+#include "tests/core/shipped.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::interop;
+using test::presets;
+
+namespace {
+
+Import import_text(const std::string& text, std::int64_t gpus = 0, const std::string& arguments = "") {
+    ImportRequest r;
+    r.text = text;
+    r.path = "test";
+    r.gpus = gpus;
+    r.arguments = arguments;
+    return import_settings(r, presets());
+}
+
+const ImportProblem* problem_of(const Import& made, std::string_view code) {
+    const auto it = std::find_if(made.problems.begin(), made.problems.end(),
+                                 [&](const ImportProblem& p) { return p.code == code; });
+    return it == made.problems.end() ? nullptr : &*it;
+}
+
+bool stands_in(const std::vector<Listed>& rows, std::string_view setting) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Listed& l) { return l.setting == setting; });
+}
+
+using Layers = std::vector<std::int64_t>;
+const std::string kGpt =
+    "--num-layers 8 --hidden-size 512 --num-attention-heads 8 --seq-length 1024 --micro-batch-size 1 "
+    "--position-embedding-type rope ";
+
+}  // namespace
+
+TEST_CASE("a last stage of its own is read where the model's layers come from its name") {
+    const Import made = import_text(
+        "python3 train.py --actor-num-nodes 8 --actor-num-gpus-per-node 8 --hf-checkpoint "
+        "/models/Qwen3-235B-A22B --global-batch-size 64 --tensor-model-parallel-size 4 "
+        "--pipeline-model-parallel-size 4 --expert-model-parallel-size 16 --expert-tensor-parallel-size 1 "
+        "--decoder-last-pipeline-num-layers 22 --micro-batch-size 1 --seq-length 4096\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.stage_layers == Layers{24, 24, 24, 22});  // of 94
+    CHECK(made.plan->model.layers == 94);
+}
+
+TEST_CASE("a text that changes the layers of the model that it names has its own number") {
+    const Import made = import_text(
+        "recipe: llama3_8b\nmodel:\n  num_layers: 16\n  tensor_model_parallel_size: 2\n"
+        "  pipeline_model_parallel_size: 1\ntrain:\n  global_batch_size: 16\n  micro_batch_size: 1\n",
+        8);
+    REQUIRE(made.plan);
+    CHECK(made.plan->model.layers == 16);
+    CHECK(made.plan->model.hidden == 4096);
+}
+
+TEST_CASE("Megatron-DeepSpeed's sequence parallelism is Ulysses") {
+    const Import made = import_text("deepspeed --num_gpus 8 pretrain_gpt.py " + kGpt
+                                    + "--global-batch-size 2 --ds-sequence-parallel-size 4 --zero-stage 3 "
+                                      "--deepspeed --deepspeed_config ds.json --bf16\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.cp == 4);
+    CHECK(made.plan->layout.cp_comm == CpComm::ulysses);
+    CHECK(made.plan->layout.dp_shard == 2);
+    CHECK(made.plan->layout.zero == 3);
+}
+
+TEST_CASE("MindSpeed's dense layers, shared experts, and experts over the ranks of tp") {
+    const Import made =
+        import_text("torchrun --nproc_per_node 8 --nnodes 1 pretrain_gpt.py " + kGpt
+                    + "--tensor-model-parallel-size 2 --expert-model-parallel-size 4 --moe-tp-extend-ep "
+                      "--num-experts 16 --moe-router-topk 2 --ffn-hidden-size 2048 --moe-ffn-hidden-size 256 "
+                      "--first-k-dense-replace 1 --n-shared-experts 2 --global-batch-size 8 "
+                      "--vocab-size 1000 --sequence-parallel --bf16\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.ep == 8);
+    CHECK(made.plan->layout.etp == 1);
+    REQUIRE(made.plan->model.moe);
+    CHECK(made.plan->model.moe->first_dense_layers == 1);
+    CHECK(made.plan->model.moe->shared_experts == 2);
+}
+
+TEST_CASE("a hybrid without a pattern has Mamba layers only; one by ratios is refused") {
+    const std::string text =
+        "trainer:\n  devices: 1\n  num_nodes: 1\n  precision: bf16\nmodel:\n  num_layers: 6\n"
+        "  hidden_size: 256\n  num_attention_heads: 4\n  ffn_hidden_size: 1024\n  mamba_ssm_ngroups: 4\n"
+        "  hybrid_override_pattern: null\n  vocab_size: 512\n  encoder_seq_length: 1024\n  "
+        "position_embedding_type: rope\n"
+        "  micro_batch_size: 1\n  global_batch_size: 2\n  tensor_model_parallel_size: 1\n"
+        "  optim:\n    name: adam\n";
+    const Import made = import_text(text);
+    REQUIRE(made.plan);
+    CHECK(made.plan->model.layers == 6);
+    REQUIRE(made.plan->model.pattern.size() == 1);
+    REQUIRE(made.plan->model.mamba);
+    CHECK(made.plan->model.mamba->groups == 4);
+    const Import mixed = import_text(text + "  hybrid_attention_ratio: 0.5\n");
+    CHECK(problem_of(mixed, "layers-of-kinds"));
+}
+
+TEST_CASE("GPUs of a node are no GPUs of a job whose layout needs more, where nobody says how many nodes") {
+    const std::string text =
+        "trainer:\n  devices: 8\n  precision: bf16\nmodel:\n  num_layers: 32\n  hidden_size: 512\n"
+        "  num_attention_heads: 8\n  encoder_seq_length: 1024\n  position_embedding_type: rope\n  "
+        "micro_batch_size: 1\n"
+        "  global_batch_size: 64\n  tensor_model_parallel_size: 4\n  pipeline_model_parallel_size: 4\n"
+        "  optim:\n    name: mcore_distributed_optim\n";
+    const Import made = import_text(text);
+    CHECK(problem_of(made, "gpus-missing"));
+    CHECK_FALSE(made.failed());
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 16);
+    std::string one_node = text;
+    one_node.replace(one_node.find("pipeline_model_parallel_size: 4"), 31, "pipeline_model_parallel_size: 2");
+    CHECK_FALSE(problem_of(import_text(one_node), "gpus-missing"));
+}
+
+TEST_CASE("a model that no preset has is named, and not said to be missing in the text") {
+    const Import made = import_text(
+        "base_model: example-org/Unheard-7B\nmicro_batch_size: 1\nsequence_len: 2048\nbf16: true\n");
+    const ImportProblem* missing = problem_of(made, "model-missing");
+    REQUIRE(missing);
+    CHECK(missing->message.find("example-org/Unheard-7B") != std::string::npos);
+    CHECK(missing->message.find("does not say") == std::string::npos);
+    CHECK(stands_in(made.settings.unmapped, "base_model"));
+    CHECK(made.settings.not_known.empty());
+}
+
+TEST_CASE("MaxText: a batch per device below one is a part of a sequence; xpk's command is read") {
+    const Import part = import_text("#!/bin/bash\npython3 -m MaxText.train base.yml model_name=llama2-7b "
+                                    "per_device_batch_size=0.25 ici_tensor_parallelism=8 "
+                                    "ici_fsdp_parallelism=1\n");
+    REQUIRE(part.plan);
+    CHECK(part.plan->cluster.gpus == 8);
+    CHECK(part.plan->training.global_batch == 2);
+
+    const Import inner = import_text(
+        "ARGS=\"model_name=llama3.1-8b per_device_batch_size=2 ici_fsdp_parallelism=-1 \"\n"
+        "xpk workload create --cluster=$CLUSTER --num-slices=1 --device-type=v6e-256 \\\n"
+        "  --command=\"set -e && export X=1 && python3 -m maxtext.train base.yml ${ARGS} | tee l\"\n",
+        64);
+    REQUIRE(inner.plan);
+    CHECK(inner.plan->training.global_batch == 128);
+    CHECK(inner.plan->layout.dp_shard == 64);
+    CHECK(inner.plan->model.layers == 32);
+}
+
+TEST_CASE("GPT-NeoX rounds the width of an MLP up") {
+    const std::string text =
+        "{\"pipe_parallel_size\": 0, \"model_parallel_size\": 2, \"num_layers\": 2,\n"
+        "\"hidden_size\": 512, \"num_attention_heads\": 8, \"seq_length\": 512, \"pos_emb\": \"rotary\",\n"
+        "\"intermediate_size\": 1000, \"activation\": \"swiglu\",\n"
+        "\"train_micro_batch_size_per_gpu\": 1, \"gas\": 4";
+    const Import plain = import_text(text + "}\n", 4);
+    REQUIRE(plain.plan);
+    CHECK(plain.plan->model.ffn == 333);
+    CHECK(plain.plan->training.global_batch == 8);
+    const Import up = import_text(text + ", \"mlp_multiple_of\": 1000}\n", 4);
+    REQUIRE(up.plan);
+    CHECK(up.plan->model.ffn == 1000);
+    CHECK(stands_in(up.settings.mapped, "mlp_multiple_of"));
+}
+
+TEST_CASE("the tenth argument of a script and those behind it are given too") {
+    const std::string text =
+        "TP=${10}\nPP=${11}\ntorchrun --nproc_per_node 8 pretrain_gpt.py " + kGpt
+        + "--global-batch-size 8 --tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP\n";
+    const Import made = import_text(text, 0, "1 2 3 4 5 6 7 8 9 2 4");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->layout.pp == 4);
+    const Import asked = import_text(text);
+    const ImportProblem* unknown = problem_of(asked, "unknown-value");
+    REQUIRE(unknown);
+    CHECK(unknown->message.find("$10") != std::string::npos);
+}
+
+TEST_CASE(
+    "transformers' Trainer: the stage by the name of DeepSpeed's file, and what a launcher's file says") {
+    const std::string flags =
+        "train.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 2 "
+        "--gradient_accumulation_steps 4 --model_max_length 4096 --bf16 True --gradient_checkpointing True ";
+    const Import made =
+        import_text("torchrun --nnodes 2 --nproc_per_node 8 " + flags + "--deepspeed cfg/zero3.json\n");
+    CHECK(made.kind == "hf-trainer");
+    REQUIRE(made.plan);
+    const Plan& p = *made.plan;
+    CHECK(p.cluster.gpus == 16);
+    CHECK(p.layout.zero == 3);
+    CHECK(p.training.software == Software::deepspeed);
+    CHECK(p.training.global_batch == 2 * 4 * 16);
+    CHECK(p.training.sequence_length == 4096);
+    CHECK(p.training.recompute == Recompute::full);
+    CHECK(problem_of(made, "file-by-name"));
+    CHECK(made.settings.not_known.empty());
+
+    const Import other = import_text("accelerate launch --config_file fsdp.yaml " + flags + "\n", 8);
+    REQUIRE(other.plan);
+    CHECK(problem_of(other, "not-read"));
+    CHECK(stands_in(other.settings.unmapped, "--config_file"));
+}
+
+TEST_CASE("a program that hands its command on to torchrun: torchrun's is the job") {
+    const Import made = import_text(
+        "python submit.py --num_nodes 4 --gpus 8 -- torchrun --nnodes=4 --nproc_per_node=8 dpo.py "
+        "--model_name_or_path meta-llama/Llama-3.1-8B --max_seq_length 2048 --bf16 True "
+        "--gradient_checkpointing True --per_device_train_batch_size 1 --fsdp_shard_degree 32\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 32);
+    CHECK(made.plan->layout.dp_shard == 32);
+    CHECK(made.plan->layout.zero == 3);
+    CHECK_FALSE(stands_in(made.settings.not_known, "--gpus"));
+}
+
+TEST_CASE("OpenRLHF: the actor's layout by names with dots, and by those before them") {
+    const Import dots = import_text(
+        "python3 -m openrlhf.cli.train_ppo_ray --actor.num_nodes 2 --actor.num_gpus_per_node 8 "
+        "--vllm.tensor_parallel_size 4 --actor.model_name_or_path Qwen/Qwen2.5-7B --ds.zero_stage 3 "
+        "--train.batch_size 64 --train.micro_batch_size 2 --data.max_len 4096 --ds.ring_attn_size 2 "
+        "--actor.gradient_checkpointing_enable --ds.adam_offload\n");
+    CHECK(dots.kind == "openrlhf");
+    const Import plain = import_text(
+        "deepspeed --num_gpus 8 --num_nodes 2 --module openrlhf.cli.train_sft --pretrain Qwen/Qwen2.5-7B "
+        "--zero_stage 3 --train_batch_size 64 --micro_train_batch_size 2 --max_len 4096 "
+        "--ring_attn_size 2 --gradient_checkpointing --adam_offload --bf16\n");
+    for (const Import* made : {&dots, &plain}) {
+        REQUIRE(made->plan);
+        const Plan& p = *made->plan;
+        CHECK(p.cluster.gpus == 16);
+        CHECK(p.layout.zero == 3);
+        CHECK(p.layout.cp == 2);
+        CHECK(p.layout.tp == 1);
+        CHECK(p.layout.dp_shard == 8);
+        CHECK(p.training.global_batch == 64);
+        CHECK(p.training.recompute == Recompute::full);
+        CHECK(p.training.offload.optimizer == doctest::Approx(1));
+    }
+    CHECK(stands_in(dots.settings.unmapped, "--vllm.tensor_parallel_size"));
+}
+
+TEST_CASE("SkyRL: answers of a prompt multiply the mini-batch; Megatron's settings of the policy are read") {
+    const std::string common =
+        " trainer.policy.model.path=Qwen/Qwen3-30B-A3B trainer.policy_mini_batch_size=16 "
+        "generator.n_samples_per_prompt=8 trainer.max_prompt_length=1024 "
+        "generator.sampling_params.max_generate_length=3072 "
+        "trainer.placement.policy_num_nodes=2 trainer.placement.policy_num_gpus_per_node=8 "
+        "generator.inference_engine.tensor_parallel_size=8 ";
+    const Import megatron =
+        import_text("#!/bin/bash\nuv run -m skyrl.main" + common
+                    + "trainer.strategy=megatron trainer.policy.megatron_config.tensor_model_parallel_size=4 "
+                      "trainer.policy.megatron_config.expert_model_parallel_size=8 "
+                      "trainer.policy.megatron_config.expert_tensor_parallel_size=1\n");
+    CHECK(megatron.kind == "skyrl-megatron");
+    REQUIRE(megatron.plan);
+    CHECK(megatron.plan->layout.tp == 4);
+    CHECK(megatron.plan->layout.ep == 8);
+    CHECK(megatron.plan->layout.sequence_parallel);
+    CHECK(megatron.plan->cluster.gpus == 16);
+    CHECK(megatron.plan->training.global_batch == 128);
+    CHECK(megatron.plan->training.sequence_length == 4096);
+    const Import fsdp =
+        import_text("#!/bin/bash\nuv run -m skyrl.main" + common + "trainer.strategy=fsdp2\n");
+    CHECK(fsdp.kind == "skyrl");
+    REQUIRE(fsdp.plan);
+    CHECK(fsdp.plan->layout.tp == 1);
+    CHECK(fsdp.plan->layout.zero == 3);
+    CHECK(fsdp.plan->training.global_batch == 128);
+}
+
+TEST_CASE("VeOmni and ArcticTraining: YAML of trainers over FSDP 2 and DeepSpeed") {
+    const Import veomni = import_text(
+        "model:\n  model_path: Qwen3-8B-Base\ndata:\n  max_seq_len: 4096\ntrain:\n  accelerator:\n"
+        "    ulysses_size: 2\n    fsdp_config:\n      fsdp_mode: fsdp2\n  gradient_checkpointing:\n"
+        "    enable: false\n  global_batch_size: 32\n  micro_batch_size: 2\n",
+        8);
+    CHECK(veomni.kind == "veomni");
+    REQUIRE(veomni.plan);
+    CHECK(veomni.plan->layout.cp == 2);
+    CHECK(veomni.plan->layout.zero == 3);
+    CHECK(veomni.plan->layout.dp_shard == 4);
+    CHECK(veomni.plan->training.recompute == Recompute::none);
+    CHECK(veomni.plan->training.global_batch == 32);
+
+    const Import arctic = import_text(
+        "type: sft\nmicro_batch_size: 1\nsequence_parallel_size: 8\nmodel:\n"
+        "  name_or_path: meta-llama/Llama-3.1-8B\ndeepspeed:\n  zero_optimization:\n    stage: 3\n"
+        "    offload_optimizer:\n      device: cpu\noptimizer:\n  type: cpu_adam\ndata:\n"
+        "  max_length: 120_000\n",
+        16);
+    CHECK(arctic.kind == "arctic-training");
+    REQUIRE(arctic.plan);
+    CHECK(arctic.plan->layout.cp == 8);
+    CHECK(arctic.plan->layout.zero == 3);
+    CHECK(arctic.plan->training.sequence_length == 120'000);
+    CHECK(arctic.plan->training.offload.optimizer == doctest::Approx(1));
+}
+
+TEST_CASE("what was not read behind an error is said so, and is not unknown") {
+    const Import made = import_text("deepspeed pretrain_gpt.py " + kGpt
+                                    + "--global-batch-size $N --zero-stage 1 --deepspeed --fp16\n");
+    CHECK(problem_of(made, "unknown-value"));
+    CHECK(stands_in(made.settings.unmapped, "--zero-stage"));
+    CHECK(made.settings.not_known.empty());
+}
