@@ -254,6 +254,14 @@ void hide_count(HiddenAnswer& hidden, const std::vector<std::string>& q) {
     if (q[0] == "spilling") hidden.lines = {"across", "leave", "inside"};
 }
 
+// GPUs and the sizes of groups are what a count is worked out from.
+void show_stated(HiddenAnswer& hidden, const Plan& plan, const Evaluation& e, const Answer& answer) {
+    std::vector<std::int64_t> said{plan.cluster.gpus, e.mesh.world};
+    for (const GroupKind kind : all_of<GroupKind>()) said.push_back(e.groups[kind].degree);
+    for (const std::int64_t n : said)
+        if (n > 1 && std::abs(static_cast<double>(n) - answer.number) > 0.5) hidden.stated.push_back(n);
+}
+
 // For a question for the best of several: hides the figures that are compared, and advice, which may name the
 // best.
 void hide_options(HiddenAnswer& hidden, const Solution& solution, const Evaluation& e) {
@@ -271,7 +279,10 @@ bool HiddenAnswer::hides() const {
 }
 
 std::string HiddenAnswer::words(std::string_view given, Place place) const {
-    if ((place == Place::plan ? bare_in_plan : bare_in_view) && is_bare(given)) return "?";
+    if ((place == Place::plan ? bare_in_plan : bare_in_view) && is_bare(given))
+        return std::find(stated.begin(), stated.end(), parse_guess(given)) != stated.end()
+                   ? std::string(given)
+                   : "?";
     if (ratios && is_ratio(given)) return "?";
     for (const std::string& line : lines)
         if (find_word(given, line) != std::string_view::npos) return "?";
@@ -367,6 +378,7 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
     // In a layer they are ranks and lines of a program; its counters read "3 of 10".
     hidden.ratios = hidden.bare_in_view && step.scene.view == "layer";
     if (of_ranks || hidden.ratios) hidden.bare_in_view = false;
+    if (hidden.bare_in_view && !hidden.bare_in_plan) show_stated(hidden, plan, evaluation, answer);
     // The map says in every row, column and sentence what an axis is.
     hidden.covers_figures = hidden.covers;
     hidden.covers =

@@ -297,6 +297,35 @@ TEST_CASE("a task's picture advises nothing that the task does not allow") {
     for (const std::string& goal : goals_of(sheet)) CHECK_MESSAGE(goal.find("==") == std::string::npos, goal);
 }
 
+TEST_CASE(
+    "a question for a number of messages leaves the ranks that they go around, and hides the messages") {
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    const Lesson lesson =
+        read_lesson(std::filesystem::path(SOURCE_DIR) / "assets" / "lessons" / "05-context.md").lesson;
+    const auto at = std::find_if(lesson.steps.begin(), lesson.steps.end(), [](const LessonStep& s) {
+        return s.question && s.question->query == "calls cp per layer";
+    });
+    REQUIRE(at != lesson.steps.end());
+    const StepSheet sheet = sheet_of(lesson, static_cast<std::size_t>(at - lesson.steps.begin()),
+                                     presets.plan("mesh-8"), presets);
+    const HiddenAnswer& hidden = sheet.hidden_answer;
+    CHECK(hidden.words("8") == "8");    // ranks of cp
+    CHECK(hidden.words("64") == "64");  // GPUs
+    CHECK(hidden.words(sheet.solution.answer.text) == "?");
+    std::vector<TextRun> runs;
+    PictureRequest request = picture_request_of(sheet, true);
+    request.text_runs = &runs;
+    (void)make_picture(presets, sheet.plan, request, "png",
+                       find_fonts(std::filesystem::path(SOURCE_DIR) / "assets"));
+    const auto shown = [&](std::string_view text) {
+        return std::count_if(runs.begin(), runs.end(), [&](const TextRun& r) { return r.text == text; });
+    };
+    CHECK(shown("64") > 1);  // the status line, and the column of who takes part
+    CHECK(shown("?") > 1);   // the calls of every row
+    for (const Operation& call : sheet.evaluation.comm.operations)
+        CHECK(shown(with_commas(std::llround(call.count_per_step))) == 0);
+}
+
 TEST_CASE("in a layer the counters of messages are hidden, names of ranks are not") {
     Driver d("mesh-8", {1920, 1080});
     d.shell.open_lesson(lesson_file("17-inside-a-layer"));

@@ -1,10 +1,14 @@
 // The page of the mesh that folds the ranks as a ribbon.
+#include "app/ui/shell/lesson_sheet.h"
 #include "tests/ui/press.h"
 
 #include "core/base/text.h"
 #include "core/evaluate.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <vector>
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
@@ -84,6 +88,33 @@ TEST_CASE("after an edit the fold says for two seconds what was, and its pieces 
     d.time_s += 3;
     d.settle();
     CHECK_FALSE(says_just(d, "was 5"));
+}
+
+TEST_CASE("the handout's folds before and after say each word whole") {
+    const std::filesystem::path tree(SOURCE_DIR);
+    const Presets presets(tree / "presets");
+    const Lesson lesson = read_lesson(tree / "assets" / "lessons" / "00-five-cuts.md").lesson;
+    const auto at = std::ranges::find(lesson.steps, "The fold", &LessonStep::title);
+    REQUIRE(at != lesson.steps.end());
+    const StepSheet sheet = sheet_of(lesson, static_cast<std::size_t>(at - lesson.steps.begin()),
+                                     presets.plan("mesh-8"), presets);
+    const auto asked = asked_picture_of(sheet, presets);
+    REQUIRE(asked);
+    PictureRequest request = asked_request_of(sheet);
+    std::vector<TextRun> runs;
+    request.text_runs = &runs;
+    (void)make_picture(presets, asked->plan, request, "png", find_fonts(tree / "assets"));
+    int again = 0;
+    for (const TextRun& run : runs) {
+        CHECK_MESSAGE(!run.text.ends_with("…"), run.text);
+        again += run.text == "again every 2";
+    }
+    CHECK(again == 2);  // before, and after
+    const auto says_it = [&](std::string_view words) {
+        return std::ranges::any_of(runs, [&](const TextRun& run) { return run.text == words; });
+    };
+    CHECK(says_it("was 2"));  // rank 1 has what rank 2 had
+    CHECK(says_it("was 5"));
 }
 
 TEST_CASE("expert parallelism folds the same ranks anew, and the two folds stand side by side") {

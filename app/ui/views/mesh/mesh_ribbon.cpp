@@ -7,14 +7,17 @@
 #include "core/mesh/places.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kWireRow = 22, kFoldHead = 30, kFoldBox = 86, kRibbon = 46, kLeastWithRibbon = 420;
+constexpr float kWireRow = 22, kFoldLine = 18, kFoldHead = 30, kFoldBox = 86, kRibbon = 46,
+                kLeastWithRibbon = 420;
 
 // Draws the ranks as they lie in the nodes; of many the first, and the last node's.
 void draw_ranks_in_a_row(Ui& ui, Rect room, const Scene& scene) {
@@ -91,23 +94,41 @@ std::optional<std::int64_t> degree_before(Ui& ui, const RibbonSide& side, GroupK
     return out == now ? std::nullopt : std::optional(std::max<std::int64_t>(out, 1));
 }
 
+// Holds the words over the fold of an axis: "tp 4", "was 2", "again every 4".
+struct FoldWords {
+    std::string name, was, how;
+    [[nodiscard]] bool fit(Ui& ui, float width) const {
+        const auto w = [&](const std::string& text, Face face) {
+            return text.empty() ? 0 : ui.canvas().text_width(text, ui.style(12, Tone::text, face)) + 7;
+        };
+        return w(name, Face::semibold) + w(was, Face::regular) + w(how, Face::regular) <= width + 7;
+    }
+};
+
+FoldWords fold_words_of(Ui& ui, const RibbonSide& side, const MeshAxes& axes, std::size_t i) {
+    const MeshAxis& axis = axes.axis[i];
+    const std::string degree = thousands(axis.degree);
+    const auto was = degree_before(ui, side, axis.kind);
+    return {axis_label(axis.kind) + " " + degree, was ? "was " + thousands(*was) : "",
+            i == 0               ? "fold every " + degree
+            : i + 1 < axes.count ? "again every " + degree
+                                 : "what is left"};
+}
+
 // Draws how an axis folds: its innermost the ribbon into lines, a later one what lies folded already.
-void draw_one_fold(Ui& ui, Rect room, const MeshAxis& axis, std::size_t i, std::size_t count,
-                   std::int64_t world, bool quiet, std::optional<std::int64_t> was) {
+// `head_lines`: 2 where some axis' words do not fit on one.
+void draw_one_fold(Ui& ui, Rect room, const MeshAxis& axis, const FoldWords& words, int head_lines,
+                   std::int64_t world, bool quiet) {
     Canvas& c = ui.canvas();
     const Color color = quiet ? mix(ui.theme().panel, axis.color, 0.35f) : axis.color;
-    const std::string name = axis_label(axis.kind) + " " + thousands(axis.degree);
-    const std::string how = i == 0          ? "fold every " + thousands(axis.degree)
-                            : i + 1 < count ? "again every " + thousands(axis.degree)
-                                            : std::string("what is left");
     const TextStyle bold = ui.style(12, quiet ? Tone::secondary : Tone::text, Face::semibold);
-    Rect head = room.cut_top(18);
+    Rect head = room.cut_top(kFoldLine);
     names_axis(ui, axis.kind, head);
-    write_left(ui, head, name, bold, 7);
-    if (was) write_left(ui, head, "was " + thousands(*was), ui.small(Tone::text), 7);
-    ui.label(head, how, ui.small());
+    write_left(ui, head, words.name, bold, 7);
+    if (!words.was.empty()) write_left(ui, head, words.was, ui.small(Tone::text), 7);
+    ui.label(head_lines > 1 ? room.cut_top(kFoldLine) : head, words.how, ui.small());
     c.rect({room.x, room.y + 2, room.w, 2.5f}, color, 1);
-    room.cut_top(kFoldHead - 18);
+    room.cut_top(kFoldHead - kFoldLine);
     const bool lines = axis.stride() == 1;
     const std::int64_t size = lines ? axis.degree : axis.stride(),
                        blocks = lines ? std::max<std::int64_t>(1, world / size) : axis.degree;
@@ -249,10 +270,16 @@ void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, do
         return !scene.selection.all_axes && a.kind != scene.selection.group;
     };
     const float gap = 16, w = (room.w + gap) / static_cast<float>(axes.count) - gap;
-    Rect folds = room.cut_top(kFoldHead + kFoldBox);
+    std::array<FoldWords, std::tuple_size_v<decltype(axes.axis)>> words;
+    int lines = 1;
     for (std::size_t i = 0; i < axes.count; ++i) {
-        draw_one_fold(ui, folds.cut_left(w), axes.axis[i], i, axes.count, side.evaluation.mesh.world,
-                      quiet(axes.axis[i]), degree_before(ui, side, axes.axis[i].kind));
+        words[i] = fold_words_of(ui, side, axes, i);
+        if (!words[i].fit(ui, w)) lines = 2;
+    }
+    Rect folds = room.cut_top(kFoldHead + kFoldBox + static_cast<float>(lines - 1) * kFoldLine);
+    for (std::size_t i = 0; i < axes.count; ++i) {
+        draw_one_fold(ui, folds.cut_left(w), axes.axis[i], words[i], lines, side.evaluation.mesh.world,
+                      quiet(axes.axis[i]));
         folds.cut_left(gap);
     }
     room.cut_top(8);

@@ -306,7 +306,7 @@ Rect draw_ribbon_card(Ui& ui, Rect card, const RibbonSide& side, std::int64_t ra
     const TextStyle number = ui.style(card.h >= 40 ? 13 : 11, Tone::text, Face::semibold);
     const std::string name = thousands(rank), was = "was " + thousands(drawn.from);
     const float was_w = moved ? c.text_width(was, ui.small()) : 0;
-    const bool said = moved && card.h >= 42 && card.w >= was_w + 28;  // under the rank, left of the piece
+    const bool said = moved && card.h >= 34 && card.w >= was_w + 28;  // under the rank, left of the piece
     const float words = std::max(c.text_width(name, number), said ? was_w : 0.0f);
     constexpr float kMostMark = 140;
     const float size = std::min({card.h - 8, card.w - 8, kMostMark});
@@ -373,7 +373,8 @@ void draw_pieces(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, 
     write_left(ui, head, in_capitals(what), ui.small(), 10);
     std::string words = "hatched: a copy";
     if (mesh.world > kMostWired) words += "; wires of rank " + thousands(chosen_of(scene, mesh));
-    if (side.before != nullptr) words = "dotted: it lay elsewhere; " + words;
+    if (side.before != nullptr) words = "dotted: moved; " + words;
+    if (ui.canvas().text_width(words, ui.small()) > head.w) head = room.cut_top(18);  // a line of its own
     ui.canvas().text_in(head, words, ui.small(), Align::right);
     const CardPlaces p = ribbon_places(room, side.plan.cluster, mesh.world, axes.axis[0].degree);
     if (p.card.x < 6 || p.card.y < 6) return;
