@@ -1,10 +1,12 @@
 #include "app/ui/scene/colors.h"
+#include "render/page.h"
 #include "tests/near.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <vector>
 
 using namespace pentamesh;
@@ -151,4 +153,23 @@ TEST_CASE("a number on a cell or a block reads on every shade of every axis") {
         for (const OpKind op : {OpKind::F, OpKind::B, OpKind::I, OpKind::W})
             CHECK(contrast(ink_on(color_of(t, op)), color_of(t, op)) >= 4.5);
     }
+}
+
+TEST_CASE("the axes of a mesh have marks that differ without colour") {
+    const FontFiles fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets");
+    const auto drawn = [&](GroupKind kind) {
+        Page page(PageFormat::svg, {20, 20}, fonts, "", "");
+        {
+            Canvas canvas(nullptr, 1, &page);
+            draw_axis_mark(canvas, {10, 10}, 4, kind, Color{});
+        }
+        return page.finish();
+    };
+    using Kinds = std::vector<GroupKind>;
+    for (const Kinds& mesh :
+         {Kinds{GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate, GroupKind::pp},
+          Kinds{GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp}})
+        for (std::size_t i = 0; i < mesh.size(); ++i)
+            for (std::size_t k = 0; k < i; ++k) CHECK(drawn(mesh[i]) != drawn(mesh[k]));
+    CHECK(drawn(GroupKind::tp) == drawn(GroupKind::etp));  // no mesh has both
 }

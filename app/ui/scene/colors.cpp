@@ -1,6 +1,7 @@
 #include "app/ui/scene/colors.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace pentamesh::ui {
@@ -95,6 +96,31 @@ void fill_axis(Canvas& canvas, const Theme& theme, Rect bar, GroupKind axis) {
     case GroupKind::etp:
     case GroupKind::edp: return canvas.pattern(bar, Pattern::cross_hatched, ink);
     default: return canvas.pattern(bar, Pattern::hatched, ink);
+    }
+}
+
+void draw_axis_mark(Canvas& canvas, Vec2 at, float radius, GroupKind axis, Color color) {
+    const auto polygon = [&](auto... points) {
+        const std::array<Vec2, sizeof...(points)> corners{(at + points * radius)...};
+        canvas.polygon(corners, color);
+    };
+    switch (axis) {
+    case GroupKind::dp_shard:
+    case GroupKind::fsdp:
+    case GroupKind::ep:
+    case GroupKind::etp_ep: return polygon(Vec2{-1, -1}, Vec2{1, -1}, Vec2{1, 1}, Vec2{-1, 1});
+    case GroupKind::dp_replicate:
+    case GroupKind::dp:
+    case GroupKind::dp_cp:
+    case GroupKind::edp: return polygon(Vec2{0, -1.4f}, Vec2{1.4f, 0}, Vec2{0, 1.4f}, Vec2{-1.4f, 0});
+    case GroupKind::pp:
+    case GroupKind::mp: return polygon(Vec2{0, -1.4f}, Vec2{1.4f, 1}, Vec2{-1.4f, 1});
+    case GroupKind::cp:
+    case GroupKind::tp_cp:
+        return canvas.frame(Rect{at.x, at.y, 0, 0}.inset(-radius - 0.5f), color, radius * 0.5f,
+                            radius + 0.5f);
+    case GroupKind::tp:
+    case GroupKind::etp: return canvas.circle(at, radius, color);
     }
 }
 

@@ -21,6 +21,9 @@ static_assert(std::tuple_size_v<decltype(Theme::axis)> == kAxisCount);
 void fill_part(Canvas& canvas, const Theme& theme, Rect bar, const StepSlice& slice);
 // Fills a bar in an axis' colour, which the axis' own hatch tells apart from others in a grey print.
 void fill_axis(Canvas& canvas, const Theme& theme, Rect bar, GroupKind axis);
+// Draws the mark of an axis, which tells it apart in a grey print: a disc, a square, a diamond, a triangle or
+// a ring. The axes of a mesh have each their own.
+void draw_axis_mark(Canvas& canvas, Vec2 at, float radius, GroupKind axis, Color color);
 
 // Says how the lines of a tier are drawn. Index 0 is the fast domain.
 struct TierMark {

@@ -79,7 +79,7 @@ void draw_nodes(Ui& ui, const Scene& scene, const Columns& columns, float y, std
             draw_link(c, ui.theme().window,
                       std::array<Vec2, 2>{Vec2{columns.at(i - 1, y).right(), r.center().y},
                                           Vec2{r.x, r.center().y}},
-                      paint.color, paint.axis->mark.dash, 2, false);
+                      paint.color, paint.axis->mark.dash);
         draw_node(ui.canvas(), ui.theme(), r, scene, rank, nullptr, paint.color, first_rank / domain + i);
         const std::string words = ranks_words(first_rank + i * domain, domain);
         const TextStyle style = ui.style(11, Tone::secondary);
@@ -172,7 +172,7 @@ void draw_rows(Ui& ui, Rect room, const Scene& scene, const Columns& columns, co
             for (std::int64_t n = 0; n < nodes; ++n) {
                 const float x = columns.at(n, y).center().x;
                 draw_link(c, ui.theme().window, std::array<Vec2, 2>{Vec2{x, last + kRanks + 1}, Vec2{x, y}},
-                          edp->color, edp->mark.dash, 2, false);
+                          edp->color, edp->mark.dash);
             }
         draw_nodes(ui, scene, columns, y, f.first_rank + row * f.row, nodes, f.domain, paint, rank);
         for (std::int64_t n = 0; n < nodes; ++n) {

@@ -58,7 +58,7 @@ void draw_sample(Ui& ui, Rect at, const Scene& scene, const MeshAxis& axis) {
         return;
     }
     const std::array<Vec2, 2> line{Vec2{at.x + 3, at.center().y}, Vec2{at.x + kSample - 3, at.center().y}};
-    draw_link(c, ui.theme().window.alpha(0), line, axis.color, axis.mark.dash);
+    draw_link(c, ui.theme().window.alpha(0), line, axis.color, axis.mark.dash, 2, axis.kind);
 }
 
 // Writes words, then the longest wording of others that has room.

@@ -12,9 +12,9 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kDot = 3.5f, kCasing = 2;
+constexpr float kMark = 3.5f, kCasing = 2;
 constexpr float kLeastGap = 6, kLeastQuietGap = 12;  // between nodes, for a line to run in
-constexpr float kRoomyGap = 20;                      // for a line around nodes, and for dots
+constexpr float kRoomyGap = 20;                      // for a line around nodes, and for marks
 constexpr std::int64_t kMostCellLinks = 16;          // lines between cells of different nodes
 constexpr std::int64_t kMostLit = 64;                // hops of a highlighted group
 constexpr float kLane = 6;                           // between two lines that run side by side
@@ -106,7 +106,8 @@ void between_nodes(Ui& ui, const MeshPlace& m, const MeshAxis& axis, bool quiet)
             const Route r = straight(m.node(n), m.node(to),
                                      1.5f * std::max(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom,
                                      shift_of(m, axis));
-            draw_link(ui.canvas(), ground, r.span(), color, axis.mark.dash, quiet ? 1.2f : 2.0f, !quiet);
+            draw_link(ui.canvas(), ground, r.span(), color, axis.mark.dash, quiet ? 1.2f : 2.0f,
+                      quiet ? std::nullopt : std::optional(axis.kind));
         }
 }
 
@@ -144,7 +145,7 @@ void between_cells(Ui& ui, const MeshPlace& m, const MeshAxis& axis, std::int64_
         r = around(a, b, lane_of(m, from, same_line(a.x, b.x) ? Side::right : Side::below));
     }
     draw_link(ui.canvas(), mix(ui.theme().window, ui.theme().panel, 0.7f), r.span(), axis.color,
-              axis.mark.dash);
+              axis.mark.dash, 2, axis.kind);
 }
 
 // Writes "dp_shard · NVLink" next to an axis' first link inside a node.
@@ -202,16 +203,15 @@ void for_each_pair(const MeshAxis& axis, std::int64_t world, F&& f) {
 }  // namespace
 
 void draw_link(Canvas& c, Color ground, std::span<const Vec2> points, Color color, Dash dash, float width,
-               bool dots) {
+               std::optional<GroupKind> ends) {
     if (points.size() < 2) return;
     const Vec2 a = points.front(), b = points.back();
-    // A gap that would be filled by the two dots keeps only the line.
-    dots = dots && std::abs(a.x - b.x) + std::abs(a.y - b.y) > 4 * kDot;
     c.polyline(points, ground, width + 2 * kCasing);
     c.polyline(points, color, width, false, dash);
-    if (!dots) return;
-    c.circle(a, kDot, color);
-    c.circle(b, kDot, color);
+    // A gap that would be filled by the two marks keeps only the line.
+    if (!ends || std::abs(a.x - b.x) + std::abs(a.y - b.y) <= 4 * kMark) return;
+    draw_axis_mark(c, a, kMark, *ends, color);
+    draw_axis_mark(c, b, kMark, *ends, color);
 }
 
 void draw_links(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& axis, bool quiet) {
@@ -250,7 +250,7 @@ void draw_lit_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, cons
                            shift_of(m, axis));
         if (r.count == 0 && gap >= kRoomyGap) r = around(a, b, gap / 2);
         draw_link(canvas, theme.window, r.span(), axis.color, axis.mark.dash, gap < 12 ? 1.5f : 2.0f,
-                  gap >= kRoomyGap);
+                  gap >= kRoomyGap ? std::optional(axis.kind) : std::nullopt);
         from = to, ++drawn;
     }
 }

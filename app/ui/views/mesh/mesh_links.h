@@ -6,13 +6,14 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_tiles.h"
 
+#include <optional>
 #include <span>
 
 namespace pentamesh::ui {
 
-// Draws one line: a casing in the ground's colour, the line, and a dot at each end.
+// Draws one line: a casing in the ground's colour, the line, and the mark of an axis at each end.
 void draw_link(Canvas& canvas, Color ground, std::span<const Vec2> points, Color color, Dash dash,
-               float width = 2, bool dots = true);
+               float width = 2, std::optional<GroupKind> ends = std::nullopt);
 // Draws the links of every group of an axis: from cell to cell where there are few, else from node to node.
 // `quiet`: thin, behind what is highlighted.
 void draw_links(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxis& axis, bool quiet);

@@ -43,7 +43,7 @@ bool join_pods(Canvas& c, const Theme& theme, const MeshPlace& m, const MeshAxis
         const float y = box_rect(pod, row, m.grid, m.zoom).bottom() + kUnder + kPodLane * lane;
         const std::array<Vec2, 2> line{Vec2{x_of(from), y}, Vec2{x_of(to - 1), y}};
         if (line[1].x - line[0].x <= 2) continue;
-        draw_link(c, theme.window, line, axis.color, axis.mark.dash, 2, false);
+        draw_link(c, theme.window, line, axis.color, axis.mark.dash);
         any = true;
     }
     return any;

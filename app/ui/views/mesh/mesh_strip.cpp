@@ -184,7 +184,7 @@ void draw_strip(Canvas& c, const Theme& theme, float type, Rect room, float tile
         }
         if (const MeshAxis* a = hops ? joining(axes, node, domain) : nullptr) {
             const std::array<Vec2, 2> hop{Vec2{r.right(), r.center().y}, Vec2{at.at(i + 1).x, r.center().y}};
-            draw_link(c, theme.window.alpha(0), hop, a->color, a->mark.dash, 2, false);
+            draw_link(c, theme.window.alpha(0), hop, a->color, a->mark.dash);
         }
         draw_node(c, theme, r, scene, rank, closed, color, node);
         const bool edge = i == 0 || i + 1 == at.shown(), own = node == rank / domain;

@@ -195,12 +195,12 @@ void draw_wires(Ui& ui, const Boxes& boxes, const std::vector<MeshAxis>& axes) {
         const Vec2 from{a.center().x + shift, a.bottom()};
         if (a.y != b.y) {
             const std::array<Vec2, 2> path{from, Vec2{from.x, b.y}};
-            draw_link(ui.canvas(), ui.theme().window, path, axis.color, axis.mark.dash);
+            draw_link(ui.canvas(), ui.theme().window, path, axis.color, axis.mark.dash, 2, axis.kind);
             continue;
         }
         const Vec2 to{b.center().x + shift, b.bottom()};
         const std::array<Vec2, 4> path{from, Vec2{from.x, from.y + down}, Vec2{to.x, to.y + down}, to};
-        draw_link(ui.canvas(), ui.theme().window, path, axis.color, axis.mark.dash);
+        draw_link(ui.canvas(), ui.theme().window, path, axis.color, axis.mark.dash, 2, axis.kind);
     }
 }
 
