@@ -56,6 +56,38 @@ TEST_CASE("digit 4 shows the map, with a row for each axis and its modifiers") {
     CHECK_FALSE(d.drawn("map.row", row(MapRowId::dp)));
 }
 
+TEST_CASE("each row of the full map begins with its small loaf, where the table is wide") {
+    for (const Vec2 size : {Vec2{1920, 1080}, Vec2{1600, 900}, Vec2{760, 900}}) {
+        CAPTURE(size.x);
+        Driver d("mixtral-8x7b-ep", size);
+        d.press({.key = Key::n4});
+        REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
+        d.move({2, 2});
+        d.rest();
+        const bool wide = size.x > 1000;
+        std::vector<std::vector<std::uint8_t>> loaves;
+        const Image image = d.surface.read();
+        for (const MapRowId id : {MapRowId::dp, MapRowId::tp, MapRowId::pp, MapRowId::cp, MapRowId::ep}) {
+            const auto r = d.shell.ui_state().rect_of("map.row", row(id));
+            REQUIRE(r);
+            std::vector<std::uint8_t> loaf;
+            for (int y = static_cast<int>(r->center().y) - 12; y < static_cast<int>(r->center().y) + 12;
+                 ++y) {
+                const auto at = image.pixels.begin() + (y * image.width + static_cast<int>(r->x) + 10) * 4;
+                loaf.insert(loaf.end(), at, at + 40 * 4);
+            }
+            for (const auto& other : loaves) CHECK(loaf != other);
+            loaves.push_back(std::move(loaf));
+        }
+        if (wide) CHECK(says(d, "in this plan"));  // the card still has room
+        d.surface.record_text(true);
+        d.frame();
+        const float left = d.shell.ui_state().rect_of("map.row", row(MapRowId::dp))->x;
+        for (const TextRun& run : d.surface.text_runs())
+            if (run.text.starts_with("AXIS")) CHECK((run.at.x - left > 60) == wide);
+    }
+}
+
 TEST_CASE("a row of the map selects its axis everywhere, with the mouse or the keyboard") {
     Driver d("llama-3.1-405b-16k");
     d.click("view.map");

@@ -116,10 +116,7 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, int i
         select_row(scene, state, i);
     }
     CompactRow at = place_compact(row.inset(8, 3));
-    const float high = std::min(58.0f, at.loaf.h);
-    if (at.loaf.w > 0 && state.mini)
-        draw_mini(ui.canvas(), ui.theme(), {at.loaf.x, at.loaf.center().y - high / 2, 84, high},
-                  (*state.mini)[static_cast<std::size_t>(r.id)], color, on);
+    if (at.loaf.w > 0) draw_map_loaf(ui, {at.loaf.x, at.loaf.y, 84, at.loaf.h}, scene, state, r);
     const float from = at.loaf.w > 0 ? at.loaf.x : at.name.x;
     name_row(ui, r, {from, row.y, at.name.right() - from, row.h}, "click for why, cost and limits");
     const Vec2 mark{at.name.x, at.name.center().y - (at.name.h >= 38 ? 15.0f : 6.0f)};
@@ -169,7 +166,6 @@ void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, s
 }  // namespace
 
 void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
-    if (!state.mini) state.mini = mini_loaves(scene.presets);
     const std::vector<MapRow>& rows = state.figures->rows;
     if (state.opened && room.w >= 900) {  // the card of the row that was clicked
         Rect card = room.cut_right(std::floor(room.w * 0.36f));

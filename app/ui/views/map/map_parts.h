@@ -6,7 +6,9 @@
 namespace pentamesh::ui {
 
 // Returns the table's height: at least the least, and as much as it can use.
-[[nodiscard]] float map_table_height(Ui& ui, const MapViewState& state, float width, float row);
+[[nodiscard]] float map_table_height(Ui& ui, const MapViewState& state, float width, float row, float loaves);
+// Returns the width of the small loaves before its rows, with what keeps them from the words; 0: no room.
+[[nodiscard]] float map_loaves_width(float width);
 // Returns the least height of a row in a table of this width, if words are to be read whole.
 [[nodiscard]] float map_least_row(float width);
 inline constexpr float kMapRowLow = 37, kMapRowHigh = 54;
@@ -22,7 +24,9 @@ void name_row(Ui& ui, const MapRow& row, Rect name, std::string action);
 // Draws "fine", "costly", "off" as a mark, so that colour is never the only sign.
 void verdict_mark(Ui& ui, Vec2 at, Verdict verdict);  // centred there
 
-void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state);
+// Draws the small loaf that shows what a row cuts, in the middle of `room`'s height.
+void draw_map_loaf(Ui& ui, Rect room, const Scene& scene, MapViewState& state, const MapRow& row);
+void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state, float loaves);
 void draw_map_card(Ui& ui, Rect window, Scene& scene, MapViewState& state);
 // Returns the height that the card takes.
 [[nodiscard]] float map_card_height(Ui& ui, float width, const Scene& scene, const MapViewState& state);

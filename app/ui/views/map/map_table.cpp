@@ -245,9 +245,13 @@ float map_least_row(float width) {
     return width < kSlender ? kSlenderRow : width < 640 ? kMapRowHigh + 20 : kMapRowLow;
 }
 
-float map_table_height(Ui& ui, const MapViewState& state, float width, float row) {
+float map_loaves_width(float width) {
+    return width < 720 ? 0 : std::clamp(width * 0.055f, 54.0f, 84.0f) + kAcross;
+}
+
+float map_table_height(Ui& ui, const MapViewState& state, float width, float row, float loaves) {
     const std::array<float, kColumns> columns =
-        columns_for(width - 16, false, axis_width(ui, state.figures->rows));
+        columns_for(width - 16 - loaves, false, axis_width(ui, state.figures->rows));
     float h = kHead;
     for (const MapRow& r : state.figures->rows) h += row_height(ui, r, columns, width, row);
     return h;
@@ -294,26 +298,36 @@ int selected_row(const Scene& scene, const MapViewState& state) {
     return row_of(state.figures->rows, scene.selection.group);
 }
 
+void draw_map_loaf(Ui& ui, Rect room, const Scene& scene, MapViewState& state, const MapRow& row) {
+    if (!state.mini) state.mini = mini_loaves(scene.presets);
+    const float high = std::min(room.h, room.w * 0.5f);  // the form of two slices side by side
+    draw_mini(ui.canvas(), ui.theme(), {room.x, room.center().y - high / 2, room.w, high},
+              (*state.mini)[static_cast<std::size_t>(row.id)], color_of_row(ui.theme(), row.id, state),
+              row.verdict != Verdict::off);
+}
+
 void select_row(Scene& scene, MapViewState& state, int row) {
     const MapRow& r = state.figures->rows[row];
     state.picked = static_cast<int>(r.id);
     scene.selection.choose(r.kind);
 }
 
-void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state, float loaves) {
     Canvas& c = ui.canvas();
     const auto n = static_cast<float>(state.figures->rows.size());
     // A row has two lines; where that does not fit, one; where that does not fit either, rows scroll.
     const bool slender = room.w < kSlender;
-    const float least = map_least_row(room.w), needed = map_table_height(ui, state, room.w, least);
+    const float least = map_least_row(room.w), needed = map_table_height(ui, state, room.w, least, loaves);
     const bool one_line = !slender && room.h + 1 < needed;
     const float most = room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh;
     const float h = one_line ? std::clamp((room.h - kHead) / n, 22.0f, kMapRowLow)
                              : std::clamp(least + (room.h - needed) / n, least, std::max(least, most));
+    if (one_line) loaves = 0;
     const std::array<float, kColumns> width =
-        columns_for(room.w - 16, one_line, axis_width(ui, state.figures->rows));
+        columns_for(room.w - 16 - loaves, one_line, axis_width(ui, state.figures->rows));
     const auto cells = [&](Rect row, auto&& draw) {
         row = row.inset(8, 0);
+        row.cut_left(loaves);
         for (int k = 0; k < kColumns; ++k) {
             const float w = width[k];
             if (w <= 0) continue;
@@ -360,6 +374,8 @@ void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
             slender_row(ui, row, r, state, scene.plan.cluster);
             continue;
         }
+        if (loaves > 0)
+            draw_map_loaf(ui, {row.x + 8, row.y + 3, loaves - kAcross, row.h - 6}, scene, state, r);
         cells(row, [&](Column k, Rect cell) {
             if (k == axis)
                 axis_cell(ui, cell, r, state, width[cuts] <= 0 && !one_line);

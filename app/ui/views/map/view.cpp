@@ -111,12 +111,15 @@ void walk_rows(Scene& scene, MapViewState& state) {
 // Draws the whole as one sheet: the table, and under it the blocks that have room.
 void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float low = map_least_row(room.w);
-    const float least = map_table_height(ui, state, room.w, low),
-                most = map_table_height(ui, state, room.w, std::max(low, kMapRowHigh));
     constexpr float kCard = 150, kGap = 12;
+    float loaves = map_loaves_width(room.w);
+    const auto high = [&](float row) { return map_table_height(ui, state, room.w, row, loaves); };
+    if (room.h < high(low) + kCard && room.h >= map_table_height(ui, state, room.w, low, 0) + kCard)
+        loaves = 0;  // words that wrap beside them would take the card's place
+    const float least = high(low), most = high(std::max(low, kMapRowHigh));
     if (room.h < least + kCard) {
         ui.state().hidden = std::max(ui.state().hidden, std::ceil(least + kCard - room.h));
-        draw_map_table(ui, room, scene, state);
+        draw_map_table(ui, room, scene, state, loaves);
         return;
     }
     const bool beside = room.w >= 860;  // the wires are next to the card
@@ -124,7 +127,7 @@ void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float card_h = std::max(kCard, map_card_height(ui, card_w, scene, state));
     const float spare = std::max(0.0f, room.h - least - card_h - kGap);
     const float table = std::min(most, least + spare * 0.5f);
-    draw_map_table(ui, room.cut_top(table), scene, state);
+    draw_map_table(ui, room.cut_top(table), scene, state, loaves);
     room.cut_top(kGap);
     if (!beside) {
         draw_map_card(ui, room, scene, state);

@@ -51,7 +51,11 @@ void draw_mini(Canvas& canvas, const Theme& theme, Rect room, const Loaf& loaf, 
     if (loaf.slices.empty() || room.h < 16) return;
     const float each = room.w / static_cast<float>(loaf.slices.size()) - 2;
     const LoafScale scale = scale_for(loaf.slices, each, room.h);
-    const auto ramp = shades(theme, color);
+    constexpr float kPale = 0.6f;
+    Theme inked = theme;
+    if (!on)
+        for (Color& c : inked.memory) c = mix(c, theme.window, kPale);
+    const auto ramp = shades(theme, on ? color : mix(color, theme.window, kPale));
     float x = room.x;
     for (std::size_t i = 0; i < loaf.slices.size(); ++i) {
         const LoafSlice& slice = loaf.slices[i];
@@ -60,10 +64,9 @@ void draw_mini(Canvas& canvas, const Theme& theme, Rect room, const Loaf& loaf, 
         look.layers = 1;
         look.drawers_from = loaf.drawers_from;
         const float left = static_cast<float>(left_of(slice)) * scale.w;
-        draw_slice(canvas, theme, {{x - left, room.bottom()}, scale}, slice, look);
+        draw_slice(canvas, inked, {{x - left, room.bottom()}, scale}, slice, look);
         x += width_of(scale, slice) + 3;
     }
-    if (!on) canvas.rect(room.inset(-2), theme.window.alpha(0.6f));
 }
 
 }  // namespace pentamesh::ui
