@@ -1,4 +1,5 @@
 // A selection in one view is highlighted in the others.
+#include "core/teach/captions.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>
@@ -23,7 +24,64 @@ int brightness(Driver& d, std::int64_t rank) {
     return image.pixels[i] + image.pixels[i + 1] + image.pixels[i + 2];
 }
 
+// Returns the pixels of a part of the window.
+std::vector<std::uint8_t> pixels_in(Driver& d, Rect r) {
+    d.frame();
+    const Image image = d.surface.read();
+    std::vector<std::uint8_t> out;
+    for (int y = static_cast<int>(r.y); y < static_cast<int>(r.bottom()); ++y) {
+        const auto row = image.pixels.begin() + (y * image.width + static_cast<int>(r.x)) * 4;
+        out.insert(out.end(), row, row + static_cast<int>(r.w) * 4);
+    }
+    return out;
+}
+
+Vec2 where_gpu_is(Driver& d, std::int64_t rank) {
+    const MeshViewState& mesh = d.shell.views().mesh;
+    const CellGrid grid = seen(*mesh.layout, mesh.camera, mesh.cells);
+    return cell_position(grid, rank) + grid.cell * 0.5f;
+}
+
 }  // namespace
+
+TEST_CASE("rows of the mesh's table and its GPUs mark each other, with the mouse and with a click") {
+    Driver d("mesh-8", {1600, 1000});
+    d.press({Key::n1});
+    REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::mesh)));
+    REQUIRE(d.drawn("mesh.cells"));  // the picture stands below its table
+    const auto row = [&](std::uint64_t i) { return *d.shell.ui_state().rect_of("data.mesh", i); };
+    const auto over = [&](Vec2 at) {
+        d.move(at);
+        d.rest();
+    };
+    const Vec2 away{800, 4};
+    const std::string replicas = caption_of(d.plan(), d.shell.evaluation(), GroupKind::dp_replicate).where;
+    over(away);
+    CHECK_FALSE(says(d, replicas));
+    const Rect cells = d.shell.views().mesh.cells;
+    const auto still = pixels_in(d, cells);
+    over(row(3).center());  // tp, cp, dp_shard, dp_replicate
+    CHECK(says(d, replicas));
+    CHECK(d.shell.selection().all_axes);
+    CHECK(d.shell.views().mesh.cells == cells);
+    CHECK(pixels_in(d, cells) != still);
+    over(row(1).center());  // cp is off
+    CHECK(pixels_in(d, cells) == still);
+    REQUIRE(d.click("data.mesh", 3));
+    CHECK(d.shell.selection().group == GroupKind::dp_replicate);
+    CHECK_FALSE(d.shell.selection().all_axes);
+
+    REQUIRE(d.click("data.part", 1));  // a row for each group; tp's are first
+    over(away);
+    const Rect first = row(0), second = row(1);
+    const auto quiet = pixels_in(d, second.inset(-8, 0)), first_quiet = pixels_in(d, first.inset(-8, 0));
+    over(where_gpu_is(d, 3));  // of ranks 2 and 3
+    CHECK(pixels_in(d, second.inset(-8, 0)) != quiet);
+    CHECK(pixels_in(d, first.inset(-8, 0)) == first_quiet);
+    REQUIRE(d.click("data.mesh", 1));
+    CHECK(d.shell.selection().rank == 2);
+    CHECK(d.shell.selection().group == GroupKind::tp);
+}
 
 TEST_CASE("a stage that is picked in Memory lights its GPUs in the mesh and dims the others") {
     Driver d("llama-3-70b-3d");

@@ -85,6 +85,10 @@ struct Columns {
     }
 };
 
+float head_height(const Columns& columns) {
+    return columns.head_lines > 1 ? 36 : 22;
+}
+
 // Returns the last row that may be the first one shown, so that the end is seen.
 std::size_t last_start(const Columns& columns, std::size_t rows, float room) {
     float h = 0;
@@ -244,6 +248,12 @@ float longest_word(const Canvas& canvas, std::string_view text, const TextStyle&
     return most;
 }
 
+float table_height(Ui& ui, float width, const Table& table) {
+    const Columns columns = columns_of(ui.canvas(), table, ui.small(), ui.small(Tone::text), width, 0,
+                                       std::min(table.rows.size(), kMeasured), -1);
+    return head_height(columns) + 2 + rows_height(columns, 0, table.rows.size());
+}
+
 int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state, int selected,
                const RowLooks& looks) {
     Canvas& c = ui.canvas();
@@ -273,7 +283,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
         }
         if (pinned > 0) draw(0, Rect{row.x, row.y, columns.width[0] - kColumnGap, row.h});
     };
-    cells(room.cut_top(columns.head_lines > 1 ? 36.0f : 22.0f),
+    cells(room.cut_top(head_height(columns)),
           [&](std::size_t i, Rect cell) { draw_title(ui, cell, table.columns[i], head); });
     c.line({room.x, room.y}, {room.right(), room.y}, ui.theme().hairline);
     room.cut_top(2);
@@ -289,6 +299,7 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     state.scroll = std::clamp(std::floor(state.scroll), 0.0f, last);
     ui.state().hidden = std::max(ui.state().hidden, hidden_height(columns, table, room.h));
     int clicked = -1;
+    state.hovered = -1;
     // A picture shows only whole rows, and says how many more there are.
     const std::size_t end = ui.state().for_picture
                                 ? whole_rows(columns, table, static_cast<std::size_t>(state.scroll), room.h)
@@ -304,6 +315,11 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
                 c.rect(row, ui.theme().raised, 3);
             else if (hit.hovered)
                 c.rect(row, ui.theme().raised.alpha(0.5f), 3);
+            if (hit.hovered) state.hovered = static_cast<int>(r);
+            if (looks.marked && looks.marked(r)) {
+                c.rect(row, ui.theme().raised, 3);
+                c.frame(row, ui.theme().secondary, 1, 3);
+            }
             TextStyle style = body;
             switch (r < looks.tone.size() ? looks.tone[r] : RowTone::plain) {
             case RowTone::plain: break;

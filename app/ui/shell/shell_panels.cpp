@@ -84,7 +84,7 @@ void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
 std::uint64_t Shell::shown_key(ViewId view) const {
     const std::uint64_t key = window_.evaluated * 0x9e3779b97f4a7c15ULL;
     const ViewEntry& entry = view_of(view);
-    return entry.lit_by != nullptr ? key ^ entry.lit_by(window_.hover) : key;
+    return entry.lit_by != nullptr ? key ^ entry.lit_by(window_.hover, window_.views) : key;
 }
 
 void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {

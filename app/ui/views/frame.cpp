@@ -98,9 +98,19 @@ Table data_of(const Scene& scene, ViewId view, const ViewStates& states) {
 
 namespace {
 
-// Draws one of the view's tables, and the choice of which.
-void draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, ViewStates& states,
-               std::uint64_t revision) {
+// Cuts the place of the picture off that of its table, where both have room.
+Rect cut_picture(Ui& ui, Rect& room, const Table& table) {
+    constexpr float kLeastPicture = 230, kGap = 12;
+    const float most = room.h - kLeastPicture - kGap;
+    if (ui.state().for_picture || most < 160) return {};
+    const float whole = table_height(ui, room.w, table);
+    return room.cut_bottom(room.h - kGap - (whole <= most ? whole : most * 0.5f));
+}
+
+// Draws one of the view's tables, and the choice of which; below it the picture, where the two mark each
+// other's parts.
+std::optional<PlanEdit> draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
+                                  ViewStates& states, std::uint64_t revision) {
     const auto i = static_cast<std::size_t>(view);
     const ViewEntry& entry = view_of(view);
     int& part = states.data_part[i];
@@ -115,9 +125,31 @@ void draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, View
     const Table changing = entry.data_follows_plan ? Table{} : make();
     const Table& table =
         entry.data_follows_plan ? states.kept_tables[i].get({revision, part}, make) : changing;
-    const int row = draw_table(ui, "data." + std::string(entry.name), room, table, states.tables[i]);
-    if (row >= 0 && part == 0 && scene.evaluation.valid && entry.pick_row != nullptr)
-        entry.pick_row(scene, row);
+    const bool valid = scene.evaluation.valid;
+    const Rect below = entry.picture_below && valid ? cut_picture(ui, room, table) : Rect{};
+    const auto row_of = [&](int index) {
+        return ViewRow{part, index, table.rows[static_cast<std::size_t>(index)]};
+    };
+    RowLooks looks;
+    if (valid && entry.marks_row != nullptr)
+        looks.marked = [&](std::size_t r) { return entry.marks_row(scene, row_of(static_cast<int>(r))); };
+    TableState& state = states.tables[i];
+    const int row = draw_table(ui, "data." + std::string(entry.name), room, table, state, -1, looks);
+    if (valid && entry.hover_row != nullptr && state.hovered >= 0)
+        entry.hover_row(scene, row_of(state.hovered));
+    if (row >= 0 && valid && entry.pick_row != nullptr) entry.pick_row(scene, row_of(row));
+    states.with_picture[i] = below.h > 0;
+    if (!states.with_picture[i]) return std::nullopt;
+    Rect picture = below;
+    const Rect switches = picture.cut_top(24);
+    picture.cut_top(4);
+    return entry.draw(ui, switches, picture, scene, states, revision);
+}
+
+// Returns true if the picture of a view is drawn.
+bool shows_picture(ViewId view, const ViewStates& states) {
+    const auto i = static_cast<std::size_t>(view);
+    return !states.as_data[i] || states.with_picture[i];
 }
 
 }  // namespace
@@ -131,20 +163,18 @@ std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& 
         return std::nullopt;
     }
     if (!states.as_data[i]) return entry.draw(ui, head_row, room, scene, states, revision);
-    draw_data(ui, head_row, room, scene, view, states, revision);
-    return std::nullopt;
+    return draw_data(ui, head_row, room, scene, view, states, revision);
 }
 
 Rect moving_in_view(ViewId view, const ViewStates& states) {
     const ViewEntry& entry = view_of(view);
-    const bool has = entry.moving != nullptr && !states.as_data[static_cast<std::size_t>(view)];
+    const bool has = entry.moving != nullptr && shows_picture(view, states);
     return has ? entry.moving(states) : Rect{};
 }
 
 void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states) {
     const ViewEntry& entry = view_of(view);
-    if (entry.draw_moving != nullptr && !states.as_data[static_cast<std::size_t>(view)])
-        entry.draw_moving(ui, scene, states);
+    if (entry.draw_moving != nullptr && shows_picture(view, states)) entry.draw_moving(ui, scene, states);
 }
 
 void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& states,

@@ -31,17 +31,26 @@ constexpr std::string_view kScaleTables[] = {"points", "what turns"};
 constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path"};
 constexpr std::string_view kTensorsTables[] = {"parameters", "gradients", "optimizer", "activations"};
 
-std::uint64_t lit_stage(const Hover& hover) {
+std::uint64_t lit_stage(const Hover& hover, const ViewStates&) {
     return static_cast<std::uint64_t>(hover.stage + 1) << 40U;
 }
 
-void pick_operation(Scene& scene, int row) {
-    scene.selection.operation = row;
+// Names the axis whose row is under the mouse; the table of the mesh names the GPU too, whose rows it marks.
+std::uint64_t lit_groups_of(const Hover& hover, const ViewStates& states) {
+    const bool table = states.as_data[static_cast<std::size_t>(ViewId::mesh)];
+    return (hover.group ? static_cast<std::uint64_t>(*hover.group) + 1 : 0) << 56U
+           ^ (table ? static_cast<std::uint64_t>(hover.rank + 1) : 0) << 20U;
+}
+
+void pick_operation(Scene& scene, const ViewRow& row) {
+    if (row.part != 0) return;
+    scene.selection.operation = row.index;
     scene.selection.topic = Selection::Topic::operation;
 }
 
-void pick_tensor(Scene& scene, int row) {
-    scene.selection.tensor = row;
+void pick_tensor(Scene& scene, const ViewRow& row) {
+    if (row.part != 0) return;
+    scene.selection.tensor = row.index;
     scene.selection.activation = -1;
     scene.selection.tensor_state = TensorState::parameters;
     scene.selection.topic = Selection::Topic::tensor;
@@ -69,6 +78,12 @@ constexpr auto kTable = std::to_array<ViewEntry>({
                                                    : s.mesh.both ? 1
                                                                  : 0; },
                [](ViewStates& s, int page) { s.mesh.both = page == 1, s.mesh.folds = page == 2; }},
+     .pick_row = [](Scene& scene, const ViewRow& row) { pick_mesh_row(scene, row.part, row.cells); },
+     .hover_row = [](Scene& scene, const ViewRow& row) { hover_mesh_row(scene, row.part, row.cells); },
+     .marks_row = [](const Scene& scene,
+                     const ViewRow& row) { return marks_mesh_row(scene, row.part, row.cells); },
+     .picture_below = true,
+     .lit_by = lit_groups_of,
      .moving = [](const ViewStates& s) { return moving_in_mesh(s.mesh); },
      .draw_moving = [](Ui& ui, Scene& scene, ViewStates& s) { draw_mesh_cells(ui, scene, s.mesh); }},
     {.id = ViewId::zoom,

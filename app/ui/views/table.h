@@ -63,8 +63,9 @@ struct ViewStates {
     SearchViewState search;
     ScaleViewState scale;
     std::array<ViewId, kPaneCount> in_pane{ViewId::mesh, ViewId::memory, ViewId::timeline};
-    std::array<bool, kViewCount> as_data{};   // the table is shown instead of the picture
-    std::array<int, kViewCount> data_part{};  // the index in ViewEntry::data_parts
+    std::array<bool, kViewCount> as_data{};       // the table is shown instead of the picture
+    std::array<bool, kViewCount> with_picture{};  // the picture stands below its table
+    std::array<int, kViewCount> data_part{};      // the index in ViewEntry::data_parts
     std::array<TableState, kViewCount> tables{};
     std::array<Kept<Table, std::pair<std::uint64_t, int>>, kViewCount> kept_tables{};  // by revision and part
 };
@@ -79,6 +80,12 @@ struct ViewPages {
     int (*shown)(const ViewStates& states) = nullptr;  // null: it has one
     void (*show)(ViewStates& states, int page) = nullptr;
     int first = 0;  // the one that a view begins with
+};
+
+// A row of one of a view's tables.
+struct ViewRow {
+    int part = 0, index = 0;
+    const Table::Row& cells;
 };
 
 struct ViewEntry {
@@ -100,8 +107,11 @@ struct ViewEntry {
     bool data_void = false;          // its tables say something of a plan with errors too
     // The rest is null where a view has no such thing.
     ViewPages pages = {};
-    void (*pick_row)(Scene& scene, int row) = nullptr;        // a row of its first table was clicked
-    std::uint64_t (*lit_by)(const Hover& hover) = nullptr;    // what it highlights
+    void (*pick_row)(Scene& scene, const ViewRow& row) = nullptr;   // a row of a table was clicked
+    void (*hover_row)(Scene& scene, const ViewRow& row) = nullptr;  // the mouse is over it
+    bool (*marks_row)(const Scene& scene, const ViewRow& row) = nullptr;
+    bool picture_below = false;  // its picture stands below its table, where both have room
+    std::uint64_t (*lit_by)(const Hover& hover, const ViewStates& states) = nullptr;  // what it highlights
     Rect (*moving)(const ViewStates& states) = nullptr;       // the place where the mouse changes it in each
                                                               // frame
     void (*draw_moving)(Ui&, Scene&, ViewStates&) = nullptr;  // the text there

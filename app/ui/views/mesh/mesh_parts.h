@@ -49,9 +49,30 @@ void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& ax
 
 // Draws the switches in `row`: of what is drawn, and of the axis.
 void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state);
+// Returns true if the switch offers the axis, in its own mesh.
+[[nodiscard]] bool can_choose(const Scene& scene, GroupKind kind);
 // Returns the width of axis_switch.
 [[nodiscard]] float switch_width(Ui& ui, const Scene& scene);
 // Chooses the next or the previous axis where the brackets are pressed.
 void next_axis(Scene& scene);
+
+// While the mouse is over the row of an axis, the mesh shows its groups as if the axis were chosen.
+class ShownAxis {
+  public:
+    explicit ShownAxis(Scene& scene) : selection_(scene.selection), chosen_(scene.selection.cleared()) {
+        const auto kind = scene.hover.group;
+        if (kind && scene.evaluation.groups[*kind].degree > 1) selection_.choose(*kind);
+    }
+    ~ShownAxis() {
+        selection_.group = chosen_.group, selection_.all_axes = chosen_.all_axes;
+        selection_.pp_of_experts = chosen_.pp_of_experts;
+    }
+    ShownAxis(const ShownAxis&) = delete;
+    ShownAxis& operator=(const ShownAxis&) = delete;
+
+  private:
+    Selection& selection_;
+    Selection chosen_;
+};
 
 }  // namespace pentamesh::ui

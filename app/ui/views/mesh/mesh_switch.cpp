@@ -12,8 +12,8 @@ namespace pentamesh::ui {
 
 namespace {
 
-// Returns the kinds that can be chosen for the mesh of the chosen tab.
-std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
+// Returns the kinds that can be chosen for one of the meshes.
+std::vector<GroupKind> kinds_to_offer(const Scene& scene, bool experts) {
     static constexpr GroupKind kDense[] = {GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
                                            GroupKind::dp_replicate, GroupKind::pp, GroupKind::dp,
                                            GroupKind::dp_cp,        GroupKind::mp};
@@ -38,11 +38,14 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
             return;
         out.push_back(k);
     };
-    if (scene.selection.expert())
+    if (experts)
         for (const GroupKind k : kExpert) offer(k);
     else
         for (const GroupKind k : kDense) offer(k);
     return out;
+}
+std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
+    return kinds_to_offer(scene, scene.selection.expert());
 }
 
 constexpr std::array<std::string_view, 4> kMeshes{"dense", "experts", "both", "fold"};
@@ -84,6 +87,11 @@ float switch_width(Ui& ui, const Scene& scene) {
     float width = meshes_width(scene) + axis_width(ui, kAll);
     for (const GroupKind k : kinds_to_offer(scene)) width += axis_width(ui, axis_label(k));
     return width;
+}
+
+bool can_choose(const Scene& scene, GroupKind kind) {
+    const std::vector<GroupKind> kinds = kinds_to_offer(scene, is_expert(kind));
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
 void axis_switch(Ui& ui, Rect row, Scene& scene, MeshViewState& state) {

@@ -377,6 +377,7 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
     }
     if (!run) axis_switch(ui, head_row, scene, state);
     next_axis(scene);
+    const ShownAxis shown(scene);
     const float kept = state.folds ? 0 : place_field(ui, room, spare, scene, state);
     if (scene.evaluation.mesh.world <= 0 || scene.plan.cluster.gpus <= 0) {
         ui.canvas().text(room.min() + Vec2{0, 8}, "No mesh: the problems on the right say why.", ui.small());
@@ -420,6 +421,7 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state) {
     go_to_rank(ui, state.field, scene, state);
     press_ladder(ui, scene, state);
+    const ShownAxis shown(scene);
     if (state.cells.w > 0) draw_cells(ui, state.cells, scene, state, "mesh.cells");
     if (state.second_cells.w <= 0) return;
     Scene second = second_scene(scene, state);

@@ -83,5 +83,12 @@ void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
 [[nodiscard]] Rect moving_in_mesh(const MeshViewState& state);
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table mesh_data(const Scene& scene, int part);
+// A row of these tables stands for the groups of an axis, or for one of them. Under the mouse its GPUs
+// are coloured in the mesh; a click selects them.
+void hover_mesh_row(Scene& scene, int part, const Table::Row& row);
+void pick_mesh_row(Scene& scene, int part, const Table::Row& row);
+// Returns true if it has the GPU that is under the mouse, or was selected; a row of an axis, if that one is
+// coloured.
+[[nodiscard]] bool marks_mesh_row(const Scene& scene, int part, const Table::Row& row);
 
 }  // namespace pentamesh::ui
