@@ -25,6 +25,10 @@ std::string place_of(const Cluster& cluster, std::int64_t rank) {
            + std::to_string(rank % domain);
 }
 
+double bytes_per_s_of(const Tier& tier) {
+    return tier.bytes_per_s / std::max(1.0, tier.oversubscription);
+}
+
 std::string tier_label(const Cluster& cluster, int tier) {
     if (tier < 0 || static_cast<std::size_t>(tier) >= cluster.tiers.size()) return "";
     const Tier& t = cluster.tiers[static_cast<std::size_t>(tier)];

@@ -320,9 +320,7 @@ std::string sets_text(const std::vector<std::string>& sets) {
         const std::string pointer = set.substr(0, equals);
         std::string value = set.substr(std::min(equals + 1, set.size()));
         std::erase_if(value, [](char c) { return c == '[' || c == ']' || c == '"'; });
-        std::string field = pointer.substr(pointer.rfind('.') + 1);
-        std::replace(field.begin(), field.end(), '_', ' ');
-        out += (out.empty() ? "" : ", ") + field + " " + value;
+        out += (out.empty() ? "" : ", ") + panel_name(pointer) + " " + value;
     }
     return out;
 }

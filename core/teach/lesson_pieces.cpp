@@ -3,8 +3,29 @@
 #include "core/base/characters.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+#include <array>
 
 namespace pentamesh {
+
+std::string panel_name(std::string_view pointer) {
+    struct Named {
+        std::string_view field, name;
+    };
+    static constexpr std::array kNamed{Named{"zero", "ZeRO"},
+                                       Named{"gpus", "GPUs"},
+                                       Named{"global_batch", "batch"},
+                                       Named{"micro_batch", "micro-batch"},
+                                       Named{"sequence_length", "sequence"},
+                                       Named{"virtual_stages", "chunks"}};
+    std::string field(pointer.substr(pointer.rfind('.') + 1));
+    for (const Named& n : kNamed)
+        if (n.field == field) return std::string(n.name);
+    if (!parse_name<Axis>(field)) std::replace(field.begin(), field.end(), '_', ' ');
+    return field;
+}
 
 bool parse_integer(std::string_view text, std::int64_t& out) {
     const auto n = parse_whole(trimmed(text));

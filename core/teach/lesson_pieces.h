@@ -27,6 +27,9 @@ namespace pentamesh {
 // the line has another form.
 [[nodiscard]] std::string pointer_value(std::string_view text);
 
+// Returns how the plan's panel names a field: "ZeRO" for "layout.zero", "dp_shard" for an axis.
+[[nodiscard]] std::string panel_name(std::string_view pointer);
+
 struct KeyValue {
     std::string_view key, value;
 };

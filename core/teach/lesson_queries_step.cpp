@@ -194,7 +194,8 @@ Answer bubble_of(const QueryInput& in, bool of_step) {
     if (vm <= 0) return none("the batch does not divide");
     return percent(static_cast<double>(p - 1) / static_cast<double>(of_step ? vm + p - 1 : vm),
                    sentence(of_step ? "(p - 1) / (v m + p - 1), p " : "(p - 1) / (v m), p ", p, ", v m ", vm,
-                            of_step ? ": a share of the step" : ": against the work, not the step"));
+                            of_step ? ": a share of the makespan, first start to last end"
+                                    : ": against the work, not the makespan"));
 }
 Answer step_time(const QueryInput& in) {
     if (!in.e.step) return none("no step time");

@@ -294,11 +294,10 @@ std::vector<MapLevel> map_levels(const Plan& plan, std::span<const MapRow> rows)
     levels.push_back({"HBM", c.gpu.hbm_bytes_per_s, 1, "a GPU's own memory", {}});
     for (std::size_t i = 0; i < c.tiers.size(); ++i) {
         const Tier& t = c.tiers[i];
-        const double over = std::max(1.0, t.oversubscription);
-        MapLevel level{t.name, t.bytes_per_s / over, domain_of(c, i), "", {}};
-        if (over > 1)
-            level.note =
-                "oversubscribed 1:" + three_digits(over) + ", of " + bytes_text(t.bytes_per_s) + "/s";
+        MapLevel level{t.name, bytes_per_s_of(t), domain_of(c, i), "", {}};
+        if (t.oversubscription > 1)
+            level.note = "oversubscribed 1:" + three_digits(t.oversubscription) + ", of "
+                         + bytes_text(t.bytes_per_s) + "/s";
         for (std::size_t k = 0; i < kMaxTiers && k < rows.size(); ++k) {
             const bool own_talk =
                 !rows[k].modifier || rows[k].id == MapRowId::etp;  // zero's is dp's, sp's tp's

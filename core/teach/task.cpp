@@ -7,6 +7,7 @@
 #include "core/mesh/mesh.h"
 #include "core/plan/names.h"
 #include "core/plan/ranges.h"
+#include "core/teach/lesson_pieces.h"
 
 #include <algorithm>
 #include <array>
@@ -231,7 +232,7 @@ std::string allowed_text(const LessonTask& task) {
         const std::string said = a == "layout"    ? "everything in the layout"
                                  : a == "cluster" ? "the cluster"
                                  : a == "model"   ? "the model"
-                                                  : "`" + a + "`";
+                                                  : panel_name(a);
         out += (out.empty() ? "" : ", ") + said;
     }
     return out;

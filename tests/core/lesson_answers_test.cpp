@@ -325,7 +325,7 @@ TEST_CASE("a value in brackets or quotes may have commas") {
         "tier_of tp";
     CHECK(split_query(outside).sets.size() == 2);
     CHECK(m.text(outside) == "InfiniBand");
-    CHECK(sets_text(split_query(outside).sets) == "order dp_shard,dp_replicate,cp,ep,pp,tp, zero 1");
+    CHECK(sets_text(split_query(outside).sets) == "order dp_shard,dp_replicate,cp,ep,pp,tp, ZeRO 1");
 }
 
 TEST_CASE("what a change does to a number is more, the same or less of it") {
@@ -368,7 +368,7 @@ TEST_CASE("the plans that a question asks about are shown after it, first the ri
     asked = asked_plans(q, {});
     REQUIRE(asked.plans.size() == 1);
     CHECK(asked.first == 0);
-    CHECK(asked.plans[0].label == "tp 4, zero 1");
+    CHECK(asked.plans[0].label == "tp 4, ZeRO 1");
     q.shown = {"tp=8"};
     CHECK(asked_plans(q, {}).plans[0].sets == q.shown);
     q.shows = false;

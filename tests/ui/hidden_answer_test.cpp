@@ -332,10 +332,10 @@ TEST_CASE("in a layer the counters of messages are hidden, names of ranks are no
     d.settle();
     REQUIRE(d.shell.full_view() == ViewId::layer);
     REQUIRE(d.shell.lesson().current()->question->query == "calls tp per layer");
-    CHECK_FALSE(says_just(d, "0 of 4"));
+    CHECK_FALSE(says_just(d, "1 of 4"));
     CHECK(says_just(d, "1"));  // a rank's name
     REQUIRE(d.click("lesson.reveal"));
-    CHECK(says_just(d, "0 of 4"));
+    CHECK(says_just(d, "1 of 4"));
 }
 
 TEST_CASE("a question for a wire hides its names, and whole sentences only where they say who stays on it") {

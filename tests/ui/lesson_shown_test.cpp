@@ -194,6 +194,8 @@ TEST_CASE("a step's page is the same whatever was open before, and what was open
     d.press({Key::page_down});
     CHECK(views.layer.choice.alone);
     CHECK(views.layer.choice.axis == AloneAxis::tp);
+    const LayerOp op = views.layer.shown->list.steps[static_cast<std::size_t>(views.layer.at)].op;
+    CHECK((op == LayerOp::all_reduce || op == LayerOp::reduce_scatter));  // where summands are added up
     d.shell.leave_lesson();
     d.settle();
     CHECK(views.memory.page == MemoryPage::saved);

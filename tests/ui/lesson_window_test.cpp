@@ -41,6 +41,52 @@ TEST_CASE("presenter mode: remote keys walk, answers wait, B blanks, Escape leav
     CHECK(l.open);
 }
 
+TEST_CASE("presented at 1280x720 the words have a third of the window, before an answer and after it") {
+    Driver d("mesh-8", {1280, 720});
+    for (const std::string_view course : {"40-minutes", "know-ddp"}) {
+        d.shell.open_lesson(lesson_file("courses/" + std::string(course)));
+        d.settle();
+        if (!d.shell.presenting()) d.press({Key::f5});
+        LessonSession& l = d.shell.lesson();
+        for (; l.step + 1 < l.lesson.steps.size(); d.press({Key::page_down})) {
+            CAPTURE(l.current()->title);
+            if (!l.current()->question) continue;
+            const auto rect = [&](std::string_view name) {
+                const auto r = d.shell.ui_state().rect_of(name);
+                REQUIRE_MESSAGE(r.has_value(), name);
+                return *r;
+            };
+            const float width = rect("present.leave").right() + 16, foot = rect("present.leave").y;
+            CHECK(rect("lesson.reveal").x > width * 2 / 3);
+            CHECK(rect("lesson.reveal").bottom() < foot);
+            d.press({Key::r});
+            d.settle();
+            CHECK(rect("lesson.retry").x > width * 2 / 3);
+            if (l.asked.first >= 0) CHECK(rect("lesson.asked").right() < width * 2 / 3);  // at the picture
+        }
+    }
+}
+
+TEST_CASE("what a task may change is marked in the plan, and in view") {
+    Driver d("mesh-8", {1280, 720});
+    d.shell.open_lesson(lesson_file("20-tasks-fit"));
+    d.settle();
+    d.press({Key::page_down});
+    REQUIRE(d.shell.lesson().current()->task->allow == std::vector<std::string>{"layout.zero"});
+    for (const bool presented : {false, true}) {
+        CAPTURE(presented);
+        if (presented) d.press({Key::f5});
+        d.settle();
+        const auto all = rect_of_marked(d.shell.ui_state(), "mod.zero"),
+                   last = d.shell.ui_state().rect_of("mod.zero", 3);
+        REQUIRE(all);
+        REQUIRE(last);
+        CHECK(all->right() == last->right());
+        CHECK(all->w > 2 * last->w);
+        CHECK(last->bottom() < 720 / 1.25f - 72);
+    }
+}
+
 TEST_CASE("a lesson fits small windows and large type") {
     Driver d("mesh-8", {640, 360}, 2);
     for (const auto& [size, scale] : std::initializer_list<std::pair<Vec2, float>>{

@@ -71,12 +71,12 @@ float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool dra
     const Rect truth = state.shown() ? room.cut_top(line) : Rect{};
     const Rect labels = room.cut_top(18);
     const float bottom = room.y;
-    const Rect says = state.shown() ? room.cut_top(20) : Rect{};
+    const double guess = parse_guess(state.typed, answer.unit).value_or(0);
+    const Rect says = state.shown() && guess > 0 ? room.cut_top(20) : Rect{};
     room.cut_top(6);
     if (!draw) return room.y - top;
     const GuessScale scale{{yours.x + 2, yours.y, yours.w - 16, bottom - top},
                            guess_scale(answer.number, answer.unit, step->title)};
-    const double guess = parse_guess(state.typed, answer.unit).value_or(0);
     draw_ticks(ui, scale, labels, answer.unit);
     const Theme& t = ui.theme();
     if (guess > 0 || !state.shown())

@@ -10,7 +10,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kChipGap = 6;
+constexpr float kChipGap = 6, kOneRow = 480, kHeadWidth = 144;
 
 // A chip is as wide as its words; chips go on in the next row.
 class ChipRow {
@@ -38,6 +38,8 @@ class ChipRow {
         if (hit.focused) ui_.focus_ring(r, 6);
         return hit.clicked;
     }
+    // Returns what is left of the last row.
+    [[nodiscard]] Rect rest() const { return {x_ + kChipGap, y_, room_.right() - x_ - kChipGap, height()}; }
     [[nodiscard]] float used() const { return y_ + height() - room_.y; }
 
   private:
@@ -58,9 +60,12 @@ float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, Le
     const auto& plans = session.asked.plans;
     if (plans.empty() || !session.state().shown()) return 0;
     room.cut_top(8);
-    const Rect head = room.cut_top(20);
+    const bool one_row = room.w >= kOneRow;
+    const Rect head = one_row ? Rect{room.x, room.y, kHeadWidth, std::round(size * 2)} : room.cut_top(20);
     if (draw) ui.section(head, "THE PICTURE SHOWS");
-    ChipRow row(ui, room, size, draw);
+    Rect chips = room;
+    if (one_row) chips.cut_left(kHeadWidth);
+    ChipRow row(ui, chips, size, draw);
     const auto chip = [&](std::size_t index, const std::string& label) {
         const bool chosen = session.asked_shown == static_cast<int>(index) - 1;
         if (row.chip(index, label, chosen)) action = {LessonAction::Kind::ask_plan, index};
@@ -73,6 +78,12 @@ float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, Le
         const AskedPlan& shown = plans[static_cast<std::size_t>(session.asked_shown)];
         const std::string sets = sets_text(shown.sets);
         if (sets != shown.label) says = sets + ". " + says;
+    }
+    if (one_row) {  // V stands among the keys as well
+        const TextStyle plain = ui.style(size - 1, Tone::secondary);
+        if (draw && ui.canvas().text_width(says, plain) <= row.rest().w)
+            ui.canvas().text_in(row.rest(), says, plain);
+        return room.y - top;
     }
     const RichStyle style{std::max(10.0f, size - 1), std::round(size * 1.4f), 4, Tone::secondary};
     room.cut_top(rich_text(ui, room, says, style, draw) + 8);

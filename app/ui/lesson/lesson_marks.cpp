@@ -2,6 +2,7 @@
 #include "app/ui/lesson/lesson_panel.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace pentamesh::ui {
@@ -15,14 +16,42 @@ ControlName control_of(const std::string& text) {
     return out;
 }
 
+std::vector<std::string> marked_controls(const LessonStep& step) {
+    if (!step.scene.highlight.empty() || !step.task) return step.scene.highlight;
+    struct Control {
+        std::string_view field, name;
+    };
+    static constexpr std::array kControls{
+        Control{"layout.zero", "mod.zero"}, Control{"layout.schedule", "mod.schedule"},
+        Control{"layout.virtual_stages", "mod.schedule"}, Control{"training.recompute", "mod.recompute"},
+        Control{"training.micro_batch", "mod.batch"}};
+    std::vector<std::string> out;
+    for (const std::string& field : step.task->allow) {
+        const auto at = std::find_if(kControls.begin(), kControls.end(),
+                                     [&](const Control& c) { return c.field == field; });
+        out.push_back(at == kControls.end() ? field : std::string(at->name));
+    }
+    return out;
+}
+
+std::optional<Rect> rect_of_marked(const UiState& state, const std::string& name) {
+    const ControlName control = control_of(name);
+    if (control.name != name) return state.rect_of(control.name, control.index);
+    std::optional<Rect> out;
+    for (std::uint64_t i = 0; const auto r = state.rect_of(name, i); ++i)
+        out = out ? Rect{std::min(out->x, r->x), std::min(out->y, r->y),
+                         std::max(out->right(), r->right()) - std::min(out->x, r->x),
+                         std::max(out->bottom(), r->bottom()) - std::min(out->y, r->y)}
+                  : *r;
+    return out;
+}
+
 void draw_highlights(Ui& ui, const LessonSession& session) {
     const LessonStep* step = session.current();
     if (!session.open || step == nullptr) return;
-    for (const std::string& name : step->scene.highlight) {
-        const ControlName control = control_of(name);
-        if (const auto r = ui.state().rect_of(control.name, control.index))
+    for (const std::string& name : marked_controls(*step))
+        if (const auto r = rect_of_marked(ui.state(), name))
             ui.canvas().frame(r->inset(-4), ui.theme().text, 2, 8);
-    }
 }
 
 void draw_cover(Ui& ui, Rect room) {

@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rich_text.h"
 #include "app/ui/lesson/lesson_parts.h"
+#include "core/mesh/places.h"
 
 #include <algorithm>
 #include <array>
@@ -122,13 +123,13 @@ void draw_tiers(Pen& p, const LessonQuestion& q) {
     const Hit drag = p.area("lesson.chip", chip, 0, !state.shown(), false);
     if (!p.measures)
         p.ui.canvas().text_in({chip.right() + 12, chip.y, row.w - 12, chip.h},
-                              state.shown() ? "" : "drag it to its tier, or press the tier",
+                              state.shown() ? "" : "drag it, or press a tier",
                               p.ui.style(12, Tone::secondary));
     const auto& tiers = p.scene.plan.cluster.tiers;
     for (std::size_t i = 0; i < tiers.size(); ++i) {
         const Rect before = p.room;
         const std::string label = tier_label(p.scene.plan.cluster, static_cast<int>(i)) + " · "
-                                  + bandwidth_text(tiers[i].bytes_per_s) + " to "
+                                  + bandwidth_text(bytes_per_s_of(tiers[i])) + " to "
                                   + thousands(domain_of(p.scene.plan.cluster, i));
         const int n = static_cast<int>(i);
         const bool pressed_row =
@@ -203,16 +204,20 @@ void draw_answer(Pen& p, const LessonQuestion& q) {
     if (!state.mistake.empty()) p.words(state.mistake);
     std::string right = s.answer.text;
     if (s.option >= 0) right = q.options[s.option].label;
-    if (q.kind != QuestionKind::curve) {  // its figures stand at its points
+    const bool marked = q.kind == QuestionKind::choose || q.kind == QuestionKind::tier;
+    const bool short_of_room = p.session.fold_words;
+    // A curve has its figures at its points, an option its tick.
+    if (q.kind != QuestionKind::curve && !(marked && short_of_room)) {
         p.words("The answer: **" + right + "**");
         p.room.cut_top(4);
     }
-    if (!s.answer.working.empty()) p.words(s.answer.working, Tone::secondary);
+    if (!s.answer.working.empty() && !short_of_room) p.words(s.answer.working, Tone::secondary);
     if (!p.session.why.empty()) {
         p.room.cut_top(8);
         p.words(p.session.why);
     }
-    p.room.cut_top(draw_asked(p.ui, p.room, p.session, p.size - 1, p.action, !p.measures));
+    if (!p.to_room)  // which has them at the picture
+        p.room.cut_top(draw_asked(p.ui, p.room, p.session, p.size - 1, p.action, !p.measures));
     p.room.cut_top(8);
     if (p.link("lesson.retry", p.room.min(), "ask again")) p.action.kind = Kind::retry;
     p.room.cut_top(20);
@@ -224,13 +229,16 @@ std::size_t options_of(const Pen& p, const LessonQuestion& q) {
 
 void draw_question(Pen& p, const LessonQuestion& q) {
     const float top = p.room.y;
-    p.room.cut_top(14);
-    if (!p.measures)
-        p.ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, p.ui.theme().hairline);
-    p.room.cut_top(12);
-    const Rect head = p.room.cut_top(16);
-    if (!p.measures) p.ui.section(head, "BEFORE YOU LOOK");
-    p.room.cut_top(4);
+    if (!p.session.fold_words) {
+        p.room.cut_top(14);
+        if (!p.measures)
+            p.ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, p.ui.theme().hairline);
+        p.room.cut_top(12);
+    }
+    if (!p.session.state().shown()) {
+        const Rect head = p.room.cut_top(20);
+        if (!p.measures) p.ui.section({head.x, head.y, head.w, 16}, "BEFORE YOU LOOK");
+    }
     p.words(p.session.prompt);
     p.room.cut_top(8);
     if (q.kind == QuestionKind::choose)
@@ -241,7 +249,8 @@ void draw_question(Pen& p, const LessonQuestion& q) {
         draw_entry(p, q);
     const StepState& counted = p.session.state();
     const bool by_option = q.kind == QuestionKind::choose || q.kind == QuestionKind::tier;
-    if (by_option && (p.to_room || counted.counting || !counted.votes.empty()))
+    const bool counts = p.to_room && !counted.shown();
+    if (by_option && (counts || counted.counting || !counted.votes.empty()))
         p.room.cut_top(draw_counting(p.ui, p.room, p.session.state(), options_of(p, q), !p.measures));
     // The panel scrolls down to the end of the answer, but keeps the question in view.
     const auto follow = [&] {
@@ -299,7 +308,7 @@ void draw_way_to_plan(Pen& p, const LessonStep& step) {
     const auto of_plan = [](std::string_view name) {
         return std::any_of(kOfPlan.begin(), kOfPlan.end(), [&](auto k) { return name.starts_with(k); });
     };
-    const auto& marked = step.scene.highlight;
+    const std::vector<std::string> marked = marked_controls(step);
     if (!p.session.plan_hidden || std::none_of(marked.begin(), marked.end(), of_plan)) return;
     const Rect row = p.room.cut_top(p.line());
     if (p.link("lesson.show_plan", row.min(), "What is marked is in the plan: show it", p.size))

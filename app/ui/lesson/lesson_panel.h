@@ -38,6 +38,10 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
                                   float size);
 // Returns the control that answering begins at.
 [[nodiscard]] Id first_of_question(QuestionKind kind);
+// Returns the controls that the step marks by name: those of its scene, or what its task may change.
+[[nodiscard]] std::vector<std::string> marked_controls(const LessonStep& step);
+// Returns where such a control is drawn; all of its segments where the name has no index.
+[[nodiscard]] std::optional<Rect> rect_of_marked(const UiState& state, const std::string& name);
 // Outlines the step's controls by name where they are drawn, and only there.
 void draw_highlights(Ui& ui, const LessonSession& session);
 // Splits "mod.zero 3" into a name and the index after it.

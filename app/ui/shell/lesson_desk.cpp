@@ -165,6 +165,7 @@ void LessonDesk::apply_scene() {
     if (const auto view = view_named(scene.view); view && !scene.page.empty())
         show_named_page(window_.views, *view, scene.page);
     window_.guarded("The pinned plan", [&] { pin(scene.against); });
+    window_.seek_marked = true;
     window_.selection = window_.selection.cleared();
     if (const auto kind = axis_named(scene.axis)) window_.selection.choose(*kind);
     if (scene.rank >= 0) {

@@ -22,9 +22,9 @@ struct Presenter {
     bool apart = false;      // the notes are on a screen of their own
     bool made_full = false;  // the window fills the screen for it, and did not before
     double begun_s = 0;      // of the clock, which goes on while one leaves and comes back
-    // Names all that the size and width of the step's words depend on: they are made anew when it changes.
+    // Names all that the size of the step's words depend on: they are made anew when it changes.
     std::string fits{};
-    float words_size = 0, words_share = 0;
+    float words_size = 0;
 };
 
 class LessonDesk {

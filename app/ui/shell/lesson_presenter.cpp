@@ -1,12 +1,12 @@
 // Presenter mode: one view and the lesson's words large; the plan and the notes on a side that is shown when
 // it is asked for; a blank screen, a spotlight about the pointer.
 #include "app/ui/kit/rich_text.h"
+#include "app/ui/lesson/lesson_parts.h"
 #include "app/ui/shell/lesson_desk.h"
 #include "core/advice/advice.h"
 #include "render/reworded.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace pentamesh::ui {
@@ -14,16 +14,16 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kSpot = 120;
-constexpr float kApartSize = 15;
+constexpr float kApartSize = 15, kAskedSize = 13;
 
 // All of the window is larger already; the words, which are read from the last row, a little more so.
 float presenter_size(float width) {
     return width >= 800 ? 16.0f : 13.0f;
 }
-constexpr float kLeastSize = 10, kReadable = 13;       // from the last row
-constexpr std::array kWordsShares{0.4f, 0.5f, 0.58f};  // of the width; the wider ones once it gets tight
-float words_width(float room, float share) {
-    return std::clamp(room * share, 260.0f, 760.0f);
+constexpr float kLeastSize = 11, kReadable = 13;  // from the last row
+// The words have a third of the window at most, the picture the rest; next to the plan they have less.
+float words_width(float window, float room) {
+    return std::clamp(std::min(window / 3, room * 0.4f), 260.0f, 760.0f);
 }
 constexpr RichStyle kNotesStyle{13, 20, 8, Tone::text};
 std::string notes_text(const LessonSession& lesson) {
@@ -35,47 +35,54 @@ Rect inside_words(Rect words, float size) {
 
 }  // namespace
 
-// Words and question of a step are seen at once: they get smaller until they are, and wider from the middle
-// of the way on.
+// Words and question of a step are seen at once: they get smaller until they are. The words that were read
+// give way to an answer first; only what is still too much is scrolled.
 void LessonDesk::fit_words(Ui& ui, float width, float height, const Scene& scene) {
     const float most = presenter_size(ui.frame().size.x);
     const StepState none;
     const StepState& s = lesson_.current() != nullptr ? lesson_.state() : none;
     std::string of = std::to_string(window_.evaluated);
-    for (const float v : {width, height, most, static_cast<float>(lesson_.step), static_cast<float>(s.hints),
-                          static_cast<float>(s.tries), static_cast<float>(s.shown() ? 1 : 0),
-                          static_cast<float>(s.remark.size()), static_cast<float>(lesson_.words.size()),
-                          static_cast<float>(lesson_.show_more ? lesson_.more.size() : 0),
-                          static_cast<float>(lesson_.asked_shown), static_cast<float>(s.counting ? 1 : 0),
-                          static_cast<float>(s.votes.size()), static_cast<float>(s.votes_after.size()),
-                          static_cast<float>(lesson_.errors.size())})
+    for (const float v :
+         {width, height, most, static_cast<float>(lesson_.step), static_cast<float>(s.hints),
+          static_cast<float>(s.tries), static_cast<float>(s.shown() ? 1 : 0),
+          static_cast<float>(s.remark.size()), static_cast<float>(lesson_.words.size()),
+          static_cast<float>(lesson_.show_more ? lesson_.more.size() : 0),
+          static_cast<float>(s.counting ? 1 : 0), static_cast<float>(s.votes.size()),
+          static_cast<float>(s.votes_after.size()), static_cast<float>(lesson_.errors.size())})
         of += " " + std::to_string(v);
     if (presenter_.fits == of) return;
     presenter_.fits = of;
-    const auto fits = [&](float size, std::size_t share, bool folded) {
-        presenter_.words_size = size;
-        presenter_.words_share = kWordsShares[share];
-        lesson_.fold_words = folded;
-        const Rect inner = inside_words({0, 0, words_width(width, kWordsShares[share]), height}, size);
-        return lesson_height(ui, inner.w, scene, lesson_, size) <= inner.h;
-    };
     const auto found = [&](float from, float to, bool folded) {
-        for (float size = from; size >= to; size -= 1)
-            for (std::size_t i = 0; i < kWordsShares.size(); ++i)
-                if (size <= most - 2 * static_cast<float>(i) && fits(size, i, folded)) return true;
+        lesson_.fold_words = folded;
+        for (float& size = presenter_.words_size = from; size >= to; size -= 1) {
+            const Rect inner = inside_words({0, 0, width, height}, size);
+            if (lesson_height(ui, inner.w, scene, lesson_, size) <= inner.h) return true;
+        }
         return false;
     };
-    if (found(most, kReadable, false)) return;
-    if (s.shown() && found(most, kReadable, true)) return;  // the words were read; the answer is not yet
-    if (!found(kReadable - 1, kLeastSize, false)) (void)fits(kReadable, kWordsShares.size() - 1, s.shown());
+    if (found(most, kReadable, false) || (s.shown() && found(most, kReadable, true))
+        || found(kReadable - 1, kLeastSize, s.shown()))
+        return;
+    presenter_.words_size = kReadable;
 }
 
 void LessonDesk::draw_presented_words(Ui& ui, Rect& room, const Scene& scene) {
-    fit_words(ui, room.w, room.h, scene);
-    const Rect words = room.cut_right(words_width(room.w, presenter_.words_share));
+    const float width = words_width(ui.frame().size.x, room.w);
+    fit_words(ui, width, room.h, scene);
+    const Rect words = room.cut_right(width);
     ui.canvas().rect(words, ui.theme().panel);
     ui.canvas().line({words.x, words.y}, {words.x, words.bottom()}, ui.theme().hairline);
     draw(ui, inside_words(words, presenter_.words_size), scene, presenter_.words_size, true);
+    if (lesson_.current() == nullptr) return;
+    // The plans that an answer speaks of stand at the picture, where the room looks.
+    LessonAction action;
+    const Rect below = room.inset(16, 0);
+    const float height = draw_asked(ui, below, lesson_, kAskedSize, action, false);
+    if (height == 0) return;
+    const Rect strip = room.cut_bottom(height);
+    ui.canvas().line({strip.x, strip.y}, {strip.right(), strip.y}, ui.theme().hairline);
+    draw_asked(ui, strip.inset(16, 0), lesson_, kAskedSize, action);
+    if (action.kind != LessonAction::Kind::none) wanted_ = action;
 }
 
 void LessonDesk::draw_presenter_notes(Ui& ui, Rect& side) {

@@ -65,8 +65,9 @@ std::vector<std::string> choices_of(const StepSheet& s) {
     if (s.step.question->kind == QuestionKind::curve) return out;
     for (const LessonQuestion::Option& o : s.step.question->options) out.push_back(o.label);
     if (s.step.question->kind == QuestionKind::tier)
-        for (const Tier& t : s.plan.cluster.tiers)
-            out.push_back(t.name + ", " + bandwidth_text(t.bytes_per_s));
+        for (std::size_t i = 0; i < s.plan.cluster.tiers.size(); ++i)
+            out.push_back(tier_label(s.plan.cluster, static_cast<int>(i)) + ", "
+                          + bandwidth_text(bytes_per_s_of(s.plan.cluster.tiers[i])));
     return out;
 }
 
@@ -148,7 +149,7 @@ std::vector<std::string> goals_of(const StepSheet& s) {
 }
 
 std::string solution_of(const StepSheet& s) {
-    return join(s.step.task->solution, ", ");
+    return sets_text(s.step.task->solution);
 }
 
 bool picture_answers(const StepSheet& s) {

@@ -140,9 +140,8 @@ void Shell::seek_marked(Rect panel) {
     window_.dirty = true;
     if (!window_.state.rect_of("plan.model")) return;  // not drawn yet
     window_.seek_marked = false;
-    for (const std::string& name : step->scene.highlight) {
-        const ControlName control = control_of(name);
-        const auto r = window_.state.rect_of(control.name, control.index);
+    for (const std::string& name : marked_controls(*step)) {
+        const auto r = rect_of_marked(window_.state, name);
         if (!r) continue;
         if (r->y < panel.y || r->bottom() > panel.bottom())
             panel_.scroll.at += r->center().y - panel.center().y;
@@ -271,6 +270,7 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
         ui.canvas().line({side.right() - 1, side.y}, {side.right() - 1, side.bottom()}, theme.hairline);
         // The room does not see notes that the presenter reads on another screen.
         if (!desk_.presenter().apart && desk_.presenter().side) desk_.draw_presenter_notes(ui, side);
+        seek_marked(side);
         edit = draw_plan(ui, side, scene);
     }
     if (lesson.open) desk_.draw_presented_words(ui, room, scene);
@@ -322,6 +322,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (show_left && width >= kOnePane) {
         const float wide = panel_width(window_.settings.left, width, kLeastLeft, 296);
         left = room.cut_left(std::clamp(wide, 240.0f, width * 0.45f));
+        seek_marked(left);
         if (const auto part = ui.part("part.plan", 0, left, window_.evaluated, theme.panel)) {
             edit = draw_plan(ui, left, scene);
             if (scene.flags) draw_flag_words(ui, left, *scene.flags);

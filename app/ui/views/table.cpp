@@ -332,7 +332,7 @@ std::span<const std::string_view> view_names() {
 
 void begin_lesson_scene(ViewStates& states) {
     show_first_pages(states);
-    states.layer.at = -1, states.layer.part = 1;
+    states.layer.part = 1;
     states.map.style = MapStyle::modifiers;
     states.map.race = {};
     states.step.stragglers.played = {};

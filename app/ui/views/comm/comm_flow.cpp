@@ -24,6 +24,7 @@ struct Band {
     const TrafficFlow* flow = nullptr;
     std::size_t axis = 0, link = 0;  // places in the columns
     float h = 0, waits = 0;          // pixels: whole, and the part that the step waits for
+    Rect words{};                    // where its words have room; drawn after all bands
 };
 
 struct Column {
@@ -297,7 +298,7 @@ void band_words(Ui& ui, Rect at, const AxisEntry& axis) {
     }
 }
 
-void draw_band(Ui& ui, Flow& f, const Band& b) {
+void draw_band(Ui& ui, Flow& f, Band& b) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
     const Color axis = color_of(theme, b.flow->group);
@@ -308,10 +309,8 @@ void draw_band(Ui& ui, Flow& f, const Band& b) {
     fill_ribbon(c, {start, through}, mix(theme.window, axis, theme.id == ThemeId::light ? 0.3f : 0.42f));
     const float level = std::min(through.y - start.y, b.h);
     if (std::abs(level) < b.h / 2)
-        band_words(ui,
-                   {start.right(), std::max(start.y, through.y), through.x - start.right(),
-                    b.h - std::abs(through.y - start.y)},
-                   {b.flow->group, b.flow->traffic, f.axes[b.axis].partly_inside});
+        b.words = {start.right(), std::max(start.y, through.y), through.x - start.right(),
+                   b.h - std::abs(through.y - start.y)};
     from.out += b.h;
     link.in += b.h;
     const float hidden_h = b.h - b.waits;
@@ -422,6 +421,11 @@ void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
     const bool heads = room.h >= 220 && room.w >= 760;
     Rect head = heads ? room.cut_top(24) : Rect{};
     Flow f = flow_of(scene.evaluation.comm, room, width);
+    Rect note;
+    if (f.thin) {
+        note = room.cut_bottom(16);
+        f = flow_of(scene.evaluation.comm, room, width);
+    }
     for (AxisEntry& a : f.axes)
         if (const GroupSummary& g = scene.evaluation.groups[a.kind]; g.slowest_tier > 0)
             a.partly_inside = g.per_fast_domain > 1;
@@ -432,7 +436,10 @@ void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
         ui.section({f.right.x, head.y, room.right() - f.right.x, 16}, "DOES THE STEP WAIT?");
     }
     // Hidden parts are drawn before waiting ones, which then lie over them.
-    for (std::size_t i = 0; i < f.bands.size(); ++i) draw_band(ui, f, f.bands[i]);
+    for (Band& b : f.bands) draw_band(ui, f, b);
+    for (const Band& b : f.bands)  // over the bands that cross theirs
+        if (b.words.w > 0)
+            band_words(ui, b.words, {b.flow->group, b.flow->traffic, f.axes[b.axis].partly_inside});
     const std::vector<float> places = name_places(room, f);
     for (std::size_t a = 0; a < f.axes.size(); ++a) draw_axis(ui, room, scene, f, a, places);
     for (std::size_t i = 0; i < f.tiers.size(); ++i) draw_link(ui, scene, f, i);
@@ -443,7 +450,7 @@ void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
     }
     draw_ends(ui, room, scene, f);
     if (f.thin)
-        c.text_in({f.left.x, room.bottom() - 14, f.middle.x - f.left.x, 14},
+        c.text_in({f.left.x, note.y, f.middle.x - f.left.x, note.h},
                   "bands of " + trimmed(kLeastBand) + " px are not to scale", ui.style(11, Tone::secondary));
 }
 

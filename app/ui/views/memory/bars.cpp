@@ -239,7 +239,9 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
         ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
     }
     draw_total(ui, {whole.x, room.y, std::max(80.0f, end - whole.x), 20}, m, s, true);
-    c.text_in({line - 120, whole.bottom() + 4, 120, 16}, memory_text(m.hbm), ui.small(), Align::right);
+    const float label = c.text_width(memory_text(m.hbm), ui.small()) + 2;
+    c.text_in({std::max(room.x, line - label), whole.bottom() + 4, label, 16}, memory_text(m.hbm), ui.small(),
+              Align::right);
     const Hit hit = ui.area("memory.stage", whole, 0);
     if (hit.hovered) ui.tooltip(stage_tooltip(m, s) + explained(scene, 0, hovered));
     if (hit.focused) ui.focus_ring(whole, 0);

@@ -165,8 +165,9 @@ std::string words_of(const LayoutChoice& c, bool experts) {
     if (experts) s += ", ep " + with_commas(c.ep) + ", etp " + with_commas(c.etp);
     if (c.dp_shard > 1) s += ", dp_shard " + with_commas(c.dp_shard);
     if (c.dp_replicate > 1) s += ", dp_replicate " + with_commas(c.dp_replicate);
-    s += ", ZeRO-" + std::to_string(c.zero) + ", micro-batch " + with_commas(c.micro_batch) + ", recompute "
-         + words_of(c.recompute) + ", order " + std::string(order_name(c.order));
+    s += ", ZeRO-" + std::to_string(c.zero) + ", micro-batch " + with_commas(c.micro_batch) + ", "
+         + (c.recompute.any() ? "recompute " + words_of(c.recompute) : "nothing recomputed") + ", order "
+         + std::string(order_name(c.order));
     return s;
 }
 
