@@ -2,6 +2,7 @@
 #include "app/tables/memory.h"
 #include "app/tables/review.h"
 #include "app/tables/step.h"
+#include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/review/report_pictures.h"
 #include "app/ui/review/review.h"
@@ -82,6 +83,28 @@ TEST_CASE("a table that goes on has its head on each page, and each page its num
         });
         CHECK(numbered);
     }
+}
+
+TEST_CASE(
+    "a slide has all that was tried, what waits of each axis, and a mark for each of the experts' axes") {
+    const std::vector<Plan> plans = plans_of({"deepseek-v3-2048"});
+    ReviewRequest request;
+    request.pages = {ReviewPage::summary, ReviewPage::communication};
+    const std::vector<TextRun> runs = text_of(plans, request);
+    const std::string text = joined(runs);
+    const std::vector<SearchResult> tried = best_of_each_edit(plans[0], {.headroom = 0});
+    CHECK(tried.size() > 5);  // more than the first page has room for
+    for (const SearchResult& r : tried) {
+        CAPTURE(change_words(plans[0], r.choice));
+        CHECK(has(text, pentamesh::memory_text(r.memory_bytes, Zeros::kept)));
+    }
+    const Evaluation e = assess(plans[0]);
+    const AxisTraffic& ep = e.comm.by_axis[GroupKind::ep];
+    CHECK(has(text,
+              time_text(ep.time_s, Zeros::kept) + ", " + time_text(ep.exposed_s, Zeros::kept) + " waits"));
+    // The strip, its legend, and the names next to the mesh.
+    for (const char* name : {"ep 64", "edp 2"})
+        CHECK(std::ranges::count_if(runs, [&](const TextRun& r) { return r.text == name; }) == 3);
 }
 
 TEST_CASE("with one figure or table on a page each heading is a page's title, and nothing is left out") {

@@ -244,7 +244,7 @@ bool draw_columns(ReviewSheet& sheet, const ReviewContent& content, const Search
                 half = (sheet.width() - apart) / 2;
     const auto rows = [&](std::size_t n) { return line * static_cast<float>(n); };
     const float course = std::min(sheet.left(), rows(large_parts(step, kAllParts).size() + 1));
-    draw_step_column(sheet, sheet.take_grown(course, 2.2f * course), step);
+    draw_step_column(sheet, sheet.take_grown(course, 3 * course), step);
     sheet.gap();
     const AuthorWords& own = content.plans[0].review;
     const float tried_h =

@@ -66,6 +66,77 @@ std::size_t columns_for(ReviewSheet& sheet, const std::vector<AxisCell>& cells, 
     return kMost * (widest + apart) - apart <= sheet.width() ? kMost : kFew;
 }
 
+// Returns the axes that send and have no mark in the strip of the dense mesh: those of the experts.
+std::vector<MeshAxis> expert_axes(const Theme& theme, const Scene& scene) {
+    std::vector<MeshAxis> out = axes_that_send(theme, scene);
+    std::erase_if(out, [](const MeshAxis& a) { return !is_expert(a.kind) || a.degree < 2; });
+    return out;
+}
+
+float group_row(const ReviewSheet& sheet) {
+    return sheet.paper().small * 1.15f;
+}
+
+// Draws over the strip the first group of each of these axes: a line with a tick at each of its nodes, and
+// its name.
+void draw_groups_over(ReviewSheet& sheet, Rect room, Rect strip, float tile, const Scene& scene,
+                      const Period& period, const std::vector<MeshAxis>& axes) {
+    Canvas& c = sheet.canvas();
+    const std::int64_t domain = domain_of(scene.plan.cluster, 0);
+    const TextStyle style{Face::regular, sheet.paper().small, sheet.theme().text, 0};
+    for (const MeshAxis& a : axes) {
+        const Rect row = room.cut_top(group_row(sheet));
+        std::vector<Rect> nodes;
+        float end = 0;
+        for (std::int64_t i = 0; i < a.degree; ++i) {
+            const std::int64_t node = a.member(period.first_node * domain, i) / domain;
+            const Rect at = strip_node(strip, tile, period, node);
+            if (at.w > 0 && (nodes.empty() || nodes.back().x != at.x)) nodes.push_back(at);
+            if (node >= period.first_node + period.nodes) end = strip_ground(strip, tile, period).right();
+        }
+        if (nodes.empty()) continue;
+        const bool one = nodes.size() == 1 && end == 0;
+        const float y = row.center().y, from = one ? nodes.front().x : nodes.front().center().x;
+        end = std::max(end, one ? nodes.front().right() : nodes.back().center().x);
+        c.line({from, y}, {end, y}, a.color, 2, a.mark.dash);
+        for (const Rect& n : nodes)
+            if (!one) c.line({n.center().x, y}, {n.center().x, row.bottom()}, a.color, 2);
+        const std::string name = axis_label(a.kind) + " " + with_commas(a.degree);
+        const float w = c.text_width(name, style) + 8;
+        const bool behind = end + 6 + w <= room.right();
+        const Rect label{behind ? end + 6 : (from + end - w) / 2, row.y, w, row.h};
+        if (!behind) c.rect(label, sheet.theme().panel);
+        sheet.label(label, name, style, behind ? Align::left : Align::center);
+    }
+}
+
+// Draws an axis as the strip does: its groups as tiles, as lines from node to node, as lines that leave, or
+// as lines over the nodes.
+void draw_sample(ReviewSheet& sheet, Rect mark, const Scene& scene, const MeshAxis& a) {
+    Canvas& c = sheet.canvas();
+    mark.w -= 6;
+    const Vec2 middle = mark.center();
+    const Period period = replica_of(scene, 0);
+    const std::int64_t domain = domain_of(scene.plan.cluster, 0);
+    const auto line = [&](Vec2 from, Vec2 to) { c.line(from, to, a.color, 3, a.mark.dash); };
+    const float half = mark.h * 0.32f;
+    if (period.nodes < 2
+        || (!is_expert(a.kind) && a.stride() >= domain && a.stride() < period.nodes * domain))
+        return line({mark.x, middle.y}, {mark.right(), middle.y});
+    if (is_expert(a.kind)) {
+        line({mark.x, middle.y - half / 2}, {mark.right(), middle.y - half / 2});
+        for (const float x : {mark.x + 1, mark.right() - 1})
+            c.line({x, middle.y - half / 2}, {x, middle.y + half}, a.color, 2);
+        return;
+    }
+    if (a.stride() >= period.nodes * domain)
+        return line({middle.x, middle.y - half}, {middle.x, middle.y + half});
+    if (a.stride() == 1 && a.degree == domain)
+        c.frame({mark.x, middle.y - half, mark.w, 2 * half}, a.color, 2, 4);
+    else
+        line({mark.x, middle.y}, {mark.right(), middle.y});
+}
+
 void draw_costs(ReviewSheet& sheet, const Scene& scene) {
     const std::vector<MeshAxis> axes = axes_that_send(sheet.theme(), scene);
     const std::vector<AxisCell> cells = cells_of(scene, axes);
@@ -92,8 +163,7 @@ void draw_costs(ReviewSheet& sheet, const Scene& scene) {
             row.cut_left(apart);
             Rect head = cell.cut_top(line);
             const Rect mark = head.cut_left(sample);
-            sheet.canvas().line({mark.x, mark.center().y}, {mark.right() - 6, mark.center().y}, a.color, 3,
-                                a.mark.dash);
+            draw_sample(sheet, mark, scene, a);
             const std::string& name = cells[k].name;
             sheet.label(head.cut_left(sheet.canvas().text_width(name, sheet.strong()) + 8), name,
                         sheet.strong());
@@ -106,20 +176,29 @@ void draw_costs(ReviewSheet& sheet, const Scene& scene) {
 
 }  // namespace
 
-void draw_where(ReviewSheet& sheet, const Reviewed& of) {
-    if (axes_in_use(of.evaluation).empty()) return;
+void draw_where(ReviewSheet& sheet, const Reviewed& of, float above) {
+    if (axes_in_use(of.evaluation).empty()) return sheet.gap(above);
     const PrintedScene printed(of);
     const Scene& scene = printed.scene;
     const Period period = replica_of(scene, 0);
-    const float type = sheet.paper().small, tile = 36;
-    if (period.nodes > 1)
-        draw_strip(sheet.canvas(), sheet.theme(), type, sheet.take(strip_height(tile) + type), tile, scene,
-                   period);
-    else
+    const std::vector<MeshAxis> over = expert_axes(sheet.theme(), scene);
+    // Lines over a strip stand in the gap above it, and on a slide its nodes give way to them.
+    const bool close = period.nodes > 1 && !over.empty();
+    const float type = sheet.paper().small, tile = close && sheet.paper().wide ? 28 : 36;
+    sheet.gap(close ? above * 0.35f : above);
+    if (period.nodes > 1) {
+        const float rows = group_row(sheet) * static_cast<float>(over.size());
+        const float beyond = close ? type * 0.6f : type;
+        Rect strip = sheet.take(rows + strip_height(tile) + beyond);
+        const Rect lines = strip.cut_top(rows);
+        draw_groups_over(sheet, lines, strip, tile, scene, period, over);
+        draw_strip(sheet.canvas(), sheet.theme(), type, strip, tile, scene, period);
+    } else {
         draw_mesh_figure(sheet, sheet.take(sheet.paper().line() * 5), of,
                          of.evaluation.mesh.world > kMostCards
                              ? std::nullopt
                              : std::optional(axes_in_use(of.evaluation).front()));
+    }
     sheet.gap(0.3f);
     draw_costs(sheet, scene);
     sheet.gap(kBetweenParts);

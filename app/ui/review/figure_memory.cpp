@@ -144,9 +144,12 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
     frame.label += sheet.paper().body * 0.6f;
     frame.total += sheet.paper().body * 0.6f;
     memory_legend(sheet, m.hbm);
-    const float least_h = sheet.paper().line() * 1.35f;
+    constexpr float kRow = 1.35f, kCloseRow = 1.02f;  // in lines
     const bool twice = n > kMostRowsAlone;
-    const float row_h = least_h;
+    // Rows move closer where all are on this page then.
+    const float line = sheet.paper().line(),
+                close = sheet.left() / static_cast<float>((twice ? (n + 1) / 2 : n) + 1);
+    const float row_h = close < kCloseRow * line ? kRow * line : std::min(close, kRow * line);
     const float between = sheet.paper().body * 1.5f;
     for (int next = 0; next < n;) {
         const int rest = n - next, columns = twice ? 2 : 1;
@@ -156,7 +159,8 @@ void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
         const Rect head = sheet.take(row_h * 0.9f);
         // Bars that are few are thicker where the page would stay empty.
         const float high = row_h * static_cast<float>(rows);
-        const Rect all = rest == n && rows == n ? sheet.take_grown(high, 2.4f * high) : sheet.take(high);
+        const float most = n == 1 ? 4 : 2.4f;
+        const Rect all = rest == n && rows == n ? sheet.take_grown(high, most * high) : sheet.take(high);
         for (int k = 0; k < columns && next < n; ++k) {
             const float w = (all.w - between * static_cast<float>(columns - 1)) / static_cast<float>(columns);
             Rect column{all.x + static_cast<float>(k) * (w + between), all.y, w, all.h};

@@ -92,9 +92,8 @@ struct TornadoScale {
     bool below = false;  // the words stand below the name
 };
 
-void draw_row(ReviewSheet& sheet, const TornadoRow& r, const TornadoScale& scale, float row_h) {
+void draw_row(ReviewSheet& sheet, Rect row, const TornadoRow& r, const TornadoScale& scale) {
     const float line = sheet.paper().line(), gap = sheet.paper().body;
-    Rect row = sheet.take(row_h);
     const Rect bars_words =
         scale.below ? Rect{row.x + gap, row.y + line, row.w - gap, line} : row.cut_right(scale.words);
     Rect top = scale.below ? Rect{row.x, row.y, row.w, line} : row;
@@ -153,10 +152,13 @@ void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivit
     const float row_h = sheet.paper().line() * (scale.below ? 2.2f : 1.1f);
     for (std::size_t k = 0; k < panels.size(); ++k) {
         if (panels[k].empty()) continue;
-        sheet.need(std::min(sheet.whole(), row_h * static_cast<float>(panels[k].size() + 1)));
+        const float high = row_h * static_cast<float>(panels[k].size());
+        sheet.need(std::min(sheet.whole(), high + sheet.paper().line()));
         sheet.words(k == 0 ? "What may be chosen, what gains most first" : "What it rests on",
                     sheet.strong());
-        for (const TornadoRow& r : panels[k]) draw_row(sheet, r, scale, row_h);
+        Rect rows = sheet.take_grown(high, 1.7f * high);
+        const float each = rows.h / static_cast<float>(panels[k].size());
+        for (const TornadoRow& r : panels[k]) draw_row(sheet, rows.cut_top(each), r, scale);
     }
     for (const MemoryFit f : {MemoryFit::no, MemoryFit::if_small})
         if (has[static_cast<std::size_t>(f)])

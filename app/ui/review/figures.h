@@ -88,6 +88,11 @@ void draw_course(ReviewSheet& sheet, Rect room, const Course& course);
 // `whole_s` is the time that the room's width stands for, >= the step's.
 void draw_waterfall_figure(ReviewSheet& sheet, Rect room, const Step& step, double whole_s);
 
+// Draws for each axis the time of what its GPU sends: what the step waits for, and what compute hides.
+// Precondition: it has a step.
+[[nodiscard]] float traffic_height(const ReviewSheet& sheet, const Evaluation& e);
+void draw_traffic_figure(ReviewSheet& sheet, Rect room, const Evaluation& e);
+
 // Draws devices downwards, time to the right.
 [[nodiscard]] float timeline_height(const ReviewSheet& sheet, const Timeline& timeline);
 void draw_timeline_figure(ReviewSheet& sheet, Rect room, const Timeline& timeline);

@@ -136,7 +136,7 @@ void write_comparison(MarkdownText& out, const ReviewContent& content) {
     out.head("The figures");
     out.table(worded_figures_table(c));
     out.head("What differs");
-    out.table(fields_table(c));
+    out.table(shown_fields(c));
     out.folded("Why: the parts of the step", brief_why_table(c));
 }
 
@@ -185,7 +185,7 @@ void write_evidence(MarkdownText& out, const ReviewContent& content) {
     }
     out.head("What each GPU holds");
     out.picture("memory", "Memory by stage", figure(ReportFigure::memory));
-    out.folded("By stage and category", memory_table(e.memory));
+    out.folded("By stage and category", stages_of(e.memory));
     if (!e.comm.operations.empty()) {
         out.head("What the GPUs say to each other, in one step");
         out.table(axes_traffic_table(e));

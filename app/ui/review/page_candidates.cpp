@@ -19,9 +19,11 @@ namespace pentamesh::ui {
 
 namespace {
 
+constexpr float kLeastPlan = 2.4f, kPlainPlan = 3.1f, kMostPlan = 5;  // lines of a plan
+
 struct CandidateScale {
     double step_s = 0, bytes = 0;
-    float row = 0;             // the height of a plan
+    float row = 0, bar = 0;    // the heights of a plan and of its bars
     float name = 0, cost = 0;  // widths of the first and the last column
     std::optional<std::size_t> taken{};
 };
@@ -68,29 +70,46 @@ std::vector<StepSlice> parts_of_all(const ReviewContent& content) {
     return out;
 }
 
-// Names the parts in as many lines as they need.
-void draw_parts_legend(ReviewSheet& sheet, const std::vector<StepSlice>& parts) {
+// Names the parts in as many lines as they need, and returns how many; without `draw` it counts only.
+std::size_t parts_legend(ReviewSheet& sheet, const std::vector<StepSlice>& parts, bool draw) {
     const float line = sheet.paper().line(), mark = sheet.paper().body * 1.4f;
     const TextStyle style{Face::regular, sheet.paper().small, sheet.theme().secondary, 0};
-    Rect row = sheet.take(line);
+    const auto new_row = [&] { return draw ? sheet.take(line) : Rect{0, 0, sheet.width(), line}; };
+    Rect row = new_row();
+    std::size_t rows = 1;
     for (const StepSlice& s : parts) {
         const std::string name = part_name(s);
         const float w = mark + 6 + sheet.canvas().text_width(name, style) + 2;
-        if (w > row.w) row = sheet.take(line);
+        if (w > row.w) row = new_row(), ++rows;
         Rect item = row.cut_left(w);
         row.cut_left(sheet.paper().small);
+        if (!draw) continue;
         const Rect sample = item.cut_left(mark);
         fill_on_paper(sheet, {sample.x, sample.y + line * 0.2f, mark, line * 0.6f}, s);
         item.cut_left(6);
         sheet.label(item, name, style);
     }
+    return rows;
 }
 
-void draw_step_bar(ReviewSheet& sheet, Rect room, const Step& step, double whole_s) {
+// Returns whether a plan fits with the usual buffers only, which a line says.
+bool any_nearly_full(const ReviewContent& content) {
+    return std::any_of(content.evaluations.begin(), content.evaluations.end(),
+                       [](const Evaluation& e) { return e.step && verdict_of(e).nearly_full; });
+}
+
+// Returns the height of what stands below the plans.
+float height_below(ReviewSheet& sheet, const ReviewContent& content) {
+    const std::size_t lines =
+        parts_legend(sheet, parts_of_all(content), false) + (any_nearly_full(content) ? 1 : 0);
+    return sheet.paper().line() * (static_cast<float>(lines) + 0.2f);
+}
+
+void draw_step_bar(ReviewSheet& sheet, Rect room, const Step& step, const CandidateScale& scale) {
     const float line = sheet.paper().line();
     Rect words = room.cut_top(line);
     sheet.label(words, time_text(step.time_s) + "  ·  MFU " + percent(step.mfu), sheet.strong());
-    Rect bar{room.x, room.y, static_cast<float>(step.time_s / whole_s) * room.w, line * 0.9f};
+    Rect bar{room.x, room.y, static_cast<float>(step.time_s / scale.step_s) * room.w, scale.bar};
     for (const StepSlice& s : joined(waterfall(step), is_below_peak, StepPart::products)) {
         const auto x = [&](double t) { return bar.x + static_cast<float>(t / step.time_s) * bar.w; };
         fill_on_paper(sheet,
@@ -98,7 +117,7 @@ void draw_step_bar(ReviewSheet& sheet, Rect room, const Step& step, double whole
     }
 }
 
-void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, double whole) {
+void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, const CandidateScale& scale) {
     const Memory& m = e.memory;
     const float line = sheet.paper().line();
     TextStyle style = sheet.strong();
@@ -108,8 +127,8 @@ void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, double w
     sheet.label(room.cut_top(line),
                 gib(m.peak()) + " GiB  ·  " + std::string(name_of(fit_of_plan(e))) + (full ? "*" : ""),
                 style);
-    room.h = line * 0.9f;
-    draw_memory_bar(sheet, room, m.stage[static_cast<std::size_t>(m.peak_stage)], m.hbm, whole);
+    room.h = scale.bar;
+    draw_memory_bar(sheet, room, m.stage[static_cast<std::size_t>(m.peak_stage)], m.hbm, scale.bytes);
 }
 
 // Writes what 1e9 tokens or the training take.
@@ -140,13 +159,13 @@ void draw_candidate(ReviewSheet& sheet, const ReviewContent& content, std::size_
         return;
     }
     Rect below = row;
-    below.cut_top(2.05f * line);
+    below.cut_top(1.15f * line + scale.bar);
     draw_cost(sheet, row.cut_right(scale.cost), content, i);
     row.cut_right(apart);
     const float w = (row.w - apart) * 0.55f;
-    draw_step_bar(sheet, row.cut_left(w), *e.step, scale.step_s);
+    draw_step_bar(sheet, row.cut_left(w), *e.step, scale);
     row.cut_left(apart);
-    draw_memory_of(sheet, row, e, scale.bytes);
+    draw_memory_of(sheet, row, e, scale);
     const Evaluation& a = content.evaluations[0];
     if (i == 0 || !a.step || below.h < line) return;
     const std::string why = main_parts_text(*a.step, *e.step);
@@ -164,25 +183,35 @@ void candidates_page(ReviewSheet& sheet, const ReviewContent& content) {
     if (taken) draw_open(sheet, content);
 }
 
+float candidates_height(ReviewSheet& sheet, const ReviewContent& content) {
+    return sheet.paper().line() * kLeastPlan * static_cast<float>(content.plans.size())
+           + height_below(sheet, content);
+}
+
 void candidate_figures(ReviewSheet& sheet, const ReviewContent& content) {
-    constexpr float kLeast = 2.4f, kMost = 3.1f;  // lines of a plan
     const auto n = static_cast<float>(content.plans.size());
     const float line = sheet.paper().line();
-    CandidateScale scale{.row = std::clamp(sheet.left() / n, kLeast * line, kMost * line),
+    // The bars are thicker where the page has room beyond the legend and the open questions.
+    const auto taken = better_of(content);
+    const float free = (sheet.left() - (taken ? 9 : 4) * line) / n;
+    const float row = std::clamp(
+        std::max(std::min((sheet.left() - height_below(sheet, content)) / n, kPlainPlan * line), free),
+        kLeastPlan * line, kMostPlan * line);
+    CandidateScale scale{.row = row,
+                         .bar = 0.9f * line + std::max(0.0f, 0.7f * (row - kPlainPlan * line)),
                          .name = sheet.width() * 0.28f,
                          .cost = sheet.canvas().text_width("00,000 GPU-hours", sheet.strong()) + 4,
-                         .taken = better_of(content)};
-    bool full = false;
+                         .taken = taken};
     for (const Evaluation& e : content.evaluations) {
         if (!e.step) continue;
-        full = full || verdict_of(e).nearly_full;
         scale.step_s = std::max(scale.step_s, e.step->time_s);
         scale.bytes = std::max({scale.bytes, e.memory.hbm,
                                 e.memory.stage[static_cast<std::size_t>(e.memory.peak_stage)].most()});
     }
     for (std::size_t i = 0; i < content.plans.size(); ++i) draw_candidate(sheet, content, i, scale);
-    draw_parts_legend(sheet, parts_of_all(content));
-    if (full) sheet.words("* with the usual buffers, not with the largest that were measured", sheet.faint());
+    parts_legend(sheet, parts_of_all(content), true);
+    if (any_nearly_full(content))
+        sheet.words("* with the usual buffers, not with the largest that were measured", sheet.faint());
     sheet.gap();
 }
 

@@ -59,6 +59,12 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.table_in({left.x, left.y, half, left.h}, axes);
     sheet.table_in(right, links);
     sheet.gap();
+    if (e.step) {
+        const float bars = traffic_height(sheet, e);
+        sheet.head("What waits, and what compute hides", bars);
+        draw_traffic_figure(sheet, sheet.take_grown(bars, 2 * bars), e);
+        sheet.gap();
+    }
     Table all = columns_of(comm_table(of.plan, e),
                            {"axis", "what", "collective", "group_size", "tier", "phase", "count_per_step",
                             "message_bytes", "sent_bytes_per_rank", "time_s", "exposed_s"});
@@ -68,11 +74,14 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
             all.rows[i][1] = all.rows[i][1].text() + "*";
             elsewhere = true;
         }
-    // The axis has its degree in one column: the names of what is sent need the room.
-    for (Table::Row& row : all.rows)
-        row[0] = row[0].text() + " " + with_commas(static_cast<std::int64_t>(row[3].number())),
-        row.erase(row.begin() + 3);
-    all.columns.erase(all.columns.begin() + 3);
+    // The axis has its degree and its link in one column: the names of what is sent need the room.
+    for (Table::Row& row : all.rows) {
+        row[0] = row[0].text() + " " + with_commas(static_cast<std::int64_t>(row[3].number())) + " "
+                 + row[4].text();
+        row.erase(row.begin() + 3, row.begin() + 5);
+    }
+    all.columns.erase(all.columns.begin() + 3, all.columns.begin() + 5);
+    all.columns[0].title = "axis, link";
     const bool joined = join_alike(all, 1);
     sheet.head("Every collective", (joined ? sheet.paper().line() : 0) + sheet.table_start(all));
     if (joined)

@@ -34,21 +34,11 @@ std::optional<GroupKind> telling_axis(const ReviewContent& content) {
     return shared;
 }
 
-// Returns the fields without their group, as a reader names them.
-Table shown_fields(const PlanComparison& c) {
-    Table t = fields_table(c);
-    for (Table::Row& row : t.rows) {
-        row[0] = field_name(row[0].text());
-        for (std::size_t i = 1; i < row.size(); ++i) row[i] = field_value(row[i].text());
-    }
-    return t;
-}
-
-// Draws on both sides of the page, one plan each, of that height, by `draw(rect, index)`.
+// Draws on both sides of the page, one plan each, of that height or more, by `draw(rect, index)`.
 template <typename Draw>
-void both_sides(ReviewSheet& sheet, float height, Draw&& draw) {
+void both_sides(ReviewSheet& sheet, float height, float most, Draw&& draw) {
     const float gap = sheet.paper().body * 2;
-    const Rect row = sheet.take(std::min(height, sheet.whole()));
+    const Rect row = sheet.take_grown(std::min(height, sheet.whole()), most);
     const float w = (row.w - gap) / 2;
     for (std::size_t i = 0; i < 2; ++i)
         draw(Rect{row.x + static_cast<float>(i) * (w + gap), row.y, w, row.h}, i);
@@ -89,7 +79,7 @@ void both_meshes(ReviewSheet& sheet, const ReviewContent& content) {
                 words, draw_axis_words(sheet, {0, 0, w, 0}, content.of(content.compared(i)), axis, false));
         const float high = words + line * 1.4f + std::min(w * 0.5f, sheet.whole() * 0.5f);
         sheet.head("Placement", high);
-        both_sides(sheet, high, [&](Rect r, std::size_t i) {
+        both_sides(sheet, high, 1.8f * high, [&](Rect r, std::size_t i) {
             sheet.label(r.cut_top(line), plan_letter(i), sheet.strong());
             draw_axis_words(sheet, r, content.of(content.compared(i)), axis);
             r.cut_top(words + line * 0.3f);
@@ -100,6 +90,15 @@ void both_meshes(ReviewSheet& sheet, const ReviewContent& content) {
 }
 
 }  // namespace
+
+Table shown_fields(const PlanComparison& c) {
+    Table t = fields_table(c);
+    for (Table::Row& row : t.rows) {
+        row[0] = field_name(row[0].text());
+        for (std::size_t i = 1; i < row.size(); ++i) row[i] = field_value(row[i].text());
+    }
+    return t;
+}
 
 std::string comparison_verdict(const ReviewContent& content) {
     const PlanComparison& c = *content.comparison;
@@ -205,6 +204,10 @@ void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.head("Why", line + sheet.table_start(parts));
     if (c.why.empty()) sheet.words("Not every plan has a step.");
     sheet.table(parts);
+    // Both steps on one scale, where the page has room for them.
+    if (!content.request.second_is_a && !sheet.paper().one_a_page && !c.why.empty()
+        && sheet.left() >= candidates_height(sheet, content))
+        candidate_figures(sheet, content);
     if (c.path.size() > 1) draw_way(sheet, content);  // one edit is all that differs
 }
 

@@ -149,7 +149,6 @@ void draw_cards(ReviewSheet& sheet, const ReviewContent& content, const SearchRe
         sheet.link(box, kLeadTo[i]);
         row.cut_left(apart);
     }
-    sheet.gap(kBetweenParts);
 }
 
 }  // namespace
@@ -160,7 +159,7 @@ bool decision_page(ReviewSheet& sheet, const ReviewContent& content) {
     draw_verdict(sheet, is_refuted(content) ? nullptr : &content.evaluations[0],
                  reason_of(content, proposed));
     draw_cards(sheet, content, proposed);
-    draw_where(sheet, content.first());
+    draw_where(sheet, content.first(), kBetweenParts);
     return draw_columns(sheet, content, proposed);
 }
 

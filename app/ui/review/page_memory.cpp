@@ -80,8 +80,8 @@ void draw_headroom(ReviewSheet& sheet, const Reviewed& of) {
     draw_course(sheet, sheet.take_grown(high, 1.8f * high), course);
 }
 
-// Returns a table of the memory that each stage holds and the memory left free; stages that hold the same are
-// one row.
+}  // namespace
+
 Table stages_of(const Memory& m) {
     Table t = columns_of(memory_table(m), {"stage", "layers", "parameters", "gradients", "optimizer",
                                            "activations", "buffers", "total", "in_flight_microbatches"});
@@ -97,8 +97,6 @@ Table stages_of(const Memory& m) {
     t.rows = std::move(joined);
     return t;
 }
-
-}  // namespace
 
 void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
     const Reviewed of = content.first();

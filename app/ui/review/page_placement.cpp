@@ -27,8 +27,9 @@ void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<Gr
         // A slide's row of meshes is as high as the slide; on upright paper three of them share a page.
         const float least = words + line * 7;
         if (sheet.left() < least) sheet.need(sheet.whole());
-        const float high = wide ? sheet.left() - line : std::min(sheet.left(), words + w * 0.8f);
-        const Rect row = sheet.take(std::max(high, std::min(least, sheet.left())));
+        const float fits = wide ? sheet.left() - line : std::min(sheet.left(), words + w * 0.8f),
+                    high = std::max(fits, std::min(least, sheet.left()));
+        const Rect row = sheet.take_grown(high, wide ? high : words + w * 1.5f);
         for (std::size_t i = 0; i < count; ++i) {
             Rect cell{row.x + static_cast<float>(i) * (w + gap), row.y, w, row.h};
             draw_axis_words(sheet, cell, of, axes[next + i]);

@@ -1,5 +1,6 @@
 #include "app/tables/compare.h"
 #include "app/tables/review.h"
+#include "app/ui/review/decision_parts.h"
 #include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/mesh/mesh_layout.h"
@@ -152,6 +153,40 @@ void program_questions(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.gap();
 }
 
+// Lists the problems, and draws what else was tried where the first page has no room for all of it. On a
+// slide a long list has one half of the page, the changes the other one.
+void advice_and_tried(ReviewSheet& sheet, const ReviewContent& content) {
+    const Evaluation& e = content.evaluations[0];
+    const float line = sheet.paper().line(), indent = sheet.paper().body * 1.2f;
+    const bool tried = e.step && content.tried.size() + content.unfit.size() > 0
+                       && (sheet.paper().wide || content.comparison);
+    float list = sheet.paper().head * 1.35f + line * 0.25f;
+    for (const Problem& p : e.problems)
+        list += sheet.words_height(problem_words(p), sheet.width() - indent) + line * 0.2f;
+    const bool halves = tried && !e.problems.empty() && sheet.paper().wide && !sheet.paper().one_a_page
+                        && list > sheet.left();
+    if (halves) {
+        sheet.need(sheet.whole());
+        sheet.columns(2);
+    }
+    // That there are none is no page of its own.
+    if (!e.problems.empty() || sheet.left() >= line * 3) {
+        const std::string first = e.problems.empty() ? "" : problem_words(e.problems[0]);
+        sheet.head("Problems and advice", sheet.words_height(first, sheet.width() - indent));
+        draw_problem_list(sheet, e);
+    }
+    if (!tried) return;
+    if (halves) sheet.need(sheet.whole());  // the other half
+    const float rows = tried_height(sheet, sheet.width(), content);
+    sheet.head("What else was tried, one change each", rows);
+    if (halves) {
+        draw_tried(sheet, sheet.take(std::max(rows, std::min(2.6f * rows, sheet.left()))), content);
+        sheet.columns(1);
+    } else {
+        draw_tried(sheet, sheet.take_grown(rows, 1.8f * rows), content);
+    }
+}
+
 }  // namespace
 
 void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
@@ -184,11 +219,7 @@ void summary_page(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.gap();
     }
     if (!of.evaluation.valid && !content.comparison) return;  // they are on the first page
-    // That there are none is no page of its own.
-    if (of.evaluation.problems.empty() && sheet.left() < sheet.paper().line() * 3) return;
-    const std::string first = of.evaluation.problems.empty() ? "" : problem_words(of.evaluation.problems[0]);
-    sheet.head("Problems and advice", sheet.words_height(first, sheet.width() - sheet.paper().body * 1.2f));
-    draw_problem_list(sheet, of.evaluation);
+    advice_and_tried(sheet, content);
 }
 
 }  // namespace pentamesh::ui

@@ -86,6 +86,10 @@ void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<Gr
 void draw_item(ReviewSheet& sheet, Color mark, std::string_view words);
 // Writes the author's own words, each under its name.
 void author_words(ReviewSheet& sheet, const AuthorWords& words);
+// Returns the fields that differ, named as a reader names them.
+[[nodiscard]] Table shown_fields(const PlanComparison& comparison);
+// Returns the memory that each stage holds and leaves free; stages that hold the same are one row.
+[[nodiscard]] Table stages_of(const Memory& memory);
 // Lists errors, warnings and advice, each with its change.
 void draw_problem_list(ReviewSheet& sheet, const Evaluation& e);
 
@@ -109,6 +113,7 @@ void pair_page(ReviewSheet& sheet, const ReviewContent& content);
 // Draws the same without the verdict.
 void pair_figures(ReviewSheet& sheet, const ReviewContent& content);
 // Draws a row for each plan: its step in parts, its memory, all on one scale.
+[[nodiscard]] float candidates_height(ReviewSheet& sheet, const ReviewContent& content);  // at least
 void candidate_figures(ReviewSheet& sheet, const ReviewContent& content);
 // Draws a page that decides among more than two plans.
 void candidates_page(ReviewSheet& sheet, const ReviewContent& content);

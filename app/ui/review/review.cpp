@@ -130,7 +130,22 @@ struct Printer {
                 foot,
                 banner};
     }
+    // Counts the pages. A last one with a few lines moves up to those before it, where a narrower margin of
+    // the paper makes the room.
     void count_pages() {
+        constexpr float kFewLines = 0.85f, kNarrower = 0.84f;  // of the page empty; of the margin
+        const float empty = fill_blank();
+        if (paper.wide || empty < kFewLines) return;
+        const int before = pages;
+        const float margin = paper.margin;
+        paper.margin *= kNarrower;
+        (void)fill_blank();
+        if (pages < before) return;
+        paper.margin = margin;
+        (void)fill_blank();
+    }
+    // Fills pages that are not kept; returns which share of the last one stays empty.
+    float fill_blank() {
         pages = 0;
         marks.clear();
         spare.clear();
@@ -142,6 +157,7 @@ struct Printer {
         pages = s.page();
         spare = s.spare();
         cut = s.cut();
+        return s.left() / s.whole();
     }
     [[nodiscard]] PageSpec spec(PageFormat format, bool with_plan) const {
         return {format, paper.size, faces, title, with_plan ? embedded : std::vector<std::string>{},

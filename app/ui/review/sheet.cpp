@@ -133,10 +133,13 @@ std::vector<float> ReviewSheet::spare() const {
 Rect ReviewSheet::take_grown(float height, float most) {
     need(std::min(height, whole_));
     const auto page = static_cast<std::size_t>(std::max(0, page_ - 1));
-    if (grew_on_ != page_ && target_.spare != nullptr && page < target_.spare->size())
-        height = std::max(height, std::min(most, height + (*target_.spare)[page]));
+    if (grew_on_ != page_) grown_ = 0;
     grew_on_ = page_;
-    return take(height);
+    if (target_.spare == nullptr || page >= target_.spare->size()) return take(height);
+    const float more =
+        std::max(0.0f, std::min({most - height, (*target_.spare)[page] - grown_, room_.h - height}));
+    grown_ += more;
+    return take(height + more);
 }
 
 void ReviewSheet::turn_page(bool continued) {

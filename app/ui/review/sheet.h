@@ -84,8 +84,8 @@ class ReviewSheet {
     void need(float height);
     // Returns a strip as wide as the page.
     [[nodiscard]] Rect take(float height);
-    // Returns such a strip for a figure that may be as high as `most`: the first one of a page gets what
-    // would stay empty below it, as far as a sheet that was filled before says so.
+    // Returns such a strip for a figure that may be as high as `most`: the figures of a page get what would
+    // stay empty below them, the first one first, as far as a sheet that was filled before says so.
     [[nodiscard]] Rect take_grown(float height, float most);
     // Returns what stayed empty on each page that has such a figure.
     [[nodiscard]] std::vector<float> spare() const;
@@ -143,7 +143,8 @@ class ReviewSheet {
     int columns_ = 1, column_ = 0;
     Rect body_{};        // of the page, what the columns share
     float deepest_ = 0;  // the lower end of this page's longest column
-    int grew_on_ = 0;    // the page whose first figure may grow
+    int grew_on_ = 0;    // the last page with a figure that may grow
+    float grown_ = 0;    // by how much that page's figures have grown
     std::vector<float> spare_{};
 
     // Holds columns of a table that are side by side, and their places.
@@ -151,6 +152,7 @@ class ReviewSheet {
         std::vector<std::size_t> column{};
         std::vector<float> x{}, w{};
         float size = 0;  // of type
+        float pad = 0;   // a row is higher than its lines by this
     };
     using Lines = std::vector<std::vector<std::string_view>>;  // of each cell of a row
     void note_spare(std::vector<float>& spare) const;
@@ -162,9 +164,10 @@ class ReviewSheet {
     [[nodiscard]] int turns_of(const Table& t, const Part& part, float taken) const;
     [[nodiscard]] float head_height(const Table& t, const Part& part) const;
     [[nodiscard]] float row_height(const Part& part, const Table::Row& cells) const;
-    [[nodiscard]] std::vector<Part> parts_with(const Table& t, float width, float size, float gap) const;
+    [[nodiscard]] std::vector<Part> parts_with(const Table& t, float width, float size, float gap,
+                                               float pad) const;
     [[nodiscard]] Lines lines_of(const Part& part, const Table::Row& cells, const TextStyle& style) const;
-    [[nodiscard]] float height_of(std::size_t lines) const;
+    [[nodiscard]] float height_of(std::size_t lines, float pad) const;
     [[nodiscard]] float table_head(const Table& t, const Part& part, Rect room, bool draw);
     void draw_cells(const Table& t, const Part& part, Rect row, const Lines& lines, const TextStyle& style,
                     std::size_t first, std::size_t count);

@@ -85,13 +85,13 @@ ReviewSheet::Lines ReviewSheet::lines_of(const Part& part, const Table::Row& cel
     return out;
 }
 
-float ReviewSheet::height_of(std::size_t lines) const {
-    return static_cast<float>(lines) * paper_.line() + paper_.body * 0.35f;
+float ReviewSheet::height_of(std::size_t lines, float pad) const {
+    return static_cast<float>(lines) * paper_.line() + pad;
 }
 
 // The first column is in every part, so that a row can be identified.
-std::vector<ReviewSheet::Part> ReviewSheet::parts_with(const Table& t, float width, float size,
-                                                       float gap) const {
+std::vector<ReviewSheet::Part> ReviewSheet::parts_with(const Table& t, float width, float size, float gap,
+                                                       float pad) const {
     const TextStyle title{Face::semibold, size, theme_.secondary, 0},
         cell{Face::regular, size, theme_.text, 0};
     std::vector<ColumnWidths> columns;
@@ -115,7 +115,7 @@ std::vector<ReviewSheet::Part> ReviewSheet::parts_with(const Table& t, float wid
     std::vector<Part> parts;
     for (std::size_t next = 0; next < columns.size();) {
         Part part;
-        part.size = size;
+        part.size = size, part.pad = pad;
         std::vector<ColumnWidths> taken;
         float used = 0;
         const auto take_column = [&](std::size_t i) {
@@ -140,11 +140,11 @@ std::vector<ReviewSheet::Part> ReviewSheet::parts_with(const Table& t, float wid
 }
 
 float ReviewSheet::row_height(const Part& part, const Table::Row& cells) const {
-    return height_of(most_lines(lines_of(part, cells, cell_style(*this, part.size))));
+    return height_of(most_lines(lines_of(part, cells, cell_style(*this, part.size))), part.pad);
 }
 
 float ReviewSheet::head_height(const Table& t, const Part& part) const {
-    return height_of(most_lines(lines_of(part, titles_of(t), {Face::semibold, part.size, {}, 0})));
+    return height_of(most_lines(lines_of(part, titles_of(t), {Face::semibold, part.size, {}, 0})), part.pad);
 }
 
 int ReviewSheet::turns_of(const Table& t, const Part& part, float taken) const {
@@ -160,23 +160,28 @@ int ReviewSheet::turns_of(const Table& t, const Part& part, float taken) const {
 }
 
 // Before a table is cut in two, and where it then takes a page less, its columns move closer together, then
-// get the page's small type. Many columns have it at once: their words need the room.
+// get the page's small type, then its rows move closer. Many columns have that type at once: their words need
+// the room.
 std::vector<ReviewSheet::Part> ReviewSheet::parts_of(const Table& t, float width,
                                                      std::optional<float> paged) const {
     constexpr std::size_t kMany = 8;
     constexpr float kWide = 0.9f, kClose = 0.6f;  // between columns, of the type's size
+    const float apart = paper_.body * 0.35f, near = paper_.body * 0.12f;  // between rows
     const float size = t.columns.size() > kMany ? paper_.small : paper_.body;
     std::vector<Part> best;
     int least = 0;
-    const std::array<Vec2, 3> tried{Vec2{size, kWide}, Vec2{size, kClose}, Vec2{paper_.small, kClose}};
-    for (const auto& [type, gap] : tried) {
-        std::vector<Part> parts = parts_with(t, width, type, type * gap);
+    const std::array<std::array<float, 3>, 4> tried{{{size, kWide, apart},
+                                                     {size, kClose, apart},
+                                                     {paper_.small, kClose, apart},
+                                                     {paper_.small, kClose, near}}};
+    for (const auto& [type, gap, pad] : tried) {
+        std::vector<Part> parts = parts_with(t, width, type, type * gap, pad);
         if (parts.size() > 1) continue;
         const int turns = paged ? turns_of(t, parts.front(), *paged) : 0;
         if (!best.empty() && turns >= least) continue;
         best = std::move(parts), least = turns;
     }
-    return best.empty() ? parts_with(t, width, size, size * kWide) : best;
+    return best.empty() ? parts_with(t, width, size, size * kWide, apart) : best;
 }
 
 void ReviewSheet::draw_cells(const Table& t, const Part& part, Rect row, const Lines& lines,
@@ -196,12 +201,12 @@ float ReviewSheet::table_head(const Table& t, const Part& part, Rect room, bool 
     const Table::Row titles = titles_of(t);
     const Lines lines = lines_of(part, titles, style);  // they are parts of the titles
     const std::size_t n = most_lines(lines);
-    const float h = height_of(n);
+    const float h = height_of(n, part.pad);
     if (!draw) return h;
     const Piece row(*this, "TR");
     // Titles are aligned to the line below them.
     for (std::size_t i = 0; i < part.column.size(); ++i) {
-        Part one{{part.column[i]}, {part.x[i]}, {part.w[i]}, part.size};
+        Part one{{part.column[i]}, {part.x[i]}, {part.w[i]}, part.size, part.pad};
         const float down = static_cast<float>(n - lines[i].size()) * paper_.line();
         draw_cells(t, one, {room.x, room.y + down, room.w, h}, {lines[i]}, style, 0, n);
     }
@@ -220,17 +225,16 @@ void ReviewSheet::draw_part(const Table& t, const Part& part) {
         const Lines lines = lines_of(part, t.rows[r], cell_style(*this, part.size));
         const std::size_t all = most_lines(lines);
         for (std::size_t first = 0; first < all;) {
-            if (room_.h < height_of(all - first) && room_.h < whole_ - head_h - 1) {
+            if (room_.h < height_of(all - first, part.pad) && room_.h < whole_ - head_h - 1) {
                 turn(true);
                 room_.cut_top(table_head(t, part, room_, true));
             }
             // A row higher than a page continues on the next one.
-            const auto fit =
-                static_cast<std::size_t>(std::max(1.0f, (room_.h - paper_.body * 0.35f) / paper_.line()));
+            const auto fit = static_cast<std::size_t>(std::max(1.0f, (room_.h - part.pad) / paper_.line()));
             const std::size_t count = std::min(all - first, fit);
-            const float h = height_of(count);
+            const float h = height_of(count, part.pad);
             const Piece row(*this, "TR");
-            draw_cells(t, part, {room_.x, room_.y + paper_.body * 0.17f, room_.w, h}, lines,
+            draw_cells(t, part, {room_.x, room_.y + part.pad / 2, room_.w, h}, lines,
                        cell_style(*this, part.size), first, count);
             room_.cut_top(h);
             first += count;
@@ -272,10 +276,10 @@ float ReviewSheet::table_in(Rect room, const Table& exact, bool draw) {
         for (const Table::Row& cells : t.rows) {
             const Lines lines = lines_of(part, cells, cell_style(*this, part.size));
             const std::size_t n = most_lines(lines);
-            const Rect row = room.cut_top(height_of(n));
+            const Rect row = room.cut_top(height_of(n, part.pad));
             if (!draw) continue;
             const Piece of_row(*this, "TR");
-            draw_cells(t, part, {row.x, row.y + paper_.body * 0.17f, row.w, row.h}, lines,
+            draw_cells(t, part, {row.x, row.y + part.pad / 2, row.w, row.h}, lines,
                        cell_style(*this, part.size), 0, n);
             canvas_.line({row.x, row.bottom()}, {row.x + part.x.back() + part.w.back(), row.bottom()},
                          theme_.hairline);

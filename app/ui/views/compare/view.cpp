@@ -158,14 +158,14 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
         ui.label(below, line, ui.small());
     } else if (below.h > 0)  // whole, under the row
         c.paragraph({below.x + 22, below.y - 2, below.w - 22, below.h}, line, ui.small(), 17);
-    else if (row.w > 60)
-        ui.label(row, line, ui.small());
+    else if (ui.state().for_picture ? c.text_width(line, ui.small()) <= row.w : row.w > 60)
+        ui.label(row, line, ui.small());  // in a low picture whole or not at all
     return act;
 }
 
 // Returns the height of a plan's line under its row: in a high picture, where it does not fit into the row.
 float line_below(Ui& ui, float width, float height, const Plan& plan, const std::string& apart) {
-    constexpr float kIndent = 22, kBesideTitle = 420, kHigh = 760;
+    constexpr float kIndent = 22, kBesideTitle = 420, kHigh = 640;
     if (!ui.state().for_picture && width < kOneRow) return kPlanRow;
     if (!ui.state().for_picture || height < kHigh) return 0;
     const std::string title = title_of(plan) + (apart.empty() ? "" : " (" + apart + ")");
