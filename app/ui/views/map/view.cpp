@@ -115,7 +115,7 @@ void draw_axes(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     float loaves = map_loaves_width(room.w);
     const auto high = [&](float row) { return map_table_height(ui, state, room.w, row, loaves); };
     if (room.h < high(low) + kCard && room.h >= map_table_height(ui, state, room.w, low, 0) + kCard)
-        loaves = 0;  // words that wrap beside them would take the card's place
+        loaves = 0;  // words that wrap next to them would take the card's place
     const float least = high(low), most = high(std::max(low, kMapRowHigh));
     if (room.h < least + kCard) {
         ui.state().hidden = std::max(ui.state().hidden, std::ceil(least + kCard - room.h));
