@@ -1,5 +1,6 @@
 #include "core/interop/guess.h"
 
+#include "core/base/text.h"
 #include "core/interop/dialect.h"
 
 #include <algorithm>
@@ -29,8 +30,11 @@ bool is_argument_log(std::string_view text) {
 }
 
 bool is_script(std::string_view text) {
-    return without_blanks(text).starts_with("#!") || has(text, " \\\n") || has_line(text, "set -")
-           || (has(text, " --") && !has(text, ": "));
+    if (without_blanks(text).starts_with("#!")) return true;
+    std::string code;  // without lines that are comments, which may show how a file is used
+    for (const std::string_view line : split(text, '\n'))
+        if (!without_blanks(line).starts_with("#")) code.append(line).push_back('\n');
+    return has(code, " \\\n") || has_line(code, "set -") || (has(code, " --") && !has(code, ": "));
 }
 
 TextForm form_of(std::string_view text, Framework framework) {

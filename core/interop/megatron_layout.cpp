@@ -225,7 +225,9 @@ class LayoutReader {
         const std::int64_t micro = t.value("micro_batch", std::int64_t{1});
         if (!t.contains("global_batch")) t["global_batch"] = micro * dp_;
         const std::int64_t global = t["global_batch"].get<std::int64_t>();
-        if (global % (micro * dp_) != 0)
+        if (global % (micro * dp_) != 0 && !s_.has("global_batch_size") && !s_.has("micro_batch_size"))
+            ask_for_batch(s_, d_, 1, dp_);  // the text says neither: its recipe's own are not known
+        else if (global % (micro * dp_) != 0)
             s_.refusal("batch-not-divisible", "Megatron refuses: the global batch of " + text_of(global)
                                                   + " is not a multiple of micro-batch " + text_of(micro)
                                                   + " x " + text_of(dp_) + " data-parallel ranks");

@@ -9,6 +9,10 @@ namespace pentamesh::interop {
 std::string leaf_key(const std::string& name) {
     const std::size_t dot = name.rfind('.', name.find(" ("));  // a condition has dots of its own
     if (dot == std::string::npos) return name;
+    // Data of tests, and encoders, have settings of the same last names as the training and its model.
+    for (const char* other :
+         {"validation_ds.", "test_ds.", "vision_config.", "vision_encoder.", "audio_config."})
+        if (name.find(other) < dot) return name;
     std::string leaf = name.substr(dot + 1);
     if (leaf != "name" && leaf != "type" && leaf != "enabled" && leaf != "device") return leaf;
     const std::size_t before = name.rfind('.', dot - 1);

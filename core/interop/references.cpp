@@ -2,6 +2,7 @@
 
 #include "core/interop/sheet.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -27,7 +28,11 @@ std::optional<std::string> value_of_reference(const std::string& inside, const s
     }
     if (name.starts_with(".")) name = of.substr(0, of.rfind('.')) + name;
     if (const auto it = given.find(name); it != given.end()) return it->second;
-    if (const auto it = plain.find(name); it != plain.end()) return it->second;
+    // A file of a group that others include is named with the group: "training.trainer.precision".
+    for (std::string part = name;; part = part.substr(part.find('.') + 1)) {
+        if (const auto it = plain.find(part); it != plain.end()) return it->second;
+        if (std::count(part.begin(), part.end(), '.') < 2) break;
+    }
     return colon == std::string::npos ? std::nullopt : std::optional(inside.substr(colon + 1));
 }
 

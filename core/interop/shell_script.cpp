@@ -402,8 +402,14 @@ class Runner {
                 return;
             }
         }
-        if (shell)
-            for (const std::string& document : c.documents) run_text(document, c.line);
+        // `cat > run.sh <<EOF` writes what is started later.
+        const bool writes = !words.empty() && x_.known(words[0].text) == "cat";
+        for (const std::string& document : c.documents) {
+            const bool job = document.find("python") != std::string::npos
+                             || document.find("torchrun") != std::string::npos;
+            if (shell || (writes && job)) run_text(document, c.line);
+            if (!shell) flow_ = Flow::on;
+        }
     }
 
     void run_text(const std::string& text, int line) {

@@ -306,3 +306,52 @@ TEST_CASE("what was not read behind an error is said so, and is not unknown") {
     CHECK(stands_in(made.settings.unmapped, "--zero-stage"));
     CHECK(made.settings.not_known.empty());
 }
+
+TEST_CASE("a script that another one writes is read, and its exit ends nothing") {
+    const Import made =
+        import_text("#!/bin/bash\ncat > run.sh <<EOF\nexport A=1\n"
+                    "python pretrain_gpt.py "
+                        + kGpt
+                        + "--global-batch-size 16 --tensor-model-parallel-size 2\nexit 0\nEOF\n"
+                          "torchrun --nproc-per-node=8 --nnodes=2 --no-python bash run.sh\n",
+                    16);
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.tp == 2);
+    CHECK(made.plan->training.global_batch == 16);
+}
+
+TEST_CASE("YAML whose comments show a command is no script") {
+    const Import made = import_text("# run it:\n#   python tool.py --a 1 \\\n#     --b 2\nmodel:\n"
+                                    "  model_path: Qwen3-8B\ndata:\n  max_seq_len: 1024\ntrain:\n"
+                                    "  global_batch_size: 8\n  micro_batch_size: 1\n",
+                                    8);
+    CHECK(made.kind == "veomni");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.global_batch == 8);
+}
+
+TEST_CASE("NeMo: a reference by the group's name, and settings of tests and encoders by their own") {
+    const Import made =
+        import_text("trainer:\n  devices: 8\n  num_nodes: 1\n  precision: bf16\nmodel:\n"
+                    "  precision: ${training.trainer.precision}\n  num_layers: 8\n  hidden_size: 512\n"
+                    "  num_attention_heads: 8\n  encoder_seq_length: 1024\n  position_embedding_type: rope\n"
+                    "  micro_batch_size: 1\n  global_batch_size: 64\n  tensor_model_parallel_size: 2\n"
+                    "  optim:\n    name: mcore_distributed_optim\n  vision_encoder:\n    hidden_size: 1024\n"
+                    "  data:\n    validation_ds:\n      micro_batch_size: 4\n      global_batch_size: 8\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.compute == Dtype::bf16);
+    CHECK(made.plan->model.hidden == 512);
+    CHECK(made.plan->training.micro_batch == 1);
+    CHECK(made.plan->training.global_batch == 64);
+    CHECK(stands_in(made.settings.unmapped, "model.vision_encoder.hidden_size"));
+    CHECK(stands_in(made.settings.ignored, "model.data.validation_ds.global_batch_size"));
+}
+
+TEST_CASE("a batch that only a default says is asked for, and refuses nothing") {
+    const Import made = import_text("python run_recipe.py --recipe llama3_8b --num_gpus 64 --gpus_per_node 8 "
+                                    "--tensor_model_parallel_size 1\n");
+    CHECK_FALSE(problem_of(made, "batch-not-divisible"));
+    CHECK(problem_of(made, "batch-missing"));
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.global_batch == 64);
+}
