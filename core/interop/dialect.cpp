@@ -127,7 +127,7 @@ const std::vector<DialectMark>& dialects() {
         {"veomni", accelerate, {"model_path:", "\ntrain:", "global_batch_size:"}},
         {"arctic-training", deepspeed, {"name_or_path:", "\ndeepspeed:", "micro_batch_size:"}},
         {"hf-trainer", deepspeed, {"--model_name_or_path", "--per_device_train_batch_size"}},
-        {"hf-trainer", deepspeed, {"model_name_or_path:", "per_device_train_batch_size:"}},
+        {"hf-trainer", deepspeed, {"model_name_or_path:", "\nper_device_train_batch_size:"}},
         {"primus-torchtitan", torchtitan, {"pre_trainer:", "framework: torchtitan"}},
         {"maxtext", accelerate, {"ici_fsdp_parallelism"}},
         {"maxtext", accelerate, {"ici_tensor_parallelism"}},

@@ -66,7 +66,7 @@ class LayoutReader {
                                                  + " with an expert-parallel degree above 1");
         // Megatron-DeepSpeed's own way: heads for tokens over these ranks.
         const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
-        if (ulysses && !s_.has("context_parallel_size")) {
+        if (ulysses.value_or(1) > 1 && !s_.has("context_parallel_size")) {
             l_["cp"] = cp_ = *ulysses;
             l_["cp_comm"] = "ulysses";
         }

@@ -1,4 +1,4 @@
-// Tests settings files of kinds that public repositories have: what each line means is worked out beside it.
+// Tests settings files of kinds that public repositories have: what each line means is worked out next to it.
 #include "core/interop/import.h"
 #include "tests/core/shipped.h"
 
@@ -354,4 +354,20 @@ TEST_CASE("a batch that only a default says is asked for, and refuses nothing") 
     CHECK(problem_of(made, "batch-missing"));
     REQUIRE(made.plan);
     CHECK(made.plan->training.global_batch == 64);
+}
+
+TEST_CASE("settings of another tool's roles are no transformers' Trainer's") {
+    const std::string roles = "pretrain: Qwen/Qwen2.5-7B\nactor_train:\n  model_args:\n"
+                              "    model_name_or_path: Qwen/Qwen2.5-7B\n  training_args:\n"
+                              "    per_device_train_batch_size: 1\n  strategy_args:\n"
+                              "    strategy_name: megatron_train\n";
+    CHECK_THROWS(import_text(roles));
+    const Import made = import_text("model_name_or_path: Qwen/Qwen2.5-7B\nbf16: true\n"
+                                    "gradient_checkpointing: true\nmax_length: 1024\n"
+                                    "per_device_train_batch_size: 1\n",
+                                    8);
+    CHECK(made.kind == "hf-trainer");
+    CHECK(problem_of(made, "launcher-file"));
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.zero == 0);
 }
