@@ -60,7 +60,7 @@ TriedColumns tried_columns(ReviewSheet& sheet, float width, const std::vector<Tr
     }
     out.name = std::min(out.name, width * 0.32f);
     const float bars = width - out.name - out.step - out.gain - out.memory - 5 * out.gap;
-    // Where both would be too small to read, the memory has its figures only.
+    // The memory has its figures only if both would be too small to read.
     const bool both = bars >= sheet.paper().body * 14;
     out.gain_bars = both ? bars * 0.5f : bars + out.gap, out.memory_bars = both ? bars * 0.5f : 0;
     return out;

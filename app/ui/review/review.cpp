@@ -134,28 +134,41 @@ struct Printer {
     // the paper makes the room.
     void count_pages() {
         constexpr float kFewLines = 0.85f, kNarrower = 0.84f;  // of the page empty; of the margin
-        const float empty = fill_blank();
+        const float empty = settle();
         if (paper.wide || empty < kFewLines) return;
         const int before = pages;
         const float margin = paper.margin;
         paper.margin *= kNarrower;
-        (void)fill_blank();
+        (void)settle();
         if (pages < before) return;
         paper.margin = margin;
-        (void)fill_blank();
+        (void)settle();
     }
-    // Fills pages that are not kept; returns which share of the last one stays empty.
-    float fill_blank() {
+    // Fills pages that are not kept until figures have grown to what they leave empty, twice: one that grew
+    // may move what follows. Returns which share of the last page stays empty.
+    float settle() {
+        constexpr int kTimes = 2;
+        spare.clear();
+        std::vector<float> left;
+        float empty = fill_blank(left);
+        for (int i = 0; i < kTimes; ++i) {
+            spare.resize(std::max(spare.size(), left.size()));
+            for (std::size_t page = 0; page < left.size(); ++page) spare[page] += left[page];
+            empty = fill_blank(left);
+        }
+        return empty;
+    }
+    // `left` gets what stays empty on each page with a figure that may grow.
+    float fill_blank(std::vector<float>& left) {
         pages = 0;
         marks.clear();
-        spare.clear();
         if (content.request.text_runs != nullptr) content.request.text_runs->clear();
         Page blank(PageSpec{PageFormat::none, paper.size, faces, "", {}, 1, content.request.text_runs});
         ReviewSheet s = sheet([&](const std::string&) { return Canvas(nullptr, 1, &blank); },
                               [&](const SheetMark& m) { marks.push_back(m); });
         draw_pages(s, content);
         pages = s.page();
-        spare = s.spare();
+        left = s.spare();
         cut = s.cut();
         return s.left() / s.whole();
     }

@@ -151,8 +151,7 @@ float path_height(const ComparePath& path) {
 void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& pair) {
     const Rect head = room.cut_top(20);
     const float figure = 66;
-    ui.section(columns(head, {share(), px(2 * figure)})[0],
-               "FROM A TO B, EACH TIME THE EDIT THAT GAINS MOST");
+    ui.section(columns(head, {share(), px(2 * figure)})[0], "FROM A TO B, LARGEST GAIN FIRST");
     text_row(ui, head,
              {{{}, share()},
               {"step", px(figure), ui.small(), Align::right},
