@@ -51,9 +51,15 @@ bool fits(const json& wanted, const Setting* found, const ByKey& all) {
 // Returns the product or the sum of the parts; nothing where one is missing or no whole number.
 std::optional<Setting> made(const json& rule, const ByKey& all) {
     const bool product = rule.contains("product");
+    const json& parts = rule.at(product ? "product" : "sum");
+    if (const auto sole = parts[0].get<std::string>();
+        parts.size() == 1 && !rule.contains("over") && sole.find('=') == std::string::npos) {
+        const Setting* s = in(all, sole);  // the value as it stands
+        return s ? std::optional(*s) : std::nullopt;
+    }
     std::int64_t n = product ? 1 : 0;
     Setting out;
-    for (const json& part : rule.at(product ? "product" : "sum")) {
+    for (const json& part : parts) {
         const auto text = part.get<std::string>();
         const std::size_t equals = text.find('=');
         const Setting* s = in(all, text.substr(0, equals));
@@ -109,6 +115,12 @@ const std::vector<DialectMark>& dialects() {
         {"swift", deepspeed, {"swift/cli/rlhf.py"}},
         {"swift", deepspeed, {"tuner_type:", "per_device_train_batch_size:"}},
         {"ms-swift", bridge, {"tuner_type:", "micro_batch_size:"}},
+        {"verl-sft", accelerate, {"verl.trainer.sft_trainer", "BACKEND:-fsdp}"}},
+        {"verl-sft-megatron", bridge, {"verl.trainer.sft_trainer", "engine.tensor_model_parallel_size"}},
+        {"verl-sft", accelerate, {"verl.trainer.sft_trainer"}},
+        {"verl-sft", accelerate, {"verl.trainer.fsdp_sft_trainer"}},
+        {"verl-sft", accelerate, {"train_batch_size:", "partial_pretrain:"}},
+        {"verl-sft", accelerate, {"train_batch_size:", "max_token_len_per_gpu:"}},
         {"verl-megatron", bridge, {"actor_rollout_ref", "megatron"}},
         {"verl", accelerate, {"actor_rollout_ref"}},
         {"automodel", accelerate, {"nemo_automodel"}},

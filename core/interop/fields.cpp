@@ -1,4 +1,5 @@
 // Reads settings that a dialect has named as the plan's fields do.
+#include "core/base/number.h"
 #include "core/interop/dialect.h"
 #include "core/interop/readers.h"
 
@@ -34,11 +35,12 @@ class FieldReader {
         for (const std::string& key : s_.open_keys()) {
             if (!key.starts_with("/")) continue;
             const auto text = s_.text(key, key);
-            if (!text) continue;
+            if (!text || *text == "auto") continue;
             const auto n = parse_integer(*text);
+            const auto x = parse_double(*text);
             const bool yes = text->empty() || *text == "true" || *text == "True";
             const bool no = *text == "false" || *text == "False";
-            json value = n ? json(*n) : yes || no ? json(yes) : json(*text);
+            json value = n ? json(*n) : x ? json(*x) : yes || no ? json(yes) : json(*text);
             if (text->starts_with("[")) value = json::parse(*text, nullptr, false);
             const std::string part = key.substr(1, key.find('/', 1) - 1);
             json& place = part == "model" ? d_.model : part == "layout" ? d_.layout : d_.training;
@@ -86,16 +88,27 @@ class FieldReader {
         const std::int64_t pp = degree(d_, "pp");
         std::int64_t layers = d_.model.value("layers", std::int64_t{0});
         if (layers == 0 && !d_.model_preset.empty()) layers = presets.model(d_.model_preset).layers;
-        if (!dialect_.contains("left_over_layers") || layers == 0 || pp < 2) return;
+        const auto first = s_.integer("first_layers", "/layout/stage_layers"),
+                   last = s_.integer("last_layers", "/layout/stage_layers");
+        const std::int64_t rest = layers - first.value_or(0) - last.value_or(0),
+                           parts = pp - (first ? 1 : 0) - (last ? 1 : 0);
+        if (!(dialect_.contains("left_over_layers") || first || last) || rest < 1 || pp < 2 || pp > layers)
+            return;
         json out = json::array();  // what is left goes to the first stages
-        for (std::int64_t i = 0; i < pp; ++i) out.push_back(layers / pp + (i < layers % pp ? 1 : 0));
+        for (std::int64_t i = 0; i < parts; ++i) out.push_back(rest / parts + (i < rest % parts ? 1 : 0));
+        if (first) out.insert(out.begin(), *first);
+        if (last) out.push_back(*last);
         d_.layout["stage_layers"] = out;
     }
 
     void batch() {
         json& t = d_.training;
         const std::int64_t micro = std::max<std::int64_t>(t.value("micro_batch", std::int64_t{1}), 1);
-        const std::int64_t calls = s_.integer("accumulation", "/training/global_batch").value_or(0);
+        const bool open = s_.value_of("accumulation") == "auto";
+        if (open) s_.map("accumulation", "/training/global_batch");
+        const std::int64_t calls =
+            open ? 0 : s_.integer("accumulation", "/training/global_batch").value_or(0);
+        const std::int64_t rows = std::clamp<std::int64_t>(calls, 1, kMost) * dp_;
         // It counts GPUs of all axes: where several share a sequence it is a part of one.
         const auto each = s_.number("batch_per_gpu", "/training/global_batch");
         if (each) {
@@ -103,10 +116,21 @@ class FieldReader {
             t["global_batch"] = all * std::clamp<std::int64_t>(calls, 1, kMost);
             t["micro_batch"] = std::max<std::int64_t>(all / dp_, 1);
         } else if (t.contains("global_batch")) {
-            t["micro_batch"] = micro;
+            const std::int64_t all = t.value("global_batch", std::int64_t{0});
+            if (calls > 0 && !t.contains("micro_batch"))
+                t["micro_batch"] = std::max<std::int64_t>(all / rows, 1);
+            else
+                t["micro_batch"] = micro;
+            if (calls > 0 && all != t.value("micro_batch", micro) * rows)
+                s_.refusal("batch-not-divisible",
+                           dialect_.value("called", "it")
+                               + " refuses: the global batch is not micro-batch x accumulation x "
+                               + std::to_string(dp_) + " data-parallel ranks");
+        } else if (t.contains("micro_batch") && open) {
+            ask_for_batch(s_, d_, micro, dp_);
         } else if (t.contains("micro_batch")) {
             t["micro_batch"] = micro;
-            t["global_batch"] = micro * std::max<std::int64_t>(calls, 1) * dp_;
+            t["global_batch"] = micro * rows;
         } else {
             ask_for_batch(s_, d_, 1, dp_ * std::max<std::int64_t>(calls, 1));
         }

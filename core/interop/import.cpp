@@ -93,8 +93,7 @@ class Importer {
                                                       : dialect_of(r_.text);
         out_.framework = tool ? tool->framework : r_.framework ? *r_.framework : guess();
         out_.kind = tool ? tool->name : name_of(out_.framework);
-        if (tool || out_.framework == Framework::accelerate || out_.framework == Framework::picotron
-            || out_.framework == Framework::nanotron)
+        if (tool || (out_.framework >= Framework::deepspeed && out_.framework <= Framework::picotron))
             dialect_.emplace(out_.kind, presets_);
         known_.emplace(out_.kind, presets_);
     }
@@ -129,16 +128,7 @@ class Importer {
         if (dialect_ && python)
             fail("it is a Python program: settings of " + out_.kind + " are read from scripts and files");
         if (dialect_) return is_script(r_.text) ? read_script() : read_tree();
-        switch (out_.framework) {
-        case Framework::hf: return read_config();
-        case Framework::deepspeed: return read_tree();
-        case Framework::accelerate:
-        case Framework::nanotron:
-        case Framework::picotron:  // their dialects have read it
-        case Framework::megatron:
-        case Framework::bridge:
-        case Framework::torchtitan: break;
-        }
+        if (out_.framework == Framework::hf) return read_config();
         switch (form_of(r_.text, out_.framework)) {
         case TextForm::argument_log: return with(read_argument_log(r_.text), nullptr);
         case TextForm::toml: return with(flatten(read_toml(r_.text, r_.path)), nullptr);
@@ -245,14 +235,12 @@ class Importer {
         if (!launch) resolve_references(settings, given_);
         if (dialect_) dialect_->complete(settings);
         const bool flags_only = launch != nullptr || out_.framework == Framework::megatron;
-        const bool whole_names = out_.framework == Framework::deepspeed;
         if (launch && out_.framework == Framework::bridge)
             for (Setting& s : settings)  // shown by the name that it stands for
                 if (const std::string full = known_->full_name(s.name); !full.empty())
                     s.name = full + " (" + s.name + ")";
         Sheet sheet(std::move(settings), [&](const std::string& name) {
             if (dialect_) return dialect_->key_of(name);
-            if (whole_names) return name;
             const std::size_t paren = name.rfind(" (-");
             if (paren != std::string::npos) return name.substr(0, paren);
             return flags_only ? flag_or_leaf(name) : leaf_key(name);
@@ -272,7 +260,10 @@ class Importer {
         draft_.named_model = name_.model;
         if (own_model_) draft_.model["layers"] = own_model_->layers;
         if (dialect_) take_model_name(sheet, dialect_->data().value("model_name", ""));
-        read_with(sheet, launch, duplicates);
+        if (out_.kind == name_of(Framework::deepspeed))
+            for (const std::string& key : duplicates)
+                sheet.refusal("key-twice", "DeepSpeed refuses a key that stands twice: " + key);
+        read_with(sheet, launch);
         if (dialect_) dialect_->mark(sheet);
         finish(sheet);
     }
@@ -283,19 +274,12 @@ class Importer {
         interop::take_model(sheet, draft_, presets_, key);
     }
 
-    void read_with(Sheet& sheet, const Launch* launch, const std::vector<std::string>& duplicates) {
+    void read_with(Sheet& sheet, const Launch* launch) {
         if (dialect_ && dialect_->of_fields())
             return read_fields(sheet, draft_, presets_, launch, dialect_->data());
-        switch (out_.framework) {
-        case Framework::megatron: read_megatron(sheet, draft_, presets_, launch, *known_); break;
-        case Framework::bridge: read_bridge(sheet, draft_, presets_, launch); break;
-        case Framework::torchtitan: read_torchtitan(sheet, draft_, presets_); break;
-        case Framework::deepspeed: read_deepspeed(sheet, draft_, duplicates); break;
-        case Framework::accelerate:
-        case Framework::nanotron:
-        case Framework::picotron:
-        case Framework::hf: break;
-        }
+        if (out_.framework == Framework::megatron) read_megatron(sheet, draft_, presets_, launch, *known_);
+        if (out_.framework == Framework::bridge) read_bridge(sheet, draft_, presets_, launch);
+        if (out_.framework == Framework::torchtitan) read_torchtitan(sheet, draft_, presets_);
     }
 
     // An error ends the reading: the settings behind it are known, and were not looked at.

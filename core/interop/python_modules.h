@@ -58,6 +58,8 @@ class PythonModules : protected PythonText {
     void forget_earlier(const std::string& callee_name, const std::string& target);
     // Collects the functions of a module, and which names it imports from where.
     void scan(std::string_view text, const std::string& module);
+    // Reads `from a.b import (c, d as e)`: a function of that name may be read from there.
+    void imports();
     // Looks for a function in the module that it is imported from; a name there may come from a third one. If
     // no module has it, it may be one of the recipes that are known.
     const PythonFunction* function_called(const std::string& name);
@@ -78,9 +80,6 @@ class PythonModules : protected PythonText {
 
   private:
     void header();
-    // Reads `from a.b import (c, d as e)`: a function of that name may be read from there.
-    void imports();
-
     std::set<std::string> modules_;                                // that were looked for
     std::unordered_map<std::string, std::size_t> latest_, began_;  // of settings, by name
 };

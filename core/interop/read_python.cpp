@@ -155,8 +155,8 @@ class PythonReader final : PythonModules {
             return suite(outside);
         }
         if (target == "raise") left_ = guard_.empty();
-        if (target == "import" || target == "from" || target == "raise" || target == "assert")
-            return rest_of_line();
+        if (target == "from") return imports();
+        if (target == "import" || target == "raise" || target == "assert") return rest_of_line();
         if (target.empty()) {
             if (at_ < s_.size() && s_[at_] != '\n') brackets();
             return;

@@ -15,7 +15,6 @@ void read_megatron(Sheet& sheet, Draft& draft, const Presets& presets, const Lau
 // 1 and 2.
 void read_bridge(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch);
 void read_torchtitan(Sheet& sheet, Draft& draft, const Presets& presets);
-void read_deepspeed(Sheet& sheet, Draft& draft, const std::vector<std::string>& duplicates);
 
 // Returns the last part of a dotted name, two parts where one says too little ("optim.name").
 [[nodiscard]] std::string leaf_key(const std::string& name);

@@ -309,6 +309,12 @@ std::optional<std::string> expr_of(std::string_view command) {
 
 }  // namespace
 
+std::string Expander::between() const {
+    const auto it = state.variables.find("IFS");
+    const bool set = it != state.variables.end() && !it->second.elements.empty();
+    return set ? without_line_marks(it->second.elements.front()).substr(0, 1) : " ";
+}
+
 void Expander::put_parts(const Word& word, Fields& fields) {
     int line = word.line;
     for (const Part& p : word.parts) {
@@ -323,6 +329,10 @@ void Expander::put_parts(const Word& word, Fields& fields) {
                 fields.put(calculate(*expression, word.line), true);
                 break;
             }
+            if (const auto text = echoed(p.text, word.line)) {
+                fields.put(*text, p.quoted);
+                break;
+            }
             const std::string shown = "$(" + p.text.substr(0, 40) + (p.text.size() > 40 ? "…" : "") + ")";
             fields.put(unknown(shown, word.line, false), true);
             break;
@@ -332,7 +342,7 @@ void Expander::put_parts(const Word& word, Fields& fields) {
             const Looked looked = parameter(p, word.line);
             for (std::size_t i = 0; i < looked.texts.size(); ++i) {
                 if (i > 0 && (looked.separate || !p.quoted)) fields.next_field();
-                if (i > 0 && !looked.separate && p.quoted) fields.put(" ", true);
+                if (i > 0 && !looked.separate && p.quoted) fields.put(between(), true);
                 fields.put(looked.texts[i], p.quoted);
             }
             if (p.quoted && !looked.separate) fields.put_quoted_empty();
@@ -386,7 +396,7 @@ void Expander::assign(const Assignment& a) {
         to = std::move(v);
         return;
     }
-    if (to.elements.empty()) to.elements.emplace_back();
+    if (to.elements.empty() && !(a.array && to.array)) to.elements.emplace_back();
     if (a.array) {
         if (!to.array && without_line_marks(to.elements.front()).empty()) to.elements.clear();
         to.array = true;

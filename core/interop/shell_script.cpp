@@ -3,6 +3,7 @@
 #include "core/base/characters.h"
 #include "core/base/error.h"
 #include "core/base/number.h"
+#include "core/base/text.h"
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
 
@@ -16,7 +17,7 @@ namespace pentamesh::shell {
 namespace {
 
 constexpr int kMostSteps = 20'000;
-constexpr int kMostCalls = 40;
+constexpr int kMostCalls = 40, kMostRounds = 1'000;
 constexpr std::size_t kMostInvocations = 4'000, kMostFiles = 100;
 
 class Runner {
@@ -76,7 +77,7 @@ class Runner {
         case CommandKind::repeat: return repeat(c);
         case CommandKind::match: return match(c);
         case CommandKind::function: x_.state.functions[c.name] = c.body[0]; return Truth::yes;
-        case CommandKind::arithmetic: return arithmetic(c);
+        case CommandKind::arithmetic: return arithmetic(c.name, c.line);
         case CommandKind::test: {
             std::vector<std::string> words;
             for (const Word& w : c.words) words.push_back(x_.expand_joined(w));
@@ -157,7 +158,28 @@ class Runner {
         return Truth::unknown;
     }
 
+    // Runs for ((A; B; C)) where each B is known.
+    bool counted(const Command& c) {
+        const std::vector<std::string_view> parts = split(c.name, ';');
+        if (parts.size() != 3) return false;
+        const State before = x_.state;
+        arithmetic(parts[0], c.line);
+        for (int rounds = 0; rounds < kMostRounds && !stopped(); ++rounds) {
+            const Truth t = arithmetic(parts[1], c.line);
+            if (t == Truth::no) return true;
+            if (t == Truth::unknown) break;
+            run(*c.body[0]);
+            const bool left = flow_ == Flow::left_loop;
+            if (left || flow_ == Flow::next_round) flow_ = Flow::on;
+            if (left) return true;
+            arithmetic(parts[2], c.line);
+        }
+        x_.state = before;
+        return false;
+    }
+
     Truth repeat(const Command& c) {
+        if (counted(c)) return Truth::unknown;
         std::set<std::string> names;
         collect_assigned(c, names);
         for (const std::string& n : names) x_.state.variables[n] = {{x_.unknown(n, c.line, false)}, false};
@@ -191,8 +213,7 @@ class Runner {
     }
 
     // Runs (( X = 1 )), (( X += 2 )), (( A > B )).
-    Truth arithmetic(const Command& c) {
-        std::string_view s = c.name;
+    Truth arithmetic(std::string_view s, int line) {
         std::size_t n = 0;
         while (n < s.size() && s[n] == ' ') ++n;
         std::size_t end = n;
@@ -208,10 +229,10 @@ class Runner {
         if (!name.empty() && (sets || steps)) {
             std::string expression(sets ? rest.substr(1) : rest.substr(2));
             if (steps) expression = name + rest[0] + "(" + (rest[1] == '=' ? expression : "1") + ")";
-            x_.state.variables[name] = {{x_.calculate(expression, c.line)}, false};
+            x_.state.variables[name] = {{x_.calculate(expression, line)}, false};
             return Truth::unknown;
         }
-        const auto value = x_.known(x_.calculate(c.name, c.line));
+        const auto value = x_.known(x_.calculate(s, line));
         return !value || value->empty() ? Truth::unknown : *value == "0" ? Truth::no : Truth::yes;
     }
 
@@ -299,7 +320,8 @@ class Runner {
             shift(words);
             return Truth::yes;
         }
-        if (program == "read") return read_into(words, c), Truth::unknown;
+        if (program == "read") return read_into(x_, words, c), Truth::unknown;
+        if (program == "printf") return print_into(x_, words), Truth::yes;
         if (program == "source" || program == ".") return read_file(words, c), Truth::unknown;
         if (program == "exit")
             flow_ = words.size() < 2 || x_.known(words[1].text) == "0" ? Flow::ended : Flow::refused;
@@ -314,37 +336,6 @@ class Runner {
         } else
             return std::nullopt;
         return Truth::unknown;
-    }
-
-    // Sets the names of a `read`: to the fields of <<< "text", else to unknowns.
-    void read_into(const std::vector<Argument>& words, const Command& c) {
-        std::vector<std::string> names;
-        bool array = false;
-        for (std::size_t i = 1; i < words.size(); ++i) {
-            const std::string n = x_.known(words[i].text).value_or("-");
-            if (n == "-a" || n == "-ra") array = true;
-            if (!n.starts_with("-")) names.push_back(n);
-        }
-        std::string apart = " \t\n";
-        for (const Assignment& a : c.assignments)
-            if (a.name == "IFS") apart = without_line_marks(x_.expand_joined(a.elements.front()));
-        std::vector<std::string> fields;
-        const std::string text = c.strings.empty() ? "" : without_line_marks(x_.expand_joined(c.strings[0]));
-        for (std::size_t at = text.find_first_not_of(' '); at < text.size();) {
-            const bool rest = !array && fields.size() + 1 == names.size();
-            const std::size_t end = rest ? text.size() : std::min(text.find_first_of(apart, at), text.size());
-            fields.push_back(text.substr(at, end - at));
-            at = end + 1;
-        }
-        if (array && !names.empty() && !c.strings.empty()) {
-            x_.state.variables[names[0]] = {std::move(fields), true};
-            return;
-        }
-        for (std::size_t i = 0; i < names.size(); ++i)
-            x_.state.variables[names[i]] = {{c.strings.empty()   ? x_.unknown(names[i], c.line, false)
-                                             : i < fields.size() ? fields[i]
-                                                                 : ""},
-                                            false};
     }
 
     // Reads the file of a `source`: the part of its path behind what only a running shell knows.

@@ -64,6 +64,9 @@ class Expander {
     [[nodiscard]] std::optional<std::int64_t> number_of(const Part& p, std::size_t operand, int line);
     // Returns ${A[@]:1:2} of the texts.
     [[nodiscard]] Looked slice(const Part& p, Looked looked, int line);
+    // Returns what $(A=1; echo …) prints; nullopt for other commands.
+    [[nodiscard]] std::optional<std::string> echoed(const std::string& source, int line);
+    [[nodiscard]] std::string between() const;  // fields of "${A[*]}": the first of IFS
     class Fields;
     void put_parts(const Word& word, Fields& fields);
 
@@ -73,6 +76,10 @@ class Expander {
 // Lines of the n-th file that a script reads in begin at n times this (own_line).
 inline constexpr int kLinesOfFile = 10'000'000;
 
+// Sets the names of a `read`: to the fields of <<< "text", else to unknowns.
+void read_into(Expander& x, const std::vector<Argument>& words, const Command& c);
+// Sets the name of `printf -v NAME FORMAT …`, of %s and %d.
+void print_into(Expander& x, const std::vector<Argument>& words);
 // Reads #SBATCH --nodes=4, -N 4: a batch system sets these in the script's environment.
 void read_sbatch(std::string_view text, Expander& x);
 [[nodiscard]] std::string line_mark(int line);

@@ -3,6 +3,10 @@
 # followed. core/interop/read_python.cpp reads this text as it reads a recipe; nothing runs it.
 
 
+def get_mixed_precision_config(name):
+    return name
+
+
 def bf16_mixed():
     cfg.bf16 = True
 

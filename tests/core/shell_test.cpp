@@ -141,6 +141,10 @@ TEST_CASE("a construct of the shell has the value that Bash gives it") {
         {R"(for x in a b; do for y in 1 2; do [ $y = 2 ] && continue; V+=$x$y; done; done)", R"(a1b1)"},
         {R"(V=$(( (1 + 2) * (3 + 4) )))", R"(21)"},
         {R"(V=$((7 % 4 ** 2)))", R"(7)"},
+        {R"(for (( i=0; i<3; i++ )); do V+=x; done)", "xxx"},
+        {R"(A=(); A+=(1 2); printf -v V "[%s]" "$(IFS=', '; echo "${A[*]}")")", "[1,2]"},
+        {R"(printf -v V '%s+' a b)", "a+b+"},
+        {R"(V=$(echo a  b))", "a b"},
     };
     for (const Row& row : rows) {
         CAPTURE(row.script);
@@ -153,7 +157,6 @@ TEST_CASE("what only a running shell knows, or is not read, stays a named unknow
         {R"(x=3; V=$((--x)))", R"($((--x)))"},
         {R"(for x in 1 2 3; do V=$((V + x)); done)", R"($((V + x)))"},
         {R"(x=2; while [ $x -gt 0 ]; do (( x-- )); done; V=$x)", R"(${x})"},
-        {R"(for (( i=0; i<3; i++ )); do V+=x; done)", R"(${V})"},
         {R"(f() { local X; V=[$X]; }; X=1; f; V+=$X)", R"([${X}]1)"},
         {R"(V=$((1 << 3)))", R"($((1 << 3)))"},
         {R"(V=$((0x10)))", R"($((0x10)))"},

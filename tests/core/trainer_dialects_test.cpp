@@ -1,0 +1,191 @@
+// Tests texts of trainers for supervised and reinforcement training that data tells, and of a script that
+// makes its values by loops. Each text has the settings of a public file, which is named above it with its
+// commit.
+#include "core/interop/import.h"
+#include "tests/core/shipped.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace pentamesh;
+using namespace pentamesh::interop;
+using test::presets;
+
+namespace {
+
+Import import_job(const std::string& text, std::int64_t gpus = 0, const std::string& arguments = "") {
+    ImportRequest r;
+    r.text = text;
+    r.path = "test";
+    r.gpus = gpus;
+    r.arguments = arguments;
+    return import_settings(r, presets());
+}
+
+bool said(const Import& made, std::string_view code) {
+    return std::any_of(made.problems.begin(), made.problems.end(),
+                       [&](const ImportProblem& p) { return p.code == code; });
+}
+
+}  // namespace
+
+// verl-project/verl 1dda039b: examples/sft/gsm8k/run_qwen3_8b_fsdp.sh, and what sft_trainer_engine.yaml says.
+TEST_CASE("verl's supervised training under FSDP: Ulysses, micro-batches of as many tokens as fit") {
+    const std::string text = "nproc_per_node=$1\nshift 2\n\n"
+                             "torchrun --standalone --nnodes=1 --nproc_per_node=${nproc_per_node} \\\n"
+                             "    -m verl.trainer.sft_trainer \\\n    data.micro_batch_size_per_gpu=64 \\\n"
+                             "    data.max_length=2048 \\\n    optim.lr=1e-4 \\\n    engine=fsdp \\\n"
+                             "    engine.ulysses_sequence_parallel_size=2 \\\n"
+                             "    model.path=Qwen/Qwen3-8B \\\n    trainer.total_epochs=2 \"$@\"\n";
+    const Import made = import_job(text, 0, "8 out data.use_dynamic_bsz=False");
+    CHECK(made.kind == "verl-sft");
+    REQUIRE(made.plan);
+    const Plan& p = *made.plan;
+    CHECK(p.cluster.gpus == 8);
+    CHECK(p.layout.cp == 2);
+    CHECK(p.layout.cp_comm == CpComm::ulysses);
+    CHECK(p.layout.zero == 3);
+    CHECK(p.layout.dp_shard == 4);
+    CHECK(p.training.micro_batch == 64);
+    CHECK(p.training.global_batch == 256);  // the default
+    CHECK(p.training.sequence_length == 2048);
+    CHECK(p.training.recompute.kind == Recompute::full);
+    CHECK(p.model.layers == 36);
+    CHECK(made.settings.not_known.empty());
+    CHECK_FALSE(said(made, "micro-batches-by-tokens"));
+    const Import dynamic = import_job(text, 0, "8 out data.use_dynamic_bsz=True");
+    CHECK(said(dynamic, "micro-batches-by-tokens"));
+    // fsdp_sft_trainer, b178a3cd: examples/sft/gsm8k/run_qwen_05_sp2.sh.
+    const Import old = import_job("torchrun --nnodes=1 --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer "
+                                  "data.micro_batch_size=4 model.partial_pretrain=Qwen/Qwen2.5-0.5B-Instruct "
+                                  "ulysses_sequence_parallel_size=2 use_remove_padding=true\n");
+    CHECK(old.kind == "verl-sft");
+    REQUIRE(old.plan);
+    CHECK(old.plan->layout.cp == 2);
+    CHECK(old.plan->layout.dp_shard == 2);
+    CHECK(old.plan->model.hidden == 896);
+}
+
+// examples/sft/gsm8k/run_qwen3_5_397b_a17b_megatron.sh.
+TEST_CASE("verl's supervised training under Megatron") {
+    const Import made = import_job(
+        "TP_SIZE=${TP_SIZE:-2}\ntorchrun --nproc_per_node=8 --nnodes=16 -m verl.trainer.sft_trainer "
+        "data.train_batch_size=128 data.micro_batch_size_per_gpu=2 data.max_length=2048 "
+        "data.use_dynamic_bsz=False model.path=Qwen/Qwen3.5-397B-A17B engine=megatron "
+        "+optim.override_optimizer_config.optimizer_cpu_offload=True "
+        "+optim.override_optimizer_config.optimizer_offload_fraction=1 "
+        "engine.tensor_model_parallel_size=${TP_SIZE} engine.pipeline_model_parallel_size=4 "
+        "engine.virtual_pipeline_model_parallel_size=null engine.context_parallel_size=1 "
+        "engine.expert_model_parallel_size=32 engine.expert_tensor_parallel_size=1 "
+        "+engine.override_transformer_config.recompute_method=uniform "
+        "+engine.override_transformer_config.recompute_granularity=full "
+        "+engine.override_transformer_config.recompute_num_layers=1\n");
+    CHECK(made.kind == "verl-sft-megatron");
+    REQUIRE(made.plan);
+    const Plan& p = *made.plan;
+    CHECK(p.cluster.gpus == 128);
+    CHECK(p.layout.tp == 2);
+    CHECK(p.layout.pp == 4);
+    CHECK(p.layout.ep == 32);
+    CHECK(p.layout.etp == 1);
+    CHECK(p.layout.zero == 1);
+    CHECK(p.layout.sequence_parallel);
+    CHECK(p.training.global_batch == 128);
+    CHECK(p.training.micro_batch == 2);
+    CHECK(p.training.recompute.kind == Recompute::full);
+    CHECK(p.training.offload.optimizer > 0.99);
+    CHECK_FALSE(made.failed());
+}
+
+// NVIDIA-NeMo/RL 7ea279ab: examples/configs/recipes/llm/grpo-deepseek-v3-32n8g.yaml's stages, and values of
+// examples/configs/grpo_math_1B.yaml that switch nothing on.
+TEST_CASE("NeMo RL: layers of the first and last stage; what is switched off changes nothing") {
+    const Import made = import_job(
+        "policy:\n  model_name: deepseek-ai/DeepSeek-V3\n  train_global_batch_size: 512\n"
+        "  train_micro_batch_size: 1\n  max_total_sequence_length: 1536\n  precision: bfloat16\n"
+        "  dtensor_cfg:\n    enabled: false\n  megatron_cfg:\n    enabled: true\n"
+        "    tensor_model_parallel_size: 8\n    pipeline_model_parallel_size: 16\n"
+        "    expert_model_parallel_size: 16\n    num_layers_in_first_pipeline_stage: 3\n"
+        "    num_layers_in_last_pipeline_stage: 2\n    sequence_parallel: false\n"
+        "    activation_checkpointing: false\n    recompute_granularity: full\n    moe_enable_deepep: false\n"
+        "    moe_shared_expert_overlap: false\n    cuda_graph_impl: none\n    cuda_graph_modules: []\n"
+        "    fine_grained_activation_offloading: false\n    mtp_num_layers: 0\n"
+        "    empty_unused_memory_level: 1\n    pipeline_dtype: bfloat16\n    optimizer:\n"
+        "      optimizer_cpu_offload: false\n      use_distributed_optimizer: true\n"
+        "      params_dtype: float32\n      overlap_cpu_optimizer_d2h_h2d: false\n"
+        "cluster:\n  gpus_per_node: 8\n  num_nodes: 32\n");
+    REQUIRE(made.plan);
+    const std::vector<std::int64_t>& stages = made.plan->layout.stage_layers;
+    REQUIRE(stages.size() == 16);
+    CHECK(stages.front() == 3);
+    CHECK(stages[1] == 4);
+    CHECK(stages[14] == 4);
+    CHECK(stages.back() == 2);
+    CHECK(made.settings.not_known.empty());
+    CHECK(made.settings.unmapped.empty());
+    const Import flex = import_job(
+        "policy:\n  model_name: Qwen/Qwen3-30B-A3B\n  train_global_batch_size: 64\n"
+        "  max_total_sequence_length: 512\n  megatron_cfg:\n    enabled: true\n"
+        "    expert_model_parallel_size: 8\n    moe_token_dispatcher_type: flex\n"
+        "    moe_flex_dispatcher_backend: hybridep\ncluster:\n  gpus_per_node: 8\n  num_nodes: 1\n");
+    REQUIRE(flex.plan);
+    CHECK(flex.plan->layout.ep_comm == EpComm::hybridep);
+}
+
+// THUDM/slime 624b824a: scripts/models/deepseek-v3.sh.
+TEST_CASE("a list that a loop makes and printf -v joins") {
+    const std::string head = "NLAYERS=5\nFIRST_K_DENSE_REPLACE=3\n\narr=()\n"
+                             "for ((i=0; i<NLAYERS; i++)); do\n"
+                             "  if (( i < FIRST_K_DENSE_REPLACE )); then\n    arr+=(0)\n  else\n"
+                             "    arr+=(1)\n  fi\ndone\n\n",
+                      tail = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers $NLAYERS "
+                             "--hidden-size 1024 --num-attention-heads 16 --num-experts 8 "
+                             "--moe-router-topk 2 --moe-ffn-hidden-size 512 --swiglu --seq-length 128 "
+                             "--max-position-embeddings 128 --micro-batch-size 1 --global-batch-size 8 "
+                             "--vocab-size 1000 --moe-layer-freq \"$FREQ\"\n";
+    const Import made =
+        import_job(head + "printf -v FREQ \"[%s]\" \"$(IFS=', '; echo \"${arr[*]}\")\"\n" + tail);
+    REQUIRE(made.plan);
+    REQUIRE(made.plan->model.moe);
+    CHECK(made.plan->model.moe->first_dense_layers == 3);
+    CHECK(made.plan->model.moe->every == 1);
+    CHECK(made.plan->model.layers == 5);
+    // The list of a loop without a known end stays unknown, and is asked for.
+    const Import open = import_job("arr=()\nfor ((i=0; i<$(nproc); i++)); do arr+=(1); done\n"
+                                   "printf -v FREQ \"[%s]\" \"$(IFS=','; echo \"${arr[*]}\")\"\nNLAYERS=5\n"
+                                   + tail);
+    CHECK(open.failed());
+    const Import twice =
+        import_job("printf -v FREQ '%s+' \"[0]*3\" \"[1]*2\"\nFREQ=${FREQ%+}\nNLAYERS=5\n" + tail);
+    CHECK_FALSE(twice.failed());
+}
+
+// NVIDIA-NeMo/Megatron-Bridge 067f987d: diffusion/recipes/wan/wan.py.
+TEST_CASE("a diffusion transformer is refused as one, not for its vocabulary") {
+    const Import made = import_job(
+        "from megatron.bridge.training.config import ConfigContainer\n\n\n"
+        "def wan_14b_pretrain_32gpu_h100_bf16_config() -> ConfigContainer:\n"
+        "    from megatron.bridge.recipes.utils.tokenizer_utils import DEFAULT_SIZE\n\n"
+        "    model_cfg = WanModelProvider(num_layers=40, hidden_size=5120, num_attention_heads=40, "
+        "crossattn_emb_size=5120)\n    precision_config = get_mixed_precision_config(\"bf16_mixed\")\n"
+        "    precision_config.grad_reduce_in_fp32 = False\n"
+        "    return ConfigContainer(model=model_cfg, tokenizer=TokenizerConfig(vocab_size=DEFAULT_SIZE), "
+        "mixed_precision=precision_config)\n");
+    CHECK_FALSE(made.plan);
+    CHECK(said(made, "other-model"));
+    CHECK(std::count_if(made.problems.begin(), made.problems.end(),
+                        [](const ImportProblem& p) { return p.severity == Severity::error; })
+          == 1);
+}
+
+// hiyouga/LLaMA-Factory ff6d4d12: v1/accelerator/interface.py (dp, cp) and fsdpturbo.py (edp, efsdp, ep, cp).
+TEST_CASE("LLaMA-Factory v1: cp is the innermost axis, then ep") {
+    const Import made =
+        import_job("model: Qwen/Qwen3-30B-A3B\ndist_config:\n  name: fsdpturbo\n  ep_size: 2\n"
+                   "cp_size: 2\nmicro_batch_size: 1\ncutoff_len: 2048\n",
+                   8);
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.ep == 2);
+    CHECK(made.plan->layout.order.front() == Axis::cp);
+}
