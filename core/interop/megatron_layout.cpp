@@ -139,9 +139,12 @@ class LayoutReader {
         if (parts > 1) l_["stage_layers"] = held;
     }
 
-    // From model_parallel_config.py: it counts all shards of each weight, tp among them.
+    // From model_parallel_config.py: it counts all shards of each weight, tp among them; its quotient by tp
+    // is the size of the axis gtp_remat.
     void weight_shards() {
         const auto all = s_.integer("tensor_parallel_num_weight_shards", "/layout/weight_shards");
+        const auto remat = s_.integer("gtp_weight_remat_size", "/layout/weight_shards");
+        if (!all && remat && *remat > 1) l_["weight_shards"] = *remat;
         if (!all) return;
         if (*all % tp_ != 0)
             s_.refusal("weight-shards", "Megatron refuses: " + text_of(*all)
