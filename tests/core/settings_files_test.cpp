@@ -20,7 +20,7 @@ Import import_text(const std::string& text, std::int64_t gpus = 0, const std::st
     return import_settings(r, presets());
 }
 
-const ImportProblem* problem_of(const Import& made, std::string_view code) {
+const ImportProblem* problem_called(const Import& made, std::string_view code) {
     const auto it = std::find_if(made.problems.begin(), made.problems.end(),
                                  [&](const ImportProblem& p) { return p.code == code; });
     return it == made.problems.end() ? nullptr : &*it;
@@ -99,7 +99,7 @@ TEST_CASE("a hybrid without a pattern has Mamba layers only; one by ratios is re
     REQUIRE(made.plan->model.mamba);
     CHECK(made.plan->model.mamba->groups == 4);
     const Import mixed = import_text(text + "  hybrid_attention_ratio: 0.5\n");
-    CHECK(problem_of(mixed, "layers-of-kinds"));
+    CHECK(problem_called(mixed, "layers-of-kinds"));
 }
 
 TEST_CASE("GPUs of a node are no GPUs of a job whose layout needs more, where nobody says how many nodes") {
@@ -110,19 +110,19 @@ TEST_CASE("GPUs of a node are no GPUs of a job whose layout needs more, where no
         "  global_batch_size: 64\n  tensor_model_parallel_size: 4\n  pipeline_model_parallel_size: 4\n"
         "  optim:\n    name: mcore_distributed_optim\n";
     const Import made = import_text(text);
-    CHECK(problem_of(made, "gpus-missing"));
+    CHECK(problem_called(made, "gpus-missing"));
     CHECK_FALSE(made.failed());
     REQUIRE(made.plan);
     CHECK(made.plan->cluster.gpus == 16);
     std::string one_node = text;
     one_node.replace(one_node.find("pipeline_model_parallel_size: 4"), 31, "pipeline_model_parallel_size: 2");
-    CHECK_FALSE(problem_of(import_text(one_node), "gpus-missing"));
+    CHECK_FALSE(problem_called(import_text(one_node), "gpus-missing"));
 }
 
 TEST_CASE("a model that no preset has is named, and not said to be missing in the text") {
     const Import made = import_text(
         "base_model: example-org/Unheard-7B\nmicro_batch_size: 1\nsequence_len: 2048\nbf16: true\n");
-    const ImportProblem* missing = problem_of(made, "model-missing");
+    const ImportProblem* missing = problem_called(made, "model-missing");
     REQUIRE(missing);
     CHECK(missing->message.find("example-org/Unheard-7B") != std::string::npos);
     CHECK(missing->message.find("does not say") == std::string::npos);
@@ -174,7 +174,7 @@ TEST_CASE("the tenth argument of a script and those behind it are given too") {
     CHECK(made.plan->layout.tp == 2);
     CHECK(made.plan->layout.pp == 4);
     const Import asked = import_text(text);
-    const ImportProblem* unknown = problem_of(asked, "unknown-value");
+    const ImportProblem* unknown = problem_called(asked, "unknown-value");
     REQUIRE(unknown);
     CHECK(unknown->message.find("$10") != std::string::npos);
 }
@@ -195,12 +195,12 @@ TEST_CASE(
     CHECK(p.training.global_batch == 2 * 4 * 16);
     CHECK(p.training.sequence_length == 4096);
     CHECK(p.training.recompute == Recompute::full);
-    CHECK(problem_of(made, "file-by-name"));
+    CHECK(problem_called(made, "file-by-name"));
     CHECK(made.settings.not_known.empty());
 
     const Import other = import_text("accelerate launch --config_file fsdp.yaml " + flags + "\n", 8);
     REQUIRE(other.plan);
-    CHECK(problem_of(other, "not-read"));
+    CHECK(problem_called(other, "not-read"));
     CHECK(stands_in(other.settings.unmapped, "--config_file"));
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("VeOmni and ArcticTraining: YAML of trainers over FSDP 2 and DeepSpeed
 TEST_CASE("what was not read behind an error is said so, and is not unknown") {
     const Import made = import_text("deepspeed pretrain_gpt.py " + kGpt
                                     + "--global-batch-size $N --zero-stage 1 --deepspeed --fp16\n");
-    CHECK(problem_of(made, "unknown-value"));
+    CHECK(problem_called(made, "unknown-value"));
     CHECK(stands_in(made.settings.unmapped, "--zero-stage"));
     CHECK(made.settings.not_known.empty());
 }
@@ -350,8 +350,8 @@ TEST_CASE("NeMo: a reference by the group's name, and settings of tests and enco
 TEST_CASE("a batch that only a default says is asked for, and refuses nothing") {
     const Import made = import_text("python run_recipe.py --recipe llama3_8b --num_gpus 64 --gpus_per_node 8 "
                                     "--tensor_model_parallel_size 1\n");
-    CHECK_FALSE(problem_of(made, "batch-not-divisible"));
-    CHECK(problem_of(made, "batch-missing"));
+    CHECK_FALSE(problem_called(made, "batch-not-divisible"));
+    CHECK(problem_called(made, "batch-missing"));
     REQUIRE(made.plan);
     CHECK(made.plan->training.global_batch == 64);
 }
@@ -367,7 +367,7 @@ TEST_CASE("settings of another tool's roles are no transformers' Trainer's") {
                                     "per_device_train_batch_size: 1\n",
                                     8);
     CHECK(made.kind == "hf-trainer");
-    CHECK(problem_of(made, "launcher-file"));
+    CHECK(problem_called(made, "launcher-file"));
     REQUIRE(made.plan);
     CHECK(made.plan->layout.zero == 0);
 }
