@@ -4,8 +4,10 @@
 #include "app/cli/sections.h"
 #include "app/tables/comm.h"
 #include "app/tables/review.h"
+#include "app/ui/review/decision_words.h"
 #include "app/ui/review/report_pictures.h"
 #include "core/advice/advice.h"
+#include "core/decide/nearby.h"
 #include "core/explain/verdict.h"
 #include "core/plan/title.h"
 
@@ -35,6 +37,20 @@ void add_pictures(const Context& context, const Plan& plan, const Evaluation& e,
         if (s.figure) s.svg = ui::report_figure(context.presets, plan, e, *s.figure, fonts);
 }
 
+// Lists what one edit each gives, as a review's first page does.
+Json json_of_tried(const Plan& plan, const Evaluation& e) {
+    Json out = Json::array();
+    const TriedEdits edits = try_each_edit(plan, e.step->time_s);
+    for (const auto* list : {&edits.fit, &edits.unfit})
+        for (const SearchResult& r : *list)
+            out.push_back({{"change", ui::change_words(plan, r.choice)},
+                           {"step_s", r.step_s},
+                           {"step_change", r.step_s / e.step->time_s - 1},
+                           {"memory_bytes", whole(r.memory_bytes)},
+                           {"fits", list == &edits.fit}});
+    return out;
+}
+
 Json json_of_report(const Plan& plan, const Evaluation& e) {
     Json out = Json::object();
     add_validity(out, e);
@@ -50,6 +66,7 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     if (e.valid) {
         out["failure"] = json_of_failure(plan, e);
         out["explanations"] = json_rows(explanations_table(plan, e));
+        if (e.step) out["tried"] = json_of_tried(plan, e);
     }
     if (Json cost = json_of_cost(plan, e); !cost.is_null()) out["cost"] = std::move(cost);
     return out;

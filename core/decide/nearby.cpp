@@ -74,6 +74,15 @@ std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOption
     return out;
 }
 
+TriedEdits try_each_edit(const Plan& plan, double step_s) {
+    constexpr double kAnyMemory = -1e3;  // the headroom that no layout goes below
+    TriedEdits out{best_of_each_edit(plan, {.headroom = 0}),
+                   best_of_each_edit(plan, {.headroom = kAnyMemory})};
+    std::erase_if(out.unfit,
+                  [&](const SearchResult& r) { return r.headroom >= 0 || 1 - r.step_s / step_s < kWorthIt; });
+    return out;
+}
+
 std::optional<SearchResult> best_within_two_edits(const Plan& plan, const SearchOptions& options,
                                                   const std::atomic<bool>* cancel) {
     SearchOptions asked = options;

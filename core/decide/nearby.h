@@ -23,4 +23,13 @@ namespace pentamesh {
 [[nodiscard]] std::vector<SearchResult> best_of_each_edit(const Plan& plan,
                                                           const SearchOptions& options = {});
 
+// A gain of less is no reason to change a plan: a hundredth of its step.
+inline constexpr double kWorthIt = 0.01;
+// Holds what one edit each of a plan gives, fastest first: what fits, and what does not and would be worth
+// it.
+struct TriedEdits {
+    std::vector<SearchResult> fit, unfit;
+};
+[[nodiscard]] TriedEdits try_each_edit(const Plan& plan, double step_s);
+
 }  // namespace pentamesh

@@ -1460,6 +1460,11 @@ class Review(unittest.TestCase):
             for row in told:
                 self.assertIn(row, [list(x.values()) for x in report["explanations"]])
             self.assertNotRegex(text, r"all_(gather|reduce|to_all)|reduce_scatter")
+            self.assertGreater(len(report["tried"]), 3)
+            for tried in report["tried"]:
+                row = re.search(rf"^\| {re.escape(tried['change'])} \| ([^|]*) \|", text, re.M)
+                digits, unit = row.group(1).split()
+                self.assertLessEqual(abs(float(digits) * {"s": 1, "ms": 1e-3}[unit] / tried["step_s"] - 1), 0.005)
             pages = " ".join(self.text_of(self.review(name, "--paper", "a4", "--pages", "placement")).split())
             self.assertIn(f"no step ends: {report['failure']['waiting']:,} other GPUs wait", pages)
             for axis in report["failure"]["axes"]:

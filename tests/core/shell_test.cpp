@@ -142,7 +142,7 @@ TEST_CASE("a construct of the shell has the value that Bash gives it") {
         {R"(V=$(( (1 + 2) * (3 + 4) )))", R"(21)"},
         {R"(V=$((7 % 4 ** 2)))", R"(7)"},
         {R"(for (( i=0; i<3; i++ )); do V+=x; done)", "xxx"},
-        {R"(A=(); A+=(1 2); printf -v V "[%s]" "$(IFS=', '; echo "${A[*]}")")", "[1,2]"},
+        {R"x(A=(); A+=(1 2); printf -v V "[%s]" "$(IFS=', '; echo "${A[*]}")")x", "[1,2]"},
         {R"(printf -v V '%s+' a b)", "a+b+"},
         {R"(V=$(echo a  b))", "a b"},
     };

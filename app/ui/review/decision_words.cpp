@@ -17,8 +17,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr double kWorthIt = 0.01;  // of the step: a smaller gain is no reason to change a plan
-
 double gain_of(const Reviewed& of, const SearchResult& r) {
     return 1 - r.step_s / of.evaluation.step->time_s;
 }
@@ -163,11 +161,8 @@ std::string training_cost_words(const Reviewed& of) {
 }
 
 void ReviewContent::try_changes() {
-    constexpr double kAnyMemory = -1e3;  // the headroom that no layout goes below
-    tried = best_of_each_edit(plans[0], {.headroom = 0});
-    unfit = best_of_each_edit(plans[0], {.headroom = kAnyMemory});
-    std::erase_if(unfit,
-                  [&](const SearchResult& r) { return r.headroom >= 0 || gain_of(first(), r) < kWorthIt; });
+    TriedEdits edits = try_each_edit(plans[0], evaluations[0].step->time_s);
+    tried = std::move(edits.fit), unfit = std::move(edits.unfit);
     judge_proposal();
 }
 
