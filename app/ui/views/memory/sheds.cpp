@@ -270,7 +270,9 @@ void draw_wires(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, con
         const float share = shape.most_sent > 0 ? static_cast<float>(w.sent_bytes / shape.most_sent) : 0;
         c.rect({row.x, row.y + 2, std::max(2.0f, row.w * 0.86f * share), 7}, color_of(ui.theme(), w.group));
         row.cut_top(11);
-        const TextStyle bold = ui.style(12, Tone::text, Face::semibold);
+        TextStyle bold = ui.style(12, Tone::text, Face::semibold);
+        const std::string both = std::string(words_of(w.collective)) + " " + traffic_text(w.sent_bytes);
+        if (c.text_width(both, bold) + 4 > row.w) bold.size = 11;
         write_left(ui, row, words_of(w.collective), bold, 7);
         write_left(ui, row, traffic_text(w.sent_bytes), bold, 7);
         const std::string calls = "in " + plural(std::llround(w.calls), "call", "calls"),
@@ -321,7 +323,7 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
         put_paragraph(ui, in, r.refused, ui.small(Tone::text), 17);
         return hit.clicked;
     }
-    if (head.w > 60) ui.label(head, r.held_words, ui.small());
+    if (c.text_width(r.held_words, ui.small()) <= head.w) c.text_in(head, r.held_words, ui.small());
     draw_total_of(ui, in.cut_top(20), all, r);
     in.cut_top(4);
     Rect foot = in.cut_bottom(shape.foot);

@@ -356,25 +356,45 @@ void RowPainter::lit_ops(Rect row, int device) {
 }
 
 // Time in which the device does nothing is hatched, from the pipeline's first block to its last.
-void RowPainter::idle(Rect r) {
+void RowPainter::idle(Rect bar) {
     if (t_.shape.devices < 2) return;
-    r.cut_bottom(lane_of(r.h));
-    (void)cut_lanes(r);
     const float x0 = std::max(x(0), scale_.plot.x), x1 = std::min(x(t_.makespan), scale_.plot.right());
     if (x1 > x0)
-        ui_.canvas().pattern({x0, r.y, x1 - x0, r.h}, Pattern::hatched, ui_.theme().bad.alpha(0.55f));
+        ui_.canvas().pattern({x0, bar.y, x1 - x0, bar.h}, Pattern::hatched, ui_.theme().bad.alpha(0.55f));
+}
+
+void RowPainter::find_gap(Rect bar, double from_s, double to_s) {
+    const float x0 = std::max(x(from_s), scale_.plot.x), x1 = std::min(x(to_s), scale_.plot.right());
+    if (x1 - x0 > gap_.w + 0.5f) gap_ = {x0, bar.y, x1 - x0, bar.h};
+}
+
+void RowPainter::name_gap() {
+    constexpr std::string_view kName = "bubble";
+    const TextStyle style = ui_.style(12, Tone::text, Face::semibold);
+    const float w = ui_.canvas().text_width(kName, style) + 12, h = 18;
+    if (t_.shape.devices < 2 || gap_.w < w + 12 || gap_.h < h) return;
+    const Rect at{gap_.center().x - w / 2, gap_.center().y - h / 2, w, h};
+    ui_.canvas().rect(at, ui_.theme().window.alpha(0.8f), 4);
+    ui_.canvas().text_in(at, kName, style, Align::center);
 }
 
 void RowPainter::row(Rect r, int device) {
-    idle(r);
+    Rect bar = r;
+    bar.cut_bottom(lane_of(r.h));
+    (void)cut_lanes(bar);
+    idle(bar);
+    double done_s = 0;
     for (const Block& b : blocks_.row(t_, shown_.index, device)) {
         const float x0 = x(b.from), x1 = x(b.to);
+        find_gap(bar, done_s, b.from);
+        done_s = b.to;
         waiting(r, device, b);
         if (b.merged() || x1 - x0 < 1)
             run(r, device, b, x0, x1);
         else
             block(r, device, b.first, x0, x1);
     }
+    find_gap(bar, done_s, t_.makespan);
     end_low_run();
     hidden_once(r, device);
     if (lit_microbatch >= 0) lit_ops(r, device);

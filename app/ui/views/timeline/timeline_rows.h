@@ -41,13 +41,16 @@ class RowPainter {
     bool over_run = false;
 
     void row(Rect r, int device);
+    // After the rows: the widest gap says what it is, where it has room for the word.
+    void name_gap();
     // Says how many rows are drawn, before the first. If there are many low ones, wider ops are merged and
     // only wide ones numbered, so that a frame's cost has a bound.
     void expect_rows(int rows);
     [[nodiscard]] float lane_of(float row_height) const;
 
   private:
-    void idle(Rect r);
+    void idle(Rect bar);
+    void find_gap(Rect bar, double from_s, double to_s);
     struct Shares {  // of a block's time: collectives exposed on each axis, the recomputed forward
         std::array<float, UnitComm::kAxes> axis{};
         float recomputed = 0;
@@ -62,6 +65,7 @@ class RowPainter {
     SeenBlocks& blocks_;
     int chunks_;
     float widest_number_;  // all blocks of a width are numbered or none
+    Rect gap_;             // the widest in which a device does nothing
     Rect low_;             // of runs in a low row, not drawn yet
     Color low_color_;
     float least_numbered_px_ = 1e9f;  // narrower ops go without their number

@@ -284,6 +284,7 @@ bool draw_window(Ui& ui, const TimelineAreas& areas, const TimeScale& scale, std
     {
         const Canvas::Clip clip = c.clip(scale.plot);
         draw_rows(ui, rows, devices, painter, &scene);
+        if (window == 0) painter.name_gap();
         draw_over_rows(ui, scene, state, rows, scale);
     }
     const bool over = ui.hovers(scale.plot);
