@@ -90,7 +90,7 @@ constexpr std::string_view kStyle =
     "#dde1e7;border-radius:6px}code{font-family:'JetBrains "
     "Mono',monospace;font-size:.9em}.ask{border-left:4px "
     "solid #5d6776;padding:.2rem 1rem;background:#f6f7f9}.small{color:#5d6776}@media "
-    "print{h2{break-after:avoid}img,.ask{break-inside:avoid}.answers{break-before:page}}";
+    "print{h1,h2{break-after:avoid}img,.ask{break-inside:avoid}.answers{break-before:page}}";
 
 // `open`: the picture is next to the question and hides what would answer it.
 std::string picture_html(const StepSheet& s, const Presets& presets, const FontFiles& fonts, bool open) {

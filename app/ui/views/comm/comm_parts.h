@@ -56,6 +56,14 @@ void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width);
 // Returns what an axis' traffic is, in lines.
 [[nodiscard]] std::string traffic_words(const std::string& name, const AxisTraffic& t);
 
+// ---- comm_bands.cpp ----
+struct Ribbon {
+    Rect from, to;  // joined: the right edge of `from`, the left one of `to`
+};
+void fill_ribbon(Canvas& canvas, const Ribbon& r, Color color);
+// Draws lines that rise to the right, and the ribbon's edges.
+void hatch_ribbon(Canvas& canvas, const Ribbon& r, Color color);
+
 struct HeatMap {
     GroupKind group = GroupKind::tp;
     TrafficMatrix matrix;
