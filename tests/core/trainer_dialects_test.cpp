@@ -193,7 +193,8 @@ TEST_CASE("LLaMA-Factory v1: cp is the innermost axis, then ep") {
 // NVIDIA/Megatron-LM d98e8a64: core/model_parallel_config.py, where shards of a weight are tp x gtp_remat.
 TEST_CASE("Megatron's gtp_remat is weight_shards, by either of its names") {
     const std::string head = "cfg.model.num_layers = 8\ncfg.model.hidden_size = 1024\n"
-                             "cfg.model.num_attention_heads = 16\ncfg.model.tensor_model_parallel_size = 2\n";
+                             "cfg.model.num_attention_heads = 16\ncfg.model.tensor_model_parallel_size = 2\n"
+                             "cfg.model.position_embedding_type = \"rope\"\n";
     for (const std::string more :
          {"cfg.model.gtp_weight_remat_size = 4\n", "cfg.model.tensor_parallel_num_weight_shards = 8\n"}) {
         CAPTURE(more);
