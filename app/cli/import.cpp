@@ -7,7 +7,6 @@
 #include "core/base/nearest.h"
 #include "core/base/number.h"
 #include "core/calibrate/own_runs.h"
-#include "core/interop/dialect.h"
 #include "core/interop/nccl_tests.h"
 #include "core/io/plan_json.h"
 #include "core/runs/run_file.h"
@@ -75,9 +74,17 @@ void add_rows(std::string& out, const char* title, const std::vector<Listed>& ro
 
 // Returns a value as --set takes it.
 std::string set_text(const EditValue& value) {
-    if (const auto* x = std::get_if<double>(&value)) return exact_text(*x);
-    if (const auto* n = std::get_if<std::int64_t>(&value)) return std::to_string(*n);
-    return std::get<std::string>(value);
+    return std::visit(
+        [](const auto& v) -> std::string {
+            using T = std::decay_t<decltype(v)>;
+            if constexpr (std::is_same_v<T, std::string>)
+                return v;
+            else if constexpr (std::is_same_v<T, double>)
+                return exact_text(v);
+            else
+                return Json(v).dump();
+        },
+        value);
 }
 
 void add_problems(std::string& out, const std::vector<interop::ImportProblem>& problems) {
@@ -197,9 +204,8 @@ void add_import(Options& app, Context& context) {
     auto& a = run_with(app, context, import);
     app.add_option("FILE", a.file, "a launch script, a configuration file or a log; - for standard input")
         .required();
-    std::vector<std::string> names(interop::kFrameworkNames.begin(), interop::kFrameworkNames.end());
-    for (const interop::DialectMark& d : interop::dialects())
-        if (names.back() != d.name) names.emplace_back(d.name);
+    const std::vector<std::string_view> tools = interop::tool_names();
+    std::vector<std::string> names(tools.begin(), tools.end());
     for (const interop::FabricTool tool : kTools) names.emplace_back(interop::name_of(tool));
     app.add_option("--from", a.from, "whose settings; guessed from the content where it is left out")
         .one_of(names);

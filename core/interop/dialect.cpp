@@ -21,7 +21,7 @@ constexpr std::pair<const char*, Severity> kSays[] = {
     {"refuse", Severity::error}, {"warn", Severity::warning}, {"info", Severity::info}};
 
 bool is_off(const std::string& value) {
-    return says_nothing(value) || value == "false" || value == "False" || value == "0";
+    return says_nothing(value) || flag_of_word(value) == false;
 }
 
 const Setting* in(const ByKey& all, std::string_view key) {
@@ -44,8 +44,8 @@ bool fits(const json& wanted, const Setting* found, const ByKey& all) {
     }
     if (text == "*") return !found->stated || !is_off(found->value);
     if (text.starts_with("*")) return found->value.find(text.substr(1)) != std::string::npos;
-    return found->value == text || (text == "true" && (found->value == "True" || !found->stated))
-           || (text == "false" && found->value == "False");
+    if (found->value == text || (text != "true" && text != "false")) return found->value == text;
+    return found->stated ? flag_of_word(found->value) == (text == "true") : text == "true";
 }
 
 // Returns the product or the sum of the parts; nothing where one is missing or no whole number.

@@ -27,6 +27,14 @@ class FieldReader {
     }
 
   private:
+    // Returns a whole number of a part of the plan. Another value is refused where the plan is read.
+    static std::int64_t whole_of(const json& part, const char* key, std::int64_t otherwise) {
+        const auto it = part.find(key);
+        return it != part.end() && it->is_number_integer()
+                   ? std::clamp<std::int64_t>(it->get<std::int64_t>(), -kMost * kMost, kMost * kMost)
+                   : otherwise;
+    }
+
     void model(const Presets& presets) {
         if (d_.model_preset.empty()) take_model(s_, d_, presets, "model");
     }
@@ -38,10 +46,9 @@ class FieldReader {
             if (!text || *text == "auto") continue;
             const auto n = parse_integer(*text);
             const auto x = parse_double(*text);
-            const bool yes = text->empty() || *text == "true" || *text == "True";
-            const bool no = *text == "false" || *text == "False";
-            json value = n ? json(*n) : x ? json(*x) : yes || no ? json(yes) : json(*text);
-            if (text->starts_with("[")) value = json::parse(*text, nullptr, false);
+            const auto flag = flag_of_word(*text);
+            json value = n ? json(*n) : x ? json(*x) : flag ? json(*flag) : json(*text);
+            if (const json list = json::parse(*text, nullptr, false); list.is_array()) value = list;
             const std::string part = key.substr(1, key.find('/', 1) - 1);
             json& place = part == "model" ? d_.model : part == "layout" ? d_.layout : d_.training;
             if (part == "model" && !d_.model_preset.empty() && !s_.last(key)->key.empty()) continue;
@@ -79,21 +86,24 @@ class FieldReader {
     }
 
     void split(const Presets& presets) {
-        const std::int64_t zero = d_.layout.value("zero", std::int64_t{0});
+        const std::int64_t zero = whole_of(d_.layout, "zero", 0);
         if (zero == 0) shard_ = 1;
         if (shard_ == 0) shard_ = std::max<std::int64_t>(dp_ / std::max<std::int64_t>(replicate_, 1), 1);
         d_.layout["dp_shard"] = shard_;
         if (ep_is_rest_) d_.layout["ep"] = shard_;
         d_.layout["dp_replicate"] = std::max<std::int64_t>(dp_ / shard_, 1);
         const std::int64_t pp = degree(d_, "pp");
-        std::int64_t layers = d_.model.value("layers", std::int64_t{0});
+        std::int64_t layers = whole_of(d_.model, "layers", 0);
         if (layers == 0 && !d_.model_preset.empty()) layers = presets.model(d_.model_preset).layers;
         const auto first = s_.integer("first_layers", "/layout/stage_layers"),
                    last = s_.integer("last_layers", "/layout/stage_layers");
         const std::int64_t rest = layers - first.value_or(0) - last.value_or(0),
                            parts = pp - (first ? 1 : 0) - (last ? 1 : 0);
-        if (!(dialect_.contains("left_over_layers") || first || last) || rest < 1 || pp < 2 || pp > layers)
-            return;
+        if (!(dialect_.contains("left_over_layers") || first || last) || pp < 2 || pp > layers) return;
+        if (rest < parts || (parts == 0 && rest != 0))
+            return s_.refusal("stage-layers", dialect_.value("called", "it")
+                                                  + " refuses: the stages do not hold "
+                                                  + std::to_string(layers) + " layers");
         json out = json::array();  // what is left goes to the first stages
         for (std::int64_t i = 0; i < parts; ++i) out.push_back(rest / parts + (i < rest % parts ? 1 : 0));
         if (first) out.insert(out.begin(), *first);
@@ -103,7 +113,7 @@ class FieldReader {
 
     void batch() {
         json& t = d_.training;
-        const std::int64_t micro = std::max<std::int64_t>(t.value("micro_batch", std::int64_t{1}), 1);
+        const std::int64_t micro = std::max<std::int64_t>(whole_of(t, "micro_batch", 1), 1);
         const bool open = s_.value_of("accumulation") == "auto";
         if (open) s_.map("accumulation", "/training/global_batch");
         const std::int64_t calls =
@@ -116,12 +126,14 @@ class FieldReader {
             t["global_batch"] = all * std::clamp<std::int64_t>(calls, 1, kMost);
             t["micro_batch"] = std::max<std::int64_t>(all / dp_, 1);
         } else if (t.contains("global_batch")) {
-            const std::int64_t all = t.value("global_batch", std::int64_t{0});
-            if (calls > 0 && !t.contains("micro_batch"))
+            const std::int64_t all = whole_of(t, "global_batch", 0);
+            const bool one_call =
+                dialect_.contains("batch_is_one_call") && !open;  // unless the text says more
+            if ((calls > 0 || one_call) && !t.contains("micro_batch"))
                 t["micro_batch"] = std::max<std::int64_t>(all / rows, 1);
             else
                 t["micro_batch"] = micro;
-            if (calls > 0 && all != t.value("micro_batch", micro) * rows)
+            if (calls > 0 && all != whole_of(t, "micro_batch", micro) * rows)
                 s_.refusal("batch-not-divisible",
                            dialect_.value("called", "it")
                                + " refuses: the global batch is not micro-batch x accumulation x "

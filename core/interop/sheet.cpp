@@ -122,15 +122,20 @@ std::optional<double> Sheet::number(std::string_view key, std::string_view path)
     return std::nullopt;
 }
 
+std::optional<bool> flag_of_word(std::string_view value) {
+    std::string word;
+    for (const char c : value) word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    if (word.empty() || word == "true" || word == "yes" || word == "on" || word == "1") return true;
+    if (word == "false" || word == "no" || word == "off" || word == "0") return false;
+    return std::nullopt;
+}
+
 std::optional<bool> Sheet::flag(std::string_view key, std::string_view path) {
     const Setting* s = read(key, path);
     if (!s) return std::nullopt;
-    std::string word;
-    for (const char c : s->value) word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-    if (word.empty() || word == "true" || word == "yes" || word == "on" || word == "1") return true;
-    if (word == "false" || word == "no" || word == "off" || word == "0") return false;
-    refuse(*s, "true or false");
-    return std::nullopt;
+    const auto flag = flag_of_word(s->value);
+    if (!flag) refuse(*s, "true or false");
+    return flag;
 }
 
 std::optional<std::string> Sheet::text(std::string_view key, std::string_view path) {

@@ -132,6 +132,8 @@ class Sheet {
 
 // Reads "8", "1_168_251"; nullopt for anything else, and beyond 2^62.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+// Returns what a word for a switch says, "yes" or "0"; an empty one is a flag without a value.
+[[nodiscard]] std::optional<bool> flag_of_word(std::string_view value);
 [[nodiscard]] bool says_nothing(std::string_view value);  // "", "None", "null", "~"
 
 }  // namespace pentamesh::interop

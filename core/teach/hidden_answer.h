@@ -32,7 +32,7 @@ struct HiddenAnswer {
     std::vector<std::string> scenery;  // of these no number is hidden: the GPU's name and its memory
     bool everywhere = false;           // the figure, a count, is hidden however short and next to any word
     bool bare_in_view = false;         // texts that are nothing but a number
-    std::vector<std::int64_t> stated;  // these stay: the plan's title says them, and none is the answer
+    std::vector<std::int64_t> stated;  // these stay: the scene states them, and none is the answer
     bool bare_in_plan = false;
     bool ratios = false;  // texts that are nothing but "3 of 10" are hidden
 

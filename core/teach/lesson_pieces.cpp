@@ -20,10 +20,13 @@ std::string panel_name(std::string_view pointer) {
                                        Named{"micro_batch", "micro-batch"},
                                        Named{"sequence_length", "sequence"},
                                        Named{"virtual_stages", "chunks"}};
-    std::string field(pointer.substr(pointer.rfind('.') + 1));
+    const std::string_view last = pointer.substr(pointer.rfind('.') + 1);
     for (const Named& n : kNamed)
-        if (n.field == field) return std::string(n.name);
-    if (!parse_name<Axis>(field)) std::replace(field.begin(), field.end(), '_', ' ');
+        if (n.field == last) return std::string(n.name);
+    if (parse_name<Axis>(last) && std::ranges::count(pointer, '.') < 2) return std::string(last);
+    std::string field(pointer.substr(pointer.find('.') + 1));  // "offload optimizer"
+    std::replace_if(
+        field.begin(), field.end(), [](char c) { return c == '_' || c == '.'; }, ' ');
     return field;
 }
 

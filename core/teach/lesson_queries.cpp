@@ -45,7 +45,7 @@ Answer groups(const QueryInput& in) {
 }
 Answer tier_of(const QueryInput& in) {
     const GroupSummary& s = summary(in);
-    if (s.degree <= 1) return none(sentence(name_of(s.kind), " is off: switch it on"));
+    if (s.degree <= 1) return none(sentence("a group of ", name_of(s.kind), " is one GPU: it sends nothing"));
     return words(std::string(tier_name(in.plan.cluster, s.slowest_tier)),
                  caption_of(in.plan, in.e, s.kind).text());
 }

@@ -267,27 +267,53 @@ TEST_CASE("over cp a delta net exchanges all that its scan takes") {
     CHECK(exchanged(LinearKind::lightning) == near(2 * keys + 2 * values));
 }
 
-TEST_CASE("a layer's gradients and parameters move as often and as much as the step's") {
+TEST_CASE("a layer's gradients and parameters move as often as the step's, over the same ranks") {
     test::LayerPlans plans(5);
-    int seen = 0;
+    int seen = 0, of_experts = 0;
     for (int round = 0; round < 300; ++round) {
         Plan p = plans.next();
-        p.model.pattern.clear(), p.model.moe.reset(), p.model.mtp_layers = 0, p.layout.pp = 1,
-                                                      p.layout.ep = 1;
-        p.layout.etp.reset();
+        p.layout.pp = 1;
         const Evaluation e = evaluate(p, {.timeline = false});
         if (!e.valid) continue;
-        const LayerList list = list_layer(p, e.mesh, e.groups, 0);
-        for (const LayerStep& s : list.steps) {
-            if (s.block != LayerBlock::weights || !is_collective(s.op)) continue;
-            const auto same = [&](const Operation& o) { return o.what == s.what && o.group == s.group; };
-            const auto o = std::ranges::find_if(e.comm.operations, same);
-            CAPTURE(round);
-            REQUIRE(o != e.comm.operations.end());
-            CHECK(o->group_size == s.group_size);
-            CHECK((o->each != GradientReduction::micro_batch) == s.per_step);
-            ++seen;
-        }
+        const LayerTypes types = layer_types(p.model);
+        for (int t = 0; t < types.size(); ++t)
+            for (const LayerStep& s : list_layer(p, e.mesh, e.groups, t).steps) {
+                if (s.block != LayerBlock::weights || !is_collective(s.op)) continue;
+                const auto same = [&](const Operation& o) {
+                    return o.what == s.what && o.group == s.group && o.group_size == s.group_size;
+                };
+                const auto o = std::ranges::find_if(e.comm.operations, same);
+                CAPTURE(round);
+                REQUIRE(o != e.comm.operations.end());
+                CHECK((o->each != GradientReduction::micro_batch) == s.per_step);
+                ++seen, of_experts += s.group == GroupKind::edp;
+            }
     }
-    CHECK(seen > 100);
+    CHECK(seen > 300);
+    CHECK(of_experts > 30);
+}
+
+// Rajbhandari et al. 2020 (ZeRO), section 7: a reduce-scatter of the gradients and an all-gather of the
+// parameters, each of all numbers; a replica group sums what is left. A Llama layer has 2h(q + kv) + 3hf + 2h
+// numbers.
+TEST_CASE("with ZeRO-2 over 4 ranks and 2 replicas a layer's calls have the bytes of its numbers") {
+    Plan p = dense_plan(8);
+    p.layout.tp = 1, p.layout.sequence_parallel = false, p.layout.dp_shard = 4, p.layout.dp_replicate = 2,
+    p.layout.zero = 2;
+    p.training.global_batch = 64;
+    Model& m = p.model;
+    m.mlp_bias = m.attention_bias = false, m.ffn_kind = FfnKind::swiglu;
+    const double h = static_cast<double>(m.hidden), q = static_cast<double>(m.heads * m.head_dim),
+                 kv = static_cast<double>(m.kv_heads * m.head_dim), f = static_cast<double>(m.ffn);
+    const double numbers = 2 * h * (q + kv) + 3 * h * f + 2 * h;
+    const auto bytes_of_call = [&](What what) {
+        double bytes = 0;
+        for (const LayerStep& s : layer_of(p).steps)
+            if (s.what == what) bytes += s.message_bytes;
+        return bytes;
+    };
+    CHECK(bytes_of_call(What::gradients) == near(numbers * bytes_of(p.training.gradients)));
+    CHECK(bytes_of_call(What::updated_parameters) == near(numbers * 2));
+    CHECK(bytes_of_call(What::gradients_of_the_shard_across_replicas)
+          == near(numbers / 4 * bytes_of(p.training.gradients)));
 }

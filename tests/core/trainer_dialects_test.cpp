@@ -203,3 +203,53 @@ TEST_CASE("Megatron's gtp_remat is weight_shards, by either of its names") {
         CHECK(made.plan->layout.weight_shards == 4);
     }
 }
+
+Import deepspeed_of(const std::string& text) {
+    ImportRequest r;
+    r.text = text, r.path = "ds.json", r.gpus = 8, r.model = "llama-3-8b";
+    return import_settings(r, presets());
+}
+
+// deepspeedai/DeepSpeed edaa7221: runtime/config.py, _set_batch_related_parameters.
+TEST_CASE("DeepSpeed: a batch that nothing else divides is one call of all ranks") {
+    const Import made = deepspeed_of(R"({"train_batch_size": 64, "zero_optimization": {"stage": 2}})");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.micro_batch == 8);
+    CHECK(made.plan->training.global_batch == 64);
+}
+
+TEST_CASE("a word in the place of a number is refused by its field, an emptied stage by its framework") {
+    for (const char* text : {R"({"train_batch_size": "abc", "zero_optimization": {"stage": 2}})",
+                             R"({"train_batch_size": 64, "zero_optimization": {"stage": "x"}})",
+                             R"({"train_batch_size": 1e300, "zero_optimization": {"stage": 2}})"}) {
+        CAPTURE(text);
+        const Import made = deepspeed_of(text);
+        CHECK(made.failed());
+        for (const ImportProblem& p : made.problems) {
+            CHECK(p.message.find("json.exception") == std::string::npos);
+            CHECK(p.message.find("discarded") == std::string::npos);
+        }
+    }
+    const Import stages =
+        import_job("policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 64\n"
+                   "  train_micro_batch_size: 1\n  max_total_sequence_length: 1024\n"
+                   "  megatron_cfg:\n    enabled: true\n    pipeline_model_parallel_size: 2\n"
+                   "    num_layers_in_first_pipeline_stage: 10\n"
+                   "    num_layers_in_last_pipeline_stage: 10\n"
+                   "cluster:\n  gpus_per_node: 8\n  num_nodes: 1\n");
+    CHECK(said(stages, "stage-layers"));
+}
+
+TEST_CASE("a switch is on by any of the words that YAML has for it") {
+    for (const char* word : {"yes", "on", "true", "\"yes\"", "1"}) {
+        CAPTURE(word);
+        ImportRequest r;
+        r.text = std::string("distributed_type: FSDP\nnum_processes: 8\nfsdp_config:\n  fsdp_version: 2\n"
+                             "  fsdp_activation_checkpointing: ")
+                 + word + "\n";
+        r.path = "accelerate.yaml", r.model = "llama-3-8b";
+        const Import made = import_settings(r, presets());
+        REQUIRE(made.plan);
+        CHECK(made.plan->training.recompute.kind == Recompute::full);
+    }
+}

@@ -21,14 +21,17 @@ std::vector<std::string> marked_controls(const LessonStep& step) {
     struct Control {
         std::string_view field, name;
     };
-    static constexpr std::array kControls{
-        Control{"layout.zero", "mod.zero"}, Control{"layout.schedule", "mod.schedule"},
-        Control{"layout.virtual_stages", "mod.schedule"}, Control{"training.recompute", "mod.recompute"},
-        Control{"training.micro_batch", "mod.batch"}};
+    static constexpr std::array kControls{Control{"layout.zero", "mod.zero"},
+                                          Control{"layout.schedule", "mod.schedule"},
+                                          Control{"layout.virtual_stages", "mod.schedule"},
+                                          Control{"training.recompute", "mod.recompute"},
+                                          Control{"training.micro_batch", "mod.batch"},
+                                          Control{"training.offload", ""}};
     std::vector<std::string> out;
     for (const std::string& field : step.task->allow) {
         const auto at = std::find_if(kControls.begin(), kControls.end(),
                                      [&](const Control& c) { return c.field == field; });
+        if (at != kControls.end() && at->name.empty()) return {};  // only the sheet of every field has it
         out.push_back(at == kControls.end() ? field : std::string(at->name));
     }
     return out;

@@ -87,17 +87,19 @@ void draw_groups_over(ReviewSheet& sheet, Rect room, Rect strip, float tile, con
     for (const MeshAxis& a : axes) {
         const Rect row = room.cut_top(group_row(sheet));
         std::vector<Rect> nodes;
-        float end = 0;
+        bool leaves = false;  // goes on beyond the period, or where the strip is cut
         for (std::int64_t i = 0; i < a.degree; ++i) {
             const std::int64_t node = a.member(period.first_node * domain, i) / domain;
             const Rect at = strip_node(strip, tile, period, node);
             if (at.w > 0 && (nodes.empty() || nodes.back().x != at.x)) nodes.push_back(at);
-            if (node >= period.first_node + period.nodes) end = strip_ground(strip, tile, period).right();
+            leaves |= at.w <= 0 || node >= period.first_node + period.nodes;
         }
         if (nodes.empty()) continue;
-        const bool one = nodes.size() == 1 && end == 0;
+        const bool one = nodes.size() == 1 && !leaves;
         const float y = row.center().y, from = one ? nodes.front().x : nodes.front().center().x;
-        end = std::max(end, one ? nodes.front().right() : nodes.back().center().x);
+        const float end = leaves ? strip_ground(strip, tile, period).right()
+                          : one  ? nodes.front().right()
+                                 : nodes.back().center().x;
         c.line({from, y}, {end, y}, a.color, 2, a.mark.dash);
         for (const Rect& n : nodes)
             if (!one) c.line({n.center().x, y}, {n.center().x, row.bottom()}, a.color, 2);

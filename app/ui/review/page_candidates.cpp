@@ -92,7 +92,7 @@ std::size_t parts_legend(ReviewSheet& sheet, const std::vector<StepSlice>& parts
     return rows;
 }
 
-// Returns whether a plan fits with the usual buffers only, which a line says.
+// Returns true if a plan fits with the usual buffers only, which a line says.
 bool any_nearly_full(const ReviewContent& content) {
     return std::any_of(content.evaluations.begin(), content.evaluations.end(),
                        [](const Evaluation& e) { return e.step && verdict_of(e).nearly_full; });
