@@ -172,7 +172,7 @@ class Expression {
         return counts(v) ? number(-v.number) : PythonValue{};
     }
     PythonValue power() {
-        const PythonValue v = primary();
+        PythonValue v = primary();
         if (!take("**")) return v;
         if (++level_ > kMostExpressionLevels) return broken();
         const PythonValue w = unary();
