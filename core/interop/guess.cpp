@@ -1,7 +1,9 @@
 #include "core/interop/guess.h"
 
+#include "core/base/characters.h"
 #include "core/base/text.h"
 #include "core/interop/dialect.h"
+#include "core/interop/shell_script.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -25,6 +27,14 @@ std::string_view without_blanks(std::string_view text) {
     return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
+bool is_name_with_pictures(std::string_view path) {
+    const std::string_view name = path.substr(path.find_last_of('/') + 1);
+    for (const char* part : {"-VL-", "-Omni-", "-omni-", "_omni"})
+        if (has(name, part)) return true;
+    const std::size_t end = name.find("_vl") + 3;  // of "qwen3_vl_moe", and not of "for_vllm"
+    return has(name, "_vl") && (end == name.size() || !is_name_start(name[end]) || name[end] == '_');
+}
+
 bool is_argument_log(std::string_view text) {
     return has(text, "- arguments -") || has(text, "end of arguments");
 }
@@ -45,7 +55,7 @@ TextForm form_of(std::string_view text, Framework framework) {
     if (is_argument_log(text)) return TextForm::argument_log;
     if (framework == Framework::torchtitan && any_line({"[parallelism]", "[training]", "[model]"}))
         return TextForm::toml;
-    if (framework != Framework::megatron
+    if (framework != Framework::megatron && !shell::begins_as_script(without_blanks(text))
         && (any_line({"import ", "from ", "def ", "cfg.", "recipe."}) || has(text, "ParallelismConfig(")))
         return TextForm::python;
     return any_line({"MODEL_ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;

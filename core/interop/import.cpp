@@ -123,7 +123,8 @@ class Importer {
 
     void read() {
         if (without_blanks(r_.text).empty()) fail("the text is empty");
-        const bool python = has_line(r_.text, "import ") || has_line(r_.text, "from ");
+        const bool python = !shell::begins_as_script(without_blanks(r_.text))
+                            && (has_line(r_.text, "import ") || has_line(r_.text, "from "));
         if (dialect_ && python && std::filesystem::exists(recipes_file())) return read_functions();
         if (dialect_ && python)
             fail("it is a Python program: settings of " + out_.kind + " are read from scripts and files");
@@ -309,8 +310,7 @@ class Importer {
         sheet.lists(out_.settings);
         const auto& taken = out_.settings.mapped;
         if (has(out_.recipe, "_vl_") || std::any_of(taken.begin(), taken.end(), [](const auto& s) {
-                const auto part = [&](auto... names) { return (has(s.value, names) || ...); };
-                return s.path == "/model" && part("-VL-", "-Omni-", "-omni-", "_omni", "_vl");
+                return s.path == "/model" && is_name_with_pictures(s.value);
             }))
             say_language_model(sheet);
         out_.problems = std::move(sheet.problems);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace pentamesh::interop {
 namespace {
@@ -51,12 +52,15 @@ int score(const Invocation& i) {
 
 // Returns the place of the job's program among the words: its own arguments follow it.
 std::size_t program_at(const Invocation& i, std::string& name) {
+    // A program may hand its command on to a launcher: `submit.py --nodes 4 -- torchrun train.py`.
+    const auto handed_on =
+        std::adjacent_find(i.words.begin(), i.words.end(), [](const Argument& a, const Argument& b) {
+            return a.text == "--" && base_name(b.text) == "torchrun";
+        });
+    const auto launcher = handed_on == i.words.end() ? 0 : handed_on - i.words.begin() + 1;
     for (std::size_t k = 0; k < i.words.size(); ++k) {
         const std::string& w = i.words[k].text;
-        // A program may hand its command on to a launcher: `submit.py --nodes 4 -- torchrun train.py`.
-        const bool handed_on = std::any_of(i.words.begin() + static_cast<std::ptrdiff_t>(k), i.words.end(),
-                                           [](const Argument& a) { return base_name(a.text) == "torchrun"; });
-        if (w.ends_with(".py") && !handed_on) {
+        if (w.ends_with(".py") && std::cmp_greater_equal(k, launcher)) {
             name = base_name(w);
             return k;
         }

@@ -1,6 +1,7 @@
 // Runs `read`, `printf -v` and $(echo …), whose output a script's own text makes.
 #include "core/base/error.h"
 #include "core/interop/shell_state.h"
+#include "core/interop/shell_words.h"
 
 #include <algorithm>
 
@@ -58,6 +59,15 @@ void print_into(Expander& x, const std::vector<Argument>& words) {
     x.state.variables[without_line_marks(words[2].text)] = {{std::move(out)}, false};
 }
 
+std::string Expander::written(const Document& document, int line) {
+    if (document.quoted) return document.text;
+    try {
+        return expand_joined(parse_double_quoted(document.text, line, true));
+    } catch (const Error&) {
+        return document.text;  // the shell would say the error where it runs
+    }
+}
+
 std::optional<std::string> Expander::echoed(const std::string& source, int line) {
     static constexpr int kMostDepth = 20;
     if (depth_ > kMostDepth) return std::nullopt;
@@ -71,17 +81,20 @@ std::optional<std::string> Expander::echoed(const std::string& source, int line)
     for (const CommandPtr& c : parsed->body)
         if (c->kind != CommandKind::simple || c->words.empty() != (c != parsed->body.back()))
             return std::nullopt;
-    const State before = state;
+    // Other commands are not expanded: what is not known in their arguments is not asked for.
+    if (plain_text(parsed->body.back()->words.front()) != "echo") return std::nullopt;
+    // Its own variables are gone behind it. They are set by "=", or by ${A:=1}.
+    std::optional<State> before;
+    if (source.find('=') != std::string::npos) before = state;
     ++depth_;
     for (const CommandPtr& c : parsed->body)
         for (const Assignment& a : c->assignments) assign(a);
     std::vector<Argument> words;
     for (const Word& w : parsed->body.back()->words) expand(w, words);
     --depth_;
-    state = before;
+    if (before) state = std::move(*before);
     const auto text = [&](std::size_t i) { return without_line_marks(words[i].text); };
-    if (words.empty() || text(0) != "echo" || (words.size() > 1 && text(1).starts_with("-")))
-        return std::nullopt;
+    if (words.size() > 1 && text(1).starts_with("-")) return std::nullopt;
     std::string out;
     for (std::size_t i = 1; i < words.size(); ++i) out += (i > 1 ? " " : "") + text(i);
     return out;

@@ -229,19 +229,22 @@ void WordReader::backquotes(Word& w, bool quoted) {
     w.parts.push_back(std::move(p));
 }
 
-Word WordReader::double_quoted_all() {
+Word WordReader::double_quoted_all(bool document) {
     Word w;
     w.line = line_;
     while (!at_end()) {
         const char c = text_[at_];
-        if (c == '"') {
+        if (c == '"' && !document) {
             double_quotes(w);
         } else if (c == '$') {
             dollar(w, true);
         } else if (c == '`') {
             backquotes(w, true);
         } else if (c == '\\' && at_ + 1 < text_.size()) {
-            put_literal(w, text_[at_ + 1], true);
+            const char next = text_[at_ + 1];
+            if (document && std::string_view("$`\\").find(next) == std::string_view::npos)
+                put_literal(w, c, true);
+            put_literal(w, next, true);
             at_ += 2;
         } else {
             put_literal(w, c, true);
@@ -251,10 +254,10 @@ Word WordReader::double_quoted_all() {
     return w;
 }
 
-Word parse_double_quoted(std::string_view text, int line) {
+Word parse_double_quoted(std::string_view text, int line, bool document) {
     static const std::string no_path;
     WordReader read(text, no_path, line);
-    return read.double_quoted_all();
+    return read.double_quoted_all(document);
 }
 
 }  // namespace pentamesh::shell

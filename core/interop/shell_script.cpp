@@ -162,19 +162,24 @@ class Runner {
     bool counted(const Command& c) {
         const std::vector<std::string_view> parts = split(c.name, ';');
         if (parts.size() != 3) return false;
+        // A loop takes a part of the steps that are left, so that the commands behind it are reached.
+        const int most = steps_ + (kMostSteps - steps_) / 4;
         const State before = x_.state;
+        std::size_t first_round = x_.script.invocations.size();
         arithmetic(parts[0], c.line);
-        for (int rounds = 0; rounds < kMostRounds && !stopped(); ++rounds) {
+        for (int rounds = 0; rounds < kMostRounds && steps_ < most; ++rounds) {
             const Truth t = arithmetic(parts[1], c.line);
             if (t == Truth::no) return true;
             if (t == Truth::unknown) break;
             run(*c.body[0]);
             const bool left = flow_ == Flow::left_loop;
             if (left || flow_ == Flow::next_round) flow_ = Flow::on;
-            if (left) return true;
+            if (left || stopped()) return true;
+            if (rounds == 0) first_round = x_.script.invocations.size();
             arithmetic(parts[2], c.line);
         }
         x_.state = before;
+        while (x_.script.invocations.size() > first_round) x_.script.invocations.pop_back();
         return false;
     }
 
@@ -385,22 +390,24 @@ class Runner {
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string w = x_.known(words[i].text).value_or("");
             const std::string_view name = std::string_view(w).substr(w.find_last_of('/') + 1);
-            if (words[i].text.starts_with("--command=")) return run_text(words[i].text.substr(10), c.line);
+            if (words[i].text.starts_with("--command=")) return run_child(words[i].text.substr(10), c.line);
             shell = shell || name == "bash" || name == "sh" || name == "zsh" || (i == 0 && name == "sbatch");
             const bool script = shell && w.size() >= 2 && w[0] == '-' && w[1] != '-' && w.back() == 'c';
-            if (script && i + 1 < words.size()) {
-                run_text(words[i + 1].text, c.line);
-                return;
-            }
+            if (script && i + 1 < words.size()) return run_child(words[i + 1].text, c.line);
         }
-        // `cat > run.sh <<EOF` writes what is started later.
-        const bool writes = !words.empty() && x_.known(words[0].text) == "cat";
-        for (const std::string& document : c.documents) {
-            const bool job = document.find("python") != std::string::npos
-                             || document.find("torchrun") != std::string::npos;
-            if (shell || (writes && job)) run_text(document, c.line);
-            if (!shell) flow_ = Flow::on;
-        }
+        // `cat > run.sh <<EOF` writes what is started later; a text without #! is a message or settings.
+        const bool writes = x_.known(words[0].text) == "cat";
+        for (const Document& document : c.documents)
+            if (shell || (writes && begins_as_script(document.text)))
+                run_child(x_.written(document, c.line), c.line);
+    }
+
+    // Runs a shell of its own: what it sets is gone behind it, and its exit ends nothing.
+    void run_child(const std::string& text, int line) {
+        const State before = x_.state;
+        run_text(text, line);
+        x_.state = before;
+        flow_ = Flow::on;
     }
 
     void run_text(const std::string& text, int line) {

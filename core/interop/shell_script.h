@@ -51,6 +51,9 @@ struct Given {
 // size.
 [[nodiscard]] Script read_script(std::string_view text, const std::string& path, const Given& given = {});
 
+// Returns true for a text whose first line, #!, names a program that is not Python.
+[[nodiscard]] bool begins_as_script(std::string_view text);
+
 // Returns the line of the script itself: of a file that it reads in, the one where it does.
 [[nodiscard]] int own_line(const Script& script, int line);
 

@@ -5,6 +5,10 @@
 
 namespace pentamesh::shell {
 
+bool begins_as_script(std::string_view text) {
+    return text.starts_with("#!") && text.substr(0, text.find('\n')).find("python") == std::string_view::npos;
+}
+
 void read_sbatch(std::string_view text, Expander& x) {
     static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
         {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}, {"w", "nodelist"}};

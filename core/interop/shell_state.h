@@ -46,6 +46,8 @@ class Expander {
     // Returns the text without line marks; unknowns that are unset are empty. It is nullopt if the text holds
     // another unknown.
     [[nodiscard]] std::optional<std::string> known(std::string_view text) const;
+    // Returns a here-document as its reader gets it.
+    [[nodiscard]] std::string written(const Document& document, int line);
     [[nodiscard]] std::string calculate(std::string_view expression, int line);
     void assign(const Assignment& a);
     [[nodiscard]] Truth test(std::vector<std::string> words);

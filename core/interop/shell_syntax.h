@@ -57,6 +57,12 @@ enum class CommandKind : std::uint8_t {
     test,        // [[ words ]]
 };
 
+// This is a here-document. The shell expands $X and $(…) in it unless a part of its end word is quoted.
+struct Document {
+    std::string text;
+    bool quoted = false;
+};
+
 struct Command;
 using CommandPtr = std::shared_ptr<const Command>;
 
@@ -75,8 +81,8 @@ struct Command {
     std::string name;
     std::vector<Assignment> assignments;  // of a simple command
     std::vector<Word> words;
-    std::vector<std::string> documents;  // here-documents fed to it
-    std::vector<Word> strings;           // <<< fed to it
+    std::vector<Document> documents;  // fed to it
+    std::vector<Word> strings;        // <<< fed to it
     std::vector<CommandPtr> body;
     std::vector<Case> cases;
 };
@@ -84,6 +90,7 @@ struct Command {
 // Throws Error (invalid) with the line where quotes or blocks do not end, and where text is nested too deep.
 [[nodiscard]] CommandPtr parse(std::string_view text, const std::string& path, int first_line = 1);
 // Reads a text that a word may hold: $X, ${X:-a} and $((1 + 2)) in it are read, quotes are not removed.
-[[nodiscard]] Word parse_double_quoted(std::string_view text, int line);
+// In a here-document a double quote is a character, and a backslash one too but before $, ` and itself.
+[[nodiscard]] Word parse_double_quoted(std::string_view text, int line, bool document = false);
 
 }  // namespace pentamesh::shell

@@ -74,7 +74,7 @@ void WordReader::read_here_documents() {
             if (row == p.end) break;
             body.append(row).push_back('\n');
         }
-        if (p.into) p.into->push_back(std::move(body));
+        if (p.into) p.into->push_back({std::move(body), p.quoted});
     }
 }
 
@@ -254,7 +254,7 @@ std::string WordReader::double_parentheses() {
     return inside;
 }
 
-bool WordReader::skip_redirections(std::vector<std::string>* documents, std::vector<Word>* strings) {
+bool WordReader::skip_redirections(std::vector<Document>* documents, std::vector<Word>* strings) {
     bool any = false;
     while (true) {
         WordReader look = *this;
@@ -280,7 +280,9 @@ bool WordReader::skip_redirections(std::vector<std::string>* documents, std::vec
         if (starts("<(") || starts(">(")) continue;  // > >(tee log)
         const Word target = word();
         if (string && strings) strings->push_back(target);
-        if (here) pending_.push_back({plain_text(target), strip, documents});
+        const bool quoted =
+            std::any_of(target.parts.begin(), target.parts.end(), [](const Part& p) { return p.quoted; });
+        if (here) pending_.push_back({plain_text(target), strip, quoted, documents});
         any = true;
     }
 }

@@ -44,16 +44,16 @@ class WordReader {
     [[nodiscard]] std::string double_parentheses();  // the text in (( ))
     // Returns true if at least one redirection was passed. Texts of here-documents are added to `documents`,
     // words behind <<< to `strings`.
-    bool skip_redirections(std::vector<std::string>* documents, std::vector<Word>* strings = nullptr);
+    bool skip_redirections(std::vector<Document>* documents, std::vector<Word>* strings = nullptr);
     [[nodiscard]] bool skipped_something() const { return at_ > command_began_; }
     // Returns the parts of a text as between double quotes, to the end.
-    [[nodiscard]] Word double_quoted_all();
+    [[nodiscard]] Word double_quoted_all(bool document = false);
 
   private:
     struct Pending {
         std::string end;
-        bool strip_tabs = false;
-        std::vector<std::string>* into = nullptr;
+        bool strip_tabs = false, quoted = false;
+        std::vector<Document>* into = nullptr;
     };
     // Returns the length of a "<path to the data>" that stands here: what a template leaves to its reader.
     [[nodiscard]] std::size_t placeholder() const;

@@ -216,6 +216,30 @@ TEST_CASE("a program that hands its command on to torchrun: torchrun's is the jo
     CHECK_FALSE(stands_in(made.settings.not_known, "--gpus"));
 }
 
+TEST_CASE("an argument that names torchrun hands nothing on, and for_vllm is no model that reads pictures") {
+    const auto started = [](const std::string& model) {
+        return import_text("accelerate launch --num_processes 16 finetune.py --model_name_or_path " + model
+                           + " --launcher torchrun --max_seq_length 2048 --bf16 True --deepspeed zero3.json "
+                             "--gradient_checkpointing True --per_device_train_batch_size 1\n");
+    };
+    const Import made = started("/ckpt/for_vllm/Qwen3-8B");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 16);
+    CHECK_FALSE(stands_in(made.settings.not_known, "--num_processes"));
+    CHECK_FALSE(problem_called(made, "language-model-only"));
+    CHECK(problem_called(started("/ckpt/a/Qwen3-VL-8B-Instruct"), "language-model-only"));
+}
+
+TEST_CASE("a shell script that hands Python a text is a script") {
+    const Import made = import_text(
+        "#!/bin/bash\npython3 - <<PY\nfrom transformers import AutoConfig\nPY\n"
+        "torchrun --nproc_per_node 8 -m verl.trainer.sft_trainer data.train_batch_size=64 "
+        "data.micro_batch_size_per_gpu=2 model.partial_pretrain=Qwen/Qwen3-8B data.max_length=4096\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 8);
+    CHECK(made.plan->training.global_batch == 64);
+}
+
 TEST_CASE("OpenRLHF: the actor's layout by names with dots, and by those before them") {
     const Import dots = import_text(
         "python3 -m openrlhf.cli.train_ppo_ray --actor.num_nodes 2 --actor.num_gpus_per_node 8 "
@@ -309,7 +333,7 @@ TEST_CASE("what was not read behind an error is said so, and is not unknown") {
 
 TEST_CASE("a script that another one writes is read, and its exit ends nothing") {
     const Import made =
-        import_text("#!/bin/bash\ncat > run.sh <<EOF\nexport A=1\n"
+        import_text("#!/bin/bash\ncat > run.sh <<EOF\n#!/bin/bash\nexport A=1\n"
                     "python pretrain_gpt.py "
                         + kGpt
                         + "--global-batch-size 16 --tensor-model-parallel-size 2\nexit 0\nEOF\n"

@@ -145,6 +145,14 @@ TEST_CASE("a construct of the shell has the value that Bash gives it") {
         {R"x(A=(); A+=(1 2); printf -v V "[%s]" "$(IFS=', '; echo "${A[*]}")")x", "[1,2]"},
         {R"(printf -v V '%s+' a b)", "a+b+"},
         {R"(V=$(echo a  b))", "a b"},
+        {R"(X=1; Y=$(X=2; echo $X); V=$X$Y)", "12"},
+        {R"(Y=$(echo ${X:=2}); V=[${X:-}]$Y)", "[]2"},
+        {R"x(f() { for ((i=0;i<3;i++)); do V=4; return; done; V=5; }; f)x", "4"},
+        {R"x(N="for ((i=0;i<900;i++)); do "; eval "$N$N$N$N X=1; done; done; done; done"; V=5)x", "5"},
+        {R"(X=1; bash -c "X=2; exit 1"; V=$X)", "1"},
+        {"X=4\ncat > env.txt <<E\nX=8\nPATH=/opt/python/bin\nE\nV=$X", "4"},
+        {"cat > x.sh <<E\n#!/bin/bash\nexport X=4\nexit 0\npython a.py\nE\nV=${X:-1}", "1"},
+        {"X=1\nbash <<E\nX=2\nexit 0\nE\nV=$X", "1"},
     };
     for (const Row& row : rows) {
         CAPTURE(row.script);
@@ -180,6 +188,12 @@ TEST_CASE("a command is found where the shell would run it, in whichever script 
         {R"(ssh host bash -c "show 5")", R"(5)"},
         {"sbatch <<'EOF'\n#!/bin/bash\nshow 5\nEOF", R"(5)"},
         {"cat <<-END > f\n\tnothing 4\n\tEND\nshow 5", R"(5)"},
+        {"cat <<'USAGE'\nnothing 4 torchrun a.py\nUSAGE\nshow 5", R"(5)"},
+        {"cat > r.py <<E\n#!/usr/bin/env python\nnothing 4\nE\nshow 5", R"(5)"},
+        {"cat > r.sh <<E\n#!/bin/bash\nV=5\nshow \\$V \"\\a\"\nE", R"(5)"},
+        {"V=5\ncat > r.sh <<E\n#!/bin/bash\nV=4\nshow \"$V\"\nE", R"(5)"},
+        {"V=4\ncat > r.sh <<'E'\n#!/bin/bash\nV=5\nshow $V\nE", R"(5)"},
+        {"for ((i=0;i<2000;i++)); do show 5; done", R"(5)"},
         {R"(diff <(nothing 4) x; show 5)", R"(5)"},
         {R"(show 5 2>&1 > log &)", R"(5)"},
         {R"(X=$(nothing 4); show 5)", R"(5)"},
@@ -257,6 +271,12 @@ TEST_CASE("a script that the shell would refuse is refused with what is missing,
         CHECK(said.starts_with("job.sh: line "));
         CHECK(said.ends_with(row.value));
     }
+}
+
+TEST_CASE("what a command in $( ) gets is not asked for") {
+    const shell::Script script = shell::read_script("run $(hostname -f $A ${B}) $(echo -e $C)\n", "job.sh");
+    REQUIRE(script.unknowns.size() == 3);
+    CHECK(script.unknowns[0].what == "$(hostname -f $A ${B})");
 }
 
 TEST_CASE("expr works out whole numbers as $(( )) does, and what it cannot is unknown") {
