@@ -29,8 +29,8 @@ const Setting* in(const ByKey& all, std::string_view key) {
     return it == all.end() || (says_nothing(it->second.value) && it->second.stated) ? nullptr : &it->second;
 }
 
-// "*": any value that is not off; "*x": one that has x in it; ">1", "</layout/tp": a whole number above that,
-// or below another setting's; null: no such setting.
+// "*": any value that is not off; "*x": one that has x in it; "*/x": behind its last slash; ">1",
+// "</layout/tp": a whole number above that, or below another setting's; null: no such setting.
 bool fits(const json& wanted, const Setting* found, const ByKey& all) {
     if (wanted.is_array())
         return std::any_of(wanted.begin(), wanted.end(), [&](const json& w) { return fits(w, found, all); });
@@ -43,17 +43,21 @@ bool fits(const json& wanted, const Setting* found, const ByKey& all) {
         return n && other && *n < parse_integer(other->value).value_or(0);
     }
     if (text == "*") return !found->stated || !is_off(found->value);
+    if (text.starts_with("*/"))
+        return found->value.find(text.substr(2), found->value.rfind('/') + 1) != std::string::npos;
     if (text.starts_with("*")) return found->value.find(text.substr(1)) != std::string::npos;
     if (found->value == text || (text != "true" && text != "false")) return found->value == text;
     return found->stated ? flag_of_word(found->value) == (text == "true") : text == "true";
 }
 
 // Returns the product or the sum of the parts; nothing where one is missing or no whole number.
-std::optional<Setting> made(const json& rule, const ByKey& all) {
+// `rest`: says so where a batch or a degree is not divided whole.
+std::optional<Setting> made(const json& rule, const ByKey& all, std::string& rest) {
     const bool product = rule.contains("product");
     const json& parts = rule.at(product ? "product" : "sum");
-    if (const auto sole = parts[0].get<std::string>();
-        parts.size() == 1 && !rule.contains("over") && sole.find('=') == std::string::npos) {
+    if (const auto sole = parts[0].get<std::string>(); parts.size() == 1 && !rule.contains("over")
+                                                       && !rule.contains("multiple_of")
+                                                       && sole.find('=') == std::string::npos) {
         const Setting* s = in(all, sole);  // the value as it stands
         return s ? std::optional(*s) : std::nullopt;
     }
@@ -78,7 +82,15 @@ std::optional<Setting> made(const json& rule, const ByKey& all) {
     } else if (by != rule.end()) {
         over = by->get<std::int64_t>();
     }
-    n /= std::max<std::int64_t>(over, 1);
+    over = std::max<std::int64_t>(over, 1);
+    n = std::max<std::int64_t>(n, -1);  // -1 of several factors: what is left
+    if (out.unknown.empty() && n > 0 && n % over != 0
+        && !rule["make"].get_ref<const std::string&>().starts_with("/model/")) {
+        rest = out.name + " " + std::to_string(n) + " is no multiple of " + std::to_string(over);
+        n = std::max(n, over);
+        rest += ": the plan has " + std::to_string(n / over) + " (" + rule["make"].get<std::string>() + ")";
+    }
+    n /= over;
     const Setting* s = in(all, rule.value("multiple_of", ""));
     const std::int64_t step = std::max<std::int64_t>(s ? parse_integer(s->value).value_or(1) : 1, 1);
     if (out.unknown.empty()) out.value = std::to_string((n + step - 1) / step * step);
@@ -246,7 +258,12 @@ void Dialect::complete(std::vector<Setting>& settings) {
             for (const json& part : rule.at(rule.contains("product") ? "product" : "sum"))
                 sources.push_back(part.get<std::string>().substr(0, part.get<std::string>().find('=')));
             sources.push_back(rule.value("multiple_of", ""));
-            if (std::optional<Setting> s = made(rule, all)) give(rule["make"], std::move(*s));
+            std::string rest;
+            if (std::optional<Setting> s = made(rule, all, rest)) {
+                if (!rest.empty() && !in(all, rule["make"].get<std::string>()))
+                    said_.push_back({Severity::warning, "not-divisible", rest, {}});
+                give(rule["make"], std::move(*s));
+            }
             continue;
         }
         Setting s;

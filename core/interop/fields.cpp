@@ -39,9 +39,21 @@ class FieldReader {
         if (d_.model_preset.empty()) take_model(s_, d_, presets, "model");
     }
 
+    // Returns the least of a number that counts something: -1 and 0 are what is left, pp 0 is no pipeline.
+    [[nodiscard]] static std::optional<std::int64_t> least_of(std::string_view key) {
+        for (const char* rest : {"/layout/ep", "/layout/dp_shard", "/layout/dp_replicate"})
+            if (key == rest) return -1;
+        for (const char* one : {"/layout/tp", "/layout/cp", "/layout/etp", "/training/micro_batch",
+                                "/training/global_batch", "/training/sequence_length"})
+            if (key == one) return 1;
+        return key == "/layout/pp" ? std::optional<std::int64_t>(0) : std::nullopt;
+    }
+
     void take() {
         for (const std::string& key : s_.open_keys()) {
             if (!key.starts_with("/")) continue;
+            const auto least = least_of(key);
+            if (least && s_.value_of(key) != "auto" && !s_.integer(key, key, *least)) continue;
             const auto text = s_.text(key, key);
             if (!text || *text == "auto") continue;
             const auto n = parse_integer(*text);
@@ -82,7 +94,17 @@ class FieldReader {
             s_.refusal("world-not-divisible", dialect_.value("called", "it")
                                                   + " refuses: the degrees do not "
                                                     "divide "
-                                                  + std::to_string(d_.gpus) + " GPUs");
+                                                  + std::to_string(d_.gpus) + " GPUs" + degrees());
+    }
+
+    // Returns ": tp_size 3, fsdp_size 2", as the text writes them.
+    std::string degrees() {
+        std::string out;
+        for (const char* key :
+             {"/layout/tp", "/layout/cp", "/layout/pp", "/layout/dp_shard", "/layout/dp_replicate"})
+            if (parse_integer(s_.value_of(key)).value_or(1) > 1)
+                out += (out.empty() ? ": " : ", ") + s_.written(key) + " " + s_.value_of(key);
+        return out;
     }
 
     void split(const Presets& presets) {

@@ -17,7 +17,8 @@ bool is_off(const std::string& value) {
 
 bool is_of(std::string_view name, std::string_view section) {
     const std::size_t at = name.find(section);
-    return at != std::string_view::npos && (at == 0 || name[at - 1] == '.' || name[at - 1] == '-');
+    return at != std::string_view::npos
+           && (at == 0 || std::string_view(".-+").find(name[at - 1]) != std::string_view::npos);
 }
 
 }  // namespace
@@ -36,8 +37,8 @@ void KnownSettings::read(std::string_view name, const Presets& presets) {
             cannot_hold_[key.get<std::string>()] = {row.value("why", ""), row.value("field", ""),
                                                     row.value("same", std::vector<std::string>{})};
     for (const nlohmann::json& key : all.value("harmless", nlohmann::json::array()))
-        if (const auto text = key.get<std::string>(); text.ends_with(".*"))
-            sections_.push_back(text.substr(0, text.size() - 2));
+        if (const auto text = key.get<std::string>(); text.ends_with('*'))
+            begins_.push_back(text.substr(0, text.size() - 1));
         else
             harmless_.insert(text);
     const nlohmann::json flags = all.value("short", nlohmann::json::object());
@@ -62,8 +63,8 @@ const CannotHold* KnownSettings::cannot_hold(std::string_view key, std::string_v
 
 bool KnownSettings::is_harmless(std::string_view key, std::string_view name) const {
     return harmless_.contains(std::string(key)) || harmless_.contains(std::string(name))
-           || std::any_of(sections_.begin(), sections_.end(),
-                          [&](const std::string& section) { return is_of(name, section + "."); });
+           || std::any_of(begins_.begin(), begins_.end(),
+                          [&](const std::string& begin) { return is_of(name, begin); });
 }
 
 bool KnownSettings::knows(std::string_view key) const {

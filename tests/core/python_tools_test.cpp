@@ -82,6 +82,19 @@ TEST_CASE("OLMo-core: batches in tokens, HSDP with a replica a node, the model b
     CHECK_FALSE(made.failed());
 }
 
+// OLMo-core, src/olmo_core/optim/adamw.py: exp_avg and exp_avg_sq are of SkipStepAdamWConfig.dtype.
+TEST_CASE("OLMo-core: the optimizer's states in bf16, tokens of a micro-batch that are no whole sequence") {
+    std::string text = olmo(k7B, kHsdp, "");
+    text.replace(text.find("(0.9, 0.95)"), 11, "(0.9, 0.95), dtype=DType.bfloat16");
+    text.replace(text.find("2 * common.max_sequence_length"), 30, "3000");
+    const Import made = read(text, 64);
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.optimizer_state == Dtype::bf16);
+    CHECK(made.plan->training.micro_batch == 1);
+    CHECK(has_problem(made, "not-divisible"));
+    CHECK(made.settings.not_known.empty());
+}
+
 // The same with OLMo2-13B.py's model, and OLMo2-32B.py's replicas, recomputation and model.
 TEST_CASE("OLMo-core: the sizes of its functions, replicas, a selective recomputation") {
     const Import small = read(

@@ -163,6 +163,11 @@ TEST_CASE("GPT-NeoX rounds the width of an MLP up") {
     REQUIRE(up.plan);
     CHECK(up.plan->model.ffn == 1000);
     CHECK(stands_in(up.settings.mapped, "mlp_multiple_of"));
+    std::string gelu = text;
+    gelu.replace(gelu.find("1000, \"activation\": \"swiglu\""), 28, "3000, \"activation\": \"gelu\"");
+    const Import whole = import_text(gelu + ", \"mlp_multiple_of\": 256}\n", 4);
+    REQUIRE(whole.plan);
+    CHECK(whole.plan->model.ffn == 3072);
 }
 
 TEST_CASE("the tenth argument of a script and those behind it are given too") {
@@ -394,4 +399,76 @@ TEST_CASE("settings of another tool's roles are no transformers' Trainer's") {
     CHECK(problem_called(made, "launcher-file"));
     REQUIRE(made.plan);
     CHECK(made.plan->layout.zero == 0);
+}
+
+TEST_CASE("settings that bear on memory or time are not among those that change nothing") {
+    const std::string hf = "torchrun --nproc_per_node 8 train.py --model_name_or_path Qwen/Qwen2.5-7B "
+                           "--per_device_train_batch_size 1 --max_length 1024 ";
+    const std::string sft = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.sft_trainer engine=fsdp "
+                            "model.path=Qwen/Qwen3-8B ";
+    const std::string rl =
+        "deepspeed --num_gpus 8 --module openrlhf.cli.train_sft --model.model_name_or_path "
+        "Qwen/Qwen2.5-7B --ds.zero_stage 3 ";
+    const std::string arctic = "type: sft\nmicro_batch_size: 1\ndata:\n  max_length: 1024\nmodel:\n"
+                               "  name_or_path: meta-llama/Llama-3.1-8B\n";
+    const std::string zero =
+        "{\"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": {\"stage\": 2}, ";
+    struct Row {
+        std::string text, setting;
+        bool known = true;
+    };
+    for (const Row& r : std::vector<Row>{
+             {hf + "--adafactor true", "--adafactor"},
+             {hf + "--auto_find_batch_size true", "--auto_find_batch_size"},
+             {hf + "--attn_implementation eager", "--attn_implementation"},
+             {sft + "model.override_config.num_hidden_layers=4", "model.override_config.num_hidden_layers"},
+             {sft + "optim.optimizer=Muon", "optim.optimizer"},
+             {sft + "model.new_name=4", "model.new_name", false},
+             {rl + "--train.new_name 4", "--train.new_name", false},
+             {rl + "--model.new_name 4", "--model.new_name", false},
+             {arctic + "  hf_config_kwargs:\n    num_hidden_layers: 4\ndeepspeed:\n  steps_per_print: 1\n",
+              "model.hf_config_kwargs.num_hidden_layers"},
+             {arctic + "deepspeed:\n  pipeline:\n    stages: 2\n", "deepspeed.pipeline.stages", false},
+             {zero + "\"data_types\": {\"grad_accum_dtype\": \"fp64\"}}", "data_types.grad_accum_dtype"}}) {
+        CAPTURE(r.setting);
+        const Import made = import_text(r.text + "\n", 8);
+        CHECK(stands_in(r.known ? made.settings.unmapped : made.settings.not_known, r.setting));
+    }
+    const Import same = import_text(hf + "--attn_implementation flash_attention_2 --adafactor false\n");
+    CHECK(stands_in(same.settings.ignored, "--attn_implementation"));
+    CHECK(stands_in(same.settings.ignored, "--adafactor"));
+}
+
+TEST_CASE("accelerate: Megatron-LM is refused, and DDP may reduce after each micro-batch") {
+    const std::string rest = "num_machines: 1\nnum_processes: 8\nmixed_precision: bf16\n";
+    const Import megatron = import_text("distributed_type: MEGATRON_LM\n" + rest
+                                        + "megatron_lm_config:\n  megatron_lm_tp_degree: 4\n");
+    CHECK(problem_called(megatron, "other-engine"));
+    CHECK(stands_in(megatron.settings.unmapped, "megatron_lm_config.megatron_lm_tp_degree"));
+    const Import each = import_text("distributed_type: MULTI_GPU\n" + rest + "sync_each_batch: true\n");
+    CHECK(stands_in(each.settings.mapped, "sync_each_batch"));
+}
+
+TEST_CASE("ZeRO's stage is read from the name of DeepSpeed's file, not from its folder's") {
+    for (const char* file : {"z1_exp/ds_zero3.json", "zero2/ds_z3_config.json"}) {
+        const Import made =
+            import_text("torchrun --nproc_per_node 8 train.py --model_name_or_path Qwen/Qwen2.5-7B "
+                        "--per_device_train_batch_size 1 --max_length 1024 --deepspeed "
+                        + std::string(file) + "\n");
+        REQUIRE(made.plan);
+        CHECK(made.plan->layout.zero == 3);
+    }
+}
+
+TEST_CASE("a batch or degree that is no whole number is refused, and one that divides badly is named") {
+    const std::string zero = "{\"zero_optimization\": {\"stage\": 2";
+    for (const char* wrong :
+         {"}, \"train_micro_batch_size_per_gpu\": 2.5}", "}, \"train_micro_batch_size_per_gpu\": 0}",
+          "}, \"train_micro_batch_size_per_gpu\": 1, \"sequence_parallel_size\": -2}"})
+        CHECK(problem_called(import_text(zero + wrong, 8), "setting-not-allowed"));
+    const Import mics =
+        import_text(zero + ", \"mics_shard_size\": 3}, \"train_micro_batch_size_per_gpu\": 1}", 8);
+    const ImportProblem* refused = problem_called(mics, "world-not-divisible");
+    REQUIRE(refused);
+    CHECK(refused->message.ends_with("zero_optimization.mics_shard_size 3"));
 }

@@ -253,3 +253,18 @@ TEST_CASE("a switch is on by any of the words that YAML has for it") {
         CHECK(made.plan->training.recompute.kind == Recompute::full);
     }
 }
+
+TEST_CASE(
+    "verl: names of the actor by their beginning change nothing, what is put over the model is not held") {
+    const Import made = import_job("#!/bin/bash\npython3 -m verl.trainer.main_ppo trainer.nnodes=1 "
+                                   "actor_rollout_ref.model.path=Qwen/Qwen2.5-7B trainer.n_gpus_per_node=8 "
+                                   "actor_rollout_ref.actor.clip_ratio=0.2 actor_rollout_ref.actor.clipped=1 "
+                                   "+actor_rollout_ref.model.override_config.num_hidden_layers=4\n");
+    const auto is_in = [](const std::vector<Listed>& rows, std::string_view end) {
+        return std::any_of(rows.begin(), rows.end(),
+                           [&](const Listed& l) { return l.setting.ends_with(end); });
+    };
+    CHECK(is_in(made.settings.ignored, "actor.clip_ratio"));
+    CHECK(is_in(made.settings.not_known, "actor.clipped"));
+    CHECK(is_in(made.settings.unmapped, "override_config.num_hidden_layers"));
+}
