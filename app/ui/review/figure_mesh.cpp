@@ -33,7 +33,7 @@ void name_nodes(ReviewSheet& sheet, const MeshPlace& m, const Cluster& cluster) 
 // Numbers the cells of a small cluster.
 void draw_ranks_in_cells(ReviewSheet& sheet, const MeshPlace& m, const Scene& scene) {
     CellGrid grid = m.grid;
-    color_by_groups(sheet.theme(), scene, grid);
+    color_by_groups_on_page(sheet.theme(), scene, grid);
     const float size = sheet.paper().small;
     TextStyle style{Face::regular, size, sheet.theme().text, 0};
     const std::string longest(std::to_string(std::max(0, grid.count - 1)).size(), '0');

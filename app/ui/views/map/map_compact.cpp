@@ -37,6 +37,31 @@ void two_rows(Ui& ui, Rect cell, std::string_view first, const TextStyle& style,
     if (two) ui.label({cell.x, y + 1, cell.w, 17}, second, ui.small());
 }
 
+// Holds what a row cuts and says, as it stands in its column: a sentence that is too long is wrapped.
+struct CompactText {
+    CompactWords words;
+    TextStyle style;
+    float cuts_h = 0, talks_h = 0;
+    [[nodiscard]] float height() const { return cuts_h + talks_h; }
+};
+
+constexpr float kCompactLine = 17;
+
+CompactText compact_text(Ui& ui, float width, const MapRow& r) {
+    CompactText out{compact_words(r), ui.style(13, r.verdict != Verdict::off ? Tone::text : Tone::secondary)};
+    out.cuts_h = ui.canvas().paragraph_height(width, out.words.cuts, out.style, kCompactLine);
+    out.talks_h = ui.canvas().paragraph_height(width, out.words.talks, ui.small(), kCompactLine);
+    return out;
+}
+
+void draw_compact_text(Ui& ui, Rect cell, const MapRow& r) {
+    const CompactText t = compact_text(ui, cell.w, r);
+    if (cell.h < t.height()) return two_rows(ui, cell, t.words.cuts, t.style, t.words.talks);
+    cell.cut_top((cell.h - t.height()) / 2);
+    ui.canvas().paragraph(cell.cut_top(t.cuts_h), t.words.cuts, t.style, kCompactLine);
+    ui.canvas().paragraph(cell, t.words.talks, ui.small(), kCompactLine);
+}
+
 double share_of_step(const Scene& scene, double seconds) {
     return scene.evaluation.step ? seconds / scene.evaluation.step->time_s : 0;
 }
@@ -71,11 +96,13 @@ void draw_wait_cell(Ui& ui, Rect cell, const Scene& scene, const MapRow& r, doub
     if (r.modifier || r.verdict == Verdict::off) {
         const double saves = r.without - scene.evaluation.memory.peak();
         const bool known = r.modifier && r.verdict != Verdict::off && r.without > 0;
-        ui.label(cell,
-                 !known      ? r.reason
-                 : saves > 0 ? "saves " + memory_text(saves) + " a GPU"
-                             : std::string("saves nothing here"),
-                 ui.small());
+        const std::string words = !known      ? r.reason
+                                  : saves > 0 ? "saves " + memory_text(saves) + " a GPU"
+                                              : std::string("saves nothing here");
+        const float high = c.paragraph_height(cell.w, words, ui.small(), kCompactLine);
+        if (high > cell.h) return ui.label(cell, words, ui.small());
+        cell.cut_top((cell.h - high) / 2);
+        c.paragraph(cell, words, ui.small(), kCompactLine);
         return;
     }
     constexpr float kFigure = 58;
@@ -128,8 +155,7 @@ void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, int i
     const TextStyle bold = ui.style(14, on ? Tone::text : Tone::secondary, Face::semibold);
     two_rows(ui, at.name, std::string(words_of(r.id).key) + " " + short_setting(r), bold,
              words_of(r.id).short_name);
-    const CompactWords words = compact_words(r);
-    two_rows(ui, at.words, words.cuts, ui.style(13, on ? Tone::text : Tone::secondary), words.talks);
+    draw_compact_text(ui, at.words, r);
     draw_wire_cell(ui, at.wire, r, scene.plan.cluster, color);
     draw_wait_cell(ui, at.bar, scene, r, most, color);
     verdict_mark(ui, at.mark.center(), r.verdict);
@@ -176,13 +202,17 @@ void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const auto head = [&](Rect cell, std::string_view words) {
         if (cell.w > 0) ui.section({cell.x, cell.y, cell.w, 16}, words);
     };
-    head(at.loaf, "CUT"), head(at.name, "AXIS"), head(at.words, "CUTS, AND SAYS HOW OFTEN");
-    head(at.wire, "WIRE, BYTES A STEP"), head(at.bar, "SHARE OF THE STEP THAT WAITS");
+    head(at.loaf, "CUT"), head(at.name, "AXIS"), head(at.words, "CUTS, AND SAYS");
+    head(at.wire, "WIRE, BYTES A STEP"), head(at.bar, "SHARE OF THE STEP");
     double most = 0;
     for (const MapRow& r : rows)
         if (!r.modifier) most = std::max(most, r.bubble_s + r.uneven_s + r.waits_s);
     const auto n = static_cast<float>(rows.size());
-    const float high = std::clamp((room.h - 2 * kGroupHead) / n, kLeastCompactRow, kMostCompactRow);
+    float whole = kLeastCompactRow;  // the height at which no sentence is cut
+    for (const MapRow& r : rows) whole = std::max(whole, compact_text(ui, at.words.w, r).height() + 10);
+    // All axes stand on one screen: sentences are wrapped where rows have that room.
+    const float high =
+        std::clamp((room.h - 2 * kGroupHead) / n, kLeastCompactRow, std::max(whole, kMostCompactRow));
     ScrollArea area(ui, "map.compact", room, state.scroll);
     Rect& inside = area.room;
     draw_compact_group(ui, inside, high, "cuts the data: weights are copied", kOfData, scene, state, most);

@@ -31,6 +31,8 @@ void draw_lit_cells(Canvas& canvas, const Mesh& mesh, const LitGroups& lit, cons
 // Sets palette and digits of the chosen axis' groups; the group of the hovered or selected rank is
 // highlighted. `grid.count` becomes the mesh's.
 void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid);
+// Does the same for a page, where an axis of one rank has plain cells: it has no groups to tell apart.
+void color_by_groups_on_page(const Theme& theme, const Scene& scene, CellGrid& grid);
 // Hides the groups: every cell is the same.
 void color_plainly(Color color, CellGrid& grid);
 // If cells are smaller than kLeastGpuCell, one cell stands for a node; those of nodes below kLeastNodeCell

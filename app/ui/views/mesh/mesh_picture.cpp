@@ -73,9 +73,8 @@ void draw_still_mesh(Canvas& c, const Theme& theme, const MeshPlace& m, const Sc
     draw_idle_cells(c, theme, m, scene);
     draw_pods(c, theme, m, in_boxes(scene).gpus, type);
     CellGrid cells = m.grid;
-    color_by_groups(theme, scene, cells);
-    if (lit.shown || scene.evaluation.groups[scene.selection.group].degree <= 1)
-        color_plainly(lit.shown ? lit.quiet : mix(theme.window, theme.secondary, 0.3f), cells);
+    color_by_groups_on_page(theme, scene, cells);
+    if (lit.shown) color_plainly(lit.quiet, cells);
     merge_small_cells(m.layout, cells);
     c.cells(cells);
     draw_missing_cells(c, theme, m, scene);
