@@ -45,7 +45,7 @@ struct CompactText {
     [[nodiscard]] float height() const { return cuts_h + talks_h; }
 };
 
-constexpr float kCompactLine = 17;
+constexpr float kCompactLine = 15;
 
 CompactText compact_text(Ui& ui, float width, const MapRow& r) {
     CompactText out{compact_words(r), ui.style(13, r.verdict != Verdict::off ? Tone::text : Tone::secondary)};
