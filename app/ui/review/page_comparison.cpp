@@ -108,9 +108,10 @@ std::string comparison_verdict(const ReviewContent& content) {
 
 namespace {
 
+constexpr double kNoise = 1e-6;  // of a time: a smaller difference is none
+
 // Returns the parts of the steps; a difference that is far below what is written of a step is 0.
 Table parts_of_steps(const PlanComparison& c) {
-    constexpr double kNoise = 1e-6;  // of the step
     Table t = brief_why_table(c);
     const std::size_t n = c.plans.size();
     for (Table::Row& row : t.rows)
@@ -119,33 +120,32 @@ Table parts_of_steps(const PlanComparison& c) {
     return t;
 }
 
-// Returns the causes of each part of the step, a row for each plan, or one where all have the same.
-Table causes_of(const PlanComparison& c) {
+// Returns what each part of the step takes in each of more than two plans, and why.
+Table why_of_many(const PlanComparison& c) {
     constexpr std::string_view kBetween = " | ";
     Table t;
-    t.columns = {{"part"}, {"plan"}, {"because"}};
+    t.columns = {{"part"}, {"plan"}, {"takes", Shown::seconds}, {"than A", Shown::seconds}, {"because"}};
     for (const PartRow& p : c.why) {
         std::string_view rest = p.because;
-        const bool one = rest.find(kBetween) == std::string_view::npos;
-        for (std::size_t i = 0; !rest.empty(); ++i) {
+        std::string_view before;
+        const bool one = rest.find(kBetween) == std::string_view::npos;  // all plans have the same cause
+        for (std::size_t i = 0; i < c.plans.size(); ++i) {
             const std::string_view fact = rest.substr(0, rest.find(kBetween));
-            rest.remove_prefix(std::min(rest.size(), fact.size() + kBetween.size()));
-            t.rows.push_back({i == 0 ? p.part : "", one ? "all" : plan_letter(i), std::string(fact)});
+            if (!one) rest.remove_prefix(std::min(rest.size(), fact.size() + kBetween.size()));
+            const bool as_before =
+                i > 0 && fact == before && time_text(p.values_s[i]) == time_text(p.values_s[i - 1]);
+            before = fact;
+            if (as_before) {
+                Cell& plans = t.rows.back()[1];
+                plans = Cell(plans.text() + ", " + plan_letter(i));
+                continue;
+            }
+            const double delta = std::abs(p.delta_s[i]) < kNoise * p.values_s[0] ? 0 : p.delta_s[i];
+            t.rows.push_back({i == 0 ? p.part : "", plan_letter(i), p.values_s[i],
+                              i == 0 ? Cell("") : Cell(delta), std::string(one && i > 0 ? "" : fact)});
         }
     }
     return t;
-}
-
-// Draws the parts of more than two steps, and below them the causes.
-void why_of_many(ReviewSheet& sheet, const PlanComparison& c) {
-    const float line = sheet.paper().line();
-    const Table parts = without(parts_of_steps(c), {"because"}), causes = causes_of(c);
-    sheet.head("The parts of the step", line + sheet.table_start(parts));
-    if (c.why.empty()) sheet.words("Not every plan has a step.");
-    sheet.table(parts);
-    if (c.why.empty()) return;
-    sheet.head("Why", line + sheet.table_start(causes));
-    sheet.table(causes);
 }
 
 // Draws the way from A to B, one edit after another: as a table below what stands on the page; where it needs
@@ -198,12 +198,14 @@ void comparison_tables(ReviewSheet& sheet, const ReviewContent& content) {
         sheet.table(worded_figures_table(c));
     }
     if (content.plans.size() == 2) both_meshes(sheet, content);
-    if (content.plans.size() > 2) return why_of_many(sheet, c);
-    Table parts = parts_of_steps(c);
-    if (sheet.paper().wide && !parts.rows.empty()) parts.rows.pop_back();  // their sum is among the figures
+    const bool many = content.plans.size() > 2;
+    Table parts = many ? why_of_many(c) : parts_of_steps(c);
+    // Their sum is among the figures.
+    if (!many && sheet.paper().wide && !parts.rows.empty()) parts.rows.pop_back();
     sheet.head("Why", line + sheet.table_start(parts));
     if (c.why.empty()) sheet.words("Not every plan has a step.");
     sheet.table(parts);
+    if (many) return;
     // Both steps on one scale, where the page has room for them.
     if (!content.request.second_is_a && !sheet.paper().one_a_page && !c.why.empty()
         && sheet.left() >= candidates_height(sheet, content))
