@@ -108,7 +108,7 @@ std::string comparison_verdict(const ReviewContent& content) {
 
 namespace {
 
-constexpr double kNoise = 1e-6;  // of a time: a smaller difference is none
+constexpr double kNoise = 1e-6;  // of a time: a smaller difference is noise
 
 // Returns the parts of the steps; a difference that is far below what is written of a step is 0.
 Table parts_of_steps(const PlanComparison& c) {
