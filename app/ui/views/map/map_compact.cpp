@@ -193,6 +193,9 @@ void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, s
 
 void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const std::vector<MapRow>& rows = state.figures->rows;
+    float whole = kLeastCompactRow;  // a row's height at which no sentence is cut; a card changes none
+    for (const MapRow& r : rows)
+        whole = std::max(whole, compact_text(ui, place_compact(room.inset(8, 0)).words.w, r).height() + 10);
     if (state.opened && room.w >= 900) {  // the card of the row that was clicked
         Rect card = room.cut_right(std::floor(room.w * 0.36f));
         room.cut_right(20);
@@ -208,8 +211,6 @@ void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     for (const MapRow& r : rows)
         if (!r.modifier) most = std::max(most, r.bubble_s + r.uneven_s + r.waits_s);
     const auto n = static_cast<float>(rows.size());
-    float whole = kLeastCompactRow;  // the height at which no sentence is cut
-    for (const MapRow& r : rows) whole = std::max(whole, compact_text(ui, at.words.w, r).height() + 10);
     // All axes stand on one screen: sentences are wrapped where rows have that room.
     const float high =
         std::clamp((room.h - 2 * kGroupHead) / n, kLeastCompactRow, std::max(whole, kMostCompactRow));
