@@ -128,8 +128,9 @@ class Booklet {
         sheet_.begin_bare();
         request.onto = &page_;
         static_cast<void>(make_picture(presets_, plan, request, "pdf", fonts_));
-        sheet_.canvas().text_in({0, kSlide.y - 18, kSlide.x - 4, 14}, std::to_string(sheet_.page()),
-                                {Face::regular, 11, sheet_.theme().secondary, 0}, Align::right);
+        // In the corner, right of what a whole window has in its last row.
+        sheet_.canvas().text_in({0, kSlide.y - 13, kSlide.x - 2, 12}, std::to_string(sheet_.page()),
+                                {Face::regular, 9, sheet_.theme().secondary, 0}, Align::right);
     }
     // Draws the picture next to the words; returns false where there is no room for all of it.
     bool put_picture_in(Rect room, const StepSheet& s) {
