@@ -2,7 +2,7 @@
 // has the settings of a public file, which is named above it with its commit.
 #include "core/interop/import.h"
 #include "core/model/model.h"
-#include "tests/core/shipped.h"
+#include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
 
@@ -11,6 +11,8 @@
 using namespace pentamesh;
 using namespace pentamesh::interop;
 using test::presets;
+using test::problem_called;
+using test::stands_in;
 
 namespace {
 
@@ -21,15 +23,6 @@ Import read(const std::string& text, std::int64_t gpus, const std::string& recip
     r.gpus = gpus;
     r.recipe = recipe;
     return import_settings(r, presets());
-}
-
-bool stands(const std::vector<Listed>& rows, std::string_view name) {
-    return std::any_of(rows.begin(), rows.end(), [&](const Listed& l) { return l.setting == name; });
-}
-
-bool has_problem(const Import& made, std::string_view code) {
-    return std::any_of(made.problems.begin(), made.problems.end(),
-                       [&](const ImportProblem& p) { return p.code == code; });
 }
 
 // Returns a script of OLMo-core's internal kind: `dp`, `more` are arguments of the train module.
@@ -91,7 +84,7 @@ TEST_CASE("OLMo-core: the optimizer's states in bf16, tokens of a micro-batch th
     REQUIRE(made.plan);
     CHECK(made.plan->training.optimizer_state == Dtype::bf16);
     CHECK(made.plan->training.micro_batch == 1);
-    CHECK(has_problem(made, "not-divisible"));
+    CHECK(problem_called(made, "not-divisible"));
     CHECK(made.settings.not_known.empty());
 }
 
@@ -149,7 +142,7 @@ TEST_CASE("OLMo-core: context parallelism by gathers and by Ulysses, float8, an 
     CHECK(p.training.compute == Dtype::fp8);
     CHECK(p.model.sliding_window == 4096);
     // A keyword that the function passes on changes the model: the plan does not have it, and it is said.
-    CHECK(stands(made.settings.unmapped, "TransformerConfig.olmo3_7B.block_name"));
+    CHECK(stands_in(made.settings.unmapped, "TransformerConfig.olmo3_7B.block_name"));
 
     std::string other = text;
     other.replace(other.find(".llama3(degree=8, head_stride=4)"), 32, ".ulysses(degree=2)");
@@ -172,9 +165,9 @@ TEST_CASE("OLMo-core: experts take the shards of HSDP, and exclude tensor parall
     CHECK_FALSE(made.failed());
     const Import both =
         read(olmo(moe, kHsdp, ep + "        tp_config=TransformerTensorParallelConfig(degree=2),\n"), 32);
-    CHECK(has_problem(both, "ep-and-tp"));
+    CHECK(problem_called(both, "ep-and-tp"));
     const Import plain = read(olmo(moe, "name=DataParallelType.fsdp", ep), 32);
-    CHECK(has_problem(plain, "ep-needs-hsdp"));
+    CHECK(problem_called(plain, "ep-needs-hsdp"));
     const Import tensor =
         read(olmo(k7B, kHsdp, "        tp_config=TransformerTensorParallelConfig(degree=2),\n"), 32);
     REQUIRE(tensor.plan);
@@ -208,7 +201,7 @@ TEST_CASE("MaxText's lists of benchmarks: each variable is a recipe") {
     CHECK_FALSE(none.plan);
     CHECK(none.recipes
           == std::vector<std::string>{"deepseek_v3_ep_256_v5p_512", "llama4_maverick_dropless_v5p_256"});
-    CHECK(has_problem(none, "recipe-missing"));
+    CHECK(problem_called(none, "recipe-missing"));
 
     const Import made = read(text, 128, "llama4_maverick_dropless_v5p_256");
     REQUIRE(made.plan);
@@ -219,7 +212,7 @@ TEST_CASE("MaxText's lists of benchmarks: each variable is a recipe") {
     CHECK(p.training.micro_batch == 2);
     CHECK(p.training.sequence_length == 8192);
     CHECK(p.model.moe->experts == 128);
-    CHECK(stands(made.settings.unmapped, "MaxTextModel.tuning_params.out_proj"));
+    CHECK(stands_in(made.settings.unmapped, "MaxTextModel.tuning_params.out_proj"));
     REQUIRE(made.settings.not_known.size() == 1);
     CHECK(made.settings.not_known.front().setting == "MaxTextModel.tuning_params.some_new_thing");
     CHECK(made.settings.not_known.front().line == 32);

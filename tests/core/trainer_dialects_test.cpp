@@ -1,8 +1,7 @@
 // Tests texts of trainers for supervised and reinforcement training that data tells, and of a script that
 // makes its values by loops. Each text has the settings of a public file, which is named above it with its
 // commit.
-#include "core/interop/import.h"
-#include "tests/core/shipped.h"
+#include "tests/core/imports.h"
 
 #include <doctest/doctest.h>
 
@@ -10,25 +9,9 @@
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
+using test::import_text;
 using test::presets;
-
-namespace {
-
-Import import_job(const std::string& text, std::int64_t gpus = 0, const std::string& arguments = "") {
-    ImportRequest r;
-    r.text = text;
-    r.path = "test";
-    r.gpus = gpus;
-    r.arguments = arguments;
-    return import_settings(r, presets());
-}
-
-bool said(const Import& made, std::string_view code) {
-    return std::any_of(made.problems.begin(), made.problems.end(),
-                       [&](const ImportProblem& p) { return p.code == code; });
-}
-
-}  // namespace
+using test::problem_called;
 
 // verl-project/verl 1dda039b: examples/sft/gsm8k/run_qwen3_8b_fsdp.sh, and what sft_trainer_engine.yaml says.
 TEST_CASE("verl's supervised training under FSDP: Ulysses, micro-batches of as many tokens as fit") {
@@ -38,7 +21,7 @@ TEST_CASE("verl's supervised training under FSDP: Ulysses, micro-batches of as m
                              "    data.max_length=2048 \\\n    optim.lr=1e-4 \\\n    engine=fsdp \\\n"
                              "    engine.ulysses_sequence_parallel_size=2 \\\n"
                              "    model.path=Qwen/Qwen3-8B \\\n    trainer.total_epochs=2 \"$@\"\n";
-    const Import made = import_job(text, 0, "8 out data.use_dynamic_bsz=False");
+    const Import made = import_text(text, 0, "8 out data.use_dynamic_bsz=False");
     CHECK(made.kind == "verl-sft");
     REQUIRE(made.plan);
     const Plan& p = *made.plan;
@@ -53,13 +36,14 @@ TEST_CASE("verl's supervised training under FSDP: Ulysses, micro-batches of as m
     CHECK(p.training.recompute.kind == Recompute::full);
     CHECK(p.model.layers == 36);
     CHECK(made.settings.not_known.empty());
-    CHECK_FALSE(said(made, "micro-batches-by-tokens"));
-    const Import dynamic = import_job(text, 0, "8 out data.use_dynamic_bsz=True");
-    CHECK(said(dynamic, "micro-batches-by-tokens"));
+    CHECK_FALSE(problem_called(made, "micro-batches-by-tokens"));
+    const Import dynamic = import_text(text, 0, "8 out data.use_dynamic_bsz=True");
+    CHECK(problem_called(dynamic, "micro-batches-by-tokens"));
     // fsdp_sft_trainer, b178a3cd: examples/sft/gsm8k/run_qwen_05_sp2.sh.
-    const Import old = import_job("torchrun --nnodes=1 --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer "
-                                  "data.micro_batch_size=4 model.partial_pretrain=Qwen/Qwen2.5-0.5B-Instruct "
-                                  "ulysses_sequence_parallel_size=2 use_remove_padding=true\n");
+    const Import old =
+        import_text("torchrun --nnodes=1 --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer "
+                    "data.micro_batch_size=4 model.partial_pretrain=Qwen/Qwen2.5-0.5B-Instruct "
+                    "ulysses_sequence_parallel_size=2 use_remove_padding=true\n");
     CHECK(old.kind == "verl-sft");
     REQUIRE(old.plan);
     CHECK(old.plan->layout.cp == 2);
@@ -69,7 +53,7 @@ TEST_CASE("verl's supervised training under FSDP: Ulysses, micro-batches of as m
 
 // examples/sft/gsm8k/run_qwen3_5_397b_a17b_megatron.sh.
 TEST_CASE("verl's supervised training under Megatron") {
-    const Import made = import_job(
+    const Import made = import_text(
         "TP_SIZE=${TP_SIZE:-2}\ntorchrun --nproc_per_node=8 --nnodes=16 -m verl.trainer.sft_trainer "
         "data.train_batch_size=128 data.micro_batch_size_per_gpu=2 data.max_length=2048 "
         "data.use_dynamic_bsz=False model.path=Qwen/Qwen3.5-397B-A17B engine=megatron "
@@ -101,7 +85,7 @@ TEST_CASE("verl's supervised training under Megatron") {
 // NVIDIA-NeMo/RL 7ea279ab: examples/configs/recipes/llm/grpo-deepseek-v3-32n8g.yaml's stages, and values of
 // examples/configs/grpo_math_1B.yaml that switch nothing on.
 TEST_CASE("NeMo RL: layers of the first and last stage; what is switched off changes nothing") {
-    const Import made = import_job(
+    const Import made = import_text(
         "policy:\n  model_name: deepseek-ai/DeepSeek-V3\n  train_global_batch_size: 512\n"
         "  train_micro_batch_size: 1\n  max_total_sequence_length: 1536\n  precision: bfloat16\n"
         "  dtensor_cfg:\n    enabled: false\n  megatron_cfg:\n    enabled: true\n"
@@ -124,7 +108,7 @@ TEST_CASE("NeMo RL: layers of the first and last stage; what is switched off cha
     CHECK(stages.back() == 2);
     CHECK(made.settings.not_known.empty());
     CHECK(made.settings.unmapped.empty());
-    const Import flex = import_job(
+    const Import flex = import_text(
         "policy:\n  model_name: Qwen/Qwen3-30B-A3B\n  train_global_batch_size: 64\n"
         "  max_total_sequence_length: 512\n  megatron_cfg:\n    enabled: true\n"
         "    expert_model_parallel_size: 8\n    moe_token_dispatcher_type: flex\n"
@@ -145,25 +129,25 @@ TEST_CASE("a list that a loop makes and printf -v joins") {
                              "--max-position-embeddings 128 --micro-batch-size 1 --global-batch-size 8 "
                              "--vocab-size 1000 --moe-layer-freq \"$FREQ\"\n";
     const Import made =
-        import_job(head + "printf -v FREQ \"[%s]\" \"$(IFS=', '; echo \"${arr[*]}\")\"\n" + tail);
+        import_text(head + "printf -v FREQ \"[%s]\" \"$(IFS=', '; echo \"${arr[*]}\")\"\n" + tail);
     REQUIRE(made.plan);
     REQUIRE(made.plan->model.moe);
     CHECK(made.plan->model.moe->first_dense_layers == 3);
     CHECK(made.plan->model.moe->every == 1);
     CHECK(made.plan->model.layers == 5);
     // The list of a loop without a known end stays unknown, and is asked for.
-    const Import open = import_job("arr=()\nfor ((i=0; i<$(nproc); i++)); do arr+=(1); done\n"
-                                   "printf -v FREQ \"[%s]\" \"$(IFS=','; echo \"${arr[*]}\")\"\nNLAYERS=5\n"
-                                   + tail);
+    const Import open = import_text("arr=()\nfor ((i=0; i<$(nproc); i++)); do arr+=(1); done\n"
+                                    "printf -v FREQ \"[%s]\" \"$(IFS=','; echo \"${arr[*]}\")\"\nNLAYERS=5\n"
+                                    + tail);
     CHECK(open.failed());
     const Import twice =
-        import_job("printf -v FREQ '%s+' \"[0]*3\" \"[1]*2\"\nFREQ=${FREQ%+}\nNLAYERS=5\n" + tail);
+        import_text("printf -v FREQ '%s+' \"[0]*3\" \"[1]*2\"\nFREQ=${FREQ%+}\nNLAYERS=5\n" + tail);
     CHECK_FALSE(twice.failed());
 }
 
 // NVIDIA-NeMo/Megatron-Bridge 067f987d: diffusion/recipes/wan/wan.py.
 TEST_CASE("a diffusion transformer is refused as one, not for its vocabulary") {
-    const Import made = import_job(
+    const Import made = import_text(
         "from megatron.bridge.training.config import ConfigContainer\n\n\n"
         "def wan_14b_pretrain_32gpu_h100_bf16_config() -> ConfigContainer:\n"
         "    from megatron.bridge.recipes.utils.tokenizer_utils import DEFAULT_SIZE\n\n"
@@ -173,7 +157,7 @@ TEST_CASE("a diffusion transformer is refused as one, not for its vocabulary") {
         "    return ConfigContainer(model=model_cfg, tokenizer=TokenizerConfig(vocab_size=DEFAULT_SIZE), "
         "mixed_precision=precision_config)\n");
     CHECK_FALSE(made.plan);
-    CHECK(said(made, "other-model"));
+    CHECK(problem_called(made, "other-model"));
     CHECK(std::count_if(made.problems.begin(), made.problems.end(),
                         [](const ImportProblem& p) { return p.severity == Severity::error; })
           == 1);
@@ -182,9 +166,9 @@ TEST_CASE("a diffusion transformer is refused as one, not for its vocabulary") {
 // hiyouga/LLaMA-Factory ff6d4d12: v1/accelerator/interface.py (dp, cp) and fsdpturbo.py (edp, efsdp, ep, cp).
 TEST_CASE("LLaMA-Factory v1: cp is the innermost axis, then ep") {
     const Import made =
-        import_job("model: Qwen/Qwen3-30B-A3B\ndist_config:\n  name: fsdpturbo\n  ep_size: 2\n"
-                   "cp_size: 2\nmicro_batch_size: 1\ncutoff_len: 2048\n",
-                   8);
+        import_text("model: Qwen/Qwen3-30B-A3B\ndist_config:\n  name: fsdpturbo\n  ep_size: 2\n"
+                    "cp_size: 2\nmicro_batch_size: 1\ncutoff_len: 2048\n",
+                    8);
     REQUIRE(made.plan);
     CHECK(made.plan->layout.ep == 2);
     CHECK(made.plan->layout.order.front() == Axis::cp);
@@ -198,7 +182,7 @@ TEST_CASE("Megatron's gtp_remat is weight_shards, by either of its names") {
     for (const std::string more :
          {"cfg.model.gtp_weight_remat_size = 4\n", "cfg.model.tensor_parallel_num_weight_shards = 8\n"}) {
         CAPTURE(more);
-        const Import made = import_job(head + more, 64);
+        const Import made = import_text(head + more, 64);
         REQUIRE(made.plan);
         CHECK(made.plan->layout.weight_shards == 4);
     }
@@ -231,13 +215,13 @@ TEST_CASE("a word in the place of a number is refused by its field, an emptied s
         }
     }
     const Import stages =
-        import_job("policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 64\n"
-                   "  train_micro_batch_size: 1\n  max_total_sequence_length: 1024\n"
-                   "  megatron_cfg:\n    enabled: true\n    pipeline_model_parallel_size: 2\n"
-                   "    num_layers_in_first_pipeline_stage: 10\n"
-                   "    num_layers_in_last_pipeline_stage: 10\n"
-                   "cluster:\n  gpus_per_node: 8\n  num_nodes: 1\n");
-    CHECK(said(stages, "stage-layers"));
+        import_text("policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 64\n"
+                    "  train_micro_batch_size: 1\n  max_total_sequence_length: 1024\n"
+                    "  megatron_cfg:\n    enabled: true\n    pipeline_model_parallel_size: 2\n"
+                    "    num_layers_in_first_pipeline_stage: 10\n"
+                    "    num_layers_in_last_pipeline_stage: 10\n"
+                    "cluster:\n  gpus_per_node: 8\n  num_nodes: 1\n");
+    CHECK(problem_called(stages, "stage-layers"));
 }
 
 TEST_CASE("a switch is on by any of the words that YAML has for it") {
@@ -256,10 +240,11 @@ TEST_CASE("a switch is on by any of the words that YAML has for it") {
 
 TEST_CASE(
     "verl: names of the actor by their beginning change nothing, what is put over the model is not held") {
-    const Import made = import_job("#!/bin/bash\npython3 -m verl.trainer.main_ppo trainer.nnodes=1 "
-                                   "actor_rollout_ref.model.path=Qwen/Qwen2.5-7B trainer.n_gpus_per_node=8 "
-                                   "actor_rollout_ref.actor.clip_ratio=0.2 actor_rollout_ref.actor.clipped=1 "
-                                   "+actor_rollout_ref.model.override_config.num_hidden_layers=4\n");
+    const Import made =
+        import_text("#!/bin/bash\npython3 -m verl.trainer.main_ppo trainer.nnodes=1 "
+                    "actor_rollout_ref.model.path=Qwen/Qwen2.5-7B trainer.n_gpus_per_node=8 "
+                    "actor_rollout_ref.actor.clip_ratio=0.2 actor_rollout_ref.actor.clipped=1 "
+                    "+actor_rollout_ref.model.override_config.num_hidden_layers=4\n");
     const auto is_in = [](const std::vector<Listed>& rows, std::string_view end) {
         return std::any_of(rows.begin(), rows.end(),
                            [&](const Listed& l) { return l.setting.ends_with(end); });
@@ -267,4 +252,17 @@ TEST_CASE(
     CHECK(is_in(made.settings.ignored, "actor.clip_ratio"));
     CHECK(is_in(made.settings.not_known, "actor.clipped"));
     CHECK(is_in(made.settings.unmapped, "override_config.num_hidden_layers"));
+}
+
+TEST_CASE("a batch or degree that is no whole number is refused, and one that divides badly is named") {
+    const std::string zero = "{\"zero_optimization\": {\"stage\": 2";
+    for (const char* wrong :
+         {"}, \"train_micro_batch_size_per_gpu\": 2.5}", "}, \"train_micro_batch_size_per_gpu\": 0}",
+          "}, \"train_micro_batch_size_per_gpu\": 1, \"sequence_parallel_size\": -2}"})
+        CHECK(problem_called(import_text(zero + wrong, 8), "setting-not-allowed"));
+    const Import mics =
+        import_text(zero + ", \"mics_shard_size\": 3}, \"train_micro_batch_size_per_gpu\": 1}", 8);
+    const ImportProblem* refused = problem_called(mics, "world-not-divisible");
+    REQUIRE(refused);
+    CHECK(refused->message.ends_with("zero_optimization.mics_shard_size 3"));
 }

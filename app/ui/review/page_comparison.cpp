@@ -108,7 +108,7 @@ std::string comparison_verdict(const ReviewContent& content) {
 
 namespace {
 
-constexpr double kNoise = 1e-6;  // of a time: a smaller difference is noise
+constexpr double kNoise = 1e-6;  // of A's step: a smaller difference is noise
 
 // Returns the parts of the steps; a difference that is far below what is written of a step is 0.
 Table parts_of_steps(const PlanComparison& c) {
@@ -125,6 +125,8 @@ Table why_of_many(const PlanComparison& c) {
     constexpr std::string_view kBetween = " | ";
     Table t;
     t.columns = {{"part"}, {"plan"}, {"takes", Shown::seconds}, {"than A", Shown::seconds}, {"because"}};
+    double step_s = 0;  // of A
+    for (const PartRow& p : c.why) step_s += p.values_s[0];
     for (const PartRow& p : c.why) {
         std::string_view rest = p.because;
         std::string_view before;
@@ -140,7 +142,7 @@ Table why_of_many(const PlanComparison& c) {
                 plans = Cell(plans.text() + ", " + plan_letter(i));
                 continue;
             }
-            const double delta = std::abs(p.delta_s[i]) < kNoise * p.values_s[0] ? 0 : p.delta_s[i];
+            const double delta = std::abs(p.delta_s[i]) < kNoise * step_s ? 0 : p.delta_s[i];
             t.rows.push_back({i == 0 ? p.part : "", plan_letter(i), p.values_s[i],
                               i == 0 ? Cell("") : Cell(delta), std::string(one && i > 0 ? "" : fact)});
         }

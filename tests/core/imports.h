@@ -1,0 +1,36 @@
+// Reads texts of settings, for tests of importers.
+#pragma once
+
+#include "core/interop/import.h"
+#include "tests/core/shipped.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pentamesh::test {
+
+inline interop::Import import_text(const std::string& text, std::int64_t gpus = 0,
+                                   const std::string& arguments = "") {
+    interop::ImportRequest r;
+    r.text = text;
+    r.path = "test";
+    r.gpus = gpus;
+    r.arguments = arguments;
+    return interop::import_settings(r, presets());
+}
+
+// Returns the problem of that code, or null.
+inline const interop::ImportProblem* problem_called(const interop::Import& made, std::string_view code) {
+    const auto it = std::find_if(made.problems.begin(), made.problems.end(),
+                                 [&](const interop::ImportProblem& p) { return p.code == code; });
+    return it == made.problems.end() ? nullptr : &*it;
+}
+
+inline bool stands_in(const std::vector<interop::Listed>& rows, std::string_view setting) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const interop::Listed& l) { return l.setting == setting; });
+}
+
+}  // namespace pentamesh::test
