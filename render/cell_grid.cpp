@@ -180,31 +180,9 @@ Vec2 far_corner(const CellGrid& grid) {
     return end;
 }
 
-void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
-    const auto& grid = *static_cast<const CellGrid*>(command->UserCallbackData);
-    const SurfaceState& state = surface_state();
-    const ImGuiIO& io = ImGui::GetIO();
-    const float scale = state.scale;
+void set_grid(const CellGrid& grid, const SurfaceState& state) {
     const auto& u = state.uniform;
-    const float height = io.DisplaySize.y;
-    ImVec4 clip = command->ClipRect;
-    const Vec2 first = grid.origin * scale, end = far_corner(grid) * scale;
-    clip.x = std::max(clip.x, std::floor(first.x) - 1);  // a cell is never thinner than a pixel
-    clip.y = std::max(clip.y, std::floor(first.y) - 1);
-    clip.z = std::min(clip.z, std::ceil(end.x) + 1);
-    clip.w = std::min(clip.w, std::ceil(end.y) + 1);
-    const auto x0 = std::max(0, static_cast<int>(clip.x)),
-               y0 = std::max(0, static_cast<int>(height - clip.w));
-    const int w = static_cast<int>(clip.z) - x0, h = static_cast<int>(height - clip.y) - y0;
-    if (w <= 0 || h <= 0 || grid.count <= 0) return;
-    GLint program = 0, vertex_array = 0;  // the backend's: put back below
-    std::array<GLint, 4> scissor{};
-    glGetIntegerv(GL_CURRENT_PROGRAM, &program);
-    glGetIntegerv(GL_VERTEX_ARRAY_BINDING, &vertex_array);
-    glGetIntegerv(GL_SCISSOR_BOX, scissor.data());
-    glScissor(x0, y0, w, h);
-    glUseProgram(state.cell_program);
-    glUniform2f(u.display, io.DisplaySize.x, io.DisplaySize.y);
+    const float scale = state.scale;
     glUniform2f(u.origin, grid.origin.x * scale, grid.origin.y * scale);
     glUniform2f(u.cell, grid.cell.x * scale, grid.cell.y * scale);
     glUniform3i(u.run, grid.first, std::max(1, grid.step), grid.count);
@@ -239,6 +217,33 @@ void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
     const auto ground = floats(grid.ground);
     glUniform4fv(u.ground, 1, ground.data());
     glUniform1f(u.dim, grid.dim);
+}
+
+void draw_cells(const ImDrawList*, const ImDrawCmd* command) {
+    const auto& grid = *static_cast<const CellGrid*>(command->UserCallbackData);
+    const SurfaceState& state = surface_state();
+    const ImGuiIO& io = ImGui::GetIO();
+    const float scale = state.scale;
+    const float height = io.DisplaySize.y;
+    ImVec4 clip = command->ClipRect;
+    const Vec2 first = grid.origin * scale, end = far_corner(grid) * scale;
+    clip.x = std::max(clip.x, std::floor(first.x) - 1);  // a cell is never thinner than a pixel
+    clip.y = std::max(clip.y, std::floor(first.y) - 1);
+    clip.z = std::min(clip.z, std::ceil(end.x) + 1);
+    clip.w = std::min(clip.w, std::ceil(end.y) + 1);
+    const auto x0 = std::max(0, static_cast<int>(clip.x)),
+               y0 = std::max(0, static_cast<int>(height - clip.w));
+    const int w = static_cast<int>(clip.z) - x0, h = static_cast<int>(height - clip.y) - y0;
+    if (w <= 0 || h <= 0 || grid.count <= 0) return;
+    GLint program = 0, vertex_array = 0;  // the backend's: put back below
+    std::array<GLint, 4> scissor{};
+    glGetIntegerv(GL_CURRENT_PROGRAM, &program);
+    glGetIntegerv(GL_VERTEX_ARRAY_BINDING, &vertex_array);
+    glGetIntegerv(GL_SCISSOR_BOX, scissor.data());
+    glScissor(x0, y0, w, h);
+    glUseProgram(state.cell_program);
+    glUniform2f(state.uniform.display, io.DisplaySize.x, io.DisplaySize.y);
+    set_grid(grid, state);
     glBindVertexArray(state.cell_vertex_array);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     glUseProgram(static_cast<GLuint>(program));

@@ -41,13 +41,7 @@ void QuestionReader::line(std::string_view line, int number) {
     } else if (kv->key == "number") {
         kind(QuestionKind::number, kv->value, number);
     } else if (kv->key == "guess") {
-        const std::size_t over = kv->value.find(kOver);
-        kind(over == std::string_view::npos ? QuestionKind::number : QuestionKind::curve,
-             trimmed(kv->value.substr(0, over)), number);
-        if (over != std::string_view::npos)
-            curve(q_.query, trimmed(kv->value.substr(over + kOver.size())), number);
-        q_.drawn = true;
-        if (!any_tolerance_) q_.tolerance = kDrawnTolerance;
+        guess(kv->value, number);
     } else if (kv->key == "given") {
         given_ = kv->value;
         given_line_ = number;
@@ -89,6 +83,16 @@ void QuestionReader::kind(QuestionKind kind, std::string_view query, int number)
     q_.kind = kind;
     q_.query = query;
     query_line_ = number;
+}
+
+// Reads "QUERY", whose number is drawn, or "QUERY over FIELD v, v", a curve.
+void QuestionReader::guess(std::string_view value, int number) {
+    const std::size_t over = value.find(kOver);
+    const bool curved = over != std::string_view::npos;
+    kind(curved ? QuestionKind::curve : QuestionKind::number, trimmed(value.substr(0, over)), number);
+    if (curved) curve(q_.query, trimmed(value.substr(over + kOver.size())), number);
+    q_.drawn = true;
+    if (!any_tolerance_) q_.tolerance = kDrawnTolerance;
 }
 
 // Reads "tp 1, 2, 4": the query is asked of the plan with each of these values.

@@ -32,6 +32,7 @@ class QuestionReader {
 
     void kind(QuestionKind kind, std::string_view query, int number);
     void rule(QuestionRule rule);
+    void guess(std::string_view value, int number);
     void curve(std::string_view query, std::string_view over, int number);
     void check_given();
     void text(std::string& into, std::string_view value);

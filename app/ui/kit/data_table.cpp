@@ -254,6 +254,109 @@ float table_height(Ui& ui, float width, const Table& table) {
     return head_height(columns) + 2 + rows_height(columns, 0, table.rows.size());
 }
 
+namespace {
+
+// Draws the cells of one row. The first column, which names the row, does not scroll where it leaves room for
+// another.
+class TableRow {
+  public:
+    TableRow(Canvas& canvas, const Columns& columns, float across, float room)
+        : canvas_(canvas), columns_(columns), across_(across),
+          pinned_(!columns.width.empty() && columns.sum > room + 1 && columns.width[0] < room * 0.45f
+                      ? columns.width[0]
+                      : 0) {}
+
+    // Calls `draw(column, cell)` for each cell.
+    template <typename Draw>
+    void cells(Rect row, Draw draw) const {
+        float x = row.x - across_;
+        {
+            const Canvas::Clip clip = canvas_.clip({row.x + pinned_, row.y, row.w - pinned_, row.h});
+            for (std::size_t i = 0; i < columns_.width.size(); ++i) {
+                if (i > 0 || pinned_ <= 0) draw(i, Rect{x, row.y, columns_.width[i] - kColumnGap, row.h});
+                x += columns_.width[i];
+            }
+        }
+        if (pinned_ > 0) draw(0, Rect{row.x, row.y, columns_.width[0] - kColumnGap, row.h});
+    }
+
+  private:
+    Canvas& canvas_;
+    const Columns& columns_;
+    float across_, pinned_;
+};
+
+void draw_row_ground(Ui& ui, Rect row, bool selected, bool hovered, bool marked) {
+    Canvas& c = ui.canvas();
+    const Color ground = ui.theme().raised;
+    if (selected || marked)
+        c.rect(row, ground, 3);
+    else if (hovered)
+        c.rect(row, ground.alpha(0.5f), 3);
+    if (marked) c.frame(row, ui.theme().secondary, 1, 3);
+}
+
+TextStyle style_of_row(Ui& ui, const RowLooks& looks, std::size_t row) {
+    TextStyle style = ui.small(Tone::text);
+    switch (row < looks.tone.size() ? looks.tone[row] : RowTone::plain) {
+    case RowTone::plain: break;
+    case RowTone::faint: style.color = style.color.alpha(0.45f); break;
+    case RowTone::heading: style.face = Face::semibold; break;
+    }
+    return style;
+}
+
+// Scrolls by the wheel and by a swipe; returns the largest scroll. It may go one row further where a line
+// below counts rows that are left out.
+float scroll_rows(Ui& ui, std::string_view name, Rect room, const Table& table, const Columns& columns,
+                  bool wheel, TableState& state) {
+    const float last = static_cast<float>(last_start(columns, table.rows.size(), room.h))
+                       + (table.left_out > 0 ? 1.0f : 0.0f);
+    if (last > 0 && wheel) state.scroll -= ui.take_wheel(room) * 3;
+    if (last > 0 && !ui.state().for_picture) {
+        ui.scrolls(name, room);
+        state.scroll -= ui.take_swipe(room, kTableRow) / kTableRow;
+    }
+    state.scroll = std::clamp(std::floor(state.scroll), 0.0f, last);
+    return last;
+}
+
+// Draws the rows from the scroll on; returns the one that was clicked, or -1.
+int draw_rows(Ui& ui, std::string_view name, Rect room, const Table& table, const Columns& columns,
+              const TableRow& cells, TableState& state, int selected, const RowLooks& looks) {
+    Canvas& c = ui.canvas();
+    int clicked = -1;
+    state.hovered = -1;
+    const auto start = static_cast<std::size_t>(state.scroll);
+    // A picture shows only whole rows, and says how many more there are.
+    const std::size_t end =
+        ui.state().for_picture ? whole_rows(columns, table, start, room.h) : table.rows.size();
+    const Canvas::Clip clip = c.clip(room);
+    Rect row{room.x, room.y, room.w, 0};
+    for (std::size_t r = start; r < end && row.bottom() < room.bottom(); ++r) {
+        row = {row.x, row.bottom(), row.w, columns.height_of(r)};
+        const Hit hit = ui.area(name, row, r, true, false);
+        draw_row_ground(ui, row, static_cast<int>(r) == selected, hit.hovered,
+                        looks.marked && looks.marked(r));
+        const TextStyle style = style_of_row(ui, looks, r);
+        cells.cells(row, [&](std::size_t i, Rect cell) {
+            if (i >= table.rows[r].size()) return;
+            if (looks.paint && looks.paint(cell, r, i)) return;
+            const Rect inner = columns.most_lines > 1 ? cell.inset(0, 3) : cell;
+            draw_cell(ui, inner, shown(table.columns[i], table.rows[r][i]), is_number(table.columns[i]),
+                      columns.most_lines > 1 ? std::max(2, columns.lines_of(r)) : 1, style);
+        });
+        if (hit.hovered) state.hovered = static_cast<int>(r);
+        if (hit.clicked) clicked = static_cast<int>(r);
+    }
+    const std::string rest = rest_words(table, end);
+    if (!rest.empty() && (end < table.rows.size() || row.bottom() < room.bottom()))
+        c.text({room.x, row.bottom() + 2}, rest, ui.small(Tone::secondary));
+    return clicked;
+}
+
+}  // namespace
+
 int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, TableState& state, int selected,
                const RowLooks& looks) {
     Canvas& c = ui.canvas();
@@ -263,82 +366,20 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     const auto first = std::min(static_cast<std::size_t>(std::max(0.0f, state.scroll)), table.rows.size());
     const Columns columns = columns_of(c, table, head, body, room.w, first,
                                        std::min(table.rows.size(), first + visible), looks.drawn_column);
-
     const bool sideways = columns.sum > room.w + 1 && !columns.width.empty();
     if (sideways && !ui.state().for_picture) {
         across_bar(ui, name, room.cut_bottom(8), columns.sum, state.across);
         if (ui.frame().shift) state.across -= ui.take_wheel(room) * 60;
     }
     state.across = std::clamp(state.across, 0.0f, std::max(0.0f, columns.sum - room.w));
-    // The first column, which names the row, does not scroll where it leaves room for another.
-    const float pinned = sideways && columns.width[0] < room.w * 0.45f ? columns.width[0] : 0;
-    const auto cells = [&](Rect row, auto&& draw) {
-        float x = row.x - state.across;
-        {
-            const Canvas::Clip clip = c.clip({row.x + pinned, row.y, row.w - pinned, row.h});
-            for (std::size_t i = 0; i < columns.width.size(); ++i) {
-                if (i > 0 || pinned <= 0) draw(i, Rect{x, row.y, columns.width[i] - kColumnGap, row.h});
-                x += columns.width[i];
-            }
-        }
-        if (pinned > 0) draw(0, Rect{row.x, row.y, columns.width[0] - kColumnGap, row.h});
-    };
-    cells(room.cut_top(head_height(columns)),
-          [&](std::size_t i, Rect cell) { draw_title(ui, cell, table.columns[i], head); });
+    const TableRow cells(c, columns, state.across, room.w);
+    cells.cells(room.cut_top(head_height(columns)),
+                [&](std::size_t i, Rect cell) { draw_title(ui, cell, table.columns[i], head); });
     c.line({room.x, room.y}, {room.right(), room.y}, ui.theme().hairline);
     room.cut_top(2);
-
-    // The scroll may go one row further where a line below counts rows that are left out.
-    const float last = static_cast<float>(last_start(columns, table.rows.size(), room.h))
-                       + (table.left_out > 0 ? 1.0f : 0.0f);
-    if (last > 0 && !(sideways && ui.frame().shift)) state.scroll -= ui.take_wheel(room) * 3;
-    if (last > 0 && !ui.state().for_picture) {
-        ui.scrolls(name, room);
-        state.scroll -= ui.take_swipe(room, kTableRow) / kTableRow;
-    }
-    state.scroll = std::clamp(std::floor(state.scroll), 0.0f, last);
+    const float last = scroll_rows(ui, name, room, table, columns, !(sideways && ui.frame().shift), state);
     ui.state().hidden = std::max(ui.state().hidden, hidden_height(columns, table, room.h));
-    int clicked = -1;
-    state.hovered = -1;
-    // A picture shows only whole rows, and says how many more there are.
-    const std::size_t end = ui.state().for_picture
-                                ? whole_rows(columns, table, static_cast<std::size_t>(state.scroll), room.h)
-                                : table.rows.size();
-    {
-        const Canvas::Clip clip = c.clip(room);
-        const auto start = static_cast<std::size_t>(state.scroll);
-        Rect row{room.x, room.y, room.w, 0};
-        for (std::size_t r = start; r < end && row.bottom() < room.bottom(); ++r) {
-            row = {row.x, row.bottom(), row.w, columns.height_of(r)};
-            const Hit hit = ui.area(name, row, r, true, false);
-            if (static_cast<int>(r) == selected)
-                c.rect(row, ui.theme().raised, 3);
-            else if (hit.hovered)
-                c.rect(row, ui.theme().raised.alpha(0.5f), 3);
-            if (hit.hovered) state.hovered = static_cast<int>(r);
-            if (looks.marked && looks.marked(r)) {
-                c.rect(row, ui.theme().raised, 3);
-                c.frame(row, ui.theme().secondary, 1, 3);
-            }
-            TextStyle style = body;
-            switch (r < looks.tone.size() ? looks.tone[r] : RowTone::plain) {
-            case RowTone::plain: break;
-            case RowTone::faint: style.color = style.color.alpha(0.45f); break;
-            case RowTone::heading: style.face = Face::semibold; break;
-            }
-            cells(row, [&](std::size_t i, Rect cell) {
-                if (i >= table.rows[r].size()) return;
-                if (looks.paint && looks.paint(cell, r, i)) return;
-                const Rect inner = columns.most_lines > 1 ? cell.inset(0, 3) : cell;
-                draw_cell(ui, inner, shown(table.columns[i], table.rows[r][i]), is_number(table.columns[i]),
-                          columns.most_lines > 1 ? std::max(2, columns.lines_of(r)) : 1, style);
-            });
-            if (hit.clicked) clicked = static_cast<int>(r);
-        }
-        const std::string rest = rest_words(table, end);
-        if (!rest.empty() && (end < table.rows.size() || row.bottom() < room.bottom()))
-            c.text({room.x, row.bottom() + 2}, rest, ui.small(Tone::secondary));
-    }
+    const int clicked = draw_rows(ui, name, room, table, columns, cells, state, selected, looks);
     if (last > 0) mark_place(ui, room, static_cast<float>(table.rows.size()), last, state.scroll);
     return clicked;
 }

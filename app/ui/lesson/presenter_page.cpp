@@ -93,6 +93,44 @@ std::string clock_text(double seconds) {
     return text.data();
 }
 
+namespace {
+
+void draw_next(const PagePen& p, Rect room, const PresenterPage& page) {
+    const Canvas::Clip clip = p.ui.canvas().clip(room);
+    p.ui.section(room.cut_top(18), "NEXT");
+    room.cut_top(4);
+    if (page.next_title.empty()) {
+        p.words(room, "This is the last step.", Tone::secondary);
+        return;
+    }
+    const char* kind = page.next_asks ? " (asks)" : page.next_task ? " (a task)" : "";
+    room.cut_top(p.words(room, "**" + page.next_title + "**" + kind) + 6);
+    room.cut_top(p.words(room, page.next_words, Tone::secondary) + p.size);
+    if (!page.next_notes.empty()) p.part(room, "ITS NOTES", page.next_notes, Tone::secondary);
+}
+
+// Draws the notes, and what the room is asked and reads; returns the height used.
+float draw_step(const PagePen& p, Rect at, const LessonSession& session, const LessonStep& step) {
+    const float top = at.y;
+    at.cut_top(p.words(at, "**" + step.title + "**") + p.size * 0.6f);
+    const bool none = session.notes.empty();
+    at.cut_top(p.part(at, "NOTES", none ? "No notes for this step." : session.notes,
+                      none ? Tone::secondary : Tone::text));
+    if (step.question) {
+        at.cut_top(p.part(at, "THE ROOM IS ASKED", session.prompt));
+        at.cut_top(p.part(
+            at, session.states[session.step].shown() ? "THE ANSWER, SHOWN" : "THE ANSWER, NOT SHOWN YET",
+            answer_line(session)));
+    } else if (step.task) {
+        at.cut_top(p.part(at, "THE TASK", session.prompt));
+    }
+    at.cut_top(p.part(at, "THE ROOM READS", session.words, Tone::secondary));
+    if (!session.more.empty()) at.cut_top(p.part(at, "AND UNDER MORE", session.more, Tone::secondary));
+    return at.y - top;
+}
+
+}  // namespace
+
 PresenterAction draw_presenter_page(Ui& ui, Rect room, const LessonSession& session, PresenterPage& page,
                                     float size) {
     const PagePen p{ui, size};
@@ -115,44 +153,13 @@ PresenterAction draw_presenter_page(Ui& ui, Rect room, const LessonSession& sess
     c.line({room.x, room.y}, {room.right(), room.y}, theme.hairline);
     room.cut_top(14);
 
-    Rect next = room.cut_right(std::round(room.w * 0.36f));
+    draw_next(p, room.cut_right(std::round(room.w * 0.36f)), page);
     room.cut_right(28);
-    {
-        const Canvas::Clip clip = c.clip(next);
-        ui.section(next.cut_top(18), "NEXT");
-        next.cut_top(4);
-        if (page.next_title.empty()) {
-            p.words(next, "This is the last step.", Tone::secondary);
-        } else {
-            const char* kind = page.next_asks ? " (asks)" : page.next_task ? " (a task)" : "";
-            next.cut_top(p.words(next, "**" + page.next_title + "**" + kind) + 6);
-            next.cut_top(p.words(next, page.next_words, Tone::secondary) + size);
-            if (!page.next_notes.empty()) p.part(next, "ITS NOTES", page.next_notes, Tone::secondary);
-        }
-    }
-
     const LessonStep* step = session.current();
     if (step == nullptr) return out;
     page.scroll = std::max(0.0f, page.scroll - ui.take_wheel(room) * 3 * size);
-    Rect at{room.x, room.y - std::round(page.scroll), room.w, 1e6f};
-    {
-        const Canvas::Clip clip = c.clip(room);
-        at.cut_top(p.words(at, "**" + step->title + "**") + size * 0.6f);
-        const bool none = session.notes.empty();
-        at.cut_top(p.part(at, "NOTES", none ? "No notes for this step." : session.notes,
-                          none ? Tone::secondary : Tone::text));
-        if (step->question) {
-            at.cut_top(p.part(at, "THE ROOM IS ASKED", session.prompt));
-            at.cut_top(p.part(
-                at, session.states[session.step].shown() ? "THE ANSWER, SHOWN" : "THE ANSWER, NOT SHOWN YET",
-                answer_line(session)));
-        } else if (step->task) {
-            at.cut_top(p.part(at, "THE TASK", session.prompt));
-        }
-        at.cut_top(p.part(at, "THE ROOM READS", session.words, Tone::secondary));
-        if (!session.more.empty()) at.cut_top(p.part(at, "AND UNDER MORE", session.more, Tone::secondary));
-    }
-    const float used = at.y + std::round(page.scroll) - room.y;
+    const Canvas::Clip clip = c.clip(room);
+    const float used = draw_step(p, {room.x, room.y - std::round(page.scroll), room.w, 1e6f}, session, *step);
     page.scroll = std::clamp(page.scroll, 0.0f, std::max(0.0f, used - room.h));
     return out;
 }

@@ -245,70 +245,81 @@ std::string name_of_slice(const StepSlice& slice) {
     return slice.part == StepPart::exposed ? axis_label(slice.group) : std::string(name_of(slice.part));
 }
 
-void step_block(Ui& ui, Rect& room, Scene& scene) {
-    if (!scene.evaluation.step) return;
-    const Step& s = *scene.evaluation.step;
-    if (s.time_s <= 0) return;
-    put_head(ui, room, 6, "WHERE THE STEP GOES", time_text(s.time_s));
-    const std::vector<StepSlice> slices = waterfall(s);
-    // The whole step in one bar: what a perfect GPU would need, and what there is to win back.
-    Canvas& c = ui.canvas();
-    const Rect all = room.cut_top(14);
-    const double end_s = ui.kept_scale("inspector.end", s.time_s);
-    const auto at_x = [&](double t) { return all.x + static_cast<float>(t / end_s) * all.w; };
-    const auto strip_of = [&](const StepSlice& slice, float y, float h) {
-        return Rect{at_x(slice.from_s), y, std::max(1.0f, at_x(slice.time_s) - all.x), h};
-    };
-    std::vector<DrawnSlice> drawn;
-    for (const StepSlice& slice : slices) {
-        drawn.push_back(drawn_slice(ui, "inspector.slice", slice));
-        fill_part(c, ui.theme(), strip_of(drawn.back().now, all.y, all.h), slice);
+// Places times of the step along the bar.
+struct StepBar {
+    Rect all;
+    double end_s;
+
+    [[nodiscard]] float at_x(double t) const { return all.x + static_cast<float>(t / end_s) * all.w; }
+    [[nodiscard]] Rect strip_of(const StepSlice& slice, float y, float h) const {
+        return {at_x(slice.from_s), y, std::max(1.0f, at_x(slice.time_s) - all.x), h};
     }
+};
+
+// Draws the whole step in one bar: what a perfect GPU would need, and what there is to win back.
+void step_bar(Ui& ui, Rect& room, const StepBar& bar, const std::vector<StepSlice>& slices,
+              const std::vector<DrawnSlice>& drawn, const Step& s) {
+    Canvas& c = ui.canvas();
+    const Rect all = bar.all;
+    for (std::size_t i = 0; i < slices.size(); ++i)
+        fill_part(c, ui.theme(), bar.strip_of(drawn[i].now, all.y, all.h), slices[i]);
     if (const auto was = ui.before("inspector.end")) {
         const Canvas::Clip clip = c.clip(all.inset(-2, -3));
-        ui.outline({all.x, all.y - 2, at_x(*was) - all.x, all.h + 4},
-                   {all.x, all.y - 2, at_x(s.time_s) - all.x, all.h + 4});
+        ui.outline({all.x, all.y - 2, bar.at_x(*was) - all.x, all.h + 4},
+                   {all.x, all.y - 2, bar.at_x(s.time_s) - all.x, all.h + 4});
     }
     room.cut_top(3);
     const Rect braces = room.cut_top(18);
-    const float useful = at_x(s.ideal_s), end = at_x(s.time_s);
+    const float useful = bar.at_x(s.ideal_s), end = bar.at_x(s.time_s);
     c.line({all.x, braces.y + 1}, {useful - 1, braces.y + 1}, ui.theme().secondary);
     c.line({useful + 1, braces.y + 1}, {end, braces.y + 1}, ui.theme().secondary);
     c.text_in({braces.x, braces.y + 3, braces.w, 15}, "useful: " + time_text(s.ideal_s), ui.style(11));
     c.text_in({braces.x, braces.y + 3, braces.w, 15}, time_text(s.time_s - s.ideal_s) + " to win back",
               ui.style(11, Tone::secondary), Align::right);
     room.cut_top(6);
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-        const StepSlice& slice = slices[i];
-        const double part = slice.time_s / s.time_s;
-        const bool large = part >= kLargePart;
-        const Rect row = room.cut_top(25);
-        const std::string name = name_of_slice(slice);
-        const Hit hit = ui.area("step.part", row, index_of(slice));
-        const TextStyle figure =
-            ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
-        // A narrow row has no room for both figures next to a whole name: the tooltip has the time.
-        const bool timed = row.w >= kWithTimes;
-        text_row(ui, {row.x, row.y, row.w, 18},
-                 {{name, share(), figure},
-                  {percent(part), px(52), figure, Align::right},
-                  {timed ? time_text(slice.time_s) : std::string(), px(timed ? 58.0f : 0.0f),
-                   ui.style(12, Tone::secondary), Align::right}});
-        c.rect(strip_of(drawn[i].now, row.y + 19, 4), color_of_part(ui.theme(), slice));
-        if (drawn[i].before) {
-            const Canvas::Clip clip = c.clip({all.x - 2, row.y, all.w + 4, row.h});
-            ui.outline(strip_of(*drawn[i].before, row.y + 18, 6), strip_of(slice, row.y + 18, 6));
-        }
-        if (hit.hovered)
-            ui.tooltip(name + "\n" + time_text(slice.time_s) + " of " + time_text(s.time_s)
-                       + "; click to explain");
-        if (hit.focused) ui.focus_ring(row, 3);
-        if (hit.clicked) {
-            scene.selection.topic = Selection::Topic::step;
-            scene.selection.step_part = static_cast<int>(slice.part);
-            if (slice.part == StepPart::exposed) scene.selection.choose(slice.group);
-        }
+}
+
+void step_row(Ui& ui, Rect row, const StepBar& bar, const StepSlice& slice, const DrawnSlice& drawn,
+              double step_s, Selection& selection) {
+    Canvas& c = ui.canvas();
+    const double part = slice.time_s / step_s;
+    const bool large = part >= kLargePart;
+    const std::string name = name_of_slice(slice);
+    const Hit hit = ui.area("step.part", row, index_of(slice));
+    const TextStyle figure =
+        ui.style(12, large ? Tone::text : Tone::secondary, large ? Face::semibold : Face::regular);
+    // A narrow row has no room for both figures next to a whole name: the tooltip has the time.
+    const bool timed = row.w >= kWithTimes;
+    text_row(ui, {row.x, row.y, row.w, 18},
+             {{name, share(), figure},
+              {percent(part), px(52), figure, Align::right},
+              {timed ? time_text(slice.time_s) : std::string(), px(timed ? 58.0f : 0.0f),
+               ui.style(12, Tone::secondary), Align::right}});
+    c.rect(bar.strip_of(drawn.now, row.y + 19, 4), color_of_part(ui.theme(), slice));
+    if (drawn.before) {
+        const Canvas::Clip clip = c.clip({bar.all.x - 2, row.y, bar.all.w + 4, row.h});
+        ui.outline(bar.strip_of(*drawn.before, row.y + 18, 6), bar.strip_of(slice, row.y + 18, 6));
     }
+    if (hit.hovered)
+        ui.tooltip(name + "\n" + time_text(slice.time_s) + " of " + time_text(step_s) + "; click to explain");
+    if (hit.focused) ui.focus_ring(row, 3);
+    if (!hit.clicked) return;
+    selection.topic = Selection::Topic::step;
+    selection.step_part = static_cast<int>(slice.part);
+    if (slice.part == StepPart::exposed) selection.choose(slice.group);
+}
+
+void step_block(Ui& ui, Rect& room, Scene& scene) {
+    if (!scene.evaluation.step || scene.evaluation.step->time_s <= 0) return;
+    const Step& s = *scene.evaluation.step;
+    put_head(ui, room, 6, "WHERE THE STEP GOES", time_text(s.time_s));
+    const std::vector<StepSlice> slices = waterfall(s);
+    const StepBar bar{room.cut_top(14), ui.kept_scale("inspector.end", s.time_s)};
+    std::vector<DrawnSlice> drawn;
+    for (const StepSlice& slice : slices) drawn.push_back(drawn_slice(ui, "inspector.slice", slice));
+    step_bar(ui, room, bar, slices, drawn, s);
+    for (std::size_t i = 0; i < slices.size(); ++i)
+        step_row(ui, room.cut_top(25), bar, slices[i], drawn[i], s.time_s, scene.selection);
     room.cut_top(14);
 }
 

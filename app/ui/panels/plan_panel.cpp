@@ -249,20 +249,17 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
 
 // ---- axes ---------------------------------------------------------------------------------------------
 
-MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& state) {
-    MaybeEdit edit;
+bool is_possible(const Plan& plan, Axis axis) {
+    return axis != Axis::ep || plan.model.moe.has_value();
+}
+
+// Draws the name, which switches the axis on and off. `whole`: the row with its factor and badge.
+MaybeEdit axis_toggle(Ui& ui, Rect row, Rect whole, Axis axis, const Scene& scene) {
+    Canvas& c = ui.canvas();
     const Plan& p = scene.plan;
     const std::int64_t f = shown_factor(p, axis);
-    const bool possible = axis != Axis::ep || p.model.moe.has_value();
-    const bool on = f > 1;
+    const bool possible = is_possible(p, axis), on = f > 1, narrow = whole.w < kNarrow;
     const std::string name(name_of(axis));
-    Canvas& c = ui.canvas();
-    const bool narrow = row.w < kNarrow;
-    Rect badge = row.cut_right(narrow ? 62 : 76);
-    row.cut_right(narrow ? 4 : 6);
-    const float digits = c.text_width(thousands(f), ui.style());
-    Rect step_box = row.cut_right(narrow ? std::max(58.0f, digits + 38) : std::max(70.0f, digits + 46));
-    row.cut_right(4);  // the factor is shown whole
     const Hit toggle = ui.area("layout." + name + ".toggle", row, 0, possible);
     const GroupKind kind = group_of(axis);
     Color color = color_of(ui.theme(), kind);
@@ -281,30 +278,40 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
     const std::string action = !possible ? ""
                                : on      ? "click to switch off; the GPUs go to data parallelism"
                                          : "click to switch on";
-    names_axis(ui, kind, row, action, ui.id("layout." + name + ".toggle"),
-               {row.x, row.y, badge.right() - row.x, row.h});
+    names_axis(ui, kind, row, action, ui.id("layout." + name + ".toggle"), whole);
     if (toggle.hovered) ui.tooltip(std::string(sentence_of(axis)) + "\n" + action);
-    if (toggle.clicked) {
-        const std::int64_t to = on ? 1 : factor_when_on(p, axis);
-        if (to != f) edit = factor_edit(p, axis, to, !ui.frame().shift);
-    }
+    const std::int64_t to = on ? 1 : factor_when_on(p, axis);
+    return toggle.clicked && to != f ? MaybeEdit(factor_edit(p, axis, to, !ui.frame().shift)) : std::nullopt;
+}
 
+// Draws the factor, to be typed or stepped through those that the plan can have.
+MaybeEdit axis_factor(Ui& ui, Rect box, Axis axis, const Plan& p, PlanPanelState& state) {
+    const std::string name(name_of(axis));
+    const bool keeps_gpus = !ui.frame().shift;
     if (state.editing == name) {
-        if (const auto n = typed_number(ui, name, "/layout/" + name, step_box, state))
-            edit = factor_edit(p, axis, *n, !ui.frame().shift);
-    } else {
-        const auto legal = possible ? legal_factors(p, axis) : std::vector<std::int64_t>{1};
-        const auto above = std::upper_bound(legal.begin(), legal.end(), f);
-        const auto below = std::lower_bound(legal.begin(), legal.end(), f);
-        const Ui::Step step = ui.stepper("layout." + name, step_box, thousands(f), below != legal.begin(),
-                                         above != legal.end(), on, true, true);
-        if (step.edit_requested && possible) start_editing(state, name, f);
-        if (step.by > 0 && above != legal.end())
-            edit = factor_edit(p, axis, *above, !ui.frame().shift, step.drags);
-        if (step.by < 0 && below != legal.begin())
-            edit = factor_edit(p, axis, *(below - 1), !ui.frame().shift, step.drags);
+        const auto n = typed_number(ui, name, "/layout/" + name, box, state);
+        return n ? MaybeEdit(factor_edit(p, axis, *n, keeps_gpus)) : std::nullopt;
     }
+    const std::int64_t f = shown_factor(p, axis);
+    const bool possible = is_possible(p, axis);
+    const auto legal = possible ? legal_factors(p, axis) : std::vector<std::int64_t>{1};
+    const auto above = std::upper_bound(legal.begin(), legal.end(), f);
+    const auto below = std::lower_bound(legal.begin(), legal.end(), f);
+    const Ui::Step step = ui.stepper("layout." + name, box, thousands(f), below != legal.begin(),
+                                     above != legal.end(), f > 1, true, true);
+    if (step.edit_requested && possible) start_editing(state, name, f);
+    if (step.by > 0 && above != legal.end()) return factor_edit(p, axis, *above, keeps_gpus, step.drags);
+    if (step.by < 0 && below != legal.begin())
+        return factor_edit(p, axis, *(below - 1), keeps_gpus, step.drags);
+    return std::nullopt;
+}
 
+// Draws the tier that the axis crosses; a click shows its groups.
+void axis_badge(Ui& ui, Rect badge, Axis axis, Scene& scene) {
+    const Plan& p = scene.plan;
+    const bool on = shown_factor(p, axis) > 1;
+    const std::string name(name_of(axis));
+    const GroupKind kind = group_of(axis);
     const GroupSummary& g = scene.evaluation.groups[kind];
     const Hit pick = ui.area("layout." + name + ".badge", badge, 0, on, false);
     if (on && g.degree > 1 && scene.evaluation.valid) {
@@ -320,9 +327,22 @@ MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& st
         }
         if (pick.clicked) scene.selection.choose(kind);
     } else {
-        ui.badge_off(badge.inset(0, 3), on ? "—" : possible ? "off" : "dense");
+        ui.badge_off(badge.inset(0, 3), on ? "—" : is_possible(p, axis) ? "off" : "dense");
     }
-    flash(ui, step_box, badge, axis, scene);
+}
+
+MaybeEdit axis_row(Ui& ui, Rect row, Axis axis, Scene& scene, PlanPanelState& state) {
+    const Rect whole = row;
+    const bool narrow = row.w < kNarrow;
+    const Rect badge = row.cut_right(narrow ? 62 : 76);
+    row.cut_right(narrow ? 4 : 6);
+    const float digits = ui.canvas().text_width(thousands(shown_factor(scene.plan, axis)), ui.style());
+    const Rect box = row.cut_right(narrow ? std::max(58.0f, digits + 38) : std::max(70.0f, digits + 46));
+    row.cut_right(4);  // the factor is shown whole
+    MaybeEdit edit = axis_toggle(ui, row, whole, axis, scene);
+    if (MaybeEdit made = axis_factor(ui, box, axis, scene.plan, state)) edit = std::move(made);
+    axis_badge(ui, badge, axis, scene);
+    flash(ui, box, badge, axis, scene);
     return edit;
 }
 

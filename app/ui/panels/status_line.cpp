@@ -53,89 +53,99 @@ void problem_count(Ui& ui, Rect& row, const std::vector<Problem>& problems, Insp
     if (hit.clicked) state->problems_open = true, state->problems_anchor = r, state->problems_scroll = {};
 }
 
+// Writes figures from the left, those that fit next to `right` pixels of words at the end.
+struct FigureRow {
+    Ui& ui;
+    Rect row;
+    float right = 0;
+
+    void item(std::string_view name, const std::string& value, std::string_view after,
+              std::optional<Color> color = std::nullopt) {
+        Canvas& c = ui.canvas();
+        TextStyle strong = ui.style(12, Tone::text, Face::semibold);
+        const float w = c.text_width(name, ui.small()) + 6 + c.text_width(value, strong) + 6
+                        + c.text_width(after, ui.small());
+        if (w > row.w - right - 16) return;
+        Rect r = row.cut_left(w + 22);
+        write_left(ui, r, name, ui.small(), name.empty() ? 0 : 6);
+        if (color) strong.color = *color;
+        write_left(ui, r, value, strong, 4);
+        c.text_in(r, after, ui.small());
+    }
+    // Writes the difference to the plan that is pinned as A.
+    void against(double by, bool less_is_better, std::string (*text)(double)) {
+        draw_difference(ui, row, by, less_is_better, text, right + 16);
+    }
+};
+
+void memory_figures(FigureRow& out, const Scene& scene, bool in_words) {
+    const Memory& m = scene.evaluation.memory;
+    if (m.stage.empty()) return;
+    const MemoryFit fit = m.fit();
+    std::string of = "/ " + memory_text(m.hbm);
+    if (fit != MemoryFit::yes && in_words) of += ", which " + std::string(name_of(fit));
+    out.item("memory", gib(m.peak()), of,
+             fit == MemoryFit::yes  ? std::nullopt
+             : fit == MemoryFit::no ? std::optional(out.ui.theme().bad)
+                                    : std::optional(out.ui.theme().amber));
+    if (scene.pinned != nullptr && !scene.pinned->memory.stage.empty())
+        out.against(difference(m.peak(), scene.pinned->memory.peak()), true, memory_text);
+}
+
+void step_figures(FigureRow& out, const Scene& scene) {
+    if (!scene.evaluation.step) return;
+    const Step& s = *scene.evaluation.step;
+    const auto against = [&](double Step::*figure, bool less_is_better, std::string (*text)(double)) {
+        if (scene.pinned != nullptr && scene.pinned->step)
+            out.against(difference(s.*figure, (*scene.pinned->step).*figure), less_is_better, text);
+    };
+    out.item("step", time_text(s.time_s), s.error > 0 ? "± " + percent(s.error) : "");
+    against(&Step::time_s, true, time_text);
+    out.item("MFU", percent(s.mfu), shows_causal_mfu(s) ? "(causal " + percent(mfu_causal(s)) + ")" : "");
+    against(&Step::mfu, false, points_text);
+    out.item("", count_text(s.tokens_per_s), "tokens/s");
+    against(&Step::tokens_per_s, false, count_text);
+    if (s.time_s > 0) out.item("exposed communication", percent(exposed_of(s) / s.time_s), "");
+}
+
 }  // namespace
 
 void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, InspectorState* state,
                  bool covered, bool figures) {
     Canvas& c = ui.canvas();
     const Evaluation& e = scene.evaluation;
-    Rect row = room.inset(16, 0);
     const std::string timing = !scene.changed.empty() ? std::string(scene.changed)
                                : evaluate_s >= 0      ? "evaluated in " + time_text(evaluate_s)
                                                       : "Pentamesh " PENTAMESH_VERSION;
     const TextStyle timing_style = scene.changed.empty() ? ui.small() : ui.style(12);
     // In little room, the plan's figures come first.
     const bool timed = !scene.changed.empty() || room.w >= kTimedFrom;
-    const float timing_w = timed ? std::min(c.text_width(timing, timing_style) + 1, row.w * 0.6f) : 0;
-    const auto item = [&](std::string_view name, const std::string& value, std::string_view after,
-                          std::optional<Color> color = std::nullopt) {
-        const float w = c.text_width(name, ui.small()) + 6
-                        + c.text_width(value, ui.style(12, Tone::text, Face::semibold)) + 6
-                        + c.text_width(after, ui.small());
-        if (w > row.w - timing_w - 16) return;
-        Rect r = row.cut_left(w + 22);
-        write_left(ui, r, name, ui.small(), name.empty() ? 0 : 6);
-        TextStyle s = ui.style(12, Tone::text, Face::semibold);
-        if (color) s.color = *color;
-        write_left(ui, r, value, s, 4);
-        c.text_in(r, after, ui.small());
-    };
-    // If a plan is pinned, the difference to A follows the figure.
-    const auto against = [&](double now, double Step::*figure, bool less_is_better,
-                             std::string (*text)(double)) {
-        if (scene.pinned == nullptr || !scene.pinned->step) return;
-        draw_difference(ui, row, difference(now, (*scene.pinned->step).*figure), less_is_better, text,
-                        timing_w + 16);
-    };
+    const Rect whole = room.inset(16, 0);
+    FigureRow out{ui, whole, timed ? std::min(c.text_width(timing, timing_style) + 1, whole.w * 0.6f) : 0};
     const auto draw_timing = [&] {
-        const Rect whole = room.inset(16, 0);
         if (timed && c.text_in(whole, timing, timing_style, Align::right) && ui.hovers(whole))
             ui.tooltip(timing);
     };
     if (!figures) {
-        if (!covered) problem_count(ui, row, e.problems, state);
-        if (scene.another_model && e.valid) item("A has", "another model", "");
-        for (const auto& [keys, act] : kHints) item("", std::string(keys), act);
+        if (!covered) problem_count(ui, out.row, e.problems, state);
+        if (scene.another_model && e.valid) out.item("A has", "another model", "");
+        for (const auto& [keys, act] : kHints) out.item("", std::string(keys), act);
         return draw_timing();
     }
-    if (scene.another_model && e.valid) item("A has", "another model", "");
-    item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
-         e.mesh.world != scene.plan.cluster.gpus ? std::optional(ui.theme().bad) : std::nullopt);
-    if (covered) {  // the question is if it fits, or is possible
-        for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "?", "");
-        return;
-    }
-    problem_count(ui, row, e.problems, state);
-    if (!e.valid) {
-        for (const std::string_view name : {"memory", "step", "MFU"}) item(name, "—", "");
-        row.cut_right(timing_w + 16);
+    if (scene.another_model && e.valid) out.item("A has", "another model", "");
+    out.item("GPUs", thousands(e.mesh.world), "of " + thousands(scene.plan.cluster.gpus),
+             e.mesh.world != scene.plan.cluster.gpus ? std::optional(ui.theme().bad) : std::nullopt);
+    if (!covered) problem_count(ui, out.row, e.problems, state);
+    if (covered || !e.valid) {  // the question is if it fits, or is possible; or nothing was computed
+        for (const std::string_view name : {"memory", "step", "MFU"}) out.item(name, covered ? "?" : "—", "");
+        if (covered) return;
+        out.row.cut_right(out.right + 16);
         const std::string why = first_error(e.problems);
-        if (row.w > 40 && c.text_in(row, why, ui.small()) && ui.hovers(row)) ui.tooltip(why);
+        if (out.row.w > 40 && c.text_in(out.row, why, ui.small()) && ui.hovers(out.row)) ui.tooltip(why);
         return draw_timing();
     }
-    if (!e.memory.stage.empty()) {
-        const MemoryFit fit = e.memory.fit();
-        const std::string of = "/ " + memory_text(e.memory.hbm);
-        if (fit == MemoryFit::yes)
-            item("memory", gib(e.memory.peak()), of);
-        else
-            item("memory", gib(e.memory.peak()),
-                 room.w < kWordsFrom ? of : of + ", which " + std::string(name_of(fit)),
-                 fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber);
-    }
-    if (!e.memory.stage.empty() && scene.pinned != nullptr && !scene.pinned->memory.stage.empty())
-        draw_difference(ui, row, difference(e.memory.peak(), scene.pinned->memory.peak()), true, memory_text,
-                        timing_w + 16);
-    if (e.step) {
-        const Step& s = *e.step;
-        item("step", time_text(s.time_s), s.error > 0 ? "± " + percent(s.error) : "");
-        against(s.time_s, &Step::time_s, true, time_text);
-        item("MFU", percent(s.mfu), shows_causal_mfu(s) ? "(causal " + percent(mfu_causal(s)) + ")" : "");
-        against(s.mfu, &Step::mfu, false, points_text);
-        item("", count_text(s.tokens_per_s), "tokens/s");
-        against(s.tokens_per_s, &Step::tokens_per_s, false, count_text);
-        if (s.time_s > 0) item("exposed communication", percent(exposed_of(s) / s.time_s), "");
-    }
+    memory_figures(out, scene, room.w >= kWordsFrom);
+    step_figures(out, scene);
     draw_timing();
 }
 

@@ -66,6 +66,38 @@ void draw_card(ReviewSheet& sheet, Rect box, const Card& card) {
     sheet.label(in, card.foot_right, sheet.faint(), Align::right);
 }
 
+// Puts the time and the MFU of a run next to the estimates, where one is known.
+void add_measured(const ReviewContent& content, Card& step, Card& rate) {
+    const Step& s = *content.evaluations[0].step;
+    if (const auto took_s = measured_step_s(content)) {
+        step.measured = *took_s, rate.measured = s.mfu * s.time_s / *took_s;
+        step.from = std::min(step.from, 0.9 * *took_s), step.to = std::max(step.to, 1.1 * *took_s);
+        step.foot_right = "run: " + time_text(*took_s);
+        rate.foot_right = "run: " + percent(*rate.measured);
+    } else if (content.measured) {
+        rate.measured = content.measured->mfu;
+        rate.foot_right = "published run: " + percent(content.measured->mfu);
+    }
+}
+
+// Puts the figures of the proposed plan next to the open one's.
+void add_proposed(const ReviewContent& content, const SearchResult& proposed, Color color,
+                  std::array<Card, 3>& cards) {
+    constexpr std::size_t kShort = 14;
+    const std::string change = change_words(content.plans[0], proposed.choice);
+    const bool named = change.size() <= kShort && !content.measured && !content.request.run;
+    const auto with = [&](Card& card, double value, const std::string& figure) {
+        card.points.push_back({value, color});
+        card.foot = (named ? "with " + change + ": " : "then ") + figure;
+    };
+    auto& [memory, step, rate] = cards;
+    with(memory, proposed.memory_bytes, gib(proposed.memory_bytes) + " GiB");
+    with(step, proposed.step_s, time_text(proposed.step_s));
+    with(rate, proposed.mfu, percent(proposed.mfu));
+    step.from = std::min(step.from, 0.9 * proposed.step_s);
+    step.to = std::max(step.to, 1.1 * proposed.step_s);
+}
+
 std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& content,
                              const SearchResult* proposed) {
     const Theme& t = sheet.theme();
@@ -75,13 +107,6 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
     const MemoryFit fit = fit_of_plan(e);
     const double hbm = e.memory.hbm, peak = e.memory.peak();
     const Band time = band_of(s.time_s, s.error), mfu = band_of(s.mfu, s.error);
-    constexpr std::size_t kShort = 14;
-    const std::string change = proposed == nullptr ? "" : change_words(content.plans[0], proposed->choice);
-    const auto with = [&](const std::string& figure) {
-        return change.size() <= kShort && !content.measured && !content.request.run
-                   ? "with " + change + ": " + figure
-                   : "then " + figure;
-    };
     Card memory{.label = "memory of the fullest GPU",
                 .value = gib(peak),
                 .unit = "of " + memory_text(hbm),
@@ -113,26 +138,10 @@ std::array<Card, 3> cards_of(const ReviewSheet& sheet, const ReviewContent& cont
               .high = mfu.high,
               .points = {{s.mfu, t.text}}};
     step.head_right = training_cost_words(content.first());
-    if (const auto took_s = measured_step_s(content)) {
-        step.measured = *took_s, rate.measured = s.mfu * s.time_s / *took_s;
-        step.from = std::min(step.from, 0.9 * *took_s), step.to = std::max(step.to, 1.1 * *took_s);
-        step.foot_right = "run: " + time_text(*took_s);
-        rate.foot_right = "run: " + percent(*rate.measured);
-    } else if (content.measured) {
-        rate.measured = content.measured->mfu;
-        rate.foot_right = "published run: " + percent(content.measured->mfu);
-    }
-    if (proposed != nullptr) {
-        memory.points.push_back({proposed->memory_bytes, t.good});
-        memory.foot = with(gib(proposed->memory_bytes) + " GiB");
-        step.points.push_back({proposed->step_s, t.good});
-        step.from = std::min(step.from, 0.9 * proposed->step_s);
-        step.to = std::max(step.to, 1.1 * proposed->step_s);
-        step.foot = with(time_text(proposed->step_s));
-        rate.points.push_back({proposed->mfu, t.good});
-        rate.foot = with(percent(proposed->mfu));
-    }
-    return {memory, step, rate};
+    add_measured(content, step, rate);
+    std::array<Card, 3> cards{std::move(memory), std::move(step), std::move(rate)};
+    if (proposed != nullptr) add_proposed(content, *proposed, t.good, cards);
+    return cards;
 }
 
 void draw_cards(ReviewSheet& sheet, const ReviewContent& content, const SearchResult* proposed) {

@@ -57,6 +57,26 @@ void Shell::make_file_commands() {
         add({.id = "preset." + e.id,
              .title = "Open preset: " + e.name + (e.broken.empty() ? "" : " (broken)"),
              .run = [this, id = e.id] { open_plan(window_.presets.plan(id)); }});
+    make_recent_commands();
+    add({.id = "file.recover",
+         .title = "Unsaved plans of a window that is gone…",
+         .run =
+             [this] {
+                 if (!offer_recovery()) window_.say("No window left a plan that was not saved");
+             },
+         .enabled = [this] { return files_.remembers(); }});
+    if (window_.host.in_page) return;
+    add({.id = "file.quit",
+         .title = "Quit",
+         .menu = "File",
+         .chord = ctrl(Key::q),
+         .separator = true,
+         .run = [this] {
+             if (may_close()) window_.quit = true;
+         }});
+}
+
+void Shell::make_recent_commands() {
     for (std::size_t i = 0; i < kRecentListed; ++i) {
         const auto file = [this, i] {
             return i < window_.settings.recent.size() ? std::filesystem::path(window_.settings.recent[i])
@@ -75,22 +95,6 @@ void Shell::make_file_commands() {
          .menu = "File",
          .run = [this] { files_.drop_missing(); },
          .label = [this] { return files_.has_missing() ? "Drop the files that are gone" : ""; }});
-    add({.id = "file.recover",
-         .title = "Unsaved plans of a window that is gone…",
-         .run =
-             [this] {
-                 if (!offer_recovery()) window_.say("No window left a plan that was not saved");
-             },
-         .enabled = [this] { return files_.remembers(); }});
-    if (window_.host.in_page) return;
-    add({.id = "file.quit",
-         .title = "Quit",
-         .menu = "File",
-         .chord = ctrl(Key::q),
-         .separator = true,
-         .run = [this] {
-             if (may_close()) window_.quit = true;
-         }});
 }
 
 void Shell::make_edit_commands() {

@@ -14,8 +14,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kPictureRow = 38, kPictureLabel = 74, kPreviewWidth = 500, kPreviewHeight = 330,
-                kPreviewGap = 24;
+constexpr float kPictureLabel = 74, kPreviewWidth = 500, kPreviewHeight = 330, kPreviewGap = 24;
 constexpr double kPreviewRest_s = 0.12;  // after a change, until the preview follows
 constexpr float kMostPreview = 4000e3;   // logical pixels; more would take seconds
 constexpr std::array<Vec2, 3> kSizes{{{1600, 900}, {1600, 1200}, {1600, 0}}};
@@ -63,7 +62,7 @@ std::string Dialogs::pictured_view() const {
 
 float Dialogs::picture_height(Ui& ui, float width) const {
     const float rows =
-        kPictureRow * 7 + ui.canvas().paragraph_height(380, pixels_words(picture_.choice), ui.small(), 18);
+        kDialogRow * 7 + ui.canvas().paragraph_height(380, pixels_words(picture_.choice), ui.small(), 18);
     return width > 380 + kPreviewWidth / 2 ? std::max(rows, kPreviewHeight) : rows;
 }
 
@@ -111,12 +110,7 @@ bool Dialogs::draw_picture(Ui& ui, Rect room, Rect buttons) {
     Rect preview = room;
     preview.cut_left(left + kPreviewGap);
     room.w = left;
-    const auto row = [&](std::string_view name) {
-        Rect line = room.cut_top(kPictureRow);
-        line.cut_bottom(kPictureRow - kDialogField);
-        ui.canvas().text_in(line.cut_left(kPictureLabel), name, ui.style(13, Tone::secondary));
-        return line;
-    };
+    const auto row = [&](std::string_view name) { return dialog_row(ui, room, name, kPictureLabel); };
     const bool whole = pictured_view() == kDashboardName;
     picture_.size = ui.segments("picture.size", row("Size"), kSizeWords, picture_.size);
     const bool sized = draw_size(ui, row(""), picture_);

@@ -16,7 +16,7 @@ namespace pentamesh::ui {
 
 namespace {
 
-constexpr float kReviewRow = 38, kReviewLabel = 78, kWordsLabel = 92;
+constexpr float kReviewLabel = 78, kWordsLabel = 92;
 constexpr float kWordsBox = 80;                      // three lines and the gap below
 constexpr float kPreview = 440, kPreviewHigh = 330;  // of a page, at the right where there is room
 constexpr float kTurn = 30;                          // the row that turns its pages
@@ -59,7 +59,7 @@ std::string Dialogs::review_note() const {
 
 float Dialogs::review_height(Ui& ui, float width) const {
     const float text = ui.canvas().paragraph_height(std::min(width, 408.0f), review_note(), ui.small(), 18);
-    const float rows = kReviewRow * 9 + text;
+    const float rows = kDialogRow * 9 + text;
     return width > 2 * kPreview - 60 ? std::max(rows, kPreviewHigh) : rows;
 }
 
@@ -110,12 +110,7 @@ void Dialogs::update() {
 // Asks what the pages are to look like. Returns true if Enter was pressed in a field.
 bool Dialogs::draw_review_form(Ui& ui, Rect& room) {
     ReviewRequest& r = review_.request;
-    const auto row = [&](std::string_view name) {
-        Rect line = room.cut_top(kReviewRow);
-        line.cut_bottom(kReviewRow - kDialogField);
-        ui.canvas().text_in(line.cut_left(kReviewLabel), name, ui.style(13, Tone::secondary));
-        return line;
-    };
+    const auto row = [&](std::string_view name) { return dialog_row(ui, room, name, kReviewLabel); };
     static constexpr std::string_view kPapers[] = {"16:9", "A4", "Letter"}, kThemes[] = {"light", "dark"};
     draw_review_second(ui, row("Compare"));
     static constexpr std::string_view kDense[] = {"as many as fit", "one figure or table"};
@@ -144,14 +139,14 @@ bool Dialogs::draw_review_words(Ui& ui, Rect& room) {
     AuthorWords& w = review_.words;
     const auto row = [&](std::string_view name, float high) {
         Rect line = room.cut_top(high);
-        line.cut_bottom(kReviewRow - kDialogField);
+        line.cut_bottom(kDialogRow - kDialogField);
         ui.canvas().text_in(line.cut_left(kWordsLabel).cut_top(kDialogField), name,
                             ui.style(13, Tone::secondary));
         return line;
     };
-    const bool decided = ui.text_field("review.decision", row("Decision", kReviewRow), w.decision,
+    const bool decided = ui.text_field("review.decision", row("Decision", kDialogRow), w.decision,
                                        "in the place of the program's sentence", dialog_.fresh);
-    const bool owned = ui.text_field("review.owner", row("Owner", kReviewRow), w.owner, "");
+    const bool owned = ui.text_field("review.owner", row("Owner", kDialogRow), w.owner, "");
     static constexpr std::array<std::array<const char*, 3>, 3> kBoxes{
         {{"review.alternatives", "Alternatives", "a line for each: what else, and why not"},
          {"review.questions", "Questions", "a line for each, in the place of the program's"},
@@ -175,8 +170,8 @@ bool Dialogs::draw_review(Ui& ui, Rect room, Rect buttons) {
         draw_review_page(ui, {preview.x, preview.y, preview.w, std::min(preview.h, high)});
     }
     static constexpr std::string_view kParts[] = {"Pages", "The author's words"};
-    Rect parts = room.cut_top(kReviewRow);
-    parts.cut_bottom(kReviewRow - kDialogField);
+    Rect parts = room.cut_top(kDialogRow);
+    parts.cut_bottom(kDialogRow - kDialogField);
     const bool asks = ui.segments("review.part", parts, kParts, review_.asks_words ? 1 : 0) == 1;
     if (std::exchange(review_.asks_words, asks) != asks) dialog_.fresh = true;
     const bool entered = asks ? draw_review_words(ui, room) : draw_review_form(ui, room);

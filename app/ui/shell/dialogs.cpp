@@ -120,6 +120,13 @@ void dialog_error_text(Ui& ui, Rect room, const std::string& error) {
     ui.canvas().paragraph(room, error, s, 18);
 }
 
+Rect dialog_row(Ui& ui, Rect& room, std::string_view name, float label) {
+    Rect line = room.cut_top(kDialogRow);
+    line.cut_bottom(kDialogRow - kDialogField);
+    ui.canvas().text_in(line.cut_left(label), name, ui.style(13, Tone::secondary));
+    return line;
+}
+
 void Dialogs::ask(DialogKind kind, std::string text, std::function<void()> after, std::string error) {
     dialog_ = {.kind = kind, .text = std::move(text), .error = std::move(error), .after = std::move(after)};
     // The error says that another program wrote the file: to save again replaces it.

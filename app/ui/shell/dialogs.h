@@ -29,7 +29,7 @@
 namespace pentamesh::ui {
 
 // All dialogs share these: their measures, the buttons of their last row, the text of an error.
-inline constexpr float kDialogButton = 104, kDialogGap = 8, kDialogField = 30;
+inline constexpr float kDialogButton = 104, kDialogGap = 8, kDialogField = 30, kDialogRow = 38;
 inline constexpr Vec2 kDialogPad{24, 20};
 inline constexpr float kDialogHead = 28, kAboveButtons = 14, kButtonHeight = 30;
 
@@ -37,6 +37,8 @@ inline constexpr float kDialogHead = 28, kAboveButtons = 14, kButtonHeight = 30;
 [[nodiscard]] bool dialog_button(Ui& ui, Rect& row, std::string_view name, std::string_view label,
                                  bool enabled = true, float width = kDialogButton);
 void dialog_error_text(Ui& ui, Rect room, const std::string& error);
+// Cuts a row of a form and writes its name at the left, `label` wide. Returns the room of its field.
+[[nodiscard]] Rect dialog_row(Ui& ui, Rect& room, std::string_view name, float label);
 
 // File > Export review.
 struct ReviewChoice {

@@ -43,6 +43,24 @@ std::optional<PlanEdit> MenuBar::draw(Ui& ui, Rect bar) {
     const TextStyle name{Face::semibold, 14, ui.theme().text, 0};
     const float name_w = c.text_width("Pentamesh", name);
     if (bar.w >= kWithName) c.text_in(row.cut_left(name_w + 20), "Pentamesh", name);
+    draw_names(ui, row);
+    const Rect search = row.cut_right(std::min(168.0f, std::max(0.0f, row.w)));
+    if (search.w > 90) {
+        const Rect box = search.inset(0, 8);
+        const Hit hit = ui.area("palette.open", box);
+        c.rect(box, ui.theme().raised, 6);
+        c.frame(box, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
+        Rect text = box.inset(10, 0);
+        c.text_in(text.cut_right(40), "Ctrl P", ui.small(), Align::right);
+        c.text_in(text, "Search commands", ui.small());
+        if (hit.focused) ui.focus_ring(box, 6);
+        if (hit.clicked) palette_ = true, palette_state_ = {};
+    }
+    return draw_title(ui, bar, row);
+}
+
+// Draws the names of the menus from the left of `row`, and opens the one that is clicked.
+void MenuBar::draw_names(Ui& ui, Rect& row) {
     const bool open = !menu_.empty();
     std::vector<std::string_view> menus;
     for (const auto menu : kMenus)
@@ -58,12 +76,11 @@ std::optional<PlanEdit> MenuBar::draw(Ui& ui, Rect bar) {
     std::string_view focus_to = turned;
     for (const auto menu : menus) {
         const TextStyle s = ui.style(13, Tone::secondary);
-        const float w = c.text_width(menu, s) + 16;
-        const Rect item = row.cut_left(w);
+        const Rect item = row.cut_left(ui.canvas().text_width(menu, s) + 16);
         const Hit hit = ui.area("menu." + std::string(menu), item);
         TextStyle shown = s;
         if (hit.hovered || menu_ == menu) shown.color = ui.theme().text;
-        c.text_in(item, menu, shown, Align::center);
+        ui.canvas().text_in(item, menu, shown, Align::center);
         if (hit.focused) ui.focus_ring(item.inset(2, 8), 4);
         // With one menu open, moving over another opens that.
         const bool mouse_moved = !(ui.frame().mouse == ui.state().last_mouse);
@@ -84,19 +101,6 @@ std::optional<PlanEdit> MenuBar::draw(Ui& ui, Rect bar) {
         window_.state.focus_visible = true;
         window_.dirty = true;
     }
-    const Rect search = row.cut_right(std::min(168.0f, std::max(0.0f, row.w)));
-    if (search.w > 90) {
-        const Rect box = search.inset(0, 8);
-        const Hit hit = ui.area("palette.open", box);
-        c.rect(box, ui.theme().raised, 6);
-        c.frame(box, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
-        Rect text = box.inset(10, 0);
-        c.text_in(text.cut_right(40), "Ctrl P", ui.small(), Align::right);
-        c.text_in(text, "Search commands", ui.small());
-        if (hit.focused) ui.focus_ring(box, 6);
-        if (hit.clicked) palette_ = true, palette_state_ = {};
-    }
-    return draw_title(ui, bar, row);
 }
 
 // The plan's title stands in the middle of the window, where `row` leaves room. A click edits it in place.

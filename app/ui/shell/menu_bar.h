@@ -44,6 +44,7 @@ class MenuBar {
     ScrollState keys_scroll_;
 
     [[nodiscard]] std::optional<PlanEdit> draw_title(Ui& ui, Rect bar, Rect row);
+    void draw_names(Ui& ui, Rect& row);
     void draw_menus(Ui& ui);
     void draw_palette(Ui& ui);
     void draw_keys(Ui& ui);

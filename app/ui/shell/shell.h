@@ -180,6 +180,7 @@ class Shell {
     void add(Command command) { commands_.push_back(std::move(command)); }
     void make_commands();
     void make_file_commands();
+    void make_recent_commands();
     void make_edit_commands();
     void make_layout_commands();
     void make_export_commands();

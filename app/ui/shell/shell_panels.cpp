@@ -294,6 +294,19 @@ std::optional<MeasuredMfu> measured_of(Window& window) {
                         published_runs(window.views.step, window.presets).runs());
 }
 
+// Lets the mouse drag the edges of both sides. They lie over both, and so are drawn after both.
+void move_edges(Ui& ui, Rect middle, Rect left, Rect right, Settings& settings) {
+    const auto edge = [&](std::string_view name, float x) {
+        return splitter(ui, name, {x - kSplitter / 2, middle.y, kSplitter, middle.h}, true);
+    };
+    if (left.w > 0)
+        if (const float d = edge("split.left", left.right()); d != 0)
+            settings.left = std::clamp(left.w + d, 240.0f, 560.0f);
+    if (right.w > 0)
+        if (const float d = edge("split.right", right.x); d != 0)
+            settings.right = std::clamp(right.w - d, kLeastRight, 560.0f);
+}
+
 }  // namespace
 
 std::optional<PlanEdit> Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
@@ -342,16 +355,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
         edit = draw_one_pane(ui, room, scene);
     else
         draw_middle(ui, room, scene);
-    // Over the edges of both sides, and so after both.
-    const auto edge = [&](std::string_view name, float x) {
-        return splitter(ui, name, {x - kSplitter / 2, room.y, kSplitter, room.h}, true);
-    };
-    if (left.w > 0)
-        if (const float d = edge("split.left", left.right()); d != 0)
-            window_.settings.left = std::clamp(left.w + d, 240.0f, 560.0f);
-    if (right.w > 0)
-        if (const float d = edge("split.right", right.x); d != 0)
-            window_.settings.right = std::clamp(right.w - d, kLeastRight, 560.0f);
+    move_edges(ui, room, left, right, window_.settings);
     if (const auto part = ui.part("part.bar", 0, bar, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
         if (auto e = menus_.draw(ui, bar)) edit = std::move(e);
