@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 #include "core/teach/captions.h"
-#include "core/teach/lesson_queries.h"
+#include "core/teach/lesson_query_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -144,114 +144,23 @@ bool is_ratio(std::string_view text) {
     return of != std::string_view::npos && is_bare(text.substr(0, of)) && is_bare(text.substr(of + 4));
 }
 
-// Returns the words of a query, one by one.
-std::vector<std::string> words_of_query(std::string_view query) {
-    std::vector<std::string> out(1);
-    for (const char c : query) {
-        if (c == ' ') {
-            if (!out.back().empty()) out.emplace_back();
-        } else {
-            out.back() += c;
-        }
-    }
-    return out;
-}
-
-// A sentence that says where a group lies is hidden whole; elsewhere the names of wires are.
-void hide_wires(HiddenAnswer& hidden, const Plan& plan) {
-    for (const Tier& t : plan.cluster.tiers) hidden.phrases.push_back(t.name);
-    for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)
-        hidden.phrases.emplace_back(tier_name(plan.cluster, static_cast<int>(i)));
-    for (const std::string_view word : {"spine", "rail"}) hidden.phrases.emplace_back(word);
-    for (const std::string_view word : {"inside", "across", "cross", "crosses", "stay", "stays",
-                                        "node to node", "pod to pod", "leave the node", "in the node"})
-        hidden.lines.emplace_back(word);
-}
-
 constexpr std::array<MapRowId, 8> kHiddenRows{MapRowId::dp,  MapRowId::zero, MapRowId::tp, MapRowId::sp,
                                               MapRowId::etp, MapRowId::pp,   MapRowId::cp, MapRowId::ep};
 
-void hide_column(HiddenAnswer& hidden, std::string_view field) {
+void hide_field(HiddenAnswer& hidden, std::string_view field) {
     for (const MapRowId row : kHiddenRows)
         if (const std::string_view said = map_field(words_of(row), field); !said.empty())
             hidden.phrases.emplace_back(said);
 }
 
-void hide_talk(HiddenAnswer& hidden) {
-    for (const Collective c : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
-                               Collective::all_to_all, Collective::send_recv})
-        hidden.phrases.emplace_back(words_of(c));
-    hide_column(hidden, "says");
-    for (const std::string_view word : {"send", "receive", "sends", "P2P"}) hidden.phrases.emplace_back(word);
-    for (const std::string_view word : {"AR", "AG", "RS", "A2A"}) hidden.phrases.emplace_back(word);  // a box
-    for (const std::string_view word : {"summand", "adds", "sum", "has all of it"})
-        hidden.lines.emplace_back(word);
+template <std::size_t N>
+void add_words(std::vector<std::string>& to, const std::array<std::string_view, N>& words) {
+    for (const std::string_view word : words)
+        if (!word.empty()) to.emplace_back(word);
 }
 
-void hide_choice(HiddenAnswer& hidden, const std::vector<std::string>& q, const Solution& solution,
-                 const Plan& plan, const Evaluation& e) {
-    if (q[0] == "fits") {
-        for (const std::string_view word : {"GiB", "TiB", "MiB", "fit", "fits"})
-            hidden.lines.emplace_back(word);
-    } else if (q[0] == "valid" || q[0] == "problem") {
-        for (const std::string_view word : {"problem", "problems", "error", "errors", "impossible"})
-            hidden.lines.emplace_back(word);
-        for (const Problem& p : e.problems) hidden.phrases.push_back(p.message);
-    } else if (q[0] == "tier_of" || q[0] == "inside") {
-        hide_wires(hidden, plan);
-    } else if (q[0] == "collective") {
-        hide_talk(hidden);
-    } else if (q[0] == "axis" && q.size() > 2) {
-        hide_column(hidden, q[2]);
-    } else if (q[0] == "layout" || q[0] == "memory") {
-        hidden.phrases.push_back(solution.answer.text);
-    }
-    static constexpr std::array<std::string_view, 3> kPicture{"fits", "valid", "problem"};
-    hidden.covers = hidden.covers || std::find(kPicture.begin(), kPicture.end(), q[0]) != kPicture.end()
-                    || (q[0] == "memory" && q.size() > 1 && q[1] == "largest");
-}
-
-// Lists nouns that accompany a count, by the first word of its query.
-struct CountWords {
-    std::string_view query;
-    std::array<std::string_view, 5> nouns;
-    bool view = false, plan = false;  // bare numbers too
-};
-constexpr CountWords kCounts[] = {
-    {"groups", {"group", "groups"}, false, false},
-    {"spilling", {"group", "groups", "of them"}, false, false},
-    {"minimum", {"GPU", "GPUs", "rank", "ranks", "world"}, false, false},
-    {"stage_of", {"stage", "stages"}, false, false},
-    {"in_flight", {"in flight", "micro-batches", "micro-batch"}, true, false},
-    {"microbatches", {"micro-batches", "micro-batch", "microbatches", "m"}, true, false},
-    {"heads", {"head", "heads"}, true, false},
-    {"calls", {"call", "calls", "times", "per layer"}, true, false},
-    {"sync", {"call", "calls", "times", "points", "waits"}, true, false},
-    {"state", {"byte", "bytes"}, true, false},
-    {"tokens", {"token", "tokens"}, false, false},
-};
-
-void hide_count(HiddenAnswer& hidden, const std::vector<std::string>& q) {
-    // Next to these words a scene states the inputs of the count.
-    if (q[0] == "samples")
-        hidden.own = {"sequence",    "sequences",     "sample", "samples",
-                      "micro-batch", "micro-batches", "m",      "batch"};
-    if (q[0] == "experts")
-        hidden.own = {"expert", "experts", "of", "to each", "a GPU", "per GPU", "on a GPU"};
-    hidden.everywhere = q[0] == "world";
-    if (q[0] == "degree" && q.size() > 1) {
-        hidden.nouns = {q[1], "groups of", "group of", "copies", "ranks", "over"};
-        hidden.bare_in_view = hidden.bare_in_plan = true;
-        return;
-    }
-    for (const CountWords& c : kCounts) {
-        if (c.query != q[0]) continue;
-        for (const std::string_view noun : c.nouns)
-            if (!noun.empty()) hidden.nouns.emplace_back(noun);
-        hidden.bare_in_view = c.view;
-        hidden.bare_in_plan = c.plan;
-    }
-    if (q[0] == "spilling") hidden.lines = {"across", "leave", "inside"};
+bool covers(const Hides& hides, std::string_view view) {
+    return std::find(hides.covered.begin(), hides.covered.end(), view) != hides.covered.end();
 }
 
 // GPUs and the sizes of groups are what a count is worked out from.
@@ -272,6 +181,48 @@ void hide_options(HiddenAnswer& hidden, const Solution& solution, const Evaluati
 }
 
 }  // namespace
+
+namespace query {
+
+void hide_degree(HiddenAnswer& hidden, const QueryInput& in, const Answer& /*answer*/) {
+    hidden.nouns = {std::string(name_of(in.arg.group)), "groups of", "group of", "copies", "ranks", "over"};
+    hidden.bare_in_plan = true;
+}
+
+// A sentence that says where a group lies is hidden whole; elsewhere the names of wires are.
+void hide_wires(HiddenAnswer& hidden, const QueryInput& in, const Answer& /*answer*/) {
+    const Cluster& cluster = in.plan.cluster;
+    for (const Tier& t : cluster.tiers) hidden.phrases.push_back(t.name);
+    for (std::size_t i = 0; i < cluster.tiers.size(); ++i)
+        hidden.phrases.emplace_back(tier_name(cluster, static_cast<int>(i)));
+    for (const std::string_view word : {"spine", "rail"}) hidden.phrases.emplace_back(word);
+    for (const std::string_view word : {"inside", "across", "cross", "crosses", "stay", "stays",
+                                        "node to node", "pod to pod", "leave the node", "in the node"})
+        hidden.lines.emplace_back(word);
+}
+
+void hide_talk(HiddenAnswer& hidden, const QueryInput& /*in*/, const Answer& /*answer*/) {
+    for (const Collective c : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
+                               Collective::all_to_all, Collective::send_recv})
+        hidden.phrases.emplace_back(words_of(c));
+    hide_field(hidden, "says");
+    for (const std::string_view word : {"send", "receive", "sends", "P2P", "AR", "AG", "RS", "A2A"})
+        hidden.phrases.emplace_back(word);
+}
+
+void hide_column(HiddenAnswer& hidden, const QueryInput& in, const Answer& /*answer*/) {
+    hide_field(hidden, std::string_view(in.arg.word).substr(0, in.arg.word.find(' ')));
+}
+
+void hide_problems(HiddenAnswer& hidden, const QueryInput& in, const Answer& /*answer*/) {
+    for (const Problem& p : in.e.problems) hidden.phrases.push_back(p.message);
+}
+
+void hide_answer(HiddenAnswer& hidden, const QueryInput& /*in*/, const Answer& answer) {
+    hidden.phrases.push_back(answer.text);
+}
+
+}  // namespace query
 
 bool HiddenAnswer::hides() const {
     return covers || !covers_view.empty() || !phrases.empty() || !lines.empty() || !nouns.empty() || figure
@@ -347,9 +298,7 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
                 hidden.others.push_back({solution.options[i].number, 0, solution.options[i].unit});
     // In the view Communication units, times and the lengths of bars say which axis sends least as well as
     // its figure does.
-    const auto of_traffic = [](const LessonQuestion::Option& o) {
-        return words_of_query(o.value).front() == "bytes";
-    };
+    const auto of_traffic = [](const LessonQuestion::Option& o) { return o.value.starts_with("bytes "); };
     if (by_option && std::all_of(question.options.begin(), question.options.end(), of_traffic)) {
         if (step.scene.view != "comm") hidden.covers_view = "comm";
         for (const AxisTraffic& t : evaluation.comm.by_axis)
@@ -361,28 +310,32 @@ HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, 
         || question.rule == QuestionRule::change)
         return hidden;
     const AskedQuery asked = split_query(question.query);
-    const std::vector<std::string> q = words_of_query(asked.query);
     const Answer& answer = solution.answer;
     if (answer.kind == Answer::Kind::number)
         hidden.figure = HiddenAnswer::Figure{
             answer.number, question.kind == QuestionKind::number ? question.tolerance : 0, answer.unit};
     if (answer.kind == Answer::Kind::number && answer.unit.ends_with('B'))
         show_capacity(hidden, plan.cluster.gpu, answer);
-    if (!asked.sets.empty()) return hidden;  // the page shows another plan
-    if (answer.kind == Answer::Kind::number)
-        hide_count(hidden, q);
-    else
-        hide_choice(hidden, q, solution, plan, evaluation);
+    QueryArguments arg;
+    const Query* query = find_query(asked.query, arg);
+    if (!asked.sets.empty() || query == nullptr) return hidden;  // the page shows another plan
+    const Hides& hides = query->hides;
+    add_words(hidden.nouns, hides.nouns);
+    add_words(hidden.own, hides.own);
+    add_words(hidden.lines, hides.lines);
+    hidden.everywhere = hides.everywhere;
+    hidden.bare_in_view = hides.in_view;
+    if (hides.more != nullptr) hides.more(hidden, {plan, evaluation, arg}, answer);
     // In those views bare numbers are names of ranks, and the last of them says how many there are.
-    const bool of_ranks = step.scene.view == "mesh" || step.scene.view == "zoom";
+    const std::string& view = step.scene.view;
+    const bool of_ranks = view == "mesh" || view == "zoom";
     // In a layer they are ranks and lines of a program; its counters read "3 of 10".
-    hidden.ratios = hidden.bare_in_view && step.scene.view == "layer";
+    hidden.ratios = hidden.bare_in_view && view == "layer";
     if (of_ranks || hidden.ratios) hidden.bare_in_view = false;
     if (hidden.bare_in_view && !hidden.bare_in_plan) show_stated(hidden, plan, evaluation, answer);
+    hidden.covers_figures = hidden.covers || covers(hides, "all");
     // The map says in every row, column and sentence what an axis is.
-    hidden.covers_figures = hidden.covers;
-    hidden.covers =
-        hidden.covers || (of_ranks && q[0] == "world") || (step.scene.view == "map" && q[0] == "axis");
+    hidden.covers = hidden.covers_figures || covers(hides, view);
     std::sort(hidden.phrases.begin(), hidden.phrases.end(),
               [](const auto& a, const auto& b) { return a.size() > b.size(); });
     return hidden;

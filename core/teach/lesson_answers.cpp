@@ -62,22 +62,6 @@ bool take_argument(std::string_view pattern, std::string_view word, QueryArgumen
     return pattern == word;
 }
 
-const Query* find_query(std::string_view text, QueryArguments& arg) {
-    const auto given = split_words(text);
-    for (const Query& q : query_table()) {
-        const auto pattern = split_words(q.pattern);
-        if (pattern.size() != given.size()) continue;
-        QueryArguments taken;
-        bool all = true;
-        for (std::size_t i = 0; all && i < pattern.size(); ++i)
-            all = take_argument(pattern[i], given[i], taken);
-        if (!all) continue;
-        arg = std::move(taken);
-        return &q;
-    }
-    return nullptr;
-}
-
 bool same_text(std::string_view a, std::string_view b) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
     a = trimmed(a);
@@ -94,6 +78,22 @@ bool option_matches(const LessonQuestion::Option& option, const Answer& answer) 
 }
 
 }  // namespace
+
+const Query* find_query(std::string_view text, QueryArguments& arg) {
+    const auto given = split_words(text);
+    for (const Query& q : query_table()) {
+        const auto pattern = split_words(q.pattern);
+        if (pattern.size() != given.size()) continue;
+        QueryArguments taken;
+        bool all = true;
+        for (std::size_t i = 0; all && i < pattern.size(); ++i)
+            all = take_argument(pattern[i], given[i], taken);
+        if (!all) continue;
+        arg = std::move(taken);
+        return &q;
+    }
+    return nullptr;
+}
 
 Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets) {
     Plan out = plan;

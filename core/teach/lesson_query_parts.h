@@ -45,6 +45,13 @@ namespace pentamesh::query {
 [[nodiscard]] inline const GroupSummary& summary(const QueryInput& in) {
     return in.e.groups[in.arg.group];
 }
+// hidden_answer.cpp: what is hidden in addition to the words of a query's row.
+void hide_degree(HiddenAnswer& hidden, const QueryInput& in, const Answer& answer);
+void hide_wires(HiddenAnswer& hidden, const QueryInput& in, const Answer& answer);
+void hide_talk(HiddenAnswer& hidden, const QueryInput& in, const Answer& answer);
+void hide_column(HiddenAnswer& hidden, const QueryInput& in, const Answer& answer);
+void hide_problems(HiddenAnswer& hidden, const QueryInput& in, const Answer& answer);
+void hide_answer(HiddenAnswer& hidden, const QueryInput& in, const Answer& answer);
 }  // namespace pentamesh::query
 
 namespace pentamesh {
