@@ -248,72 +248,107 @@ void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& sta
     if (hit.clicked) select_category(scene.selection, 0, hovered);
 }
 
-StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state) {
+namespace {
+
+// Places the stages along the picture, and bytes above its lower edge.
+struct StageScale {
+    Rect room{}, labels{}, totals{};
+    float step = 0, gap = 0;  // of a stage; between two bars
+    double px_per_byte = 0;
+    float line_y = 0;  // of a GPU's memory
+
+    // Returns the room of some stages, with their labels.
+    [[nodiscard]] Rect slots(std::size_t first, std::size_t count) const {
+        return {room.x + step * static_cast<float>(first), room.y, step * static_cast<float>(count),
+                room.h + labels.h};
+    }
+};
+
+// Writes the stages' numbers below their bar, where there is room for them.
+void label_run(Ui& ui, const StageScale& scale, StageRun run, Rect slots, const Scene& scene) {
+    constexpr float kLeastLabel = 26;
+    if (slots.w < kLeastLabel && run.first % static_cast<int>(std::ceil(kLeastLabel / scale.step)) != 0)
+        return;
+    Canvas& c = ui.canvas();
+    const bool several = run.last > run.first;
+    const bool lit = is_lit(scene, run.first) || is_lit(scene, run.last);
+    const std::string first = std::to_string(run.first), last = std::to_string(run.last);
+    const TextStyle label = ui.style(12, lit ? Tone::text : Tone::secondary);
+    std::string name = several ? "stages " + first + " to " + last + ", each" : first;
+    if (several && c.text_width(name, label) > slots.w) name = first + "–" + last;
+    const float w = std::max(slots.w, 32.0f);
+    c.text_in({slots.center().x - w / 2, scale.labels.y, w, scale.labels.h}, name, label, Align::center);
+}
+
+// Lets the mouse and the keyboard reach each stage of a bar.
+void reach_stages(Ui& ui, const StageScale& scale, StageRun run, std::size_t category, Scene& scene) {
+    const Memory& m = shown_memory(scene.evaluation);
+    for (int stage = run.first; stage <= run.last; ++stage) {
+        const auto i = static_cast<std::size_t>(stage);
+        const Rect slot = scale.slots(i, 1);
+        if (stage > run.first)
+            ui.canvas().line({slot.x, scale.room.bottom()}, {slot.x, scale.room.bottom() + 4},
+                             ui.theme().faint);
+        const Hit hit = ui.area("memory.stage", slot, i, true, m.stage.size() <= 64);
+        if (hit.hovered) {
+            scene.next_hover.stage = stage;
+            ui.tooltip(stage_tooltip(m, m.stage[i]) + explained(scene, stage, category));
+        }
+        if (hit.focused)
+            ui.focus_ring({slot.x + scale.gap / 2, slot.y, std::max(1.0f, slot.w - scale.gap), scale.room.h},
+                          0);
+        if (hit.clicked) select_category(scene.selection, stage, category);
+    }
+}
+
+// Draws the bar of stages that hold the same.
+void draw_run(Ui& ui, const StageScale& scale, StageRun run, Scene& scene, const MemoryViewState& state) {
     const Memory& m = shown_memory(scene.evaluation);
     Canvas& c = ui.canvas();
+    const auto first = static_cast<std::size_t>(run.first),
+               count = static_cast<std::size_t>(run.last - run.first + 1);
+    const StageMemory& s = m.stage[first];
+    const Rect room = scale.room, slots = scale.slots(first, count);
+    const Rect column{slots.x + scale.gap / 2, room.y, std::max(1.0f, slots.w - scale.gap), room.h};
+    std::size_t hovered = kCategoryCount;
+    for (std::size_t i = first; i < first + count; ++i) {
+        const Rect slot = scale.slots(i, 1);
+        if (is_lit(scene, static_cast<int>(i))) c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
+    }
+    const DrawnStage drawn = drawn_of(ui, s, state);
+    draw_bar(ui, column, scale.px_per_byte, drawn.now, state, scene.selection, run, &hovered);
+    if (state.hidden == 0) draw_line_marks(ui, column, scale.px_per_byte, scale.line_y, m, drawn.now);
+    draw_bar_figures(ui, column, scale.px_per_byte, scale.line_y, drawn.now, s, state);
+    if (drawn.before && column.w > 4) {
+        const Canvas::Clip clip = c.clip({slots.x, room.y, slots.w, room.h + 2});
+        const auto to = [&](double bytes) {
+            const auto h = static_cast<float>(bytes * scale.px_per_byte);
+            return Rect{column.x, column.bottom() - h, column.w, h + 2}.inset(-2, 0);
+        };
+        ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
+    }
+    if (scale.totals.h > 0)
+        draw_total(ui, {slots.x, scale.totals.y, slots.w, scale.totals.h}, m, s, count > 1);
+    if (m.stage.size() > 1) label_run(ui, scale, run, slots, scene);
+    reach_stages(ui, scale, run, hovered, scene);
+}
+
+}  // namespace
+
+StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state) {
+    const Memory& m = shown_memory(scene.evaluation);
     double top = m.hbm;
     for (const auto& s : m.stage)
         top = std::max(top, state.hidden == 0 ? s.most() : shown_total(s, state.hidden));
-    Rect labels = room.cut_bottom(20);
-    const Rect totals = room.cut_top(room.h > kTotalsFrom ? 20.0f : 0.0f);
+    StageScale scale{.labels = room.cut_bottom(20), .step = step};
+    scale.totals = room.cut_top(room.h > kTotalsFrom ? 20.0f : 0.0f);
     room.cut_top(4);
-    const double px_per_byte = room.h / (ui.glide("memory.top", top) * 1.02);
-    const auto line_y = static_cast<float>(room.bottom() - m.hbm * px_per_byte);
-    const auto n = m.stage.size();
-    const float gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
-    const float least_label = 26;
-    for (const StageRun run : runs_of(m)) {
-        const auto first = static_cast<std::size_t>(run.first),
-                   count = static_cast<std::size_t>(run.last - run.first + 1);
-        const StageMemory& s = m.stage[first];
-        const Rect slots{room.x + step * static_cast<float>(first), room.y, step * static_cast<float>(count),
-                         room.h + labels.h};
-        const Rect column{slots.x + gap / 2, room.y, std::max(1.0f, slots.w - gap), room.h};
-        std::size_t hovered = kCategoryCount;
-        for (std::size_t i = first; i < first + count; ++i) {
-            const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};
-            if (is_lit(scene, static_cast<int>(i)))
-                c.rect({slot.x, room.y, slot.w, room.h}, ui.theme().raised);
-        }
-        const DrawnStage drawn = drawn_of(ui, s, state);
-        draw_bar(ui, column, px_per_byte, drawn.now, state, scene.selection, run, &hovered);
-        if (state.hidden == 0) draw_line_marks(ui, column, px_per_byte, line_y, m, drawn.now);
-        draw_bar_figures(ui, column, px_per_byte, line_y, drawn.now, s, state);
-        if (drawn.before && column.w > 4) {
-            const Canvas::Clip clip = c.clip({slots.x, room.y, slots.w, room.h + 2});
-            const auto to = [&](double bytes) {
-                const auto h = static_cast<float>(bytes * px_per_byte);
-                return Rect{column.x, column.bottom() - h, column.w, h + 2}.inset(-2, 0);
-            };
-            ui.outline(to(*drawn.before), to(shown_total(s, state.hidden)));
-        }
-        if (totals.h > 0) draw_total(ui, {slots.x, totals.y, slots.w, totals.h}, m, s, count > 1);
-        const bool lit = is_lit(scene, run.first) || (count > 1 && is_lit(scene, run.last));
-        const std::string name =
-            count == 1 ? std::to_string(run.first)
-                       : "stages " + std::to_string(run.first) + " to " + std::to_string(run.last) + ", each";
-        const TextStyle label = ui.style(12, lit ? Tone::text : Tone::secondary);
-        const std::string narrow = std::to_string(run.first) + "–" + std::to_string(run.last);
-        const std::string& shown = count > 1 && c.text_width(name, label) > slots.w ? narrow : name;
-        if (n > 1
-            && (slots.w >= least_label || run.first % static_cast<int>(std::ceil(least_label / step)) == 0))
-            c.text_in({slots.center().x - std::max(slots.w, 32.0f) / 2, labels.y, std::max(slots.w, 32.0f),
-                       labels.h},
-                      shown, label, Align::center);
-        for (std::size_t i = first; i < first + count; ++i) {
-            const Rect slot{room.x + step * static_cast<float>(i), room.y, step, room.h + labels.h};
-            if (count > 1 && i > first)
-                c.line({slot.x, room.bottom()}, {slot.x, room.bottom() + 4}, ui.theme().faint);
-            const Hit hit = ui.area("memory.stage", slot, i, true, n <= 64);
-            if (hit.hovered) {
-                scene.next_hover.stage = static_cast<int>(i);
-                ui.tooltip(stage_tooltip(m, m.stage[i]) + explained(scene, static_cast<int>(i), hovered));
-            }
-            if (hit.focused) ui.focus_ring({slot.x + gap / 2, room.y, std::max(1.0f, step - gap), room.h}, 0);
-            if (hit.clicked) select_category(scene.selection, static_cast<int>(i), hovered);
-        }
-    }
-    return {room, labels, line_y};
+    scale.room = room;
+    scale.gap = step > 10 ? std::min(std::max(12.0f, step * 0.1f), step * 0.24f) : 0;
+    scale.px_per_byte = room.h / (ui.glide("memory.top", top) * 1.02);
+    scale.line_y = static_cast<float>(room.bottom() - m.hbm * scale.px_per_byte);
+    for (const StageRun run : runs_of(m)) draw_run(ui, scale, run, scene, state);
+    return {room, scale.labels, scale.line_y};
 }
 
 }  // namespace pentamesh::ui

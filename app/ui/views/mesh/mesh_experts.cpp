@@ -218,44 +218,52 @@ void draw_node_loads(Canvas& c, const Theme& theme, Rect r, const Scene& scene, 
     }
 }
 
-void draw_token_way(Ui& ui, Rect room, const Scene& scene, const ExpertFold& fold) {
-    constexpr std::int64_t kMostNodes = 8;
-    constexpr float kBoxWidth = 330, kBoxHeight = 156;
-    const std::int64_t nodes = fold.domain > 0 ? fold.row / fold.domain : 0;
-    if (room.w < kBoxWidth || room.h < kBoxHeight || nodes < 2 || !scene.plan.model.moe) return;
-    const Moe& moe = *scene.plan.model.moe;
-    if (moe.top_k < 1 || moe.top_k > moe.experts) return;
-    const Cluster& cluster = scene.plan.cluster;
-    const EpComm kernel = scene.plan.layout.ep_comm;
-    const bool to_all = kernel == EpComm::allgather,
-               once = kernel == EpComm::deepep || kernel == EpComm::hybridep;
-    const std::int64_t limit = moe.max_nodes_per_token;
-    const std::int64_t most = std::min({nodes, moe.top_k, limit > 0 ? limit : nodes});
-    const std::string node(domain_name(cluster));
+namespace {
 
+constexpr float kTokenBoxHeight = 156;
+
+// Holds how tokens reach the nodes of their experts.
+struct TokenWay {
+    std::int64_t nodes = 0, most = 0;  // of a fold's row; that one token reaches
+    bool to_all = false, once = false;
+    MeshAxis ep;
+    std::string node;  // the name of one
+};
+
+// Says by which wires a token goes.
+std::string way_words(const TokenWay& way, const Cluster& cluster) {
+    const std::string wire(tier_name(cluster, way.ep.tier)), inside(tier_name(cluster, 0));
+    return std::string(ui::words_of(way.ep.mark.dash)) + ": "
+           + (way.to_all ? "every token goes to every rank, over " + wire
+              : way.once ? "once to a " + way.node + " over " + wire + ", then " + inside + " inside it"
+                         : "a copy for each expert, over " + wire + " where it leaves its " + way.node);
+}
+
+// Draws the GPUs of a node; returns those that the token goes to. `at`: which of the `hit` nodes that it
+// reaches this one is; < 0: none of them.
+std::vector<std::int64_t> draw_token_node(Ui& ui, const CellGrid& grid, std::int64_t at, std::int64_t hit,
+                                          std::int64_t gpus, std::int64_t top_k, Color color) {
+    std::vector<std::int64_t> chosen;
+    const std::int64_t held = at < 0 ? 0 : top_k / hit + (at < top_k % hit ? 1 : 0);
+    const std::int64_t marks = std::min(held, gpus);
+    for (std::int64_t k = 0; k < marks; ++k) chosen.push_back((k * gpus / marks + 2 * at) % gpus);
+    const Color other = mix(ui.theme().window, ui.theme().secondary, 0.2f);
+    for (std::int64_t gpu = 0; gpu < grid.count; ++gpu) {
+        const Vec2 p = cell_position(grid, gpu);
+        const bool own = std::find(chosen.begin(), chosen.end(), gpu) != chosen.end();
+        ui.canvas().rect({p.x, p.y, grid.cell.x, grid.cell.y}, own ? color : other);
+    }
+    return chosen;
+}
+
+// Draws the nodes of a row. The experts that the token goes to spread over the first of equally spaced ones.
+void draw_token_nodes(Ui& ui, Rect box, const TokenWay& way, std::int64_t gpus, std::int64_t top_k) {
+    constexpr std::int64_t kMostNodes = 8;
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
-    Rect box{room.x, room.y, std::min(room.w, 540.0f), kBoxHeight};
-    c.rect(box, theme.panel, 8);
-    c.frame(box, theme.hairline, 1, 8);
-    box = box.inset(14, 8);
-    c.text_in(box.cut_top(18), "One token's way through a layer", ui.title());
-    c.text_in(box.cut_top(17),
-              thousands(moe.top_k) + " of " + thousands(moe.experts) + " experts, on at most "
-                  + thousands(most) + " of the " + thousands(nodes) + " " + node + "s; an example",
-              ui.small());
-    const MeshAxis ep = mesh_axis(theme, scene.plan, scene.evaluation, GroupKind::ep);
-    const std::string wire(tier_name(cluster, ep.tier)), inside(tier_name(cluster, 0));
-    const std::string way = to_all ? "every token goes to every rank, over " + wire
-                            : once ? "once to a " + node + " over " + wire + ", then " + inside + " inside it"
-                                   : "a copy for each expert, over " + wire + " where it leaves its " + node;
-    Rect foot = box.cut_bottom(17);
-    box.cut_bottom(4);
-    c.text_in(foot, std::string(words_of(ep.mark.dash)) + ": " + way, ui.small());
-
-    // The experts that the token goes to spread over the first `most` of equally spaced nodes.
-    const std::int64_t drawn = std::min(nodes, kMostNodes), hit = std::min(most, drawn);
-    Rect names = box.cut_bottom(15);
+    const MeshAxis& ep = way.ep;
+    const std::int64_t drawn = std::min(way.nodes, kMostNodes), hit = std::min(way.most, drawn);
+    const Rect names = box.cut_bottom(15);
     const float gap = 6, w = (box.w - gap * static_cast<float>(drawn - 1)) / static_cast<float>(drawn);
     const float high = std::min(32.0f, w * 0.7f);
     const auto place = [&](std::int64_t i) {
@@ -267,37 +275,57 @@ void draw_token_way(Ui& ui, Rect room, const Scene& scene, const ExpertFold& fol
         std::int64_t at = -1;  // which of the nodes that are hit
         for (std::int64_t h = 0; h < hit; ++h)
             if (h * drawn / hit == i) at = h;
-        const bool reached = at >= 0 || to_all;
+        const bool reached = at >= 0 || way.to_all;
         c.rect(r, mix(theme.window, ep.color, reached ? 0.12f : 0.0f), 4);
         c.frame(r, reached ? ep.color : theme.hairline, reached ? 1.5f : 1.0f, 4);
-        CellGrid g = node_grid(r, fold.domain);
-        std::vector<std::int64_t> chosen;
-        const std::int64_t held = at < 0 ? 0 : moe.top_k / hit + (at < moe.top_k % hit ? 1 : 0);
-        const std::int64_t marks = std::min(held, fold.domain);
-        for (std::int64_t k = 0; k < marks; ++k)
-            chosen.push_back((k * fold.domain / marks + 2 * at) % fold.domain);
-        for (std::int64_t gpu = 0; gpu < g.count; ++gpu) {
-            const Vec2 p = cell_position(g, gpu);
-            const bool own = std::find(chosen.begin(), chosen.end(), gpu) != chosen.end();
-            c.rect({p.x, p.y, g.cell.x, g.cell.y}, own ? ep.color : mix(theme.window, theme.secondary, 0.2f));
-        }
+        const CellGrid g = node_grid(r, gpus);
+        const std::vector<std::int64_t> chosen = draw_token_node(ui, g, at, hit, gpus, top_k, ep.color);
         const auto arrive = [&](float x, float y) {
             const float top = token.y - 8 - 3 * static_cast<float>(i);
             c.curve(token, {token.x + (x - token.x) * 0.2f, top}, {x, top}, {x, y}, ep.color, 1.3f,
                     ep.mark.dash);
         };
-        if (i > 0 && reached) {
-            if (once || to_all)
-                arrive(r.center().x, r.y);
-            else
-                for (const std::int64_t gpu : chosen) arrive(cell_position(g, gpu).x + g.cell.x / 2, r.y);
-        }
-        const std::string name = i == 0 ? node + " 0" : thousands(i);
+        if (i > 0 && reached && (way.once || way.to_all))
+            arrive(r.center().x, r.y);
+        else if (i > 0 && reached)
+            for (const std::int64_t gpu : chosen) arrive(cell_position(g, gpu).x + g.cell.x / 2, r.y);
+        const std::string name = i == 0 ? way.node + " 0" : thousands(i);
         if (c.text_width(name, ui.style(11)) <= w + gap)
             c.text_in({r.x - gap / 2, names.y, w + gap, names.h}, name, ui.style(11, Tone::secondary),
                       Align::center);
     }
     c.circle(token, 3.5f, theme.text);
+}
+
+}  // namespace
+
+void draw_token_way(Ui& ui, Rect room, const Scene& scene, const ExpertFold& fold) {
+    constexpr float kBoxWidth = 330;
+    const std::int64_t nodes = fold.domain > 0 ? fold.row / fold.domain : 0;
+    if (room.w < kBoxWidth || room.h < kTokenBoxHeight || nodes < 2 || !scene.plan.model.moe) return;
+    const Moe& moe = *scene.plan.model.moe;
+    if (moe.top_k < 1 || moe.top_k > moe.experts) return;
+    const EpComm kernel = scene.plan.layout.ep_comm;
+    const std::int64_t limit = moe.max_nodes_per_token;
+    const TokenWay way{nodes,
+                       std::min({nodes, moe.top_k, limit > 0 ? limit : nodes}),
+                       kernel == EpComm::allgather,
+                       kernel == EpComm::deepep || kernel == EpComm::hybridep,
+                       mesh_axis(ui.theme(), scene.plan, scene.evaluation, GroupKind::ep),
+                       std::string(domain_name(scene.plan.cluster))};
+    Canvas& c = ui.canvas();
+    Rect box{room.x, room.y, std::min(room.w, 540.0f), kTokenBoxHeight};
+    c.rect(box, ui.theme().panel, 8);
+    c.frame(box, ui.theme().hairline, 1, 8);
+    box = box.inset(14, 8);
+    c.text_in(box.cut_top(18), "One token's way through a layer", ui.title());
+    c.text_in(box.cut_top(17),
+              thousands(moe.top_k) + " of " + thousands(moe.experts) + " experts, on at most "
+                  + thousands(way.most) + " of the " + thousands(nodes) + " " + way.node + "s; an example",
+              ui.small());
+    c.text_in(box.cut_bottom(17), way_words(way, scene.plan.cluster), ui.small());
+    box.cut_bottom(4);
+    draw_token_nodes(ui, box, way, fold.domain, moe.top_k);
 }
 
 }  // namespace pentamesh::ui

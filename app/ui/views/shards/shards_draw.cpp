@@ -251,6 +251,60 @@ float draw_marks(Canvas& c, const Theme& theme, Vec2 at_, const Placement& p, bo
     return x;
 }
 
+namespace {
+
+// Returns the number of columns that leaves most room for a number in a cell; `together` experts are in one
+// row.
+std::int64_t columns_of_experts(Rect room, std::int64_t experts, std::int64_t together) {
+    std::int64_t columns = together;
+    float best = 0;
+    for (std::int64_t n = together; n <= experts && n <= 256; n += together) {
+        const std::int64_t lines = (experts + n - 1) / n;
+        const float w = room.w / static_cast<float>(n), h = room.h / static_cast<float>(lines);
+        const float fit = std::min(w, h * 1.5f);
+        if (fit > best) best = fit, columns = n;
+    }
+    return columns;
+}
+
+// Holds how the cell of an expert looks.
+struct ExpertCell {
+    bool dealt = false, apart = false;  // over ep; that axis is shown by itself
+    double share = 0;                   // that the selected rank has
+    Color base{}, shade{}, rest{};      // of the axis; of its owner; of experts that are elsewhere
+    double load = -1;                   // of the largest; < 0: loads are not shown
+    bool chosen = false;
+};
+
+void draw_expert(Ui& ui, Rect box, bool numbered, std::int64_t expert, const ExpertCell& cell) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    const bool mine = cell.share > 0;
+    if (!cell.dealt) {
+        c.pattern(box, Pattern::hatched, cell.base, mix(theme.window, cell.base, 0.12f));
+    } else if (mine && cell.share < 1) {
+        c.rect(box, cell.rest);
+        c.rect({box.x, box.y, box.w, static_cast<float>(cell.share) * box.h}, cell.shade);
+    } else {
+        c.rect(box, cell.apart || mine ? cell.shade : cell.rest);
+    }
+    if (mine && cell.dealt) c.frame(box, theme.text, 1.25f);
+    Rect text = box;  // room left by a bar
+    if (cell.load >= 0) {
+        const Rect track = text.cut_bottom(std::clamp(box.h * 0.2f, 2.0f, 5.0f));
+        c.rect(track, theme.window);
+        c.rect({track.x, track.y, static_cast<float>(cell.load) * track.w, track.h}, theme.text);
+    }
+    if (cell.chosen) c.frame(box.inset(-1), theme.text, 2.5f);
+    if (!numbered || text.h < 11.5f) return;
+    TextStyle s = ui.style(11);
+    const Color fill = cell.apart || cell.share >= 0.5 ? cell.shade : cell.rest;
+    s.color = ink_on(cell.dealt ? fill : theme.window);
+    c.text_in(text, std::to_string(expert), s, Align::center);
+}
+
+}  // namespace
+
 std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook& look, std::int64_t shown,
                           const std::vector<double>& loads) {
     const double most = loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
@@ -263,21 +317,12 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
         ui.canvas().text_in(room, "more experts than can be told apart", ui.small(), Align::center);
         return -1;
     }
-    // The number of columns leaves most room for a number in a cell; a rank's experts are in one row.
-    const std::int64_t together = dealt && p.local[0] <= 32 ? p.local[0] : 1;
-    std::int64_t columns = together;
-    float best = 0;
-    for (std::int64_t n = together; n <= experts && n <= 256; n += together) {
-        const std::int64_t lines = (experts + n - 1) / n;
-        const float w = room.w / static_cast<float>(n), h = room.h / static_cast<float>(lines);
-        const float fit = std::min(w, h * 1.5f);
-        if (fit > best) best = fit, columns = n;
-    }
+    const std::int64_t together = dealt && p.local[0] <= 32 ? p.local[0] : 1;  // a rank's are in one row
+    const std::int64_t columns = columns_of_experts(room, experts, together);
     const std::int64_t rows = (experts + columns - 1) / columns;
     const float w = std::min(room.w / static_cast<float>(columns), 44.0f),
                 h = std::min(room.h / static_cast<float>(rows), 30.0f);
     const Theme& theme = ui.theme();
-    Canvas& c = ui.canvas();
     const bool apart = look.isolate == static_cast<int>(Axis::ep), aside = look.isolate >= 0 && !apart;
     const Color base = dealt && !aside ? theme.axis[at(Axis::ep)] : theme.secondary;
     const auto ramp = shades(theme, base);
@@ -285,41 +330,23 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
     std::int64_t under = -1;
     std::vector<IndexBox> boxes;
     for (std::int64_t e = 0; e < experts; ++e) {
-        const std::int64_t row = e / columns, column = e % columns;
-        const Rect cell{room.x + static_cast<float>(column) * w, room.y + static_cast<float>(row) * h, w, h};
-        const Rect box = w > 6 && h > 6 ? cell.inset(0.75f) : cell;
+        const Rect cell{room.x + static_cast<float>(e % columns) * w,
+                        room.y + static_cast<float>(e / columns) * h, w, h};
         const std::int64_t owner = dealt ? owner_of_expert(experts, ep.size, e) : 0;
-        double share = 0;  // a flat cut may leave the rank some of its experts, or a part of one
+        ExpertCell drawn{.dealt = dealt,
+                         .apart = apart,
+                         .base = base,
+                         .shade = apart ? ramp[owner % kShadeCount] : base,
+                         .rest = mix(theme.window, base, owner % 2 == 1 ? 0.26f : 0.42f),
+                         .chosen = e == shown};
+        // A flat cut may leave the rank some of its experts, or a part of one.
         if (look.lit && !aside && e >= own.begin && e < own.end) {
             boxes.clear();
             boxes_of(p, sheet.part, e, boxes);
-            share = share_of(p, boxes);
+            drawn.share = share_of(p, boxes);
         }
-        const bool mine = share > 0;
-        const Color shade = apart ? ramp[owner % kShadeCount] : base;
-        const Color rest = mix(theme.window, base, owner % 2 == 1 ? 0.26f : 0.42f);
-        const Color fill = apart || share >= 0.5 ? shade : rest;
-        if (!dealt) {
-            c.pattern(box, Pattern::hatched, base, mix(theme.window, base, 0.12f));
-        } else if (mine && share < 1) {
-            c.rect(box, rest);
-            c.rect({box.x, box.y, box.w, static_cast<float>(share) * box.h}, shade);
-        } else {
-            c.rect(box, apart || mine ? shade : rest);
-        }
-        if (mine && dealt) c.frame(box, theme.text, 1.25f);
-        Rect text = box;  // room left by a bar
-        if (most > 0 && static_cast<std::size_t>(e) < loads.size()) {
-            const Rect track = text.cut_bottom(std::clamp(box.h * 0.2f, 2.0f, 5.0f));
-            c.rect(track, theme.window);
-            c.rect({track.x, track.y, static_cast<float>(loads[e] / most) * track.w, track.h}, theme.text);
-        }
-        if (e == shown) c.frame(box.inset(-1), theme.text, 2.5f);
-        if (w >= 22 && text.h >= 11.5f) {
-            TextStyle s = ui.style(11);
-            s.color = ink_on(dealt ? fill : theme.window);
-            c.text_in(text, std::to_string(e), s, Align::center);
-        }
+        if (most > 0 && static_cast<std::size_t>(e) < loads.size()) drawn.load = loads[e] / most;
+        draw_expert(ui, w > 6 && h > 6 ? cell.inset(0.75f) : cell, w >= 22, e, drawn);
         if (cell.contains(ui.frame().mouse)) under = e;
     }
     return under;

@@ -108,6 +108,44 @@ std::string expert_tooltip(const ExpertLoads& loads, const AxisPlacement& ep, st
     return t + (ep.parts > 1 ? "\ndrag up or down to give it more or fewer tokens" : "");
 }
 
+// Returns "256 experts, 32 to each of 8 ep ranks: 96 % of the bytes".
+std::string experts_words(const Sheet& sheet, const std::vector<Sheet>& sheets) {
+    const AxisPlacement& ep = sheet.placement.on(Axis::ep);
+    std::string out = thousands(sheet.placement.shape[0]) + " experts";
+    out += ep.parts > 1 ? ", " + thousands(sheet.placement.local[0]) + " to each of " + thousands(ep.parts)
+                              + " ep ranks"
+                        : ", all on every rank";
+    double all = 0, of_experts = 0;
+    for (const Sheet& x : sheets) {
+        all += x.placement.bytes_whole;
+        if (x.placement.expert) of_experts += x.placement.bytes_whole;
+    }
+    if (of_experts > 0 && of_experts < all) out += ": " + percent(of_experts / all) + " of the bytes";
+    return out;
+}
+
+double load_of(const ExpertLoads& loads, std::int64_t expert) {
+    return loads.load.empty() ? 1.0 : loads.load[static_cast<std::size_t>(expert)];
+}
+
+// Drags the load of the expert that was pressed up or down.
+std::optional<PlanEdit> drag_load(Ui& ui, const Hit& hit, std::int64_t under, const Scene& scene,
+                                  ExpertLoads& loads, std::int64_t experts, std::int64_t parts) {
+    if (!hit.held) loads.dragged = -1;
+    if (!hit.held || parts <= 1) return std::nullopt;
+    if (loads.dragged < 0 && under >= 0) loads.dragged = under, loads.drag_from = load_of(loads, under);
+    if (loads.dragged < 0) return std::nullopt;
+    const double by = std::abs(hit.drag.y) < 4 ? 0 : -hit.drag.y / kLoadPixels;
+    const double to = std::round((loads.drag_from + by) / kLoadStep) * kLoadStep;
+    std::optional<PlanEdit> edit;
+    if (by != 0 || load_of(loads, loads.dragged) != loads.drag_from)
+        edit = set_load(scene, loads, loads.dragged, to, experts, parts, "expert-load");
+    if (by != 0)
+        ui.tooltip("expert " + thousands(loads.dragged) + ": load " + trimmed(load_of(loads, loads.dragged))
+                   + "\nbusiest rank " + trimmed(loads.imbalance) + " × the mean");
+    return edit;
+}
+
 }  // namespace
 
 PlanEdit imbalance_edit(const Scene& scene, double to, std::string merge_key) {
@@ -133,17 +171,7 @@ std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, S
     const std::int64_t experts = sheet.placement.shape[0];
     ExpertLoads& loads = s.loads;
     if (!loads_hold(scene, loads, experts)) loads.load.clear();
-    std::string head = thousands(experts) + " experts";
-    head += ep.parts > 1 ? ", " + thousands(sheet.placement.local[0]) + " to each of " + thousands(ep.parts)
-                               + " ep ranks"
-                         : ", all on every rank";
-    double all = 0, of_experts = 0;
-    for (const Sheet& x : s.drawn->sheets) {
-        all += x.placement.bytes_whole;
-        if (x.placement.expert) of_experts += x.placement.bytes_whole;
-    }
-    if (of_experts > 0 && of_experts < all) head += ": " + percent(of_experts / all) + " of the bytes";
-    ui.label(room.cut_top(17), head, ui.small(Tone::text));
+    ui.label(room.cut_top(17), experts_words(sheet, s.drawn->sheets), ui.small(Tone::text));
     std::optional<PlanEdit> edit;
     if (ep.parts > 1 && room.h > 110) {
         edit = imbalance_row(ui, room.cut_top(24).inset(0, 1), scene, loads);
@@ -160,22 +188,8 @@ std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, S
     const std::int64_t under = draw_experts(ui, room, sheet, look, shown, loads.load);
     if (hit.focused) ui.focus_ring(room, 3);
     const std::int64_t parts = ep.parts > 1 ? ep.size : 1;
-    const auto load_of = [&](std::int64_t e) {
-        return loads.load.empty() ? 1.0 : loads.load[static_cast<std::size_t>(e)];
-    };
-    if (hit.held && parts > 1) {
-        if (loads.dragged < 0 && under >= 0) loads.dragged = under, loads.drag_from = load_of(under);
-        const double by = std::abs(hit.drag.y) < 4 ? 0 : -hit.drag.y / kLoadPixels;
-        const double to = std::round((loads.drag_from + by) / kLoadStep) * kLoadStep;
-        if (loads.dragged >= 0 && (by != 0 || load_of(loads.dragged) != loads.drag_from))
-            if (auto e = set_load(scene, loads, loads.dragged, to, experts, parts, "expert-load"))
-                edit = std::move(e);
-        if (loads.dragged >= 0 && by != 0)
-            ui.tooltip("expert " + thousands(loads.dragged) + ": load " + trimmed(load_of(loads.dragged))
-                       + "\nbusiest rank " + trimmed(loads.imbalance) + " × the mean");
-    }
+    if (auto e = drag_load(ui, hit, under, scene, loads, experts, parts)) edit = std::move(e);
     const bool dragged = std::abs((ui.frame().mouse - ui.state().press).y) >= 4;
-    if (!hit.held) loads.dragged = -1;
     if (hit.hovered && under >= 0 && !hit.held) {
         ui.tooltip(expert_tooltip(loads, ep, experts, under, under == shown));
         if (hit.clicked && !dragged) s.expert = under;
@@ -187,7 +201,7 @@ std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, S
                                                                               : 0)
                                               : 0;
     if (more != 0)
-        if (auto e = set_load(scene, loads, shown, load_of(shown) + more * kLoadStep, experts, parts))
+        if (auto e = set_load(scene, loads, shown, load_of(loads, shown) + more * kLoadStep, experts, parts))
             edit = std::move(e);
     return edit;
 }

@@ -258,6 +258,78 @@ std::vector<SheetRuler> rulers_of(const Sheet& s) {
     return out;
 }
 
+namespace {
+
+// Holds what large sheets are laid out by, each at its place in the list of large ones.
+struct LargeSheets {
+    std::vector<double> bytes, aspect;
+    std::vector<int> group;
+    std::vector<Around> around;
+};
+
+LargeSheets large_sheets(const std::vector<Sheet>& sheets, const std::vector<int>& large,
+                         const PackedWords& words) {
+    const bool named = !words.name.empty();
+    LargeSheets out;
+    for (const int i : large) {
+        const auto at = static_cast<std::size_t>(i);
+        const Sheet& s = sheets[at];
+        out.bytes.push_back(drawn_bytes(s));
+        const double rows = static_cast<double>(s.placement.shape[s.lying ? 2 : 1]),
+                     columns = static_cast<double>(s.placement.shape[s.lying ? 1 : 2]);
+        out.aspect.push_back(std::clamp(columns / std::max(rows, 1.0), 0.5, 2.5));
+        out.group.push_back(group_of(s));
+        Around a{0, 0, kTight, kTight, 0};
+        if (named) {
+            a = {0, words.second_line ? 2 * kLine : kLine, kGap, kBelow, words.name[at]};
+            for (const SheetRuler& r : rulers_of(s)) (r.rows != s.lying ? a.left : a.top) += r.width;
+        }
+        out.around.push_back(a);
+    }
+    return out;
+}
+
+// Places the large sheets in `rest`; returns which of them is the smallest that cannot be seen, or -1.
+int place_large(const LargeSheets& l, const std::vector<int>& large, Rect rest, bool small_below,
+                const PackedWords& words, PackedSheets& out) {
+    const bool named = !words.name.empty();
+    const float least = named ? kLeastBody : kLeastUnnamed;
+    // The last slots' gaps lie outside the room.
+    const float gap = named ? kGap : kTight, below = small_below ? 0 : named ? kBelow : kTight;
+    const std::vector<Rect> slot =
+        slots_of(l.bytes, l.aspect, l.group, l.around, {0, 0, rest.w + gap, rest.h + below});
+    int thin = -1;
+    for (std::size_t k = 0; k < large.size(); ++k) {
+        const Around& a = l.around[k];
+        const Rect body = body_of(slot[k], a);
+        const bool hidden = std::min(body.w, body.h) < least || (named && slot[k].w < a.name + a.right);
+        if (hidden && (thin < 0 || l.bytes[k] < l.bytes[static_cast<std::size_t>(thin)]))
+            thin = static_cast<int>(k);
+        SheetPlace& p = out.place[static_cast<std::size_t>(large[k])];
+        p.body = body;
+        p.slot = {slot[k].x, slot[k].y, slot[k].w - a.right, slot[k].h - a.bottom};
+        p.label = {p.slot.x, p.slot.y, p.slot.w, named ? (words.second_line ? 2 * kLine : kLine) : 0};
+    }
+    return thin;
+}
+
+// Counts a sheet as small. Tensors of one size stay together, as long as that leaves nearly everything to
+// scale.
+void make_small(const std::vector<double>& bytes, std::size_t thin, double all, std::vector<int>& large,
+                std::vector<int>& small) {
+    const double most = bytes[thin];
+    double as_small = 0;
+    for (const double b : bytes)
+        if (b <= most) as_small += b;
+    const bool together = as_small < all * kMostMoved;
+    std::vector<int> kept;
+    for (std::size_t k = 0; k < large.size(); ++k)
+        (k == thin || (together && bytes[k] <= most) ? small : kept).push_back(large[k]);
+    large = std::move(kept);
+}
+
+}  // namespace
+
 PackedSheets pack_sheets(const std::vector<Sheet>& sheets, Vec2 room, const PackedWords& words) {
     PackedSheets out;
     if (sheets.empty() || room.x < 40 || room.y < 40) return out;
@@ -266,11 +338,10 @@ PackedSheets pack_sheets(const std::vector<Sheet>& sheets, Vec2 room, const Pack
     for (const Sheet& s : sheets) all += drawn_bytes(s);
     if (all <= 0) return out;
     std::vector<int> large, small;
-    const float least = named ? kLeastBody : kLeastUnnamed;
+    const double least = named ? kLeastBody : kLeastUnnamed;
     for (std::size_t i = 0; i < sheets.size(); ++i) {
         const double area = drawn_bytes(sheets[i]) / all * room.x * room.y;
-        (area < static_cast<double>(least) * least * (named ? 4 : 1) ? small : large)
-            .push_back(static_cast<int>(i));
+        (area < least * least * (named ? 4 : 1) ? small : large).push_back(static_cast<int>(i));
     }
     while (true) {
         out = {};
@@ -280,40 +351,8 @@ PackedSheets pack_sheets(const std::vector<Sheet>& sheets, Vec2 room, const Pack
         if (height > room.y * kMostSmall) return {};
         if (large.empty()) return out;
         const Rect rest{0, 0, room.x, room.y - height};
-        std::vector<double> bytes, aspect;
-        std::vector<int> group;
-        std::vector<Around> around;
-        for (const int i : large) {
-            const auto at = static_cast<std::size_t>(i);
-            const Sheet& s = sheets[at];
-            bytes.push_back(drawn_bytes(s));
-            const double rows = static_cast<double>(s.placement.shape[s.lying ? 2 : 1]),
-                         columns = static_cast<double>(s.placement.shape[s.lying ? 1 : 2]);
-            aspect.push_back(std::clamp(columns / std::max(rows, 1.0), 0.5, 2.5));
-            group.push_back(group_of(s));
-            Around a{0, 0, kTight, kTight, 0};
-            if (named) {
-                a = {0, words.second_line ? 2 * kLine : kLine, kGap, kBelow, words.name[at]};
-                for (const SheetRuler& r : rulers_of(s)) (r.rows != s.lying ? a.left : a.top) += r.width;
-            }
-            around.push_back(a);
-        }
-        // The last slots' gaps lie outside the room.
-        const float gap = named ? kGap : kTight, below = named ? kBelow : kTight;
-        const std::vector<Rect> slot =
-            slots_of(bytes, aspect, group, around, {0, 0, rest.w + gap, rest.h + (height > 0 ? 0 : below)});
-        int thin = -1;  // the smallest of those that cannot be seen
-        for (std::size_t k = 0; k < large.size(); ++k) {
-            const Rect body = body_of(slot[k], around[k]);
-            const bool hidden =
-                std::min(body.w, body.h) < least || (named && slot[k].w < around[k].name + around[k].right);
-            if (hidden && (thin < 0 || bytes[k] < bytes[static_cast<std::size_t>(thin)]))
-                thin = static_cast<int>(k);
-            SheetPlace& p = out.place[static_cast<std::size_t>(large[k])];
-            p.body = body;
-            p.slot = {slot[k].x, slot[k].y, slot[k].w - around[k].right, slot[k].h - around[k].bottom};
-            p.label = {p.slot.x, p.slot.y, p.slot.w, named ? (words.second_line ? 2 * kLine : kLine) : 0};
-        }
+        const LargeSheets l = large_sheets(sheets, large, words);
+        const int thin = place_large(l, large, rest, height > 0, words, out);
         if (thin < 0) {
             for (const int i : small) {
                 SheetPlace& p = out.place[static_cast<std::size_t>(i)];
@@ -322,17 +361,7 @@ PackedSheets pack_sheets(const std::vector<Sheet>& sheets, Vec2 room, const Pack
             move_down(out.said, rest.h);
             return out;
         }
-        // Tensors of one size stay together, as long as that leaves nearly everything to scale.
-        const double most = bytes[static_cast<std::size_t>(thin)];
-        double as_small = 0;
-        for (const double b : bytes)
-            if (b <= most) as_small += b;
-        const bool together = as_small < all * kMostMoved;
-        std::vector<int> kept;
-        for (std::size_t k = 0; k < large.size(); ++k)
-            (static_cast<int>(k) == thin || (together && bytes[k] <= most) ? small : kept)
-                .push_back(large[k]);
-        large = std::move(kept);
+        make_small(l.bytes, static_cast<std::size_t>(thin), all, large, small);
     }
 }
 

@@ -131,6 +131,52 @@ std::vector<Figure> figures_of(const Scene& scene, double budget) {
     return out;
 }
 
+// Draws the field for a number of tokens. Returns false, and says why, where no number is typed.
+bool budget_field(Ui& ui, Rect box, Rect rest, BudgetState& state) {
+    bool changed = false;
+    ui.text_field("step.budget", box, state.text, "tokens", false, &changed);
+    const Quantity typed = parse_quantity(state.text, Dimension::count);
+    if (typed.value && *typed.value > 0) state.tokens = *typed.value;
+    if ((typed.value && *typed.value > 0) || state.text.empty()) return true;
+    TextStyle bad = ui.small();
+    bad.color = ui.theme().bad;
+    const std::string why = typed.value ? "must be above 0" : typed.refusal;
+    if (ui.canvas().text_in(rest, why, bad) && ui.hovers(rest)) ui.tooltip(why);
+    return false;
+}
+
+void draw_figure_row(Ui& ui, Rect row, const Figure& f, BudgetState& state) {
+    Canvas& c = ui.canvas();
+    const Rect name = row.cut_left(124);
+    c.text_in(name, f.name, ui.small());
+    const Rect box{name.x + 56, name.y, 64, std::min(row.h, 22.0f)};
+    if (f.kind == RowKind::budget && !budget_field(ui, box, row, state)) return;
+    c.text_in(row.cut_left(74), f.value, ui.style(13, Tone::text, Face::semibold));
+    if (const std::string by = f.text ? difference_text(f.against, f.text) : ""; !by.empty()) {
+        TextStyle d = ui.style(12);
+        d.color = (f.against < 0) == f.less_is_better ? ui.theme().good : ui.theme().bad;
+        const float w = c.text_width(by, d) + 10;
+        if (w <= row.w) c.text_in(row.cut_left(w), by, d);
+    }
+    const std::string& beside = f.unit.empty() ? f.range : f.unit;
+    if (row.w >= c.text_width(beside, ui.small())) c.text_in(row, beside, ui.small());
+}
+
+// Says what MFU counts, and what it counts too much of.
+std::string rates_words(const Scene& scene) {
+    const Step& s = *scene.evaluation.step;
+    const std::string words = "MFU: the model's own FLOPs (forward and twice that backward, attention not "
+                              "halved, nothing recomputed) over the dense "
+                              + std::string(name_of(scene.plan.training.compute))
+                              + " peak. HFU adds what is recomputed. " + range_sentence(s);
+    const double needed =
+        s.ideal_s / s.time_s;  // a causal mask leaves half of the attention of long sequences
+    if (percent(s.mfu) == percent(needed)) return words;
+    return "Without the half of attention that the mask leaves out, which MFU counts, the work at the peak "
+           "is "
+           + percent(needed) + " of the step. " + words;
+}
+
 }  // namespace
 
 void draw_figures(Ui& ui, Rect room, const Scene& scene, BudgetState& state) {
@@ -146,52 +192,18 @@ void draw_figures(Ui& ui, Rect room, const Scene& scene, BudgetState& state) {
     const float row_h = std::clamp((room.h - 18) / static_cast<float>(figures.size()), 18.0f, 24.0f);
     for (std::size_t i = 0; i < figures.size(); ++i) {
         const Figure& f = figures[i];
-        Rect row = room.cut_top(row_h);
+        const Rect row = room.cut_top(row_h);
         const Hit hit = ui.area("step.figure", row, i, true, false);
         if (hit.hovered)
             ui.tooltip(f.name + "\n" + f.about
                        + (f.unit.empty() ? "\nRange " + f.range + ". " + range_sentence(s) : ""));
-        Rect name = row.cut_left(124);
-        c.text_in(name, f.name, ui.small());
-        if (f.kind == RowKind::budget) {
-            Rect box{name.x + 56, name.y, 64, std::min(row_h, 22.0f)};
-            bool changed = false;
-            ui.text_field("step.budget", box, state.text, "tokens", false, &changed);
-            const Quantity typed = parse_quantity(state.text, Dimension::count);
-            if (typed.value && *typed.value > 0)
-                state.tokens = *typed.value;
-            else if (!state.text.empty()) {
-                TextStyle bad = ui.small();
-                bad.color = ui.theme().bad;
-                const std::string why = typed.value ? "must be above 0" : typed.refusal;
-                if (c.text_in(row, why, bad) && ui.hovers(row)) ui.tooltip(why);
-                continue;
-            }
-        }
-        c.text_in(row.cut_left(74), f.value, ui.style(13, Tone::text, Face::semibold));
-        if (const std::string by = f.text ? difference_text(f.against, f.text) : ""; !by.empty()) {
-            TextStyle d = ui.style(12);
-            d.color = (f.against < 0) == f.less_is_better ? ui.theme().good : ui.theme().bad;
-            const float w = c.text_width(by, d) + 10;
-            if (w <= row.w) c.text_in(row.cut_left(w), by, d);
-        }
-        const std::string& beside = f.unit.empty() ? f.range : f.unit;
-        if (row.w >= c.text_width(beside, ui.small())) c.text_in(row, beside, ui.small());
+        draw_figure_row(ui, row, f, state);
         if (f.kind == RowKind::gauge) {
             draw_gauge(ui, {room.x, room.y + 2, std::min(room.w, kFiguresWidth - 16), 7}, s);
             room.cut_top(17);
         }
     }
-    std::string words = "MFU: the model's own FLOPs (forward and twice that backward, attention not "
-                        "halved, nothing recomputed) over the dense "
-                        + std::string(name_of(scene.plan.training.compute))
-                        + " peak. HFU adds what is recomputed. " + range_sentence(s);
-    const double needed =
-        s.ideal_s / s.time_s;  // a causal mask leaves half of the attention of long sequences
-    if (percent(s.mfu) != percent(needed))
-        words = "Without the half of attention that the mask leaves out, which MFU counts, the work at the "
-                "peak is "
-                + percent(needed) + " of the step. " + words;
+    const std::string words = rates_words(scene);
     if (c.paragraph_height(room.w, words, ui.small(), 18) + 8 <= room.h) {
         room.cut_top(8);
         c.paragraph(room, words, ui.small(), 18);

@@ -55,6 +55,49 @@ bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, co
     return hit.clicked;
 }
 
+// Returns by how much a change moves the step, for as many tokens; 0: by nothing.
+double moved_s(const std::optional<Nudge>& n, double step_s) {
+    return n && n->valid() ? n->same_tokens_s - step_s : 0;
+}
+
+// Draws a choice with its bars. Returns the change that was clicked.
+std::optional<PlanEdit> draw_choice(Ui& ui, Rect row, float name_w, const Bars& bars, const SensitivityRow& r,
+                                    double step_s, std::uint64_t index) {
+    Canvas& c = ui.canvas();
+    const Rect left{row.x, row.y, name_w - 8, row.h};
+    const float w = std::min(c.text_width(r.name, ui.style(12)) + 8, left.w);
+    ui.label({left.x, left.y, w, left.h}, r.name, ui.style(12));
+    std::string value = r.value;
+    if (!r.down && r.up) {  // one of several choices: which one matters more than from where
+        value += " → " + r.up->value;
+        if (c.text_width(value, ui.small()) > left.w - w) value = "→ " + r.up->value;
+    }
+    if (left.w - w > 24) ui.label({left.x + w, left.y, left.w - w, left.h}, value, ui.small());
+    c.line({bars.middle, row.y}, {bars.middle, row.bottom()}, ui.theme().secondary);
+    std::optional<PlanEdit> edit;
+    const auto put = [&](const std::optional<Nudge>& n, std::uint64_t side, Rect room) {
+        if (moved_s(n, step_s) != 0 && draw_nudge(ui, room, bars, r, *n, step_s, 2 * index + side))
+            edit = PlanEdit{n->plan, r.name + " " + n->value, ""};
+    };
+    const double down = moved_s(r.down, step_s), up = moved_s(r.up, step_s);
+    if (down * up > 0) {  // both one way: one above the other
+        const double most = std::abs(down) > std::abs(up) ? down : up;
+        Rect lower = row;
+        put(r.down, 0, lower.cut_top(row.h / 2));
+        put(r.up, 1, lower);
+        const std::string both = difference_text(down, time_text) + ", " + difference_text(up, time_text);
+        const float free = kFigure + bars.half - bars.length(most) - 5;
+        const bool fits = c.text_width(both, ui.small()) + 2 <= free;
+        draw_words(ui, row, bars, most, fits ? both : difference_text(most, time_text), free);
+        return edit;
+    }
+    put(r.down, 0, row);
+    put(r.up, 1, row);
+    for (const double d : {down, up})
+        if (d != 0) draw_words(ui, row, bars, d, difference_text(d, time_text), kFigure);
+    return edit;
+}
+
 }  // namespace
 
 std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std::uint64_t revision) {
@@ -67,19 +110,16 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
         return std::nullopt;
     }
     const Sensitivity& s = state.of.value;
-    Canvas& c = ui.canvas();
     const std::string about =
         "One step down and up, all else equal; hardware and constants by 20 %. Green: less time for as many "
         "tokens; hatched: "
         + std::string(name_of(MemoryFit::no)) + ", or " + std::string(kFitsIfSmall) + ".";
-    if (room.h > 120) room.cut_top(c.paragraph(room, about, ui.small(), 18) + 4);
-    const auto by = [&](const std::optional<Nudge>& n) {
-        return n && n->valid() ? n->same_tokens_s - s.step_s : 0;
-    };
+    if (room.h > 120) room.cut_top(ui.canvas().paragraph(room, about, ui.small(), 18) + 4);
     std::vector<std::size_t> rows;
     Bars bars{0, 0, 0};
     for (const std::size_t i : s.by_reach()) {
-        const double most = std::max(std::abs(by(s.rows[i].down)), std::abs(by(s.rows[i].up)));
+        const double most =
+            std::max(std::abs(moved_s(s.rows[i].down, s.step_s)), std::abs(moved_s(s.rows[i].up, s.step_s)));
         bars.most_s = std::max(bars.most_s, most);
         if (most > 0) rows.push_back(i);
     }
@@ -90,40 +130,9 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
     bars.half = width / 2;
     bars.middle = area.room.x + name + kFigure + bars.half;
     for (const std::size_t i : rows) {
-        const SensitivityRow& r = s.rows[i];
         const Rect row = area.room.cut_top(kRow);
         if (!area.sees(row)) continue;
-        const Rect left{row.x, row.y, name - 8, row.h};
-        const float w = std::min(c.text_width(r.name, ui.style(12)) + 8, left.w);
-        ui.label({left.x, left.y, w, left.h}, r.name, ui.style(12));
-        std::string value = r.value;
-        if (!r.down && r.up) {  // one of several choices: which one matters more than from where
-            value += " → " + r.up->value;
-            if (c.text_width(value, ui.small()) > left.w - w) value = "→ " + r.up->value;
-        }
-        if (left.w - w > 24) ui.label({left.x + w, left.y, left.w - w, left.h}, value, ui.small());
-        c.line({bars.middle, row.y}, {bars.middle, row.bottom()}, ui.theme().secondary);
-        const auto put = [&](const std::optional<Nudge>& n, std::uint64_t side, Rect room_of) {
-            if (by(n) == 0) return;
-            if (draw_nudge(ui, room_of, bars, r, *n, s.step_s, 2 * i + side))
-                edit = PlanEdit{n->plan, r.name + " " + n->value, ""};
-        };
-        const double down = by(r.down), up = by(r.up);
-        if (down * up > 0) {  // both one way: one above the other
-            const double most = std::abs(down) > std::abs(up) ? down : up;
-            Rect lower = row;
-            put(r.down, 0, lower.cut_top(row.h / 2));
-            put(r.up, 1, lower);
-            const std::string both = difference_text(down, time_text) + ", " + difference_text(up, time_text);
-            const float free = kFigure + bars.half - bars.length(most) - 5;
-            const bool fits = c.text_width(both, ui.small()) + 2 <= free;
-            draw_words(ui, row, bars, most, fits ? both : difference_text(most, time_text), free);
-            continue;
-        }
-        put(r.down, 0, row);
-        put(r.up, 1, row);
-        for (const double d : {down, up})
-            if (d != 0) draw_words(ui, row, bars, d, difference_text(d, time_text), kFigure);
+        if (auto made = draw_choice(ui, row, name, bars, s.rows[i], s.step_s, i)) edit = std::move(made);
     }
     return edit;
 }

@@ -24,69 +24,88 @@ constexpr std::size_t kNearest = 6;
 
 // ---- where the time goes ------------------------------------------------------------------------------
 
+// Places the parts of a step, a row each, along its time.
+struct Waterfall {
+    static constexpr float kFigure = 112;
+    Rect room;
+    std::size_t parts = 0;
+    float label = 60, row_h = 14;
+    double end_s = 0;
+
+    [[nodiscard]] float width() const { return room.w - label - kFigure; }
+    [[nodiscard]] float x_of(double t) const {
+        return room.x + label + static_cast<float>(t / end_s) * width();
+    }
+    [[nodiscard]] Rect row(std::size_t i) const {
+        return {room.x, room.y + static_cast<float>(i) * row_h, room.w, row_h};
+    }
+    [[nodiscard]] Rect bar(Rect row, const StepSlice& of) const {
+        return {x_of(of.from_s), row.y + row.h * 0.18f, std::max(1.5f, x_of(of.time_s) - x_of(0)),
+                row.h * 0.64f};
+    }
+};
+
+Waterfall waterfall_in(Ui& ui, Rect room, const std::vector<StepSlice>& slices, double step_s) {
+    Waterfall out{.room = room, .parts = slices.size()};
+    for (const StepSlice& s : slices)
+        out.label = std::max(out.label, ui.canvas().text_width(label_of(s), ui.style(12)) + 16);
+    out.label = std::min(out.label, room.w * 0.4f);
+    out.row_h = std::clamp(room.h / static_cast<float>(slices.size() + 1), 14.0f, 26.0f);
+    if (out.width() >= 40) out.end_s = ui.kept_scale("step.end", step_s);
+    return out;
+}
+
+void draw_slice(Ui& ui, const Waterfall& w, std::size_t place, const StepSlice& s, Scene& scene) {
+    Canvas& c = ui.canvas();
+    const Rect row = w.row(place);
+    const double step_s = scene.evaluation.step->time_s;
+    const Hit hit = ui.area("step.slice", row, index_of(s));
+    Selection& sel = scene.selection;
+    const bool picked = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
+                        && (s.part != StepPart::exposed || sel.group == s.group);
+    const auto measured = selected_part(scene);  // of a real run: all slices that belong to it light up
+    const bool selected = picked || (measured && run_part_of(*scene.run, s.part, s.group) == measured);
+    row_ground(ui, row, hit, selected);
+    const Rect name{row.x + 4, row.y, w.label - 12, row.h};
+    c.text_in(name, label_of(s), ui.style(12, selected ? Tone::text : Tone::secondary));
+    if (s.part == StepPart::exposed)
+        names_axis(ui, s.group, {row.x, row.y, name.w, row.h}, "click to explain",
+                   ui.id("step.slice", index_of(s)), row);
+    const DrawnSlice drawn = drawn_slice(ui, "step.slice", s);
+    const Rect bar = w.bar(row, drawn.now);
+    fill_part(c, ui.theme(), bar, s);
+    if (drawn.before) {
+        const Canvas::Clip clip = c.clip({row.x + w.label - 2, row.y, w.width() + 4, row.h});
+        ui.outline(w.bar(row, *drawn.before), w.bar(row, s));
+    }
+    if (place + 1 < w.parts)
+        c.line({bar.right(), bar.bottom()}, {bar.right(), row.bottom() + row.h * 0.18f}, ui.theme().hairline);
+    const std::string share = percent(s.time_s / step_s);
+    c.text_in({row.right() - Waterfall::kFigure, row.y, Waterfall::kFigure - 4, row.h},
+              time_text(s.time_s) + "  " + share, ui.small(), Align::right);
+    if (hit.hovered)
+        ui.tooltip(label_of(s) + "\n" + time_text(s.time_s) + ", " + share + " of the step; click to explain",
+                   {w.room.x, w.room.y, w.room.w, w.row(w.parts).bottom() - w.room.y});
+    if (!hit.clicked) return;
+    sel.topic = Selection::Topic::step;
+    sel.step_part = static_cast<int>(s.part);
+    if (s.part == StepPart::exposed) sel.choose(s.group);
+}
+
 void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
     const Step& step = *scene.evaluation.step;
     const std::vector<StepSlice> slices = waterfall(step);
-    Canvas& c = ui.canvas();
-    constexpr float figure = 112;
-    float label = 60;
-    for (const StepSlice& s : slices) label = std::max(label, c.text_width(label_of(s), ui.style(12)) + 16);
-    label = std::min(label, room.w * 0.4f);
-    const float row_h = std::clamp(room.h / static_cast<float>(slices.size() + 1), 14.0f, 26.0f);
-    const float w = room.w - label - figure;
-    if (w < 40) return;
-    const double end_s = ui.kept_scale("step.end", step.time_s);
-    const auto x_of = [&](double t) { return room.x + label + static_cast<float>(t / end_s) * w; };
-    const auto row_of = [&](std::size_t i) {
-        return Rect{room.x, room.y + static_cast<float>(i) * row_h, room.w, row_h};
-    };
-    const auto measured = selected_part(scene);  // of a real run: all slices that belong to it light up
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-        const StepSlice& s = slices[i];
-        const Rect row = row_of(i);
-        const Hit hit = ui.area("step.slice", row, index_of(s));
-        const Selection& sel = scene.selection;
-        const bool picked = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
-                            && (s.part != StepPart::exposed || sel.group == s.group);
-        const bool selected = picked || (measured && run_part_of(*scene.run, s.part, s.group) == measured);
-        row_ground(ui, row, hit, selected);
-        c.text_in({row.x + 4, row.y, label - 12, row.h}, label_of(s),
-                  ui.style(12, selected ? Tone::text : Tone::secondary));
-        if (s.part == StepPart::exposed)
-            names_axis(ui, s.group, {row.x, row.y, label - 12, row.h}, "click to explain",
-                       ui.id("step.slice", index_of(s)), row);
-        const auto bar_of = [&](const StepSlice& of) {
-            return Rect{x_of(of.from_s), row.y + row.h * 0.18f, std::max(1.5f, x_of(of.time_s) - x_of(0)),
-                        row.h * 0.64f};
-        };
-        const DrawnSlice drawn = drawn_slice(ui, "step.slice", s);
-        const Rect bar = bar_of(drawn.now);
-        fill_part(c, ui.theme(), bar, s);
-        if (drawn.before) {
-            const Canvas::Clip clip = c.clip({room.x + label - 2, row.y, w + 4, row.h});
-            ui.outline(bar_of(*drawn.before), bar_of(s));
-        }
-        if (i + 1 < slices.size())
-            c.line({bar.right(), bar.bottom()}, {bar.right(), row_of(i + 1).y + row.h * 0.18f},
-                   ui.theme().hairline);
-        c.text_in({row.right() - figure, row.y, figure - 4, row.h},
-                  time_text(s.time_s) + "  " + percent(s.time_s / step.time_s), ui.small(), Align::right);
-        if (hit.hovered)
-            ui.tooltip(label_of(s) + "\n" + time_text(s.time_s) + ", " + percent(s.time_s / step.time_s)
-                           + " of the step; click to explain",
-                       {room.x, room.y, room.w, row_h * static_cast<float>(slices.size() + 1)});
-        if (hit.clicked) {
-            scene.selection.topic = Selection::Topic::step;
-            scene.selection.step_part = static_cast<int>(s.part);
-            if (s.part == StepPart::exposed) scene.selection.choose(s.group);
-        }
-    }
-    const Rect last = row_of(slices.size());
+    const Waterfall w = waterfall_in(ui, room, slices, step.time_s);
+    if (w.width() < 40) return;
+    for (std::size_t i = 0; i < w.parts; ++i) draw_slice(ui, w, i, slices[i], scene);
+    const Rect last = w.row(w.parts);
     if (last.bottom() > room.bottom() + 2) return;
-    c.line({x_of(0), last.y + 1}, {x_of(step.time_s), last.y + 1}, ui.theme().secondary);
-    c.text_in({last.x + 4, last.y, label - 12, last.h}, "step", ui.style(12, Tone::text, Face::semibold));
-    c.text_in({last.right() - figure, last.y, figure - 4, last.h}, time_text(step.time_s) + "  100 %",
-              ui.style(12, Tone::text, Face::semibold), Align::right);
+    Canvas& c = ui.canvas();
+    const TextStyle strong = ui.style(12, Tone::text, Face::semibold);
+    c.line({w.x_of(0), last.y + 1}, {w.x_of(step.time_s), last.y + 1}, ui.theme().secondary);
+    c.text_in({last.x + 4, last.y, w.label - 12, last.h}, "step", strong);
+    c.text_in({last.right() - Waterfall::kFigure, last.y, Waterfall::kFigure - 4, last.h},
+              time_text(step.time_s) + "  100 %", strong, Align::right);
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
@@ -137,6 +156,34 @@ NearestRuns& published_runs(StepViewState& state, const Presets& presets) {
     return *state.runs;
 }
 
+namespace {
+
+// Switches what stands below the times; `pages` are all but that of the times.
+void switch_below(Ui& ui, Rect row, std::span<const std::string_view> pages, bool measured,
+                  StepViewState& state) {
+    const int below = std::max(state.part, static_cast<int>(StepViewState::kRuns));
+    const Rect place = row.cut_left(std::min(measured ? 540.0f : 440.0f, row.w));
+    const int picked = ui.segments("step.part_below", place, pages, below - 1) + 1;
+    if (picked != below) state.part = picked;
+}
+
+std::optional<PlanEdit> draw_part(Ui& ui, Rect room, Scene& scene, StepViewState& state, int part, bool space,
+                                  std::uint64_t revision) {
+    switch (part) {
+    case StepViewState::kTime: draw_time(ui, room, scene, state); return std::nullopt;
+    case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); return std::nullopt;
+    case StepViewState::kStragglers: return draw_stragglers(ui, room, scene, state.stragglers, space);
+    case StepViewState::kMeasured: return draw_measured(ui, room, scene, state);
+    case StepViewState::kSoftware:
+        draw_software(ui, room, scene, state.software, revision);
+        return std::nullopt;
+    case StepViewState::kSensitivity: return draw_tornado(ui, room, state.tornado, revision);
+    default: return draw_constants(ui, room, scene, state.constants, revision);
+    }
+}
+
+}  // namespace
+
 std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene, StepViewState& state,
                                   std::uint64_t revision) {
     Canvas& c = ui.canvas();
@@ -146,15 +193,6 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     const auto pages = std::span(kStepPages).first(kStepPages.size() - (has_measured(scene) ? 0 : 1));
     const auto below_time = pages.subspan(1);
     if (state.part >= static_cast<int>(pages.size())) state.part = StepViewState::kTime;
-    std::optional<PlanEdit> edit;
-    const auto switch_below = [&](Rect row) {
-        const int below = std::max(state.part, static_cast<int>(StepViewState::kRuns));
-        const int picked = ui.segments("step.part_below",
-                                       row.cut_left(std::min(has_measured(scene) ? 540.0f : 440.0f, row.w)),
-                                       below_time, below - 1)
-                           + 1;
-        if (picked != below) state.part = picked;
-    };
     if (!tall) {
         const Rect place = head_place(head_row, room, segments_width(ui, pages, 288, state.part));
         state.part = ui.segments("step.view", place, pages, state.part);
@@ -171,7 +209,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
         const Rect text = tall ? room.cut_top(room.h * 0.4f) : room;
         c.paragraph(text, "— No step time: " + first_error(scene.evaluation.problems),
                     ui.style(13, Tone::secondary), 20);
-        if (!tall) return edit;
+        if (!tall) return std::nullopt;
     } else if (tall) {
         // The lanes need more room than what else stands below.
         const bool lanes = state.part == StepViewState::kStragglers;
@@ -181,7 +219,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     }
     if (tall) {
         room.cut_top(12);
-        switch_below(room.cut_top(24));
+        switch_below(ui, room.cut_top(24), below_time, has_measured(scene), state);
         room.cut_top(10);
     }
     const int part = tall ? std::max(state.part, static_cast<int>(StepViewState::kRuns)) : state.part;
@@ -189,18 +227,9 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
     if (!valid && part != StepViewState::kMeasured && part != StepViewState::kConstants
         && part != StepViewState::kSoftware) {
         c.paragraph(room, "— There is no step to set beside others.", ui.style(13, Tone::secondary), 20);
-        return edit;
+        return std::nullopt;
     }
-    switch (part) {
-    case StepViewState::kTime: draw_time(ui, room, scene, state); break;
-    case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); break;
-    case StepViewState::kStragglers: edit = draw_stragglers(ui, room, scene, state.stragglers, space); break;
-    case StepViewState::kMeasured: edit = draw_measured(ui, room, scene, state); break;
-    case StepViewState::kSoftware: draw_software(ui, room, scene, state.software, revision); break;
-    case StepViewState::kSensitivity: edit = draw_tornado(ui, room, state.tornado, revision); break;
-    default: edit = draw_constants(ui, room, scene, state.constants, revision); break;
-    }
-    return edit;
+    return draw_part(ui, room, scene, state, part, space, revision);
 }
 
 Table step_data(const Scene& scene, const StepViewState& state, int part) {

@@ -231,78 +231,137 @@ void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
     if (row.w >= wide) second_switch(ui, row.cut_left(wide), scene, state, revision);
 }
 
+namespace {
+
+// Says which stage is slow and what it costs; a link takes it away.
+void slow_sentence(Line& line, TimelineViewState& state) {
+    Ui& ui = line.ui;
+    const ShownTimeline& shown = *state.shown;
+    const SlowDevice& slow = shown.choice.slow;
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    const float w = ui.canvas().text_width("remove", ui.style(12)) + 8;
+    if (line.rest.w > w + 120) {
+        const Rect at = line.rest.cut_right(w);
+        if (ui.link("timeline.slow.remove", {at.x + 4, at.center().y - 9}, "remove")) state.choice.slow = {};
+    }
+    TextStyle strong = ui.title();
+    strong.color = ui.theme().bad;
+    line.put("injected:", strong);
+    line.put("stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor), plain);
+    if (shown.step_before_s <= 0) return;
+    line.put("· step", plain);
+    line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
+    line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s)
+                 + "), idle on the average stage " + percent(shown.bubble.fraction),
+             plain);
+}
+
+// Says what the bubble is a share of, its formula, and how many stages and micro-batches there are: as much
+// as has room. A part without room is left out whole: the tooltip has it.
+void bubble_rest(Line& line, const ShownTimeline& shown, const ScheduleShape& shape, std::string more,
+                 const std::string& whole) {
+    const TextStyle plain = line.ui.style(13, Tone::secondary);
+    std::string sizes = plural(shape.devices, "stage", "stages") + ", "
+                        + plural(shape.microbatches, "micro-batch", "micro-batches");
+    if (chunks_of(shape) > 1) sizes += ", " + std::to_string(chunks_of(shape)) + " chunks";
+    const std::string dot = more.empty() ? "· " : " · ";
+    const auto fits = [&](const std::string& text) {
+        return line.ui.canvas().text_width(text, plain) <= line.rest.w;
+    };
+    if (const std::string all = more + dot + form_text(shown.bubble) + " · " + sizes; fits(all))
+        more = all;
+    else if (fits(more + dot + sizes))
+        more += dot + sizes;
+    else if (!fits(more))
+        more = fits(whole) ? whole : "";
+    if (!more.empty()) line.put(more, plain);
+}
+
+void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown) {
+    Ui& ui = line.ui;
+    const Timeline& t = shown.timeline(scene.evaluation);
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    const bool own = &t == &scene.evaluation.timeline;
+    const Step* step = scene.evaluation.step ? &*scene.evaluation.step : nullptr;
+    const bool of_step = step != nullptr && step->time_s > 0 && own;
+    const auto share = [](const Step& of) { return schedule_bubble_s(of) / of.time_s; };
+    line.put("bubble", plain);
+    line.put(percent(of_step ? share(*step) : shown.bubble.fraction), ui.title());
+    const Evaluation* a =
+        scene.pinned == nullptr || scene.pinned->timeline.empty() || !own ? nullptr : scene.pinned;
+    const auto against = [&](double by, std::string (*text)(double)) {
+        TextStyle s = ui.style(12);
+        s.color = by < 0 ? ui.theme().good : ui.theme().bad;
+        if (by != 0) line.put(difference_text(by, text), s);
+    };
+    if (a != nullptr && of_step && a->step && a->step->time_s > 0)
+        against(difference(share(*step), share(*a->step)), points_text);
+    const std::string whole = of_step ? "of the step" : "of the pipeline's time";
+    std::string more = whole
+                       + (of_step ? ", " + time_text(schedule_bubble_s(*step)) : " on the average stage")
+                       + "; hatched: idle";
+    if (const double by = a == nullptr ? 0 : difference(t.makespan, a->timeline.makespan); by != 0) {
+        line.put(std::exchange(more, ""), plain);
+        against(by, time_text);
+    }
+    bubble_rest(line, shown, t.shape, std::move(more), whole);
+}
+
+}  // namespace
+
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state) {
     const ShownTimeline& shown = *state.shown;
-    const Timeline& t = shown.timeline(scene.evaluation);
-    const ScheduleShape& shape = t.shape;
-    const TextStyle plain = ui.style(13, Tone::secondary);
+    const ScheduleShape& shape = shown.timeline(scene.evaluation).shape;
     Line line{ui, row};
-    const SlowDevice& slow = shown.choice.slow;
-    if (slow.any()) {
-        const float w = ui.canvas().text_width("remove", ui.style(12)) + 8;
-        if (line.rest.w > w + 120) {
-            const Rect at = line.rest.cut_right(w);
-            if (ui.link("timeline.slow.remove", {at.x + 4, at.center().y - 9}, "remove"))
-                state.choice.slow = {};
-        }
-        TextStyle strong = ui.title();
-        strong.color = ui.theme().bad;
-        line.put("injected:", strong);
-        line.put("stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor), plain);
-        if (shown.step_before_s > 0) {
-            line.put("· step", plain);
-            line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
-            line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s)
-                         + "), idle on the average stage " + percent(shown.bubble.fraction),
-                     plain);
-        }
+    if (shown.choice.slow.any()) {
+        slow_sentence(line, state);
     } else if (shape.devices == 1) {
         line.put("one stage: no bubble, " + plural(shape.microbatches, "micro-batch", "micro-batches"),
-                 plain);
+                 ui.style(13, Tone::secondary));
         return;
     } else {
-        const Step* step = scene.evaluation.step ? &*scene.evaluation.step : nullptr;
-        const bool of_step = step != nullptr && step->time_s > 0 && &t == &scene.evaluation.timeline;
-        const auto share = [](const Step& of) { return schedule_bubble_s(of) / of.time_s; };
-        line.put("bubble", plain);
-        line.put(percent(of_step ? share(*step) : shown.bubble.fraction), ui.title());
-        const Timeline* a =
-            scene.pinned == nullptr || scene.pinned->timeline.empty() || &t != &scene.evaluation.timeline
-                ? nullptr
-                : &scene.pinned->timeline;
-        const auto against = [&](double by, std::string (*text)(double)) {
-            TextStyle s = ui.style(12);
-            s.color = by < 0 ? ui.theme().good : ui.theme().bad;
-            if (by != 0) line.put(difference_text(by, text), s);
-        };
-        if (a != nullptr && of_step && scene.pinned->step && scene.pinned->step->time_s > 0)
-            against(difference(share(*step), share(*scene.pinned->step)), points_text);
-        const std::string whole = of_step ? "of the step" : "of the pipeline's time";
-        std::string more = whole
-                           + (of_step ? ", " + time_text(schedule_bubble_s(*step)) : " on the average stage")
-                           + "; hatched: idle";
-        if (const double by = a == nullptr ? 0 : difference(t.makespan, a->makespan); by != 0) {
-            line.put(std::exchange(more, ""), plain);
-            against(by, time_text);
-        }
-        std::string sizes = plural(shape.devices, "stage", "stages") + ", "
-                            + plural(shape.microbatches, "micro-batch", "micro-batches");
-        if (chunks_of(shape) > 1) sizes += ", " + std::to_string(chunks_of(shape)) + " chunks";
-        const std::string dot = more.empty() ? "· " : " · ";
-        const auto fits = [&](const std::string& text) {
-            return ui.canvas().text_width(text, plain) <= line.rest.w;
-        };
-        // A part without room is left out whole: the tooltip has it.
-        if (const std::string all = more + dot + form_text(shown.bubble) + " · " + sizes; fits(all))
-            more = all;
-        else if (fits(more + dot + sizes))
-            more += dot + sizes;
-        else if (!fits(more))
-            more = fits(whole) ? whole : "";
-        if (!more.empty()) line.put(more, plain);
+        bubble_sentence(line, scene, shown);
     }
     if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));
 }
+
+namespace {
+
+// Names what is drawn for the axes and for what follows the last micro-batch.
+void axes_legend(Legend& legend, const Theme& theme, const ShownTimeline& shown, const Timeline& t,
+                 float row_height) {
+    static constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
+                                                                  GroupKind::etp};
+    for (std::size_t a = 0; a < kAxes.size(); ++a) {
+        const bool speaks = std::any_of(shown.exposed.begin(), shown.exposed.end(), [&](const auto& x) {
+            return x.comm.forward[a] + x.comm.backward[a] > 0;
+        });
+        if (speaks && row_height >= kLowRow_px)
+            legend.item("exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
+                        Pattern::cross_hatched);
+    }
+    for (const TailPart& part : tail_parts(theme, shown.tail))
+        legend.item((part.gathered         ? "of every micro-batch, summed: "
+                     : t.shape.devices > 1 ? "after the pipeline: "
+                                           : "after the backward: ")
+                        + part.name,
+                    part.color, OpKind::F, part.hatched ? Pattern::cross_hatched : Pattern::solid);
+    const float lane = lane_height(shown, static_cast<int>(t.device.size()), row_height);
+    const HiddenLanes lanes = hidden_lanes(shown, row_height - lane);
+    for (int k = 0; k < kGroupKindCount && lanes.sum() > 0; ++k) {
+        const auto axis = static_cast<GroupKind>(k);
+        const bool each = std::any_of(shown.hidden.begin(), shown.hidden.end(),
+                                      [&](const HiddenComm& h) { return h.all(axis) > 0; });
+        if (each || shown.hidden_once.all(axis) > 0)
+            legend.item("hidden " + axis_label(axis), color_of(theme, axis).alpha(0.75f), OpKind::F,
+                        Pattern::solid);
+    }
+    if (lane > 0)
+        legend.item("sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F,
+                    Pattern::solid);
+}
+
+}  // namespace
 
 int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
                     bool draw) {
@@ -329,33 +388,7 @@ int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewSta
     const bool again = std::any_of(shown.exposed.begin(), shown.exposed.end(),
                                    [](const auto& x) { return x.recompute > 0; });
     if (again && row_height >= kLowRow_px) item("forward again", recompute_color(theme), OpKind::F);
-    static constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
-                                                                  GroupKind::etp};
-    for (std::size_t a = 0; a < kAxes.size(); ++a) {
-        const bool speaks = std::any_of(shown.exposed.begin(), shown.exposed.end(), [&](const auto& x) {
-            return x.comm.forward[a] + x.comm.backward[a] > 0;
-        });
-        if (speaks && row_height >= kLowRow_px)
-            item("exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
-                 Pattern::cross_hatched);
-    }
-    for (const TailPart& part : tail_parts(theme, shown.tail))
-        item((part.gathered         ? "of every micro-batch, summed: "
-              : t.shape.devices > 1 ? "after the pipeline: "
-                                    : "after the backward: ")
-                 + part.name,
-             part.color, OpKind::F, part.hatched ? Pattern::cross_hatched : Pattern::solid);
-    const HiddenLanes lanes =
-        hidden_lanes(shown, row_height - lane_height(shown, static_cast<int>(t.device.size()), row_height));
-    for (int k = 0; k < kGroupKindCount && lanes.sum() > 0; ++k) {
-        const auto axis = static_cast<GroupKind>(k);
-        const bool each = std::any_of(shown.hidden.begin(), shown.hidden.end(),
-                                      [&](const HiddenComm& h) { return h.all(axis) > 0; });
-        if (each || shown.hidden_once.all(axis) > 0)
-            item("hidden " + axis_label(axis), color_of(theme, axis).alpha(0.75f), OpKind::F);
-    }
-    if (lane_height(shown, static_cast<int>(t.device.size()), row_height) > 0)
-        item("sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F);
+    axes_legend(legend, theme, shown, t, row_height);
     if (t.shape.devices > 1) item("idle", theme.bad.alpha(0.55f), OpKind::F, Pattern::hatched);
     if (shown.choice.slow.any())
         item("waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F, Pattern::hatched);

@@ -68,11 +68,64 @@ void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s) 
         ui.tooltip(bold + "\n" + plain);
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 3> kInside{"layers", "blocks of a layer", "its tensors"};
+
+// Returns the name of a level of the ladder and what it is made of; 0 is the cluster.
+std::pair<std::string, std::string> level_words(const Scene& scene, const Nest& nest, std::size_t k) {
+    if (k == 0) return {"cluster", plural(scene.evaluation.mesh.world, "GPU", "GPUs")};
+    if (k > nest.levels.size()) return {std::string(kInside[k - nest.levels.size() - 1]), ""};
+    const NestLevel& l = nest.levels[k - 1];
+    const bool by_axis = l.kind == NestKind::cp || l.kind == NestKind::tp || l.kind == NestKind::edp
+                         || l.kind == NestKind::ep || l.kind == NestKind::etp;
+    return {thousands(l.count) + " " + (by_axis ? axis_label(l.group) : std::string(name_of(l.kind)) + "s"),
+            l.gpus > 1 ? "of " + plural(l.gpus, "GPU", "GPUs") : "one GPU each"};
+}
+
+// Returns the way to a level: deeper along the selected GPU, else through the first of everything.
+NestPath path_to_level(const Nest& nest, NestPath path, std::size_t level, std::size_t place,
+                       const NestPath& way) {
+    const std::size_t levels = nest.levels.size();
+    path.resize(std::min({path.size(), level, level > place ? levels : level}));
+    while (path.size() < level) {
+        const bool on_way = path.size() < way.size() && std::equal(path.begin(), path.end(), way.begin());
+        path.push_back(on_way                  ? way[path.size()]
+                       : path.size() == levels ? first_to_enter(children_of(nest, path))
+                                               : 0);
+    }
+    return legal_path(nest, path);
+}
+
+void draw_level(Ui& ui, Rect row, const Scene& scene, const Nest& nest, std::size_t k, bool here) {
+    constexpr float kTwoLines = 38;
+    Canvas& c = ui.canvas();
+    const bool mesh = k > 0 && k <= nest.levels.size(), high = row.h >= kTwoLines;
+    if (mesh) ui.swatch({row.x, row.center().y - 6}, color_of_level(ui.theme(), nest, k - 1), 12);
+    row.cut_left(20);
+    if (mesh && high) {
+        const GroupSummary& g = scene.evaluation.groups[nest.levels[k - 1].group];
+        const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, g.slowest_tier);
+        const Rect right = row.cut_right(78);
+        ui.badge({right.x, right.center().y - 10, right.w, 20},
+                 tier_label(scene.plan.cluster, g.slowest_tier), mark.color, mark.dash);
+    }
+    const auto [text, more] = level_words(scene, nest, k);
+    const TextStyle style =
+        here ? ui.title() : ui.style(13, k > nest.levels.size() ? Tone::secondary : Tone::text);
+    if (high && !more.empty()) {
+        c.text_in({row.x, row.center().y - 17, row.w, 17}, text, style);
+        c.text_in({row.x, row.center().y, row.w, 17}, more, ui.small());
+    } else {
+        c.text_in(row, text, style);
+    }
+}
+
+}  // namespace
+
 // Draws the ladder from the cluster to a tensor, a level for each axis, with the current place.
 void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s) {
-    Canvas& c = ui.canvas();
-    static constexpr std::array<std::string_view, 3> kInside{"layers", "blocks of a layer", "its tensors"};
-    const std::size_t levels = s.nest->levels.size(), n = levels + 1 + kInside.size();
+    const std::size_t n = s.nest->levels.size() + 1 + kInside.size();
     ui.section(side.cut_top(20), "LEVELS");
     const float h = std::clamp(side.h / static_cast<float>(n + (scene.evaluation.mesh.has_experts ? 1 : 0)),
                                24.0f, 44.0f);
@@ -80,51 +133,12 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
     const NestPath way = scene.selection.rank >= 0 ? path_of_rank(*s.nest, scene.selection.rank) : NestPath{};
     const std::size_t place = tensors_at(*s.nest, s.path).empty() ? s.path.size() : n - 1;
     for (std::size_t k = 0; k < n; ++k) {
-        Rect row = side.cut_top(h);
+        const Rect row = side.cut_top(h);
         if (side.h < -1) break;
         const Hit hit = ui.area("zoom.level", row, k);
-        const bool here = k == place;
-        row_ground(ui, row.inset(0, 1), hit, here);
-        row = row.inset(8, 0);
-        const bool mesh = k > 0 && k <= levels;
-        if (mesh) ui.swatch({row.x, row.center().y - 6}, color_of_level(ui.theme(), *s.nest, k - 1), 12);
-        row.cut_left(20);
-        std::string text = "cluster", more = plural(scene.evaluation.mesh.world, "GPU", "GPUs");
-        if (mesh) {
-            const NestLevel& l = s.nest->levels[k - 1];
-            const bool by_axis = l.kind == NestKind::cp || l.kind == NestKind::tp || l.kind == NestKind::edp
-                                 || l.kind == NestKind::ep || l.kind == NestKind::etp;
-            text = thousands(l.count) + " "
-                   + (by_axis ? axis_label(l.group) : std::string(name_of(l.kind)) + "s");
-            more = l.gpus > 1 ? "of " + plural(l.gpus, "GPU", "GPUs") : "one GPU each";
-        } else if (k > levels) {
-            text = kInside[k - levels - 1];
-            more.clear();
-        }
-        if (mesh && h >= 38) {
-            const GroupSummary& g = scene.evaluation.groups[s.nest->levels[k - 1].group];
-            const TierMark mark = mark_of_tier(ui.theme(), scene.plan.cluster, g.slowest_tier);
-            const Rect right = row.cut_right(78);
-            ui.badge({right.x, right.center().y - 10, right.w, 20},
-                     tier_label(scene.plan.cluster, g.slowest_tier), mark.color, mark.dash);
-        }
-        const TextStyle style = here ? ui.title() : ui.style(13, k > levels ? Tone::secondary : Tone::text);
-        if (h >= 38 && !more.empty()) {
-            c.text_in({row.x, row.center().y - 17, row.w, 17}, text, style);
-            c.text_in({row.x, row.center().y, row.w, 17}, more, ui.small());
-        } else {
-            c.text_in(row, text, style);
-        }
-        if (!hit.clicked) continue;
-        NestPath path = s.path;  // deeper: along the selected GPU, else the first of everything
-        path.resize(std::min({path.size(), k, k > place ? levels : k}));
-        while (path.size() < k) {
-            const bool on_way = path.size() < way.size() && std::equal(path.begin(), path.end(), way.begin());
-            path.push_back(on_way                  ? way[path.size()]
-                           : path.size() == levels ? first_to_enter(children_of(*s.nest, path))
-                                                   : 0);
-        }
-        to = legal_path(*s.nest, path);
+        row_ground(ui, row.inset(0, 1), hit, k == place);
+        draw_level(ui, row.inset(8, 0), scene, *s.nest, k, k == place);
+        if (hit.clicked) to = path_to_level(*s.nest, s.path, k, place, way);
     }
     if (scene.evaluation.mesh.has_experts && side.h >= 34) {
         const std::int64_t ep = scene.evaluation.groups[GroupKind::ep].degree;
@@ -133,7 +147,7 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
             s.nest->fold == Fold::experts
                 ? "The same GPUs, as the experts have them; attention has the dense fold."
                 : "ep " + thousands(ep) + " folds the same GPUs anew for the experts.";
-        c.paragraph({side.x + 28, side.y + 4, side.w - 32, side.h}, text, ui.small(), 17);
+        ui.canvas().paragraph({side.x + 28, side.y + 4, side.w - 32, side.h}, text, ui.small(), 17);
     }
     if (to) fly(ui, canvas, s, *to);
 }
