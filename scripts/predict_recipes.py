@@ -60,6 +60,7 @@ def row_of(program: str, file: pathlib.Path, recipe: str) -> tuple[str, str]:
         f"{tokens / time:,.0f}",
         f"{tokens / time / most:,.0f} to {tokens / time * most:,.0f}",
         f"{memory['peak'] / 1e9:,.0f} of {memory['hbm'] / 1e9:,.0f}{fit}",
+        f"{100 * step['below_peak']['starts_s'] / time:.0f} %",
         str(len(made["not_known"])),
     ]
     return "| " + " | ".join(cells) + " |", ""
@@ -88,11 +89,13 @@ Made on {day}, before any result of these recipes was published: Megatron-Bridge
 `scripts/predict_recipes.py perf_recipes > docs/predictions.md`. No run on this GPU was fitted: peaks and bandwidths
 are those that its vendor announced, the share of them that is reached is GB300's.
 
-The ranges are those into which nine of ten measured runs like each of these fell (docs/step.md). "Not known" counts settings of a
-recipe that the import does not know. Tokens/s are those of one GPU.
+The ranges are those into which nine of ten measured runs like each of these fell (docs/step.md). "Starts" is the share of the step
+that waits for the host to start kernels: a narrower number makes it no shorter, so two recipes with other precisions may
+take the same time, and one without CUDA graphs of the whole step longer than one with them. "Not known" counts settings
+of a recipe that the import does not know. Tokens/s are those of one GPU.
 
-| recipe | GPUs | layout | step, s | nine of ten | tokens/s | nine of ten | memory, GB | not known |
-|---|---|---|---|---|---|---|---|---|""")
+| recipe | GPUs | layout | step, s | nine of ten | tokens/s | nine of ten | memory, GB | starts | not known |
+|---|---|---|---|---|---|---|---|---|---|""")
     print("\n".join(rows))
     if reasons:
         print("\nRecipes without a prediction:\n")
