@@ -10,23 +10,36 @@
 namespace pentamesh::cli {
 namespace {
 
-interop::OtherFile files_beside(const std::filesystem::path& file) {
+namespace fs = std::filesystem;
+
+// Returns true if a folder may be the package "a/b" without the packages around it: the folder around it is
+// named by the next one, or is no package.
+bool may_be_package(const fs::path& folder, const fs::path& package) {
+    if (package.empty()) return true;
+    if (folder.filename() != package.filename()) return false;
+    const fs::path around = package.parent_path();
     std::error_code ignored;
-    const std::filesystem::path folder = std::filesystem::absolute(file, ignored).parent_path();
-    return [folder](const std::string& name) -> std::optional<std::string> {
+    return around.empty() || folder.parent_path().filename() == around.filename()
+           || !fs::exists(folder.parent_path() / "__init__.py", ignored);
+}
+
+interop::OtherFile files_beside(const fs::path& file) {
+    std::error_code ignored;
+    const fs::path own = fs::absolute(file, ignored);
+    return [own](const std::string& name) -> std::optional<std::string> {
         constexpr int kMostLevels = 12;
         const bool here = name.starts_with("./") || name.starts_with("/");
         // The folder "perf_recipes" may stand without the packages around it.
         for (std::string part = name, outside;;) {
-            std::filesystem::path at = folder;
+            fs::path at = own.parent_path();
             for (int level = 0; level < (here ? 1 : kMostLevels); ++level, at = at.parent_path()) {
-                if (outside.empty() || at.filename() == outside)
+                if (may_be_package(at, outside) && at / part != own)
                     if (auto text = try_read_file(at / part)) return text;
                 if (at == at.parent_path()) break;
             }
             const std::size_t slash = part.find('/');
             if (here || slash == std::string::npos || part.starts_with("..")) return std::nullopt;
-            outside = part.substr(0, slash);
+            outside += (outside.empty() ? "" : "/") + part.substr(0, slash);
             part.erase(0, slash + 1);
         }
     };

@@ -416,7 +416,13 @@ def llama3_8b_sft_config():
 
 def nemotron_3_nano_pretrain_config():
     cfg.data_parallel_sharding_strategy = "optim_grads_params"
-    cfg.num_layers = 52
+    cfg.hybrid_layer_pattern = "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"
+    cfg.mamba_num_heads = 64
+    cfg.mamba_head_dim = 64
+    cfg.mamba_state_dim = 128
+    cfg.mamba_num_groups = 8
+    cfg.activation_func = squared_relu
+    cfg.vocab_size = 131072
     cfg.hidden_size = 2688
     cfg.kv_channels = 128
     cfg.ffn_hidden_size = 1856
@@ -557,7 +563,13 @@ def nemotron_3_ultra_pretrain_config():
 
 def nemotronh_56b_pretrain_config():
     cfg.grad_reduce_in_fp32 = True
-    cfg.num_layers = 118
+    cfg.hybrid_layer_pattern = "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-"
+    cfg.mamba_num_heads = 256
+    cfg.mamba_head_dim = 64
+    cfg.mamba_state_dim = 256
+    cfg.mamba_num_groups = 8
+    cfg.activation_func = squared_relu
+    cfg.vocab_size = 131072
     cfg.hidden_size = 8192
     cfg.ffn_hidden_size = 32768
     cfg.num_attention_heads = 64
