@@ -942,6 +942,26 @@ class Statuses(unittest.TestCase):
                                       "--set", "layout.dp_replicate=2", "--set", "training.global_batch=16", "--json")
             self.assertEqual((status, out["plan"]["layout"]["tp"]), (0, 8))
 
+    def test_a_module_of_another_package_is_not_the_file_of_its_name(self):
+        # Megatron-Bridge 067f987d: perf_recipes/qwen/h100/qwen3_moe.py begins with recipes.qwen.h100.qwen3_moe.
+        name = "qwen3_30b_a3b_pretrain_16gpu_h100_bf16_config"
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "perf_recipes", "qwen", "h100")
+            os.makedirs(place)
+            for package in (folder + "/perf_recipes", folder + "/perf_recipes/qwen", place):
+                with open(os.path.join(package, "__init__.py"), "w", encoding="utf-8"):
+                    pass
+            file = os.path.join(place, "qwen3_moe.py")
+            with open(file, "w", encoding="utf-8") as f:
+                f.write("from megatron.bridge.recipes.qwen.h100.qwen3_moe import (\n"
+                        f"    {name} as _base,\n)\nfrom megatron.bridge.perf_recipes.qwen.common import _wide\n\n\n"
+                        f"def {name}() -> ConfigContainer:\n    cfg = _base()\n    _wide(cfg)\n    return cfg\n")
+            with open(os.path.join(folder, "perf_recipes", "qwen", "common.py"), "w", encoding="utf-8") as f:
+                f.write("def _wide(cfg):\n    cfg.train.micro_batch_size = 2\n")
+            status, out, _ = run_json("import", file, "--json")
+            self.assertEqual((status, out["plan"]["layout"]["ep"]), (0, 16))
+            self.assertEqual(out["plan"]["training"]["micro_batch"], 2)
+
     def test_check_says_of_a_folder_what_cannot_run(self):
         with tempfile.TemporaryDirectory() as folder:
             def put(name, text):

@@ -1,5 +1,6 @@
 // Import says truly why it does not take a setting: the plan has no field, or the import does not read it.
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/interop/flags.h"
 #include "core/interop/import.h"
 #include "core/interop/known_settings.h"
@@ -265,6 +266,25 @@ def nemotron_3_nano_pretrain_8gpu_h100_bf16_config() -> ConfigContainer:
     REQUIRE(made.plan);
     CHECK(count_parameters(made.plan->model).total
           == count_parameters(test::presets().model("nemotron-3-nano")).total);
+}
+
+// The base recipes that performance recipes begin with have the layers of their models, not only the sizes.
+TEST_CASE("Bridge's base recipes of hybrid models have the parameters of the published models") {
+    const std::pair<const char*, const char*> models[] = {
+        {"nemotron_3_nano_pretrain_config", "nemotron-3-nano"},
+        {"nemotronh_56b_pretrain_config", "nemotron-h-56b"}};
+    for (const auto& [base, preset] : models) {
+        ImportRequest r;
+        r.path = "test";
+        r.framework = Framework::bridge;
+        r.text = sentence("from megatron.bridge.recipes.nemotronh import ", base,
+                          "\n\ndef of_64gpu_h100_config() -> ConfigContainer:\n    cfg = ", base,
+                          "()\n    return cfg\n");
+        const Import made = import_settings(r, test::presets());
+        REQUIRE(made.plan);
+        CHECK(count_parameters(made.plan->model).total
+              == count_parameters(test::presets().model(preset)).total);
+    }
 }
 
 TEST_CASE("MoE layers in no regular order become the plan's pattern") {
