@@ -14,41 +14,45 @@
 
 namespace pentamesh {
 
-// Names the numbers with a unit that sentences use. Where a plan has several of a name, it is that of its
-// fullest GPU, its whole step, the GPU that sends most.
-enum class Measure : std::uint8_t {
-    step_s,
-    step_saved_s,
-    bubble_s,  // of the schedule, without uneven stages
-    bubble_share,
-    uneven_s,
-    uneven_share,
-    straggler_s,
-    straggler_share,  // of the step without stragglers
-    straggler_cv,
-    straggler_bound,
-    memory,
-    memory_saved,
-    memory_over,  // the missing bytes
-    memory_least,
-    hbm,
-    parameters,
-    gradients,
-    optimizer,
-    activations,
-    buffers,
-    buffers_high,
-    sent,                // per GPU and step, on all axes
-    sent_data_parallel,  // on those of data parallelism
-    group_sent,          // in one kind of group
-    group_time_s,
-    group_exposed_s,
-    ring_piece,      // bytes that go round the ring of an FSDP group at once
-    ring_latency_s,  // of one collective
-    ring_latency_step_s
-};
+// Lists the numbers with a unit that sentences use. Where a plan has several of a name, it is that of its
+// fullest GPU, its whole step, the GPU that sends most. bubble is of the schedule, without uneven stages;
+// straggler_share of the step without stragglers; memory_over the missing bytes; sent per GPU and step, on
+// all axes or on those of data parallelism; group_* in one kind of group; ring_piece the bytes that go round
+// the ring of an FSDP group at once, ring_latency_s is of one collective.
+#define PENTAMESH_MEASURES(T)                                                                                \
+    T(step_s, seconds)                                                                                       \
+    T(step_saved_s, seconds)                                                                                 \
+    T(bubble_s, seconds)                                                                                     \
+    T(bubble_share, share)                                                                                   \
+    T(uneven_s, seconds)                                                                                     \
+    T(uneven_share, share)                                                                                   \
+    T(straggler_s, seconds)                                                                                  \
+    T(straggler_share, share)                                                                                \
+    T(straggler_cv, share)                                                                                   \
+    T(straggler_bound, share)                                                                                \
+    T(memory, memory)                                                                                        \
+    T(memory_saved, memory)                                                                                  \
+    T(memory_over, memory)                                                                                   \
+    T(memory_least, memory)                                                                                  \
+    T(hbm, memory)                                                                                           \
+    T(parameters, memory)                                                                                    \
+    T(gradients, memory)                                                                                     \
+    T(optimizer, memory)                                                                                     \
+    T(activations, memory)                                                                                   \
+    T(buffers, memory)                                                                                       \
+    T(buffers_high, memory)                                                                                  \
+    T(sent, traffic)                                                                                         \
+    T(sent_data_parallel, traffic)                                                                           \
+    T(group_sent, traffic)                                                                                   \
+    T(group_time_s, seconds)                                                                                 \
+    T(group_exposed_s, seconds)                                                                              \
+    T(ring_piece, traffic)                                                                                   \
+    T(ring_latency_s, seconds)                                                                               \
+    T(ring_latency_step_s, seconds)
+
+enum class Measure : std::uint8_t { PENTAMESH_MEASURES(PENTAMESH_ENUMERATOR) };
 template <>
-inline constexpr std::size_t kEnumCount<Measure> = 29;
+inline constexpr std::size_t kEnumCount<Measure> = PENTAMESH_MEASURES(PENTAMESH_ONE_MORE);
 enum class MeasureUnit : std::uint8_t { seconds, share, memory, traffic };
 [[nodiscard]] MeasureUnit unit_of(Measure measure);
 [[nodiscard]] std::string_view name_of(Measure measure);  // "step_s"

@@ -7,6 +7,11 @@
 
 namespace pentamesh {
 
+// An enum and the words of its enumerators are made of one list, #define LIST(T) T(enumerator, words)
+// ...: enum class E { LIST(PENTAMESH_ENUMERATOR) }; its count is LIST(PENTAMESH_ONE_MORE).
+#define PENTAMESH_ENUMERATOR(enumerator, ...) enumerator,
+#define PENTAMESH_ONE_MORE(...) +1  // NOLINT(bugprone-macro-parentheses): a term of a sum
+
 // Holds the number of enumerators of E, 0 .. n-1; it is specialised next to each enum that indexes an array.
 template <typename E>
 inline constexpr std::size_t kEnumCount = 0;

@@ -101,7 +101,7 @@ Operation* CommRows::put(GroupKind group, std::int64_t ranks, Unit unit, Phase p
 void CommRows::vocabulary_parallel() {
     using enum Collective;
     const GroupKind tp = GroupKind::tp;
-    const double s = hidden_bytes_, heads = 1 + static_cast<double>(plan_.model.mtp_layers);
+    const double s = hidden_bytes_, heads = head_passes(plan_.model);
     if (plan_.layout.sequence_parallel) {
         put(tp, Unit::embedding, Phase::forward, reduce_scatter, What::embedded_tokens, s);
         put(tp, Unit::embedding, Phase::backward, all_gather, What::gradients_of_the_embedded_tokens, s);

@@ -34,6 +34,21 @@ void Comm::clear() {
     embedding_copies = 0;
 }
 
+namespace {
+
+// Keeps a device's numbers where no other has as many of both kinds, in the order of devices.
+void list_reducing(const StageNumbers& own, std::vector<StageNumbers>& list) {
+    const auto covers = [](const StageNumbers& a, const StageNumbers& b) {
+        return a.dense.all() >= b.dense.all() && a.experts.all() >= b.experts.all();
+    };
+    for (const StageNumbers& other : list)
+        if (covers(other, own)) return;
+    std::erase_if(list, [&](const StageNumbers& other) { return covers(own, other); });
+    list.push_back(own);
+}
+
+}  // namespace
+
 void find_busiest(const Plan& plan, Comm& out) {
     const Model& m = plan.model;
     const HeldNumbers& h = out.held;
@@ -55,6 +70,7 @@ void find_busiest(const Plan& plan, Comm& out) {
         const StageNumbers held = numbers_of(m, h, contents);
         if (held.dense.all() > out.reduced.dense.all()) out.reduced.dense = held.dense;
         if (held.experts.all() > out.reduced.experts.all()) out.reduced.experts = held.experts;
+        list_reducing(held, out.reducing);
         double work = 0;
         for (int t = 0; t < h.layer.size(); ++t)
             work += contents.with_mtp(t, h.mtp_type) * (h.of(t).dense.all() + h.of(t).experts.all() * used);

@@ -57,8 +57,8 @@ class CommRows {
 
 // ---- comm_count.cpp ----
 
-// Finds the busiest device by the work of its layers (the numbers that a token meets), and the numbers to
-// reduce. It needs stages and held.
+// Finds the busiest device by the work of its layers (the numbers that a token meets), and the devices whose
+// numbers may take longest to reduce; `reduced` is the most of each kind. It needs stages and held.
 void find_busiest(const Plan& plan, Comm& out);
 // Returns true if a layer's call is a sync point. An all-reduce is one; so is a reduce-scatter, whose
 // all-gather belongs to it, and an all-to-all.

@@ -8,10 +8,6 @@
 namespace pentamesh {
 namespace {
 
-double number(std::int64_t n) {
-    return static_cast<double>(n);
-}
-
 LayerDim whole_dim(DimName name, std::int64_t n) {
     return {name, number(n), number(n), {}};
 }

@@ -204,9 +204,7 @@ class LayerTape {
 
     [[nodiscard]] const LayerTensor& tensor(Value v) const { return values_[static_cast<std::size_t>(v)]; }
     [[nodiscard]] double tp() const { return static_cast<double>(d_.tp); }
-    [[nodiscard]] bool gated() const {
-        return m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
-    }
+    [[nodiscard]] bool gated() const { return is_gated(m_.ffn_kind); }
 
     const Plan& plan_;
     const Model& m_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <optional>
 
 namespace pentamesh {
 namespace {
@@ -60,9 +61,22 @@ std::vector<GroupKind> axes_of(const LayerTensor& t) {
     return axes;
 }
 
+// Says what the ranks of a group have of a tensor: all of it, a summand, or a piece of dimension `cut`.
+struct Placement {
+    bool partial = false;
+    std::optional<std::size_t> cut;
+    bool operator==(const Placement&) const = default;
+};
+Placement find_placement(const LayerTensor& t, GroupKind group) {
+    if (t.partial_over(group)) return {true, {}};
+    for (std::size_t i = 0; i < t.dims.size(); ++i)
+        if (t.dims[i].cut_by(group)) return {false, i};
+    return {};
+}
+
 std::string dtensor_placement(const LayerTensor& t, GroupKind group) {
-    const std::string p = placement_of(t, group);
-    return p == "replicate" ? "Replicate()" : p == "partial" ? "Partial()" : "Shard" + p.substr(5);
+    const Placement p = find_placement(t, group);
+    return p.cut ? "Shard(" + std::to_string(*p.cut) + ")" : p.partial ? "Partial()" : "Replicate()";
 }
 
 // `dp` says that every replica has its own samples, which the tensor's own sizes leave out.
@@ -126,7 +140,7 @@ std::string call_of(const LayerStep& s, Notation notation) {
 // Returns true if a redistribution describes the step: an exchange of tokens leaves them cut as they were.
 bool is_redistribution(const LayerStep& s) {
     if (s.op == LayerOp::ring_send || s.in.empty() || s.out.empty()) return false;
-    return placement_of(s.in[0], s.group) != placement_of(s.out[0], s.group);
+    return find_placement(s.in[0], s.group) != find_placement(s.out[0], s.group);
 }
 
 std::string redistributed(const LayerStep& s) {
@@ -140,10 +154,8 @@ std::string redistributed(const LayerStep& s) {
 }  // namespace
 
 std::string placement_of(const LayerTensor& t, GroupKind group) {
-    if (t.partial_over(group)) return "partial";
-    for (std::size_t i = 0; i < t.dims.size(); ++i)
-        if (t.dims[i].cut_by(group)) return "shard(" + std::to_string(i) + ")";
-    return "replicate";
+    const Placement p = find_placement(t, group);
+    return p.cut ? "shard(" + std::to_string(*p.cut) + ")" : p.partial ? "partial" : "replicate";
 }
 
 std::string text_of(const LayerTensor& tensor, Notation notation, bool dp) {

@@ -84,14 +84,9 @@ class PartLister {
     void attention_kernels(const Widths& w);
     void latent_kernels(const Mla& mla, const Widths& w);
     void core_kernels(const Widths& w);
-    void linear_kernels(const Linear& a);
-    void mamba_kernels(const Mamba& mamba);
-    // Holds the numbers of a token that a scan takes and gives, of all tensor-parallel ranks together.
-    struct ScanWidths {
-        double in = 0, out = 0;
-    };
-    [[nodiscard]] ScanWidths scan_widths() const;
-    void scan_kernel(const ScanFlops& flops, double more = 0);
+    void scan_kernels();
+    template <typename Mixer>
+    void scan_kernels(const Mixer& mixer);
     void mlp_kernels(What up, What down, double width, RecomputeModules modules);
     void expert_kernels(const Moe& moe);
     LayerKernel& activation(double tokens, double width, RecomputeModules modules);
@@ -107,17 +102,14 @@ class PartLister {
     // s^2 b. Fused it is the output and the row's log-sum-exp in fp32 (Dao 2023, FlashAttention-2, section
     // 3.1).
     void core_kept(i64 all_heads, i64 heads, i64 dim);
-    void linear_kept(const Linear& a);
-    void mamba_kept(const Mamba& mamba);
+    void scans_kept();
     // `recomputed_by` names the modules that recompute the outputs of the products; `activated` those of the
     // activation.
     void mlp_kept(const MlpTensors& ids, Tokens tokens, i64 width, i64 degree, RecomputeModules recomputed_by,
                   RecomputeModules activated);
     void experts_kept(const Moe& moe);
 
-    [[nodiscard]] bool gated() const {
-        return m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
-    }
+    [[nodiscard]] bool gated() const { return is_gated(m_.ffn_kind); }
     // Returns the outputs of an MLP's first product.
     [[nodiscard]] double up(double width) const { return gated() ? 2 * width : width; }
 

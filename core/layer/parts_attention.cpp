@@ -142,8 +142,7 @@ void PartLister::mixer_kernels() {
         latent_kernels(*m_.mla, widths());
     else if (type_.attends())
         attention_kernels(widths());
-    if (type_.mixer == MixerKind::linear && m_.linear) linear_kernels(*m_.linear);
-    if (type_.has_mamba() && m_.mamba) mamba_kernels(*m_.mamba);
+    scan_kernels();
 }
 
 void PartLister::attention_kernels(const Widths& w) {
@@ -210,8 +209,7 @@ void PartLister::mixer_kept() {
         latent_kept(*m_.mla);
     else if (type_.attends())
         attention_kept();
-    if (type_.mixer == MixerKind::linear && m_.linear) linear_kept(*m_.linear);
-    if (type_.has_mamba() && m_.mamba) mamba_kept(*m_.mamba);
+    scans_kept();
 }
 
 void PartLister::attention_kept() {

@@ -76,7 +76,7 @@ void fill_activations(const Plan& plan, const MemoryCosts& c, double kept, doubl
     s.activations = s.layer_activations;
     if (s.embedding) s.activations += whole(c.embedding.kept * in_flight);
     // No later layer waits for the last one: tensors there are held as the head's are.
-    const double ends = s.head ? c.head.kept * (1 + static_cast<double>(plan.model.mtp_layers)) : 0;
+    const double ends = s.head ? c.head.kept * head_passes(plan.model) : 0;
     const double mtp = mtp_activations(plan, c, s);
     const double at_head = head_in_flight(schedule_of(plan.layout), in_flight);
     if (s.head)

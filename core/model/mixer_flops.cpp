@@ -3,12 +3,10 @@
 namespace pentamesh {
 namespace {
 
-constexpr double kFloat = 4;  // bytes of a number of state
-constexpr double kMambaChunk = 256, kDeltaChunk = 64, kLightningBlock = 256;
-
-double number(std::int64_t n) {
-    return static_cast<double>(n);
-}
+struct ScanWork : ScanVisitor {
+    ScanFlops flops;
+    void works(const ScanFlops& f) { flops = f; }
+};
 
 }  // namespace
 
@@ -19,45 +17,15 @@ double keys_met(std::int64_t window, double context, bool causal) {
 }
 
 ScanFlops scan_flops(const Mamba& mamba) {
-    const Mamba& m = mamba;
-    const double inner = number(m.inner), state = number(m.state), conv = 2 * number(m.conv);
-    ScanFlops f;
-    if (m.version == 1) {  // no matrix units: element by element
-        f.model = 7 * inner * state + conv * inner;
-        return f;
-    }
-    const double shared = number(m.groups) * state;
-    f.model = 7 * inner * state + conv * (inner + 2 * shared);
-    f.kernel = 2 * kMambaChunk * shared + 2 * kMambaChunk * inner + 4 * state * inner;
-    f.state_bytes = 2 * kFloat * inner * state / kMambaChunk;
-    return f;
+    ScanWork work;
+    visit_scan(mamba, 0, work);
+    return work.flops;
 }
 
 ScanFlops scan_flops(const Linear& linear, std::int64_t hidden) {
-    const Linear& a = linear;
-    const double keys = number(a.key_heads) * number(a.key_head_dim);
-    const double values = number(a.value_heads) * number(a.value_head_dim);
-    const double dk = number(a.key_head_dim), conv = 2 * number(a.conv);
-    ScanFlops f;
-    switch (a.kind) {
-    case LinearKind::short_conv: f.model = conv * number(hidden); return f;
-    case LinearKind::lightning: {
-        const double d = number(a.value_head_dim);
-        f.model = 4 * values * d;
-        f.kernel = 4 * kLightningBlock * values + 4 * values * d;
-        f.state_bytes = 2 * kFloat * values * d / kLightningBlock;
-        return f;
-    }
-    case LinearKind::gated_delta:
-    case LinearKind::kimi_delta: break;
-    }
-    const double heads = number(a.value_heads);
-    f.model = 8 * values * dk + conv * (2 * keys + values);
-    // The sum has keys on keys and queries on keys, both sides of the solved system, values in the chunk,
-    // three products with the state.
-    f.kernel = kDeltaChunk * heads * (6 * dk + 4 * number(a.value_head_dim)) + 6 * values * dk;
-    f.state_bytes = 2 * kFloat * values * dk / kDeltaChunk;
-    return f;
+    ScanWork work;
+    visit_scan(linear, hidden, work);
+    return work.flops;
 }
 
 MixerFlops mixer_flops(const Model& m, const LayerType& type, double s, double layers) {

@@ -1,6 +1,7 @@
 // Describes the trained model: the tensors of a transformer, identical layers counted rather than listed.
 #pragma once
 
+#include "core/base/saturating.h"
 #include "core/model/layer_types.h"
 #include "core/plan/plan.h"
 #include "core/plan/tensor_id.h"
@@ -33,16 +34,6 @@ inline constexpr std::size_t kEnumCount<Place> = kPlaceCount;
 // none is copied.
 enum class TpCut : std::uint8_t { none, column, row, vocab, kv };
 
-// These return a * b and a + b, held at the largest number instead of overflowing: sizes come from files.
-[[nodiscard]] constexpr std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
-    std::int64_t c = 0;
-    return __builtin_mul_overflow(a, b, &c) ? INT64_MAX : c;
-}
-[[nodiscard]] constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
-    std::int64_t c = 0;
-    return __builtin_add_overflow(a, b, &c) ? INT64_MAX : c;
-}
-
 struct Tensor {
     TensorId id = TensorId::embedding;
     TensorKind kind = TensorKind::mlp;
@@ -70,6 +61,11 @@ struct Tensor {
 [[nodiscard]] std::int64_t times(const Model& model, Place place);
 [[nodiscard]] std::int64_t times(const Model& model, const LayerTypes& types, const LayerCounts& counts,
                                  const Tensor& tensor);
+
+// Returns how often a micro-batch goes through the head: once, and once more for each prediction layer.
+[[nodiscard]] inline double head_passes(const Model& model) {
+    return 1 + static_cast<double>(model.mtp_layers);
+}
 
 // Lists all tensors, each once per place: about 30 for any model. Appends to `out` (cleared first).
 void list_tensors(const Model& model, std::vector<Tensor>& out);

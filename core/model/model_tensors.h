@@ -1,8 +1,8 @@
 // Visits the one list of a model's tensors: counts, memory and placements all walk it.
 #pragma once
 
-#include "core/model/mixer_tensors.h"
 #include "core/model/model.h"
+#include "core/model/scan_visitor.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -119,12 +119,31 @@ class TensorVisitor {
             mla(*m_.mla, t.heads);
         else if (t.attends())
             attention(t);
-        const auto place = [&](TensorId id, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
-            put(id, TensorKind::mixer, cut, rows, cols, unit);
-        };
-        if (t.mixer == MixerKind::linear && m_.linear) visit_linear(*m_.linear, m_.hidden, place);
-        if (t.has_mamba() && m_.mamba) visit_mamba(*m_.mamba, m_.hidden, place);
+        ScanWeights scans{{}, *this, m_.hidden};
+        visit_scans(m_, t, scans);
     }
+
+    struct ScanWeights : ScanVisitor {
+        TensorVisitor& list;
+        i64 hidden;
+        void put(TensorId id, TpCut cut, i64 rows, i64 cols = 1, i64 unit = 1) {
+            list.put(id, TensorKind::mixer, cut, rows, cols, unit);
+        }
+        void input(TensorId id, i64 channels, i64 unit = 1) {
+            put(id, TpCut::column, channels, hidden, unit);
+        }
+        void low_rank(TensorId down, TensorId up, i64 rank, i64 channels, i64 unit) {
+            put(down, TpCut::none, rank, hidden);
+            put(up, TpCut::column, channels, rank, unit);
+        }
+        void from_channels(TensorId id, i64 numbers, i64 channels) { put(id, TpCut::row, numbers, channels); }
+        void to_channels(TensorId id, i64 numbers, i64 channels) {
+            put(id, TpCut::column, channels, numbers);
+        }
+        void output(TensorId id, i64 channels, i64 unit = 1) { put(id, TpCut::row, hidden, channels, unit); }
+        void columns(TensorId id, i64 numbers, i64 unit = 1) { put(id, TpCut::column, numbers, 1, unit); }
+        void whole(TensorId id, i64 numbers) { put(id, TpCut::none, numbers); }
+    };
 
     void attention(const LayerType& t) {
         const TensorKind k = TensorKind::attention;
@@ -195,7 +214,7 @@ class TensorVisitor {
     // With `copies` above 0, there are so many routed experts.
     void mlp(TensorModule module, i64 width, i64 h, TensorKind kind, i64 copies = 0) {
         if (width <= 0) return;
-        const bool gated = m_.ffn_kind == FfnKind::swiglu || m_.ffn_kind == FfnKind::geglu;
+        const bool gated = is_gated(m_.ffn_kind);
         const bool routed = copies > 0;
         const MlpTensors& ids = mlp_tensors(module);
         const auto one = [&](TensorId id, TpCut cut, i64 rows, i64 cols) {

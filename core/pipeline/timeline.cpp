@@ -197,10 +197,4 @@ double iteration_end(const Timeline& t, int iteration) {
     return latest;
 }
 
-double steady_period(const ScheduleShape& shape, const TimelineCosts& costs) {
-    Timeline two;
-    run_iterations(shape, costs, 2, two);
-    return two.makespan - iteration_end(two, 0);
-}
-
 }  // namespace pentamesh

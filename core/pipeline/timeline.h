@@ -76,10 +76,6 @@ void run_timeline(const ScheduleShape& shape, const TimelineCosts& costs, Timeli
 void run_iterations(const ScheduleShape& shape, const TimelineCosts& costs, int iterations, Timeline& out);
 // Returns when step k of a timeline ends (its last op on any device).
 [[nodiscard]] double iteration_end(const Timeline& t, int iteration);
-// Returns what one more step adds to the makespan where steps run back to back: makespan less the first
-// step's end for two. Less m(F + I + W) this is the bubble that is left, the span bubble of the zero-bubble
-// papers.
-[[nodiscard]] double steady_period(const ScheduleShape& shape, const TimelineCosts& costs);
 
 // Returns the makespan without a replay, O(devices * chunks), no allocation: the slowest device's work and
 // bubble_estimate() of the mean of the others. For equal stages it is as exact as that; docs/schedules.md has

@@ -32,8 +32,7 @@ inline constexpr std::array<std::string_view, 5> kNames<MixerKind>{"full", "wind
 template <>
 inline constexpr std::array<std::string_view, 3> kNames<LayerFfn>{"dense", "moe", "none"};
 template <>
-inline constexpr std::array<std::string_view, 4> kNames<LinearKind>{"gated_delta", "kimi_delta", "lightning",
-                                                                    "short_conv"};
+inline constexpr auto kNames<LinearKind> = kLinearKindNames;
 template <>
 inline constexpr std::array<std::string_view, 5> kNames<LinkKind>{"nvlink", "pcie", "ib", "roce", "ici"};
 template <>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/enum_array.h"
+#include "core/plan/mixers.h"
 #include "core/plan/training.h"
 
 #include <algorithm>
@@ -18,7 +19,10 @@ namespace pentamesh {
 // ---- model --------------------------------------------------------------------------------------------
 
 enum class FfnKind : std::uint8_t { swiglu, geglu, gelu, relu2, xielu };  // the last three have no gate
-enum class NormKind : std::uint8_t { rmsnorm, layernorm, unweighted };    // unweighted: OLMo's layer norm
+[[nodiscard]] constexpr bool is_gated(FfnKind kind) {
+    return kind == FfnKind::swiglu || kind == FfnKind::geglu;
+}
+enum class NormKind : std::uint8_t { rmsnorm, layernorm, unweighted };  // unweighted: OLMo's layer norm
 enum class QkNorm : std::uint8_t { none, head, full };
 enum class Positions : std::uint8_t { rope, learned };
 enum class AttentionKind : std::uint8_t { mha_gqa, mla };
@@ -74,35 +78,6 @@ struct LayerRun {
     bool sinks = false;           // a learned scalar per head, as attention_sinks
     bool mamba_beside = false;    // a Mamba mixer parallel to the attention (Falcon-H1)
     bool operator==(const LayerRun&) const = default;
-};
-
-// Linear attention has a state of fixed size in the place of keys and values.
-//   gated_delta: Yang, Kautz, Hatamizadeh 2024; as in Qwen3-Next.
-//   kimi_delta:  Kimi Team 2025 (Kimi Linear), a decay per channel.
-//   lightning:   Qin et al. 2024; as in MiniMax-01 and Ring-linear.
-//   short_conv:  a gated convolution over a few tokens (LFM2); `key_heads` and dims are not used.
-enum class LinearKind : std::uint8_t { gated_delta, kimi_delta, lightning, short_conv };
-struct Linear {
-    LinearKind kind = LinearKind::gated_delta;
-    std::int64_t key_heads = 0, value_heads = 0;
-    std::int64_t key_head_dim = 0, value_head_dim = 0;
-    std::int64_t conv = 0;   // tokens that the convolution spans; 0: none
-    bool conv_bias = false;  // short_conv: of the projections too
-    bool qk_norm = false;    // weights for norms of a head's queries and keys
-    bool operator==(const Linear&) const = default;
-};
-
-// This is a state-space mixer: Gu, Dao 2023 (Mamba, version 1), Dao, Gu 2024 (Mamba-2, version 2).
-struct Mamba {
-    std::int64_t version = 2;
-    std::int64_t inner = 0;              // width inside the mixer; version 2: heads times the head's
-    std::int64_t state = 0;              // numbers of state per inner channel
-    std::int64_t heads = 0, groups = 1;  // version 2: B and C are shared inside a group
-    std::int64_t conv = 4;
-    std::int64_t dt_rank = 0;  // version 1
-    bool conv_bias = true, bias = false;
-    bool norm = true;  // version 2: a gated norm; version 1: norms of dt, B and C (Jamba)
-    bool operator==(const Mamba&) const = default;
 };
 
 struct Model {

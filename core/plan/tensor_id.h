@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/enum_array.h"
+#include "core/plan/mixers.h"
 
 #include <cstdint>
 #include <optional>
@@ -25,199 +26,142 @@ enum class TensorModule : std::uint8_t {
     head
 };
 
+// Lists the tensors: enumerator, module, name. Those of mixers that scan are in mixers.h.
+#define PENTAMESH_TENSORS(T)                                                                                 \
+    T(embedding, embedding, "embedding")                                                                     \
+    T(embedding_positions, embedding, "embedding.positions")                                                 \
+    T(embedding_tokens, embedding, "embedding.tokens")                                                       \
+    T(embedding_dropout_mask, embedding, "embedding.dropout_mask")                                           \
+    T(embedding_output, embedding, "embedding.output")                                                       \
+    T(attention_q, attention, "attention.q")                                                                 \
+    T(attention_k, attention, "attention.k")                                                                 \
+    T(attention_v, attention, "attention.v")                                                                 \
+    T(attention_gate, attention, "attention.gate")                                                           \
+    T(attention_output, attention, "attention.output")                                                       \
+    T(attention_q_bias, attention, "attention.q.bias")                                                       \
+    T(attention_k_bias, attention, "attention.k.bias")                                                       \
+    T(attention_v_bias, attention, "attention.v.bias")                                                       \
+    T(attention_output_bias, attention, "attention.output.bias")                                             \
+    T(attention_sinks, attention, "attention.sinks")                                                         \
+    T(attention_q_down, attention, "attention.q_down")                                                       \
+    T(attention_q_up, attention, "attention.q_up")                                                           \
+    T(attention_kv_down, attention, "attention.kv_down")                                                     \
+    T(attention_kv_up, attention, "attention.kv_up")                                                         \
+    T(attention_q_down_bias, attention, "attention.q_down.bias")                                             \
+    T(attention_kv_down_bias, attention, "attention.kv_down.bias")                                           \
+    T(attention_index_q, attention, "attention.index.q")                                                     \
+    T(attention_index_k, attention, "attention.index.k")                                                     \
+    T(attention_index_weights, attention, "attention.index.weights")                                         \
+    T(attention_input, attention, "attention.input")                                                         \
+    T(attention_dropout_mask, attention, "attention.dropout_mask")                                           \
+    T(attention_gated, attention, "attention.gated")                                                         \
+    T(attention_q_latent, attention, "attention.q_latent")                                                   \
+    T(attention_kv_latent, attention, "attention.kv_latent")                                                 \
+    T(attention_index_chosen, attention, "attention.index.chosen")                                           \
+    T(attention_softmax, attention, "attention.softmax")                                                     \
+    T(attention_softmax_dropout_mask, attention, "attention.softmax.dropout_mask")                           \
+    T(attention_softmax_dropped, attention, "attention.softmax.dropped")                                     \
+    T(attention_log_sum_exp, attention, "attention.log_sum_exp")                                             \
+    T(attention_copies, attention, "attention.copies")                                                       \
+    T(attention_output_cast, attention, "attention.output.cast")                                             \
+    T(attention_projected, attention, "attention.projected")                                                 \
+    PENTAMESH_MIXER_TENSORS(T)                                                                               \
+    T(mlp_gate, mlp, "mlp.gate")                                                                             \
+    T(mlp_up, mlp, "mlp.up")                                                                                 \
+    T(mlp_down, mlp, "mlp.down")                                                                             \
+    T(mlp_xielu, mlp, "mlp.xielu")                                                                           \
+    T(mlp_gate_bias, mlp, "mlp.gate.bias")                                                                   \
+    T(mlp_up_bias, mlp, "mlp.up.bias")                                                                       \
+    T(mlp_down_bias, mlp, "mlp.down.bias")                                                                   \
+    T(mlp_input, mlp, "mlp.input")                                                                           \
+    T(mlp_activated, mlp, "mlp.activated")                                                                   \
+    T(mlp_product, mlp, "mlp.product")                                                                       \
+    T(mlp_dropout_mask, mlp, "mlp.dropout_mask")                                                             \
+    T(mlp_projected, mlp, "mlp.projected")                                                                   \
+    T(experts_gate_bias, experts, "experts.gate.bias")                                                       \
+    T(experts_up_bias, experts, "experts.up.bias")                                                           \
+    T(experts_down_bias, experts, "experts.down.bias")                                                       \
+    T(experts_latent_in, experts, "experts.latent_in")                                                       \
+    T(experts_latent_out, experts, "experts.latent_out")                                                     \
+    T(experts_gate, experts, "experts.gate")                                                                 \
+    T(experts_up, experts, "experts.up")                                                                     \
+    T(experts_down, experts, "experts.down")                                                                 \
+    T(experts_latent_in_input, experts, "experts.latent_in.input")                                           \
+    T(experts_latent_out_input, experts, "experts.latent_out.input")                                         \
+    T(experts_input, experts, "experts.input")                                                               \
+    T(experts_activated, experts, "experts.activated")                                                       \
+    T(experts_product, experts, "experts.product")                                                           \
+    T(experts_projected, experts, "experts.projected")                                                       \
+    T(shared_expert_gate_bias, shared_expert, "shared_expert.gate.bias")                                     \
+    T(shared_expert_up_bias, shared_expert, "shared_expert.up.bias")                                         \
+    T(shared_expert_down_bias, shared_expert, "shared_expert.down.bias")                                     \
+    T(shared_expert_gate, shared_expert, "shared_expert.gate")                                               \
+    T(shared_expert_up, shared_expert, "shared_expert.up")                                                   \
+    T(shared_expert_down, shared_expert, "shared_expert.down")                                               \
+    T(shared_expert_router, shared_expert, "shared_expert.router")                                           \
+    T(shared_expert_activated, shared_expert, "shared_expert.activated")                                     \
+    T(shared_expert_product, shared_expert, "shared_expert.product")                                         \
+    T(router, router, "router")                                                                              \
+    T(router_bias, router, "router.bias")                                                                    \
+    T(router_scale, router, "router.scale")                                                                  \
+    T(router_expert_scale, router, "router.expert_scale")                                                    \
+    T(router_input, router, "router.input")                                                                  \
+    T(router_logits, router, "router.logits")                                                                \
+    T(norm_attention, norm, "norm.attention")                                                                \
+    T(norm_attention_bias, norm, "norm.attention.bias")                                                      \
+    T(norm_mlp, norm, "norm.mlp")                                                                            \
+    T(norm_mlp_bias, norm, "norm.mlp.bias")                                                                  \
+    T(norm_experts, norm, "norm.experts")                                                                    \
+    T(norm_experts_bias, norm, "norm.experts.bias")                                                          \
+    T(norm_after_dense_mlp, norm, "norm.after_dense_mlp")                                                    \
+    T(norm_after_dense_mlp_bias, norm, "norm.after_dense_mlp.bias")                                          \
+    T(norm_after_experts, norm, "norm.after_experts")                                                        \
+    T(norm_after_experts_bias, norm, "norm.after_experts.bias")                                              \
+    T(norm_after_attention, norm, "norm.after_attention")                                                    \
+    T(norm_after_attention_bias, norm, "norm.after_attention.bias")                                          \
+    T(norm_after_mlp, norm, "norm.after_mlp")                                                                \
+    T(norm_after_mlp_bias, norm, "norm.after_mlp.bias")                                                      \
+    T(norm_q, norm, "norm.q")                                                                                \
+    T(norm_k, norm, "norm.k")                                                                                \
+    T(norm_q_latent, norm, "norm.q_latent")                                                                  \
+    T(norm_kv_latent, norm, "norm.kv_latent")                                                                \
+    T(norm_index, norm, "norm.index")                                                                        \
+    T(norm_index_bias, norm, "norm.index.bias")                                                              \
+    T(norm_mtp_embedding, norm, "norm.mtp.embedding")                                                        \
+    T(norm_mtp_embedding_bias, norm, "norm.mtp.embedding.bias")                                              \
+    T(norm_mtp_hidden, norm, "norm.mtp.hidden")                                                              \
+    T(norm_mtp_hidden_bias, norm, "norm.mtp.hidden.bias")                                                    \
+    T(norm_mtp_final, norm, "norm.mtp.final")                                                                \
+    T(norm_mtp_final_bias, norm, "norm.mtp.final.bias")                                                      \
+    T(norm_final, norm, "norm.final")                                                                        \
+    T(norm_final_bias, norm, "norm.final.bias")                                                              \
+    T(norm_attention_input, norm, "norm.attention.input")                                                    \
+    T(norm_after_attention_input, norm, "norm.after_attention.input")                                        \
+    T(norm_mlp_input, norm, "norm.mlp.input")                                                                \
+    T(norm_experts_input, norm, "norm.experts.input")                                                        \
+    T(norm_after_dense_mlp_input, norm, "norm.after_dense_mlp.input")                                        \
+    T(norm_after_experts_input, norm, "norm.after_experts.input")                                            \
+    T(norm_after_mlp_input, norm, "norm.after_mlp.input")                                                    \
+    T(norm_final_input, norm, "norm.final.input")                                                            \
+    T(norm_mtp_embedding_input, norm, "norm.mtp.embedding.input")                                            \
+    T(norm_mtp_hidden_input, norm, "norm.mtp.hidden.input")                                                  \
+    T(norm_q_input, norm, "norm.q.input")                                                                    \
+    T(norm_k_input, norm, "norm.k.input")                                                                    \
+    T(norm_q_latent_input, norm, "norm.q_latent.input")                                                      \
+    T(norm_kv_latent_input, norm, "norm.kv_latent.input")                                                    \
+    T(mtp_projection, mtp, "mtp.projection")                                                                 \
+    T(mtp_projection_input, mtp, "mtp.projection.input")                                                     \
+    T(head, head, "head")                                                                                    \
+    T(head_bias, head, "head.bias")                                                                          \
+    T(head_input, head, "head.input")                                                                        \
+    T(head_logits, head, "head.logits")                                                                      \
+    T(head_loss, head, "head.loss")
+
 // A weight and an activation that belong together have one id: attention_q are the weights of the queries,
 // and the queries.
-enum class TensorId : std::uint8_t {
-    embedding,
-    embedding_positions,
-    embedding_tokens,
-    embedding_dropout_mask,
-    embedding_output,
-    attention_q,
-    attention_k,
-    attention_v,
-    attention_gate,
-    attention_output,
-    attention_q_bias,
-    attention_k_bias,
-    attention_v_bias,
-    attention_output_bias,
-    attention_sinks,
-    attention_q_down,
-    attention_q_up,
-    attention_kv_down,
-    attention_kv_up,
-    attention_q_down_bias,
-    attention_kv_down_bias,
-    attention_index_q,
-    attention_index_k,
-    attention_index_weights,
-    attention_input,
-    attention_dropout_mask,
-    attention_gated,
-    attention_q_latent,
-    attention_kv_latent,
-    attention_index_chosen,
-    attention_softmax,
-    attention_softmax_dropout_mask,
-    attention_softmax_dropped,
-    attention_log_sum_exp,
-    attention_copies,
-    attention_output_cast,
-    attention_projected,
-    mixer_gate_in,
-    mixer_gate_out,
-    mixer_x,
-    mixer_conv,
-    mixer_conv_bias,
-    mixer_output,
-    mixer_in_bias,
-    mixer_output_bias,
-    mixer_q,
-    mixer_k,
-    mixer_v,
-    mixer_gate,
-    mixer_norm,
-    mixer_norm_q,
-    mixer_norm_k,
-    mixer_conv_q,
-    mixer_conv_q_bias,
-    mixer_conv_k,
-    mixer_conv_k_bias,
-    mixer_conv_v,
-    mixer_conv_v_bias,
-    mixer_beta,
-    mixer_a_log,
-    mixer_decay,
-    mixer_dt_bias,
-    mixer_decay_down,
-    mixer_decay_up,
-    mixer_gate_down,
-    mixer_gate_up,
-    mixer_convolved,
-    mixer_q_convolved,
-    mixer_k_convolved,
-    mixer_v_convolved,
-    mixer_solved,
-    mixer_scanned,
-    mamba_z,
-    mamba_x,
-    mamba_conv,
-    mamba_conv_bias,
-    mamba_b,
-    mamba_c,
-    mamba_dt,
-    mamba_conv_b,
-    mamba_conv_b_bias,
-    mamba_conv_c,
-    mamba_conv_c_bias,
-    mamba_dt_bias,
-    mamba_a_log,
-    mamba_d,
-    mamba_norm,
-    mamba_x_to_dt,
-    mamba_x_to_b,
-    mamba_x_to_c,
-    mamba_norm_dt,
-    mamba_norm_b,
-    mamba_norm_c,
-    mamba_output,
-    mamba_in_bias,
-    mamba_output_bias,
-    mamba_scanned,
-    mlp_gate,
-    mlp_up,
-    mlp_down,
-    mlp_xielu,
-    mlp_gate_bias,
-    mlp_up_bias,
-    mlp_down_bias,
-    mlp_input,
-    mlp_activated,
-    mlp_product,
-    mlp_dropout_mask,
-    mlp_projected,
-    experts_gate_bias,
-    experts_up_bias,
-    experts_down_bias,
-    experts_latent_in,
-    experts_latent_out,
-    experts_gate,
-    experts_up,
-    experts_down,
-    experts_latent_in_input,
-    experts_latent_out_input,
-    experts_input,
-    experts_activated,
-    experts_product,
-    experts_projected,
-    shared_expert_gate_bias,
-    shared_expert_up_bias,
-    shared_expert_down_bias,
-    shared_expert_gate,
-    shared_expert_up,
-    shared_expert_down,
-    shared_expert_router,
-    shared_expert_activated,
-    shared_expert_product,
-    router,
-    router_bias,
-    router_scale,
-    router_expert_scale,
-    router_input,
-    router_logits,
-    norm_attention,
-    norm_attention_bias,
-    norm_mlp,
-    norm_mlp_bias,
-    norm_experts,
-    norm_experts_bias,
-    norm_after_dense_mlp,
-    norm_after_dense_mlp_bias,
-    norm_after_experts,
-    norm_after_experts_bias,
-    norm_after_attention,
-    norm_after_attention_bias,
-    norm_after_mlp,
-    norm_after_mlp_bias,
-    norm_q,
-    norm_k,
-    norm_q_latent,
-    norm_kv_latent,
-    norm_index,
-    norm_index_bias,
-    norm_mtp_embedding,
-    norm_mtp_embedding_bias,
-    norm_mtp_hidden,
-    norm_mtp_hidden_bias,
-    norm_mtp_final,
-    norm_mtp_final_bias,
-    norm_final,
-    norm_final_bias,
-    norm_attention_input,
-    norm_after_attention_input,
-    norm_mlp_input,
-    norm_experts_input,
-    norm_after_dense_mlp_input,
-    norm_after_experts_input,
-    norm_after_mlp_input,
-    norm_final_input,
-    norm_mtp_embedding_input,
-    norm_mtp_hidden_input,
-    norm_q_input,
-    norm_k_input,
-    norm_q_latent_input,
-    norm_kv_latent_input,
-    mtp_projection,
-    mtp_projection_input,
-    head,
-    head_bias,
-    head_input,
-    head_logits,
-    head_loss
-};
+enum class TensorId : std::uint8_t { PENTAMESH_TENSORS(PENTAMESH_ENUMERATOR) };
 template <>
-inline constexpr std::size_t kEnumCount<TensorId> = 187;
+inline constexpr std::size_t kEnumCount<TensorId> = PENTAMESH_TENSORS(PENTAMESH_ONE_MORE);
 
 // Holds the tensors that an MLP has and keeps; the experts' have the same parts.
 struct MlpTensors {

@@ -1,6 +1,6 @@
 // Checks layers that differ: if they have their sizes, if tp can cut them, which parts of them are not
 // modelled.
-#include "core/model/layer_types.h"
+#include "core/model/scan_visitor.h"
 #include "core/rules/rules.h"
 
 namespace pentamesh {
@@ -17,22 +17,26 @@ void missing(Rules& r, ProblemCode code, std::string_view pointer, std::string_v
     if (r.messages) p.message = sentence("The pattern has ", what, ", but ", pointer, " is not there.");
 }
 
+// Finds out if a scan has a tensor of no numbers.
+struct Sizes : ScanVisitor {
+    bool complete = true;
+    void keeps(Id, i64 heads, i64 dim) { complete &= heads >= 1 && dim >= 1; }
+};
+
 void check_linear(Rules& r, const Linear& a) {
-    if (a.kind == LinearKind::short_conv) return;
-    for (const std::int64_t size : {a.key_heads, a.value_heads, a.key_head_dim, a.value_head_dim}) {
-        if (size >= 1) continue;
-        Problem& p = r.error(Rule::arithmetic, ProblemCode::linear_sizes, "/model/linear");
-        if (r.messages)
-            p.message = "Linear attention needs key_heads, value_heads, key_head_dim and value_head_dim of 1 "
-                        "or more.";
-        return;
-    }
+    Sizes sizes;
+    visit_scan(a, r.plan.model.hidden, sizes);
+    if (sizes.complete) return;
+    Problem& p = r.error(Rule::arithmetic, ProblemCode::linear_sizes, "/model/linear");
+    if (r.messages)
+        p.message = "Linear attention needs key_heads, value_heads, key_head_dim and value_head_dim of 1 "
+                    "or more.";
 }
 
 void check_mamba(Rules& r, const Mamba& a) {
-    const bool sized =
-        a.version == 1 ? a.dt_rank >= 1 : a.heads >= 1 && a.groups >= 1 && a.inner % a.heads == 0;
-    if (sized && a.inner >= 1 && a.state >= 1) return;
+    Sizes sizes;
+    visit_scan(a, r.plan.model.hidden, sizes);
+    if (sizes.complete && (a.version == 1 || a.inner % a.heads == 0)) return;
     Problem& p = r.error(Rule::arithmetic, ProblemCode::mamba_sizes, "/model/mamba");
     if (!r.messages) return;
     p.message = a.version == 1
@@ -46,6 +50,13 @@ struct Uncut {
     std::string_view name;
     std::int64_t size = 0;
     bool megatron = false;
+};
+struct ScanCuts : ScanVisitor {
+    std::int64_t tp = 1;
+    Uncut uncut;
+    void divides(i64 size, std::string_view words, bool megatron = false) {
+        if (uncut.name.empty() && size % tp != 0) uncut = {words, size, megatron};
+    }
 };
 Uncut first_uncut(const Model& m, const LayerTypes& types, std::int64_t tp) {
     if (m.pattern.empty()) return {};
@@ -61,21 +72,10 @@ Uncut first_uncut(const Model& m, const LayerTypes& types, std::int64_t tp) {
             m.attention == AttentionKind::mha_gqa && type.kv_heads % tp != 0 && tp % type.kv_heads != 0;
         if (kv) return {"key-value heads", type.kv_heads, true};
     }
-    if (linear && m.linear) {
-        const bool conv = m.linear->kind == LinearKind::short_conv;
-        if (conv && m.hidden % tp != 0) return {"channels of a convolution", m.hidden};
-        if (!conv && m.linear->key_heads % tp != 0)
-            return {"key heads of linear attention", m.linear->key_heads};
-        if (!conv && m.linear->value_heads % tp != 0)
-            return {"value heads of linear attention", m.linear->value_heads};
-    }
-    if (mamba && m.mamba) {
-        const bool second = m.mamba->version != 1;
-        const std::int64_t heads = second ? m.mamba->heads : m.mamba->inner;
-        if (heads % tp != 0) return {second ? "Mamba heads" : "Mamba channels", heads};
-        if (second && m.mamba->groups % tp != 0) return {"Mamba groups", m.mamba->groups, true};
-    }
-    return {};
+    ScanCuts cuts{{}, tp, {}};
+    if (linear && m.linear) visit_scan(*m.linear, m.hidden, cuts);
+    if (mamba && m.mamba) visit_scan(*m.mamba, m.hidden, cuts);
+    return cuts.uncut;
 }
 
 void notice(Rules& r, ProblemCode code, std::string_view pointer, std::string_view text) {

@@ -18,10 +18,6 @@ constexpr double kDenseLaunches = 30, kMoeLaunches = 60, kExpertLaunches = 2;
 
 constexpr double kLossForward = 14, kLossBackward = 8;  // fp32 softmax over 16-bit logits
 
-double number(std::int64_t n) {
-    return static_cast<double>(n);
-}
-
 // Returns the share of its rate that an attention core of this head width reaches. A narrow head leaves
 // matrix units idle while the softmax runs: d / (d + 64), 1 at the usual 128 (Shah et al. 2024, figures 5 and
 // 6).

@@ -30,8 +30,7 @@ ForwardFlops forward_flops(const Model& m, const LayerTypes& types, const LayerC
         f.attention += mixer.attention, f.masked += mixer.masked, f.scans += mixer.scan;
     }
     f.layers += f.attention + f.scans;
-    f.head = 2 * s * static_cast<double>(m.hidden) * static_cast<double>(m.vocab)
-             * static_cast<double>(1 + m.mtp_layers);
+    f.head = 2 * s * static_cast<double>(m.hidden) * static_cast<double>(m.vocab) * head_passes(m);
     return f;
 }
 

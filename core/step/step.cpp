@@ -38,41 +38,16 @@ double seconds(const Plan& plan, Routes& routes, const Comm& comm, const StateSh
     return sum;
 }
 
-// Lists a device's numbers where no other has as many of both kinds, in the order of devices.
-void list_reducing(const Plan& plan, Comm& comm) {
-    const auto covers = [](const StageNumbers& a, const StageNumbers& b) {
-        return a.dense.all() >= b.dense.all() && a.experts.all() >= b.experts.all();
-    };
-    for (int d = 0; d < comm.stages.devices; ++d) {
-        if (repeats_previous(comm.stages, d)) continue;
-        const StageNumbers own = numbers_of(plan.model, comm.held, comm.stages.contents(d));
-        const auto covers_own = [&](const StageNumbers& other) { return covers(other, own); };
-        if (std::any_of(comm.reducing.begin(), comm.reducing.end(), covers_own)) continue;
-        std::erase_if(comm.reducing, [&](const StageNumbers& other) { return covers(own, other); });
-        comm.reducing.push_back(own);
-    }
-}
-
 // DualPipe's copies exchange what data parallelism leaves of both.
 double left_of(const StateShards& shards, const StageNumbers& n) {
     return n.dense.all() / static_cast<double>(shards.optimizer[0])
            + n.experts.all() / static_cast<double>(shards.optimizer[1]);
 }
 
-// Sets comm.reduced to the numbers of the device whose reductions, gathers and optimizer take longest
-// together, and the messages of these rows to its bytes. comm.reducing then lists the devices that could be
-// it: no other holds as many dense numbers and as many experts.
+// Sets comm.reduced to the numbers of the device, among comm.reducing, whose reductions, gathers and
+// optimizer take longest together, and the messages of these rows to its bytes.
 void find_reduced(const ResolvedPlan& r, Comm& comm) {
-    // With one kind of numbers the device that holds most of them is listed already.
-    if (comm.reduced.experts.all() <= 0 || comm.stages.devices <= 1) {
-        comm.reducing.push_back(comm.reduced);
-        return;
-    }
-    list_reducing(r.plan, comm);
-    if (comm.reducing.size() == 1) {
-        comm.reduced = comm.reducing.front();
-        return;
-    }
+    if (comm.reducing.size() == 1) return;  // the rows are of its numbers
     const StateShards shards = shards_of(r.plan, r.degrees);
     Routes routes(r.plan, r.mesh, r.groups);
     double most = -1;
@@ -137,8 +112,7 @@ ChunkWork work_of(const Plan& plan, const StepWork& w, const ChunkLayers& k) {
         c.comm.add(w.embedding, 1);
     }
     if (k.last) {
-        const double mtp = static_cast<double>(plan.model.mtp_layers);
-        c.compute += w.times.head * (1 + mtp);
+        c.compute += w.times.head * head_passes(plan.model);
         c.comm.add(w.head, 1);
     }
     c.compute += w.times.mtp * k.mtp;
@@ -309,7 +283,7 @@ BelowPeak below_peak(const ResolvedPlan& r, const StepWork& work, const Stages& 
                 waiting += k.types[t] * time.waiting;
             }
             if (k.first) moving += work.times.embedding.total();
-            if (k.last) moving += work.times.head_moving * (1 + static_cast<double>(r.plan.model.mtp_layers));
+            if (k.last) moving += work.times.head_moving * head_passes(r.plan.model);
         }
     const double share = r.runs / stages.devices;
     double left = std::max(whole_s, 0.0);

@@ -36,6 +36,10 @@ class LayerPlans {
         if (t.software == Software::nanotron && p.model.mla) t.software = Software::megatron;
         return p;
     }
+    LinearKind pick_scan() {
+        return static_cast<LinearKind>(
+            std::uniform_int_distribution<int>(0, static_cast<int>(kNames<LinearKind>.size()) - 1)(random_));
+    }
     std::int64_t pick(std::initializer_list<std::int64_t> of) {
         return *(of.begin()
                  + std::uniform_int_distribution<int>(0, static_cast<int>(of.size()) - 1)(random_));
@@ -69,8 +73,7 @@ class LayerPlans {
         if (pick({0, 0, 1})) make_pattern(m);
     }
     void make_pattern(Model& m) {
-        m.linear =
-            Linear{static_cast<LinearKind>(pick({0, 1, 2, 3})), 8, 16, 8, 8, 4, pick({0, 1}) == 1, true};
+        m.linear = Linear{pick_scan(), 8, 16, 8, 8, 4, pick({0, 1}) == 1, true};
         m.mamba = Mamba{pick({1, 2}), 64, 8, 16, 8, 4, 16, true, false, true};
         const LayerFfn ffn = m.moe ? LayerFfn::moe : LayerFfn::dense;
         m.pattern = {

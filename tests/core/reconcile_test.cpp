@@ -2,6 +2,7 @@
 // the gradients that are reduced and for the optimizer's time.
 #include "core/pipeline/gradient_reduction.h"
 #include "core/plan/factors.h"
+#include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 #include "plans.h"
 #include "tests/sanitized.h"
@@ -49,6 +50,10 @@ class RandomPlans {
     }
 
   private:
+    LinearKind pick_scan() {
+        return static_cast<LinearKind>(
+            std::uniform_int_distribution<int>(0, static_cast<int>(kNames<LinearKind>.size()) - 1)(random_));
+    }
     std::int64_t pick(std::initializer_list<std::int64_t> of) {
         return *(of.begin()
                  + std::uniform_int_distribution<int>(0, static_cast<int>(of.size()) - 1)(random_));
@@ -71,8 +76,7 @@ class RandomPlans {
     }
     // Sets layers of every kind, cut at the end of the model.
     void make_pattern(Model& m) {
-        m.linear =
-            Linear{static_cast<LinearKind>(pick({0, 1, 2, 3})), 4, 8, 8, 8, 4, pick({0, 1}) == 1, true};
+        m.linear = Linear{pick_scan(), 4, 8, 8, 8, 4, pick({0, 1}) == 1, true};
         m.mamba = Mamba{pick({1, 2}), 64, 8, 8, 8, 4, 16, true, false, true};
         const LayerFfn ffn = m.moe ? LayerFfn::moe : LayerFfn::dense;
         m.pattern = {

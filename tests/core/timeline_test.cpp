@@ -91,9 +91,12 @@ TEST_CASE("chunks that cost more make the device that holds them busier and the 
 }
 
 TEST_CASE("back to back, the zero-bubble schedules lose only what each device idles within its own span") {
+    // One more step adds so much to the makespan: the span bubble of the zero-bubble papers is in it.
     const auto period = [](Schedule s, int v) {
         const ScheduleShape shape = shape_of(s, 4, 8, v);
-        return steady_period(shape, uniform_costs(shape, 1, 1, 1, 0));
+        Timeline two;
+        run_iterations(shape, uniform_costs(shape, 1, 1, 1, 0), 2, two);
+        return two.makespan - iteration_end(two, 0);
     };
     const double ideal = 8 * 3;
     CHECK(period(Schedule::zb_h2, 1) == near(ideal));
