@@ -152,12 +152,6 @@ Op* emit_dualpipe(const ScheduleShape& s, int device, Op* at) {
     return TwoWaysWriter(t, at).write();
 }
 
-// While an overlapped pair runs, the new forward is held together with the backward that is not done: that is
-// the 1 in p + 1.
-double peak_dualpipe(const ScheduleShape& s, int) {
-    return s.devices + 1;
-}
-
 // It is exact without sends where F >= I; the number of sends on the longest path is found from replays.
 double bubble_dualpipe(const ScheduleShape& s, const StageCost& k) {
     const double p = s.devices, sends = s.microbatches * (p - 1) / p + std::max(1.0, 1.5 * p - 3);
@@ -189,10 +183,6 @@ Op* emit_dualpipev(const ScheduleShape& s, int device, Op* at) {
     return TwoWaysWriter(t, at).write();
 }
 
-double peak_dualpipev(const ScheduleShape& s, int) {
-    return s.devices + 0.5;
-}
-
 // It is exact without sends where F >= I; the number of sends on the longest path is found from replays.
 double bubble_dualpipev(const ScheduleShape& s, const StageCost& k) {
     const double p = s.devices;
@@ -222,7 +212,9 @@ extern const ScheduleRules kDualpipeRules{
     .refuse = refuse_dualpipe,
     .accepts = accepts_dualpipe,
     .emit = emit_dualpipe,
-    .peak = peak_dualpipe,
+    // While an overlapped pair runs, the new forward is held together with the backward that is not done:
+    // that is the 1 in p + 1.
+    .peak = [](const ScheduleShape& s, int) -> double { return s.devices + 1; },
     .closed_form = closed_dualpipe,
     .bubble = bubble_dualpipe,
     .settles = settles_two_ways,
@@ -241,7 +233,7 @@ extern const ScheduleRules kDualpipevRules{
     .refuse = refuse_dualpipev,
     .accepts = accepts_dualpipev,
     .emit = emit_dualpipev,
-    .peak = peak_dualpipev,
+    .peak = [](const ScheduleShape& s, int) -> double { return s.devices + 0.5; },
     .closed_form = closed_dualpipev,
     .bubble = bubble_dualpipev,
     .settles = settles_two_ways,

@@ -9,10 +9,6 @@ Op* emit_gpipe(const ScheduleShape& s, int, Op* at) {
     return wave(at, s.microbatches, s.microbatches, kWholeBackward, EachMicrobatch{}, EachMicrobatch{});
 }
 
-double peak_gpipe(const ScheduleShape& s, int) {
-    return s.microbatches;
-}
-
 double bubble_gpipe(const ScheduleShape& s, const StageCost& k) {
     return (s.devices - 1) * (k.f + k.b() + 2 * k.comm);
 }
@@ -35,7 +31,7 @@ extern const ScheduleRules kGpipeRules{
     .chunks = 1,
     .chunks_because = "runs one chunk a device",
     .emit = emit_gpipe,
-    .peak = peak_gpipe,
+    .peak = [](const ScheduleShape& s, int) -> double { return s.microbatches; },
     .closed_form = closed_gpipe,
     .bubble = bubble_gpipe,
 };

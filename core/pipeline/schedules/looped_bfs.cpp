@@ -38,10 +38,6 @@ Op* emit_looped_bfs(const ScheduleShape& s, int, Op* at) {
     return wave(at, n, n, kWholeBackward, BreadthForwards{m}, BreadthBackwards{m, s.chunks - 1, m - 1});
 }
 
-double peak_looped_bfs(const ScheduleShape& s, int) {
-    return s.microbatches;
-}
-
 // A chunk starts on device 0 once two things are true: the device is done with the chunk before, and the
 // first micro-batch has passed the p devices. The backward does the same.
 double bubble_looped_bfs(const ScheduleShape& s, const StageCost& k) {
@@ -68,7 +64,7 @@ extern const ScheduleRules kLoopedBfsRules{
                .paper = "Lamy-Poirier 2023, Breadth-First Pipeline Parallelism",
                .choices = kLoopedBfsChoices},
     .emit = emit_looped_bfs,
-    .peak = peak_looped_bfs,
+    .peak = [](const ScheduleShape& s, int) -> double { return s.microbatches; },
     .closed_form = closed_looped_bfs,
     .bubble = bubble_looped_bfs,
 };

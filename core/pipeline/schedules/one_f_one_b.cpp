@@ -11,10 +11,6 @@ Op* emit_1f1b(const ScheduleShape& s, int device, Op* at) {
                 EachMicrobatch{});
 }
 
-double peak_1f1b(const ScheduleShape& s, int device) {
-    return std::min(s.devices - device, s.microbatches);
-}
-
 // The longest path falls to the last device, climbs back j devices and falls again, and so on. A turn over
 // j + 1 devices takes j + 1 micro-batches and 2j sends. So the fewest turns, of p micro-batches each, send
 // the most.
@@ -30,10 +26,6 @@ ClosedForm closed_1f1b(const ScheduleShape& s, const StageCost& k) {
 
 constexpr ChunkChoice kOneFOneBChoices[]{{1, "one forward, one backward; holds at most p micro-batches"}};
 
-int settles_1f1b(const ScheduleShape&) {
-    return 1;
-}
-
 }  // namespace
 
 extern const ScheduleRules kOneFOneBRules{
@@ -46,10 +38,12 @@ extern const ScheduleRules kOneFOneBRules{
     .chunks = 1,
     .chunks_because = "runs one chunk a device (several are the interleaved schedule)",
     .emit = emit_1f1b,
-    .peak = peak_1f1b,
+    .peak = [](const ScheduleShape& s, int device) -> double {
+        return std::min(s.devices - device, s.microbatches);
+    },
     .closed_form = closed_1f1b,
     .bubble = bubble_1f1b,
-    .settles = settles_1f1b,
+    .settles = [](const ScheduleShape&) { return 1; },
 };
 
 }  // namespace pentamesh

@@ -12,10 +12,6 @@ Op* emit_zb_h1(const ScheduleShape& s, int device, Op* at) {
     return wave(at, s.microbatches, s.devices - 1 - device, device, EachMicrobatch{}, EachMicrobatch{});
 }
 
-double peak_zb_h1(const ScheduleShape& s, int) {
-    return std::min(s.devices, s.microbatches);
-}
-
 // The turns are those of 1f1b's longest path (see there): weight gradients fill the waits of a turn as far as
 // they suffice.
 double bubble_zb_h1(const ScheduleShape& s, const StageCost& k) {
@@ -36,10 +32,6 @@ ClosedForm closed_zb_h1(const ScheduleShape& s, const StageCost& k) {
 
 constexpr ChunkChoice kZbH1Choices[]{{1, "backward split in two; weight gradients fill the bubble"}};
 
-int settles_zb_h1(const ScheduleShape& s) {
-    return s.devices;
-}
-
 void refuse_zb_h2(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
     const int least = 2 * s.devices;
     if (s.microbatches >= least) return;
@@ -49,17 +41,9 @@ void refuse_zb_h2(const ScheduleShape& s, ScheduleShape& mended, Refusal& out) {
     mended.microbatches = least;
 }
 
-bool accepts_zb_h2(const ScheduleShape& s) {
-    return s.microbatches / 2 >= s.devices;
-}
-
 Op* emit_zb_h2(const ScheduleShape& s, int device, Op* at) {
     return wave(at, s.microbatches, 2 * (s.devices - 1 - device), 2 * device, EachMicrobatch{},
                 EachMicrobatch{});
-}
-
-double peak_zb_h2(const ScheduleShape& s, int) {
-    return std::min(2 * s.devices - 1, s.microbatches);
 }
 
 double bubble_zb_h2(const ScheduleShape& s, const StageCost& k) {
@@ -88,10 +72,10 @@ extern const ScheduleRules kZbH1Rules{
     .chunks = 1,
     .chunks_because = "runs one chunk a device",
     .emit = emit_zb_h1,
-    .peak = peak_zb_h1,
+    .peak = [](const ScheduleShape& s, int) -> double { return std::min(s.devices, s.microbatches); },
     .closed_form = closed_zb_h1,
     .bubble = bubble_zb_h1,
-    .settles = settles_zb_h1,
+    .settles = [](const ScheduleShape& s) { return s.devices; },
 };
 
 extern const ScheduleRules kZbH2Rules{
@@ -103,9 +87,9 @@ extern const ScheduleRules kZbH2Rules{
     .chunks = 1,
     .chunks_because = "runs one chunk a device",
     .refuse = refuse_zb_h2,
-    .accepts = accepts_zb_h2,
+    .accepts = [](const ScheduleShape& s) { return s.microbatches / 2 >= s.devices; },
     .emit = emit_zb_h2,
-    .peak = peak_zb_h2,
+    .peak = [](const ScheduleShape& s, int) -> double { return std::min(2 * s.devices - 1, s.microbatches); },
     .closed_form = closed_zb_h2,
     .bubble = bubble_zb_h2,
 };
