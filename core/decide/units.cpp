@@ -46,12 +46,18 @@ void copy_place(const ComparedPlace::Any& from, const FieldPlace<false>::Any& to
         to);
 }
 
-// Returns the cluster without the part that the field list holds.
-Cluster rest_of(const Cluster& c) {
-    Cluster out = c;
-    out.gpus = 1;
-    out.price_per_gpu_hour = out.gpu_watts = out.pue = out.failures_per_gpu_day = 0;
-    return out;
+// Gives `to` the part of `from` that the field list holds.
+void copy_listed(const Cluster& from, Cluster& to) {
+    to.gpus = from.gpus;
+    to.price_per_gpu_hour = from.price_per_gpu_hour;
+    to.gpu_watts = from.gpu_watts;
+    to.pue = from.pue;
+    to.failures_per_gpu_day = from.failures_per_gpu_day;
+}
+// Returns the cluster without that part.
+Cluster rest_of(Cluster c) {
+    copy_listed({}, c);
+    return c;
 }
 
 Json document_of(const Plan& plan, FieldUnit::Kind kind) {
@@ -84,17 +90,30 @@ std::vector<std::string> inside(const Plan& a, const Plan& b, FieldUnit::Kind ki
     return out;
 }
 
-std::string words_of_json(const std::string& text) {
-    const Json v = Json::parse(text);
+std::string words_of_json(const Json& v) {
     if (v.is_null()) return "left out";
     if (v.is_boolean()) return v.get<bool>() ? "on" : "off";
     if (v.is_string()) return v.get<std::string>();
     if (v.is_number_integer()) return with_commas(v.get<std::int64_t>());
     if (v.is_number()) return three_digits(v.get<double>());
-    if (v.is_array() && !v.empty() && v[0].is_string()) {
+    if (v.is_array() && !v.empty() && v[0].is_string())
         return join(v, "-", [](const Json& one) { return one.get<std::string>(); });
-    }
-    return text;
+    return v.dump();
+}
+
+// Returns the plan's value at a pointer that units_between gave; null where the plan leaves it out.
+Json value_at(const Plan& plan, const std::string& pointer) {
+    for (const auto& f : list_fields(plan))
+        if (f.is(pointer)) return json_of(plan, f.place);
+    const auto named = [](const std::string& preset, const std::string& name) {
+        return Json(preset.empty() ? name : preset);
+    };
+    if (pointer == "/model") return named(plan.model_source.preset, plan.model.name);
+    if (pointer == "/cluster") return named(plan.cluster_source.preset, plan.cluster.name);
+    if (pointer == kGpu) return named(plan.cluster.gpu.id, plan.cluster.gpu.name);
+    const bool model = pointer.starts_with("/model/");
+    const Json document = document_of(plan, model ? FieldUnit::Kind::model : FieldUnit::Kind::cluster);
+    return document.value(Json::json_pointer(pointer.substr(pointer.find('/', 1))), Json());
 }
 
 }  // namespace
@@ -124,11 +143,7 @@ void take(const FieldUnit& unit, const Plan& from, Plan& to) {
         const Cluster own = to.cluster;
         to.cluster = from.cluster;
         to.cluster_source = from.cluster_source;
-        to.cluster.gpus = own.gpus;
-        to.cluster.price_per_gpu_hour = own.price_per_gpu_hour;
-        to.cluster.gpu_watts = own.gpu_watts;
-        to.cluster.pue = own.pue;
-        to.cluster.failures_per_gpu_day = own.failures_per_gpu_day;
+        copy_listed(own, to.cluster);
         return;
     }
     const auto read = list_fields(from);
@@ -139,18 +154,7 @@ void take(const FieldUnit& unit, const Plan& from, Plan& to) {
 }
 
 std::string json_text_of(const Plan& plan, const std::string& pointer) {
-    for (const auto& f : list_fields(plan))
-        if (f.is(pointer)) return json_of(plan, f.place).dump();
-    const auto named = [&](const Source& source, const std::string& name) {
-        return Json(source.preset.empty() ? name : source.preset).dump();
-    };
-    if (pointer == "/model") return named(plan.model_source, plan.model.name);
-    if (pointer == "/cluster") return named(plan.cluster_source, plan.cluster.name);
-    if (pointer == kGpu) return named({plan.cluster.gpu.id, {}}, plan.cluster.gpu.name);
-    const bool model = pointer.starts_with("/model/");
-    const Json document = document_of(plan, model ? FieldUnit::Kind::model : FieldUnit::Kind::cluster);
-    const Json::json_pointer at(pointer.substr(pointer.find('/', 1)));
-    return document.contains(at) ? document[at].dump() : "null";
+    return value_at(plan, pointer).dump();
 }
 
 std::vector<std::string> sets_between(const Plan& a, const Plan& b) {
@@ -166,8 +170,8 @@ std::string words_of_change(const FieldUnit& unit, const Plan& from, const Plan&
     for (const std::string& pointer : unit.pointers) {
         const std::size_t owner = pointer.find('/', 1);
         const std::string name = pointer.substr(owner == std::string::npos ? 1 : owner + 1);
-        out += (out.empty() ? "" : ", ") + name + " " + words_of_json(json_text_of(from, pointer)) + " -> "
-               + words_of_json(json_text_of(to, pointer));
+        out += (out.empty() ? "" : ", ") + name + " " + words_of_json(value_at(from, pointer)) + " -> "
+               + words_of_json(value_at(to, pointer));
     }
     return out;
 }
