@@ -22,7 +22,7 @@ Value LayerTape::mixer(Value u) {
                           What::attention_input_again_for_the_weight_gradient);
     if (type_.attends()) y = attention(x);
     if (!type_.attends() || type_.mamba_beside) {
-        const Value z = other_mixer(x, type_.has_mamba() ? TensorModule::mamba : TensorModule::mixer);
+        const Value z = other_mixer(x);
         y = y < 0 ? z : add(y, z, true);
     }
     return leave(y, u, What::activations_after_attention, What::gradients_after_attention);
@@ -267,10 +267,11 @@ Value LayerTape::core(Value q, Value k, Value v, LayerTensor output, const std::
 
 // A scan mixer is a product in, the scan with its convolutions and inner norms, a product out. Small products
 // between the two (Mamba's dt, Kimi's decay and gate) count with the scan: what they make has no name here.
-Value LayerTape::other_mixer(Value x, TensorModule module) {
-    const auto own = [&](const Tensor& t) { return module_of(t.id) == module && t.is_matrix(); };
-    const bool mamba = module == TensorModule::mamba;
-    const TensorId out_id = mamba ? TensorId::mamba_output : TensorId::mixer_output;
+Value LayerTape::other_mixer(Value x) {
+    const auto own = [](const Tensor& t) { return t.kind == TensorKind::mixer && t.is_matrix(); };
+    TensorId out_id = TensorId::mixer_output;
+    for (const Tensor& t : weights_)
+        if (own(t) && t.cut == TpCut::row) out_id = t.id;  // the last of them leads out
     std::vector<LayerTensor> weights, outs;
     for (const Tensor& t : weights_) {
         const bool of_input = t.cols == m_.hidden && t.cut != TpCut::none && t.cut != TpCut::row;
@@ -293,10 +294,9 @@ Value LayerTape::other_mixer(Value x, TensorModule module) {
     LayerTensor scanned = result_of(tensor(x), weights[0], "o", {w_out.dims[1]});
     Value o = kernel({LayerOp::attention, What::scan_of_the_state, What::gradient_of_the_scan}, in,
                      std::move(scanned));
-    const ScanFlops scan = mamba ? scan_flops(*m_.mamba) : scan_flops(*m_.linear, m_.hidden);
-    list_.steps.back().flops += scan.model * tokens_.of(Tokens::region) / tp();
+    list_.steps.back().flops += scan_flops(m_, type_).model * tokens_.of(Tokens::region) / tp();
     for (const Activation& a : parts_.kept)
-        if (module_of(a.id) == module) save_extra(a.id, o);
+        if (module_of(a.id) == module_of(out_id)) save_extra(a.id, o);
     o = exchange({o}, What::outputs_of_the_scan_to_tokens, What::gradients_of_the_scans_outputs_to_heads)[0];
     LayerTensor y = result_of(tensor(o), w_out, "y", {w_out.dims[0]});
     return product(What::output_of_the_scan, What::gradient_of_the_scans_output, o, {w_out},

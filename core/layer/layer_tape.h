@@ -91,7 +91,7 @@ class LayerTape {
     Value latent_attention(Value u);
     std::vector<Value> indexer(Value u, Value q_in);
     [[nodiscard]] LayerTensor resized(Value x, std::string name, LayerDim width) const;
-    Value other_mixer(Value x, TensorModule module);
+    Value other_mixer(Value x);
     Value core(Value q, Value k, Value v, LayerTensor output, const std::vector<Value>& index = {});
     void exchange_heads(i64 ranks, bool to_heads, What what, What back, std::vector<Value*> values);
     Value mlp(Value u);

@@ -5,7 +5,9 @@ namespace {
 
 struct ScanWork : ScanVisitor {
     ScanFlops flops;
-    void works(const ScanFlops& f) { flops = f; }
+    void works(const ScanFlops& f) {
+        flops.model += f.model, flops.kernel += f.kernel, flops.state_bytes += f.state_bytes;
+    }
 };
 
 }  // namespace
@@ -16,23 +18,15 @@ double keys_met(std::int64_t window, double context, bool causal) {
     return causal ? w - w * w / (2 * context) : w;
 }
 
-ScanFlops scan_flops(const Mamba& mamba) {
+ScanFlops scan_flops(const Model& model, const LayerType& type) {
     ScanWork work;
-    visit_scan(mamba, 0, work);
-    return work.flops;
-}
-
-ScanFlops scan_flops(const Linear& linear, std::int64_t hidden) {
-    ScanWork work;
-    visit_scan(linear, hidden, work);
+    visit_scans(model, type, work);
     return work.flops;
 }
 
 MixerFlops mixer_flops(const Model& m, const LayerType& type, double s, double layers) {
     MixerFlops f;
-    if (type.mixer == MixerKind::linear && m.linear)
-        f.scan += s * layers * scan_flops(*m.linear, m.hidden).model;
-    if (type.has_mamba() && m.mamba) f.scan += s * layers * scan_flops(*m.mamba).model;
+    f.scan = s * layers * scan_flops(m, type).model;
     if (!type.attends()) return f;
     double width = static_cast<double>(type.head_dim) + static_cast<double>(type.value_head_dim), index = 0;
     if (m.attention == AttentionKind::mla && m.mla) {

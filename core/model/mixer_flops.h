@@ -6,8 +6,8 @@
 
 namespace pentamesh {
 
-[[nodiscard]] ScanFlops scan_flops(const Mamba& mamba);
-[[nodiscard]] ScanFlops scan_flops(const Linear& linear, std::int64_t hidden);
+// Returns the operations of a layer's scan; none where it has no scan.
+[[nodiscard]] ScanFlops scan_flops(const Model& model, const LayerType& type);
 
 // Returns the keys that a query meets: all of the context (`causal` false) or those before it, at most the
 // window's (0 for no window).

@@ -82,11 +82,16 @@ TEST_CASE("a pattern that says what the model's fields say changes no figure") {
 
 // Megatron-LM training.py: mamba_layer_flops and the gated delta rule's term, without their projections.
 TEST_CASE("a scan takes the operations that Megatron counts") {
-    Mamba m;
-    m.inner = 8192, m.state = 128, m.heads = 128, m.groups = 8, m.conv = 4;
-    CHECK(scan_flops(m).model == 7.0 * 8192 * 128 + 2.0 * 4 * (8192 + 2 * 8 * 128));
-    const Linear a{LinearKind::gated_delta, 16, 32, 128, 128, 4, false, false};
-    CHECK(scan_flops(a, 2048).model == 2.0 * (32 * 128 * 128 * 4 + 4 * (2 * 16 * 128 + 32 * 128)));
+    Model m;
+    LayerType type;
+    m.hidden = 2048;
+    Mamba& mamba = m.mamba.emplace();
+    mamba.inner = 8192, mamba.state = 128, mamba.heads = 128, mamba.groups = 8, mamba.conv = 4;
+    type.mixer = MixerKind::mamba;
+    CHECK(scan_flops(m, type).model == 7.0 * 8192 * 128 + 2.0 * 4 * (8192 + 2 * 8 * 128));
+    m.linear = Linear{LinearKind::gated_delta, 16, 32, 128, 128, 4, false, false};
+    type.mixer = MixerKind::linear;
+    CHECK(scan_flops(m, type).model == 2.0 * (32 * 128 * 128 * 4 + 4 * (2 * 16 * 128 + 32 * 128)));
 }
 
 TEST_CASE("layers with a window meet fewer keys than those without") {
