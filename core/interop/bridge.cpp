@@ -67,8 +67,8 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
     for (const char* key : {"crossattn_emb_size", "num_joint_layers"})  // Wan's, FLUX's
         if (s.has(key)) {
             d.model["hidden"] = s.integer("hidden_size", "/model/hidden").value_or(1);
-            return s.error("other-model", "The model is a diffusion transformer (" + s.written(key)
-                                              + "): a plan holds language models.");
+            return s.error("other-model", "The model is a diffusion transformer (", s.written(key),
+                           "): a plan holds language models.");
         }
     const bool own_model = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
     dialect.model_named = !own_model;

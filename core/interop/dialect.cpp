@@ -3,6 +3,7 @@
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/interop/readers.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 #include <cctype>
@@ -50,6 +51,11 @@ bool fits(const json& wanted, const Setting* found, const ByKey& all) {
     return found->stated ? flag_of_word(found->value) == (text == "true") : text == "true";
 }
 
+// Returns the setting that a part of a product or a sum names: "NAME", "NAME=1", "-NAME".
+std::string source_of(const std::string& part) {
+    return part.substr(part.starts_with('-') ? 1 : 0, part.find('=') - (part.starts_with('-') ? 1 : 0));
+}
+
 // Returns the product or the sum of the parts; nothing where one is missing or no whole number.
 // `rest`: says so where a batch or a degree is not divided whole.
 std::optional<Setting> made(const json& rule, const ByKey& all, std::string& rest) {
@@ -66,13 +72,14 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
     for (const json& part : parts) {
         const auto text = part.get<std::string>();
         const std::size_t equals = text.find('=');
-        const Setting* s = in(all, text.substr(0, equals));
+        const bool less = text.starts_with('-');
+        const Setting* s = in(all, source_of(text));
         if (!s && equals == std::string::npos) return std::nullopt;
         if (s && (out.name.empty() || !s->unknown.empty())) out = *s;
         const auto x = parse_integer(s ? s->value : text.substr(equals + 1));
         if (!x && s && s->unknown.empty()) return std::nullopt;
         const std::int64_t value = std::clamp<std::int64_t>(x.value_or(1), -1, std::int64_t{1} << 30);
-        n = std::min(product ? n * value : n + value, std::int64_t{1} << 31);
+        n = std::min(product ? n * value : less ? n - value : n + value, std::int64_t{1} << 31);
     }
     if (out.name.empty()) return std::nullopt;
     std::int64_t over = 1;
@@ -112,55 +119,16 @@ bool stands_in(std::string_view text, std::string_view mark) {
 }  // namespace
 
 const std::vector<DialectMark>& dialects() {
-    using enum Framework;
-    // The first whose marks stand in a text is taken.
-    static const std::vector<DialectMark> all{
-        {"slime", megatron, {"--actor-num-gpus-per-node"}},
-        {"ms-swift", bridge, {"megatron sft"}},
-        {"ms-swift", bridge, {"megatron pt"}},
-        {"ms-swift", bridge, {"megatron rlhf"}},
-        {"swift", deepspeed, {"swift sft", "--"}},
-        {"swift", deepspeed, {"swift pt", "--"}},
-        {"swift", deepspeed, {"swift rlhf", "--"}},
-        {"swift", deepspeed, {"swift/cli/sft.py"}},
-        {"swift", deepspeed, {"swift/cli/pt.py"}},
-        {"swift", deepspeed, {"swift/cli/rlhf.py"}},
-        {"swift", deepspeed, {"tuner_type:", "per_device_train_batch_size:"}},
-        {"ms-swift", bridge, {"tuner_type:", "micro_batch_size:"}},
-        {"verl-sft", accelerate, {"verl.trainer.sft_trainer", "BACKEND:-fsdp}"}},
-        {"verl-sft-megatron", bridge, {"verl.trainer.sft_trainer", "engine.tensor_model_parallel_size"}},
-        {"verl-sft", accelerate, {"verl.trainer.sft_trainer"}},
-        {"verl-sft", accelerate, {"verl.trainer.fsdp_sft_trainer"}},
-        {"verl-sft", accelerate, {"train_batch_size:", "partial_pretrain:"}},
-        {"verl-sft", accelerate, {"train_batch_size:", "max_token_len_per_gpu:"}},
-        {"verl-megatron", bridge, {"actor_rollout_ref", "megatron"}},
-        {"verl", accelerate, {"actor_rollout_ref"}},
-        {"automodel", accelerate, {"nemo_automodel"}},
-        {"automodel", accelerate, {"\nstep_scheduler:", "\ndistributed:"}},
-        {"axolotl", accelerate, {"base_model:", "micro_batch_size:"}},
-        {"llama-factory", deepspeed, {"finetuning_type:"}},
-        {"llama-factory", deepspeed, {"--finetuning_type"}},
-        {"llama-factory-v1", accelerate, {"dist_config:", "model:"}},
-        {"llama-factory-v1", accelerate, {"cutoff_len:", "micro_batch_size:", "model:"}},
-        {"nemo-rl", accelerate, {"policy:", "megatron_cfg:"}},
-        {"nemo-rl", accelerate, {"policy:", "dtensor_cfg:"}},
-        {"nemo-rl", accelerate, {"defaults:", "policy:", "num_nodes:"}},
-        {"openrlhf", deepspeed, {"openrlhf.cli"}},
-        {"skyrl-megatron", bridge, {"trainer.policy.model.path", "trainer.strategy=megatron"}},
-        {"skyrl", accelerate, {"trainer.policy.model.path"}},
-        {"veomni", accelerate, {"model_path:", "\ntrain:", "global_batch_size:"}},
-        {"arctic-training", deepspeed, {"name_or_path:", "\ndeepspeed:", "micro_batch_size:"}},
-        {"hf-trainer", deepspeed, {"--model_name_or_path", "--per_device_train_batch_size"}},
-        {"hf-trainer", deepspeed, {"model_name_or_path:", "\nper_device_train_batch_size:"}},
-        {"primus-torchtitan", torchtitan, {"pre_trainer:", "framework: torchtitan"}},
-        {"maxtext", accelerate, {"ici_fsdp_parallelism"}},
-        {"maxtext", accelerate, {"ici_tensor_parallelism"}},
-        {"maxtext", accelerate, {"dcn_data_parallelism"}},
-        {"primus", bridge, {"pre_trainer:", "framework: megatron"}},
-        {"maxtext", accelerate, {"MaxTextModel("}},
-        {"olmo-core", accelerate, {"olmo_core"}},
-        {"gpt-neox", deepspeed, {"pipe_parallel_size"}},
-        {"gpt-neox", deepspeed, {"pipe-parallel-size"}}};
+    static const std::vector<DialectMark> all = [] {
+        std::vector<DialectMark> out;
+        for (const auto& row : words("tools")) {
+            DialectMark& tool = out.emplace_back();
+            tool.name = word_of(row["tool"]);
+            tool.framework = framework_called(word_of(row["of"])).value();
+            for (const auto& mark : row["marks"]) tool.marks.push_back(word_of(mark));
+        }
+        return out;
+    }();
     return all;
 }
 
@@ -256,7 +224,7 @@ void Dialect::complete(std::vector<Setting>& settings) {
         if (rule.contains("off")) off_.push_back(rule["off"]);
         if (rule.contains("make")) {
             for (const json& part : rule.at(rule.contains("product") ? "product" : "sum"))
-                sources.push_back(part.get<std::string>().substr(0, part.get<std::string>().find('=')));
+                sources.push_back(source_of(part.get<std::string>()));
             sources.push_back(rule.value("multiple_of", ""));
             std::string rest;
             if (std::optional<Setting> s = made(rule, all, rest)) {
@@ -284,7 +252,8 @@ void Dialect::mark(Sheet& sheet) const {
             sheet.refusal(p.code, p.message);
         else
             sheet.problem(p.severity, p.code, p.message);
-    for (const Used& u : used_) sheet.map_as(u.key, u.target);
+    for (int pass = 0; pass < 2; ++pass)  // the second: of what followed from what follows
+        for (const Used& u : used_) sheet.map_as(u.key, u.target);
     for (const std::string& key : sheet.open_keys()) {
         if (const Setting* s = sheet.last(key); s && s->stated && !s->quoted && says_nothing(s->value))
             sheet.ignore(key);  // null: as if it did not stand there

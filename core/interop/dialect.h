@@ -23,7 +23,7 @@ namespace pentamesh::interop {
 // "rules", in their order, each only where nothing says its target yet:
 //   {"when": {NAME: VALUE or [VALUE...]}, "set": {NAME: VALUE}}; for values see `fits` in dialect.cpp
 //   {"make": NAME, "product" or "sum": [NAME, "NAME=1"...], "over": N}: 1 where the text does not say it; a
-//   part "=4" is 4; the result is divided by N, a number or a setting,
+//   part "=4" is 4, "-NAME" is taken off; the result is divided by N, a number or a setting,
 //   and rounded up to the setting "multiple_of"
 //   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
 //   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}
@@ -60,7 +60,7 @@ class Dialect {
 // Returns the dialect by whose marks the text is known, with the framework whose figures it has; null: none.
 struct DialectMark {
     std::string_view name;
-    Framework framework;
+    Framework framework = Framework::megatron;
     std::vector<std::string_view> marks;  // all of them stand in the text
 };
 [[nodiscard]] const DialectMark* dialect_of(std::string_view text);

@@ -3,6 +3,7 @@
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 
@@ -86,6 +87,39 @@ RecipeName read_recipe_name(std::string_view name, const Presets& presets) {
             out.cluster = cluster->id;
     }
     return out;
+}
+
+nlohmann::json& place_of(Draft& draft, std::string_view pointer) {
+    const std::size_t end = pointer.find('/', 1);
+    const std::string_view part = pointer.substr(1, end - 1);
+    nlohmann::json& of = part == "model" ? draft.model : part == "layout" ? draft.layout : draft.training;
+    return of[nlohmann::json::json_pointer(std::string(pointer.substr(end)))];
+}
+
+void take_settings(Sheet& sheet, Draft& draft, std::string_view table) {
+    for (const auto& row : words(table)) {
+        const std::string_view key = word_of(row["key"]), to = word_of(row["to"]);
+        nlohmann::json value;
+        if (row.contains("flag")) {
+            if (const auto on = sheet.flag(key, to)) value = row["flag"][*on ? 1 : 0];
+        } else if (row.contains("words")) {
+            const auto text = sheet.text(key, to);
+            const auto known = text ? row["words"].find(*text) : row["words"].end();
+            if (known != row["words"].end())
+                value = *known;
+            else if (text && row.contains("why"))
+                sheet.cannot_hold(key, word_of(row["why"]));
+        } else if (const auto n = sheet.integer(key, to, row.value("least", std::int64_t{1}))) {
+            value = *n;
+        }
+        if (!value.is_null()) place_of(draft, to) = value;
+    }
+}
+
+std::int64_t take_degree(Sheet& sheet, Draft& draft, const char* key, const char* axis) {
+    const std::int64_t n = sheet.integer(key, std::string("/layout/") + axis).value_or(1);
+    draft.layout[axis] = n;
+    return n;
 }
 
 std::int64_t degree(const Draft& draft, const char* axis) {

@@ -16,7 +16,6 @@ struct Draft {
     nlohmann::json training = nlohmann::json::object();
     std::int64_t gpus = 0;  // 0: the text does not say
     std::int64_t gpus_per_node = 0;
-    std::string name;
     std::string named_model;  // a preset's id, by the recipe's name: where the text says no model
     std::string other_model;  // the text's name of a model that no preset has
 };
@@ -36,6 +35,15 @@ struct RecipeName {
 void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_view key,
                 std::string name = {});
 
+// Returns the place of a field of the plan in the draft: "/layout/tp", "/training/overlap/dp".
+[[nodiscard]] nlohmann::json& place_of(Draft& draft, std::string_view pointer);
+// Takes settings as rows of a table say (words.h), the last of several for a field: a whole number from
+// "least" (1); by "flag" the one value where it is off, the other where it is on; by "words" a value for each
+// word, any other cannot be held, for the reason "why", or changes nothing.
+void take_settings(Sheet& sheet, Draft& draft, std::string_view table);
+
+// Takes a degree, 1 where the text does not say it.
+std::int64_t take_degree(Sheet& sheet, Draft& draft, const char* key, const char* axis);
 // Returns degrees in force, as whole numbers; 1 where the draft has none.
 [[nodiscard]] std::int64_t degree(const Draft& draft, const char* axis);
 

@@ -30,20 +30,18 @@ void accelerate_losses(Page& page, Engine engine) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
     const int zero = zero_in_force(p);
-    if (l.pp > 1)
-        page.lose("/layout/pp", "pp " + number_text(l.pp) + ": accelerate trains without a pipeline");
-    if (p.model.moe && l.ep > 1)
-        page.lose("/layout/ep", "ep " + number_text(l.ep) + ": accelerate has no expert axis");
+    if (l.pp > 1) page.lose("/layout/pp", "pp ", l.pp, ": accelerate trains without a pipeline");
+    if (p.model.moe && l.ep > 1) page.lose("/layout/ep", "ep ", l.ep, ": accelerate has no expert axis");
     if (p.model.moe && l.ep == 1 && l.etp.value_or(l.tp) != l.tp)
         page.lose("/layout/etp", "etp: experts are cut as the rest, by tp");
     if (l.tp > 1 && l.sequence_parallel)
         page.lose("/layout/sequence_parallel", "sequence_parallel: accelerate has none beside tp");
     if (engine == Engine::fsdp && zero != 3)
-        page.lose("/layout/zero", "zero " + std::to_string(l.zero)
-                                      + ": with tp or cp accelerate shards by FSDP 2, which is zero 3");
+        page.lose("/layout/zero", "zero ", l.zero,
+                  ": with tp or cp accelerate shards by FSDP 2, which is zero 3");
     if (engine == Engine::deepspeed && l.zero > 0 && replicas(p) > 1)
-        page.lose("/layout/dp_replicate", "dp_replicate " + number_text(replicas(p))
-                                              + ": DeepSpeed under accelerate shards over all ranks");
+        page.lose("/layout/dp_replicate", "dp_replicate ", replicas(p),
+                  ": DeepSpeed under accelerate shards over all ranks");
     // Under FSDP accumulate() sums whole gradients unless the program asks for sync_each_batch.
     if (engine == Engine::deepspeed || engine == Engine::fsdp)
         lose_reduction(page, engine == Engine::fsdp ? GradientReduction::step
@@ -51,13 +49,13 @@ void accelerate_losses(Page& page, Engine engine) {
     if (engine == Engine::deepspeed && l.zero == 3 && reshard_of(p) == Reshard::never)
         page.lose("/layout/reshard", "reshard never: ZeRO-3 gives gathered weights up");
     if (engine == Engine::deepspeed && l.tp > 1)
-        page.lose("/layout/tp", "tp " + number_text(l.tp) + " with ulysses: accelerate does not join them");
+        page.lose("/layout/tp", "tp ", l.tp, " with ulysses: accelerate does not join them");
     if (l.cp > 1 && l.cp_comm == CpComm::ulysses_ring)
         page.lose("/layout/cp_comm", "cp by ulysses+ring: accelerate has one level");
     // parallelism_config.py, __post_init__.
     if (engine == Engine::fsdp && (l.tp > 1 || l.cp > 1) && l.dp_shard == 1 && replicas(p) > 1)
-        page.refuse("accelerate refuses tp or cp with replicas alone: dp_replicate "
-                    + number_text(replicas(p)) + " wants a dp_shard above 1");
+        page.refuse("accelerate refuses tp or cp with replicas alone: dp_replicate ", replicas(p),
+                    " wants a dp_shard above 1");
     lose_order(page, kAccelerate, "accelerate lays ranks as tp-cp-dp_shard-dp_replicate");
     lose_finer_choices(page);
 }
@@ -90,8 +88,8 @@ void accelerate_fsdp(Page& page) {
     page.put("/layout/reshard", reshard_of(p) == Reshard::after_forward);
     page.put("/training/recompute", t.recompute.whole_layers());
     if (t.recompute.any() && t.recompute != RecomputeChoice(Recompute::full))
-        page.lose("/training/recompute",
-                  "recompute " + words_of(t.recompute) + ": FSDP here recomputes all layers or none");
+        page.lose("/training/recompute", "recompute ", words_of(t.recompute),
+                  ": FSDP here recomputes all layers or none");
     const bool away = t.offload.parameters == 1 && t.offload.optimizer == 1;
     page.say("fsdp_config.fsdp_offload_params", away);
     if (t.offload.any() && !away)
@@ -142,8 +140,7 @@ void export_accelerate(Page& page) {
     accelerate_axes(page, engine);
     page.note("model, sequence length and micro-batch: your program's");
     if (microbatches_of(p) > 1 && engine != Engine::deepspeed)
-        page.note("gradient accumulation over " + number_text(microbatches_of(p))
-                  + " micro-batches: your program's");
+        page.note("gradient accumulation over ", microbatches_of(p), " micro-batches: your program's");
     note_training(page, true);
     page.out.text = as_comment(head_lines(page)) + yaml_text(page.said);
 }

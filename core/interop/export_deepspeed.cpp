@@ -12,9 +12,8 @@ void deepspeed_layout(Page& page) {
     if (l.tp > 1) page.put("/layout/tp", l.tp);
     if (l.cp > 1) page.put("/layout/cp", l.cp);
     if (l.pp > 1)
-        page.lose("/layout/pp",
-                  "pp " + number_text(l.pp)
-                      + ": a pipeline is built in the model's code (PipelineModule), no setting says it");
+        page.lose("/layout/pp", "pp ", l.pp,
+                  ": a pipeline is built in the model's code (PipelineModule), no setting says it");
     if (p.model.moe && l.ep > 1) {
         page.say("expert_parallel.enabled", true);
         page.put("/layout/ep", l.ep);
@@ -33,8 +32,7 @@ void deepspeed_zero(Page& page) {
     lose_reduction(page, usual_reduction(p, Software::deepspeed));
     const auto away = [&](const char* pointer, const char* name, double share, bool allowed) {
         if (share <= 0) return;
-        if (!allowed)
-            return page.lose(pointer, std::string(name) + ": not at ZeRO-" + std::to_string(l.zero));
+        if (!allowed) return page.lose(pointer, name, ": not at ZeRO-", l.zero);
         page.say("zero_optimization." + std::string(name) + ".device", std::string("cpu"));
         if (share < 1) page.say("zero_optimization." + std::string(name) + ".ratio", share);
     };
@@ -60,8 +58,7 @@ void deepspeed_types(Page& page) {
     else
         page.put("/training/compute", t.compute != Dtype::fp32 && t.compute != Dtype::tf32);
     if (t.compute == Dtype::fp8 || t.compute == Dtype::fp4)
-        page.lose("/training/compute", "compute " + std::string(pentamesh::name_of(t.compute))
-                                           + ": DeepSpeed's JSON has bf16 and fp16");
+        page.lose("/training/compute", "compute ", t.compute, ": DeepSpeed's JSON has bf16 and fp16");
     const std::string word(pentamesh::name_of(t.gradients));
     if (t.gradients != Dtype::fp8) page.put("/training/gradients", word);
     const bool sgd = t.optimizer == Optimizer::sgd_momentum, muon = t.optimizer == Optimizer::muon;

@@ -2,7 +2,9 @@
 // same model of the written text. Field names are those of transformers, models/*/configuration_*.py.
 #include "core/base/error.h"
 #include "core/interop/export_page.h"
+#include "core/interop/words.h"
 #include "core/io/hf_config.h"
+#include "core/io/plan_document.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -12,155 +14,47 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct HfFamily {
-    std::string_view type, architecture;
-    void (*add)(const Plan& plan, Json& out);  // adds the fields other than the decoder's
-};
-
-void nothing_more(const Plan& /*plan*/, Json& /*out*/) {}
-
-void hf_biases(const Plan& p, Json& out) {
-    out["attention_bias"] = p.model.attention_bias;
-    out["mlp_bias"] = p.model.mlp_bias;
-}
-
-void hf_attention_bias(const Plan& p, Json& out) {
-    out["attention_bias"] = p.model.attention_bias;
-}
-
-void hf_window(const Plan& p, Json& out) {
-    out["sliding_window"] = p.model.sliding_window > 0 ? Json(p.model.sliding_window) : Json(nullptr);
-}
-
-void gemma_activation(const Plan& p, Json& out) {
-    hf_attention_bias(p, out);
-    out.erase("hidden_act");
-    out["hidden_activation"] = "gelu_pytorch_tanh";
-}
-
-void plain_activation(const Plan& p, Json& out) {
-    out["hidden_act"] = p.model.ffn_kind == FfnKind::relu2 ? "relu2" : "gelu";
-}
-
-void gpt2_names(const Plan& p, Json& out) {
+// Returns the model's fields as a plan states them, and what some families say in another form.
+Json facts_of(const Plan& p) {
     const Model& m = p.model;
-    out = {{"n_layer", m.layers},
-           {"n_embd", m.hidden},
-           {"n_head", m.heads},
-           {"n_inner", m.ffn},
-           {"n_positions", std::max<std::int64_t>(m.max_positions, 1)},
-           {"vocab_size", m.vocab},
-           {"activation_function", "gelu_new"},
-           {"tie_word_embeddings", m.tied_embeddings}};
+    Json out = model_to_json(m);
+    out["sequence"] = p.training.sequence_length;
+    out["any_ffn"] = m.ffn > 0 ? m.ffn : m.moe ? m.moe->expert_ffn : 1;
+    out["head_norm"] = m.qk_norm == QkNorm::head;
+    if (!m.moe) return out;
+    Json& moe = out["moe"];
+    moe["dense"] = Json::array();
+    for (std::int64_t i = 0; i < m.moe->first_dense_layers; ++i) moe["dense"].push_back(i);
+    if (m.moe->max_nodes_per_token > 0) moe["groups"] = 2 * m.moe->max_nodes_per_token;
+    if (m.mtp_layers > 0) moe["mtp"] = m.mtp_layers;
+    return out;
 }
 
-void used_experts(const Plan& p, Json& out, const char* count, const char* width) {
-    if (!p.model.moe) return;
-    out[count] = p.model.moe->experts;
-    out["num_experts_per_tok"] = p.model.moe->top_k;
-    out[width] = p.model.moe->expert_ffn;
-}
-
-void mixtral_experts(const Plan& p, Json& out) {
-    hf_window(p, out);
-    used_experts(p, out, "num_local_experts", "intermediate_size");
-}
-
-void hf_qwen(const Plan& p, Json& out) {
-    hf_attention_bias(p, out);
-    used_experts(p, out, "num_experts", "moe_intermediate_size");
-    if (!p.model.moe) return;
-    out["decoder_sparse_step"] = p.model.moe->every;
-    out["norm_topk_prob"] = true;
-    Json dense = Json::array();
-    for (std::int64_t i = 0; i < p.model.moe->first_dense_layers; ++i) dense.push_back(i);
-    out["mlp_only_layers"] = std::move(dense);
-}
-
-void qwen2_experts(const Plan& p, Json& out) {
-    hf_qwen(p, out);
-    out.erase("attention_bias");
-    out["qkv_bias"] = p.model.qkv_bias;
-    if (p.model.moe)
-        out["shared_expert_intermediate_size"] = std::max<std::int64_t>(p.model.moe->shared_expert_ffn, 1);
-}
-
-void hf_deepseek(const Plan& p, Json& out) {
-    hf_attention_bias(p, out);
-    used_experts(p, out, "n_routed_experts", "moe_intermediate_size");
-    if (!p.model.moe) return;
-    const Moe& e = *p.model.moe;
-    out["n_shared_experts"] = e.shared_experts;
-    out["first_k_dense_replace"] = e.first_dense_layers;
-    out["moe_layer_freq"] = e.every;
-    if (e.max_nodes_per_token > 0) {
-        out["n_group"] = 2 * e.max_nodes_per_token;
-        out["topk_group"] = e.max_nodes_per_token;
+// Puts the fields of a table, name by name: "/moe/every" is that fact, "/moe/every=1" is 1 where the model
+// has experts and does not state it. An object has a value for each kind of MLP, "" for those that it leaves
+// out.
+void put_fields(Json& out, const Json& table, const Json& facts) {
+    for (const auto& [name, row] : table.items()) {
+        if (row.is_object()) {
+            out[name] = row.value(facts["ffn_kind"].get<std::string>(), row[""]);
+            continue;
+        }
+        const auto text = row.get<std::string>();
+        const std::size_t equals = text.find('=');
+        const Json::json_pointer at(text.substr(0, equals));
+        if (facts.contains(at))
+            out[name] = facts[at];
+        else if (equals != std::string::npos && facts.contains(at.parent_pointer()))
+            out[name] = Json::parse(text.substr(equals + 1));
     }
-    if (p.model.mtp_layers > 0) out["num_nextn_predict_layers"] = p.model.mtp_layers;
 }
 
-void glm_experts(const Plan& p, Json& out) {
-    hf_deepseek(p, out);
-    out["attention_bias"] = p.model.qkv_bias;
-    out["use_qk_norm"] = p.model.qk_norm == QkNorm::head;
-}
-
-void hf_latent(const Plan& p, Json& out) {
-    hf_deepseek(p, out);
-    if (!p.model.mla) return;
-    const Mla& a = *p.model.mla;
-    out.erase("head_dim");
-    out["q_lora_rank"] = a.q_lora_rank > 0 ? Json(a.q_lora_rank) : Json(nullptr);
-    out["kv_lora_rank"] = a.kv_lora_rank;
-    out["qk_nope_head_dim"] = a.qk_nope_head_dim;
-    out["qk_rope_head_dim"] = a.qk_rope_head_dim;
-    out["v_head_dim"] = a.v_head_dim;
-    if (a.index_heads == 0) return;
-    out["index_n_heads"] = a.index_heads;
-    out["index_head_dim"] = a.index_head_dim;
-    out["index_topk"] = a.index_top_k;
-}
-
-// The plainest family comes first.
-constexpr HfFamily kFamilies[] = {
-    {"llama", "LlamaForCausalLM", hf_biases},
-    {"mistral", "MistralForCausalLM", hf_window},
-    {"qwen2", "Qwen2ForCausalLM", nothing_more},
-    {"qwen3", "Qwen3ForCausalLM", hf_attention_bias},
-    {"gpt2", "GPT2LMHeadModel", gpt2_names},
-    {"gemma", "GemmaForCausalLM", gemma_activation},
-    {"nemotron", "NemotronForCausalLM", plain_activation},
-    {"olmo", "OlmoForCausalLM", hf_attention_bias},
-    {"olmo2", "Olmo2ForCausalLM", hf_attention_bias},
-    {"mixtral", "MixtralForCausalLM", mixtral_experts},
-    {"qwen3_moe", "Qwen3MoeForCausalLM", hf_qwen},
-    {"qwen2_moe", "Qwen2MoeForCausalLM", qwen2_experts},
-    {"glm4_moe", "Glm4MoeForCausalLM", glm_experts},
-    {"deepseek_v2", "DeepseekV2ForCausalLM", hf_latent},
-    {"deepseek_v3", "DeepseekV3ForCausalLM", hf_latent},
-    {"deepseek_v32", "DeepseekV32ForCausalLM", hf_latent},
-};
-
-Json config_of(const Plan& p, const HfFamily& family) {
-    const Model& m = p.model;
-    Json out{{"num_hidden_layers", m.layers},
-             {"hidden_size", m.hidden},
-             {"num_attention_heads", m.heads},
-             {"num_key_value_heads", m.kv_heads},
-             {"head_dim", m.head_dim},
-             {"intermediate_size", m.ffn > 0 ? m.ffn
-                                   : m.moe   ? m.moe->expert_ffn
-                                             : 1},
-             {"vocab_size", m.vocab},
-             {"hidden_act", m.ffn_kind == FfnKind::geglu ? "gelu" : "silu"},
-             {"max_position_embeddings", p.training.sequence_length},
-             {"tie_word_embeddings", m.tied_embeddings}};
-    family.add(p, out);
-    Json head{{"architectures", {std::string(family.architecture)}},
-              {"model_type", std::string(family.type)}};
-    head.update(out);
-    return head;
+Json config_of(const Json& facts, const Json& family) {
+    Json out{{"architectures", Json::array({family["architecture"]})}, {"model_type", family["type"]}};
+    if (!family.contains("alone")) put_fields(out, words("hf_fields"), facts);
+    if (family.contains("without")) out.erase(family["without"].get<std::string>());
+    put_fields(out, family["fields"], facts);
+    return out;
 }
 
 bool reads_back(const Plan& p, const Json& config) {
@@ -180,17 +74,17 @@ bool reads_back(const Plan& p, const Json& config) {
 
 void export_hf(Page& page) {
     const Plan& p = page.plan;
+    const Json facts = facts_of(p);
+    const auto& families = words("hf_families");
     Json config;
-    for (const HfFamily& family : kFamilies) {
-        config = config_of(p, family);
-        if (reads_back(p, config)) break;
-        config = Json();
-    }
-    if (config.is_null()) {
+    const bool known = std::any_of(families.begin(), families.end(), [&](const Json& family) {
+        return reads_back(p, config = config_of(facts, family));
+    });
+    if (!known) {
         page.lose("/model",
                   "model: no model_type that is known here has these fields (pentamesh export writes "
                   "Llama, Qwen, Mixtral, DeepSeek and their likes)");
-        config = config_of(p, kFamilies[0]);
+        config = config_of(facts, families[0]);
     }
     page.note("layout, batch and cluster: a config.json holds the model alone");
     const char* dtype = p.training.parameters == Dtype::fp16   ? "float16"

@@ -57,10 +57,8 @@ void put_expert_degrees(Page& page) {
     const bool flex = l.ep_comm == EpComm::deepep || l.ep_comm == EpComm::hybridep;
     const std::string kernel(pentamesh::name_of(l.ep_comm));
     page.put("/layout/ep_comm", flex ? std::string("flex") : kernel);
-    const bool bridge = page.target == Target::bridge;
-    if (flex)
-        page.say(bridge ? "model.moe_flex_dispatcher_backend" : "--moe-flex-dispatcher-backend", kernel);
-    page.say(bridge ? "model.moe_grouped_gemm" : "--moe-grouped-gemm", true);
+    if (flex) page.say_as("model", "moe_flex_dispatcher_backend", kernel);
+    page.say_as("model", "moe_grouped_gemm", true);
 }
 
 void put_stages(Page& page) {
@@ -81,18 +79,13 @@ void put_stages(Page& page) {
 void put_sharding(Page& page) {
     const Layout& l = page.plan.layout;
     const bool bridge = page.target == Target::bridge;
-    const std::string prefix = bridge ? "ddp." : "--";
-    const auto name = [&](std::string words) {
-        if (!bridge) std::replace(words.begin(), words.end(), '_', '-');
-        return prefix + words;
-    };
     if (l.zero > 0 || bridge) page.put("/layout/zero", l.zero > 0);
     if (bridge) page.say("optimizer.use_distributed_optimizer", l.zero > 0);
     if (l.zero >= 2) {
-        page.say(name("use_megatron_fsdp"), true);
-        page.say(name("data_parallel_sharding_strategy"),
-                 std::string(l.zero == 2 ? "optim_grads" : "optim_grads_params"));
-        page.say(bridge ? "checkpoint.ckpt_format" : "--ckpt-format", std::string("fsdp_dtensor"));
+        page.say_as("ddp", "use_megatron_fsdp", true);
+        page.say_as("ddp", "data_parallel_sharding_strategy",
+                    std::string(l.zero == 2 ? "optim_grads" : "optim_grads_params"));
+        page.say_as("checkpoint", "ckpt_format", std::string("fsdp_dtensor"));
     }
     if (l.zero > 0 && replicas(page.plan) > 1) page.put("/layout/dp_replicate", replicas(page.plan));
     lose_reduction(page, usual_reduction(page.plan, Software::megatron));

@@ -12,7 +12,7 @@ namespace {
 void lose_unusual_model(Page& page) {
     const Model& m = page.plan.model;
     const auto lose = [&](bool has, const char* what) {
-        if (has) page.lose("/model", std::string("model: Megatron's GPT settings have no ") + what);
+        if (has) page.lose("/model", "model: Megatron's GPT settings have no ", what);
     };
     lose(!m.pattern.empty() || m.linear || m.mamba, "layers of several kinds");
     lose(m.norm == NormKind::unweighted, "norm without weights");
@@ -119,31 +119,25 @@ void put_experts(Page& page) {
     if (!p.model.moe) return;
     const Moe& e = *p.model.moe;
     const bool bridge = page.target == Target::bridge;
-    const auto name = [&](const char* flag, const char* field) { return std::string(bridge ? field : flag); };
     page.put("/model/moe/experts", e.experts);
     page.put("/model/moe/top_k", e.top_k);
     page.put("/model/moe/expert_ffn", e.expert_ffn);
     if (e.shared_experts > 0)
         page.put("/model/moe/shared_expert_ffn",
                  e.shared_experts * (e.shared_expert_ffn > 0 ? e.shared_expert_ffn : e.expert_ffn));
-    if (const std::string pattern = layer_pattern(p); !pattern.empty()) {
-        if (bridge)
-            page.put("/model/moe/first_dense_layers", Bare{pattern});
-        else
-            page.put("/model/moe/first_dense_layers", pattern);
-    }
+    if (const std::string pattern = layer_pattern(p); !pattern.empty())
+        page.put("/model/moe/first_dense_layers", bridge ? Value(Bare{pattern}) : Value(pattern));
     if (e.router_bias) {
         page.put("/model/moe/router_bias", true);
         // From transformer_config.py: a bias of experts goes with sigmoid scores.
-        page.say(name("--moe-router-score-function", "model.moe_router_score_function"),
-                 std::string("sigmoid"));
+        page.say_as("model", "moe_router_score_function", std::string("sigmoid"));
     }
     if (e.max_nodes_per_token == 0) return;
     const std::int64_t domain = p.cluster.tiers.empty() ? 1 : domain_of(p.cluster, 0);
     const std::int64_t nodes = p.layout.ep / std::max<std::int64_t>(domain, 1);
     if (nodes > e.max_nodes_per_token && e.experts % nodes == 0) {
         page.put("/model/moe/max_nodes_per_token", e.max_nodes_per_token);
-        page.say(name("--moe-router-num-groups", "model.moe_router_num_groups"), nodes);
+        page.say_as("model", "moe_router_num_groups", nodes);
     } else {
         page.note("max_nodes_per_token: the experts of this layout lie on no more nodes");
     }

@@ -7,13 +7,6 @@
 namespace pentamesh::interop {
 namespace {
 
-// Returns "--a-b" for Megatron-LM, "section.a_b" for Bridge.
-std::string spelled(const Page& page, const char* section, std::string words) {
-    if (page.target == Target::bridge) return std::string(section) + "." + words;
-    std::replace(words.begin(), words.end(), '_', '-');
-    return "--" + words;
-}
-
 void put_precision(Page& page) {
     const Training& t = page.plan.training;
     const bool bridge = page.target == Target::bridge;
@@ -28,21 +21,18 @@ void put_precision(Page& page) {
     } else if (!full) {
         page.say(half ? "--fp16" : "--bf16", true);
     }
-    if (t.compute == Dtype::fp8)
-        page.say(spelled(page, "model", bridge ? "fp8" : "fp8_format"), std::string("hybrid"));
+    if (t.compute == Dtype::fp8) page.say_as("model", bridge ? "fp8" : "fp8_format", std::string("hybrid"));
     if (t.compute == Dtype::fp8 && t.fp8_recipe == Fp8Recipe::rowwise)
         page.lose("/training/fp8_recipe", "fp8_recipe rowwise: Megatron scales tensors or blocks");
     else if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::tensorwise)
         page.put("/training/fp8_recipe", std::string(pentamesh::name_of(t.fp8_recipe)));
-    if (t.compute == Dtype::fp4)
-        page.say(spelled(page, "model", bridge ? "fp4" : "fp4_format"), std::string("e2m1"));
+    if (t.compute == Dtype::fp4) page.say_as("model", bridge ? "fp4" : "fp4_format", std::string("e2m1"));
     if (t.compute == Dtype::tf32) page.note("tf32: a switch of PyTorch, fp32 here");
     const Dtype base = half ? Dtype::fp16 : full ? Dtype::fp32 : Dtype::bf16;
     if (t.parameters == Dtype::fp8 && t.compute == Dtype::fp8 && page.plan.layout.zero > 0)
-        page.say(spelled(page, bridge ? "ddp" : "", "fp8_param_gather"), true);
+        page.say_as(bridge ? "ddp" : "", "fp8_param_gather", true);
     else if (t.parameters != base)
-        page.note("parameters " + std::string(pentamesh::name_of(t.parameters)) + ": Megatron keeps them in "
-                  + std::string(pentamesh::name_of(base)));
+        page.note("parameters ", t.parameters, ": Megatron keeps them in ", base);
     if (bridge)
         page.put("/training/gradients", t.gradients == Dtype::fp32);
     else if (t.gradients == Dtype::bf16 && base == Dtype::bf16)
@@ -50,7 +40,7 @@ void put_precision(Page& page) {
     else if (t.gradients == Dtype::fp32 && base == Dtype::fp16)
         page.say("--accumulate-allreduce-grads-in-fp32", true);
     else if (t.gradients != Dtype::fp32 && t.gradients != base)
-        page.note("gradients " + std::string(pentamesh::name_of(t.gradients)) + ": not so in Megatron");
+        page.note("gradients ", t.gradients, ": not so in Megatron");
 }
 
 // transformer/transformer_config.py: graphs of layers are TransformerEngine's, in the scopes that the plan
@@ -59,7 +49,7 @@ void put_graphs(Page& page) {
     const Training& t = page.plan.training;
     if (t.cuda_graphs == CudaGraphs::iteration) {
         page.put("/training/cuda_graphs", std::string("local"));
-        page.say(spelled(page, "model", "cuda_graph_scope"), std::string("full_iteration"));
+        page.say_as("model", "cuda_graph_scope", std::string("full_iteration"));
     } else if (t.cuda_graphs == CudaGraphs::layers) {
         page.put("/training/cuda_graphs", std::string("transformer_engine"));
     }
@@ -82,16 +72,15 @@ void put_optimizer(Page& page) {
                             : word == "fp16" ? "torch.float16"
                                              : "torch.uint8"};
             };
-            page.say(spelled(page, "optimizer", "use_precision_aware_optimizer"), true);
+            page.say_as("optimizer", "use_precision_aware_optimizer", true);
             page.put("/training/optimizer_state", value());
-            page.say(spelled(page, "optimizer", "exp_avg_sq_dtype"), value());
+            page.say_as("optimizer", "exp_avg_sq_dtype", value());
         } else {
             page.note("optimizer_state: Megatron keeps it in fp32 without the distributed optimizer");
         }
     }
     if (t.master_weights != MasterWeights::fp32)
-        page.note("master_weights " + std::string(pentamesh::name_of(t.master_weights))
-                  + ": Megatron's are fp32");
+        page.note("master_weights ", t.master_weights, ": Megatron's are fp32");
 }
 
 void put_recompute(Page& page) {
@@ -99,10 +88,10 @@ void put_recompute(Page& page) {
     if (!r.any()) return;
     if (r.whole_layers()) {
         page.put("/training/recompute", std::string("full"));
-        page.say(spelled(page, "model", "recompute_method"),
-                 std::string(pentamesh::name_of(r.some_layers() ? RecomputeMethod::block
-                                                                : RecomputeMethod::uniform)));
-        page.say(spelled(page, "model", "recompute_num_layers"), r.some_layers() ? r.layers : r.unit());
+        page.say_as("model", "recompute_method",
+                    std::string(pentamesh::name_of(r.some_layers() ? RecomputeMethod::block
+                                                                   : RecomputeMethod::uniform)));
+        page.say_as("model", "recompute_num_layers", r.some_layers() ? r.layers : r.unit());
         return;
     }
     page.put("/training/recompute", std::string("selective"));
@@ -110,7 +99,7 @@ void put_recompute(Page& page) {
     std::vector<std::string> words;
     for (const RecomputeModule m : all_of<RecomputeModule>())
         if (r.modules.has(m)) words.emplace_back(pentamesh::name_of(m));
-    page.say(spelled(page, "model", "recompute_modules"), words);
+    page.say_as("model", "recompute_modules", words);
 }
 
 void put_overlap(Page& page) {
@@ -118,7 +107,7 @@ void put_overlap(Page& page) {
     const Overlap& o = p.training.overlap;
     const bool bridge = page.target == Target::bridge;
     if (o.dp || bridge) page.put("/training/overlap/dp", o.dp);
-    if (p.layout.zero > 0 && (o.dp || bridge)) page.say(spelled(page, "ddp", "overlap_param_gather"), o.dp);
+    if (p.layout.zero > 0 && (o.dp || bridge)) page.say_as("ddp", "overlap_param_gather", o.dp);
     if (o.tp && p.layout.tp > 1) page.put("/training/overlap/tp", true);
     if (o.ep && p.model.moe && p.layout.ep > 1) page.put("/training/overlap/ep", true);
     if (!o.pp && p.layout.pp > 1 && p.layout.virtual_stages > 1) page.put("/training/overlap/pp", !bridge);
@@ -138,19 +127,19 @@ void fill_megatron_training(Page& page) {
     put_recompute(page);
     put_overlap(page);
     for (const char* key : {"attention_dropout", "hidden_dropout"})
-        page.say(spelled(page, "model", key), t.dropout ? 0.1 : 0.0);
+        page.say_as("model", key, t.dropout ? 0.1 : 0.0);
     if (t.attention == AttentionImpl::math)
-        page.say(spelled(page, "model", "attention_backend"), page.target == Target::bridge
-                                                                  ? Value(Bare{"AttnBackend.unfused"})
-                                                                  : Value(std::string("unfused")));
+        page.say_as("model", "attention_backend",
+                    page.target == Target::bridge ? Value(Bare{"AttnBackend.unfused"})
+                                                  : Value(std::string("unfused")));
     const Offload& o = t.offload;
     if (o.activations_layers > 0) {
-        page.say(spelled(page, "model", "cpu_offloading"), true);
+        page.say_as("model", "cpu_offloading", true);
         page.put("/training/offload/activations_layers", o.activations_layers);
     }
     if (o.optimizer > 0) {
         page.put("/training/offload/optimizer", true);
-        page.say(spelled(page, "optimizer", "optimizer_offload_fraction"), o.optimizer);
+        page.say_as("optimizer", "optimizer_offload_fraction", o.optimizer);
     }
     if (o.parameters > 0) page.lose("/training/offload/parameters", "Megatron offloads no parameters");
 }

@@ -46,16 +46,15 @@ std::string engine_of(Schedule schedule) {
 void lose_common(Page& page, const std::string& name) {
     const Plan& p = page.plan;
     const Dtype c = p.training.compute;
-    if (c == Dtype::fp8 || c == Dtype::fp4)
-        page.lose("/training/compute", "compute " + std::string(pentamesh::name_of(c)) + ": not in " + name);
-    if (p.training.offload.any()) page.lose("/training/offload", "offload: not in " + name);
+    if (c == Dtype::fp8 || c == Dtype::fp4) page.lose("/training/compute", "compute ", c, ": not in ", name);
+    if (p.training.offload.any()) page.lose("/training/offload", "offload: not in ", name);
     lose_finer_choices(page);
 }
 
 void nanotron_model(Page& page) {
     const Model& m = page.plan.model;
     if (const std::string why = unlike_llama(m, true, true); !why.empty())
-        page.lose("/model", "model: nanotron has no field for " + why);
+        page.lose("/model", "model: nanotron has no field for ", why);
     // The attentions over cp, biases and experts are those of its Qwen 2.
     const bool qwen = m.qkv_bias || m.moe || page.plan.layout.cp > 1;
     const std::string config = "model.model_config.";
@@ -94,17 +93,15 @@ void nanotron_losses(Page& page) {
 void picotron_losses(Page& page) {
     const Plan& p = page.plan;
     const Layout& l = p.layout;
-    if (p.model.moe && l.ep > 1)
-        page.lose("/layout/ep", "ep " + number_text(l.ep) + ": picotron builds no groups for it");
+    if (p.model.moe && l.ep > 1) page.lose("/layout/ep", "ep ", l.ep, ": picotron builds no groups for it");
     if (p.model.moe && l.ep == 1 && l.etp.value_or(l.tp) != l.tp)
         page.lose("/layout/etp", "etp: picotron cuts experts by tp");
     if (l.pp > 1 && traits_of(l.schedule).nanotron.empty()) lose_schedule(page, "picotron");
     if (l.cp > 1 && l.cp_comm != CpComm::ring)
-        page.lose("/layout/cp_comm", "cp by " + std::string(pentamesh::name_of(l.cp_comm))
-                                         + ": picotron passes keys on in a ring");
+        page.lose("/layout/cp_comm", "cp by ", l.cp_comm, ": picotron passes keys on in a ring");
     if (p.training.recompute.any())
-        page.lose("/training/recompute",
-                  "recompute " + words_of(p.training.recompute) + ": picotron recomputes nothing");
+        page.lose("/training/recompute", "recompute ", words_of(p.training.recompute),
+                  ": picotron recomputes nothing");
 }
 
 }  // namespace
@@ -170,12 +167,11 @@ void export_picotron(Page& page) {
     lose_common(page, "picotron");
     picotron_losses(page);
     lose_order(page, kPicotron, "picotron lays ranks as tp-cp-pp-dp");
-    if (zero_in_force(p) > 0)
-        page.lose("/layout/zero", "zero " + std::to_string(l.zero) + ": picotron shards nothing (DDP)");
+    if (zero_in_force(p) > 0) page.lose("/layout/zero", "zero ", l.zero, ": picotron shards nothing (DDP)");
     if (l.tp > 1 && l.sequence_parallel)
         page.lose("/layout/sequence_parallel", "sequence_parallel: picotron has none beside tp");
     if (const std::string why = unlike_llama(p.model, false, false); !why.empty())
-        page.lose("/model", "model: picotron trains Llama alone, and this one has " + why);
+        page.lose("/model", "model: picotron trains Llama alone, and this one has ", why);
     const std::vector<std::int64_t> layers = chunk_layers(p);
     for (std::size_t i = 0; l.pp > 1 && i < layers.size(); ++i)  // distribute_layers: what is left goes first
         if (layers[i]

@@ -29,11 +29,20 @@ class Page {
     // Takes the framework's spelling of the field. A field without a spelling is a fault of this program.
     void put(std::string_view pointer, Value value);
     void say(std::string name, Value value) { said.push_back({std::move(name), std::move(value)}); }
-    void lose(std::string pointer, std::string why) {
-        out.lost.push_back({std::move(pointer), std::move(why)});
+    // Says a setting that Megatron-LM and Bridge share: "--a-b" of the one, "section.a_b" of the other.
+    void say_as(const char* section, std::string name, Value value);
+    template <typename... Parts>
+    void lose(std::string pointer, const Parts&... why) {
+        out.lost.push_back({std::move(pointer), plain(why...)});
     }
-    void note(std::string what) { out.notes.push_back(std::move(what)); }
-    void refuse(std::string what) { out.refused.push_back(std::move(what)); }
+    template <typename... Parts>
+    void note(const Parts&... what) {
+        out.notes.push_back(plain(what...));
+    }
+    template <typename... Parts>
+    void refuse(const Parts&... what) {
+        out.refused.push_back(plain(what...));
+    }
 
     const Plan& plan;
     Target target;

@@ -22,6 +22,12 @@ void Page::put(std::string_view pointer, Value value) {
     say(std::string(name), std::move(value));
 }
 
+void Page::say_as(const char* section, std::string name, Value value) {
+    if (target == Target::bridge) return say(std::string(section) + "." + name, std::move(value));
+    std::replace(name.begin(), name.end(), '_', '-');
+    say("--" + name, std::move(value));
+}
+
 std::string number_text(std::int64_t n) {
     return std::to_string(n);
 }
@@ -73,16 +79,16 @@ void lose_lacks(Page& page, Software software) {
     const Lacks lacks = lacks_of(page.plan, software);
     for (const Lack l : all_of<Lack>()) {
         if (!lacks.has(l) || kind_of(l) == LackKind::warned) continue;
-        std::string words = words_of(l, page.plan, software);
+        const std::string words = words_of(l, page.plan, software);
         if (kind_of(l) == LackKind::refused)
-            page.refuse(std::move(words));
+            page.refuse(words);
         else
-            page.lose(std::string(pointer_of(l)), std::move(words));
+            page.lose(std::string(pointer_of(l)), words);
     }
 }
 
 void lose_order(Page& page, const AxisOrder& order, const char* theirs) {
-    if (!order_in(page.plan, {&order, 1})) page.lose("/layout/order", std::string("order: ") + theirs);
+    if (!order_in(page.plan, {&order, 1})) page.lose("/layout/order", "order: ", theirs);
 }
 
 void refuse_by_rules(Page& page, Rule rule, Software software) {
@@ -105,14 +111,14 @@ void lose_finer_choices(Page& page, bool says_ep_comm) {
     const Layout& l = p.layout;
     const std::string who(name_of(page.target));
     if (l.weight_shards.value_or(1) > 1)
-        page.lose("/layout/weight_shards", who + " cuts no weights besides tp");
+        page.lose("/layout/weight_shards", who, " cuts no weights besides tp");
     if (p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages)
-        page.lose("/layout/mtp_chunk", who + " has the prediction layers in the last stage");
+        page.lose("/layout/mtp_chunk", who, " has the prediction layers in the last stage");
     if (traits_of(l.schedule).in_groups && l.pp > 1 && l.microbatch_group.value_or(l.pp) != l.pp)
-        page.lose("/layout/microbatch_group", who + " takes micro-batches in groups of pp");
+        page.lose("/layout/microbatch_group", who, " takes micro-batches in groups of pp");
     if (!says_ep_comm && p.model.moe && l.ep > 1 && l.ep_comm != EpComm::alltoall)
-        page.lose("/layout/ep_comm", who + " has no setting for how tokens find their experts ("
-                                         + std::string(pentamesh::name_of(l.ep_comm)) + ")");
+        page.lose("/layout/ep_comm", who, " has no setting for how tokens find their experts (", l.ep_comm,
+                  ")");
 }
 
 GradientReduction usual_reduction(const Plan& plan, Software software) {
@@ -134,8 +140,7 @@ void lose_reduction(Page& page, GradientReduction theirs) {
 }
 
 void lose_schedule(Page& page, std::string_view who) {
-    page.lose("/layout/schedule", std::string(who) + " has no schedule "
-                                      + std::string(pentamesh::name_of(page.plan.layout.schedule)));
+    page.lose("/layout/schedule", who, " has no schedule ", page.plan.layout.schedule);
 }
 
 void note_training(Page& page, bool types) {
@@ -149,8 +154,7 @@ void note_training(Page& page, bool types) {
     if (t.parameters != usual.parameters || t.gradients != usual.gradients
         || t.optimizer_state != usual.optimizer_state || t.master_weights != usual.master_weights)
         page.note("types of parameters, gradients and optimizer states: the framework's own");
-    if (t.optimizer != Optimizer::adamw)
-        page.note("optimizer " + std::string(pentamesh::name_of(t.optimizer)) + ": set it in your own code");
+    if (t.optimizer != Optimizer::adamw) page.note("optimizer ", t.optimizer, ": set it in your own code");
 }
 
 }  // namespace pentamesh::interop

@@ -1,5 +1,6 @@
 // Writes torchtitan's Python configuration: torchtitan/config/configs.py, distributed/pipeline_parallel.py.
 #include "core/interop/export_page.h"
+#include "core/interop/words.h"
 #include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/factors.h"
@@ -10,35 +11,11 @@
 namespace pentamesh::interop {
 namespace {
 
-// Holds torchtitan's family and flavour of a preset, and the folder of its tokenizer.
-struct Flavour {
-    std::string_view preset, family, name;
-};
-constexpr Flavour kFlavours[] = {{"llama-3-8b", "llama3", "8B"},
-                                 {"llama-3.1-8b", "llama3", "8B"},
-                                 {"llama-3-70b", "llama3", "70B"},
-                                 {"llama-3.1-70b", "llama3", "70B"},
-                                 {"llama-3.1-405b", "llama3", "405B"},
-                                 {"llama-3.2-1b", "llama3", "1B"},
-                                 {"llama-3.2-3b", "llama3", "3B"},
-                                 {"deepseek-v2-lite", "deepseek_v3", "16B"},
-                                 {"deepseek-v2", "deepseek_v3", "236B"},
-                                 {"deepseek-v3", "deepseek_v3", "671B"},
-                                 {"qwen3-4b", "qwen3", "4B"},
-                                 {"qwen3-8b", "qwen3", "8B"},
-                                 {"qwen3-14b", "qwen3", "14B"},
-                                 {"qwen3-32b", "qwen3", "32B"},
-                                 {"qwen3-30b-a3b", "qwen3", "30B-A3B"},
-                                 {"qwen3-235b-a22b", "qwen3", "235B-A22B"},
-                                 {"gpt-oss-20b", "gpt_oss", "20b"},
-                                 {"gpt-oss-120b", "gpt_oss", "120b"}};
-
-const Flavour* flavour_of(const Plan& plan) {
-    if (!plan.model_source.overrides.empty()) return nullptr;
-    const auto* const it = std::find_if(std::begin(kFlavours), std::end(kFlavours), [&](const Flavour& f) {
-        return f.preset == plan.model_source.preset;
-    });
-    return it == std::end(kFlavours) ? nullptr : it;
+// Returns torchtitan's family and flavour of the plan's model; null: it ships none.
+const nlohmann::ordered_json* flavour_of(const Plan& plan) {
+    const auto& all = words("torchtitan_flavours");
+    const auto it = all.find(plan.model_source.preset);
+    return it == all.end() || !plan.model_source.overrides.empty() ? nullptr : &*it;
 }
 
 // Follows _generate_llm_fqn_per_model_part: the ends count for `first` and `last` layers more, the rest goes
@@ -112,8 +89,8 @@ void titan_degrees(Page& page) {
     if (l.tp > 1) page.put("/layout/sequence_parallel", l.sequence_parallel);
     page.put("/layout/cp", l.cp);
     if (l.cp > 1 && l.cp_comm != CpComm::allgather)
-        page.note("cp_comm " + std::string(pentamesh::name_of(l.cp_comm))
-                  + ": torchtitan gathers keys and values (allgather); its attention backend decides");
+        page.note("cp_comm ", l.cp_comm,
+                  ": torchtitan gathers keys and values (allgather); its attention backend decides");
     page.put("/layout/pp", l.pp);
     if (p.model.moe) page.put("/layout/ep", l.ep);
     lose_lacks(page, Software::torchtitan);
@@ -129,11 +106,11 @@ void titan_training(Page& page) {
     if (t.compute == Dtype::fp32 || t.compute == Dtype::tf32)
         page.put("/training/compute", std::string("float32"));
     else if (t.compute != Dtype::bf16 && t.compute != Dtype::fp8)
-        page.lose("/training/compute", "compute " + std::string(pentamesh::name_of(t.compute))
-                                           + ": torchtitan has bfloat16, float32 and float8");
+        page.lose("/training/compute", "compute ", t.compute,
+                  ": torchtitan has bfloat16, float32 and float8");
     if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::rowwise && t.fp8_recipe != Fp8Recipe::mxfp8)
-        page.lose("/training/fp8_recipe", "fp8_recipe " + std::string(pentamesh::name_of(t.fp8_recipe))
-                                              + ": torchtitan scales rows (rowwise) or blocks of 32 (mxfp8)");
+        page.lose("/training/fp8_recipe", "fp8_recipe ", t.fp8_recipe,
+                  ": torchtitan scales rows (rowwise) or blocks of 32 (mxfp8)");
     const Offload& o = t.offload;
     if (o.parameters == 1 && o.optimizer == 1)
         page.put("/training/offload/parameters", true);
@@ -181,20 +158,19 @@ std::string identifier(std::string_view name) {
 void export_torchtitan(Page& page) {
     const Plan& p = page.plan;
     const Training& t = p.training;
-    const Flavour* flavour = flavour_of(p);
+    const auto* const flavour = flavour_of(p);
     titan_degrees(page);
     titan_pipeline(page);
     titan_training(page);
     lose_finer_choices(page, titan_kernel(p));
     note_training(page, true);
     if (!flavour)
-        page.note("model: torchtitan ships no flavour of " + p.model.name
-                  + "; put yours into model_registry");
+        page.note("model: torchtitan ships no flavour of ", p.model.name, "; put yours into model_registry");
     const bool full = t.recompute.whole_layers(), selective = t.recompute.any() && !full;
     const bool compiled = t.overlap.tp && p.layout.tp > 1, small = t.compute == Dtype::fp8;
     std::string text = as_comment(head_lines(page));
     if (flavour)
-        text += "# Stands in torchtitan/models/" + std::string(flavour->family) + "/config_registry.py\n";
+        text += "# Stands in torchtitan/models/" + (*flavour)[0].get<std::string>() + "/config_registry.py\n";
     text += "from torchtitan.config import " + std::string(compiled ? "CompileConfig, " : "")
             + "ParallelismConfig, TrainingConfig\n";
     const std::string converter =
@@ -205,7 +181,7 @@ void export_torchtitan(Page& page) {
                 + std::string(full ? "FullAC" : "SelectiveAC") + "\n";
     text += "from torchtitan.trainer import Trainer\n\nfrom . import model_registry\n\n\n";
     text += "def " + identifier(p.name) + "() -> Trainer.Config:\n    return Trainer.Config(\n";
-    const std::string name = flavour ? std::string(flavour->name) : p.model.name;
+    const std::string name = flavour ? (*flavour)[1].get<std::string>() : p.model.name;
     text += "        model_spec=model_registry(" + python_text(Value(name));
     if (small) text += ", converters=[" + converter + ".Config()]";
     if (titan_kernel(p))

@@ -2,6 +2,7 @@
 // the matrix of nvidia-smi topo -m.
 #pragma once
 
+#include "core/base/error.h"
 #include "core/interop/sheet.h"
 
 #include <optional>
@@ -16,7 +17,15 @@ struct FabricReading {
     SettingLists settings;    // each row and head line of the text, mapped or ignored
     std::vector<ImportProblem> problems;
     std::string summary;  // a sentence: what was measured or found
+    void say(Severity severity, std::string code, std::string message) {
+        problems.push_back({severity, std::move(code), std::move(message), {}});
+    }
 };
+
+template <typename... Parts>
+[[noreturn]] void refuse_text(const std::string& path, const Parts&... why) {
+    throw Error(ErrorKind::invalid, path, "", plain(why...));
+}
 
 enum class FabricTool : std::uint8_t { nccl_tests, nvidia_topo };
 

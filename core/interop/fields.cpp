@@ -2,6 +2,7 @@
 #include "core/base/number.h"
 #include "core/interop/dialect.h"
 #include "core/interop/readers.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,12 +42,8 @@ class FieldReader {
 
     // Returns the least of a number that counts something: -1 and 0 are what is left, pp 0 is no pipeline.
     [[nodiscard]] static std::optional<std::int64_t> least_of(std::string_view key) {
-        for (const char* rest : {"/layout/ep", "/layout/dp_shard", "/layout/dp_replicate"})
-            if (key == rest) return -1;
-        for (const char* one : {"/layout/tp", "/layout/cp", "/layout/etp", "/training/micro_batch",
-                                "/training/global_batch", "/training/sequence_length"})
-            if (key == one) return 1;
-        return key == "/layout/pp" ? std::optional<std::int64_t>(0) : std::nullopt;
+        const auto row = words("field_least").find(key);
+        return row == words("field_least").end() ? std::nullopt : std::optional<std::int64_t>(*row);
     }
 
     void take() {
@@ -61,10 +58,9 @@ class FieldReader {
             const auto flag = flag_of_word(*text);
             json value = n ? json(*n) : x ? json(*x) : flag ? json(*flag) : json(*text);
             if (const json list = json::parse(*text, nullptr, false); list.is_array()) value = list;
-            const std::string part = key.substr(1, key.find('/', 1) - 1);
-            json& place = part == "model" ? d_.model : part == "layout" ? d_.layout : d_.training;
-            if (part == "model" && !d_.model_preset.empty() && !s_.last(key)->key.empty()) continue;
-            place[json::json_pointer(key.substr(part.size() + 1))] = value;
+            if (key.starts_with("/model/") && !d_.model_preset.empty() && !s_.last(key)->key.empty())
+                continue;
+            place_of(d_, key) = value;
         }
     }
 
@@ -91,10 +87,10 @@ class FieldReader {
         dp_ = std::max<std::int64_t>(1, d_.gpus / inner);
         if (d_.gpus % inner != 0 || dp_ % said != 0 || (all && *all != d_.gpus)
             || (shard_ > 0 && replicate_ > 0 && dp_ != said))
-            s_.refusal("world-not-divisible", dialect_.value("called", "it")
-                                                  + " refuses: the degrees do not "
-                                                    "divide "
-                                                  + std::to_string(d_.gpus) + " GPUs" + degrees());
+            s_.refusal("world-not-divisible", dialect_.value("called", "it"),
+                       " refuses: the degrees do not "
+                       "divide ",
+                       d_.gpus, " GPUs", degrees());
     }
 
     // Returns ": tp_size 3, fsdp_size 2", as the text writes them.
@@ -123,9 +119,8 @@ class FieldReader {
                            parts = pp - (first ? 1 : 0) - (last ? 1 : 0);
         if (!(dialect_.contains("left_over_layers") || first || last) || pp < 2 || pp > layers) return;
         if (rest < parts || (parts == 0 && rest != 0))
-            return s_.refusal("stage-layers", dialect_.value("called", "it")
-                                                  + " refuses: the stages do not hold "
-                                                  + std::to_string(layers) + " layers");
+            return s_.refusal("stage-layers", dialect_.value("called", "it"),
+                              " refuses: the stages do not hold ", layers, " layers");
         json out = json::array();  // what is left goes to the first stages
         for (std::int64_t i = 0; i < parts; ++i) out.push_back(rest / parts + (i < rest % parts ? 1 : 0));
         if (first) out.insert(out.begin(), *first);
@@ -156,10 +151,9 @@ class FieldReader {
             else
                 t["micro_batch"] = micro;
             if (calls > 0 && all != whole_of(t, "micro_batch", micro) * rows)
-                s_.refusal("batch-not-divisible",
-                           dialect_.value("called", "it")
-                               + " refuses: the global batch is not micro-batch x accumulation x "
-                               + std::to_string(dp_) + " data-parallel ranks");
+                s_.refusal("batch-not-divisible", dialect_.value("called", "it"),
+                           " refuses: the global batch is not micro-batch x accumulation x ", dp_,
+                           " data-parallel ranks");
         } else if (t.contains("micro_batch") && open) {
             ask_for_batch(s_, d_, micro, dp_);
         } else if (t.contains("micro_batch")) {
@@ -170,9 +164,8 @@ class FieldReader {
         }
         if (!t.contains("sequence_length"))
             s_.problem(Severity::warning, "sequence-missing",
-                       "The text does not say how long sequences are: "
-                           + std::to_string(Training{}.sequence_length)
-                           + " stands in for it; set /training/sequence_length.");
+                       "The text does not say how long sequences are: ", Training{}.sequence_length,
+                       " stands in for it; set /training/sequence_length.");
     }
 
     static constexpr std::int64_t kMost = std::int64_t{1} << 20;  // hostile degrees multiply to no more

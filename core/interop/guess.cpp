@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/interop/dialect.h"
 #include "core/interop/shell_script.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -61,36 +62,26 @@ TextForm form_of(std::string_view text, Framework framework) {
     return any_line({"MODEL_ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
 }
 
+// Reads a mark of presets/frameworks/words.json: "^" stands for the beginning of a line, "!" for a mark that
+// must not stand there.
+static bool has_mark(std::string_view text, std::string_view mark) {
+    if (mark.starts_with('!')) return !has_mark(text, mark.substr(1));
+    return mark.starts_with('^') ? has_line(text, mark.substr(1)) : has(text, mark);
+}
+
 std::vector<Framework> guess_framework(std::string_view text) {
     if (const DialectMark* dialect = dialect_of(text)) return {dialect->framework};
     const std::string_view body = without_blanks(text);
     const bool json = body.starts_with("{");
-    if (json) {
-        if (has(body, "\"zero_optimization\"") || has(body, "\"train_batch_size\"")
-            || has(body, "\"train_micro_batch_size_per_gpu\""))
-            return {Framework::deepspeed};
-        if (has(body, "\"tp_size\"") || has(body, "\"distributed\"")) return {Framework::picotron};
-        if (has(body, "\"model_type\"")) return {Framework::hf};
-        return {};
-    }
     std::vector<Framework> fits;
-    const auto add = [&](bool fit, Framework f) {
+    for (const auto& row : words(json ? "json_marks" : "marks")) {
+        const Framework f = framework_called(word_of(row[0])).value();
+        // Bridge's texts have Megatron's names too.
+        if (!fits.empty() && (json || f == Framework::megatron)) break;
+        const bool fit = std::all_of(row.begin() + 1, row.end(),
+                                     [&](const auto& mark) { return has_mark(body, word_of(mark)); });
         if (fit && std::find(fits.begin(), fits.end(), f) == fits.end()) fits.push_back(f);
-    };
-    add(has(body, "torchtitan") || has_line(body, "[parallelism]") || has(body, "--parallelism."),
-        Framework::torchtitan);
-    add(has_line(body, "distributed_type:"), Framework::accelerate);
-    add(has_line(body, "parallelism:") && has_line(body, "tokens:"), Framework::nanotron);
-    add(has(body, "megatron.bridge") || has(body, "run_recipe.py") || has(body, "setup_experiment.py")
-            || has(body, "trainer.strategy.") || has_line(body, "cfg.model.")
-            || (has_line(body, "model:") && has(body, "tensor_model_parallel_size:")
-                && !has_line(body, "MODEL_ARGS:")),
-        Framework::bridge);
-    if (!fits.empty()) return fits;
-    add(has(body, "--tensor-model-parallel-size") || has(body, "--tensor_model_parallel_size")
-            || has(body, "pretrain_gpt") || has_line(body, "MODEL_ARGS:") || is_argument_log(body)
-            || has(body, "--num-layers") || has(body, "--micro-batch-size"),
-        Framework::megatron);
+    }
     return fits;
 }
 

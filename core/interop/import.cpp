@@ -250,20 +250,19 @@ class Importer {
         sheet.printed = out_.framework == Framework::megatron && is_argument_log(r_.text);
         sheet.unread = unread_;
         if (!unread_.empty())
-            sheet.problem(Severity::warning, "not-read",
-                          unread_ + " is not in the text: what it sets is not known here.");
+            sheet.problem(Severity::warning, "not-read", unread_,
+                          " is not in the text: what it sets is not known here.");
         if (launch && launch->jobs.size() > 1 && r_.recipe.empty())
-            sheet.problem(Severity::warning, "several-jobs",
-                          "The script starts " + std::to_string(launch->jobs.size())
-                              + " jobs of different arguments: " + launch->job
-                              + " is read; --recipe on the command line names another.");
+            sheet.problem(Severity::warning, "several-jobs", "The script starts ", launch->jobs.size(),
+                          " jobs of different arguments: ", launch->job,
+                          " is read; --recipe on the command line names another.");
         if (launch && draft_.gpus == 0 && out_.framework == Framework::torchtitan) draft_.gpus = launch->gpus;
         draft_.named_model = name_.model;
         if (own_model_) draft_.model["layers"] = own_model_->layers;
         if (dialect_) take_model_name(sheet, dialect_->data().value("model_name", ""));
         if (out_.kind == name_of(Framework::deepspeed))
             for (const std::string& key : duplicates)
-                sheet.refusal("key-twice", "DeepSpeed refuses a key that stands twice: " + key);
+                sheet.refusal("key-twice", "DeepSpeed refuses a key that stands twice: ", key);
         read_with(sheet, launch);
         if (dialect_) dialect_->mark(sheet);
         finish(sheet);
@@ -297,13 +296,12 @@ class Importer {
         const bool named = own_model_ || !draft_.model_preset.empty();
         if (!named && !draft_.model.contains("hidden"))
             sheet.ask(Asked::model, Severity::error, "model-missing",
-                      (draft_.other_model.empty() ? "The text does not say the model: name it"
-                                                  : "No preset is the model " + draft_.other_model
-                                                        + ": name one, or its config.json")
-                          + " (--model on the command line)");
+                      plain((draft_.other_model.empty() ? "The text does not say the model: name it"
+                                                        : "No preset is the model " + draft_.other_model
+                                                              + ": name one, or its config.json"),
+                            " (--model on the command line)"));
         if (draft_.gpus > 0 && draft_.gpus > (1 << 20))
-            sheet.error("gpus-not-allowed",
-                        "found " + std::to_string(draft_.gpus) + " GPUs, at most 1,048,576 are read");
+            sheet.error("gpus-not-allowed", "found ", draft_.gpus, " GPUs, at most 1,048,576 are read");
         if (sheet.failed()) leave_unread(sheet);
         sort_rest(sheet, *known_);
         if (!sheet.failed()) build(sheet);
@@ -329,8 +327,8 @@ class Importer {
             cluster = fp4 ? "b200-ib" : kAssumedCluster;
             sheet.ask(
                 Asked::cluster, Severity::info, "cluster-assumed",
-                std::string("The text does not say the cluster: ") + (fp4 ? "B200" : "H100")
-                    + " with InfiniBand stand in for it; choose another (--cluster on the command line).");
+                plain("The text does not say the cluster: ", (fp4 ? "B200" : "H100"),
+                      " with InfiniBand stand in for it; choose another (--cluster on the command line)."));
         }
         plan["cluster"] = {{"preset", cluster}, {"gpus", draft_.gpus}};
         if (!draft_.model_preset.empty()) {
@@ -348,7 +346,7 @@ class Importer {
         try {
             out_.plan = plan_from_json(std::move(plan), r_.path, presets_, r_.sets);
         } catch (const Error& e) {
-            return sheet.error("plan-not-valid", e.pointer() + ": " + e.message());
+            return sheet.error("plan-not-valid", e.pointer(), ": ", e.message());
         }
         // A text without a sequence length means one that the model has positions for.
         Plan& p = *out_.plan;
@@ -374,8 +372,8 @@ class Importer {
                 return p.opens && p.code.ends_with("not-divisible");
             });
         for (const Problem& p : found) {
-            sheet.problem(sheet.unread.empty() ? Severity::error : Severity::warning,
-                          std::string(name_of(p.code)), p.message, p.fix);
+            sheet.ask(Asked::nothing, sheet.unread.empty() ? Severity::error : Severity::warning,
+                      std::string(name_of(p.code)), p.message, p.fix);
             sheet.problems.back().opens = true;
         }
     }
@@ -408,11 +406,14 @@ std::vector<std::string_view> tool_names() {
 }
 
 void ImportRequest::read_as(const std::string& name) {
+    framework = framework_called(name);
+    dialect = framework ? "" : name;
+}
+
+std::optional<Framework> framework_called(std::string_view name) {
     const auto* const it = std::find(kFrameworkNames.begin(), kFrameworkNames.end(), name);
-    const bool of_framework = it != kFrameworkNames.end();
-    framework =
-        of_framework ? std::optional(static_cast<Framework>(it - kFrameworkNames.begin())) : std::nullopt;
-    dialect = of_framework ? "" : name;
+    if (it == kFrameworkNames.end()) return std::nullopt;
+    return static_cast<Framework>(it - kFrameworkNames.begin());
 }
 
 std::optional<Framework> framework_of(Software software) {

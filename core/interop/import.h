@@ -27,6 +27,8 @@ inline constexpr std::array<std::string_view, 8> kFrameworkNames{
     return kFrameworkNames[static_cast<std::size_t>(f)];
 }
 
+[[nodiscard]] std::optional<Framework> framework_called(std::string_view name);
+
 // Return the framework of a software's settings: figures and spellings. They return nothing where none of the
 // kind is known.
 [[nodiscard]] std::optional<Framework> framework_of(Software software);

@@ -23,10 +23,6 @@ bool is_of(std::string_view name, std::string_view section) {
 
 }  // namespace
 
-KnownSettings::KnownSettings(Framework framework, const Presets& presets) {
-    read(name_of(framework), presets);
-}
-
 void KnownSettings::read(std::string_view name, const Presets& presets) {
     const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
     if (!std::filesystem::exists(file)) return;

@@ -24,7 +24,6 @@ struct CannotHold {
 class KnownSettings {
   public:
     // Throws Error where the file of the framework cannot be read. A framework without one knows nothing.
-    KnownSettings(Framework framework, const Presets& presets);
     KnownSettings(std::string_view name, const Presets& presets) { read(name, presets); }
 
     // Keys have underscores.

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/interop/sheet.h"
 #include "core/interop/shell_script.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 #include <set>
@@ -27,16 +28,10 @@ std::string_view base_name(std::string_view word) {
 
 // Returns true for commands whose words look like a job's and start none.
 bool starts_nothing(const Invocation& i) {
-    static constexpr std::string_view programs[] = {
-        "echo", "printf", "cat",  "mkdir", "cd",         "ls",     "rm",  "cp",     "mv",     "pip",
-        "tee",  "git",    "wget", "curl",  "nvidia-smi", "source", ".",   "module", "sbatch", "scontrol",
-        "sed",  "awk",    "grep", "tar",   "find",       "chmod",  "set", "xpk",    "gcloud", "kubectl"};
     const std::string_view name = base_name(i.words.front().text);
-    // ms-swift's commands that run a model.
-    if ((name == "swift" || name == "megatron") && i.words.size() > 1)
-        for (const char* word : {"infer", "export", "eval", "deploy", "rollout", "merge-lora", "sample"})
-            if (i.words[1].text == word) return true;
-    return std::find(std::begin(programs), std::end(programs), name) != std::end(programs);
+    return is_among("starts_no_job", name)
+           || ((name == "swift" || name == "megatron") && i.words.size() > 1
+               && is_among("runs_a_model", i.words[1].text));
 }
 
 int score(const Invocation& i) {

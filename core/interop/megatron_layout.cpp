@@ -8,10 +8,6 @@
 namespace pentamesh::interop {
 namespace {
 
-std::string text_of(std::int64_t n) {
-    return std::to_string(n);
-}
-
 // Reads "2,4", "[2, 4]": whole numbers between anything else.
 std::vector<std::int64_t> numbers_in(std::string_view text) {
     std::vector<std::int64_t> out;
@@ -42,15 +38,10 @@ class LayoutReader {
 
   private:
     void degrees() {
-        const auto take = [&](const char* key, const char* axis) {
-            const std::int64_t n = s_.integer(key, std::string("/layout/") + axis).value_or(1);
-            l_[axis] = n;
-            return n;
-        };
-        tp_ = take("tensor_model_parallel_size", "tp");
-        pp_ = take("pipeline_model_parallel_size", "pp");
-        cp_ = take("context_parallel_size", "cp");
-        ep_ = take("expert_model_parallel_size", "ep");
+        tp_ = take_degree(s_, d_, "tensor_model_parallel_size", "tp");
+        pp_ = take_degree(s_, d_, "pipeline_model_parallel_size", "pp");
+        cp_ = take_degree(s_, d_, "context_parallel_size", "cp");
+        ep_ = take_degree(s_, d_, "expert_model_parallel_size", "ep");
         etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(tp_);
         if (s_.flag("moe_tp_extend_ep", "/layout/ep").value_or(false)) {
             l_["ep"] = ep_ *= etp_;  // MindSpeed: ranks of tp hold other experts, each of them whole
@@ -62,27 +53,16 @@ class LayoutReader {
         const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
         l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
         if (outside && ep_ > 1)
-            s_.refusal("order-with-experts", "Megatron refuses: " + s_.written("use_tp_pp_dp_mapping")
-                                                 + " with an expert-parallel degree above 1");
+            s_.refusal("order-with-experts", "Megatron refuses: ", s_.written("use_tp_pp_dp_mapping"),
+                       " with an expert-parallel degree above 1");
         // Megatron-DeepSpeed's own way: heads for tokens over these ranks.
         const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
         if (ulysses.value_or(1) > 1 && !s_.has("context_parallel_size")) {
             l_["cp"] = cp_ = *ulysses;
             l_["cp_comm"] = "ulysses";
         }
-        const auto kind = s_.text("cp_comm_type", "/layout/cp_comm");
-        if (kind && (*kind == "p2p" || *kind == "[p2p]"))
-            l_["cp_comm"] = "ring";
-        else if (kind && (*kind == "allgather" || *kind == "all_gather"))
-            l_["cp_comm"] = "allgather";
-        else if (kind && *kind == "a2a")
-            l_["cp_comm"] = "ulysses";
-        else if (kind && *kind == "a2a+p2p")
-            l_["cp_comm"] = "ulysses+ring";
-        else if (kind)
-            s_.cannot_hold("cp_comm_type", "the plan has one way of context parallelism for all layers");
-        hierarchy(kind && *kind == "a2a+p2p");
-        mindspeed_context();
+        take_settings(s_, d_, "megatron_cp");
+        hierarchy(s_.value_of("cp_comm_type") == "a2a+p2p");
         weight_shards();
     }
 
@@ -99,22 +79,8 @@ class LayoutReader {
             s_.cannot_hold("hierarchical_context_parallel_sizes", "the plan has two levels");
         else if (used)
             s_.refusal("context-levels",
-                       "Megatron refuses: " + s_.written("hierarchical_context_parallel_sizes") + " " + *sizes
-                           + " do not multiply to cp = " + text_of(cp_));
-    }
-
-    // MindSpeed's own name of the ways (mindspeed/arguments.py, context_parallel_algo).
-    void mindspeed_context() {
-        const auto algorithm = s_.text("context_parallel_algo", "/layout/cp_comm");
-        if (!algorithm) return;
-        if (*algorithm == "megatron_cp_algo")
-            l_["cp_comm"] = "ring";
-        else if (*algorithm == "ulysses_cp_algo")
-            l_["cp_comm"] = "ulysses";
-        else if (*algorithm == "kvallgather_cp_algo")
-            l_["cp_comm"] = "allgather";
-        else
-            return s_.cannot_hold("context_parallel_algo", "the plan has no such way of context parallelism");
+                       "Megatron refuses: ", s_.written("hierarchical_context_parallel_sizes"), " ", *sizes,
+                       " do not multiply to cp = ", cp_);
     }
 
     // MindSpeed's empty layers (mindspeed/arguments.py, noop_layers): "60,61" are places of the split that
@@ -147,8 +113,8 @@ class LayoutReader {
         if (!all && remat && *remat > 1) l_["weight_shards"] = *remat;
         if (!all) return;
         if (*all % tp_ != 0)
-            s_.refusal("weight-shards", "Megatron refuses: " + text_of(*all)
-                                            + " weight shards are not a multiple of tp = " + text_of(tp_));
+            s_.refusal("weight-shards", "Megatron refuses: ", *all,
+                       " weight shards are not a multiple of tp = ", tp_);
         else if (*all > tp_)
             l_["weight_shards"] = *all / tp_;
     }
@@ -166,9 +132,8 @@ class LayoutReader {
         if (kernel != "deepep" && kernel != "hybridep")
             return s_.cannot_hold("moe_flex_dispatcher_backend", "the plan knows deepep and hybridep");
         l_["ep_comm"] = kernel;
-        s_.problem(Severity::info, "ep-kernel-rate",
-                   s_.written("moe_flex_dispatcher_backend") + " " + kernel
-                       + ": counted by what it sends on each tier, at the rate of an all-to-all.");
+        s_.problem(Severity::info, "ep-kernel-rate", s_.written("moe_flex_dispatcher_backend"), " ", kernel,
+                   ": counted by what it sends on each tier, at the rate of an all-to-all.");
     }
 
     // From arguments.py: world size over tp * pp * cp; parallel_state.py: over etp * ep * pp.
@@ -176,13 +141,11 @@ class LayoutReader {
         ask_for_gpus(s_, d_, std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_));
         const std::int64_t model = tp_ * pp_ * cp_;
         if (d_.gpus % model != 0)
-            s_.refusal("world-not-divisible",
-                       "Megatron refuses: " + text_of(d_.gpus)
-                           + " GPUs are not a multiple of tp x pp x cp = " + text_of(model));
+            s_.refusal("world-not-divisible", "Megatron refuses: ", d_.gpus,
+                       " GPUs are not a multiple of tp x pp x cp = ", model);
         if (etp_ * ep_ > 1 && d_.model.contains("moe") && d_.gpus % (etp_ * ep_ * pp_) != 0)
-            s_.refusal("expert-world-not-divisible",
-                       "Megatron refuses: " + text_of(d_.gpus)
-                           + " GPUs are not a multiple of etp x ep x pp = " + text_of(etp_ * ep_ * pp_));
+            s_.refusal("expert-world-not-divisible", "Megatron refuses: ", d_.gpus,
+                       " GPUs are not a multiple of etp x ep x pp = ", etp_ * ep_ * pp_);
         dp_ = std::max<std::int64_t>(1, d_.gpus / model);
     }
 
@@ -213,9 +176,8 @@ class LayoutReader {
         std::int64_t instances =
             s_.integer("num_distributed_optimizer_instances", "/layout/dp_replicate").value_or(1);
         if (dp_ % instances != 0) {
-            s_.refusal("optimizer-instances", "Megatron refuses: " + text_of(instances)
-                                                  + " instances of the optimizer do not divide "
-                                                  + text_of(dp_) + " data-parallel ranks");
+            s_.refusal("optimizer-instances", "Megatron refuses: ", instances,
+                       " instances of the optimizer do not divide ", dp_, " data-parallel ranks");
             instances = 1;
         }
         l_["zero"] = zero;
@@ -231,9 +193,8 @@ class LayoutReader {
         if (global % (micro * dp_) != 0 && !s_.has("global_batch_size") && !s_.has("micro_batch_size"))
             ask_for_batch(s_, d_, 1, dp_);  // the text says neither: its recipe's own are not known
         else if (global % (micro * dp_) != 0)
-            s_.refusal("batch-not-divisible", "Megatron refuses: the global batch of " + text_of(global)
-                                                  + " is not a multiple of micro-batch " + text_of(micro)
-                                                  + " x " + text_of(dp_) + " data-parallel ranks");
+            s_.refusal("batch-not-divisible", "Megatron refuses: the global batch of ", global,
+                       " is not a multiple of micro-batch ", micro, " x ", dp_, " data-parallel ranks");
         for (const char* key : {"rampup_batch_size", "step_batch_size_schedule"})
             s_.cannot_hold(key, "the plan has one batch: the final one stands");
         if (s_.has("step_batch_size_schedule") && s_.has("global_batch_size") && dialect_.command_line)
@@ -261,8 +222,8 @@ class LayoutReader {
             for (const char* key : {"num_layers_per_virtual_pipeline_stage",
                                     "num_virtual_stages_per_pipeline_rank", "pipeline_model_parallel_layout"})
                 if (s_.has(key)) named += (named.empty() ? "" : " and ") + s_.written(key);
-            s_.refusal("two-virtual-stages",
-                       "Megatron refuses " + named + " together: one says the virtual stages");
+            s_.refusal("two-virtual-stages", "Megatron refuses ", named,
+                       " together: one says the virtual stages");
             return;
         }
         if (const auto n =
@@ -279,9 +240,9 @@ class LayoutReader {
         std::int64_t v = chunks.value_or(1);
         if (per_chunk && layers > 0) {
             if (counted % (pp_ * *per_chunk) != 0) {
-                s_.refusal("layers-not-divisible",
-                           "Megatron refuses: " + text_of(counted) + " layers are not a multiple of pp "
-                               + text_of(pp_) + " x " + text_of(*per_chunk) + " layers a virtual stage");
+                s_.refusal("layers-not-divisible", "Megatron refuses: ", counted,
+                           " layers are not a multiple of pp ", pp_, " x ", *per_chunk,
+                           " layers a virtual stage");
                 return;
             }
             v = counted / pp_ / *per_chunk;
@@ -301,16 +262,15 @@ class LayoutReader {
         const PipelineParts parts = parse_pipeline_layout(text);
         const std::string name = s_.written("pipeline_model_parallel_layout");
         if (!parts.error.empty()) {
-            s_.error("pipeline-layout", name + ": " + text + ": " + parts.error);
+            s_.error("pipeline-layout", name, ": ", text, ": ", parts.error);
             return 0;
         }
         const auto n = static_cast<std::int64_t>(parts.layers.size());
         std::int64_t sum = 0;
         for (const std::int64_t x : parts.layers) sum += x;
         if (n % pp_ != 0 || (layers > 0 && sum != layers)) {
-            s_.refusal("pipeline-layout", name + ": Megatron refuses: " + text_of(n) + " stages with "
-                                              + text_of(sum) + " layers, where pp is " + text_of(pp_)
-                                              + " and the model has " + text_of(layers) + " layers");
+            s_.refusal("pipeline-layout", name, ": Megatron refuses: ", n, " stages with ", sum,
+                       " layers, where pp is ", pp_, " and the model has ", layers, " layers");
             return 0;
         }
         l_["stage_layers"] = parts.layers;
@@ -363,8 +323,8 @@ class LayoutReader {
     }
 
     void refuse_split(std::int64_t layers, std::int64_t stages, const char* what) {
-        s_.refusal("layers-not-divisible", "Megatron refuses: " + text_of(layers) + " " + what
-                                               + " do not divide over " + text_of(stages) + " stages");
+        s_.refusal("layers-not-divisible", "Megatron refuses: ", layers, " ", what, " do not divide over ",
+                   stages, " stages");
     }
 
     // Checks the sizes that a degree must divide; a model from a preset is checked with the plan.
@@ -377,24 +337,22 @@ class LayoutReader {
         };
         std::int64_t n = 0;
         if (has("heads", n) && n % tp_ != 0)
-            s_.refusal("heads-not-divisible",
-                       "Megatron refuses: " + text_of(n)
-                           + " attention heads are not a multiple of tp = " + text_of(tp_));
+            s_.refusal("heads-not-divisible", "Megatron refuses: ", n,
+                       " attention heads are not a multiple of tp = ", tp_);
         const auto moe = d_.model.find("moe");
         if (moe == d_.model.end()) {
             if (ep_ > 1 && !dialect_.model_named)
-                s_.refusal("ep-without-experts", "Megatron refuses "
-                                                     + s_.written("expert_model_parallel_size")
-                                                     + " without --num-experts");
+                s_.refusal("ep-without-experts", "Megatron refuses ",
+                           s_.written("expert_model_parallel_size"), " without --num-experts");
             return;
         }
         const std::int64_t experts = moe->value("experts", std::int64_t{0});
         if (experts > 0 && experts % ep_ != 0)
-            s_.refusal("experts-not-divisible", "Megatron refuses: " + text_of(experts)
-                                                    + " experts are not a multiple of ep = " + text_of(ep_));
+            s_.refusal("experts-not-divisible", "Megatron refuses: ", experts,
+                       " experts are not a multiple of ep = ", ep_);
         if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line)
-            s_.refusal("moe-without-sequence-parallel",
-                       "Megatron refuses experts with tp " + text_of(tp_) + " without --sequence-parallel");
+            s_.refusal("moe-without-sequence-parallel", "Megatron refuses experts with tp ", tp_,
+                       " without --sequence-parallel");
     }
 
     Sheet& s_;

@@ -1,9 +1,9 @@
 #include "core/interop/megatron.h"
 #include "core/interop/readers.h"
+#include "core/interop/words.h"
 #include "core/plan/plan_fields.h"
 
 #include <algorithm>
-#include <array>
 
 namespace pentamesh::interop {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 class ModelReader {
   public:
     ModelReader(Sheet& sheet, Draft& draft, const MegatronDialect& dialect)
-        : s_(sheet), m_(draft.model), whole_(!dialect.model_named), require_(dialect.command_line && whole_) {
-    }
+        : s_(sheet), d_(draft), m_(draft.model), whole_(!dialect.model_named),
+          require_(dialect.command_line && whole_) {}
 
     void read() {
         sizes();
@@ -21,13 +21,10 @@ class ModelReader {
         positions();
         vocabulary();
         if (s_.flag("multi_latent_attention", "/model/attention").value_or(false)) latent_attention();
-        indexer();
         window();
-        if (const auto on = s_.flag("attention_output_gate", "/model/attention_gate"))
-            m_["attention_gate"] = *on ? "full" : "none";
+        take_settings(s_, d_, "megatron_model");
         experts();
         mamba();
-        if (const auto n = s_.integer("mtp_num_layers", "/model/mtp_layers", 0)) m_["mtp_layers"] = *n;
     }
 
   private:
@@ -37,7 +34,7 @@ class ModelReader {
     void need(const char* key, const char* field) {
         put(key, field);
         if (require_ && !m_.contains(field))
-            s_.error("setting-missing", "--" + dashed(key) + " is missing: Megatron asks for it");
+            s_.error("setting-missing", "--", dashed(key), " is missing: Megatron asks for it");
     }
     static std::string dashed(std::string text) {
         std::replace(text.begin(), text.end(), '_', '-');
@@ -54,10 +51,9 @@ class ModelReader {
                                                                 {"encoder_seq_length", "seq_length"}};
         for (const auto& [key, usual] : encoders)
             if (require_ && s_.has(key) && !s_.has(usual)) {
-                s_.error("two-stacks",
-                         s_.written(key)
-                             + ": an encoder and a decoder, as in T5: the plan has one stack of "
-                               "layers");
+                s_.error("two-stacks", s_.written(key),
+                         ": an encoder and a decoder, as in T5: the plan has one stack of "
+                         "layers");
                 require_ = false;
             }
         const std::string letters = mixers();
@@ -95,21 +91,19 @@ class ModelReader {
             std::string letters = text->substr(0, text->find('/'));
             std::erase(letters, '|');
             if (letters.empty() || letters.find_first_not_of("M*-E") != std::string::npos) {
-                s_.error("layers-of-kinds",
-                         s_.written(key) + ": " + *text
-                             + ": of the layers M (Mamba), * (attention), - (MLP) and E (experts) are read; "
-                               "/model/pattern of a plan can say linear attention, so does the model's "
-                               "config.json (--model)");
+                s_.error("layers-of-kinds", s_.written(key), ": ", *text,
+                         ": of the layers M (Mamba), * (attention), - (MLP) and E (experts) are read; "
+                         "/model/pattern of a plan can say linear attention, so does the model's "
+                         "config.json (--model)");
                 require_ = false;
                 return "";
             }
             m_["layers"] = letters.size();
             if (const auto depths = std::count(text->begin(), text->end(), '/'); depths > 0) {
                 m_["mtp_layers"] = depths;
-                s_.problem(Severity::warning, "prediction-layers",
-                           s_.written(key)
-                               + ": layers that predict further tokens have kinds of their own; the "
-                                 "plan has one layer and a projection for each.");
+                s_.problem(Severity::warning, "prediction-layers", s_.written(key),
+                           ": layers that predict further tokens have kinds of their own; the "
+                           "plan has one layer and a projection for each.");
             }
             set_pattern(letters, key);
             return letters;
@@ -192,7 +186,6 @@ class ModelReader {
         }
         if (const auto on = s_.flag("add_qkv_bias", "/model/qkv_bias"))
             m_["qkv_bias"] = *on && !bias.value_or(whole_);
-        if (const auto on = s_.flag("qk_layernorm", "/model/qk_norm")) m_["qk_norm"] = *on ? "head" : "none";
         std::optional<bool> tied;
         if (const auto off = s_.flag("untie_embeddings_and_output_weights", "/model/tied_embeddings"))
             tied = !*off;
@@ -223,10 +216,9 @@ class ModelReader {
         put("make_vocab_size_divisible_by", "vocab_multiple");
         if (m_.contains("vocab") || !whole_) {
             if (s_.has("make_vocab_size_divisible_by"))
-                s_.problem(Severity::info, "vocab-multiple",
-                           s_.written("make_vocab_size_divisible_by")
-                               + " pads the vocabulary to a multiple of itself times tp; it stands at"
-                                 " /model/vocab_multiple.");
+                s_.problem(Severity::info, "vocab-multiple", s_.written("make_vocab_size_divisible_by"),
+                           " pads the vocabulary to a multiple of itself times tp; it stands at"
+                           " /model/vocab_multiple.");
             return;
         }
         const std::string padding =
@@ -236,31 +228,10 @@ class ModelReader {
         ask_for_vocab(s_, m_, padding);
     }
 
-    // Missing values are MLATransformerConfig's defaults.
     void latent_attention() {
-        nlohmann::json a = nlohmann::json::object();
-        const auto take = [&](const char* key, const char* field, std::int64_t otherwise,
-                              std::int64_t least) {
-            a[field] = s_.integer(key, std::string("/model/mla/") + field, least).value_or(otherwise);
-        };
-        take("q_lora_rank", "q_lora_rank", 0, 0);
-        take("kv_lora_rank", "kv_lora_rank", 512, 1);
-        take("qk_head_dim", "qk_nope_head_dim", 128, 1);
-        take("qk_pos_emb_head_dim", "qk_rope_head_dim", 64, 0);
-        take("v_head_dim", "v_head_dim", 128, 1);
         m_["attention"] = "mla";
-        m_["mla"] = a;
-    }
-
-    // From transformer_config.py: DeepSeek's sparse attention.
-    void indexer() {
-        if (!m_.contains("mla")) return;
-        const auto take = [&](const char* key, const char* field) {
-            if (const auto n = s_.integer(key, std::string("/model/mla/") + field)) m_["mla"][field] = *n;
-        };
-        take("dsa_indexer_n_heads", "index_heads");
-        take("dsa_indexer_head_dim", "index_head_dim");
-        take("dsa_indexer_topk", "index_top_k");
+        m_["mla"] = words("megatron_mla_defaults");
+        take_settings(s_, d_, "megatron_mla");
     }
 
     // Reads "128,0" or "(128, 0)": a token sees so many tokens before it, and itself
@@ -334,8 +305,8 @@ class ModelReader {
             pattern = *list;
         }
         if (static_cast<std::int64_t>(pattern.size()) != layers) {
-            s_.error("moe-layer-freq", s_.written("moe_layer_freq") + ": " + *text + " does not name "
-                                           + std::to_string(layers) + " layers");
+            s_.error("moe-layer-freq", s_.written("moe_layer_freq"), ": ", *text, " does not name ", layers,
+                     " layers");
             return;
         }
         const auto first = std::find(pattern.begin(), pattern.end(), 1) - pattern.begin();
@@ -367,12 +338,6 @@ class ModelReader {
 
     // Sets layers as the plan's pattern has them: runs of equal layers, repeated to all.
     void set_pattern(const std::string& letters, const char* key) {
-        static constexpr std::array<std::array<const char*, 3>, 6> kKinds{{{"M", "mamba", "none"},
-                                                                           {"*", "full", "none"},
-                                                                           {"-", "none", "dense"},
-                                                                           {"E", "none", "moe"},
-                                                                           {"d", "full", "dense"},
-                                                                           {"e", "full", "moe"}}};
         std::size_t period = 1;
         constexpr std::size_t kLongest = 64;  // period that is looked for
         while (period <= kLongest
@@ -382,12 +347,11 @@ class ModelReader {
         if (period > kLongest) period = letters.size();
         nlohmann::json runs = nlohmann::json::array();
         for (std::size_t i = 0; i < std::min(period, letters.size()); ++i) {
-            const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(),
-                                                  [&](const auto& k) { return k[0][0] == letters[i]; });
+            const auto& kind = words("megatron_layers")[std::string(1, letters[i])];
             if (i > 0 && letters[i] == letters[i - 1])
                 runs.back()["count"] = runs.back()["count"].get<std::int64_t>() + 1;
             else
-                runs.push_back({{"kind", (*kind)[1]}, {"ffn", (*kind)[2]}, {"count", 1}});
+                runs.push_back({{"kind", kind[0]}, {"ffn", kind[1]}, {"count", 1}});
         }
         if (runs.size() > kMostRuns)
             return s_.cannot_hold(key,
@@ -397,6 +361,7 @@ class ModelReader {
     }
 
     Sheet& s_;
+    Draft& d_;
     nlohmann::json& m_;
     bool whole_, require_;
 };

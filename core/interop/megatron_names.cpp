@@ -5,39 +5,12 @@
 #include "core/interop/known_settings.h"
 #include "core/interop/launch.h"
 #include "core/interop/megatron.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 
 namespace pentamesh::interop {
 namespace {
-
-// Other places of this folder read these by name, in addition to the fields' own settings (flags.h): a
-// misspelt flag may mean one of them.
-constexpr std::string_view kAlsoRead[] = {"num_layers_per_virtual_pipeline_stage",
-                                          "decoder_first_pipeline_num_layers",
-                                          "decoder_last_pipeline_num_layers",
-                                          "account_for_embedding_in_pipeline_split",
-                                          "account_for_loss_in_pipeline_split",
-                                          "use_megatron_fsdp",
-                                          "data_parallel_sharding_strategy",
-                                          "use_torch_fsdp2",
-                                          "recompute_method",
-                                          "recompute_num_layers",
-                                          "recompute_modules",
-                                          "recompute_activations",
-                                          "cuda_graph_scope",
-                                          "cuda_graph_modules",
-                                          "group_query_attention",
-                                          "swiglu",
-                                          "untie_embeddings_and_output_weights",
-                                          "moe_flex_dispatcher_backend",
-                                          "overlap_param_gather",
-                                          "zero_stage",
-                                          "deepspeed",
-                                          "ds_sequence_parallel_size",
-                                          "moe_enable_deepep",
-                                          "virtual_pipeline_model_parallel_size",
-                                          "fake_process_group"};
 
 // Returns true if `key` is `known` without one of its words. A longer name is another setting.
 bool lacks_a_word(std::string_view key, std::string_view known) {
@@ -64,7 +37,7 @@ std::string_view near_miss(std::string_view key) {
 
 const std::vector<std::string>& megatron_keys() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> out(std::begin(kAlsoRead), std::end(kAlsoRead));
+        auto out = words("megatron_also_read").get<std::vector<std::string>>();
         for (const SpelledField& f : flags_of(Framework::megatron)) out.push_back(flag_key(f.name));
         return out;
     }();
@@ -82,12 +55,12 @@ void refuse_misspelt(Sheet& s, const KnownSettings& known) {
         std::string flag(near_miss(key));
         if (flag.empty()) continue;
         std::replace(flag.begin(), flag.end(), '_', '-');
-        s.error("setting-unknown", s.written(key) + " is no setting of Megatron; the closest is --" + flag);
+        s.error("setting-unknown", s.written(key), " is no setting of Megatron; the closest is --", flag);
     }
     if (strange > kMostStrange)
-        s.problem(Severity::warning, "many-unknown",
-                  std::to_string(strange) + " settings are none of Megatron's; of the first "
-                      + std::to_string(kMostStrange) + " only it was looked whether one is misspelled.");
+        s.problem(Severity::warning, "many-unknown", strange,
+                  " settings are none of Megatron's; of the first ", kMostStrange,
+                  " only it was looked whether one is misspelled.");
 }
 
 }  // namespace pentamesh::interop

@@ -1,4 +1,7 @@
+#include "core/base/characters.h"
+#include "core/base/text.h"
 #include "core/interop/megatron.h"
+#include "core/interop/words.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
@@ -9,12 +12,7 @@ namespace {
 // Turns "torch.bfloat16", "bf16", "fp32" into a plan's name; empty for an unknown type.
 std::string dtype_name(std::string_view text) {
     const std::size_t dot = text.rfind('.');
-    const std::string_view word = dot == std::string_view::npos ? text : text.substr(dot + 1);
-    if (word == "bfloat16" || word == "bf16") return "bf16";
-    if (word == "float16" || word == "half" || word == "fp16") return "fp16";
-    if (word == "float32" || word == "float" || word == "fp32") return "fp32";
-    if (word == "fp8" || word == "uint8" || word == "float8") return "fp8";
-    return "";
+    return words("dtypes").value(std::string(text.substr(dot + 1)), "");
 }
 
 // delayed and current scaling have one scale a tensor; subchannel: NeMo's name of blocks.
@@ -37,8 +35,6 @@ void read_graphs(Sheet& s, Draft& d) {
             scope && way != "none" && scope->find("full_iteration") != std::string::npos)
             graphs = "iteration";
     if (graphs != "none") d.training["cuda_graphs"] = graphs;
-    if (s.flag("use_transformer_engine_op_fuser", "/training/fused_experts").value_or(false))
-        d.training["fused_experts"] = true;
 }
 
 void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
@@ -64,13 +60,9 @@ void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
         if (const std::string name = dtype_name(*word); !name.empty()) base = name;
     t["parameters"] = base;
     if (!t.contains("compute")) t["compute"] = base;
-    for (const char* key : {"fp8_format", "fp8"})
+    for (const char* key : {"fp8_format", "fp8", "fp4_format", "fp4"})
         if (const auto word = s.text(key, "/training/compute"); word && *word != "false")
-            t["compute"] = "fp8";
-    for (const char* key : {"fp4_format", "fp4"})
-        if (const auto word = s.text(key, "/training/compute"); word && *word != "false")
-            t["compute"] = "fp4";
-    if (s.flag("fp8_param_gather", "/training/parameters").value_or(false)) t["parameters"] = "fp8";
+            t["compute"] = std::string(key, 3);
 
     // From arguments.py: bf16 accumulates and reduces gradients in fp32 unless a flag says otherwise.
     bool wide = base != "fp16";
@@ -103,26 +95,15 @@ void read_optimizer(Sheet& s, Draft& d) {
     }
 }
 
-// Reads "mla_up_proj layernorm", "[core_attn, mlp]": words between anything else.
-std::vector<std::string> words_in(std::string_view text) {
-    std::vector<std::string> out(1);
-    for (const char c : text) {
-        const bool part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-        if (part)
-            out.back().push_back(c);
-        else if (!out.back().empty())
-            out.emplace_back();
-    }
-    if (out.back().empty()) out.pop_back();
-    return out;
-}
-
-// Reads modules by Megatron's names, which are the plan's. With an unknown module the setting is not held
-// whole.
+// Reads "mla_up_proj layernorm", "[core_attn, mlp]": modules by Megatron's names, which are the plan's. With
+// an unknown module the setting is not held whole.
 void read_modules(Sheet& s, Draft& d, const std::string& text) {
     nlohmann::json list = nlohmann::json::array();
     bool all = true;
-    for (const std::string& word : words_in(text)) {
+    std::string names = text;
+    std::replace_if(
+        names.begin(), names.end(), [](char c) { return !is_name_char(c); }, ' ');
+    for (const std::string_view word : split_words(names)) {
         if (parse_name<RecomputeModule>(word))
             list.push_back(word);
         else
@@ -136,10 +117,9 @@ void read_modules(Sheet& s, Draft& d, const std::string& text) {
         d.training["recompute"] = "selective";
     } else {
         d.training["recompute"] = {{"modules", list}};
-        s.problem(Severity::info, "recompute-modules",
-                  s.written("recompute_modules") + " " + text
-                      + ": the memory of these modules and their work are counted, not the host's time to "
-                        "launch their kernels again.");
+        s.problem(Severity::info, "recompute-modules", s.written("recompute_modules"), " ", text,
+                  ": the memory of these modules and their work are counted, not the host's time to "
+                  "launch their kernels again.");
     }
 }
 
@@ -169,8 +149,8 @@ void read_recompute(Sheet& s, Draft& d) {
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
     if (word == "full" && s.has("recompute_method") && method && !layers)
-        s.refusal("recompute-num-layers", "Megatron refuses " + s.written("recompute_method") + " without "
-                                              + "--recompute-num-layers");
+        s.refusal("recompute-num-layers", "Megatron refuses ", s.written("recompute_method"), " without ",
+                  "--recompute-num-layers");
     if (word == "full" && layers && (method || whole)) read_method(d, method.value_or("uniform"), *layers);
     const auto modules = s.text("recompute_modules", "/training/recompute");
     if (modules && word == "selective") read_modules(s, d, *modules);
@@ -190,18 +170,9 @@ void read_offload(Sheet& s, Draft& d) {
 }
 
 void read_overlap(Sheet& s, Draft& d, const MegatronDialect& dialect) {
-    nlohmann::json overlap = nlohmann::json::object();
-    overlap["dp"] = s.flag("overlap_grad_reduce", "/training/overlap/dp").value_or(dialect.overlap_default);
-    if (const auto on = s.flag("overlap_grad_sync", "/training/overlap/dp")) overlap["dp"] = *on;  // NeMo 1
+    d.training["overlap"]["dp"] = dialect.overlap_default;
+    take_settings(s, d, "megatron_overlap");
     if (s.has("overlap_param_gather")) s.map("overlap_param_gather", "/training/overlap/dp");
-    for (const char* key : {"tp_comm_overlap", "ub_tp_comm_overlap"})  // the second: NeMo 1
-        if (const auto on = s.flag(key, "/training/overlap/tp")) overlap["tp"] = *on;
-    if (const auto on = s.flag("overlap_moe_expert_parallel_comm", "/training/overlap/ep"))
-        overlap["ep"] = *on;
-    if (const auto off = s.flag("no_overlap_p2p_communication", "/training/overlap/pp"))
-        overlap["pp"] = !*off;
-    if (const auto on = s.flag("overlap_p2p_comm", "/training/overlap/pp")) overlap["pp"] = *on;
-    d.training["overlap"] = overlap;
 }
 
 }  // namespace
@@ -214,23 +185,15 @@ void read_megatron_training(Sheet& s, Draft& d, const MegatronDialect& dialect) 
     read_recompute(s, d);
     read_offload(s, d);
     read_overlap(s, d, dialect);
-    for (const char* key :
-         {"seq_length", "encoder_seq_length", "decoder_seq_length"})  // the last: behind an encoder
-        if (const auto n = s.integer(key, "/training/sequence_length")) t["sequence_length"] = *n;
-    if (const auto n = s.integer("micro_batch_size", "/training/micro_batch"))
-        t["micro_batch"] = *n;
-    else if (dialect.micro_batch_default > 0)
-        t["micro_batch"] = dialect.micro_batch_default;
-    if (const auto n = s.integer("global_batch_size", "/training/global_batch"))
-        t["global_batch"] = *n;
-    else if (dialect.global_batch_default > 0)
-        t["global_batch"] = dialect.global_batch_default;
+    if (dialect.micro_batch_default > 0) t["micro_batch"] = dialect.micro_batch_default;
+    if (dialect.global_batch_default > 0) t["global_batch"] = dialect.global_batch_default;
+    take_settings(s, d, "megatron_training");
     if (dialect.command_line && !dialect.model_named)
         for (const char* key : {"seq_length", "micro_batch_size"})
             if (!s.has(key) && !s.has("encoder_seq_length")) {
                 std::string flag = key;
                 std::replace(flag.begin(), flag.end(), '_', '-');
-                s.error("setting-missing", "--" + flag + " is missing: Megatron asks for it");
+                s.error("setting-missing", "--", flag, " is missing: Megatron asks for it");
             }
 
     double dropout = 0;
@@ -241,8 +204,6 @@ void read_megatron_training(Sheet& s, Draft& d, const MegatronDialect& dialect) 
         dropout = std::max(dropout, x.value_or(dialect.command_line && !dialect.model_named ? 0.1 : 0.0));
     }
     if (said || dialect.command_line) t["dropout"] = dropout > 0;
-    const auto backend = s.text("attention_backend", "/training/attention");
-    if (backend && (*backend == "unfused" || *backend == "local")) t["attention"] = "math";
     if (s.has("use_flash_attn")) s.map("use_flash_attn", "/training/attention");
 }
 

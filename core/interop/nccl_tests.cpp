@@ -1,6 +1,5 @@
 #include "core/interop/nccl_tests.h"
 
-#include "core/base/error.h"
 #include "core/base/number.h"
 #include "core/base/statistics.h"
 #include "core/base/text.h"
@@ -113,9 +112,8 @@ Collective collective_of(const PerfText& t, const PerfRow& largest, const std::s
     if (reduces && std::abs(ratio - twice) < 0.02 * twice) return Collective::all_reduce;
     if (reduces && ratio > 1.01) return Collective::all_reduce;
     if (reduces && n > 1 && std::abs(ratio - twice / 2) < 0.02) return Collective::reduce_scatter;
-    throw Error(ErrorKind::invalid, path, "",
-                "the table does not say which test it is of: keep the line of the command with it, as "
-                "alltoall_perf or all_gather_perf");
+    refuse_text(path, "the table does not say which test it is of: keep the line of the command with it, as "
+                      "alltoall_perf or all_gather_perf");
 }
 
 std::int64_t ranks_of(const PerfText& t, Collective c, const PerfRow& largest, const std::string& path) {
@@ -123,9 +121,8 @@ std::int64_t ranks_of(const PerfText& t, Collective c, const PerfRow& largest, c
     const double ratio = ratio_of(largest) / (c == Collective::all_reduce ? 2 : 1);
     const auto n = ratio > 0 && ratio < 1 ? std::llround(1 / (1 - ratio)) : 0;
     if (n < 2 || n > 64)  // two digits after the point tell no more
-        throw Error(
-            ErrorKind::invalid, path, "",
-            "the table does not say how many ranks took part: keep the lines \"# Rank 0 ...\" with it");
+        refuse_text(path, "the table does not say how many ranks took part: keep the lines \"# Rank 0 "
+                          "...\" with it");
     return n;
 }
 
@@ -156,11 +153,8 @@ void find_bandwidth(LinkMeasurement& m, const PerfText& t, const Cluster& cluste
         rates.push_back(carried(m, row.busbw, row.algbw));
     }
     if (rates.empty()) {
-        m.problems.push_back(
-            {Severity::warning,
-             "sizes-too-small",
-             "No size of " + size_text(kLarge) + " or more: the bandwidth is not told by these.",
-             {}});
+        m.say(Severity::warning, "sizes-too-small",
+              "No size of " + size_text(kLarge) + " or more: the bandwidth is not told by these.");
         return;
     }
     m.carried_bytes_per_s = median(std::move(rates));
@@ -180,11 +174,8 @@ void find_latency(LinkMeasurement& m, const PerfText& t, const Cluster& cluster)
             m.small_to = row.size;
         }
     if (times.empty()) {
-        m.problems.push_back(
-            {Severity::warning,
-             "no-small-sizes",
-             "No size of " + size_text(kSmall) + " or less: the latency is not told by these.",
-             {}});
+        m.say(Severity::warning, "no-small-sizes",
+              "No size of " + size_text(kSmall) + " or less: the latency is not told by these.");
         return;
     }
     const double time = median(std::move(times));
@@ -199,16 +190,13 @@ void find_latency(LinkMeasurement& m, const PerfText& t, const Cluster& cluster)
     if (latency > 0)
         m.latency_s = latency;
     else
-        m.problems.push_back({Severity::warning,
-                              "latency-not-told",
-                              "Small calls take " + time_text(time)
-                                  + ", less than the plan's own latency inside a "
-                                    "node explains: measure that tier first.",
-                              {}});
+        m.say(Severity::warning, "latency-not-told",
+              plain("Small calls take ", time_text(time),
+                    ", less than the plan's own latency inside a node explains: measure that tier first."));
 }
 
 void find_tier(LinkMeasurement& m, const PerfText& t, const Cluster& cluster, const std::string& path) {
-    if (cluster.tiers.empty()) throw Error(ErrorKind::invalid, path, "", "the plan's cluster has no tiers");
+    if (cluster.tiers.empty()) refuse_text(path, "the plan's cluster has no tiers");
     m.hosts = std::max<std::int64_t>(1, static_cast<std::int64_t>(t.hosts.size()));
     const std::int64_t node = std::max<std::int64_t>(1, domain_of(cluster, 0));
     m.per_domain = std::min(m.ranks, node);
@@ -220,7 +208,7 @@ void find_tier(LinkMeasurement& m, const PerfText& t, const Cluster& cluster, co
     const std::int64_t nodes = (m.ranks + m.per_domain - 1) / m.per_domain;
     while (m.tier < last && nodes * node > domain_of(cluster, static_cast<std::size_t>(m.tier))) ++m.tier;
     if (m.tier > last)
-        throw Error(ErrorKind::invalid, path, "",
+        refuse_text(path,
                     sentence("the test ran over ", m.hosts, " hosts, the plan's cluster has one tier only"));
 }
 
@@ -228,13 +216,10 @@ void find_tier(LinkMeasurement& m, const PerfText& t, const Cluster& cluster, co
 void note_part_of_node(LinkMeasurement& m, const Cluster& cluster) {
     const std::int64_t node = domain_of(cluster, 0);
     if (m.tier == 0 || m.per_domain >= node) return;
-    m.problems.push_back(
-        {Severity::warning,
-         "part-of-a-node",
-         sentence(
-             "The test ran on ", m.per_domain, " of a ", domain_name(cluster), "'s ", node,
-             " GPUs. In a step all of them speak at once: where GPUs share a NIC, each has less than this."),
-         {}});
+    m.say(Severity::warning, "part-of-a-node",
+          sentence("The test ran on ", m.per_domain, " of a ", domain_name(cluster), "'s ", node,
+                   " GPUs. In a step all of them speak at once: where GPUs share a NIC, each has less than "
+                   "this."));
 }
 
 void list_rows(LinkMeasurement& m, PerfText& t) {
@@ -263,7 +248,7 @@ bool is_nccl_tests(std::string_view text) {
 
 LinkMeasurement read_nccl_tests(std::string_view text, const std::string& path, const Cluster& cluster) {
     PerfText t = read_perf(text);
-    if (t.rows.empty()) throw Error(ErrorKind::invalid, path, "", "the table of nccl-tests has no rows");
+    if (t.rows.empty()) refuse_text(path, "the table of nccl-tests has no rows");
     std::stable_sort(t.rows.begin(), t.rows.end(),
                      [](const PerfRow& a, const PerfRow& b) { return a.size < b.size; });
     const PerfRow& largest = t.rows.back();
@@ -276,13 +261,10 @@ LinkMeasurement read_nccl_tests(std::string_view text, const std::string& path, 
     note_part_of_node(m, cluster);
     const Tier& tier = cluster.tiers[static_cast<std::size_t>(m.tier)];
     if (tier.in_network_reduction && m.collective == Collective::all_reduce)
-        m.problems.push_back(
-            {Severity::warning,
-             "switches-add-up",
-             "The switches of " + tier.name
-                 + " add up on the way: bus bandwidth then tells "
-                   "more than a link carries; measure with NCCL_COLLNET_ENABLE=0 and without NVLS.",
-             {}});
+        m.say(Severity::warning, "switches-add-up",
+              plain("The switches of ", tier.name,
+                    " add up on the way: bus bandwidth then tells more than a link carries; measure with "
+                    "NCCL_COLLNET_ENABLE=0 and without NVLS."));
     const std::string at = "/cluster/tiers/" + std::to_string(m.tier) + "/";
     if (m.bytes_per_s) m.edits.push_back({at + "bytes_per_s", *m.bytes_per_s});
     if (m.latency_s) m.edits.push_back({at + "latency_s", *m.latency_s});

@@ -1,6 +1,5 @@
 #include "core/interop/nvidia_topo.h"
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/interop/settings.h"
 
@@ -35,22 +34,14 @@ bool is_nic(std::string_view word) {
 
 // Returns the words of a line, without the escape codes that underline the head of the table.
 std::vector<std::string> words_of_line(std::string_view line) {
-    std::vector<std::string> words;
-    std::string word;
-    for (std::size_t i = 0; i <= line.size(); ++i) {
-        const char c = i < line.size() ? line[i] : ' ';
-        if (c == '\033') {
-            while (i < line.size() && line[i] != 'm') ++i;
-            continue;
-        }
-        if (c != ' ' && c != '\t' && c != '\r') {
-            word.push_back(c);
-        } else if (!word.empty()) {
-            words.push_back(std::move(word));
-            word.clear();
-        }
-    }
-    return words;
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i)
+        if (line[i] == '\033')
+            i = std::min(line.find('m', i), line.size() - 1);
+        else
+            text.push_back(line[i]);
+    const auto words = split_words(text, " \t\r");
+    return {words.begin(), words.end()};
 }
 
 Matrix read_matrix(std::string_view text, const std::string& path) {
@@ -68,8 +59,7 @@ Matrix read_matrix(std::string_view text, const std::string& path) {
                 m.gpus += is_gpu(w) ? 1 : 0;
                 m.columns.push_back(w);
             }
-            if (m.gpus > kMostGpus)
-                throw Error(ErrorKind::invalid, path, "", "more than 4,096 GPUs in one node");
+            if (m.gpus > kMostGpus) refuse_text(path, "more than 4,096 GPUs in one node");
             continue;
         }
         done = done || words[0] == "Legend:";
@@ -79,18 +69,15 @@ Matrix read_matrix(std::string_view text, const std::string& path) {
             continue;
         }
         if (words.size() <= m.columns.size())
-            throw Error(ErrorKind::invalid, path, "",
-                        "line " + std::to_string(here) + ": " + words[0]
-                            + " has fewer columns than the head");
+            refuse_text(path, "line ", here, ": ", words[0], " has fewer columns than the head");
         Row row{words[0],
                 {words.begin() + 1, words.begin() + 1 + static_cast<std::ptrdiff_t>(m.columns.size())},
                 here};
         m.rows.push_back(std::move(row));
     }
     if (m.rows.size() != m.gpus || m.gpus == 0)
-        throw Error(ErrorKind::invalid, path, "",
-                    "the matrix has " + std::to_string(m.gpus) + " GPUs in its head and "
-                        + std::to_string(m.rows.size()) + " rows of GPUs");
+        refuse_text(path, "the matrix has ", m.gpus, " GPUs in its head and ", m.rows.size(),
+                    " rows of GPUs");
     return m;
 }
 
@@ -101,9 +88,8 @@ std::int64_t links_of(const Matrix& m, std::size_t row, std::size_t column, cons
         if (cell == known) return 0;
     const auto n = cell.starts_with("NV") ? parse_integer(std::string_view(cell).substr(2)) : std::nullopt;
     if (!n || *n < 1 || *n > 1000)
-        throw Error(ErrorKind::invalid, path, "",
-                    "line " + std::to_string(m.rows[row].line) + ": \"" + cell + "\" is no link between "
-                        + m.rows[row].name + " and " + m.columns[column]);
+        refuse_text(path, "line ", m.rows[row].line, ": \"", cell, "\" is no link between ", m.rows[row].name,
+                    " and ", m.columns[column]);
     return *n;
 }
 
@@ -253,7 +239,7 @@ bool is_nvidia_topo(std::string_view text) {
 }
 
 FabricReading read_nvidia_topo(std::string_view text, const std::string& path, const Cluster& cluster) {
-    if (cluster.tiers.empty()) throw Error(ErrorKind::invalid, path, "", "the plan's cluster has no tiers");
+    if (cluster.tiers.empty()) refuse_text(path, "the plan's cluster has no tiers");
     Matrix m = read_matrix(text, path);
     const Host host = host_of(m, path, cluster);
     FabricReading out;

@@ -1,10 +1,10 @@
 #include "core/interop/python_modules.h"
-#include "core/base/text.h"
 
 #include "core/base/characters.h"
+#include "core/base/text.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
@@ -201,12 +201,6 @@ bool PythonFunction::takes(std::string_view name) const {
     return std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == name; });
 }
 
-bool is_builtin(std::string_view name) {
-    static constexpr std::array<std::string_view, 10> kBuiltin{"getattr", "list", "int", "float", "str",
-                                                               "bool",    "min",  "max", "len",   "tuple"};
-    return std::find(kBuiltin.begin(), kBuiltin.end(), name) != kBuiltin.end();
-}
-
 std::string callee_of(const std::string& text) {
     std::size_t begin = text.size();
     while (begin > 0 && (is_name_char(text[begin - 1]) || text[begin - 1] == '.')) --begin;
@@ -215,26 +209,15 @@ std::string callee_of(const std::string& text) {
 
 bool may_set(const std::string& callee) {
     const std::string_view leaf = leaf_of(callee);
-    static constexpr std::array<std::string_view, 14> kEnd{
-        "print", "len",     "pretrain", "finetune", "run",  "main",           "isinstance",
-        "dict",  "hasattr", "setattr",  "super",    "list", "model_registry", "get_args"};
     const char first = leaf.empty() ? '.' : leaf[0];
     return (callee.find('.') == std::string::npos || any_in(callee, {"recipe", "config"})) && first >= '_'
            && first <= 'z' && callee.find("from_") == std::string::npos
-           && std::find(kEnd.begin(), kEnd.end(), leaf) == kEnd.end();
+           && !is_among("python_sets_nothing", leaf);
 }
 
 std::vector<std::pair<std::string, std::string>> device_of(const std::string& recipe) {
-    static constexpr std::array<std::array<std::string_view, 3>, 6> kDevices{
-        {{"_a100_", "8", "NVIDIA A100"},
-         {"_h100_", "9", "NVIDIA H100"},
-         {"_b200_", "10", "NVIDIA B200"},
-         {"_b300_", "10", "NVIDIA B300"},
-         {"_gb200_", "10", "NVIDIA GB200"},
-         {"_gb300_", "10", "NVIDIA GB300"}}};
-    for (const auto& [word, generation, name] : kDevices)
-        if (recipe.find(word) != std::string::npos)
-            return {{".major", std::string(generation)}, {".name", std::string(name)}};
+    for (const auto& [word, gpu] : words("devices").items())
+        if (recipe.find(word) != std::string::npos) return {{".major", gpu[0]}, {".name", gpu[1]}};
     return {};
 }
 

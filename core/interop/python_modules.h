@@ -35,8 +35,6 @@ struct PythonFunction {
 // Returns true if the function makes a whole configuration, and needs nothing for it.
 [[nodiscard]] bool is_recipe(const std::string& name, const PythonFunction& f);
 
-// Calls that are worked out as values are.
-[[nodiscard]] bool is_builtin(std::string_view name);
 // Returns the name at the end of a text, "a.b" of "1 + a.b".
 [[nodiscard]] std::string callee_of(const std::string& text);
 // Returns true if a call that no text has may set more of what it is handed.

@@ -28,11 +28,8 @@ void PythonText::blanks(bool inside) {
 
 void PythonText::rest_of_line() {
     while (at_ < s_.size() && s_[at_] != '\n') {
-        if (s_[at_] == '"' || s_[at_] == '\'')
-            (void)quoted();
-        else if (s_[at_] == '(' || s_[at_] == '[' || s_[at_] == '{')
-            brackets();
-        else if (s_[at_] == '#' || s_[at_] == '\\') {
+        if (skip_whole()) continue;
+        if (s_[at_] == '#' || s_[at_] == '\\') {
             const std::size_t before = at_;
             blanks(false);
             if (at_ == before) ++at_;
@@ -82,15 +79,21 @@ void PythonText::brackets() {
     } while (at_ < s_.size() && depth > 0);
 }
 
+bool PythonText::skip_whole() {
+    const char c = s_[at_];
+    if (c == '"' || c == '\'')
+        (void)quoted();
+    else if (c == '(' || c == '[' || c == '{')
+        brackets();
+    else
+        return false;
+    return true;
+}
+
 std::string PythonText::until(char stop) {
     const std::size_t begin = at_;
     while (at_ < s_.size() && s_[at_] != stop && s_[at_] != '\n') {
-        if (s_[at_] == '"' || s_[at_] == '\'')
-            (void)quoted();
-        else if (s_[at_] == '(' || s_[at_] == '[' || s_[at_] == '{')
-            brackets();
-        else
-            ++at_;
+        if (!skip_whole()) ++at_;
     }
     std::string text = python_trimmed(s_.substr(begin, at_ - begin));
     if (at_ < s_.size() && s_[at_] == stop) newline();

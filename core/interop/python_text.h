@@ -33,6 +33,8 @@ class PythonText {
     std::string quoted();
     // Moves past a bracket and its partner.
     void brackets();
+    // Moves past a quoted text or a pair of brackets that begins here. Returns true if there was one.
+    bool skip_whole();
     // Returns the text up to the character outside brackets and texts, which is passed; or to the line's end.
     std::string until(char stop);
     // Moves past the rest of the line, and past the lines that stand further right than `outside`.

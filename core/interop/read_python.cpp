@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/nearest.h"
 #include "core/interop/python_modules.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 #include <cctype>
@@ -216,7 +217,7 @@ class PythonReader final : PythonModules {
                 is_text = text.empty();
                 text += quoted();
             } else if (c == '(' && !text.empty() && is_name_char(text.back())
-                       && !is_builtin(callee_of(text))) {
+                       && !is_among("python_values", callee_of(text))) {
                 own = text == callee_of(text) && call(text, name, line_, level, v);
                 if (!own && text != callee_of(text)) call(callee_of(text), name, line_, level, v);
                 called = true;

@@ -28,19 +28,19 @@ void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
     if (draft.gpus > 0) return;
     draft.gpus = std::max<std::int64_t>(fewest, 1);
     sheet.ask(Asked::gpus, Severity::warning, "gpus-missing",
-              "The text does not say how many GPUs (gpus) the job runs on: " + std::to_string(draft.gpus)
-                  + ", the fewest that this layout needs, stand in for them. Say how many there are "
-                    "(--gpus on the command line).",
+              plain("The text does not say how many GPUs (gpus) the job runs on: ", draft.gpus,
+                    ", the fewest that this layout needs, stand in for them. Say how many there are "
+                    "(--gpus on the command line)."),
               {{"/cluster/gpus", draft.gpus}});
 }
 
 void ask_for_vocab(Sheet& sheet, nlohmann::json& model, const std::string& more) {
     constexpr std::int64_t stand_in = 128'000;
     model["vocab"] = stand_in;
-    sheet.problem(Severity::warning, "vocab-missing",
-                  "The text does not say the vocabulary (vocab): it comes from the tokenizer." + more
-                      + " 128,000 stands in for it; set /model/vocab.",
-                  {{"/model/vocab", stand_in}});
+    sheet.ask(Asked::nothing, Severity::warning, "vocab-missing",
+              plain("The text does not say the vocabulary (vocab): it comes from the tokenizer.", more,
+                    " 128,000 stands in for it; set /model/vocab."),
+              {{"/model/vocab", stand_in}});
 }
 
 void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks) {
@@ -48,10 +48,9 @@ void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t 
     draft.training["micro_batch"] = std::max<std::int64_t>(micro, 1);
     draft.training["global_batch"] = global;
     sheet.ask(Asked::batch, Severity::warning, "batch-missing",
-              "The text does not say the batch: one micro-batch of "
-                  + std::to_string(std::max<std::int64_t>(micro, 1))
-                  + " on each data-parallel rank, a global batch of " + std::to_string(global)
-                  + ", stands in for it; set /training/global_batch.",
+              plain("The text does not say the batch: one micro-batch of ", std::max<std::int64_t>(micro, 1),
+                    " on each data-parallel rank, a global batch of ", global,
+                    ", stands in for it; set /training/global_batch."),
               {{"/training/global_batch", global}});
 }
 
@@ -64,15 +63,14 @@ void read_megatron(Sheet& sheet, Draft& draft, const Presets& presets, const Lau
     if (draft.gpus == 0 && each) draft.gpus = nodes.value_or(1) * *each;
     for (const char* word : {"bert", "t5", "ict", "retro", "vision", "tasks/"})
         if (launch && launch->program.find(word) != std::string::npos)
-            sheet.problem(Severity::warning, "other-model",
-                          launch->program
-                              + " trains no GPT: the plan has its layers as a decoder's, and "
-                                "nothing else of its model.");
+            sheet.problem(Severity::warning, "other-model", launch->program,
+                          " trains no GPT: the plan has its layers as a decoder's, and "
+                          "nothing else of its model.");
     if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
     if (const auto n = sheet.integer("world_size", "/cluster/gpus"); n && draft.gpus == 0) draft.gpus = *n;
     if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())
         sheet.ask(Asked::gpus, Severity::warning, "gpus-unknown",
-                  "The number of GPUs (gpus) is not known: " + launch->gpus_unknown);
+                  plain("The number of GPUs (gpus) is not known: ", launch->gpus_unknown));
     know_layers(draft, presets);
     read_megatron_model(sheet, draft, dialect);
     read_megatron_training(sheet, draft, dialect);

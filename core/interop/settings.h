@@ -2,11 +2,29 @@
 // this.
 #pragma once
 
+#include "core/base/text.h"
+
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace pentamesh::interop {
+
+// Joins parts for a message: numbers as a text of settings has them, without commas, enumerators by their
+// names.
+template <typename... Parts>
+[[nodiscard]] std::string plain(const Parts&... parts) {
+    std::string out;
+    const auto add = [&](const auto& part) {
+        if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(part)>>)
+            out += std::to_string(part);
+        else
+            append_part(out, part);
+    };
+    (add(parts), ...);
+    return out;
+}
 
 enum class NodeKind : std::uint8_t { null, scalar, list, map };
 

@@ -81,9 +81,8 @@ void Sheet::map_as(std::string_view key, std::string_view other) {
 }
 
 void Sheet::refuse(const Setting& s, const std::string& allowed) {
-    std::string message = s.name + ": found " + shown_text(s.value) + ", must be " + allowed;
-    if (s.line > 0) message += " (line " + std::to_string(s.line) + ")";
-    error("setting-not-allowed", std::move(message));
+    const std::string line = s.line > 0 ? plain(" (line ", s.line, ")") : "";
+    error("setting-not-allowed", s.name, ": found ", shown_text(s.value), ", must be ", allowed, line);
 }
 
 const Setting* Sheet::read(std::string_view key, std::string_view path) {
@@ -143,11 +142,11 @@ std::optional<std::string> Sheet::text(std::string_view key, std::string_view pa
     return s ? std::optional(s->value) : std::nullopt;
 }
 
-void Sheet::refusal(std::string code, std::string message) {
+void Sheet::add_refusal(const std::string& code, std::string message) {
     if (const std::size_t at = message.find("refuses"); !unread.empty() && at != std::string::npos)
         message = unread + ", which the text does not have, may change this"
                   + (message[at + 7] == ':' ? "" : ":") + message.substr(at + 7);
-    problem(unread.empty() ? Severity::error : Severity::warning, std::move(code), std::move(message));
+    problem(unread.empty() ? Severity::error : Severity::warning, code, message);
     problems.back().opens = true;
 }
 

@@ -84,19 +84,24 @@ class Sheet {
     void cannot_hold(std::string_view key, std::string_view why) { mark(key, State::unmapped, {}, why); }
     void not_known(std::string_view key) { mark(key, State::not_known, {}, {}); }
 
-    void problem(Severity severity, std::string code, std::string message, std::vector<Edit> fix = {}) {
-        ask(Asked::nothing, severity, std::move(code), std::move(message), std::move(fix));
+    template <typename... Parts>
+    void problem(Severity severity, const std::string& code, const Parts&... message) {
+        ask(Asked::nothing, severity, code, plain(message...));
     }
     void ask(Asked what, Severity severity, std::string code, std::string message,
              std::vector<Edit> fix = {}) {
         problems.push_back({severity, std::move(code), std::move(message), std::move(fix), what});
     }
-    void error(std::string code, std::string message) {
-        problem(Severity::error, std::move(code), std::move(message));
+    template <typename... Parts>
+    void error(const std::string& code, const Parts&... message) {
+        problem(Severity::error, code, message...);
     }
     // Adds that the framework refuses the layout, whose plan opens all the same. Where a function is called
     // that no text has (`unread`) nobody knows whether it does.
-    void refusal(std::string code, std::string message);
+    template <typename... Parts>
+    void refusal(const std::string& code, const Parts&... message) {
+        add_refusal(code, plain(message...));
+    }
     [[nodiscard]] bool failed() const;  // no plan can be made
 
     // Returns keys that nothing has read yet.
@@ -124,6 +129,7 @@ class Sheet {
     void mark(std::string_view key, State state, std::string_view path, std::string_view why);
     [[nodiscard]] const Setting* read(std::string_view key, std::string_view path);
     void refuse(const Setting& s, const std::string& allowed);
+    void add_refusal(const std::string& code, std::string message);
 
     std::vector<Row> rows_;
     std::vector<Key> keys_;                            // as they first come

@@ -18,14 +18,7 @@ bool has_unknown(std::string_view text) {
 }
 
 std::int64_t number_or(const std::optional<std::string>& text, std::int64_t otherwise) {
-    if (!text || text->empty() || text->size() > 9) return otherwise;
-    const bool negative = text->front() == '-';
-    std::int64_t n = 0;
-    for (const char c : std::string_view(*text).substr(negative ? 1 : 0)) {
-        if (c < '0' || c > '9') return otherwise;
-        n = n * 10 + (c - '0');
-    }
-    return negative ? -n : n;
+    return text && text->size() <= 9 ? parse_whole(*text).value_or(otherwise) : otherwise;
 }
 
 int last_line_mark(std::string_view text, int otherwise) {

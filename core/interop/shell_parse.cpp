@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 #include "core/interop/shell_words.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,7 @@ class Parser {
     CommandPtr script() {
         CommandPtr all = list({});
         read_.skip_blank_lines();
-        if (!read_.at_end()) read_.fail("\"" + std::string(read_.rest().substr(0, 1)) + "\" stands alone");
+        if (!read_.at_end()) read_.fail("\"", read_.rest().substr(0, 1), "\" stands alone");
         return all;
     }
 
@@ -56,7 +57,7 @@ class Parser {
             if (std::find(ends.begin(), ends.end(), word) != ends.end()) break;
             if (word == ")" || word == ";;" || word == "}"
                 || (is_reserved(word) && !word.empty() && word != "in")) {
-                if (level_ == 1) read_.fail("\"" + std::string(word) + "\" without its beginning");
+                if (level_ == 1) read_.fail("\"", word, "\" without its beginning");
                 break;
             }
             all->body.push_back(and_or());
@@ -105,8 +106,7 @@ class Parser {
     void expect(std::string_view word, std::string_view of, int line) {
         read_.skip_blank_lines();
         if (!read_.take_word(word) && !read_.take_operator(word))
-            read_.fail("\"" + std::string(of) + "\" of line " + std::to_string(line) + " has no \""
-                       + std::string(word) + "\"");
+            read_.fail("\"", of, "\" of line ", line, " has no \"", word, "\"");
     }
 
     CommandPtr command() {
@@ -199,7 +199,7 @@ class Parser {
         while (true) {
             read_.skip_blank_lines();
             if (read_.take_word("esac")) return c;
-            if (read_.at_end()) read_.fail("\"case\" of line " + std::to_string(line) + " has no \"esac\"");
+            if (read_.at_end()) read_.fail("\"case\" of line ", line, " has no \"esac\"");
             Case one;
             read_.take("(");
             do {
@@ -234,7 +234,7 @@ class Parser {
         while (true) {
             read_.skip_blank_lines();
             if (read_.take_word("]]")) return c;
-            if (read_.at_end()) read_.fail("\"[[\" of line " + std::to_string(line) + " has no \"]]\"");
+            if (read_.at_end()) read_.fail("\"[[\" of line ", line, " has no \"]]\"");
             c->words.push_back(read_.test_word());
         }
     }
@@ -251,7 +251,8 @@ class Parser {
             }
             if (!read_.more_words()) break;
             // In `export A=(…)`, `local B+=1` an assignment follows the word that declares.
-            if (!c->words.empty() && declares(c->words.front()) && read_.assignment(a)) {
+            if (!c->words.empty() && interop::is_among("shell_declares", plain_text(c->words.front()))
+                && read_.assignment(a)) {
                 c->assignments.push_back(std::move(a));
                 continue;
             }
@@ -265,15 +266,8 @@ class Parser {
             }
         }
         if (c->words.empty() && c->assignments.empty() && c->documents.empty() && !read_.skipped_something())
-            read_.fail("\"" + std::string(read_.rest().substr(0, 1))
-                       + "\" stands where a command must begin");
+            read_.fail("\"", read_.rest().substr(0, 1), "\" stands where a command must begin");
         return c;
-    }
-
-    static bool declares(const Word& word) {
-        const std::string text = plain_text(word);
-        return text == "export" || text == "local" || text == "declare" || text == "readonly"
-               || text == "typeset";
     }
 
     WordReader read_;

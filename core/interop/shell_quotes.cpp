@@ -45,42 +45,33 @@ void WordReader::line_mark(Word& w, bool quoted) const {
     put_literal(w, kLineEnd, quoted);
 }
 
+void WordReader::open_quotes(Word& w) {
+    ++at_;
+    put_literal(w, 'x', true);
+    w.parts.back().text.pop_back();
+}
+
+void WordReader::quoted_character(Word& w) {
+    const char c = text_[at_++];
+    put_literal(w, c, true);
+    if (c != '\n') return;
+    ++line_;
+    line_mark(w, true);
+}
+
 void WordReader::single_quotes(Word& w) {
     const int began = line_;
-    ++at_;
-    put_literal(w, 'x', true);  // a part, even where it stays empty
-    w.parts.back().text.pop_back();
-    while (true) {
-        if (at_end()) {
-            line_ = began;
-            fail("the quote ' that begins here does not end");
-        }
-        const char c = text_[at_];
-        ++at_;
-        if (c == '\'') return;
-        put_literal(w, c, true);
-        if (c == '\n') {
-            ++line_;
-            line_mark(w, true);
-        }
-    }
+    open_quotes(w);
+    while (!at_end() && text_[at_] != '\'') quoted_character(w);
+    if (!take("'")) fail_at(began, "the quote ' that begins here does not end");
 }
 
 void WordReader::double_quotes(Word& w) {
     const int began = line_;
-    ++at_;
-    put_literal(w, 'x', true);
-    w.parts.back().text.pop_back();
-    while (true) {
-        if (at_end()) {
-            line_ = began;
-            fail("the quote \" that begins here does not end");
-        }
+    open_quotes(w);
+    while (!take("\"")) {
+        if (at_end()) fail_at(began, "the quote \" that begins here does not end");
         const char c = text_[at_];
-        if (c == '"') {
-            ++at_;
-            return;
-        }
         if (c == '\\' && at_ + 1 < text_.size()) {
             const char next = text_[at_ + 1];
             at_ += 2;
@@ -97,12 +88,7 @@ void WordReader::double_quotes(Word& w) {
         } else if (c == '`') {
             backquotes(w, true);
         } else {
-            ++at_;
-            put_literal(w, c, true);
-            if (c == '\n') {
-                ++line_;
-                line_mark(w, true);
-            }
+            quoted_character(w);
         }
     }
 }
@@ -129,8 +115,7 @@ std::string WordReader::until_matching(char open, char close) {
             return std::string(text_.substr(begin, at_++ - begin));
         }
     }
-    line_ = began;
-    fail(std::string("\"") + open + "\" that begins here has no \"" + close + "\"");
+    fail_at(began, std::string("\"") + open + "\" that begins here has no \"" + close + "\"");
 }
 
 void WordReader::dollar(Word& w, bool quoted) {
@@ -192,7 +177,7 @@ void WordReader::braces(Part& p) {
     s.remove_prefix(n);
     if (s.starts_with("[")) {
         const std::size_t close = s.find(']');
-        if (close == std::string_view::npos) fail("\"${" + p.text + "[\" has no \"]\"");
+        if (close == std::string_view::npos) fail("\"${", p.text, "[\" has no \"]\"");
         p.index = s.substr(1, close - 1);
         s.remove_prefix(close + 1);
     }

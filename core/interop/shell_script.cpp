@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
+#include "core/interop/words.h"
 
 #include <algorithm>
 #include <map>
@@ -62,10 +63,7 @@ class Runner {
         case CommandKind::subshell: return in_subshell(*c.body[0]);
         case CommandKind::both: return chain(c, Truth::yes);
         case CommandKind::either: return chain(c, Truth::no);
-        case CommandKind::negated: {
-            const Truth t = run(*c.body[0]);
-            return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes;
-        }
+        case CommandKind::negated: return negated(run(*c.body[0]));
         case CommandKind::choice: {
             const Truth t = run(*c.body[0]);
             branch(
@@ -150,12 +148,17 @@ class Runner {
         for (const Argument& word : words) {
             if (stopped()) break;
             x_.state.variables[c.name] = {{word.text}, false};
-            run(*c.body[0]);
-            const bool left = flow_ == Flow::left_loop;
-            if (left || flow_ == Flow::next_round) flow_ = Flow::on;
-            if (left) break;
+            if (leaves(*c.body[0])) break;
         }
         return Truth::unknown;
+    }
+
+    // Runs a round of a loop. Returns true if it leaves the loop.
+    bool leaves(const Command& body) {
+        run(body);
+        const bool left = flow_ == Flow::left_loop;
+        if (left || flow_ == Flow::next_round) flow_ = Flow::on;
+        return left;
     }
 
     // Runs for ((A; B; C)) where each B is known.
@@ -171,10 +174,7 @@ class Runner {
             const Truth t = arithmetic(parts[1], c.line);
             if (t == Truth::no) return true;
             if (t == Truth::unknown) break;
-            run(*c.body[0]);
-            const bool left = flow_ == Flow::left_loop;
-            if (left || flow_ == Flow::next_round) flow_ = Flow::on;
-            if (left || stopped()) return true;
+            if (leaves(*c.body[0]) || stopped()) return true;
             if (rounds == 0) first_round = x_.script.invocations.size();
             arithmetic(parts[2], c.line);
         }
@@ -183,8 +183,10 @@ class Runner {
         return false;
     }
 
-    Truth repeat(const Command& c) {
-        if (counted(c)) return Truth::unknown;
+    Truth repeat(const Command& c) { return counted(c) ? Truth::unknown : passed_over(c); }
+
+    // Variables that commands set which may run or not are unknown behind them.
+    Truth passed_over(const Command& c) {
         std::set<std::string> names;
         collect_assigned(c, names);
         for (const std::string& n : names) x_.state.variables[n] = {{x_.unknown(n, c.line, false)}, false};
@@ -193,14 +195,7 @@ class Runner {
 
     Truth match(const Command& c) {
         const auto text = x_.known(x_.expand_joined(c.words[0]));
-        if (!text) {
-            // It is unknown: no side is taken, and the variables that any of them sets are unknown.
-            std::set<std::string> names;
-            for (const Case& k : c.cases) collect_assigned(*k.body, names);
-            for (const std::string& n : names)
-                x_.state.variables[n] = {{x_.unknown(n, c.line, false)}, false};
-            return Truth::unknown;
-        }
+        if (!text) return passed_over(c);
         Truth t = Truth::unknown;
         bool falls = false;
         for (const Case& k : c.cases) {
@@ -293,8 +288,7 @@ class Runner {
 
     std::optional<Truth> run_builtin(const std::string& program, const std::vector<Argument>& words,
                                      const Command& c) {
-        if (program == "export" || program == "local" || program == "declare" || program == "readonly"
-            || program == "typeset") {
+        if (interop::is_among("shell_declares", program)) {
             const auto is = [](const char* text) {
                 return [text](const Argument& a) { return without_line_marks(a.text) == text; };
             };
@@ -312,9 +306,7 @@ class Runner {
             if (rest.size() == 1 && (rest[0] == "-z" || rest[0] == "-n")) return Truth::yes;
             return x_.test(std::move(rest));
         }
-        if (program == ":" || program == "true" || program == "set" || program == "shopt"
-            || program == "trap")
-            return Truth::yes;
+        if (interop::is_among("shell_succeeds", program)) return Truth::yes;
         if (program == "false") return Truth::no;
         if (program == "unset") {
             for (std::size_t i = 1; i < words.size(); ++i)

@@ -30,6 +30,9 @@ struct State {
 };
 
 enum class Truth : std::uint8_t { no, yes, unknown };
+[[nodiscard]] constexpr Truth negated(Truth t) {
+    return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes;
+}
 
 class Expander {
   public:

@@ -6,11 +6,14 @@
 namespace pentamesh::shell {
 namespace {
 
-Truth negated(Truth t) {
-    return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes;
-}
 Truth truth(bool b) {
     return b ? Truth::yes : Truth::no;
+}
+
+// Joins two answers of which `wins` decides for both.
+Truth joined(Truth t, Truth u, Truth wins) {
+    if (t == wins || u == wins) return wins;
+    return t == Truth::unknown ? t : u == Truth::unknown ? u : negated(wins);
 }
 
 class Test {
@@ -31,22 +34,12 @@ class Test {
     }
     Truth either() {
         Truth t = both();
-        while (take("||") || take("-o")) {
-            const Truth u = both();
-            t = t == Truth::yes || u == Truth::yes           ? Truth::yes
-                : t == Truth::unknown || u == Truth::unknown ? Truth::unknown
-                                                             : Truth::no;
-        }
+        while (take("||") || take("-o")) t = joined(t, both(), Truth::yes);
         return t;
     }
     Truth both() {
         Truth t = one();
-        while (take("&&") || take("-a")) {
-            const Truth u = one();
-            t = t == Truth::no || u == Truth::no             ? Truth::no
-                : t == Truth::unknown || u == Truth::unknown ? Truth::unknown
-                                                             : Truth::yes;
-        }
+        while (take("&&") || take("-a")) t = joined(t, one(), Truth::no);
         return t;
     }
     Truth one() {

@@ -28,8 +28,8 @@ std::string plain_text(const Word& word) {
     return text;
 }
 
-void WordReader::fail(const std::string& what) const {
-    throw Error(ErrorKind::invalid, *path_, "", "line " + std::to_string(line_) + ": " + what);
+void WordReader::fail_at(int line, const std::string& what) const {
+    throw Error(ErrorKind::invalid, *path_, "", interop::plain("line ", line, ": ", what));
 }
 
 bool WordReader::take(std::string_view s, bool advance) {
@@ -185,7 +185,7 @@ Word WordReader::word() {
         }
     }
     if (w.parts.empty() && !at_end() && ends_word(text_[at_]) && w.line == line_)
-        fail(std::string("\"") + text_[at_] + "\" stands where a word must stand");
+        fail("\"", text_.substr(at_, 1), "\" stands where a word must stand");
     return w;
 }
 
@@ -227,10 +227,7 @@ bool WordReader::assignment(Assignment& out) {
         while (true) {
             skip_blank_lines();
             if (take(")")) break;
-            if (at_end()) {
-                line_ = began;
-                fail("the list " + a.name + "=( has no \")\"");
-            }
+            if (at_end()) fail_at(began, "the list " + a.name + "=( has no \")\"");
             // Words that a command would end at are taken as they are here.
             if (ends_word(text_[at_])) {
                 ++at_;

@@ -1,6 +1,7 @@
 // Reads the words of a launch script: quotes, expansions, here-documents, and the text between words.
 #pragma once
 
+#include "core/interop/settings.h"
 #include "core/interop/shell_syntax.h"
 
 #include <functional>
@@ -18,7 +19,11 @@ class WordReader {
     WordReader(std::string_view text, const std::string& path, int line = 1)
         : text_(text), path_(&path), line_(line) {}
 
-    [[noreturn]] void fail(const std::string& what) const;
+    template <typename... Parts>
+    [[noreturn]] void fail(const Parts&... what) const {
+        fail_at(line_, interop::plain(what...));
+    }
+    [[noreturn]] void fail_at(int line, const std::string& what) const;
     [[nodiscard]] int line() const { return line_; }
     [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
     [[nodiscard]] std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
@@ -60,6 +65,8 @@ class WordReader {
     void next_line();
     void read_here_documents();
     void put_literal(Word& w, char c, bool quoted) const;
+    void open_quotes(Word& w);       // moves past one; a part begins, even where it stays empty
+    void quoted_character(Word& w);  // moves past it, and marks the line that it ends
     void line_mark(Word& w, bool quoted) const;
     void single_quotes(Word& w);
     void double_quotes(Word& w);

@@ -3,6 +3,7 @@
 #include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/interop/readers.h"
+#include "core/interop/words.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -11,35 +12,6 @@
 
 namespace pentamesh::interop {
 namespace {
-
-constexpr std::string_view kParallelism[] = {"data_parallel_replicate_degree",
-                                             "data_parallel_shard_degree",
-                                             "fsdp_reshard_after_forward",
-                                             "tensor_parallel_degree",
-                                             "enable_sequence_parallel",
-                                             "disable_loss_parallel",
-                                             "enable_async_tensor_parallel",
-                                             "pipeline_parallel_degree",
-                                             "pipeline_parallel_schedule",
-                                             "pipeline_parallel_schedule_csv",
-                                             "pipeline_parallel_split_points",
-                                             "pipeline_parallel_layers_per_stage",
-                                             "pipeline_parallel_first_stage_less_layers",
-                                             "pipeline_parallel_last_stage_less_layers",
-                                             "pipeline_parallel_microbatch_size",
-                                             "pipeline_parallel_expert_parallel_overlap",
-                                             "module_fqns_per_model_part",
-                                             "num_pp_microbatches",
-                                             "context_parallel_degree",
-                                             "context_parallel_load_balancer",
-                                             "context_parallel_rotate_method",
-                                             "expert_parallel_degree",
-                                             "expert_tensor_parallel_degree",
-                                             "enable_compiled_autograd",
-                                             "expert_parallel_a2a_dispatch_impl",
-                                             "expert_parallel_comm_backend",
-                                             "full_dtensor",
-                                             "spmd_backend"};
 
 class ClassReader {
   public:
@@ -60,7 +32,7 @@ class ClassReader {
   private:
     // The framework refuses a field of [parallelism] that it does not have.
     void unknown_fields() {
-        const std::vector<std::string_view> known(std::begin(kParallelism), std::end(kParallelism));
+        const std::vector<std::string_view> known = word_list("torchtitan_parallelism");
         int strange = 0;
         for (const std::string& key : s_.open_keys()) {
             const std::string name = s_.written(key);
@@ -69,13 +41,12 @@ class ClassReader {
             const bool is_call = key.find('(') != std::string::npos;
             if (!degree || is_call || std::find(known.begin(), known.end(), key) != known.end()) continue;
             if (++strange > kMostStrange) continue;
-            s_.error("setting-unknown", name + ": torchtitan has no such field; the closest is "
-                                            + std::string(nearest(key, known)));
+            s_.error("setting-unknown", name, ": torchtitan has no such field; the closest is ",
+                     nearest(key, known));
         }
         if (strange > kMostStrange)
-            s_.error("many-unknown", std::to_string(strange)
-                                         + " fields of parallelism are none of torchtitan's; the first "
-                                         + std::to_string(kMostStrange) + " are named.");
+            s_.error("many-unknown", strange, " fields of parallelism are none of torchtitan's; the first ",
+                     kMostStrange, " are named.");
     }
 
     void model() {
@@ -114,15 +85,10 @@ class ClassReader {
     }
 
     void degrees() {
-        const auto take = [&](const char* key, const char* axis) {
-            const std::int64_t n = s_.integer(key, std::string("/layout/") + axis).value_or(1);
-            l_[axis] = n;
-            return n;
-        };
-        const std::int64_t tp = take("tensor_parallel_degree", "tp"),
-                           cp = take("context_parallel_degree", "cp");
-        pp_ = take("pipeline_parallel_degree", "pp");
-        const std::int64_t ep = take("expert_parallel_degree", "ep");
+        const std::int64_t tp = take_degree(s_, d_, "tensor_parallel_degree", "tp");
+        const std::int64_t cp = take_degree(s_, d_, "context_parallel_degree", "cp");
+        pp_ = take_degree(s_, d_, "pipeline_parallel_degree", "pp");
+        const std::int64_t ep = take_degree(s_, d_, "expert_parallel_degree", "ep");
         const std::int64_t replicate =
             s_.integer("data_parallel_replicate_degree", "/layout/dp_replicate").value_or(1);
         std::int64_t shard = s_.integer("data_parallel_shard_degree", "/layout/dp_shard", -1).value_or(-1);
@@ -132,9 +98,9 @@ class ClassReader {
         if (d_.gpus == 0) d_.gpus = rest * shard;
         if (shard < 1) shard = std::max<std::int64_t>(1, d_.gpus / std::max<std::int64_t>(rest, 1));
         if (rest * shard != d_.gpus)
-            s_.refusal("world-not-divisible", "torchtitan refuses: dp_replicate x dp_shard x cp x tp x pp is "
-                                                  + std::to_string(rest * shard) + ", the job has "
-                                                  + std::to_string(d_.gpus) + " GPUs");
+            s_.refusal("world-not-divisible",
+                       "torchtitan refuses: dp_replicate x dp_shard x cp x tp x pp is ", rest * shard,
+                       ", the job has ", d_.gpus, " GPUs");
         l_["dp_shard"] = shard;
         l_["dp_replicate"] = replicate;
         l_["zero"] = shard > 1 || cp > 1 ? 3 : 0;
@@ -204,8 +170,8 @@ class ClassReader {
             schedule = usual_schedule(2);
         }
         if (!schedule) {
-            s_.error("schedule-unknown", s_.written("pipeline_parallel_schedule") + ": " + name
-                                             + " is no schedule of torchtitan");
+            s_.error("schedule-unknown", s_.written("pipeline_parallel_schedule"), ": ", name,
+                     " is no schedule of torchtitan");
             return;
         }
         const std::int64_t input = less_first.value_or(1), output = less_last.value_or(1);
@@ -215,9 +181,8 @@ class ClassReader {
         const auto parts = static_cast<std::int64_t>(listed.size());
         const bool whole = parts % pp_ == 0;
         if (!whole)
-            s_.refusal("model-parts", "torchtitan refuses: module_fqns_per_model_part has "
-                                          + std::to_string(parts)
-                                          + " parts, no multiple of pp = " + std::to_string(pp_));
+            s_.refusal("model-parts", "torchtitan refuses: module_fqns_per_model_part has ", parts,
+                       " parts, no multiple of pp = ", pp_);
         if (parts > 0) v = std::max<std::int64_t>(1, parts / pp_);
         l_["virtual_stages"] = v;
         l_["schedule"] = std::string(pentamesh::name_of(*schedule));
@@ -287,10 +252,8 @@ class ClassReader {
         t["micro_batch"] = micro;
         t["global_batch"] = global && *global > 0 ? *global : *local * ranks_;
         if (t["global_batch"].get<std::int64_t>() % (micro * ranks_) != 0)
-            s_.refusal("batch-not-divisible", "torchtitan refuses: the global batch of "
-                                                  + std::to_string(t["global_batch"].get<std::int64_t>())
-                                                  + " is not a multiple of "
-                                                  + std::to_string(micro * ranks_));
+            s_.refusal("batch-not-divisible", "torchtitan refuses: the global batch of ",
+                       t["global_batch"].get<std::int64_t>(), " is not a multiple of ", micro * ranks_);
     }
 
     // Reads "64 * 32768": a product of whole numbers, as Python configurations write tokens.
@@ -305,8 +268,8 @@ class ClassReader {
             std::erase(part, ' ');
             const auto x = parse_integer(part);
             if (!x || *x < -1 || *x > (std::int64_t{1} << 40) || n > (std::int64_t{1} << 40)) {
-                s_.error("setting-not-allowed",
-                         s_.written(key) + ": found " + *text + ", must be a whole number of tokens");
+                s_.error("setting-not-allowed", s_.written(key), ": found ", *text,
+                         ", must be a whole number of tokens");
                 return std::nullopt;
             }
             n *= *x;

@@ -4,6 +4,7 @@
 #include "core/interop/flags.h"
 #include "core/interop/import.h"
 #include "core/interop/known_settings.h"
+#include "core/interop/words.h"
 #include "core/io/plan_json.h"
 #include "core/model/model.h"
 #include "tests/core/shipped.h"
@@ -76,9 +77,7 @@ Import import_line(const std::string& more) {
 }
 
 KnownSettings known(std::string_view framework) {
-    for (std::size_t i = 0; i < kFrameworkNames.size(); ++i)
-        if (kFrameworkNames[i] == framework) return {static_cast<Framework>(i), test::presets()};
-    throw std::out_of_range("no framework");
+    return {framework, test::presets()};
 }
 
 }  // namespace
@@ -118,6 +117,30 @@ TEST_CASE("what import says that no plan has names no field that plans have") {
         }
     }
     CHECK(rows > 150);
+}
+
+TEST_CASE(
+    "the tables of names are of frameworks and fields that there are, and each value is one of its field") {
+    const json schema = json::parse(plan_schema());
+    std::size_t rows = 0;
+    for (const std::string_view table :
+         {"megatron_mla", "megatron_model", "megatron_cp", "megatron_training", "megatron_overlap"})
+        for (const auto& row : words(table)) {
+            CAPTURE(row.dump());
+            CHECK(schema_has(schema, word_of(row["to"])));
+            const auto values = row.value("words", nlohmann::ordered_json::object());
+            for (const auto& value : values) CHECK(schema.dump().find(value.dump()) != std::string::npos);
+            ++rows;
+        }
+    CHECK(rows > 25);
+    for (const auto& item : words("spellings").items()) {
+        const std::string& pointer = item.key();
+        CAPTURE(pointer);
+        CHECK(schema_has(schema, pointer));
+        for (const auto& name : item.value().items()) CHECK(framework_called(name.key()));
+    }
+    for (const auto& item : words("torchtitan_flavours").items())
+        CHECK(test::presets().has(PresetKind::model, item.key()));
 }
 
 TEST_CASE("a setting that says a field of the plan is not harmless, and is denied with that field only") {
