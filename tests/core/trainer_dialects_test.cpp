@@ -117,6 +117,47 @@ TEST_CASE("NeMo RL: layers of the first and last stage; what is switched off cha
     CHECK(flex.plan->layout.ep_comm == EpComm::hybridep);
 }
 
+// NVIDIA-NeMo/RL 7ea279ab, nemo_rl/algorithms/grpo.py, setup: with several nodes generation takes whole ones
+// (examples/configs/recipes/llm/performance/grpo-qwen3-30ba3b-24n8g-async-8off.yaml), with one some of its
+// GPUs; so does a reward model (examples/configs/grpo_rm_1B.yaml).
+TEST_CASE("NeMo RL: the GPUs of generation, a reward model and teachers are not the trainer's") {
+    const auto read = [](const std::string& generation, const std::string& cluster,
+                         const std::string& more = "") {
+        return import_text(
+            "policy:\n  model_name: Qwen/Qwen3-1.7B\n  train_global_batch_size: 512\n"
+            "  train_micro_batch_size: 1\n  max_total_sequence_length: 512\n  precision: bfloat16\n"
+            "  dtensor_cfg:\n    enabled: true\n  generation:\n    colocated:\n"
+            + generation + cluster + more);
+    };
+    const auto gpus = [](const Import& made) { return made.plan ? made.plan->cluster.gpus : 0; };
+    const std::string apart = "      enabled: false\n      resources:\n",
+                      n24 = "cluster:\n  gpus_per_node: 8\n  num_nodes: 24\n",
+                      n1 = "cluster:\n  gpus_per_node: 8\n  num_nodes: 1\n";
+    const Import nodes = read(apart + "        gpus_per_node: 8\n        num_nodes: 16\n", n24);
+    CHECK(gpus(nodes) == 64);
+    CHECK_FALSE(nodes.failed());
+    CHECK(problem_called(nodes, "generation-gpus"));
+    CHECK(nodes.settings.not_known.empty());
+    const Import together = read("      enabled: true\n      resources:\n        num_nodes: 16\n", n24);
+    CHECK(gpus(together) == 192);
+    CHECK_FALSE(problem_called(together, "generation-gpus"));
+    const std::string three = apart + "        gpus_per_node: 3\n        num_nodes: null\n";
+    CHECK(gpus(read(three, n1)) == 5);
+    const std::string reward =
+        "env:\n  reward_model:\n    resources:\n      gpus_per_node: 1\n      num_nodes: 1\n";
+    CHECK(gpus(read(three, n1, reward)) == 4);
+    CHECK(gpus(read(apart + "        gpus_per_node: 8\n        num_nodes: 15\n", n24, reward)) == 64);
+    // One of the two nodes is the reward model's: generation and training share the other.
+    CHECK(gpus(read(three, "cluster:\n  gpus_per_node: 8\n  num_nodes: 2\n", reward)) == 5);
+    const Import teachers = read(apart + "        gpus_per_node: 8\n        num_nodes: 1\n",
+                                 "cluster:\n  gpus_per_node: 8\n  num_nodes: 6\n",
+                                 "on_policy_distillation:\n  non_colocated_teachers:\n    enabled: true\n"
+                                 "    default_teacher_cfg:\n      num_nodes: 3\n");
+    CHECK(gpus(teachers) == 16);
+    CHECK(problem_called(teachers, "teacher-nodes"));
+    CHECK(read(apart + "        gpus_per_node: 8\n        num_nodes: 24\n", n24).failed());  // none is left
+}
+
 // THUDM/slime 624b824a: scripts/models/deepseek-v3.sh.
 TEST_CASE("a list that a loop makes and printf -v joins") {
     const std::string head = "NLAYERS=5\nFIRST_K_DENSE_REPLACE=3\n\narr=()\n"
