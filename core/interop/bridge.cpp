@@ -87,7 +87,8 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
     know_layers(d, presets);
     const bool performance =
         launch
-        && (!s.value_of("tensor_model_parallel_size").empty() && launch->program == "setup_experiment.py");
+        && (!s.value_of("tensor_model_parallel_size").empty()
+            && (launch->program.ends_with("setup_experiment.py") || launch->program == "run_script.py"));
     read_megatron_model(s, d, dialect);
     if (own_model && d.model.contains("pattern") && s.has("hybrid_layer_pattern"))
         hybrid_defaults(s, d.model);

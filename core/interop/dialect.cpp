@@ -2,6 +2,8 @@
 
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
+#include "core/base/text.h"
+#include "core/interop/guess.h"
 #include "core/interop/readers.h"
 #include "core/interop/words.h"
 
@@ -27,7 +29,24 @@ bool is_off(const std::string& value) {
 
 const Setting* in(const ByKey& all, std::string_view key) {
     const auto it = all.find(key);
-    return it == all.end() || (says_nothing(it->second.value) && it->second.stated) ? nullptr : &it->second;
+    if (it == all.end()) return nullptr;
+    const Setting& s = it->second;
+    const bool word = s.quoted && !s.value.empty();  // TOML has no null: "None" is a value of its own
+    return says_nothing(s.value) && s.stated && !word ? nullptr : &s;
+}
+
+// Returns a whole number, or how many entries a list of Python has: "[0, 1]", "list(range(0, 8))".
+std::optional<std::int64_t> count_of(std::string_view value) {
+    if (const auto n = parse_integer(std::string(value))) return n;
+    const std::size_t open = value.find_last_of("(["), close = value.find_first_of(")]");
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+        return std::nullopt;
+    const std::vector<std::string_view> parts = split(value.substr(open + 1, close - open - 1), ',');
+    if (!value.substr(0, open).ends_with("range")) return static_cast<std::int64_t>(parts.size());
+    const auto bound = [&](std::size_t i) { return parse_integer(std::string(without_blanks(parts[i]))); };
+    const auto begin = parts.size() == 2 ? bound(0) : std::optional<std::int64_t>(0),
+               end = bound(parts.size() - 1);
+    return begin && end && parts.size() < 3 && *end > *begin ? std::optional(*end - *begin) : std::nullopt;
 }
 
 // "*": any value that is not off; "*x": one that has x in it; "*/x": behind its last slash; ">1",
@@ -76,7 +95,7 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
         const Setting* s = in(all, source_of(text));
         if (!s && equals == std::string::npos) return std::nullopt;
         if (s && (out.name.empty() || !s->unknown.empty())) out = *s;
-        const auto x = parse_integer(s ? s->value : text.substr(equals + 1));
+        const auto x = count_of(s ? s->value : text.substr(equals + 1));
         if (!x && s && s->unknown.empty()) return std::nullopt;
         const std::int64_t value = std::clamp<std::int64_t>(x.value_or(1), -1, std::int64_t{1} << 30);
         n = std::min(product ? n * value : less ? n - value : n + value, std::int64_t{1} << 31);
@@ -209,9 +228,12 @@ void Dialect::complete(std::vector<Setting>& settings) {
     };
     for (const json& rule : data_.value("rules", json::array())) {
         const json when = rule.value("when", json::object());
-        if (!std::all_of(when.items().begin(), when.items().end(),
-                         [&](const auto& item) { return fits(item.value(), in(all, item.key()), all); }))
-            continue;
+        const auto holds = [&](const auto& item) {
+            const Setting* found = in(all, item.key());
+            if (!found && item.value() == "null") return all.contains(item.key());  // said to be none
+            return fits(item.value(), found, all);
+        };
+        if (!std::all_of(when.items().begin(), when.items().end(), holds)) continue;
         for (const auto& [kind, severity] : kSays)
             if (rule.contains(kind)) said_.push_back({severity, rule.value("code", ""), rule[kind], {}});
         std::vector<std::string> sources;

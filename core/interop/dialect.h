@@ -19,11 +19,14 @@ namespace pentamesh::interop {
 // "model_name": the setting that names the model where the text does not say its sizes.
 // "sections": where they are named, the settings outside of them are read by "names" only.
 // "bases": the setting that names files whose settings hold where a file does not say others.
+// "toml": the file is TOML. "also": other files whose lists are known too.
 // "roles": sections of other programs of the same job.
 // "rules", in their order, each only where nothing says its target yet:
-//   {"when": {NAME: VALUE or [VALUE...]}, "set": {NAME: VALUE}}; for values see `fits` in dialect.cpp
+//   {"when": {NAME: VALUE or [VALUE...]}, "set": {NAME: VALUE}}; for values see `fits` in dialect.cpp;
+//   "null": it stands there without a value
 //   {"make": NAME, "product" or "sum": [NAME, "NAME=1"...], "over": N}: 1 where the text does not say it; a
-//   part "=4" is 4, "-NAME" is taken off; the result is divided by N, a number or a setting,
+//   part "=4" is 4, "-NAME" is taken off, a list of Python is its length; the result is divided by N, a
+//   number or a setting,
 //   and rounded up to the setting "multiple_of"
 //   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
 //   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}

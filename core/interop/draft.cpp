@@ -27,25 +27,67 @@ std::string without(std::string text, std::string_view part) {
     return at == std::string::npos ? text : text.erase(at, part.size());
 }
 
-}  // namespace
+// Returns the part of a path that names the model: behind it may stand those of its checkpoints, in front of
+// it, in the hub's cache, its owner ("models--Qwen--Qwen3-8B/snapshots/5f2e…").
+std::string_view model_part(std::string_view path) {
+    static constexpr std::string_view kInside[] = {
+        "snapshots",   "checkpoint", "global_step", "iter_", "step_",  "epoch", "hf",
+        "huggingface", "final",      "latest",      "actor", "policy", "main"};
+    while (true) {
+        while (path.ends_with('/')) path.remove_suffix(1);
+        const std::string_view name = path.substr(path.rfind('/') + 1);
+        const bool hash = name.size() >= 32 && name.find_first_not_of("0123456789abcdef") == name.npos;
+        const bool inside = std::any_of(std::begin(kInside), std::end(kInside), [&](std::string_view part) {
+            return part.size() > 6 || part.ends_with('_') ? name.starts_with(part) : name == part;
+        });
+        if (!(hash || inside) || name.size() == path.size())
+            return name.starts_with("models--") ? name.substr(name.rfind("--") + 2) : name;
+        path.remove_suffix(name.size());
+    }
+}
 
-std::string preset_for(const Presets& presets, std::string_view name) {
-    while (name.ends_with('/')) name.remove_suffix(1);
+// Returns a model's name without what stands for a training of it.
+std::string model_in(std::string_view path) {
+    std::string_view name = model_part(path);
     for (const std::string_view end : {".yaml", "-it"})
         if (name.ends_with(end)) name.remove_suffix(end.size());
-    const std::size_t slash = name.rfind('/');
-    std::string wanted = squeezed(slash == std::string_view::npos ? name : name.substr(slash + 1));
+    std::string wanted = squeezed(name);
     for (const std::string_view part : {"meta", "pretrainconfig", "config", "instruct", "base", "hf",
                                         "pretrain", "v01", "chat", "thinking", "2507", "fp8", "bf16"})
         wanted = without(std::move(wanted), part);
-    static constexpr std::string_view kNames = "model_names.json";  // models with another one's shape
-    const std::filesystem::path file = presets.root() / "frameworks" / kNames;
-    if (const auto text = try_read_file(file)) {
-        const nlohmann::json names = parse_json(*text, file.string()).at("same_shape");
-        for (const auto& [id, same] : names.items())
-            for (const nlohmann::json& other : same)
-                if (squeezed(other.get<std::string>()) == wanted) return id;
-    }
+    return wanted;
+}
+
+// Holds models with another one's shape, and those that have encoders.
+nlohmann::json model_names(const Presets& presets) {
+    const std::filesystem::path file = presets.root() / "frameworks" / "model_names.json";
+    const auto text = try_read_file(file);
+    return text ? parse_json(*text, file.string())
+                : nlohmann::json{{"same_shape", nlohmann::json::object()},
+                                 {"encoders", nlohmann::json::object()}};
+}
+
+}  // namespace
+
+bool has_encoders(const Presets& presets, std::string_view path) {
+    const nlohmann::json names = model_names(presets).at("encoders");
+    const std::string wanted = model_in(path);
+    for (const nlohmann::json& name : names.value("models", nlohmann::json::array()))
+        if (squeezed(name.get<std::string>()) == wanted) return true;
+    std::string words = "-";  // in lower case, between dashes
+    for (const char c : model_part(path)) words += squeezed({&c, 1}).empty() ? "-" : squeezed({&c, 1});
+    const nlohmann::json listed = names.value("words", nlohmann::json::array());
+    return std::any_of(listed.begin(), listed.end(), [&](const nlohmann::json& word) {
+        return (words + "-").find("-" + word.get<std::string>()) != std::string::npos;
+    });
+}
+
+std::string preset_for(const Presets& presets, std::string_view name) {
+    const std::string wanted = model_in(name);
+    const nlohmann::json names = model_names(presets);
+    for (const auto& [id, same] : names.at("same_shape").items())
+        for (const nlohmann::json& other : same)
+            if (squeezed(other.get<std::string>()) == wanted) return id;
     std::string found;
     for (const Presets::Entry& e : presets.list(PresetKind::model)) {
         if (e.own) continue;  // its name says nothing about the model that others mean

@@ -30,6 +30,8 @@ struct RecipeName {
 // Returns the preset for a framework's or the hub's name of a model: "meta-llama/Llama-2-7b-hf", "llama3 8B",
 // "llama3_70b". It is empty where no preset is meant.
 [[nodiscard]] std::string preset_for(const Presets& presets, std::string_view name);
+// Returns true where a model's name, in a path of it, says that it reads pictures or sound too.
+[[nodiscard]] bool has_encoders(const Presets& presets, std::string_view path);
 // Takes the model that the setting `key` names into the draft, which has none yet; `name` is its value where
 // that is not all of it.
 void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_view key,

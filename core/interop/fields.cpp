@@ -62,6 +62,10 @@ class FieldReader {
                 continue;
             place_of(d_, key) = value;
         }
+        // Without mixed precision the weights are in the type of the products, and are their own master copy.
+        json& t = d_.training;
+        if (t.value("compute", json()) == "fp32")
+            t.emplace("parameters", "fp32"), t.emplace("master_weights", "none");
     }
 
     void world(const Launch* launch) {

@@ -1,6 +1,5 @@
 #include "core/interop/guess.h"
 
-#include "core/base/characters.h"
 #include "core/base/text.h"
 #include "core/interop/dialect.h"
 #include "core/interop/shell_script.h"
@@ -26,14 +25,6 @@ bool has_line(std::string_view text, std::string_view what) {
 std::string_view without_blanks(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
     return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
-}
-
-bool is_name_with_pictures(std::string_view path) {
-    const std::string_view name = path.substr(path.find_last_of('/') + 1);
-    for (const char* part : {"-VL-", "-Omni-", "-omni-", "_omni"})
-        if (has(name, part)) return true;
-    const std::size_t end = name.find("_vl") + 3;  // of "qwen3_vl_moe", and not of "for_vllm"
-    return has(name, "_vl") && (end == name.size() || !is_name_start(name[end]) || name[end] == '_');
 }
 
 bool is_argument_log(std::string_view text) {

@@ -14,8 +14,6 @@ namespace pentamesh::interop {
 [[nodiscard]] bool has_line(std::string_view text, std::string_view what);
 // Returns the text without blanks and byte order mark at its beginning.
 [[nodiscard]] std::string_view without_blanks(std::string_view text);
-// Returns true where a model's name, at the end of its path, says that it reads pictures or sound too.
-[[nodiscard]] bool is_name_with_pictures(std::string_view path);
 // Returns true for the arguments that Megatron prints into its log.
 [[nodiscard]] bool is_argument_log(std::string_view text);
 // Says how a text of Megatron's, Megatron-Bridge's or torchtitan's settings is written.

@@ -23,6 +23,8 @@
 namespace pentamesh::interop {
 namespace {
 
+// The reason of presets/frameworks for settings of encoders.
+constexpr std::string_view kLanguageOnly = "the plan holds the language model only";
 constexpr std::size_t kMostBytes = std::size_t{10} << 20;
 constexpr std::size_t kMostSettings = 200'000;  // about a second; Megatron has 800
 
@@ -128,6 +130,9 @@ class Importer {
         if (dialect_ && python && std::filesystem::exists(recipes_file())) return read_functions();
         if (dialect_ && python)
             fail("it is a Python program: settings of " + out_.kind + " are read from scripts and files");
+        if (dialect_ && dialect_->data().contains("toml")
+            && !shell::begins_as_script(without_blanks(r_.text)))
+            return with(flatten(read_toml(r_.text, r_.path)), nullptr);
         if (dialect_) return is_script(r_.text) ? read_script() : read_tree();
         if (out_.framework == Framework::hf) return read_config();
         switch (form_of(r_.text, out_.framework)) {
@@ -196,20 +201,15 @@ class Importer {
         with(dialect_ ? dialect_->with_bases(root, r_.other, unread_) : flatten(root), nullptr, duplicates);
     }
 
-    static void say_language_model(Sheet& sheet) {
-        sheet.problem(Severity::info, "language-model-only",
-                      "The encoders of pictures and sound are left out: the plan holds the language "
-                      "model, so parameters and memory are less than the whole model's.");
-    }
-
     void read_config() {
         std::set<std::string> read;
         own_model_ = model_from_hf(std::string_view(r_.text), r_.path, &read);
-        static constexpr std::string_view kWrapper = "text_config.";
         Sheet sheet(flatten(read_yaml(r_.text, r_.path)), [](const std::string& name) {
-            return name.starts_with(kWrapper) ? name.substr(kWrapper.size()) : name;
+            std::size_t begin = 0;  // of the name in the language model
+            for (const std::string_view part : {"thinker_config.", "text_config.", "llm_config."})
+                if (name.compare(begin, part.size(), part) == 0) begin += part.size();
+            return name.substr(begin);
         });
-        bool other_parts = false;
         for (const std::string& key : sheet.open_keys()) {
             std::string pointer;  // of the field or of an object around it that is no whole model
             for (const char c : sheet.written(key) + ".") {
@@ -217,11 +217,7 @@ class Importer {
                     sheet.map(key, "/model");
                 pointer.push_back(c == '.' ? '/' : c);
             }
-            for (const std::string_view part : {"vision_config.", "audio_config.", "vision_tower"})
-                if (key.starts_with(part) || has(key, "." + std::string(part)))
-                    other_parts = true, sheet.cannot_hold(key, "the plan holds the language model only");
         }
-        if (other_parts) say_language_model(sheet);
         ask_for_gpus(sheet, draft_, 1);
         ask_for_batch(sheet, draft_, 1, draft_.gpus);
         draft_.layout = {{"dp_shard", draft_.gpus}, {"zero", 3}};
@@ -306,11 +302,15 @@ class Importer {
         sort_rest(sheet, *known_);
         if (!sheet.failed()) build(sheet);
         sheet.lists(out_.settings);
-        const auto& taken = out_.settings.mapped;
-        if (has(out_.recipe, "_vl_") || std::any_of(taken.begin(), taken.end(), [](const auto& s) {
-                return s.path == "/model" && is_name_with_pictures(s.value);
-            }))
-            say_language_model(sheet);
+        const auto &taken = out_.settings.mapped, &left = out_.settings.unmapped;
+        if (has(out_.recipe, "_vl_")
+            || std::any_of(
+                taken.begin(), taken.end(),
+                [&](const auto& s) { return s.path == "/model" && has_encoders(presets_, s.value); })
+            || std::any_of(left.begin(), left.end(), [](const auto& s) { return s.why == kLanguageOnly; }))
+            sheet.problem(Severity::info, "language-model-only",
+                          "The encoders of pictures and sound are left out: the plan holds the language "
+                          "model, so parameters and memory are less than the whole model's.");
         out_.problems = std::move(sheet.problems);
     }
 

@@ -15,10 +15,12 @@ bool is_off(const std::string& value) {
            || says_nothing(value);
 }
 
-bool is_of(std::string_view name, std::string_view section) {
+// Returns what stands behind the section in the name; nullopt: it is of another one.
+std::optional<std::string_view> rest_in(std::string_view name, std::string_view section) {
     const std::size_t at = name.find(section);
-    return at != std::string_view::npos
-           && (at == 0 || std::string_view(".-+").find(name[at - 1]) != std::string_view::npos);
+    if (at == std::string_view::npos) return std::nullopt;
+    if (at != 0 && std::string_view(".-+").find(name[at - 1]) == std::string_view::npos) return std::nullopt;
+    return name.substr(at + section.size());
 }
 
 }  // namespace
@@ -27,7 +29,9 @@ void KnownSettings::read(std::string_view name, const Presets& presets) {
     const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
     if (!std::filesystem::exists(file)) return;
     const nlohmann::json all = parse_json(read_file(file), file.string());
-    if (const auto base = all.find("also"); base != all.end()) read(base->get<std::string>(), presets);
+    if (const auto base = all.find("also"); base != all.end())
+        for (const nlohmann::json& b : base->is_array() ? *base : nlohmann::json{*base})
+            read(b.get<std::string>(), presets);
     for (const nlohmann::json& row : all.value("cannot_hold", nlohmann::json::array()))
         for (const nlohmann::json& key : row.at("settings"))
             cannot_hold_[key.get<std::string>()] = {row.value("why", ""), row.value("field", ""),
@@ -52,15 +56,17 @@ const CannotHold* KnownSettings::cannot_hold(std::string_view key, std::string_v
     auto it = cannot_hold_.find(std::string(key));
     if (it == cannot_hold_.end())
         it = std::find_if(cannot_hold_.begin(), cannot_hold_.end(), [&](const auto& row) {
-            return row.first.ends_with(".*") && is_of(name, row.first.substr(0, row.first.size() - 1));
+            return row.first.ends_with(".*") && rest_in(name, row.first.substr(0, row.first.size() - 1));
         });
     return it == cannot_hold_.end() ? nullptr : &it->second;
 }
 
 bool KnownSettings::is_harmless(std::string_view key, std::string_view name) const {
     return harmless_.contains(std::string(key)) || harmless_.contains(std::string(name))
-           || std::any_of(begins_.begin(), begins_.end(),
-                          [&](const std::string& begin) { return is_of(name, begin); });
+           || std::any_of(begins_.begin(), begins_.end(), [&](const std::string& begin) {
+                  const auto rest = rest_in(name, begin);
+                  return rest && !sounds_of_layout(*rest);
+              });
 }
 
 bool KnownSettings::knows(std::string_view key) const {

@@ -44,7 +44,7 @@ class KnownSettings {
     std::unordered_map<std::string, CannotHold> cannot_hold_;
     std::unordered_set<std::string> harmless_, switches_;
     std::unordered_map<std::string, std::string> short_;
-    std::vector<std::string> begins_;  // of names that change nothing: "logger.", "clip_"
+    std::vector<std::string> begins_;  // of names that change nothing unless they sound of layout: "logger."
 };
 
 // Returns "the import does not read it; /model/pattern of the plan can say the same"; else why the plan

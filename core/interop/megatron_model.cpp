@@ -184,8 +184,9 @@ class ModelReader {
             m_["mlp_bias"] = bias.value_or(true);
             m_["attention_bias"] = bias.value_or(true);
         }
-        if (const auto on = s_.flag("add_qkv_bias", "/model/qkv_bias"))
-            m_["qkv_bias"] = *on && !bias.value_or(whole_);
+        for (const char* key : {"add_qkv_bias", "qkv_bias"})  // the second of NeMo 1
+            if (const auto on = s_.flag(key, "/model/qkv_bias"))
+                m_["qkv_bias"] = *on && !bias.value_or(whole_);
         std::optional<bool> tied;
         if (const auto off = s_.flag("untie_embeddings_and_output_weights", "/model/tied_embeddings"))
             tied = !*off;
@@ -212,7 +213,8 @@ class ModelReader {
 
     void vocabulary() {
         put("vocab_size", "vocab");
-        if (!m_.contains("vocab") && s_.has("padded_vocab_size")) put("padded_vocab_size", "vocab");
+        for (const char* key : {"padded_vocab_size", "override_vocab_size"})  // the second of NeMo 1
+            if (!m_.contains("vocab") && s_.has(key)) put(key, "vocab");
         put("make_vocab_size_divisible_by", "vocab_multiple");
         if (m_.contains("vocab") || !whole_) {
             if (s_.has("make_vocab_size_divisible_by"))

@@ -18,8 +18,8 @@ std::string dtype_name(std::string_view text) {
 // delayed and current scaling have one scale a tensor; subchannel: NeMo's name of blocks.
 std::string recipe_name(std::string_view word) {
     const auto has = [&](std::string_view part) { return word.find(part) != std::string_view::npos; };
-    if (has("mxfp8")) return "mxfp8";
-    if (has("block") || has("subchannel")) return "blockwise";
+    if (has("mxfp8") || has("fp8_mx")) return "mxfp8";
+    if (has("block") || has("subchannel") || has("fp8_sc")) return "blockwise";
     return "tensorwise";
 }
 
@@ -48,8 +48,11 @@ void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
         base = half ? "fp16" : *word == "32" ? "fp32" : "bf16";
         if (word->find("fp8") != std::string::npos) t["compute"] = "fp8";
     }
-    if (const auto word = s.text("mixed_precision", "/training/compute")) {
+    for (const char* key : {"mixed_precision", "compute_dtype"}) {  // the second of performance scripts
+        const auto word = s.text(key, "/training/compute");
+        if (!word) continue;
         if (word->find("fp16") != std::string::npos) base = "fp16";
+        if (word->find("nvfp4") != std::string::npos) t["compute"] = "fp4";
         if (word->find("fp8") != std::string::npos) {
             t["compute"] = "fp8";
             t["fp8_recipe"] = recipe_name(*word);
@@ -61,7 +64,7 @@ void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     t["parameters"] = base;
     if (!t.contains("compute")) t["compute"] = base;
     for (const char* key : {"fp8_format", "fp8", "fp4_format", "fp4"})
-        if (const auto word = s.text(key, "/training/compute"); word && *word != "false")
+        if (const auto word = s.text(key, "/training/compute"); word && flag_of_word(*word) != false)
             t["compute"] = std::string(key, 3);
 
     // From arguments.py: bf16 accumulates and reduces gradients in fp32 unless a flag says otherwise.
@@ -90,6 +93,9 @@ void read_optimizer(Sheet& s, Draft& d) {
             d.training["optimizer"] = "muon";
         else if (*word == "sgd")
             d.training["optimizer"] = "sgd-momentum";
+        else if (word->find("bit") != std::string::npos
+                 || (word->find("adam") == std::string::npos && *word != "mcore_distributed_optim"))
+            s.cannot_hold(key, "the plan has AdamW, Muon and SGD with states of one type");  // 8-bit, Lion
         else
             d.training["optimizer"] = "adamw";
     }

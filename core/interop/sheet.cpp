@@ -7,17 +7,13 @@
 
 namespace pentamesh::interop {
 
-namespace {
-
-bool sounds_of_parallelism(std::string_view name) {
-    static constexpr std::string_view kSounds[] = {"parallel",  "shard",     "gather", "dispatch",
-                                                   "offload",   "recompute", "zero",   "checkpoint_activ",
-                                                   "precision", "dtype",     "fp8",    "pipeline"};
+bool sounds_of_layout(std::string_view name) {
+    static constexpr std::string_view kSounds[] = {
+        "parallel",  "shard", "gather", "dispatch", "offload", "recompute", "zero",        "checkpoint_activ",
+        "precision", "dtype", "fp8",    "pipeline", "quantiz", "expert_",   "activation_", "gradient_check"};
     return std::any_of(std::begin(kSounds), std::end(kSounds),
                        [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
-
-}  // namespace
 
 bool says_nothing(std::string_view value) {
     return value.empty() || value == "None" || value == "null" || value == "~" || value == "none-given";
@@ -187,7 +183,7 @@ void Sheet::lists(SettingLists& to) const {
         list.push_back({r.setting.name, r.setting.value, k.path, k.why, r.setting.line});
     }
     std::stable_partition(to.not_known.begin(), to.not_known.end(),
-                          [](const Listed& l) { return sounds_of_parallelism(l.setting); });
+                          [](const Listed& l) { return sounds_of_layout(l.setting); });
 }
 
 }  // namespace pentamesh::interop

@@ -140,6 +140,9 @@ class Sheet {
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 // Returns what a word for a switch says, "yes" or "0"; an empty one is a flag without a value.
 [[nodiscard]] std::optional<bool> flag_of_word(std::string_view value);
+// Returns true for a name that may bear on parallelism, memory or precision. No pattern of a list makes it
+// harmless.
+[[nodiscard]] bool sounds_of_layout(std::string_view name);
 [[nodiscard]] bool says_nothing(std::string_view value);  // "", "None", "null", "~"
 
 }  // namespace pentamesh::interop

@@ -1,4 +1,4 @@
-// Runs `read`, `printf -v` and $(echo …), whose output a script's own text makes.
+// Runs `read`, `printf -v`, $(echo …) and $(cat <<EOF …), whose output a script's own text makes.
 #include "core/base/error.h"
 #include "core/interop/shell_state.h"
 #include "core/interop/shell_words.h"
@@ -82,7 +82,11 @@ std::optional<std::string> Expander::echoed(const std::string& source, int line)
         if (c->kind != CommandKind::simple || c->words.empty() != (c != parsed->body.back()))
             return std::nullopt;
     // Other commands are not expanded: what is not known in their arguments is not asked for.
-    if (plain_text(parsed->body.back()->words.front()) != "echo") return std::nullopt;
+    const Command& last = *parsed->body.back();
+    const std::string program = plain_text(last.words.front());
+    if (program == "cat" && last.words.size() == 1 && last.documents.size() == 1)
+        return written(last.documents.front(), last.line);
+    if (program != "echo") return std::nullopt;
     // Its own variables are gone behind it. They are set by "=", or by ${A:=1}.
     std::optional<State> before;
     if (source.find('=') != std::string::npos) before = state;

@@ -387,11 +387,13 @@ class Runner {
             const bool script = shell && w.size() >= 2 && w[0] == '-' && w[1] != '-' && w.back() == 'c';
             if (script && i + 1 < words.size()) return run_child(words[i + 1].text, c.line);
         }
-        // `cat > run.sh <<EOF` writes what is started later; a text without #! is a message or settings.
+        // `cat > run.sh <<EOF`, `echo "$A" > run.sh` write what is started later; else a text is a message.
         const bool writes = x_.known(words[0].text) == "cat";
         for (const Document& document : c.documents)
             if (shell || (writes && begins_as_script(document.text)))
                 run_child(x_.written(document, c.line), c.line);
+        const bool echo = writes_variable(c) && x_.known(words[0].text) == "echo";
+        if (echo && words[1].text.find('\n') != std::string::npos) run_child(words[1].text, c.line);
     }
 
     // Runs a shell of its own: what it sets is gone behind it, and its exit ends nothing.

@@ -1,9 +1,18 @@
 #include "core/base/text.h"
 #include "core/interop/shell_state.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace pentamesh::shell {
+
+bool writes_variable(const Command& c) {
+    if (c.words.size() != 2) return false;
+    const std::vector<Part>& parts = c.words[1].parts;  // in quotes an empty literal stands before it
+    return !parts.empty() && parts.back().kind == PartKind::parameter
+           && std::all_of(parts.begin(), parts.end() - 1,
+                          [](const Part& p) { return p.kind == PartKind::literal && p.text.empty(); });
+}
 
 bool begins_as_script(std::string_view text) {
     return text.starts_with("#!") && text.substr(0, text.find('\n')).find("python") == std::string_view::npos;

@@ -102,6 +102,8 @@ void read_sbatch(std::string_view text, Expander& x);
 // beginning of both, and the names of the others; any other value is unknown.
 [[nodiscard]] Variable either_of(Expander& x, const std::string& name, int line, const Variable& a,
                                  const Variable& b);
+// Returns true where a command's only argument is a variable: `echo "$A"`.
+[[nodiscard]] bool writes_variable(const Command& c);
 // Adds the names of the variables that a command may set.
 void collect_assigned(const Command& c, std::set<std::string>& names);
 

@@ -19,7 +19,7 @@ using hf::Fields;
 struct Wrapper {
     std::string_view type, part, inner;
 };
-constexpr std::array<Wrapper, 25> kWrappers{{{"aya_vision", "text_config", "cohere2"},
+constexpr std::array<Wrapper, 27> kWrappers{{{"aya_vision", "text_config", "cohere2"},
                                              {"cohere2_vision", "text_config", "cohere2"},
                                              {"gemma3", "text_config", "gemma3_text"},
                                              {"gemma4", "text_config", "gemma4_text"},
@@ -34,7 +34,9 @@ constexpr std::array<Wrapper, 25> kWrappers{{{"aya_vision", "text_config", "cohe
                                              {"llama4", "text_config", "llama4_text"},
                                              {"llava", "text_config", "llama"},
                                              {"llava_next", "text_config", "mistral"},
+                                             {"llava_onevision", "text_config", "qwen2"},
                                              {"mistral3", "text_config", "mistral"},
+                                             {"qwen2_5_omni", "thinker_config", "qwen2"},
                                              {"qwen2_5_vl", "text_config", "qwen2"},
                                              {"qwen2_vl", "text_config", "qwen2"},
                                              {"qwen3_5", "text_config", "qwen3_5_text"},
@@ -48,7 +50,8 @@ constexpr std::array<Wrapper, 25> kWrappers{{{"aya_vision", "text_config", "cohe
 struct Alias {
     std::string_view type, means;
 };
-constexpr std::array<Alias, 5> kAliases{{{"qwen2_5_vl_text", "qwen2"},
+constexpr std::array<Alias, 6> kAliases{{{"qwen2_5_omni_text", "qwen2"},
+                                         {"qwen2_5_vl_text", "qwen2"},
                                          {"qwen2_vl_text", "qwen2"},
                                          {"qwen3_omni_moe_text", "qwen3_moe"},
                                          {"qwen3_vl_moe_text", "qwen3_moe"},

@@ -1,0 +1,332 @@
+// Tests ROLL, prime-rl and levanter, which data tells, the launchers of gpu-recipes, and which names no
+// pattern of a list makes harmless. Each text has the settings of a public file, which is named above it
+// with its commit.
+#include "core/interop/draft.h"
+#include "tests/core/imports.h"
+
+#include <doctest/doctest.h>
+
+using namespace pentamesh;
+using namespace pentamesh::interop;
+using test::import_text;
+using test::presets;
+using test::problem_called;
+using test::stands_in;
+
+// alibaba/ROLL 8eb27cc2, examples/qwen3-30BA3B-rlvr_megatron/rlvr_config.yaml.
+TEST_CASE("ROLL under Megatron: the trainer's GPUs and batch, other roles by name") {
+    const Import made = import_text(R"(num_gpus_per_node: 8
+rollout_batch_size: 64
+prompt_length: 2048
+response_length: 4096
+pretrain: Qwen/Qwen3-30B-A3B-Base
+actor_train:
+  model_args:
+    disable_gradient_checkpointing: false
+    dtype: bf16
+  training_args:
+    learning_rate: 1.0e-6
+    per_device_train_batch_size: 1
+    gradient_accumulation_steps: 32
+  strategy_args:
+    strategy_name: megatron_train
+    strategy_config:
+      tensor_model_parallel_size: 1
+      pipeline_model_parallel_size: 2
+      expert_model_parallel_size: 4
+      context_parallel_size: 4
+      use_distributed_optimizer: true
+      sequence_parallel: true
+      moe_token_dispatcher_type: "alltoall"
+      moe_layer_recompute: true
+  device_mapping: list(range(0,32))
+actor_infer:
+  strategy_args:
+    strategy_name: vllm
+    strategy_config:
+      tensor_parallel_size: 2
+  device_mapping: list(range(0,24))
+)");
+    CHECK(made.kind == "roll-megatron");
+    REQUIRE(made.plan);
+    const Plan& p = *made.plan;
+    CHECK(p.cluster.gpus == 32);
+    CHECK(p.layout.pp == 2);
+    CHECK(p.layout.cp == 4);
+    CHECK(p.layout.ep == 4);
+    CHECK(p.layout.zero == 1);
+    CHECK(p.training.sequence_length == 6144);
+    CHECK(p.training.micro_batch == 1);
+    CHECK(p.training.global_batch == 128);  // 32 calls on each of 32 / (2 x 4) replicas
+    CHECK(p.model.layers == 48);
+    CHECK(
+        stands_in(made.settings.unmapped, "actor_infer.strategy_args.strategy_config.tensor_parallel_size"));
+    CHECK(stands_in(made.settings.unmapped, "actor_train.strategy_args.strategy_config.moe_layer_recompute"));
+    CHECK(made.settings.not_known.empty());
+}
+
+// examples/qwen3-30BA3B-rlvr_fsdp2/rlvr_config_ep.yaml, and the pairs of examples/dpo_examples.
+TEST_CASE("ROLL under FSDP 2: experts, Ulysses; DPO's pairs are two sequences each") {
+    const std::string text = R"(prompt_length: 2048
+response_length: 4096
+pretrain: Qwen/Qwen3-30B-A3B-Base
+actor_train:
+  model_args:
+    disable_gradient_checkpointing: false
+    dtype: bf16
+    ulysses_size: 4
+  training_args:
+    per_device_train_batch_size: 1
+    gradient_accumulation_steps: 4
+  strategy_args:
+    strategy_name: fsdp2_train
+    strategy_config:
+      fsdp_size: 32
+      ep_size: 8
+      param_dtype: bf16
+      reduce_dtype: bf16
+      my_shard_size: 2
+      offload_policy: false
+      reshard_after_forward: true
+  device_mapping: list([0,1,2,3,8,9,10,11])
+)";
+    const Import made = import_text(text);
+    CHECK(made.kind == "roll");
+    REQUIRE(made.plan);
+    const Plan& p = *made.plan;
+    CHECK(p.cluster.gpus == 8);
+    CHECK(p.layout.cp == 4);
+    CHECK(p.layout.cp_comm == CpComm::ulysses);
+    CHECK(p.layout.ep == 8);
+    CHECK(p.layout.zero == 3);
+    CHECK(p.training.global_batch == 8);
+    CHECK(p.training.recompute.kind == Recompute::full);
+    CHECK(stands_in(made.settings.not_known, "actor_train.strategy_args.strategy_config.my_shard_size"));
+    const Import pairs = import_text("chosen_key: chosen\n" + text);
+    REQUIRE(pairs.plan);
+    CHECK(pairs.plan->training.micro_batch == 2);
+}
+
+// PrimeIntellect-ai/prime-rl 559b4477, examples/advanced/nemotron-3-super/swe.toml.
+TEST_CASE("prime-rl: the trainer's nodes, Ulysses, experts, what it offloads by default") {
+    const std::string text = R"(max_steps = 1000
+seq_len = 131072
+[slurm]
+pre_run_command = 'uv sync --all-extras --all-packages'
+[deployment]
+type = "multi_node"
+num_train_nodes = 4
+num_infer_nodes = 1
+[model]
+name = "nvidia/NVIDIA-Nemotron-3-Super-120B-A12B-BF16"
+[trainer.model]
+cp = 8
+cp_style = "ulysses"
+ep = 8
+fused_lm_head_token_chunk_size = 1024
+[trainer.model.ac]
+[trainer.optim]
+type = "adamw"
+[orchestrator]
+batch_size = 256
+group_size = 16
+[inference.vllm]
+tensor_parallel_size = 8
+)";
+    const Import made = import_text(text);
+    CHECK(made.kind == "prime-rl");
+    REQUIRE(made.plan);
+    const Plan& p = *made.plan;
+    CHECK(p.cluster.gpus == 32);
+    CHECK(p.layout.cp == 8);
+    CHECK(p.layout.cp_comm == CpComm::ulysses);
+    CHECK(p.layout.ep == 8);
+    CHECK(p.layout.dp_shard == 4);
+    CHECK(p.training.sequence_length == 131072);
+    CHECK(p.training.global_batch == 256);
+    CHECK(p.training.offload.optimizer == 1.0);
+    CHECK(p.training.recompute.kind == Recompute::full);
+    CHECK(problem_called(made, "activations-offloaded"));
+    CHECK_FALSE(problem_called(made, "expert-parallel-auto"));
+    CHECK(stands_in(made.settings.unmapped, "inference.vllm.tensor_parallel_size"));
+    CHECK(made.settings.not_known.empty());
+}
+
+// examples/basic/reverse-text/sft.toml; what TOML calls "None" is off.
+TEST_CASE("prime-rl's supervised training, and a setting that is none") {
+    const std::string text = "max_steps = 100\n[model]\nname = \"PrimeIntellect/Qwen3-0.6B\"\nac = \"None\"\n"
+                             "optim_cpu_offload = false\nmy_new_parallel = 2\n[data]\nseq_len = 4096\n"
+                             "batch_size = 32\n\n[optim]\nlr = 2e-5\n";
+    const Import made = import_text(text);
+    CHECK(made.kind == "prime-rl");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 1);
+    CHECK(made.plan->training.sequence_length == 4096);
+    CHECK(made.plan->training.global_batch == 32);
+    CHECK(made.plan->training.recompute.kind == Recompute::none);
+    CHECK(made.plan->training.offload.optimizer == 0.0);
+    CHECK(problem_called(made, "expert-parallel-auto"));
+    CHECK(stands_in(made.settings.not_known, "model.my_new_parallel"));
+}
+
+// stanford-crfm/levanter 9263f81e, config/gpt2_20b.yaml and config/llama_7b_with_olmo_config_uswest4.yaml.
+TEST_CASE("levanter: sizes by the type's defaults, mixed precision, FSDP unless it is null") {
+    const Import gpt = import_text(R"(data: !include data/pile_source_old.yaml
+model:
+  type: gpt2
+  hidden_dim: 6144
+  num_heads: 64
+  num_layers: 44
+  seq_len: 2048
+  gradient_checkpointing: true
+  use_bias: false
+
+trainer:
+  mp: p=f32,c=bfloat16
+  train_batch_size: 1024
+  num_train_steps: 100000
+)",
+                                   256);
+    CHECK(gpt.kind == "levanter");
+    REQUIRE(gpt.plan);
+    const Model& m = gpt.plan->model;
+    CHECK(m.ffn == 24576);
+    CHECK(m.positions == Positions::learned);
+    CHECK(m.max_positions == 2048);
+    CHECK_FALSE(m.mlp_bias);
+    CHECK(m.tied_embeddings);
+    CHECK(gpt.plan->training.compute == Dtype::bf16);
+    CHECK(gpt.plan->training.micro_batch == 4);  // the whole batch at once
+    CHECK(gpt.plan->layout.zero == 3);
+    CHECK(problem_called(gpt, "vocab-missing"));
+    const Import llama = import_text(R"(model:
+  type: llama
+  seq_len: 2048
+  num_kv_heads: 8
+
+trainer:
+  mp: f32
+  train_batch_size: 2048
+  per_device_parallelism: 4
+  num_train_steps: 750000
+  model_axis_size: 4
+  tensor_parallel_axes: ["mlp", "heads"]
+  fsdp_axis: null
+)",
+                                     16);
+    REQUIRE(llama.plan);
+    CHECK(llama.plan->model.hidden == 4096);
+    CHECK(llama.plan->model.kv_heads == 8);
+    CHECK(llama.plan->layout.tp == 4);
+    CHECK(llama.plan->layout.zero == 0);
+    CHECK(llama.plan->training.micro_batch == 4);
+    CHECK(llama.plan->training.compute == Dtype::fp32);
+    CHECK(llama.plan->training.parameters == Dtype::fp32);
+    CHECK(llama.plan->training.master_weights == MasterWeights::none);
+    CHECK(import_text("model:\n  type: whisper\n\ntrainer:\n  num_train_steps: 1\n  train_batch_size: 4\n", 1)
+              .failed());
+}
+
+// AI-Hypercomputer/gpu-recipes 2e1fd5ef,
+// training/a3ultra/llama3_70b/megatron-bridge-gke/nemo2602/64gpus-bf16-seq8192-gbs256/recipe/launcher.sh.
+TEST_CASE("a launcher that writes its worker's command into a file from a here-document") {
+    const Import made = import_text(R"X(cd /opt/Megatron-Bridge
+worker_command=$(cat <<- EOM
+  if [ "\$RANK" -eq "0" ]; then
+    sleep 3 ;
+  fi ;
+  numactl \
+    --cpunodebind=\$((LOCAL_RANK/4)) nsys profile -o "${explicit_log_dir}/rank-\$RANK" \
+  nice -10 \
+  python scripts/performance/run_script.py \
+    --gpu h100 \
+    --model_family_name llama \
+    --model_recipe_name llama3_70b \
+    --num_gpus 64 \
+    --gpus_per_node 8 \
+    --compute_dtype fp8_mx \
+    --global_batch_size 256 \
+    --micro_batch_size 1 \
+    --seq_length 8192 \
+    --tensor_model_parallel_size 4 \
+    --pipeline_model_parallel_size 8 \
+    --context_parallel_size 1 \
+    --virtual_pipeline_model_parallel_size 5 \
+    --max_steps 50 \
+
+EOM
+)
+echo "$worker_command" > worker_command.sh
+torchrun --nproc-per-node="8" --nnodes="8" --no-python bash worker_command.sh
+)X");
+    CHECK(made.kind == "bridge");
+    REQUIRE(made.plan);
+    CHECK(made.plan->cluster.gpus == 64);
+    CHECK(made.plan->layout.tp == 4);
+    CHECK(made.plan->layout.pp == 8);
+    CHECK(made.plan->layout.sequence_parallel);
+    CHECK(made.plan->model.layers == 80);
+    CHECK(made.plan->training.compute == Dtype::fp8);
+    CHECK(made.plan->training.fp8_recipe == Fp8Recipe::mxfp8);
+}
+
+TEST_CASE("a pattern of harmless names makes none harmless that sounds of layout") {
+    const Import made =
+        import_text("set -x\npython -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B "
+                    "data.max_prompt_length=512 data.max_response_length=512 "
+                    "data.my_shard_count=2 trainer.logger=console trainer.zero_stage=2 "
+                    "actor_rollout_ref.actor.optim.lr=1e-6 "
+                    "actor_rollout_ref.actor.optim.my_state_bits=8 "
+                    "actor_rollout_ref.actor.optim.exp_avg_dtype=bf16 "
+                    "actor_rollout_ref.model.my_memory_trick=True "
+                    "actor_rollout_ref.actor.checkpoint.fp8_contents=1\n");
+    CHECK(made.kind == "verl");
+    const SettingLists& l = made.settings;
+    for (const char* name :
+         {"data.my_shard_count", "trainer.zero_stage", "actor_rollout_ref.actor.optim.my_state_bits",
+          "actor_rollout_ref.model.my_memory_trick", "actor_rollout_ref.actor.checkpoint.fp8_contents"}) {
+        CAPTURE(name);
+        CHECK(stands_in(l.not_known, name));
+    }
+    CHECK(stands_in(l.ignored, "trainer.logger"));
+    CHECK(stands_in(l.ignored, "actor_rollout_ref.actor.optim.lr"));
+    CHECK(stands_in(l.unmapped, "actor_rollout_ref.actor.optim.exp_avg_dtype"));
+}
+
+// NVIDIA/NeMo-Framework-Launcher, launcher_scripts/conf/training/llama/llama1_7b.yaml: Python's word.
+TEST_CASE("fp8 that is False is off") {
+    const Import made = import_text("trainer:\n  devices: 8\n  num_nodes: 1\n  precision: bf16\nmodel:\n"
+                                    "  micro_batch_size: 1\n  global_batch_size: 8\n"
+                                    "  tensor_model_parallel_size: 1\n  encoder_seq_length: 2048\n"
+                                    "  num_layers: 32\n  hidden_size: 4096\n  num_attention_heads: 32\n"
+                                    "  position_embedding_type: rope\n  fp8: False\n");
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.compute == Dtype::bf16);
+}
+
+TEST_CASE("a path names its model before what stands for checkpoints, and says whether it has encoders") {
+    for (const char* path :
+         {"Qwen/Qwen3-8B", "/models/Qwen3-8B/checkpoint-100", "/c/Qwen3-8B/global_step_20/actor/huggingface/",
+          "models--Qwen--Qwen3-8B/snapshots/b968826d9c46dd6066d109eabc6255188de91218"}) {
+        CAPTURE(path);
+        CHECK(preset_for(presets(), path) == "qwen3-8b");
+        CHECK_FALSE(has_encoders(presets(), path));
+    }
+    CHECK(preset_for(presets(), "/models/Qwen3-8B/my-own-13B").empty());
+    for (const char* path : {"Qwen/Qwen2.5-VL-7B-Instruct",
+                             "/m/Qwen2.5-VL-7B-Instruct/snapshots/cc594898137f460bfe9f0759e9844b3ce807cfb5",
+                             "/out/Qwen3-VL-8B/checkpoint-100", "qwen3_vl_moe", "google/gemma-3-27b-it",
+                             "OpenGVLab/InternVL3-8B", "zai-org/GLM-4.6V", "moonshotai/Kimi-K2.5"}) {
+        CAPTURE(path);
+        CHECK(has_encoders(presets(), path));
+    }
+    for (const char* path : {"for_vllm", "google/gemma-3-1b-it", "deepseek-ai/DeepSeek-V3", "/vl/Qwen3-8B"}) {
+        CAPTURE(path);
+        CHECK_FALSE(has_encoders(presets(), path));
+    }
+    const Import made = import_text("set -x\npython -m verl.trainer.main_ppo "
+                                    "actor_rollout_ref.model.path=/out/Qwen3-VL-8B/checkpoint-100 "
+                                    "data.max_prompt_length=512 data.max_response_length=512\n");
+    REQUIRE(made.plan);
+    CHECK(problem_called(made, "language-model-only"));
+}
