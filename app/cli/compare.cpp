@@ -5,7 +5,7 @@
 #include "app/cli/output.h"
 #include "app/cli/plan_argument.h"
 #include "app/ui/shell/picture.h"
-#include "app/ui/views/compare/compare_shown.h"
+#include "app/ui/views/compare/view.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/text.h"

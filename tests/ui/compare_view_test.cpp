@@ -3,7 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/shell/picture.h"
-#include "app/ui/views/compare/compare_shown.h"
+#include "app/ui/views/compare/view.h"
 #include "core/decide/compare.h"
 #include "core/decide/nearby.h"
 #include "core/io/presets.h"

@@ -1,6 +1,6 @@
 // The load of each expert is drawn from the plan's one number, or from a list, and says which; and one
 // token's way.
-#include "app/ui/views/mesh/mesh_experts.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/shards/view.h"
 
 #include "app/ui/shell/picture.h"

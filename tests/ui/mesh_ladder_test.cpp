@@ -1,8 +1,7 @@
 // A cluster that is too large for one picture is drawn as rungs; small nodes stand joined; shares of pods add
 // up.
-#include "app/ui/views/mesh/mesh_cells.h"
-#include "app/ui/views/mesh/mesh_pods.h"
-#include "app/ui/views/mesh/mesh_strip.h"
+#include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/mesh/view.h"
 
 #include "core/io/presets.h"

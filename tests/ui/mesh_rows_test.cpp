@@ -1,5 +1,5 @@
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_picture.h"
 
 #include "core/io/presets.h"
 #include "core/mesh/places.h"

@@ -1,6 +1,5 @@
 #include "app/ui/panels/selection_words.h"
-#include "app/ui/views/shards/shards_draw.h"
-#include "app/ui/views/shards/shards_pack.h"
+#include "app/ui/views/shards/shards_sheets.h"
 #include "tests/near.h"
 #include "tests/ui/driver.h"
 

@@ -1,4 +1,4 @@
-#include "app/ui/views/zoom/zoom_parts.h"
+#include "app/ui/views/zoom/view.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>

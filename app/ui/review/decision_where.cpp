@@ -7,7 +7,7 @@
 #include "app/ui/review/pages.h"
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_strip.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 #include "core/explain/verdict.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/review/figures.h"
 #include "app/ui/scene/colors.h"
-#include "app/ui/views/timeline/timeline_rows.h"
+#include "app/ui/views/timeline/timeline_parts.h"
 #include "app/ui/views/timeline/timeline_windows.h"
 #include "core/pipeline/timeline_blocks.h"
 

@@ -7,7 +7,7 @@
 #include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/scene/colors.h"
-#include "app/ui/views/compare/compare_shown.h"
+#include "app/ui/views/compare/view.h"
 #include "core/explain/verdict.h"
 #include "core/plan/problem.h"
 

@@ -2,7 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
-#include "app/ui/views/compare/compare_shown.h"
+#include "app/ui/views/compare/view.h"
 #include "core/plan/problem.h"
 
 #include <algorithm>

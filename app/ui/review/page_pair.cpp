@@ -7,10 +7,10 @@
 #include "app/ui/review/decision_parts.h"
 #include "app/ui/review/decision_words.h"
 #include "app/ui/review/pages.h"
-#include "app/ui/views/compare/compare_shown.h"
+#include "app/ui/views/compare/view.h"
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_strip.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 #include "core/explain/verdict.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The commands about views: which one fills the window, what the mesh, the map and the timeline show, themes
 // and sizes.
 #include "app/ui/shell/shell.h"
-#include "app/ui/views/timeline/timeline_controls.h"
+#include "app/ui/views/timeline/timeline_parts.h"
 #include "core/mesh/rank_list.h"
 
 #include <algorithm>

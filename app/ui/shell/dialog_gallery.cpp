@@ -2,7 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/shell/dialogs.h"
-#include "app/ui/views/mesh/mesh_picture.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "core/teach/loaf.h"
 
 #include <algorithm>

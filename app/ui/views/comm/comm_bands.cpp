@@ -1,5 +1,5 @@
 // Draws the bands that join the columns of the traffic.
-#include "app/ui/views/comm/comm_parts.h"
+#include "app/ui/views/comm/view.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "app/ui/views/comm/comm_parts.h"
+#include "app/ui/views/comm/view.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/axis_name.h"

@@ -1,11 +1,96 @@
 // The view Communication shows what the GPUs say to each other.
 #pragma once
 
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/comm/comm_parts.h"
+#include "core/explain/collective_steps.h"
+#include "core/explain/traffic.h"
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
+
+enum class CallColumns : std::uint8_t { all, narrow, slender };
+
+// A row of the table: a heading, or one call.
+struct CallRow {
+    GroupKind group = GroupKind::tp;
+    int operation = -1;    // place in comm.operations; -1: a heading
+    int heading = -1;      // bit of CommCallsState::closed that a heading switches; -1: a call
+    bool outside = false;  // of other stages: in no sum
+    double time_s = 0, exposed_s = 0;
+};
+struct CallRows {
+    std::vector<CallRow> row;
+    Table table;  // the same rows in words
+    std::vector<RowTone> tone;
+    double longest_s = 0;
+};
+
+struct CommCallsState {
+    TableState table;
+    std::uint64_t closed = 0;  // headings whose rows are hidden, a bit each
+    bool touched = false;      // somebody opened or closed one
+    // By revision, columns, what is closed, stage: with every heading open, and as it is shown.
+    using KeptRows = Kept<CallRows, std::tuple<std::uint64_t, CallColumns, std::uint64_t, int>>;
+    KeptRows all, some;
+    // These headings are closed until the first click: by revision, columns, stage, and the rows that fit.
+    Kept<std::uint64_t, std::tuple<std::uint64_t, CallColumns, int, std::size_t>> fitting;
+    std::uint64_t closed_shown = 0;  // the closed headings as they were drawn last
+    [[nodiscard]] const CallRows& shown() const { return closed_shown == 0 ? *all : *some; }
+};
+// A click on a heading opens or closes it, one on a call selects it.
+void draw_comm_calls(Ui& ui, Rect room, Scene& scene, CommCallsState& state, std::uint64_t revision);
+
+enum class FlowWidth : std::uint8_t { time, bytes };
+// Draws bands from each axis over its links to "the step waits" and "hidden behind compute". A band is as
+// wide as its time, or its bytes. A click on an axis selects it.
+void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width);
+
+// Returns what an axis' traffic is, in lines.
+[[nodiscard]] std::string traffic_words(const std::string& name, const AxisTraffic& t);
+
+// ---- comm_bands.cpp ----
+struct Ribbon {
+    Rect from, to;  // joined: the right edge of `from`, the left one of `to`
+};
+void fill_ribbon(Canvas& canvas, const Ribbon& r, Color color);
+// Draws lines that rise to the right, and the ribbon's edges.
+void hatch_ribbon(Canvas& canvas, const Ribbon& r, Color color);
+
+struct HeatMap {
+    GroupKind group = GroupKind::tp;
+    TrafficMatrix matrix;
+    struct Run {  // cells of a row with the same bytes
+        int row = 0, first = 0, count = 0;
+        double bytes = 0;
+    };
+    std::vector<Run> runs;
+};
+
+struct CommHeatState {
+    Kept<HeatMap, std::pair<std::uint64_t, GroupKind>> map;  // by revision and axis
+};
+void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision);
+
+// Returns the selection's axis where its collectives are listed under that name, else the one that sends
+// most.
+[[nodiscard]] GroupKind shown_group(const Scene& scene);
+// Draws a row of segments, one per axis that communicates; a click selects the axis.
+void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene);
+
+struct CommRingState {
+    bool playing = false;
+    double at = 0;  // steps done, with the part of the running one
+    double played_at = 0;
+    Kept<std::vector<CollectivePhase>, std::pair<std::uint64_t, int>> phases;  // by revision and operation
+};
+void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint64_t revision);
 
 struct CommViewState {
     enum Part { kCalls, kHeat, kRing, kMeasured };

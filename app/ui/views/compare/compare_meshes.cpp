@@ -1,7 +1,7 @@
 // Draws the cells of two plans, coloured by the groups of the same axis.
 #include "app/ui/scene/view_head.h"
 #include "app/ui/views/compare/compare_parts.h"
-#include "app/ui/views/mesh/mesh_picture.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "core/teach/captions.h"
 
 #include <algorithm>

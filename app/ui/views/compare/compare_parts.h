@@ -3,7 +3,7 @@
 
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/compare/compare_shown.h"
+#include "app/ui/views/compare/view.h"
 
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-#include "app/ui/views/compare/compare_shown.h"
+#include "app/ui/views/compare/view.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"

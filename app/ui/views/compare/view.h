@@ -2,17 +2,106 @@
 #pragma once
 
 #include "app/tables/table.h"
+#include "app/ui/kit/beside.h"
+#include "app/ui/kit/kept.h"
+#include "app/ui/kit/scroll.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/compare/compare_state.h"
+#include "core/decide/compare.h"
+#include "core/evaluate.h"
 
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
+
+struct KeptPlan {
+    std::shared_ptr<const Plan> plan;
+    std::shared_ptr<const Evaluation> evaluation;
+};
+
+// Holds the edits from A to B. The key is the revision of the open plan and the version of the kept ones.
+using ComparePath = WorkedOut<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
+
+struct CompareViewState {
+    std::vector<KeptPlan> kept;  // A, then C, D ...
+    std::uint64_t version = 0;   // grows with `kept` and `proposal`
+    // This is B while nothing is pinned: a layout that a search found better. The open plan is then A.
+    std::optional<KeptPlan> proposal;
+    bool awaits_proposal = false;  // the plan was edited, and no search has answered yet
+    ComparePath path;
+    Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
+    ScrollState scroll;
+    bool wants_flip = false;    // the button was pressed
+    bool wants_before = false;  // the button for the plan before the last edit was pressed
+
+    void propose(const Plan& plan) {
+        if (proposal && *proposal->plan == plan) return;
+        proposal =
+            KeptPlan{std::make_shared<const Plan>(plan), std::make_shared<const Evaluation>(evaluate(plan))};
+        ++version;
+    }
+    void forget_proposal() {
+        if (proposal) ++version;
+        proposal.reset();
+    }
+    // Returns null where nothing is pinned.
+    [[nodiscard]] const KeptPlan* pinned() const { return kept.empty() ? nullptr : &kept.front(); }
+    [[nodiscard]] bool is_full() const { return kept.size() + 1 >= kMostCompared; }
+    void pin(const Plan& plan, const Evaluation& evaluation) {
+        KeptPlan k{std::make_shared<const Plan>(plan), std::make_shared<const Evaluation>(evaluation)};
+        if (kept.empty())
+            kept.push_back(std::move(k));
+        else
+            kept.front() = std::move(k);
+        proposal.reset();
+        ++version;
+    }
+    // Returns false if there are as many plans as can be compared.
+    bool add(const Plan& plan, Evaluation evaluation) {
+        if (is_full()) return false;
+        kept.push_back(
+            {std::make_shared<const Plan>(plan), std::make_shared<const Evaluation>(std::move(evaluation))});
+        ++version;
+        return true;
+    }
+    void remove(std::size_t index) {
+        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(index));
+        ++version;
+    }
+};
 
 [[nodiscard]] std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                    CompareViewState& state, std::uint64_t revision);
 // `part` is 0 for figures, 1 for differences, 2 for why, 3 for the path of edits. Without a pinned plan, only
 // the open plan is listed.
 [[nodiscard]] Table compare_data(const Scene& scene, const CompareViewState& state, int part);
+
+// Lists A, the open plan as B, then the others: letters and places of all tables. Where nothing is pinned,
+// the open plan is A, and what is proposed B.
+struct ComparedPlan {
+    const Plan* plan = nullptr;
+    const Evaluation* evaluation = nullptr;
+    int kept = -1;  // index into CompareViewState::kept; or one of:
+    static constexpr int kOpen = -1, kProposed = -2;
+};
+[[nodiscard]] std::vector<ComparedPlan> compared_plans(const Scene& scene, const CompareViewState& state);
+
+// Compares all plans; only `why` is of A and B.
+[[nodiscard]] PlanComparison shown_comparison(const Scene& scene, const CompareViewState& state);
+
+// Returns "B is 9.8 s faster: 7.1 s less uneven stages, 3.4 s less tp exposed, 0.7 s more dp exposed."
+[[nodiscard]] std::string why_words(const Evaluation& a, const Evaluation& b,
+                                    const std::vector<PartRow>& why);
+// Returns what distinguishes a plan from others of its title, "tp 8, ep 64"; "" where its title does.
+[[nodiscard]] std::string apart_of(const PlanComparison& comparison, std::size_t index);
+// Returns its title, and what distinguishes it from others of that title.
+[[nodiscard]] std::string full_title(const PlanComparison& comparison, std::size_t index);
+// field_name returns "tp" for "/layout/tp". field_value returns "8", "ring", "—".
+[[nodiscard]] std::string field_name(const std::string& pointer);
+[[nodiscard]] std::string field_value(const std::string& json);
 
 }  // namespace pentamesh::ui

@@ -1,7 +1,7 @@
 // Draws the steps as boxes: forward from left to right, backward below and back; and the play head.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/player.h"
-#include "app/ui/views/layer/layer_parts.h"
+#include "app/ui/views/layer/view.h"
 
 #include <algorithm>
 #include <array>

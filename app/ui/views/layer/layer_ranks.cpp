@@ -1,7 +1,7 @@
 // Draws the tensors of the current step on the ranks of one group, side by side: solid where cut, hatched
 // where copied, dotted where summands wait. A collective's pieces move between them.
 #include "app/ui/kit/format.h"
-#include "app/ui/views/layer/layer_parts.h"
+#include "app/ui/views/layer/view.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "app/ui/views/layer/layer_shown.h"
+#include "app/ui/views/layer/view.h"
 
 #include "core/base/text.h"
 #include "core/step/layer_time.h"

@@ -2,7 +2,7 @@
 // communication so far.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
-#include "app/ui/views/layer/layer_parts.h"
+#include "app/ui/views/layer/view.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/layer/layer_parts.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

@@ -1,11 +1,5 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 
-#include "app/ui/views/mesh/mesh_camera.h"
-#include "app/ui/views/mesh/mesh_experts.h"
-#include "app/ui/views/mesh/mesh_fold.h"
-#include "app/ui/views/mesh/mesh_ladder.h"
-#include "app/ui/views/mesh/mesh_strip.h"
-
 #include <algorithm>
 
 namespace pentamesh::ui {

@@ -1,7 +1,7 @@
-#include "app/ui/views/mesh/mesh_camera.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/views/mesh/mesh_axes.h"
-#include "app/ui/views/mesh/mesh_picture.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "core/sharding/copies.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 
 #include "core/mesh/mesh_factors.h"
 

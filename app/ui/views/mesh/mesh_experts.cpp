@@ -1,9 +1,8 @@
-#include "app/ui/views/mesh/mesh_experts.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_axes.h"
-#include "app/ui/views/mesh/mesh_strip.h"
-#include "app/ui/views/shards/shards_layer.h"
+#include "app/ui/views/shards/view.h"
 #include "core/base/quantity.h"
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"

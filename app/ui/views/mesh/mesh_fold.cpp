@@ -1,10 +1,8 @@
-#include "app/ui/views/mesh/mesh_fold.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_axes.h"
-#include "app/ui/views/mesh/mesh_experts.h"
-#include "app/ui/views/mesh/mesh_links.h"
-#include "app/ui/views/mesh/mesh_strip.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

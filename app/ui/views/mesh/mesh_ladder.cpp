@@ -1,14 +1,8 @@
-#include "app/ui/views/mesh/mesh_ladder.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_axes.h"
-#include "app/ui/views/mesh/mesh_camera.h"
-#include "app/ui/views/mesh/mesh_cells.h"
-#include "app/ui/views/mesh/mesh_marks.h"
-#include "app/ui/views/mesh/mesh_parts.h"
-#include "app/ui/views/mesh/mesh_picture.h"
-#include "app/ui/views/mesh/mesh_pods.h"
-#include "app/ui/views/mesh/mesh_strip.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/axis_name.h"
-#include "app/ui/views/mesh/mesh_links.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

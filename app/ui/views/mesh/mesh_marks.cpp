@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_marks.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "core/mesh/places.h"
 

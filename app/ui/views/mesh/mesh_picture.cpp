@@ -1,10 +1,7 @@
-#include "app/ui/views/mesh/mesh_picture.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/mesh/mesh_axes.h"
-#include "app/ui/views/mesh/mesh_cells.h"
-#include "app/ui/views/mesh/mesh_links.h"
-#include "app/ui/views/mesh/mesh_pods.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
-#include "app/ui/views/mesh/mesh_pods.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/views/mesh/mesh_links.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/axis_name.h"
-#include "app/ui/views/compare/compare_state.h"
+#include "app/ui/views/compare/view.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
-#include "app/ui/views/compare/compare_state.h"
+#include "app/ui/views/compare/view.h"
 #include "core/mesh/places.h"
 #include "core/sharding/copies.h"
 

@@ -5,8 +5,8 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/real_run.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/mesh/mesh_marks.h"
-#include "app/ui/views/mesh/mesh_tiles.h"
+#include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/mesh/view.h"
 
 #include <cstddef>

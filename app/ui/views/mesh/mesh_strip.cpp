@@ -1,9 +1,8 @@
-#include "app/ui/views/mesh/mesh_strip.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_links.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

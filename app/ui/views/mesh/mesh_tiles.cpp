@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_tiles.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 
 #include "app/ui/kit/format.h"
 #include "core/mesh/places.h"

@@ -8,7 +8,7 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/other_plan.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/mesh/mesh_picture.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 
 #include <memory>
 #include <optional>

@@ -1,7 +1,6 @@
 #include "app/ui/views/scale/scale_chart.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/views/scale/scale_curves.h"
 #include "core/mesh/places.h"
 #include "core/plan/problem.h"
 

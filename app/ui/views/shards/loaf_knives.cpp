@@ -3,7 +3,7 @@
 #include "app/ui/kit/rows.h"
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/scene/axis_name.h"
-#include "app/ui/views/shards/shards_loaf.h"
+#include "app/ui/views/shards/view.h"
 #include "core/plan/factors.h"
 #include "core/plan/names.h"
 #include "core/teach/axis_sentences.h"

@@ -1,4 +1,4 @@
-#include "app/ui/views/shards/shards_draw.h"
+#include "app/ui/views/shards/shards_sheets.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "app/ui/views/shards/shards_layer.h"
+#include "app/ui/views/shards/view.h"
 
 #include "app/ui/kit/format.h"
 #include "core/base/quantity.h"

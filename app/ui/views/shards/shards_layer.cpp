@@ -1,9 +1,8 @@
-#include "app/ui/views/shards/shards_layer.h"
+#include "app/ui/views/shards/view.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/views/memory/bars.h"
-#include "app/ui/views/shards/shards_draw.h"
-#include "app/ui/views/shards/shards_pack.h"
+#include "app/ui/views/shards/shards_sheets.h"
 #include "core/sharding/placement_words.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-#include "app/ui/views/shards/shards_loaf.h"
+#include "app/ui/views/shards/view.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/axis_name.h"
 #include "app/ui/views/mesh/mesh_axes.h"
-#include "app/ui/views/mesh/mesh_links.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "core/plan/names.h"
 #include "core/teach/axis_sentences.h"
 

@@ -1,4 +1,4 @@
-#include "app/ui/views/shards/shards_pack.h"
+#include "app/ui/views/shards/shards_sheets.h"
 
 #include <algorithm>
 #include <cmath>

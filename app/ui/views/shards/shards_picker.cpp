@@ -1,10 +1,9 @@
-#include "app/ui/views/shards/shards_picker.h"
+#include "app/ui/views/shards/view.h"
 
 #include "app/tables/memory.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
-#include "app/ui/views/shards/shards_draw.h"
-#include "app/ui/views/shards/shards_pack.h"
+#include "app/ui/views/shards/shards_sheets.h"
 #include "core/plan/names.h"
 
 #include <algorithm>

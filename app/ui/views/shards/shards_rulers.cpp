@@ -1,6 +1,5 @@
 // Draws who cuts a tensor: rulers at its edges, and the same in a line of words.
-#include "app/ui/views/shards/shards_draw.h"
-#include "app/ui/views/shards/shards_pack.h"
+#include "app/ui/views/shards/shards_sheets.h"
 #include "core/sharding/placement_words.h"
 
 #include <algorithm>

@@ -1,9 +1,12 @@
-// Describes tensors as sheets: which tensors of a layer are shown, each with its pieces and with one rank's
-// part of it. The Shards view keeps them while their plan stays.
+// Describes tensors as sheets, packs them by area, and draws them with their cuts: which tensors of a layer
+// are shown, each with its pieces and with one rank's part of it. A sheet's area is the bytes of its tensor.
 #pragma once
 
+#include "app/ui/kit/ui.h"
 #include "core/sharding/tensor_pieces.h"
+#include "render/canvas.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,5 +52,65 @@ struct SheetTotals {
 
 // Returns name, shape, placement on each axis in words, the rank's range and its bytes, a line each.
 [[nodiscard]] std::string sheet_tooltip(const Sheet& sheet, std::int64_t rank);
+
+// Holds the place of a sheet: a matrix is below its name, a small tensor to the right of it.
+struct SheetPlace {
+    Rect slot, label, body;
+    bool to_scale = true;  // false: too small to be seen, and drawn larger
+};
+struct PackedSheets {
+    std::vector<SheetPlace> place;  // of each sheet; empty where they do not fit
+    Rect said;                      // where the row of the small ones says that they are not to scale
+};
+// The widths of what is written: each sheet's name, and the words before the small ones.
+struct PackedWords {
+    std::vector<float> name;  // empty: nothing is written, and there are no rulers
+    float said = 0;
+    bool second_line = false;  // below the name: who cuts
+};
+[[nodiscard]] PackedSheets pack_sheets(const std::vector<Sheet>& sheets, Vec2 room, const PackedWords& words);
+
+// Returns the bytes that a sheet draws: of experts, one of them.
+[[nodiscard]] double drawn_bytes(const Sheet& sheet);
+// Returns true for the rectangle of experts, which shows the bytes of one.
+[[nodiscard]] inline bool shows_one_expert(const Sheet& sheet) {
+    return drawn_bytes(sheet) < sheet.placement.bytes_whole;
+}
+
+// An axis that cuts rows has a ruler on the left, one that cuts columns has one above: the coarsest is
+// outermost.
+struct SheetRuler {
+    Axis axis = Axis::tp;
+    bool rows = true;
+    float width = 0;
+};
+[[nodiscard]] std::vector<SheetRuler> rulers_of(const Sheet& sheet);
+
+struct SheetLook {
+    int isolate = -1;                // an Axis: only what it cuts is shown; -1: all of them
+    Coordinates dense{}, expert{};   // of the rank whose part is highlighted
+    bool lit = true;                 // false: no part is highlighted
+    bool only_own = false;           // the rest is left dark: one GPU of several side by side
+    std::optional<Color> lit_color;  // instead of the axis' own
+};
+// Draws solid for cut, hatched for copied, dotted for partial; the rank's part is bright and outlined.
+void draw_sheet(Canvas& canvas, const Theme& theme, Rect body, const Sheet& sheet, const SheetLook& look);
+// Draws the rulers at the edges of a body: a segment for each holder on the axis that cuts there, the rank's
+// own bright, with its number where there is room.
+void draw_rulers(Ui& ui, Rect body, const Sheet& sheet, const SheetLook& look);
+// Draws in a line who cuts and who copies: "tp 8 cuts rows". What has no room is left out, the last first.
+void draw_cutters(Ui& ui, Rect line, const Sheet& sheet);
+
+// Draws the same marks as a square, one for each axis in use: solid, hatched or dotted. Returns the width.
+float draw_marks(Canvas& canvas, const Theme& theme, Vec2 at, const Placement& placement, bool draw = true);
+
+// Draws each expert on its rank of ep. `loads` has a number for each expert, drawn as a bar in its cell; it
+// may be empty. Returns the expert at the mouse, or -1; the caller must ask if anything lies over the map.
+[[nodiscard]] std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook& look,
+                                        std::int64_t shown, const std::vector<double>& loads = {});
+
+[[nodiscard]] Color color_of(const Theme& theme, const Placement& placement, Axis axis);
+// Returns the ground of a part that the rank does not hold; every other one is darker.
+[[nodiscard]] Color pale(const Theme& theme, Color base, bool odd);
 
 }  // namespace pentamesh::ui

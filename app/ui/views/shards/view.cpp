@@ -3,8 +3,7 @@
 #include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/axis_name.h"
-#include "app/ui/views/shards/shards_layer.h"
-#include "app/ui/views/shards/shards_pack.h"
+#include "app/ui/views/shards/shards_sheets.h"
 #include "core/plan/names.h"
 #include "core/sharding/placement_words.h"
 

@@ -3,21 +3,71 @@
 // small copy of the model, with its price.
 #pragma once
 
+#include "app/tables/table.h"
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/kept.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/shards/shards_loaf.h"
-#include "app/ui/views/shards/shards_pack.h"
-#include "app/ui/views/shards/shards_picker.h"
+#include "app/ui/views/shards/loaf_solid.h"
 #include "app/ui/views/shards/shards_sheets.h"
+#include "core/teach/map.h"
+#include "core/teach/single_axis.h"
 
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
+
+struct LoafShown {
+    Loaf loaf;
+    std::vector<MapRow> rows;  // of the axes that talk
+};
+struct LoafPageState {
+    // By revision, the kind of groups and the first rank of the group.
+    Kept<LoafShown, std::tuple<std::uint64_t, GroupKind, std::int64_t>> shown;
+};
+[[nodiscard]] std::optional<PlanEdit> draw_loaf(Ui& ui, Rect room, Scene& scene, LoafPageState& state,
+                                                std::uint64_t revision);
+[[nodiscard]] Table loaf_data(const Scene& scene);
+
+// Draws the loaf uncut, with a knife for each axis: a click on its chip cuts further, a right click less.
+[[nodiscard]] std::optional<PlanEdit> draw_whole_loaf(Ui& ui, Rect room, Scene& scene, const Loaf& loaf);
+
+// Says which tokens of a step's batch a GPU works on: data, context and sequence parallelism cut them.
+struct TokenShare {
+    std::int64_t samples = 1, tokens = 1;  // of the whole
+    Range sample, token, second;           // the GPU's own; `second` where its sequence is in two pieces
+    [[nodiscard]] bool whole() const { return sample.size() == samples && token.size() == tokens; }
+};
+
+// Says what each GPU has under a strategy; nothing where it is impossible.
+struct StrategyGpus {
+    std::vector<std::vector<Sheet>> sheets;  // by rank
+    std::vector<TokenShare> tokens;          // by rank
+    std::vector<std::array<int, 2>> stages;  // of each layer
+};
+
+struct PickerState {
+    Strategy strategy = Strategy::ddp;
+    bool eight = false;                             // GPUs: 4 or 8
+    using Priced = std::pair<std::uint64_t, bool>;  // revision, eight
+    Kept<StrategyPrices, Priced> prices;
+    using Shown = std::tuple<Priced, Strategy, SheetRequest>;
+    Kept<StrategyGpus, Shown> gpus;
+    Kept<PackedSheets, std::pair<Shown, Vec2>> packed;  // in the room of a GPU's box
+};
+struct PickerShows {
+    TensorState state = TensorState::parameters;
+    Moment moment = Moment::at_rest;
+};
+void draw_picker(Ui& ui, Rect room, Scene& scene, PickerState& state, PickerShows shows,
+                 std::uint64_t revision);
+[[nodiscard]] Table picker_data(const Scene& scene, const PickerState& state);
 
 // Says how many tokens each expert gets, relative to the mean: a person drew it. The plan keeps the load of
 // the busiest ep rank, which follows from it (training.router_imbalance).
@@ -61,5 +111,19 @@ struct ShardsViewState {
 [[nodiscard]] std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                   ShardsViewState& state, std::uint64_t revision);
 [[nodiscard]] Table shards_data(const Scene& scene, const ShardsViewState& state);
+
+// Precondition: `state.drawn` is of the scene.
+[[nodiscard]] std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& state);
+
+// The controls of Shards and Mesh make these edits of training.router_imbalance.
+[[nodiscard]] PlanEdit imbalance_edit(const Scene& scene, double to, std::string merge_key = {});
+// Returns the imbalance so many steps further, at least 1.
+[[nodiscard]] double stepped_imbalance(double now, int by);
+// Returns true while the plan's number follows from the loads that were given.
+[[nodiscard]] bool loads_hold(const Scene& scene, const ExpertLoads& loads, std::int64_t experts);
+
+[[nodiscard]] std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene,
+                                                      ShardsViewState& state, const Sheet& sheet,
+                                                      const SheetLook& look);
 
 }  // namespace pentamesh::ui

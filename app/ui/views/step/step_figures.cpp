@@ -1,4 +1,4 @@
-#include "app/ui/views/step/step_parts.h"
+#include "app/ui/views/step/view.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"

@@ -4,7 +4,7 @@
 #include "app/ui/kit/plot.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/step/step_parts.h"
+#include "app/ui/views/step/view.h"
 #include "core/base/quantity.h"
 #include "core/plan/ranges.h"
 #include "core/step/straggler.h"

@@ -3,7 +3,7 @@
 #include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/shards/shards_draw.h"
+#include "app/ui/views/shards/shards_sheets.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 

@@ -1,10 +1,8 @@
-#include "app/ui/views/timeline/timeline_controls.h"
+#include "app/ui/views/timeline/timeline_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/player.h"
 #include "app/ui/scene/difference.h"
-#include "app/ui/views/timeline/timeline_overlay.h"
-#include "app/ui/views/timeline/timeline_rows.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
 

@@ -1,4 +1,4 @@
-#include "app/ui/views/timeline/timeline_overlay.h"
+#include "app/ui/views/timeline/timeline_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"

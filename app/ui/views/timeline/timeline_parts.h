@@ -1,10 +1,9 @@
-// The timeline is put together from these parts: the names of its rows, the curve of what a stage holds,
-// and what is said of a block.
+// The timeline is put together from these parts: a device's row of ops, what is drawn over the rows, their
+// names, the curve of what a stage holds, the controls, and what is said of a block.
 #pragma once
 
-#include "app/ui/views/timeline/timeline_overlay.h"
-#include "app/ui/views/timeline/timeline_scale.h"
 #include "app/ui/views/timeline/timeline_shown.h"
+#include "app/ui/views/timeline/timeline_windows.h"
 #include "app/ui/views/timeline/view.h"
 
 #include <cstddef>
@@ -16,6 +15,136 @@ struct RunFile;
 }  // namespace pentamesh::runs
 
 namespace pentamesh::ui {
+
+// Places the rows: device d has its top at plot.y + d * row_h - scroll.
+struct RowPlace {
+    Rect plot;
+    float row_h = 0, scroll = 0;
+    [[nodiscard]] Rect row(int device) const {
+        const float gap = row_h > 8 ? 1.5f : row_h > 4 ? 1.0f : 0.0f;
+        return {plot.x, plot.y + static_cast<float>(device) * row_h - scroll, plot.w, row_h - gap};
+    }
+    [[nodiscard]] float middle(int device) const {
+        return plot.y + (static_cast<float>(device) + 0.5f) * row_h - scroll;
+    }
+};
+
+// Draws arrows from the ops whose output `op` needs, and to those that need its own; the one it waited for
+// last is strong.
+void draw_arrows(Ui& ui, const Timeline& t, const TimelineCosts& costs, std::size_t op, const RowPlace& rows,
+                 const TimeScale& scale);
+void draw_critical(Ui& ui, const Timeline& t, const std::vector<std::size_t>& path, const RowPlace& rows,
+                   const TimeScale& scale);
+// Draws a stair through the rows where one step ends and the next begins.
+void draw_step_end(Ui& ui, const Timeline& t, const RowPlace& rows, const TimeScale& scale);
+// Says what is not of the part of a real run that is selected.
+struct FadedParts {
+    bool work = false, optimizer = false, stragglers = false;
+    EnumArray<GroupKind, bool> axis{};
+};
+// A part of the step after the pipeline: an axis' exposed time (hatched), the optimizer, stragglers.
+struct TailPart {
+    std::string name;
+    Color color;
+    double seconds = 0;
+    bool hatched = true;
+    bool gathered = false;  // the sum of what each micro-batch waits for
+    bool faded = false;
+};
+[[nodiscard]] std::vector<TailPart> tail_parts(const Theme& theme, const StepTail& tail,
+                                               const FadedParts& fades = {});
+// Draws gradients that nothing hides, the optimizer and stragglers, after the makespan.
+void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const TimeScale& scale,
+               const FadedParts& fades = {});
+void draw_ruler(Ui& ui, Rect row, const TimeScale& scale);
+// Draws where the step ended before the last edit, and how far the end moved.
+void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scale);
+void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& scale);
+
+// Distinguishes F, B, I and W by shade and texture; an FB pair has both halves in one frame; a later chunk is
+// fainter.
+[[nodiscard]] Color shade_of(const Theme& theme, const Op& op, int chunks);
+// Rows below this have no room for parts: one colour stands for all that a device does.
+inline constexpr float kLowRow_px = 13;
+// Returns the colour of a forward that is recomputed in a backward: between the two.
+[[nodiscard]] Color recompute_color(const Theme& theme);
+// Draws the texture over it: I is hatched, W dotted.
+void texture(Canvas& canvas, const Theme& theme, OpKind kind, Rect r);
+
+// Returns the height below the ops in which sends run; 0 where rows are low or sends cost nothing.
+[[nodiscard]] float lane_height(const ShownTimeline& shown, int devices, float row_height);
+
+// Below the blocks is communication that is hidden behind them, in each block and once a step; 0 where rows
+// are low or nothing is hidden.
+struct HiddenLanes {
+    float each = 0, once = 0;
+    [[nodiscard]] float sum() const { return each + once; }
+};
+[[nodiscard]] HiddenLanes hidden_lanes(const ShownTimeline& shown, float row_height);
+
+class RowPainter {
+  public:
+    RowPainter(Ui& ui, const Evaluation& evaluation, const ShownTimeline& shown, const TimeScale& scale,
+               SeenBlocks& blocks);
+
+    int lit_microbatch = -1;  // >= 0: the others fade
+    FadedParts fades;
+    std::ptrdiff_t selected = -1;  // op of the evaluation's own timeline
+    std::ptrdiff_t hovered = -1;   // out: the op under the mouse
+    Block hovered_run;             // out: or the run of ops too narrow to see
+    bool over_run = false;
+
+    void row(Rect r, int device);
+    // After the rows: the widest gap says what it is, where it has room for the word.
+    void name_gap();
+    // Says how many rows are drawn, before the first. If there are many low ones, wider ops are merged and
+    // only wide ones numbered, so that a frame's cost has a bound.
+    void expect_rows(int rows);
+    [[nodiscard]] float lane_of(float row_height) const;
+
+  private:
+    void idle(Rect bar);
+    void find_gap(Rect bar, double from_s, double to_s);
+    struct Shares {  // of a block's time: collectives exposed on each axis, the recomputed forward
+        std::array<float, UnitComm::kAxes> axis{};
+        float recomputed = 0;
+        [[nodiscard]] float sum() const { return axis[0] + axis[1] + axis[2] + axis[3] + recomputed; }
+    };
+
+    Ui& ui_;
+    const Timeline& t_;
+    const Timeline* before_;
+    const ShownTimeline& shown_;
+    const TimeScale& scale_;
+    SeenBlocks& blocks_;
+    int chunks_;
+    float widest_number_;  // all blocks of a width are numbered or none
+    Rect gap_;             // the widest in which a device does nothing
+    Rect low_;             // of runs in a low row, not drawn yet
+    Color low_color_;
+    float least_numbered_px_ = 1e9f;  // narrower ops go without their number
+
+    [[nodiscard]] float x(double time_s) const;  // kept near the plot: far away, floats are too coarse
+    [[nodiscard]] Color faded(Color c, bool mine) const {
+        return mine ? c : mix(c, ui_.theme().window, 0.65f);
+    }
+    [[nodiscard]] bool mine(const Op& op) const;
+    [[nodiscard]] Shares shares(int device, const Op& op) const;
+    // Takes the lanes off a row's lower edge, in which hidden calls of blocks are drawn.
+    Rect cut_lanes(Rect& row) const;
+    void hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own);
+    void hidden_once(Rect row, int device);
+    void block(Rect row, int device, std::size_t i, float x0, float x1);
+    void run(Rect row, int device, const Block& b, float x0, float x1);
+    void strips(Rect r, const Shares& s, bool own);
+    void low_run(Rect r, const Block& b);
+    void end_low_run();
+    void number(Rect r, std::int32_t microbatch, Color ground);
+    void both_numbers(Rect r, const Op& op);
+    void send(Rect lane, int device, std::size_t i);
+    void waiting(Rect row, int device, const Block& b);
+    void lit_ops(Rect row, int device);
+};
 
 // Writes stages by number, and by layers and nodes where the rows are high enough; a click selects the stage,
 // and moves the slow one here where there is one.
@@ -40,5 +169,24 @@ void draw_measured_rows(Ui& ui, Rect labels, Rect rows, const std::vector<const 
 
 [[nodiscard]] std::string op_tooltip(const Timeline& t, const ShownTimeline& shown, std::size_t i);
 [[nodiscard]] std::string run_tooltip(const Block& b);
+
+// Draws back, play, forward: it needs 84 x 24.
+void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& state, int stage);
+void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state);
+// Draws one row: transport, critical path, one step or two, the slow stage, the second schedule.
+void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state, std::uint64_t revision);
+// Writes "bubble 6.14 % of the step ...", or the cost of the injected slow stage, with its removal. The
+// tooltip has every other measure of idle time by its name, and the closed form.
+void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state);
+// Explains the colours and textures that rows of this height show, in as many lines as the entries need;
+// lines below `room` are left out. Returns the number of lines; with `draw` false, they are only counted.
+inline constexpr float kLegendLine = 18;
+int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
+                    bool draw);
+
+// Returns "zb-h1 under 1f1b's costs: 43 % less idle ...".
+[[nodiscard]] std::string comparison_text(const Timeline& own, const Timeline& other);
+// Slows the next device, or no device, as a click on its row or the stepper asks.
+void inject(TimelineViewState& state, int device, int by);
 
 }  // namespace pentamesh::ui

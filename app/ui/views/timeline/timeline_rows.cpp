@@ -1,4 +1,4 @@
-#include "app/ui/views/timeline/timeline_rows.h"
+#include "app/ui/views/timeline/timeline_parts.h"
 
 #include "core/pipeline/timeline_walk.h"
 

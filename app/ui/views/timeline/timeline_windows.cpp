@@ -2,7 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
-#include "app/ui/views/timeline/timeline_overlay.h"
+#include "app/ui/views/timeline/timeline_parts.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,15 +3,26 @@
 #pragma once
 
 #include "app/ui/kit/ui.h"
-#include "app/ui/views/timeline/timeline_scale.h"
 #include "app/ui/views/timeline/timeline_shown.h"
 #include "core/pipeline/timeline.h"
+#include "render/canvas.h"
 
 #include <array>
 #include <optional>
 #include <string>
 
 namespace pentamesh::ui {
+
+struct TimeScale {
+    double from_s = 0, to_s = 1;
+    Rect plot;
+    [[nodiscard]] float x(double time_s) const {
+        return plot.x + static_cast<float>((time_s - from_s) / (to_s - from_s) * static_cast<double>(plot.w));
+    }
+    [[nodiscard]] double time(float px) const {
+        return from_s + static_cast<double>((px - plot.x) / plot.w) * (to_s - from_s);
+    }
+};
 
 struct TimelineWindows {
     SteadyPart steady;

@@ -2,7 +2,6 @@
 
 #include "app/tables/tensors.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/views/zoom/zoom_parts.h"
 #include "core/sharding/nesting.h"
 
 #include <algorithm>

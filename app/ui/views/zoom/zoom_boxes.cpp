@@ -1,6 +1,6 @@
 // Draws the boxes of the zoom view: only those on the screen and large enough.
 #include "app/ui/kit/format.h"
-#include "app/ui/views/zoom/zoom_parts.h"
+#include "app/ui/views/zoom/view.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Shows the place in the zoom: breadcrumbs, a sentence, and the ladder of its levels.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
-#include "app/ui/views/zoom/zoom_parts.h"
+#include "app/ui/views/zoom/view.h"
 #include "core/sharding/nesting.h"
 #include "core/teach/captions.h"
 

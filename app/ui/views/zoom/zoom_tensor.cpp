@@ -1,5 +1,5 @@
 // Draws one projection with its cut: the part of this GPU, the parts of its peers.
-#include "app/ui/views/zoom/zoom_parts.h"
+#include "app/ui/views/zoom/view.h"
 #include "core/plan/names.h"
 #include "core/sharding/nesting.h"
 
