@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -84,6 +85,8 @@ struct TextStyle {
     float size = 13;  // 11, 11.5, 12, 13, 14, 16, 20, 28 are rasterised; others are scaled from the nearest
     Color color;
     float tracking = 0;  // extra distance between letters
+    // Returns the same style in another colour.
+    [[nodiscard]] TextStyle in(Color other) const { return {face, size, other, tracking}; }
 };
 
 // Describes a grid of same-size cells, one per rank, which is drawn in one call. The shader finds each
@@ -117,6 +120,10 @@ struct CellGrid {
 };
 // Returns the top-left corner of a rank's cell, by the same arithmetic as the shader.
 [[nodiscard]] Vec2 cell_position(const CellGrid& grid, std::int64_t rank);
+[[nodiscard]] inline Rect cell_rect(const CellGrid& grid, std::int64_t rank) {
+    const Vec2 at = cell_position(grid, rank);
+    return {at.x, at.y, grid.cell.x, grid.cell.y};
+}
 [[nodiscard]] std::int64_t cell_id(const CellGrid& grid, std::int64_t rank);
 // Returns the rank whose cell holds p, -1 where no cell does. It takes constant time.
 [[nodiscard]] std::int64_t cell_at(const CellGrid& grid, Vec2 p);
@@ -130,6 +137,11 @@ class Canvas {
 
     void rect(Rect r, Color fill, float radius = 0);
     void frame(Rect r, Color color, float width = 1, float radius = 0, Dash dash = Dash::solid);
+    // Fills a rectangle, and frames it.
+    void box(Rect r, Color fill, Color line, float width = 1, float radius = 0) {
+        rect(r, fill, radius);
+        frame(r, line, width, radius);
+    }
     // Hatched lines stand at 45 degrees, 4 apart; dots stand 4 apart. Where the alpha of `ground` is 0,
     // nothing is drawn behind the pattern.
     void pattern(Rect r, Pattern p, Color color, Color ground = {0, 0, 0, 0});
@@ -139,6 +151,13 @@ class Canvas {
     void curve(Vec2 a, Vec2 control_a, Vec2 control_b, Vec2 b, Color color, float width = 1,
                Dash dash = Dash::solid);
     void polygon(std::span<const Vec2> convex, Color fill);
+    void polygon(std::initializer_list<Vec2> convex, Color fill) {
+        polygon(std::span(convex.begin(), convex.end()), fill);
+    }
+    void polyline(std::initializer_list<Vec2> points, Color color, float width = 1, bool closed = false,
+                  Dash dash = Dash::solid) {
+        polyline(std::span(points.begin(), points.end()), color, width, closed, dash);
+    }
     void circle(Vec2 center, float radius, Color fill);
     void ring(Vec2 center, float radius, Color color, float width = 1);
 

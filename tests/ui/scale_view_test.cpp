@@ -3,7 +3,7 @@
 #include "app/ui/review/review.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/views/pages.h"
-#include "app/ui/views/scale/scale_chart.h"
+#include "app/ui/views/scale/view.h"
 #include "core/plan/factors.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"

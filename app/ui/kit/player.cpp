@@ -71,19 +71,27 @@ void step_film(Playback& played, const Film& film, int by) {
     played.playing = false;
 }
 
+PlayerClick player_buttons(Ui& ui, Rect& row, std::string_view name, bool playing, const PlayerWords& words,
+                           float width) {
+    const std::string of(name), key = "  (" + std::string(words.key) + ")";
+    const auto clicked = [&](const char* which, PlayerMark mark, const std::string& what) {
+        return player_button(ui, of + which, row.cut_left(width), mark, what);
+    };
+    PlayerClick out = PlayerClick::nothing;
+    if (clicked(".back", PlayerMark::back, std::string(words.back))) out = PlayerClick::back;
+    if (clicked(".play", playing ? PlayerMark::pause : PlayerMark::play, (playing ? "pause" : "play") + key))
+        out = PlayerClick::play;
+    if (clicked(".forward", PlayerMark::forward, std::string(words.forward))) out = PlayerClick::forward;
+    return out;
+}
+
 void draw_player(Ui& ui, Rect& row, std::string_view name, Playback& played, const Film& film) {
-    const std::string of(name);
-    constexpr float kButton = 28;
-    if (player_button(ui, of + ".back", row.cut_left(kButton), PlayerMark::back,
-                      "back to the moment before  (left)"))
-        step_film(played, film, -1);
-    if (player_button(ui, of + ".play", row.cut_left(kButton),
-                      played.playing ? PlayerMark::pause : PlayerMark::play,
-                      played.playing ? "pause  (Space)" : "play  (Space)"))
-        play_or_pause(ui, played, film);
-    if (player_button(ui, of + ".forward", row.cut_left(kButton), PlayerMark::forward,
-                      "on to the next moment  (right)"))
-        step_film(played, film, 1);
+    const PlayerClick clicked =
+        player_buttons(ui, row, name, played.playing,
+                       {"back to the moment before  (left)", "Space", "on to the next moment  (right)"});
+    if (clicked == PlayerClick::play) play_or_pause(ui, played, film);
+    if (clicked == PlayerClick::back || clicked == PlayerClick::forward)
+        step_film(played, film, clicked == PlayerClick::back ? -1 : 1);
 }
 
 }  // namespace pentamesh::ui

@@ -16,6 +16,16 @@ enum class PlayerMark : std::uint8_t { back, play, pause, forward };
 [[nodiscard]] bool player_button(Ui& ui, std::string_view name, Rect r, PlayerMark mark,
                                  std::string_view what);
 
+// Holds what the tooltips of the three buttons say.
+struct PlayerWords {
+    std::string_view back, key, forward;  // key: that plays and pauses
+};
+enum class PlayerClick : std::uint8_t { nothing, back, play, forward };
+// Draws the buttons `name`.back, .play, .forward at the left of `row`, takes them off it, and returns which
+// one was clicked.
+[[nodiscard]] PlayerClick player_buttons(Ui& ui, Rect& row, std::string_view name, bool playing,
+                                         const PlayerWords& words, float width = 28);
+
 // Holds the moment that a picture is played to.
 struct Playback {
     double at = -1;  // < 0: the moment that tells most

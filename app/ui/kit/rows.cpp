@@ -34,6 +34,24 @@ void write_left(Ui& ui, Rect& row, std::string_view text, const TextStyle& style
     row.cut_left(std::min(row.w, ui.canvas().text_width(text, style) + gap));
 }
 
+bool write_whole(Ui& ui, Rect box, std::string_view text, const TextStyle& style, Align align) {
+    if (ui.canvas().text_width(text, style) > box.w) return false;
+    ui.canvas().text_in(box, text, style, align);
+    return true;
+}
+
+std::string_view wording(Ui& ui, float width, std::span<const std::string> wordings, const TextStyle& style) {
+    for (const std::string& words : wordings)
+        if (ui.canvas().text_width(words, style) <= width) return words;
+    return {};
+}
+
+void write_plate(Ui& ui, Rect box, std::string_view text, const TextStyle& style, Color ground,
+                 float radius) {
+    ui.canvas().rect(box, ground, radius);
+    ui.canvas().text_in(box, text, style, Align::center);
+}
+
 void put_head(Ui& ui, Rect& room, float gap, std::string_view head, std::string_view right) {
     ui.section(room.cut_top(18), head, right);
     room.cut_top(gap);

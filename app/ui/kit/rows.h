@@ -5,6 +5,7 @@
 
 #include "app/ui/kit/ui.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -77,6 +78,33 @@ inline void text_row(Ui& ui, Rect row, std::initializer_list<Words> cells, float
 
 // Writes at the left end of a row, and takes the text's width and the gap off it.
 void write_left(Ui& ui, Rect& row, std::string_view text, const TextStyle& style, float gap = 6);
+
+// Writes in a box only where the box has room for all of it; returns whether it has.
+bool write_whole(Ui& ui, Rect box, std::string_view text, const TextStyle& style, Align align = Align::left);
+// Returns the first of several wordings that has room; empty where none has.
+[[nodiscard]] std::string_view wording(Ui& ui, float width, std::span<const std::string> wordings,
+                                       const TextStyle& style);
+// Writes on a ground of its own, so that it is read over what lies below.
+void write_plate(Ui& ui, Rect box, std::string_view text, const TextStyle& style, Color ground,
+                 float radius = 3);
+// Returns the place of the i-th of boxes of one size that stand in rows of so many columns.
+[[nodiscard]] inline Rect box_in_rows(Vec2 from, std::size_t i, std::size_t columns, Vec2 size, Vec2 gap) {
+    const std::size_t column = i % columns, row = i / columns;
+    return {from.x + static_cast<float>(column) * (size.x + gap.x),
+            from.y + static_cast<float>(row) * (size.y + gap.y), size.x, size.y};
+}
+// Draws segments that choose one value of an enum.
+template <typename Choice>
+void choose(Ui& ui, std::string_view name, Rect r, std::span<const std::string_view> labels, Choice& chosen) {
+    chosen = static_cast<Choice>(ui.segments(name, r, labels, static_cast<int>(chosen)));
+}
+
+// Draws a stepper that goes through choices, numbered from -1 (none of them) to count - 1.
+inline void step_choice(Ui& ui, std::string_view name, Rect box, std::string_view label, int count, int& at) {
+    const Ui::Step step = ui.stepper(name, box, label, at >= 0, at + 1 < count, at >= 0, false);
+    if (step.by != 0 || step.edit_requested)
+        at = std::clamp(at + (step.by != 0 ? step.by : 1), -1, count - 1);
+}
 
 // Draws the head of a section at the top of `room`, and takes it and the gap below it off.
 void put_head(Ui& ui, Rect& room, float gap, std::string_view head, std::string_view right = {});

@@ -5,7 +5,7 @@
 #include "app/ui/review/figures.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/timeline/timeline_parts.h"
-#include "app/ui/views/timeline/timeline_windows.h"
+#include "app/ui/views/timeline/view.h"
 #include "core/pipeline/timeline_blocks.h"
 
 #include <algorithm>

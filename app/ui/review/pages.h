@@ -3,7 +3,7 @@
 
 #include "app/ui/review/figures.h"
 #include "app/ui/review/review.h"
-#include "app/ui/views/scale/scale_chart.h"
+#include "app/ui/views/scale/view.h"
 #include "core/decide/compare.h"
 #include "core/decide/search.h"
 #include "core/decide/sensitivity.h"

@@ -1,7 +1,7 @@
 #include "app/ui/shell/decider.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/views/scale/scale_chart.h"
+#include "app/ui/views/scale/view.h"
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
 #include "core/decide/compare.h"

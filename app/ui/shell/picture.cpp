@@ -8,7 +8,7 @@
 #include "app/ui/shell/saved_scene.h"
 #include "app/ui/views/frame.h"
 #include "app/ui/views/pages.h"
-#include "app/ui/views/scale/scale_chart.h"
+#include "app/ui/views/scale/view.h"
 #include "app/ui/views/search/search_runner.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"

@@ -2,6 +2,8 @@
 
 #include "app/ui/views/pages.h"
 
+#include <type_traits>
+
 namespace pentamesh::ui {
 
 namespace {
@@ -56,6 +58,15 @@ void pick_tensor(Scene& scene, const ViewRow& row) {
     scene.selection.topic = Selection::Topic::tensor;
 }
 
+// Draws a view by its own function, with its own state.
+template <auto State, auto Draw>
+Answer draws(Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) {
+    if constexpr (std::is_void_v<decltype(Draw(ui, head, room, scene, s.*State, revision))>)
+        return Draw(ui, head, room, scene, s.*State, revision), Answer{};
+    else
+        return Draw(ui, head, room, scene, s.*State, revision);
+}
+
 constexpr int kMapPageCount = static_cast<int>(kMapPages.size());
 
 constexpr auto kTable = std::to_array<ViewEntry>({
@@ -93,10 +104,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::top,
      .key = {.key = Key::n2},
      .keys = kZoomKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_zoom(ui, head, room, scene, s.zoom, revision);
-         return {};
-     },
+     .draw = draws<&ViewStates::zoom, draw_zoom>,
      .data = [](const Scene& scene, const ViewStates& s, int) { return zoom_data(scene, s.zoom); }},
     {.id = ViewId::shards,
      .name = "shards",
@@ -104,10 +112,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .help = "What is cut, what is copied?",
      .pane = Pane::top,
      .key = {.key = Key::n3},
-     .keys = {},
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         return draw_shards(ui, head, room, scene, s.shards, revision);
-     },
+     .draw = draws<&ViewStates::shards, draw_shards>,
      .data = [](const Scene& scene, const ViewStates& s, int) { return shards_data(scene, s.shards); },
      .pages = {kLoafPage + 1,
                [](const ViewStates& s) {
@@ -127,9 +132,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::top,
      .key = {.key = Key::n4},
      .keys = kMapKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         return draw_map(ui, head, room, scene, s.map, revision);
-     },
+     .draw = draws<&ViewStates::map, draw_map>,
      .data = [](const Scene& scene, const ViewStates& s, int) { return map_data(scene, s.map); },
      // A file keeps their numbers, so the page that came last has the last one.
      .pages = {kMapPageCount,
@@ -146,10 +149,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .help = "What does each GPU hold?",
      .pane = Pane::middle,
      .key = {.key = Key::n5},
-     .keys = {},
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         return draw_memory(ui, head, room, scene, s.memory, revision);
-     },
+     .draw = draws<&ViewStates::memory, draw_memory>,
      .data = [](const Scene& scene, const ViewStates&, int part) { return memory_data(scene, part); },
      .data_parts = kMemoryTables,
      .data_follows_plan = true,
@@ -165,10 +165,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::bottom,
      .key = {.key = Key::n6},
      .keys = kTimelineKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_timeline(ui, head, room, scene, s.timeline, revision);
-         return {};
-     },
+     .draw = draws<&ViewStates::timeline, draw_timeline>,
      .data = [](const Scene& scene, const ViewStates&, int part) { return timeline_data(scene, part); },
      .data_parts = kTimelineTables,
      .data_follows_plan = true,
@@ -179,11 +176,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .help = "What do they say to each other?",
      .pane = Pane::bottom,
      .key = {.key = Key::n7},
-     .keys = {},
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_comm(ui, head, room, scene, s.comm, revision);
-         return {};
-     },
+     .draw = draws<&ViewStates::comm, draw_comm>,
      .data = [](const Scene& scene, const ViewStates&, int part) { return comm_data(scene, part); },
      .data_parts = kCommTables,
      .run_parts = 1,
@@ -196,11 +189,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .help = "Which shape has each tensor, and which part of it is on one GPU?",
      .pane = Pane::bottom,
      .key = {.key = Key::n0},
-     .keys = {},
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_tensors(ui, head, room, scene, s.tensors, revision);
-         return {};
-     },
+     .draw = draws<&ViewStates::tensors, draw_tensors>,
      .data = [](const Scene& scene, const ViewStates&, int part) { return tensors_data(scene, part); },
      .data_parts = kTensorsTables,
      .data_follows_plan = true,
@@ -211,28 +200,21 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .help = "How long is a step, and where does its time go?",
      .pane = Pane::bottom,
      .key = {.key = Key::n7, .shift = true},
-     .keys = {},
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         return draw_step(ui, head, room, scene, s.step, revision);
-     },
+     .draw = draws<&ViewStates::step, draw_step>,
      .data = [](const Scene& scene, const ViewStates& s, int part) { return step_data(scene, s.step, part); },
      .data_parts = kStepTables,
      .run_parts = 2,
      .draws_void = true,
-     .pages = {StepViewState::kMeasured + 1, [](const ViewStates& s) { return s.step.part; },
-               [](ViewStates& s, int page) {
-                   s.step.part = page;
-               }}},  // its constants can be edited all the same
+     .pages = {
+         StepViewState::kMeasured + 1, [](const ViewStates& s) { return s.step.part; },
+         [](ViewStates& s, int page) { s.step.part = page; }}},  // its constants can be edited all the same
     {.id = ViewId::compare,
      .name = "compare",
      .title = "Compare",
      .help = "In what do plans differ, and why is one faster?",
      .pane = Pane::top,
      .key = {.key = Key::n8},
-     .keys = {},
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         return draw_compare(ui, head, room, scene, s.compare, revision);
-     },
+     .draw = draws<&ViewStates::compare, draw_compare>,
      .data = [](const Scene& scene, const ViewStates& s,
                 int part) { return compare_data(scene, s.compare, part); },
      .data_parts = kCompareTables},
@@ -258,10 +240,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::top,
      .key = {.key = Key::n3, .shift = true},
      .keys = kLayerKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         draw_layer(ui, head, room, scene, s.layer, revision);
-         return {};
-     },
+     .draw = draws<&ViewStates::layer, draw_layer>,
      .data = [](const Scene& scene, const ViewStates& s,
                 int part) { return layer_data(scene, s.layer, part); },
      .data_parts = kLayerTables},
@@ -272,9 +251,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::top,
      .key = {.key = Key::n9, .shift = true},
      .keys = kScaleKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
-         return draw_scale(ui, head, room, scene, s.scale, revision);
-     },
+     .draw = draws<&ViewStates::scale, draw_scale>,
      .data = [](const Scene&, const ViewStates& s, int part) { return scale_data(s.scale, part); },
      .data_parts = kScaleTables,
      .pages = {static_cast<int>(kScalePages.size()), [](const ViewStates& s) { return s.scale.page; },
@@ -355,7 +332,8 @@ bool plays_with_space(const ViewStates& states, ViewId view) {
 void stand_still(ViewStates& states) {
     states.timeline.playing = false;
     states.layer.playing = false, states.layer.part = 1;
-    states.comm.ring.playing = states.map.race.played.playing = states.step.stragglers.played.playing = false;
+    states.comm.ring.played.playing = states.map.race.played.playing = states.step.stragglers.played.playing =
+        false;
     if (states.zoom.begun_s >= 0) states.zoom.camera = states.zoom.to;
     states.zoom.begun_s = -1;
 }

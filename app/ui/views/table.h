@@ -94,8 +94,8 @@ struct ViewEntry {
     std::string_view title;  // on the screen
     std::string_view help;   // the question that it answers
     Pane pane;
-    Chord key;                      // shows it in the whole window
-    std::span<const KeyHelp> keys;  // the keys that it answers while it has the keyboard
+    Chord key;                        // shows it in the whole window
+    std::span<const KeyHelp> keys{};  // the keys that it answers while it has the keyboard
     std::optional<PlanEdit> (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
                                     std::uint64_t revision);
     // Returns one of the tables below for "Show as data".

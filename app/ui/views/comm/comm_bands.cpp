@@ -36,9 +36,7 @@ void fill_ribbon(Canvas& c, const Ribbon& r, Color color) {
     for (int i = 0; i < kSlices; ++i) {
         const float a = x0 + (x1 - x0) * static_cast<float>(i) / kSlices,
                     b = x0 + (x1 - x0) * static_cast<float>(i + 1) / kSlices + 1;
-        const std::array<Vec2, 4> quad{Vec2{a, edges.top(a)}, Vec2{b, edges.top(b)}, Vec2{b, edges.bottom(b)},
-                                       Vec2{a, edges.bottom(a)}};
-        c.polygon(quad, color);
+        c.polygon({{a, edges.top(a)}, {b, edges.top(b)}, {b, edges.bottom(b)}, {a, edges.bottom(a)}}, color);
     }
 }
 

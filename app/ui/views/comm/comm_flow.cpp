@@ -131,15 +131,11 @@ void size_bands(Flow& f, Rect room, FlowWidth width) {
 void place_ends(Flow& f, Rect room) {
     const std::size_t n = f.axes.size();
     float y = f.left.node.empty() ? room.y : f.left.node.front().y;
-    for (std::size_t i = 0; i < n; ++i) {
-        f.right.node[i].y = y;
-        y += f.right.node[i].h;
-    }
     float hidden = 0;
     for (std::size_t i = n; i < 2 * n; ++i) hidden += f.right.node[i].h;
     const float bottom = f.left.node.empty() ? room.bottom() : f.left.node.back().y + f.left.node.back().h;
-    y = std::max(y + kSmallGap, bottom - hidden);
-    for (std::size_t i = n; i < 2 * n; ++i) {
+    for (std::size_t i = 0; i < 2 * n; ++i) {
+        if (i == n) y = std::max(y + kSmallGap, bottom - hidden);
         f.right.node[i].y = y;
         y += f.right.node[i].h;
     }
@@ -184,6 +180,14 @@ std::vector<float> name_places(Rect room, const Flow& f) {
     for (std::size_t i = y.size(); i-- > 0;)
         y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - kLine : room.bottom() - kLine / 2);
     return y;
+}
+
+// Returns what an axis' traffic is, in lines.
+std::string traffic_words(const std::string& name, const AxisTraffic& t) {
+    return name + "\n" + calls_text(t) + " a step\n" + traffic_text(t.payload_bytes) + " of buffers, "
+           + traffic_text(t.sent_bytes_per_rank) + " leave the GPU\n" + time_text(t.time_s)
+           + " on the wire: " + time_text(t.exposed_s)
+           + " that the step waits for (filled), the rest hidden behind compute (hatched)";
 }
 
 // Draws an axis: its name, its bar, and the band to its links with the bytes in it.
@@ -347,13 +351,6 @@ void draw_ends(Ui& ui, Rect room, const Scene& scene, const Flow& f) {
 }
 
 }  // namespace
-
-std::string traffic_words(const std::string& name, const AxisTraffic& t) {
-    return name + "\n" + calls_text(t) + " a step\n" + traffic_text(t.payload_bytes) + " of buffers, "
-           + traffic_text(t.sent_bytes_per_rank) + " leave the GPU\n" + time_text(t.time_s)
-           + " on the wire: " + time_text(t.exposed_s)
-           + " that the step waits for (filled), the rest hidden behind compute (hatched)";
-}
 
 void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width) {
     if (room.h < 40 || room.w < 260) return;

@@ -130,9 +130,7 @@ void hover_cell(Ui& ui, Rect square, Scene& scene, const CommHeatState& state) {
                        std::max(cell, 3.0f), std::max(cell, 3.0f)},
                       ui.theme().text, 1);
     scene.next_hover.rank = from * m.block;
-    if (hit.clicked) {
-        scene.selection.pick_rank(from * m.block);
-    }
+    if (hit.clicked) scene.selection.pick_rank(from * m.block);
 }
 
 void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& state, float side,
@@ -154,12 +152,9 @@ void draw_words(Ui& ui, Rect room, const Scene& scene, const CommHeatState& stat
 
 GroupKind shown_group(const Scene& scene) {
     if (traffic(scene, scene.selection.group).count > 0) return scene.selection.group;
-    auto most = GroupKind::tp;
-    for (int k = 0; k < kGroupKindCount; ++k)
-        if (traffic(scene, static_cast<GroupKind>(k)).sent_bytes_per_rank
-            > traffic(scene, most).sent_bytes_per_rank)
-            most = static_cast<GroupKind>(k);
-    return most;
+    const auto kinds = all_of<GroupKind>();
+    return *std::ranges::max_element(
+        kinds, {}, [&](GroupKind kind) { return traffic(scene, kind).sent_bytes_per_rank; });
 }
 
 void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene) {
@@ -167,8 +162,7 @@ void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene) {
     std::vector<GroupKind> kinds;
     int selected = 0;
     float w = 0;
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto kind = static_cast<GroupKind>(k);
+    for (const GroupKind kind : all_of<GroupKind>()) {
         if (traffic(scene, kind).count <= 0) continue;
         if (kind == shown_group(scene)) selected = static_cast<int>(kinds.size());
         kinds.push_back(kind);
@@ -179,8 +173,7 @@ void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene) {
     const std::vector<std::string_view> views(labels.begin(), labels.end());
     const int picked = ui.segments(name, {row.x, row.y, std::min(w, row.w), row.h}, views, selected,
                                    color_of(ui.theme(), kinds[selected]));
-    if (picked == selected) return;
-    scene.selection.choose(kinds[picked]);
+    if (picked != selected) scene.selection.choose(kinds[picked]);
 }
 
 void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint64_t revision) {

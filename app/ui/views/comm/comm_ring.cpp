@@ -1,6 +1,7 @@
 #include "app/ui/views/comm/view.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/views/mesh/mesh_axes.h"
 #include "core/teach/ring_pieces.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ struct Instant {
 };
 Instant instant_of(const CommRingState& state) {
     Instant m;
-    double left = state.at;
+    double left = state.played.at;
     for (std::size_t i = 0; i < state.phases->size(); ++i) {
         const CollectivePhase& p = (*state.phases)[i];
         const auto steps = static_cast<double>(p.steps);
@@ -63,25 +64,6 @@ Instant instant_of(const CommRingState& state) {
     return m;
 }
 
-// Returns the rank of the member with an index in its group.
-std::int64_t rank_of(const Mesh& mesh, GroupKind kind, std::int64_t first, std::int64_t index) {
-    const GroupFactors f = group_factors(mesh, kind);
-    for (const Factor& x : f.span()) {
-        first += index % x.size * x.stride;
-        index /= x.size;
-    }
-    return first;
-}
-std::int64_t index_of(const Mesh& mesh, GroupKind kind, std::int64_t rank) {
-    const GroupFactors f = group_factors(mesh, kind);
-    std::int64_t index = 0, times = 1;
-    for (const Factor& x : f.span()) {
-        index += rank / x.stride % x.size * times;
-        times *= x.size;
-    }
-    return index;
-}
-
 // Holds the ranks of the members that a phase joins, among them the selected rank.
 struct Members {
     std::vector<std::int64_t> rank;
@@ -91,8 +73,8 @@ Members members_of(const Scene& scene, const Operation& op, const CollectivePhas
     const Mesh& mesh = scene.evaluation.mesh;
     const std::int64_t chosen =
         scene.selection.rank >= 0 && scene.selection.rank < mesh.world ? scene.selection.rank : 0;
-    const std::int64_t first = first_rank_of_group(mesh, op.group, chosen),
-                       own = index_of(mesh, op.group, chosen);
+    const MeshAxis axis{.kind = op.group, .factors = group_factors(mesh, op.group)};
+    const std::int64_t first = axis.first_of(chosen), own = axis.place_of(chosen);
     const std::int64_t degree = scene.evaluation.groups[op.group].degree;
     const std::int64_t base = own - own / phase.stride % phase.ranks * phase.stride;
     Members m;
@@ -101,7 +83,7 @@ Members members_of(const Scene& scene, const Operation& op, const CollectivePhas
     for (std::int64_t i = 0; i < shown; ++i) {
         // If there are too many, the first ones are shown, and the last one after the gap.
         const std::int64_t k = !m.all && i + 1 == shown ? phase.ranks - 1 : i;
-        m.rank.push_back(rank_of(mesh, op.group, first, std::min(base + k * phase.stride, degree - 1)));
+        m.rank.push_back(axis.member(first, std::min(base + k * phase.stride, degree - 1)));
     }
     return m;
 }
@@ -178,8 +160,7 @@ void draw_chunks(Ui& ui, const Layout& layout, const Operation& op, const Collec
         }
         if (phase.shape == Shape::pass && i + 1 == layout.n) continue;
         const Vec2 at = between(from, to, k);
-        c.rect({at.x - 5, at.y - 5, 10, 10}, color, 2);
-        c.frame({at.x - 5, at.y - 5, 10, 10}, ui.theme().window, 1, 2);
+        c.box({at.x - 5, at.y - 5, 10, 10}, color, ui.theme().window, 1, 2);
         if (const auto part = ring_part(op, phase, layout.n); part && now.share > 0.1f) {
             const std::string piece =
                 std::to_string(piece_sent(*part, phase.ranks, static_cast<std::int64_t>(i), now.step));
@@ -249,38 +230,20 @@ void draw_nodes(Ui& ui, const Layout& layout, const Scene& scene, const Operatio
     }
 }
 
-void play(Ui& ui, CommRingState& state, std::int64_t steps) {
-    if (state.playing) {
-        const double passed_s = ui.frame().time_s - state.played_at;
-        ui.state().wants_frame = true;
-        if (ui.state().reduced_motion) {  // from step to step
-            if (passed_s < kStep_s) return;
-            state.at = std::floor(state.at) + 1;
-        } else {
-            state.at += std::clamp(passed_s, 0.0, 0.1) / kStep_s;
-        }
-        if (state.at >= static_cast<double>(steps))
-            state.at = static_cast<double>(steps), state.playing = false;
-    }
-    state.played_at = ui.frame().time_s;
+Film film_of(std::int64_t steps) {
+    const auto end = static_cast<double>(steps);
+    const auto after = [end](double at) { return std::min(std::floor(at) + 1, end); };
+    return {.end = end, .telling = 0, .a_second = 1 / kStep_s, .after = after, .before = {}};
 }
 
-void controls(Ui& ui, Rect row, CommRingState& state, std::int64_t steps) {
-    const bool done = state.at >= static_cast<double>(steps);
-    if (ui.button("comm.ring.play", row.cut_left(64), state.playing ? "pause" : "play")) {
-        if (!state.playing && done) state.at = 0;
-        state.playing = !state.playing;
-        state.played_at = ui.frame().time_s;
-        ui.state().wants_frame = true;
-    }
+void controls(Ui& ui, Rect row, Playback& played, const Film& film) {
+    if (ui.button("comm.ring.play", row.cut_left(64), played.playing ? "pause" : "play"))
+        play_or_pause(ui, played, film);
     row.cut_left(6);
-    if (ui.button("comm.ring.step", row.cut_left(56), "step", 0, !done)) {
-        state.at = std::min(std::floor(state.at) + 1, static_cast<double>(steps));
-        state.playing = false;
-    }
+    if (ui.button("comm.ring.step", row.cut_left(56), "step", 0, played.at < film.end))
+        step_film(played, film, 1);
     row.cut_left(6);
-    if (ui.button("comm.ring.restart", row.cut_left(64), "restart", 0, state.at > 0))
-        state.at = 0, state.playing = false;
+    if (ui.button("comm.ring.restart", row.cut_left(64), "restart", 0, played.at > 0)) played = {.at = 0};
 }
 
 void draw_words(Ui& ui, Rect room, const Scene& scene, const Operation& op, const CommRingState& state,
@@ -329,21 +292,21 @@ void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint6
     }
     const Operation& op = scene.evaluation.comm.operations[chosen];
     const auto make = [&] { return collective_phases(scene.plan, scene.evaluation, op); };
-    if (state.phases.update({revision, chosen}, make)) state.at = 0, state.playing = false;
+    if (state.phases.update({revision, chosen}, make)) state.played = {.at = 0};
     if (state.phases->empty()) return;
-    const std::int64_t steps = steps_of(*state.phases);
-    play(ui, state, steps);
+    const Film film = film_of(steps_of(*state.phases));
+    play_on(ui, state.played, film);
     const Instant now = instant_of(state);
     const CollectivePhase& phase = (*state.phases)[now.phase];
     const bool beside = room.w > room.h * 1.3f;
     const bool slender = beside && room.w < 420;  // the controls over both
     if (slender && !ui.state().for_picture) {
-        controls(ui, room.cut_top(26), state, steps);
+        controls(ui, room.cut_top(26), state.played, film);
         room.cut_top(6);
     }
     Rect words = beside ? room.cut_right(std::min(270.0f, room.w * 0.45f)) : room.cut_bottom(124);
     if (beside) room.cut_right(16);
-    if (!ui.state().for_picture && !slender) controls(ui, words.cut_top(26), state, steps);
+    if (!ui.state().for_picture && !slender) controls(ui, words.cut_top(26), state.played, film);
     if (!slender) words.cut_top(6);
     draw_words(ui, words, scene, op, state, now);
     const Members members = members_of(scene, op, phase);

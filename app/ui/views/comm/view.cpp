@@ -121,10 +121,10 @@ void draw_switches(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, CommV
                 widths = segments_width(ui, kWidths, 0, static_cast<int>(state.width));
     const bool both = state.part == CommViewState::kCalls && head_row.w > parts + widths + 60;
     Rect place = head_place(head_row, room, parts + (both ? widths + 12 : 0.0f));
-    if (both)
-        state.width = static_cast<FlowWidth>(
-            ui.segments("comm.width", place.cut_right(widths), kWidths, static_cast<int>(state.width)));
-    if (both) place.cut_right(12);
+    if (both) {
+        choose(ui, "comm.width", place.cut_right(widths), kWidths, state.width);
+        place.cut_right(12);
+    }
     state.part = ui.segments("comm.part", place, labels, state.part);
 }
 
@@ -169,10 +169,9 @@ void draw_comm(Ui& ui, Rect head_row, Rect room, Scene& scene, CommViewState& st
 Table comm_data(const Scene& scene, int part) {
     const Plan& plan = scene.plan;
     const Evaluation& e = scene.evaluation;
-    if (part == CommViewState::kMeasured) {
+    if (part == CommViewState::kMeasured)
         return has_run(scene) && scene.run->measured ? measured_collectives_table(*scene.run->measured)
                                                      : Table{};
-    }
     if (part == CommViewState::kHeat)
         return traffic_table(traffic_matrix(plan, e, scene.selection.group, kMostTableBlocks));
     if (part == CommViewState::kRing) return phases_table(plan, e, std::max(scene.selection.operation, 0));

@@ -3,6 +3,7 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/kept.h"
+#include "app/ui/kit/player.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/explain/collective_steps.h"
@@ -52,9 +53,6 @@ enum class FlowWidth : std::uint8_t { time, bytes };
 // wide as its time, or its bytes. A click on an axis selects it.
 void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width);
 
-// Returns what an axis' traffic is, in lines.
-[[nodiscard]] std::string traffic_words(const std::string& name, const AxisTraffic& t);
-
 // ---- comm_bands.cpp ----
 struct Ribbon {
     Rect from, to;  // joined: the right edge of `from`, the left one of `to`
@@ -85,9 +83,7 @@ void draw_heat(Ui& ui, Rect room, Scene& scene, CommHeatState& state, std::uint6
 void axis_switch(Ui& ui, std::string_view name, Rect row, Scene& scene);
 
 struct CommRingState {
-    bool playing = false;
-    double at = 0;  // steps done, with the part of the running one
-    double played_at = 0;
+    Playback played{.at = 0};  // the moment: steps done, with the part of the running one
     Kept<std::vector<CollectivePhase>, std::pair<std::uint64_t, int>> phases;  // by revision and operation
 };
 void draw_ring(Ui& ui, Rect room, Scene& scene, CommRingState& state, std::uint64_t revision);

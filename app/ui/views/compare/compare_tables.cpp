@@ -2,7 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
-#include "app/ui/views/compare/compare_parts.h"
+#include "app/ui/views/compare/view.h"
 
 #include <algorithm>
 #include <cmath>
@@ -169,8 +169,7 @@ void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& 
     if (room.h < kRow) return;
     const std::size_t shown = rows_in(room, path.value.size());
     for (const PathEdit& e : std::span(path.value).first(shown)) {
-        TextStyle bad = ui.style(12);
-        bad.color = e.fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber;
+        const TextStyle bad = ui.style(12).in(e.fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber);
         const std::string fit =
             e.fit == MemoryFit::yes ? "" : memory_text(e.memory_bytes) + ": " + std::string(name_of(e.fit));
         const float fit_w = fit.empty() ? 0 : ui.canvas().text_width(fit, bad) + 8;

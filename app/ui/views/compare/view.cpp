@@ -4,7 +4,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/compare/compare_parts.h"
 #include "core/explain/verdict.h"
 #include "core/plan/changes.h"
 #include "core/plan/title.h"
@@ -203,8 +202,7 @@ std::optional<PlanEdit> draw_plans(Ui& ui, Rect& room, float height, Scene& scen
 }
 
 void draw_words(Ui& ui, Rect& room, const ComparedPair& pair, const PlanComparison& shown) {
-    const std::string words = why_words(pair.ea, pair.eb, shown.why);
-    room.cut_top(ui.canvas().paragraph(room, words, ui.title(), 19) + 4);
+    room.cut_top(ui.canvas().paragraph(room, why_words(pair.ea, pair.eb, shown.why), ui.title(), 19) + 4);
 }
 
 void rule(Ui& ui, Rect& room) {

@@ -82,10 +82,10 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
     if (hit.focused) ui.focus_ring(box, 4);
     const std::string label = short_name(s);
     const TextStyle style = [&] {
-        TextStyle t = ui.style(11, Tone::text, now ? Face::semibold : Face::regular);
-        t.color = full == theme.raised ? (done ? theme.text : theme.secondary)
-                  : done               ? ink_on(ground)
-                                       : mix(ground, ink_on(ground), 0.8f);
+        const TextStyle t = ui.style(11, Tone::text, now ? Face::semibold : Face::regular)
+                                .in(full == theme.raised ? (done ? theme.text : theme.secondary)
+                                    : done               ? ink_on(ground)
+                                                         : mix(ground, ink_on(ground), 0.8f));
         return t;
     }();
     const std::string_view brief = brief_name(s);
@@ -95,8 +95,7 @@ void draw_box(Ui& ui, Rect box, const LayerStep& s, int index, const std::string
         c.text_in(box, brief, style, Align::center);
     if (!now) return;
     const float x = box.center().x, y = box.bottom() + 3;
-    const std::array<Vec2, 3> mark{Vec2{x, y}, Vec2{x - 5, y + 7}, Vec2{x + 5, y + 7}};
-    c.polygon(mark, theme.text);
+    c.polygon({{x, y}, {x - 5, y + 7}, {x + 5, y + 7}}, theme.text);
 }
 
 // Places the boxes of a pass; where not all have room, it has those about the current step.
@@ -145,8 +144,7 @@ void draw_row(Ui& ui, const StepRow& row, const std::vector<int>& steps, bool re
     draw_ends(ui, row);
 }
 
-}  // namespace
-
+// Heads the section of a pass: its time, and calls made once a step instead of for each micro-batch.
 std::string pass_words(double time_s, const LayerList& list, bool forward) {
     double once_s = 0;
     for (const LayerStep& s : list.steps)
@@ -154,6 +152,8 @@ std::string pass_words(double time_s, const LayerList& list, bool forward) {
     return time_text(time_s)
            + (once_s > 0 ? " a micro-batch, and " + time_text(once_s) + " once a step" : "");
 }
+
+}  // namespace
 
 void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
     const LayerTotals& t = state.shown->list.totals;
@@ -176,8 +176,7 @@ void draw_graph(Ui& ui, Rect room, LayerViewState& state) {
 void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
-    std::vector<int> all = state.shown->forward;
-    all.insert(all.end(), state.shown->backward.begin(), state.shown->backward.end());
+    const std::vector<int> all = state.shown->steps();
     const auto n = static_cast<float>(all.size());
     Rect track = room.cut_top(20);
     const Hit hit = ui.area("layer.scrub", track, 0, true, false);
@@ -200,17 +199,14 @@ void draw_play_head(Ui& ui, Rect room, LayerViewState& state) {
     if (hit.hovered) ui.tooltip("drag the head\nleft of the mark the forward, right of it the backward");
     Rect row = room.cut_top(24);
     const bool player = !ui.state().for_picture;
-    if (player && player_button(ui, "layer.back", row.cut_left(28), PlayerMark::back, "back one step  (,)"))
-        step_layer(state, -1);
-    if (player
-        && player_button(ui, "layer.play", row.cut_left(28),
-                         state.playing ? PlayerMark::pause : PlayerMark::play,
-                         state.playing ? "pause  (Space)" : "play  (Space)"))
-        play_or_pause(state);
-    if (player
-        && player_button(ui, "layer.forward", row.cut_left(28), PlayerMark::forward, "on one step  (.)"))
-        step_layer(state, 1);
-    if (player) row.cut_left(12);
+    if (player) {
+        const PlayerClick clicked = player_buttons(ui, row, "layer", state.playing,
+                                                   {"back one step  (,)", "Space", "on one step  (.)"});
+        if (clicked == PlayerClick::play) play_or_pause(state);
+        if (clicked == PlayerClick::back || clicked == PlayerClick::forward)
+            step_layer(state, clicked == PlayerClick::back ? -1 : 1);
+        row.cut_left(12);
+    }
     const std::string words = std::to_string(static_cast<int>(at) + 1) + " of " + std::to_string(all.size())
                               + ": " + (is_collective(s.op) ? collective_words(s) + ", " : "")
                               + std::string(words_of(s.what));

@@ -2,6 +2,7 @@
 // where copied, dotted where summands wait. A collective's pieces move between them.
 #include "app/ui/kit/format.h"
 #include "app/ui/views/layer/view.h"
+#include "app/ui/views/mesh/mesh_axes.h"
 
 #include <algorithm>
 #include <array>
@@ -40,13 +41,9 @@ Group group_of(const ShownLayer& shown, const Scene& scene, const LayerStep& s) 
         if (is_collective(other.op) && other.group == axis) return {axis, other.group_size, other.ranks};
     Group g{axis, e.groups[axis].degree, {}};
     if (g.size <= 1) return {axis, 1, {shown.list.rank}};
-    const auto factors = group_factors(e.mesh, axis);
-    const std::int64_t first = first_rank_of_group(e.mesh, axis, shown.list.rank);
-    for (std::int64_t i = 0; i < std::min(g.size, kMostRanks); ++i) {
-        std::int64_t rank = first, left = i;
-        for (const Factor& f : factors.span()) rank += left % f.size * f.stride, left /= f.size;
-        g.ranks.push_back(rank);
-    }
+    const MeshAxis of{.kind = axis, .factors = group_factors(e.mesh, axis)};
+    const std::int64_t first = of.first_of(shown.list.rank);
+    for (std::int64_t i = 0; i < std::min(g.size, kMostRanks); ++i) g.ranks.push_back(of.member(first, i));
     return g;
 }
 
@@ -201,8 +198,8 @@ class RankPainter {
                                             : "  ";
         Rect head{at.x, at.y, std::min(at.w + kColumnGap - 8, room_.right() - at.x), kHead};
         ui_.label(head.cut_top(17), sign + t.name, ui_.title());
-        TextStyle mono = ui_.mono();
-        mono.color = theme_.id == ThemeId::light ? mix(base_, theme_.text, 0.35f) : base_;
+        const TextStyle mono =
+            ui_.mono().in(theme_.id == ThemeId::light ? mix(base_, theme_.text, 0.35f) : base_);
         ui_.label(head.cut_top(16), text_of(t, state_.choice.notation, state_.shown->dp), mono);
         const GroupSpread s = spread_of(t, group_, state_.choice.notation);
         ui_.label(head.cut_top(16), group_words(t, s, step_.op) + exchange_words(s, result), ui_.small());
@@ -351,8 +348,7 @@ class RankPainter {
             };
             const Vec2 at{along(start.x, start.x + bend, stop.x - bend, stop.x),
                           along(start.y, start.y, stop.y, stop.y)};
-            c_.rect({at.x - 5, at.y - 5, 10, 10}, ink, 2);
-            c_.frame({at.x - 5, at.y - 5, 10, 10}, theme_.window, 1, 2);
+            c_.box({at.x - 5, at.y - 5, 10, 10}, ink, theme_.window, 1, 2);
         }
     }
 

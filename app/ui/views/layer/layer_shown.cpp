@@ -1,6 +1,7 @@
 #include "app/ui/views/layer/view.h"
 
 #include "core/base/text.h"
+#include "core/plan/problem.h"
 #include "core/step/layer_time.h"
 #include "core/teach/single_axis.h"
 
@@ -50,10 +51,9 @@ std::int64_t rank_of(const Scene& scene, const LayerChoice& choice) {
     return choice.alone ? 0 : std::max<std::int64_t>(chosen_rank(scene), 0);
 }
 
-std::string first_error(const Evaluation& e) {
-    for (const Problem& p : e.problems)
-        if (p.severity == Severity::error) return p.message;
-    return "It cannot be laid out.";
+std::string why_not(const Evaluation& e) {
+    const std::string error = first_error(e.problems);
+    return error.empty() ? "It cannot be laid out." : error;
 }
 
 // Returns the small plan with only one axis.
@@ -125,14 +125,14 @@ void make_shown(const Scene& scene, const LayerChoice& choice, ShownLayer& out) 
             if (out.evaluation.valid) break;
         }
         if (!out.evaluation.valid) {
-            out.why_not = first_error(out.evaluation);
+            out.why_not = why_not(out.evaluation);
             return;
         }
     }
     const Plan& plan = out.plan_of(scene);
     const Evaluation& e = out.evaluation_of(scene);
     if (!e.valid || e.mesh.world <= 0) {
-        out.why_not = first_error(e);
+        out.why_not = why_not(e);
         return;
     }
     const LayerTypes types = layer_types(plan.model);

@@ -16,10 +16,8 @@ void draw_program(Ui& ui, Rect room, LayerViewState& state) {
     const ShownLayer& shown = *state.shown;
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
-    std::vector<int> all = shown.forward;
-    all.insert(all.end(), shown.backward.begin(), shown.backward.end());
     ScrollArea area(ui, "layer.program", room, state.program);
-    for (const int number : all) {
+    for (const int number : shown.steps()) {
         const auto index = static_cast<std::size_t>(number);
         const LayerStep& s = shown.list.steps[index];
         Rect row = area.room.cut_top(kLine);
@@ -46,15 +44,12 @@ void draw_program(Ui& ui, Rect room, LayerViewState& state) {
             c.rect({chip.center().x - 4, chip.center().y - 4, 8, 8}, color_of_step(theme, s), 2);
         const std::string& mark = shown.marks[index];
         if (!mark.empty() && !is_collective(s.op)) {
-            TextStyle t = ui.mono();
-            t.color = color_of(theme, s.out[0].partial[0]);
+            const TextStyle t = ui.mono().in(color_of(theme, s.out[0].partial[0]));
             const float w = c.text_width(mark, t) + 4;
             if (row.w > w + 100) c.text_in(row.cut_right(w), mark, t, Align::right);
         }
-        if (c.text_in(row, shown.lines[index], ui.mono(tone)) && hit.hovered)
-            ui.tooltip(std::string(words_of(s.what)) + "\n" + shown.lines[index]);
-        else if (hit.hovered)
-            ui.tooltip(std::string(words_of(s.what)));
+        const bool cut = c.text_in(row, shown.lines[index], ui.mono(tone));
+        if (hit.hovered) ui.tooltip(std::string(words_of(s.what)) + (cut ? "\n" + shown.lines[index] : ""));
     }
 }
 
@@ -89,9 +84,9 @@ void draw_kept(Ui& ui, Rect room, const LayerViewState& state) {
     const std::size_t listed = stash.size() <= places ? stash.size() : places - 1;
     const float w = room.w / static_cast<float>(columns);
     const auto place = [&](std::size_t i) {
-        const int at = static_cast<int>(i), before = at / rows;  // whole columns
-        const auto column = static_cast<float>(before), line = static_cast<float>(at % rows);
-        return Rect{room.x + column * w, room.y + line * kLine, w - 16, kLine};
+        const int at = static_cast<int>(i), column = at / rows;
+        return Rect{room.x + static_cast<float>(column) * w, room.y + static_cast<float>(at % rows) * kLine,
+                    w - 16, kLine};
     };
     for (std::size_t i = 0; i < listed; ++i) {
         Rect row = place(i);
@@ -148,8 +143,7 @@ void draw_said(Ui& ui, Rect room, const LayerViewState& state, float lines) {
         ui.label(row, words_of(t), ui.small(Tone::text));
     }
     room.cut_top(4);
-    TextStyle verdict = ui.small();
-    verdict.color = shown.tally_equals ? theme.good : theme.bad;
+    const TextStyle verdict = ui.small().in(shown.tally_equals ? theme.good : theme.bad);
     const std::string figures = pentamesh::count_text(std::llround(shown.plan_calls), "call") + ", "
                                 + traffic_text(shown.plan_sent_bytes);
     const std::string words = shown.plan_calls <= 0 ? "The plan counts no calls of activations in this layer."

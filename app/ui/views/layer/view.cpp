@@ -57,8 +57,7 @@ int same_step(const LayerList& list, const LayerStep& before) {
 
 // Keeps the current step among those that are shown.
 void keep_in_sight(LayerViewState& s, bool for_picture) {
-    std::vector<int> all = s.shown->forward;
-    all.insert(all.end(), s.shown->backward.begin(), s.shown->backward.end());
+    const std::vector<int> all = s.shown->steps();
     if (all.empty()) return;
     const bool telling = for_picture || s.at == LayerViewState::kTelling;
     if (s.at < 0) s.at = telling ? telling_step(s.shown->list) : all.front();
@@ -133,8 +132,7 @@ void draw_below(Ui& ui, Rect room, Scene& scene, LayerViewState& state) {
 }  // namespace
 
 void step_layer(LayerViewState& state, int by) {
-    std::vector<int> all = state.shown->forward;
-    all.insert(all.end(), state.shown->backward.begin(), state.shown->backward.end());
+    const std::vector<int> all = state.shown->steps();
     if (all.empty()) return;
     const auto at = std::lower_bound(all.begin(), all.end(), state.at) - all.begin();
     const auto to = std::clamp<std::ptrdiff_t>(at + by, 0, static_cast<std::ptrdiff_t>(all.size()) - 1);

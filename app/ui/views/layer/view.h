@@ -58,6 +58,12 @@ struct ShownLayer {
     bool tally_equals = true;               // the plan's own list says the same
     double plan_calls = 0, plan_sent_bytes = 0;
 
+    // Returns the steps of both passes.
+    [[nodiscard]] std::vector<int> steps() const {
+        std::vector<int> all = forward;
+        all.insert(all.end(), backward.begin(), backward.end());
+        return all;
+    }
     [[nodiscard]] const Plan& plan_of(const Scene& scene) const { return alone ? plan : scene.plan; }
     [[nodiscard]] const Evaluation& evaluation_of(const Scene& scene) const {
         return alone ? evaluation : scene.evaluation;
@@ -103,10 +109,7 @@ void draw_layer(Ui& ui, Rect head_row, Rect room, Scene& scene, LayerViewState& 
 void step_layer(LayerViewState& state, int by);
 void play_or_pause(LayerViewState& state);
 
-// draw_graph draws two rows of boxes; a click sets the play head.
-// pass_words heads the section of a pass: its time, and calls made once a step instead of for each
-// micro-batch.
-[[nodiscard]] std::string pass_words(double time_s, const LayerList& list, bool forward);
+// Draws two rows of boxes; a click sets the play head.
 void draw_graph(Ui& ui, Rect room, LayerViewState& state);
 inline constexpr float kGraphHeight = 128;
 // Draws the slider with back, play, forward.

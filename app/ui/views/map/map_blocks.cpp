@@ -3,7 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/panels/glossary_card.h"
-#include "app/ui/views/map/map_parts.h"
+#include "app/ui/views/map/view.h"
 
 #include <algorithm>
 #include <array>
@@ -35,10 +35,10 @@ void draw_fact(Ui& ui, Rect& room, const Fact& fact) {
     Canvas& c = ui.canvas();
     const float h = fact_height(ui, room.w, fact);
     if (h > room.h + 3) return;
-    c.text_in({room.x, room.y, kFactLabel - 8, kFactLine}, fact.label, ui.small());
-    c.paragraph({room.x + kFactLabel, room.y, room.w - kFactLabel, h}, fact.text, ui.small(Tone::text),
-                kFactLine);
-    room.cut_top(h);
+    Rect row = room.cut_top(h);
+    c.text_in({row.x, row.y, kFactLabel - 8, kFactLine}, fact.label, ui.small());
+    row.cut_left(kFactLabel);
+    c.paragraph(row, fact.text, ui.small(Tone::text), kFactLine);
 }
 
 std::string here_text(const Scene& scene, const MapRow& r) {
@@ -114,10 +114,6 @@ std::string reach_text(const MapLevel& level, const Cluster& cluster, bool memor
     if (level.reach == cluster.gpus) t = "all " + t;
     return level.note.empty() ? t : t + ", " + level.note;
 }
-
-}  // namespace
-
-namespace {
 
 // The card of the selected axis. Its facts are in two columns where it is wide, about equally high.
 struct Card {
@@ -239,8 +235,8 @@ void draw_map_wires(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         c.line({ruler.x, y}, {x, y}, mark.color, 3, mark.dash);
         c.circle({x, y}, 5, mark.color);
         const float value_x = x + 10;
-        std::string value = bandwidth_text(level.bytes_per_s);
-        c.text_in({value_x, y - (tall ? 17.0f : 9.0f), value_w, 18}, value, ui.style(12));
+        c.text_in({value_x, y - (tall ? 17.0f : 9.0f), value_w, 18}, bandwidth_text(level.bytes_per_s),
+                  ui.style(12));
         if (tall && above > 0)
             c.text_in({value_x, y, value_w, 17}, significant(above / level.bytes_per_s, 2) + " × slower",
                       ui.small());
@@ -261,9 +257,7 @@ void draw_map_recipe(Ui& ui, Rect& room, Scene& scene, MapViewState& state) {
         Rect row = room.cut_top(room.w < 520 ? 42.0f : 30.0f);
         const Hit hit = ui.area("map.recipe", row, i);
         row_ground(ui, row, hit);
-        if (hit.clicked)
-            for (std::size_t k = 0; k < state.figures->rows.size(); ++k)
-                if (state.figures->rows[k].id == s.row) select_row(scene, state, static_cast<int>(k));
+        if (hit.clicked) select_row(scene, state, s.row);
         c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
         row = row.inset(4, 0);
         c.text_in(row.cut_left(18), std::to_string(i + 1), ui.small());

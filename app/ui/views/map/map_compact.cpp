@@ -1,7 +1,7 @@
 // Draws the page `compact`: the axes on one screen, in two groups. One cuts the data, the other the model.
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
-#include "app/ui/views/map/map_parts.h"
+#include "app/ui/views/map/view.h"
 
 #include <algorithm>
 #include <array>
@@ -15,19 +15,12 @@ constexpr std::array kOfData{MapRowId::dp, MapRowId::zero, MapRowId::cp};
 constexpr std::array kOfModel{MapRowId::tp, MapRowId::sp, MapRowId::etp, MapRowId::pp, MapRowId::ep};
 constexpr float kCompactHead = 22, kMostCompactRow = 80, kLeastCompactRow = 44, kGroupHead = 24;
 
-// Holds the places of a row's parts; one without room has no width.
-struct CompactRow {
-    Rect loaf, name, words, wire, bar, mark;
-};
-
-CompactRow place_compact(Rect row) {
-    const bool bars = row.w >= 620;
-    const auto [loaf, name, words, wire, bar, mark] =
-        columns(row,
-                {px(row.w >= 520 ? 92 : 0), px(118), share(1.1f), px(row.w >= 460 ? 150 : 0),
-                 bars ? share(0.9f) : px(0), px(20)},
-                10);
-    return {loaf, name, words, wire, bar, mark};
+// Returns the places of a row's parts: loaf, name, words, wire, bar, mark. One without room has no width.
+std::array<Rect, 6> place_compact(Rect row) {
+    return columns(row,
+                   {px(row.w >= 520 ? 92 : 0), px(118), share(1.1f), px(row.w >= 460 ? 150 : 0),
+                    row.w >= 620 ? share(0.9f) : px(0), px(20)},
+                   10);
 }
 
 void two_rows(Ui& ui, Rect cell, std::string_view first, const TextStyle& style, std::string_view second) {
@@ -130,41 +123,34 @@ void draw_wait_cell(Ui& ui, Rect cell, const Scene& scene, const MapRow& r, doub
     if (r.bubble_s > 0) ui.label({cell.x, y + 1, cell.w, 17}, parts, ui.small());
 }
 
-void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, int i, double most) {
-    const MapRow& r = state.figures->rows[static_cast<std::size_t>(i)];
+void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const MapRow& r, double most) {
     const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
-    const bool picked = i == selected_row(scene, state), on = r.verdict != Verdict::off;
+    const bool picked = is_selected(scene, state, r.id), on = r.verdict != Verdict::off;
     const Color color = color_of_row(ui.theme(), r.id, state);
     row_ground(ui, row.inset(0, 1), hit, picked);
     if (picked) ui.canvas().rect({row.x, row.y + 6, 3, row.h - 12}, color, 1);
     if (hit.hovered) scene.next_hover.group = r.kind;
     if (hit.clicked) {
         state.opened = !(state.opened && picked);
-        select_row(scene, state, i);
+        select_row(scene, state, r.id);
     }
-    CompactRow at = place_compact(row.inset(8, 3));
-    if (at.loaf.w > 0) draw_map_loaf(ui, {at.loaf.x, at.loaf.y, 84, at.loaf.h}, scene, state, r);
-    const float from = at.loaf.w > 0 ? at.loaf.x : at.name.x;
-    name_row(ui, r, {from, row.y, at.name.right() - from, row.h}, "click for why, cost and limits");
-    const Vec2 mark{at.name.x, at.name.center().y - (at.name.h >= 38 ? 15.0f : 6.0f)};
+    auto [loaf, name, words, wire, bar, mark] = place_compact(row.inset(8, 3));
+    if (loaf.w > 0) draw_map_loaf(ui, {loaf.x, loaf.y, 84, loaf.h}, scene, state, r);
+    const float from = loaf.w > 0 ? loaf.x : name.x;
+    name_row(ui, r, {from, row.y, name.right() - from, row.h}, "click for why, cost and limits");
+    const float y = name.center().y - (name.h >= 38 ? 15.0f : 6.0f);
     if (r.modifier)
-        ui.canvas().frame({mark.x + 1, mark.y + 1, 10, 10}, on ? color : color.alpha(0.6f), 2, 3);
+        row_mark(ui, {name.x + 1, y + 1}, 10, true, on, color);
     else
-        ui.swatch(mark, on ? color : color.alpha(0.45f), 12);
-    at.name.cut_left(20);
+        row_mark(ui, {name.x, y}, 12, false, on, color);
+    name.cut_left(20);
     const TextStyle bold = ui.style(14, on ? Tone::text : Tone::secondary, Face::semibold);
-    two_rows(ui, at.name, std::string(words_of(r.id).key) + " " + short_setting(r), bold,
+    two_rows(ui, name, std::string(words_of(r.id).key) + " " + short_setting(r), bold,
              words_of(r.id).short_name);
-    draw_compact_text(ui, at.words, r);
-    draw_wire_cell(ui, at.wire, r, scene.plan.cluster, color);
-    draw_wait_cell(ui, at.bar, scene, r, most, color);
-    verdict_mark(ui, at.mark.center(), r.verdict);
-}
-
-int index_of(const std::vector<MapRow>& rows, MapRowId id) {
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        if (rows[i].id == id) return static_cast<int>(i);
-    return -1;
+    draw_compact_text(ui, words, r);
+    draw_wire_cell(ui, wire, r, scene.plan.cluster, color);
+    draw_wait_cell(ui, bar, scene, r, most, color);
+    verdict_mark(ui, mark.center(), r.verdict);
 }
 
 // Draws a group of rows under its name.
@@ -177,15 +163,14 @@ void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, s
                      ui.theme().secondary);
     bool first = true;
     for (const MapRowId id : ids) {
-        const int i = index_of(state.figures->rows, id);
-        if (i < 0) continue;
+        const MapRow* const r = find_row(state, id);
+        if (r == nullptr) continue;
         const Rect row = room.cut_top(high);
         if (!first)
             ui.canvas().line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline, 1,
-                             state.figures->rows[static_cast<std::size_t>(i)].modifier ? Dash::dotted
-                                                                                       : Dash::solid);
+                             r->modifier ? Dash::dotted : Dash::solid);
         first = false;
-        draw_compact_row(ui, row, scene, state, i, most);
+        draw_compact_row(ui, row, scene, state, *r, most);
     }
 }
 
@@ -195,18 +180,17 @@ void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const std::vector<MapRow>& rows = state.figures->rows;
     float whole = kLeastCompactRow;  // a row's height at which no sentence is cut; a card changes none
     for (const MapRow& r : rows)
-        whole = std::max(whole, compact_text(ui, place_compact(room.inset(8, 0)).words.w, r).height() + 10);
+        whole = std::max(whole, compact_text(ui, place_compact(room.inset(8, 0))[2].w, r).height() + 10);
     if (state.opened && room.w >= 900) {  // the card of the row that was clicked
         Rect card = room.cut_right(std::floor(room.w * 0.36f));
         room.cut_right(20);
         draw_map_card(ui, card, scene, state);
     }
-    const CompactRow at = place_compact(room.cut_top(kCompactHead).inset(8, 0));
-    const auto head = [&](Rect cell, std::string_view words) {
-        if (cell.w > 0) ui.section({cell.x, cell.y, cell.w, 16}, words);
-    };
-    head(at.loaf, "CUT"), head(at.name, "AXIS"), head(at.words, "CUTS, AND SAYS");
-    head(at.wire, "WIRE, BYTES A STEP"), head(at.bar, "SHARE OF THE STEP");
+    constexpr std::array<std::string_view, 5> kHeads{"CUT", "AXIS", "CUTS, AND SAYS", "WIRE, BYTES A STEP",
+                                                     "SHARE OF THE STEP"};
+    const std::array<Rect, 6> at = place_compact(room.cut_top(kCompactHead).inset(8, 0));
+    for (std::size_t i = 0; i < kHeads.size(); ++i)
+        if (at[i].w > 0) ui.section({at[i].x, at[i].y, at[i].w, 16}, kHeads[i]);
     double most = 0;
     for (const MapRow& r : rows)
         if (!r.modifier) most = std::max(most, r.bubble_s + r.uneven_s + r.waits_s);

@@ -1,6 +1,6 @@
 // Lists the names that people use, each under the axis that it belongs to.
 #include "app/ui/panels/glossary_card.h"
-#include "app/ui/views/map/map_parts.h"
+#include "app/ui/views/map/view.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,7 @@ constexpr std::array<MapRowId, 5> kAxes{MapRowId::dp, MapRowId::tp, MapRowId::pp
 
 void pick(Scene& scene, MapViewState& state, const GlossaryEntry& e, MapRowId axis) {
     state.name = e.id;
-    for (std::size_t i = 0; i < state.figures->rows.size(); ++i)
-        if (state.figures->rows[i].id == axis) select_row(scene, state, static_cast<int>(i));
+    select_row(scene, state, axis);
 }
 
 // Draws one name; used ones carry their axis' colour and a filled mark.
@@ -100,16 +99,14 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     const float label = room.w > 520 ? 170.0f : 44.0f;
     float y = area.room.y;
     const float begin = y;
-    const int selected = selected_row(scene, state);
     for (const MapRowId axis : kAxes) {
         const float h = flow(ui, {room.x + label, y + 8, room.w - label, room.h}, axis, scene, state);
         if (h <= 0) continue;  // nothing of that axis was found
         c.line({room.x, y}, {room.right(), y}, ui.theme().hairline);
-        const bool lit = selected >= 0 && state.figures->rows[selected].id == axis;
         ui.swatch({room.x, y + 15}, color_of_row(ui.theme(), axis, state), 12);
-        const TextStyle s = ui.style(13, Tone::text, lit ? Face::semibold : Face::regular);
-        for (const MapRow& r : state.figures->rows)
-            if (r.id == axis) name_row(ui, r, {room.x, y + 8, label - 8, 26}, "");
+        const TextStyle s =
+            ui.style(13, Tone::text, is_selected(scene, state, axis) ? Face::semibold : Face::regular);
+        if (const MapRow* r = find_row(state, axis)) name_row(ui, *r, {room.x, y + 8, label - 8, 26}, "");
         c.text_in({room.x + 20, y + 8, label - 28, 26},
                   label > 100 ? words_of(axis).name : words_of(axis).key, s);
         y += h + 16;

@@ -2,7 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/axis_name.h"
-#include "app/ui/views/map/map_parts.h"
+#include "app/ui/views/map/view.h"
 
 #include <algorithm>
 #include <array>
@@ -123,16 +123,14 @@ void axis_cell(Ui& ui, Rect cell, const MapRow& r, const MapViewState& state, bo
     const float more = wrapped > 16 && wrapped + 16 <= cell.h ? (wrapped - 16) / 2 : 0;
     const Vec2 at{cell.x, cell.center().y - (with_cuts ? 14.0f + more : 6.0f)};
     if (r.modifier)
-        c.frame({at.x + 1, at.y + 1, 10, 10}, on ? color : color.alpha(0.6f), 2, 3);
+        row_mark(ui, at + Vec2{1, 1}, 10, true, on, color);
     else
-        ui.swatch(at, on ? color : color.alpha(0.45f), 12);
+        row_mark(ui, at, 12, false, on, color);
     cell.cut_left(kSwatch);
     const std::string name = name_of_row(r, state.style);
     const TextStyle bold = on ? ui.title() : ui.style(13, Tone::secondary);
     Rect line = with_cuts ? Rect{cell.x, cell.center().y - 16 - more, cell.w, 16} : cell;
-    const float w = c.text_width(name, bold);
-    c.text_in(line, name, bold);
-    line.cut_left(std::min(line.w, w + 8));
+    write_left(ui, line, name, bold, 8);
     std::string setting = on ? r.setting : "";
     if (on && r.zero > 0 && state.style == MapStyle::modifiers)  // its name is next to it
         setting = sentence(r.zero, " over ", r.degree);
@@ -282,9 +280,7 @@ void verdict_mark(Ui& ui, Vec2 at, Verdict verdict) {
     if (verdict == Verdict::fine) {
         c.circle(at, 5, ui.theme().good);
     } else if (verdict == Verdict::costly) {
-        const std::array<Vec2, 3> up{Vec2{at.x, at.y - 6}, Vec2{at.x + 6, at.y + 5},
-                                     Vec2{at.x - 6, at.y + 5}};
-        c.polygon(up, ui.theme().amber);
+        c.polygon({{at.x, at.y - 6}, {at.x + 6, at.y + 5}, {at.x - 6, at.y + 5}}, ui.theme().amber);
     } else {
         c.frame({at.x - 5, at.y - 5, 10, 10}, ui.theme().secondary, 1, 5);
     }
@@ -304,6 +300,28 @@ void draw_map_loaf(Ui& ui, Rect room, const Scene& scene, MapViewState& state, c
     draw_mini(ui.canvas(), ui.theme(), {room.x, room.center().y - high / 2, room.w, high},
               (*state.mini)[static_cast<std::size_t>(row.id)], color_of_row(ui.theme(), row.id, state),
               row.verdict != Verdict::off);
+}
+
+const MapRow* find_row(const MapViewState& state, MapRowId id) {
+    const auto at = std::ranges::find(state.figures->rows, id, &MapRow::id);
+    return at == state.figures->rows.end() ? nullptr : &*at;
+}
+
+bool is_selected(const Scene& scene, const MapViewState& state, MapRowId id) {
+    const int row = selected_row(scene, state);
+    return row >= 0 && state.figures->rows[static_cast<std::size_t>(row)].id == id;
+}
+
+void select_row(Scene& scene, MapViewState& state, MapRowId id) {
+    if (const MapRow* row = find_row(state, id))
+        select_row(scene, state, static_cast<int>(row - state.figures->rows.data()));
+}
+
+void row_mark(Ui& ui, Vec2 at, float size, bool modifier, bool on, Color color) {
+    if (modifier)
+        ui.canvas().frame({at.x, at.y, size, size}, on ? color : color.alpha(0.6f), 2, 3);
+    else
+        ui.swatch(at, on ? color : color.alpha(0.45f), size);
 }
 
 void select_row(Scene& scene, MapViewState& state, int row) {

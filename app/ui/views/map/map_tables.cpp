@@ -4,7 +4,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/kit/scroll.h"
-#include "app/ui/views/map/map_parts.h"
+#include "app/ui/views/map/view.h"
 
 #include <algorithm>
 #include <array>
@@ -19,12 +19,6 @@ constexpr float kLine = 17, kCellGap = 16, kPadY = 5, kName = 84;
 constexpr std::array kScopeSizes{px(kName), share(1.0f), share(1.3f), share(1.1f), share(1.2f)};
 constexpr std::array kMasterSizes{px(kName), share(1.1f), share(1.2f), share(1.3f), share(1.3f), share(1.2f)};
 
-bool used(const MapViewState& state, MapRowId id) {
-    const auto row = std::find_if(state.figures->rows.begin(), state.figures->rows.end(),
-                                  [&](const MapRow& r) { return r.id == id; });
-    return row != state.figures->rows.end() && row->verdict != Verdict::off;
-}
-
 // Draws at the top of `room` and takes its height off it. `first` is the index of its rows' names.
 template <std::size_t N>
 void reference_table(Ui& ui, Rect& room, std::string_view title, const std::array<MapWordsColumn, N>& words,
@@ -34,32 +28,26 @@ void reference_table(Ui& ui, Rect& room, std::string_view title, const std::arra
     ui.section(room.cut_top(20), title);
     const std::array<Rect, N + 1> head = columns(room.cut_top(20), sizes, kCellGap);
     for (std::size_t k = 0; k < N; ++k) ui.section(head[k + 1], in_capitals(words[k].title));
-    const int selected = selected_row(scene, state);
     for (int i = 0; i < kMapRowCount; ++i) {
         const auto id = static_cast<MapRowId>(i);
         const MapWords& w = words_of(id);
-        const bool on = used(state, id);
+        const MapRow* const in_plan = find_row(state, id);
+        const bool on = in_plan != nullptr && in_plan->verdict != Verdict::off;
         const TextStyle style = ui.small(on ? Tone::text : Tone::secondary);
         float h = kLine;
         for (std::size_t k = 0; k < N; ++k)
             h = std::max(h, c.paragraph_height(head[k + 1].w, w.*words[k].words, style, kLine));
         const Rect row = room.cut_top(h + 2 * kPadY);
         const Hit hit = ui.area("map.reference", row, first + static_cast<std::uint64_t>(i));
-        const bool lit = selected >= 0 && state.figures->rows[static_cast<std::size_t>(selected)].id == id;
         c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
-        row_ground(ui, row.inset(0, 1), hit, lit);
-        for (std::size_t k = 0; hit.clicked && k < state.figures->rows.size(); ++k)
-            if (state.figures->rows[k].id == id) select_row(scene, state, static_cast<int>(k));
+        row_ground(ui, row.inset(0, 1), hit, is_selected(scene, state, id));
+        if (hit.clicked) select_row(scene, state, id);
         const std::array<Rect, N + 1> cells = columns(row.inset(0, kPadY), sizes, kCellGap);
         Rect name = cells[0];
-        const Color color = color_of_row(ui.theme(), id, state);
         const bool modifier = id == MapRowId::zero || id == MapRowId::sp || id == MapRowId::etp;
         if (modifier) name.cut_left(12);
-        const Vec2 at{name.x + 6, name.y + (kLine - 11) / 2};
-        if (modifier)
-            c.frame({at.x, at.y, 11, 11}, on ? color : color.alpha(0.6f), 2, 3);
-        else
-            ui.swatch(at, on ? color : color.alpha(0.45f), 11);
+        row_mark(ui, {name.x + 6, name.y + (kLine - 11) / 2}, 11, modifier, on,
+                 color_of_row(ui.theme(), id, state));
         name.cut_left(24);
         name.h = kLine;
         c.text_in(name, w.key, on ? ui.title() : ui.style(13, Tone::secondary));

@@ -2,8 +2,8 @@
 
 #include "app/tables/map.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/map/map_parts.h"
 #include "core/mesh/layout_name.h"
 
 #include <algorithm>
@@ -31,10 +31,6 @@ void keep(const Scene& scene, MapViewState& s, std::uint64_t revision) {
 
 constexpr float kStyleWidth = 250;
 constexpr std::array<std::string_view, 2> kStyles{"axes + modifiers", "FSDP, SP as rows"};
-void style_switch(Ui& ui, Rect row, MapViewState& state) {
-    state.style =
-        static_cast<MapStyle>(ui.segments("map.style", row, kStyles, static_cast<int>(state.style)));
-}
 
 // Says whose figures the page shows: "figures of a step of a GPU of stage 3 of 16"; empty where every GPU has
 // the same.
@@ -62,7 +58,7 @@ void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& st
     const int page = ui.segments("map.page", place, kMapPages, before);
     if (page != before) state.page = static_cast<MapPage>(page), state.page_chosen = true, state.scroll = {};
     const auto style_in = [&](Rect& in) {
-        style_switch(ui, in.cut_left(kStyleWidth), state);
+        choose(ui, "map.style", in.cut_left(kStyleWidth), kStyles, state.style);
         in.cut_left(std::min(in.w, 16.0f));
     };
     const bool styles = state.page == MapPage::axes;
@@ -77,10 +73,7 @@ void switches(Ui& ui, Rect row, Rect& room, const Scene& scene, MapViewState& st
     const std::string whose = whose_figures(scene, state.page);
     if (whose.empty()) return;
     const TextStyle words = ui.style(13, Tone::secondary);
-    if (ui.canvas().text_width(whose, words) <= row.w)
-        ui.canvas().text_in(row, whose, words);
-    else if (room.h > 300)
-        ui.label(room.cut_top(20), whose, words);
+    if (!write_whole(ui, row, whose, words) && room.h > 300) ui.label(room.cut_top(20), whose, words);
 }
 
 // Writes the name of the layout, and why.

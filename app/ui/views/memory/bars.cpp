@@ -1,4 +1,4 @@
-#include "app/ui/views/memory/bars.h"
+#include "app/ui/views/memory/view.h"
 
 #include "app/ui/kit/format.h"
 #include "core/explain/verdict.h"

@@ -2,7 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/memory/bars.h"
+#include "app/ui/views/memory/view.h"
 #include "core/mesh/collective.h"
 #include "core/plan/factors.h"
 
@@ -214,8 +214,7 @@ class CopyPlot {
             }
             c_.rect(part, ui_.theme().memory[k]);
             const float piece = part.h / static_cast<float>(all_.ranks);
-            TextStyle ink = ui_.style(11);
-            ink.color = ink_on(ui_.theme().memory[k]);
+            const TextStyle ink = ui_.style(11).in(ink_on(ui_.theme().memory[k]));
             for (std::int64_t i = 0; piece >= 3 && i < all_.ranks; ++i) {
                 const float y = part.bottom() - piece * static_cast<float>(i + 1);
                 c_.line({part.x, y}, {part.right(), y}, ui_.theme().panel, 1);
@@ -235,8 +234,7 @@ class CopyPlot {
         const float above = line - 33 < side_.y ? line + 3 : line - 33;
         float free = side_.bottom() + 18, y = plot_.bottom();
         if (rung_.zero == 0 || !all_.rung[0].possible()) {
-            TextStyle red = ui_.small();
-            red.color = ui_.theme().bad;
+            const TextStyle red = ui_.small().in(ui_.theme().bad);
             c_.text_in({side_.x, above, side_.w + 10, 16}, "a GPU has", red);
             c_.text_in({side_.x, above + 16, side_.w + 10, 16}, memory_text(all_.hbm), red);
         }
@@ -275,18 +273,12 @@ void draw_wires(Ui& ui, Rect room, const Shape& shape, const ZeroRungs& all, con
         if (c.text_width(both, bold) + 4 > row.w) bold.size = 11;
         write_left(ui, row, words_of(w.collective), bold, 7);
         write_left(ui, row, traffic_text(w.sent_bytes), bold, 7);
-        const std::string calls = "in " + plural(std::llround(w.calls), "call", "calls"),
-                          times = "× " + thousands(std::llround(w.calls));
-        for (const std::string& words : {calls, times}) {  // the panel's tooltip has them
-            if (c.text_width(words, ui.small()) > row.w) continue;
-            c.text_in(row, words, ui.small());
-            break;
-        }
+        const std::array calls{"in " + plural(std::llround(w.calls), "call", "calls"),
+                               "× " + thousands(std::llround(w.calls))};
+        c.text_in(row, wording(ui, row.w, calls, ui.small()), ui.small());  // the panel's tooltip has them
     }
     put_paragraph(ui, room, words_below(all, r), ui.small(Tone::text), 17, 2);
-    TextStyle amber = ui.small();
-    amber.color = ui.theme().amber;
-    put_paragraph(ui, room, r.lacks, amber, 17);
+    put_paragraph(ui, room, r.lacks, ui.small().in(ui.theme().amber), 17);
 }
 
 void draw_total_of(Ui& ui, Rect row, const ZeroRungs& all, const ZeroRung& r) {
@@ -299,7 +291,7 @@ void draw_total_of(Ui& ui, Rect row, const ZeroRungs& all, const ZeroRung& r) {
     }
     write_left(ui, row, memory_text(r.held.total()), bold, 8);
     const std::string_view whose = all.stages > 1 ? "on this GPU" : "on every GPU";
-    if (ui.canvas().text_width(whose, ui.small()) <= row.w) ui.canvas().text_in(row, whose, ui.small());
+    write_whole(ui, row, whose, ui.small());
 }
 
 bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std::size_t i, bool asked) {
@@ -307,8 +299,8 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
     const ZeroRung& r = all.rung[i];
     const bool own = r.zero == all.own, hidden = asked && !own;
     const Hit hit = ui.area("memory.shed", box, i, !hidden && !own);
-    c.rect(box, hit.hovered ? ui.theme().raised : ui.theme().panel, 8);
-    c.frame(box, own ? ui.theme().text : ui.theme().hairline, own ? 1.5f : 1.0f, 8);
+    c.box(box, hit.hovered ? ui.theme().raised : ui.theme().panel,
+          own ? ui.theme().text : ui.theme().hairline, own ? 1.5f : 1.0f, 8);
     if (hit.focused) ui.focus_ring(box, 8);
     if (!hidden && ui.hovers(box)) ui.tooltip(tooltip_of(all, r));
     Rect in = box.inset(panel_pad(box.w), 8);
@@ -323,7 +315,7 @@ bool draw_panel(Ui& ui, Rect box, const Shape& shape, const ZeroRungs& all, std:
         put_paragraph(ui, in, r.refused, ui.small(Tone::text), 17);
         return hit.clicked;
     }
-    if (c.text_width(r.held_words, ui.small()) <= head.w) c.text_in(head, r.held_words, ui.small());
+    write_whole(ui, head, r.held_words, ui.small());
     draw_total_of(ui, in.cut_top(20), all, r);
     in.cut_top(4);
     Rect foot = in.cut_bottom(shape.foot);

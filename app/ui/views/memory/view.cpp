@@ -5,7 +5,6 @@
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/memory/bars.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,8 +66,7 @@ constexpr float kRow = 24, kFiguresWidth = 352, kAgainst = 76;
 
 // Less memory than A's is green.
 TextStyle colored(Ui& ui, double by) {
-    TextStyle s = ui.small();
-    s.color = by < 0 ? ui.theme().good : ui.theme().bad;
+    const TextStyle s = ui.small().in(by < 0 ? ui.theme().good : ui.theme().bad);
     return s;
 }
 
@@ -252,10 +250,6 @@ void draw_states(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState
     ui.canvas().line({room.x, bars.line_y}, {room.right(), bars.line_y}, ui.theme().bad, 1, Dash::dashed);
 }
 
-}  // namespace
-
-namespace {
-
 void draw_stages(Ui& ui, Rect head_row, Rect room, Scene& scene, MemoryViewState& state) {
     const Memory& m = scene.evaluation.memory;
     Canvas& c = ui.canvas();
@@ -291,7 +285,7 @@ std::optional<PlanEdit> draw_memory(Ui& ui, Rect head_row, Rect room, Scene& sce
         static constexpr std::array<std::string_view, kMemoryPages.size()> kLabels{"stages", "saved", "ZeRO"};
         const int page = static_cast<int>(state.page);
         const Rect place = head_place(head_row, room, segments_width(ui, kLabels, 172, page));
-        state.page = static_cast<MemoryPage>(ui.segments("memory.mode", place, kLabels, page));
+        choose(ui, "memory.mode", place, kLabels, state.page);
     }
     if (state.page == MemoryPage::sheds) return draw_sheds(ui, head_row, room, scene, state, revision);
     if (!scene.evaluation.valid)

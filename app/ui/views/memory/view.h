@@ -31,4 +31,45 @@ struct MemoryViewState {
 // `part` is one of the tables that app/ui/views/table.cpp names.
 [[nodiscard]] Table memory_data(const Scene& scene, int part);
 
+inline constexpr std::size_t kCategoryCount = kMemoryCategoryCount;
+// The first categories are parameters, gradients and optimizer states: what is known of an impossible plan
+// too.
+inline constexpr std::size_t kStates = static_cast<std::size_t>(MemoryCategory::activations);
+inline constexpr std::size_t kBuffers = static_cast<std::size_t>(MemoryCategory::buffers);
+
+[[nodiscard]] inline std::string_view category_name(std::size_t i) {
+    return name_of(static_cast<MemoryCategory>(i));
+}
+[[nodiscard]] inline double bytes_at(const StageMemory& s, std::size_t i) {
+    return bytes_of(s, static_cast<MemoryCategory>(i));
+}
+// Fills a bar of a category: buffers are hatched, everything else is solid.
+void fill_memory(Canvas& canvas, const Theme& theme, Rect bar, MemoryCategory category, float alpha = 1,
+                 float radius = 0);
+// Hatches what of a bar is over the line of what a GPU has.
+void hatch_over(Canvas& canvas, const Theme& theme, Rect over);
+// Draws a category's mark in a legend.
+inline void swatch(Ui& ui, Rect box, std::size_t category, float alpha) {
+    fill_memory(ui.canvas(), ui.theme(), box, static_cast<MemoryCategory>(category), alpha, 2);
+}
+
+// Returns what is drawn: the figures, or, of an impossible plan, what still holds of them.
+[[nodiscard]] inline const Memory& shown_memory(const Evaluation& e) {
+    return e.valid ? e.memory : e.states;
+}
+
+struct StageBars {
+    Rect plot, labels;  // the bars, and the names of the stages below them
+    float line_y = 0;   // of what the GPU has
+};
+// Draws a single stage as a bar that lies over the whole width.
+void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state);
+// Draws the bars from the left, `step` apart, with their totals, ranges and free room.
+StageBars draw_stage_bars(Ui& ui, Rect room, float step, Scene& scene, const MemoryViewState& state);
+
+// Draws the page that puts the four stages of ZeRO side by side: copies that shed what the others keep.
+// A click on a stage makes it the plan's.
+[[nodiscard]] std::optional<PlanEdit> draw_sheds(Ui& ui, Rect head_row, Rect room, Scene& scene,
+                                                 MemoryViewState& state, std::uint64_t revision);
+
 }  // namespace pentamesh::ui

@@ -86,8 +86,7 @@ void activity_caption(Ui& ui, Rect row, const Scene& scene) {
     const auto item = [&](std::int64_t n, std::string_view what, Color color) {
         if (n <= 0 || row.w < 40) return;
         const Rect box{row.x, row.center().y - 5, 10, 10};
-        c.rect(box, color, 2);
-        c.frame(box, ui.theme().secondary, 1, 2);
+        c.box(box, color, ui.theme().secondary, 1, 2);
         row.cut_left(15);
         put(thousands(n * each) + " " + std::string(what), ui.style(13, Tone::secondary));
     };

@@ -73,8 +73,7 @@ AxisCost cost_of(const Evaluation& evaluation, GroupKind kind) {
 
 AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis) {
     AxisCost sum;
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto kind = static_cast<GroupKind>(k);
+    for (const GroupKind kind : all_of<GroupKind>()) {
         if (!has_groups_of(evaluation.mesh, kind, axis)) continue;
         const AxisCost c = cost_of(evaluation, kind);
         sum.bytes += c.bytes, sum.time_s += c.time_s, sum.waits_s += c.waits_s, sum.step_s = c.step_s;
@@ -85,8 +84,7 @@ AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis) {
 std::vector<MeshAxis> axes_that_send(const Theme& theme, const Scene& scene) {
     const MeshAxes axes = axes_of(theme, scene);
     std::vector<MeshAxis> out(axes.span().begin(), axes.span().end());
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto kind = static_cast<GroupKind>(k);
+    for (const GroupKind kind : all_of<GroupKind>()) {
         const auto known = [&](const MeshAxis& a) { return has_groups_of(scene.evaluation.mesh, kind, a); };
         if (cost_of(scene.evaluation, kind).bytes <= 0 || std::any_of(out.begin(), out.end(), known))
             continue;

@@ -14,10 +14,10 @@ namespace pentamesh::ui {
 struct MeshAxis {
     GroupKind kind = GroupKind::tp;
     std::int64_t degree = 1;
-    GroupFactors factors;
+    GroupFactors factors{};
     int tier = 0;  // the slowest that its groups cross
-    Color color;
-    TierMark mark;  // of that tier
+    Color color{};
+    TierMark mark{};  // of that tier
     [[nodiscard]] bool inside() const { return tier == 0; }
     [[nodiscard]] std::int64_t stride() const { return factors.factor[0].stride; }
     // Returns the i-th member of the group that begins with `first`, ascending.
@@ -25,11 +25,17 @@ struct MeshAxis {
         for (const Factor& f : factors.span()) first += i % f.size * f.stride, i /= f.size;
         return first;
     }
-    // Returns true for the first rank of a group.
-    [[nodiscard]] bool begins(std::int64_t rank) const {
-        for (const Factor& f : factors.span())
-            if (rank / f.stride % f.size != 0) return false;
-        return true;
+    // Returns the first rank of a rank's group.
+    [[nodiscard]] std::int64_t first_of(std::int64_t rank) const {
+        std::int64_t first = rank;
+        for (const Factor& f : factors.span()) first -= rank / f.stride % f.size * f.stride;
+        return first;
+    }
+    // Returns the place of a rank in its group.
+    [[nodiscard]] std::int64_t place_of(std::int64_t rank) const {
+        std::int64_t at = 0, of = 1;
+        for (const Factor& f : factors.span()) at += rank / f.stride % f.size * of, of *= f.size;
+        return at;
     }
 };
 

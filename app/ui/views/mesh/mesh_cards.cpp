@@ -77,10 +77,9 @@ void draw_memory(Ui& ui, Rect strip, const Scene& scene, std::int64_t rank) {
     for (int k = 0; k < kMemoryCategoryCount; ++k) {
         const double bytes = bytes_of(memory.stage[stage], static_cast<MemoryCategory>(k));
         const float w = std::min(strip.right() - x, strip.w * static_cast<float>(bytes / memory.hbm));
-        const Color color = k < static_cast<int>(ui.theme().memory.size())
-                                ? ui.theme().memory[static_cast<std::size_t>(k)]
-                                : ui.theme().secondary;
-        c.rect({x, strip.y, w, strip.h}, color);
+        c.rect({x, strip.y, w, strip.h}, k < std::ssize(ui.theme().memory)
+                                             ? ui.theme().memory[static_cast<std::size_t>(k)]
+                                             : ui.theme().secondary);
         x += w;
     }
     if (memory.stage[stage].total() > memory.hbm) c.frame(strip.inset(-1), ui.theme().bad, 1);
@@ -89,8 +88,8 @@ void draw_memory(Ui& ui, Rect strip, const Scene& scene, std::int64_t rank) {
 void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::int64_t rank, Color ground,
                bool plain) {
     Canvas& c = ui.canvas();
-    TextStyle big = ui.style(20, Tone::text, Face::semibold), small = ui.style(11);
-    big.color = small.color = ink_on(ground);
+    const TextStyle big = ui.style(20, Tone::text, Face::semibold).in(ink_on(ground)),
+                    small = ui.style(11).in(big.color);
     Rect in = cell.inset(10, 8);
     const float number = c.text({in.x, in.y - 3}, std::to_string(rank), big);
     if (plain) return;
@@ -101,9 +100,7 @@ void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::i
     float widest = number;
     for (const MeshAxis& axis : m.axes.span()) {
         if (words.bottom() > in.bottom() + 1) break;
-        std::int64_t at = 0, weight = 1;
-        for (const Factor& f : axis.factors.span()) at += rank / f.stride % f.size * weight, weight *= f.size;
-        const std::string text = axis_label(axis.kind) + " " + std::to_string(at);
+        const std::string text = axis_label(axis.kind) + " " + std::to_string(axis.place_of(rank));
         widest = std::max(widest, c.text_width(text, small));
         c.text_in(words, text, small);
         words.y += 14;
@@ -124,8 +121,7 @@ void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::i
 }
 
 void draw_small_card(Ui& ui, Rect cell, const Scene& scene, std::int64_t rank, Color ground, bool plain) {
-    TextStyle style = ui.style(13);
-    style.color = ink_on(ground);
+    const TextStyle style = ui.style(13).in(ink_on(ground));
     Rect in = cell.inset(4, 4);
     if (!plain && cell.h >= 28) {
         draw_memory(ui, in.cut_bottom(5), scene, rank);
@@ -170,11 +166,8 @@ void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& 
                 draw_card(ui, box, m, scene, r, ground, plain);
             else if (small)
                 draw_small_card(ui, box, scene, r, ground, plain);
-            else {
-                TextStyle s = ui.style(size);
-                s.color = ink_on(ground);
-                ui.canvas().text_in(box, std::to_string(r), s, Align::center);
-            }
+            else
+                ui.canvas().text_in(box, std::to_string(r), ui.style(size).in(ink_on(ground)), Align::center);
         }
     });
 }

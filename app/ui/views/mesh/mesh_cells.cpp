@@ -85,19 +85,12 @@ void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank,
     });
 }
 
-// Returns the rank without its coordinates on an axis: equal for all of a group.
-std::int64_t without(const MeshAxis& axis, std::int64_t rank) {
-    std::int64_t rest = rank;
-    for (const Factor& f : axis.factors.span()) rest -= rank / f.stride % f.size * f.stride;
-    return rest;
-}
-
 }  // namespace
 
 Color LitGroups::color_of(std::int64_t other) const {
     if (own_lit && other == rank) return own;
     for (const MeshAxis& axis : axes.span())
-        if (without(axis, other) == without(axis, rank)) return axis.color;
+        if (axis.first_of(other) == axis.first_of(rank)) return axis.color;
     return quiet;
 }
 

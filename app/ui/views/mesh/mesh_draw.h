@@ -55,10 +55,7 @@ struct MeshPlace {
     std::int64_t ranks = 0;  // of the mesh
     MeshAxes axes{};
     const MeshAxis* tile = nullptr;  // of `axes`: the one whose groups are tiles
-    [[nodiscard]] Rect cell(std::int64_t rank) const {
-        const Vec2 at = cell_position(grid, rank);
-        return {at.x, at.y, grid.cell.x, grid.cell.y};
-    }
+    [[nodiscard]] Rect cell(std::int64_t rank) const { return cell_rect(grid, rank); }
     [[nodiscard]] Rect node(std::int64_t i) const { return box_rect(layout.node, i, grid, zoom); }
     // Returns the contour of the tile that holds a rank: a node where a tile is as large as one.
     [[nodiscard]] Rect tile_at(std::int64_t rank) const {
@@ -131,12 +128,12 @@ struct MeshInBoxes {
 // are.
 [[nodiscard]] MeshLayout lay_out_mesh(const Scene& scene, Vec2 room, float pixel, float zoom = 1);
 
-// Draws the GPUs that the layout leaves idle.
 // Returns true if groups can be drawn. Those of an impossible plan can, up to four times as many ranks as the
 // cluster has GPUs.
 [[nodiscard]] bool shows_groups(const Scene& scene);
 // Draws the ranks that have no GPU: the layout asks for more than the cluster has.
 void draw_missing_cells(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene);
+// Draws the GPUs that the layout leaves idle.
 void draw_idle_cells(Canvas& canvas, const Theme& theme, const MeshPlace& m, const Scene& scene);
 // Draws boxes, and cells by their groups of the chosen axis: in a large cluster one stands out and the rest
 // is quiet. `type` is the size of the pods' names.

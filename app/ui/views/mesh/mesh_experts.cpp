@@ -248,9 +248,8 @@ std::vector<std::int64_t> draw_token_node(Ui& ui, const CellGrid& grid, std::int
     for (std::int64_t k = 0; k < marks; ++k) chosen.push_back((k * gpus / marks + 2 * at) % gpus);
     const Color other = mix(ui.theme().window, ui.theme().secondary, 0.2f);
     for (std::int64_t gpu = 0; gpu < grid.count; ++gpu) {
-        const Vec2 p = cell_position(grid, gpu);
         const bool own = std::find(chosen.begin(), chosen.end(), gpu) != chosen.end();
-        ui.canvas().rect({p.x, p.y, grid.cell.x, grid.cell.y}, own ? color : other);
+        ui.canvas().rect(cell_rect(grid, gpu), own ? color : other);
     }
     return chosen;
 }
@@ -275,8 +274,8 @@ void draw_token_nodes(Ui& ui, Rect box, const TokenWay& way, std::int64_t gpus, 
         for (std::int64_t h = 0; h < hit; ++h)
             if (h * drawn / hit == i) at = h;
         const bool reached = at >= 0 || way.to_all;
-        c.rect(r, mix(theme.window, ep.color, reached ? 0.12f : 0.0f), 4);
-        c.frame(r, reached ? ep.color : theme.hairline, reached ? 1.5f : 1.0f, 4);
+        c.box(r, mix(theme.window, ep.color, reached ? 0.12f : 0.0f), reached ? ep.color : theme.hairline,
+              reached ? 1.5f : 1.0f, 4);
         const CellGrid g = node_grid(r, gpus);
         const std::vector<std::int64_t> chosen = draw_token_node(ui, g, at, hit, gpus, top_k, ep.color);
         const auto arrive = [&](float x, float y) {
@@ -314,8 +313,7 @@ void draw_token_way(Ui& ui, Rect room, const Scene& scene, const ExpertFold& fol
                        std::string(domain_name(scene.plan.cluster))};
     Canvas& c = ui.canvas();
     Rect box{room.x, room.y, std::min(room.w, 540.0f), kTokenBoxHeight};
-    c.rect(box, ui.theme().panel, 8);
-    c.frame(box, ui.theme().hairline, 1, 8);
+    c.box(box, ui.theme().panel, ui.theme().hairline, 1, 8);
     box = box.inset(14, 8);
     c.text_in(box.cut_top(18), "One token's way through a layer", ui.title());
     c.text_in(box.cut_top(17),

@@ -88,13 +88,12 @@ void draw_nodes(Ui& ui, const Scene& scene, const Columns& columns, float y, std
 }
 
 void brace(Canvas& c, float left, float right, float y, Color color) {
-    const std::array<Vec2, 4> line{Vec2{left, y - 5}, Vec2{left, y}, Vec2{right, y}, Vec2{right, y - 5}};
-    c.polyline(line, color, 1.3f);
+    c.polyline({{left, y - 5}, {left, y}, {right, y}, {right, y - 5}}, color, 1.3f);
 }
 
 void arrow_head(Canvas& c, Vec2 at, Vec2 back, Color color) {
     const Vec2 side{back.y * 0.6f, -back.x * 0.6f};
-    c.polygon(std::array<Vec2, 3>{at, at + back + side, at + back - side}, color);
+    c.polygon({at, at + back + side, at + back - side}, color);
 }
 
 // Names the parts of the line: the first stays, the others wrap, the second by an arrow to its row.
@@ -108,8 +107,7 @@ void draw_parts(Ui& ui, const Columns& columns, const ExpertFold& f, float y, fl
         brace(c, left, right, y + 6, color);
         const std::string words = "ranks " + ranks_words(f.first_rank + part * f.row, f.row)
                                   + (part == 0 ? " stay" : " wrap beneath");
-        TextStyle style = ui.style(11);
-        style.color = color;
+        const TextStyle style = ui.style(11).in(color);
         const float w = c.text_width(words, style);
         if (w <= right - left + 12)
             c.text_in({left - 6, y + 8, right - left + 12, 16}, words, style, Align::center);
@@ -119,9 +117,9 @@ void draw_parts(Ui& ui, const Columns& columns, const ExpertFold& f, float y, fl
             arrow_head(c, {x, row0 - kHead + 8}, {0, -7}, color);
         } else if (part == 1 && (f.rows <= f.shown || f.shown > 2)) {
             const float turn = y + kBrace + 8, in = columns.at(nodes - 1, y).right() + 26;
-            const std::array<Vec2, 5> way{Vec2{x, y + 25}, Vec2{x, turn}, Vec2{in, turn},
-                                          Vec2{in, row1 + kNode / 2}, Vec2{in - 14, row1 + kNode / 2}};
-            c.polyline(way, color, 1.5f, false, Dash::dashed);
+            c.polyline(
+                {{x, y + 25}, {x, turn}, {in, turn}, {in, row1 + kNode / 2}, {in - 14, row1 + kNode / 2}},
+                color, 1.5f, false, Dash::dashed);
             arrow_head(c, {in - 20, row1 + kNode / 2}, {8, 0}, color);
         }
     }

@@ -1,6 +1,7 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "core/mesh/places.h"
@@ -82,9 +83,7 @@ LitGroups chosen_groups(const Theme& theme, const Scene& scene) {
 
 void title(Ui& ui, Rect above, const std::string& bold, const std::string& plain) {
     Rect line{above.x, above.y - kTitle, above.w, kTitle};
-    const TextStyle style = ui.style(12, Tone::text, Face::semibold);
-    ui.canvas().text_in(line, bold, style);
-    line.cut_left(std::min(line.w, ui.canvas().text_width(bold, style) + 6));
+    write_left(ui, line, bold, ui.style(12, Tone::text, Face::semibold));
     if (line.w > 40 && !plain.empty()) ui.canvas().text_in(line, plain, ui.small());
 }
 
@@ -97,13 +96,11 @@ void draw_costs(Ui& ui, const MeshLadder& l, const Scene& scene, const Rungs& ru
         const std::size_t columns = r == 1 ? beside(rooms[r].w, rungs[r].size()) : 1;
         const float width = std::min(
             entry_width(l), (rooms[r].w + 16) / static_cast<float>(std::max<std::size_t>(columns, 1)) - 16);
-        for (std::size_t i = 0; i < rungs[r].size(); ++i) {
-            const std::size_t row = i / columns, column = i % columns;
-            draw_legend_entry(ui,
-                              {rooms[r].x + static_cast<float>(column) * (width + 16),
-                               rooms[r].y + static_cast<float>(row) * kEntry, width, kLegendEntry},
-                              scene, rungs[r][i], most);
-        }
+        for (std::size_t i = 0; i < rungs[r].size(); ++i)
+            draw_legend_entry(
+                ui,
+                box_in_rows(rooms[r].min(), i, columns, {width, kLegendEntry}, {16, kEntry - kLegendEntry}),
+                scene, rungs[r][i], most);
     }
 }
 
@@ -118,11 +115,10 @@ void draw_large_node(Ui& ui, Rect r, const Scene& scene, const MeshAxes& axes, c
     if (g.cell.x < kNumberedCell.x || g.cell.y < kNumberedCell.y) return;
     TextStyle style = ui.style(11, Tone::text, Face::semibold);
     for (std::int64_t i = 0; i < g.count; ++i) {
-        const Vec2 at = cell_position(g, i);
+        const Rect cell = cell_rect(g, i);
         const std::string number = thousands(node * domain + i);
         style.color = ink_on(node * domain + i == rank ? theme.text : mix(theme.window, color, 0.85f));
-        if (c.text_width(number, style) <= g.cell.x)
-            c.text_in({at.x, at.y, g.cell.x, g.cell.y}, number, style, Align::center);
+        if (c.text_width(number, style) <= cell.w) c.text_in(cell, number, style, Align::center);
     }
 }
 
@@ -179,15 +175,10 @@ void draw_changes(Ui& ui, Rect room, const Scene& scene) {
         std::string_view name;
         std::string was, is;
     };
-    double waited = 0, waits = 0;
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        waited += a.step->exposed_comm_s[static_cast<GroupKind>(k)];
-        waits += b.step->exposed_comm_s[static_cast<GroupKind>(k)];
-    }
     const std::array<Figure, 6> figures{
         {{"GPUs", thousands(a.mesh.world), thousands(b.mesh.world)},
          {"step", time_text(a.step->time_s), time_text(b.step->time_s)},
-         {"it waits for the wires", time_text(waited), time_text(waits)},
+         {"it waits for the wires", time_text(exposed_of(*a.step)), time_text(exposed_of(*b.step))},
          {"MFU", percent(a.step->mfu), percent(b.step->mfu)},
          {"memory", memory_text(a.memory.peak()), memory_text(b.memory.peak())},
          {"tokens/s", count_text(a.step->tokens_per_s), count_text(b.step->tokens_per_s)}}};
@@ -200,9 +191,7 @@ void draw_changes(Ui& ui, Rect room, const Scene& scene) {
         c.text_in(at.cut_top(16), f.name, ui.style(11, Tone::secondary));
         at.h = 18;
         if (f.was != f.is) {
-            const std::string was = f.was + " → ";
-            c.text_in(at, was, ui.style(12, Tone::secondary));
-            at.cut_left(c.text_width(was, ui.style(12)) + 1);
+            write_left(ui, at, f.was + " → ", ui.style(12, Tone::secondary), 1);
         }
         c.text_in({at.x, at.y, std::max(0.0f, at.w - 6), at.h}, f.is,
                   ui.style(12, Tone::text, Face::semibold));

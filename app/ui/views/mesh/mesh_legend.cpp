@@ -1,6 +1,7 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/scene/axis_name.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "core/mesh/places.h"
@@ -53,8 +54,7 @@ void draw_sample(Ui& ui, Rect at, const Scene& scene, const MeshAxis& axis) {
     Canvas& c = ui.canvas();
     if (is_tile(scene, axis)) {
         const Rect tile{at.x, at.center().y - 8, 26, 16};
-        c.rect(tile, mix(ui.theme().window, axis.color, 0.15f), 5);
-        c.frame(tile, axis.color, 2, 5);
+        c.box(tile, mix(ui.theme().window, axis.color, 0.15f), axis.color, 2, 5);
         return;
     }
     const std::array<Vec2, 2> line{Vec2{at.x + 3, at.center().y}, Vec2{at.x + kSample - 3, at.center().y}};
@@ -64,14 +64,8 @@ void draw_sample(Ui& ui, Rect at, const Scene& scene, const MeshAxis& axis) {
 // Writes words, then the longest wording of others that has room.
 void write_two(Ui& ui, Rect row, std::string_view first, const TextStyle& a, const Wordings& then,
                const TextStyle& b) {
-    const float w = ui.canvas().text_width(first, a);
-    ui.canvas().text_in(row, first, a);
-    row.cut_left(std::min(row.w, w + 6));
-    for (const std::string& words : then) {
-        if (ui.canvas().text_width(words, b) > row.w) continue;
-        ui.canvas().text_in(row, words, b);
-        return;
-    }
+    write_left(ui, row, first, a);
+    ui.canvas().text_in(row, wording(ui, row.w, then, b), b);
 }
 
 // Draws an entry of one line.
@@ -134,16 +128,12 @@ void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form) {
     const std::size_t columns = columns_in(room.w, entries.size(), form != Legend::rows);
     const float width = std::min(380.0f, (room.w + kEntryGap) / static_cast<float>(columns) - kEntryGap);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (form == Legend::lines) {
-            draw_line(ui, {room.x + static_cast<float>(i) * (width + kEntryGap), room.y, width, kLegendLine},
-                      scene, entries[i]);
-            continue;
-        }
-        const std::size_t line = i / columns;
-        const auto col = static_cast<float>(i % columns), row = static_cast<float>(line);
-        draw_legend_entry(
-            ui, {room.x + col * (width + kEntryGap), room.y + row * (kLegendEntry + 6), width, kLegendEntry},
-            scene, entries[i], most);
+        const float high = form == Legend::lines ? kLegendLine : kLegendEntry;
+        const Rect at = box_in_rows(room.min(), i, columns, {width, high}, {kEntryGap, 6});
+        if (form == Legend::lines)
+            draw_line(ui, at, scene, entries[i]);
+        else
+            draw_legend_entry(ui, at, scene, entries[i], most);
     }
 }
 

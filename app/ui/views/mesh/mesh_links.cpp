@@ -194,7 +194,7 @@ void name_crossing(Ui& ui, const MeshPlace& m, const Scene& scene, const MeshAxi
 template <typename F>
 void for_each_pair(const MeshAxis& axis, std::int64_t world, F&& f) {
     for (std::int64_t first = 0; first < world; ++first) {
-        if (!axis.begins(first)) continue;
+        if (axis.first_of(first) != first) continue;
         for (std::int64_t i = 0; i + 1 < axis.degree; ++i)
             f(axis.member(first, i), axis.member(first, i + 1));
     }
@@ -238,9 +238,7 @@ void draw_lit_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, cons
                     std::int64_t rank) {
     const float gap = std::min(m.layout.node_gap.x, m.layout.node_gap.y) * m.zoom;
     if (m.merged() || gap < kLeastGap || axis.inside()) return;
-    std::int64_t first = rank;
-    for (const Factor& f : axis.factors.span()) first -= rank / f.stride % f.size * f.stride;
-    const std::int64_t domain = m.layout.node.size;
+    const std::int64_t first = axis.first_of(rank), domain = m.layout.node.size;
     std::int64_t from = first / domain, drawn = 0;
     for (std::int64_t i = 1; i < axis.degree && drawn < kMostLit; ++i) {
         const std::int64_t to = axis.member(first, i) / domain;

@@ -15,9 +15,9 @@ namespace pentamesh::ui {
 
 namespace {
 
-Rect cell_rect(const CellGrid& grid, std::int64_t rank) {
-    const Vec2 at = cell_position(grid, rank / grid.step * grid.step);
-    return {at.x, at.y, grid.cell.x, grid.cell.y};
+// Returns the cell that holds a rank, also where one stands for several.
+Rect cell_of(const CellGrid& grid, std::int64_t rank) {
+    return cell_rect(grid, rank / grid.step * grid.step);
 }
 
 void outline(Canvas& c, Rect cell, Color color, float width) {
@@ -52,8 +52,8 @@ std::string spread_words(const Scene& scene, std::int64_t rank) {
     const std::string node(domain_name(cluster));
     const bool pods = cluster.tiers.size() > 2;
     const auto boxes = [&](const MeshAxis& axis, std::int64_t size) {
-        std::int64_t first = rank, count = 0, last = -1;
-        for (const Factor& f : axis.factors.span()) first -= rank / f.stride % f.size * f.stride;
+        const std::int64_t first = axis.first_of(rank);
+        std::int64_t count = 0, last = -1;
         for (std::int64_t i = 0; i < axis.degree; ++i)  // members ascend
             if (const std::int64_t box = axis.member(first, i) / size; box != last) last = box, ++count;
         return count;
@@ -112,7 +112,7 @@ MeshCaption failure_caption(const Scene& scene, std::int64_t node) {
 
 void draw_selected(Canvas& c, const Theme& theme, const Scene& scene, const CellGrid& grid) {
     const std::int64_t rank = scene.selection.rank;
-    if (rank >= 0 && rank < scene.evaluation.mesh.world) outline(c, cell_rect(grid, rank), theme.text, 2);
+    if (rank >= 0 && rank < scene.evaluation.mesh.world) outline(c, cell_of(grid, rank), theme.text, 2);
 }
 
 void draw_ranks(Canvas& c, const Theme& theme, const Selection& selection, const CellGrid& grid) {
@@ -120,10 +120,10 @@ void draw_ranks(Canvas& c, const Theme& theme, const Selection& selection, const
     const auto& ranks = selection.ranks;
     for (std::size_t i = 0; i < ranks.size();) {
         if (ranks[i] >= grid.count) return;
-        Rect frame = cell_rect(grid, ranks[i]);
+        Rect frame = cell_of(grid, ranks[i]);
         // Neighbours in a row are one frame.
         for (++i; i < ranks.size() && ranks[i] == ranks[i - 1] + 1 && ranks[i] < grid.count; ++i) {
-            const Rect next = cell_rect(grid, ranks[i]);
+            const Rect next = cell_of(grid, ranks[i]);
             if (next.y != frame.y || next.x > frame.right() + next.w) break;
             frame.w = next.right() - frame.x;
         }

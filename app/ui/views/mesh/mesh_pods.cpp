@@ -13,12 +13,6 @@ namespace {
 constexpr float kLeastWithShare = 48;      // width of a pod that says its share
 constexpr float kUnder = 6, kPodLane = 3;  // from a pod's last cell to the first line, from line to line
 
-std::int64_t first_of(const MeshAxis& axis, std::int64_t rank) {
-    std::int64_t first = rank;
-    for (const Factor& f : axis.factors.span()) first -= rank / f.stride % f.size * f.stride;
-    return first;
-}
-
 bool crosses_pods(const MeshAxis& axis) {
     return axis.tier >= 2;
 }
@@ -29,7 +23,7 @@ bool join_pods(Canvas& c, const Theme& theme, const MeshPlace& m, const MeshAxis
                float lane) {
     const MeshLayout::Boxes& pod = m.layout.pod;
     const std::int64_t beside = m.grid.level[static_cast<std::size_t>(m.grid.levels) - 1].cols;
-    const std::int64_t first = first_of(axis, rank);
+    const std::int64_t first = axis.first_of(rank);
     bool any = false;
     for (std::int64_t row = 0; row < pod.count; row += beside) {
         const std::int64_t begin = row * pod.size, end = std::min(row + beside, pod.count) * pod.size;
@@ -51,7 +45,7 @@ bool join_pods(Canvas& c, const Theme& theme, const MeshPlace& m, const MeshAxis
 }  // namespace
 
 std::int64_t members_below(const MeshAxis& axis, std::int64_t rank, std::int64_t end) {
-    std::int64_t rest = end - first_of(axis, rank), below = 0, inner = axis.degree;
+    std::int64_t rest = end - axis.first_of(rank), below = 0, inner = axis.degree;
     if (rest <= 0) return 0;
     const auto factors = axis.factors.span();
     for (std::size_t i = factors.size(); i-- > 0;) {

@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_ribbon.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
@@ -60,13 +60,11 @@ void draw_ranks_in_a_row(Ui& ui, Rect room, const Scene& scene) {
             x += kMore, last = -1;
         }
         const float w = static_cast<float>(count) * pitch;
-        c.rect({x, y - 6, w + 8, h + 12}, ui.theme().panel, 5);
-        c.frame({x, y - 6, w + 8, h + 12}, ui.theme().hairline, 1, 5);
+        c.box({x, y - 6, w + 8, h + 12}, ui.theme().panel, ui.theme().hairline, 1, 5);
         c.line({last < 0 ? x + 8 : last, y + h / 2}, {x + w, y + h / 2}, ui.theme().faint, 5);
         for (std::int64_t r = 0; r < count; ++r) {
             const Rect cell{x + 4 + static_cast<float>(r) * pitch + 2, y, pitch - 4, h};
-            c.rect(cell, ui.theme().raised, 3);
-            c.frame(cell, ui.theme().secondary, 1, 3);
+            c.box(cell, ui.theme().raised, ui.theme().secondary, 1, 3);
             if (c.text_width(thousands(first + r), ui.small()) < cell.w)
                 c.text_in(cell, thousands(first + r), ui.small(Tone::text), Align::center);
         }
@@ -144,8 +142,7 @@ void draw_one_fold(Ui& ui, Rect room, const MeshAxis& axis, const FoldWords& wor
             continue;
         }
         const std::int64_t first = (k == 3 ? blocks - 1 : k) * size;
-        c.rect(box, mix(ui.theme().panel, color, lines ? 0.45f : 0.12f), 5);
-        c.frame(box, color, 1.2f, 5);
+        c.box(box, mix(ui.theme().panel, color, lines ? 0.45f : 0.12f), color, 1.2f, 5);
         c.text_in(box, ranks_of_block(first, size), ui.small(Tone::text), Align::center);
         if (k == 0) continue;
         if (lines)  // the ribbon turns from one line to the next
@@ -258,8 +255,7 @@ std::string order_words(Ui& ui, const RibbonSide& side, const MeshAxes& axes) {
 void draw_side(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, double most_wire_s,
                double most_step_s) {
     const MeshAxes axes = axes_of(ui.theme(), side.plan, side.evaluation, side.experts);
-    ui.canvas().rect(room, ui.theme().panel, 8);
-    ui.canvas().frame(room, ui.theme().hairline, 1, 8);
+    ui.canvas().box(room, ui.theme().panel, ui.theme().hairline, 1, 8);
     room = room.inset(14, 10);
     Rect head = room.cut_top(20);
     write_left(ui, head, side.title, ui.style(14, Tone::text, Face::semibold), 10);

@@ -1,4 +1,4 @@
-#include "app/ui/views/mesh/mesh_ribbon.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
@@ -39,18 +39,6 @@ struct DrawnPiece {
     float left = 0;                            // of the way from there
 };
 
-// Returns the place of a rank in its group of the axis.
-std::int64_t place_in_group(const MeshAxis& axis, std::int64_t rank) {
-    std::int64_t at = 0, of = 1;
-    for (const Factor& f : axis.factors.span()) at += rank / f.stride % f.size * of, of *= f.size;
-    return at;
-}
-
-std::int64_t first_of_group(const MeshAxis& axis, std::int64_t rank) {
-    for (const Factor& f : axis.factors.span()) rank -= rank / f.stride % f.size * f.stride;
-    return rank;
-}
-
 bool copied_along(const GroupFactors& over, const MeshAxis& axis) {
     return std::ranges::any_of(over.span(), [&](const Factor& f) {
         return axis.stride() >= f.stride && axis.stride() < f.stride * f.size;
@@ -61,7 +49,7 @@ Piece piece_of(const MeshAxes& axes, const GroupFactors& over, std::int64_t rank
     Piece p;
     bool first = true;
     for (const MeshAxis& a : axes.span()) {
-        const std::int64_t at = place_in_group(a, rank);
+        const std::int64_t at = a.place_of(rank);
         if (copied_along(over, a)) {
             p.copied = p.copied || at > 0;
         } else if (first) {
@@ -207,7 +195,7 @@ void draw_groups(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, 
     const float chip = c.text_width(thousands(mesh.world - 1), ui.small()) + 14;
     for (const MeshAxis& a : axes.span()) {
         Rect row = room.cut_top(high);
-        const std::int64_t first = first_of_group(a, chosen_of(scene, mesh));
+        const std::int64_t first = a.first_of(chosen_of(scene, mesh));
         ui.label(row.cut_left(110), axis_label(a.kind) + " " + thousands(a.degree),
                  ui.style(12, Tone::text, Face::semibold));
         const auto fit = static_cast<std::int64_t>((row.w + kChipGap) / (chip + kChipGap));
@@ -250,8 +238,7 @@ void draw_wire(Canvas& c, const CardPlaces& p, Dash dash, double bytes, std::int
     const Rect node = p.node_rect(na);
     const float y = above ? node.y + kNodePad - off : node.bottom() - kNodePad + off;
     const Vec2 start{from.center().x, from.center().y}, end{to.center().x, to.center().y};
-    const std::array<Vec2, 4> way{start, Vec2{start.x, y}, Vec2{end.x, y}, end};
-    c.polyline(way, color, std::min(w, 3.0f), false, dash);
+    c.polyline({start, {start.x, y}, {end.x, y}, end}, color, std::min(w, 3.0f), false, dash);
 }
 
 void draw_wires_of(Ui& ui, const CardPlaces& p, const Scene& scene, const RibbonSide& side,
@@ -264,8 +251,8 @@ void draw_wires_of(Ui& ui, const CardPlaces& p, const Scene& scene, const Ribbon
         const bool quiet = !scene.selection.all_axes && a.kind != scene.selection.group;
         const Color color = quiet ? mix(ui.theme().panel, a.color, 0.35f) : a.color;
         for (std::int64_t first = 0; first < world; ++first) {
-            if (!a.begins(first)) continue;
-            if (world > kMostWired && first != first_of_group(a, chosen)) continue;
+            if (a.first_of(first) != first) continue;
+            if (world > kMostWired && first != a.first_of(chosen)) continue;
             for (std::int64_t i = 0; i + 1 < a.degree; ++i) {
                 const std::int64_t from = a.member(first, i), to = a.member(first, i + 1);
                 const int tier = tier_between(side.plan.cluster, from, to);
@@ -299,8 +286,7 @@ Rect draw_ribbon_card(Ui& ui, Rect card, const RibbonSide& side, std::int64_t ra
                       const DrawnPiece& drawn) {
     Canvas& c = ui.canvas();
     const Theme& theme = ui.theme();
-    c.rect(card, theme.raised, 4);
-    c.frame(card, theme.secondary, 1, 4);
+    c.box(card, theme.raised, theme.secondary, 1, 4);
     const bool moved = drawn.from >= 0;
     if (moved) c.frame(card.inset(-4), theme.text, 1, 6, Dash::dotted);
     const TextStyle number = ui.style(card.h >= 40 ? 13 : 11, Tone::text, Face::semibold);
@@ -380,8 +366,7 @@ void draw_pieces(Ui& ui, Rect room, const Scene& scene, const RibbonSide& side, 
     if (p.card.x < 6 || p.card.y < 6) return;
     const std::int64_t nodes = (mesh.world + p.domain - 1) / p.domain;
     for (std::int64_t n = 0; n < nodes; ++n) {
-        ui.canvas().rect(p.node_rect(n), ui.theme().window, 6);
-        ui.canvas().frame(p.node_rect(n), ui.theme().hairline, 1, 6);
+        ui.canvas().box(p.node_rect(n), ui.theme().window, ui.theme().hairline, 1, 6);
     }
     draw_wires_of(ui, p, scene, side, axes);
     const GroupFactors& copied = copied_in(over, side.experts);

@@ -36,11 +36,14 @@ std::vector<RunRole> roles_of(const HangRun& run, std::int64_t world) {
     return out;
 }
 
+Color quiet_ground(const Theme& theme) {
+    return mix(theme.panel, theme.secondary, 0.16f);
+}
+
 // Writes a rank and the mark of its fault into its cell.
 void draw_rank_words(Ui& ui, Rect cell, std::int64_t rank, RunRole role, const FaultKind* kind) {
     Canvas& c = ui.canvas();
-    const Color ground =
-        role == RunRole::blamed ? ui.theme().bad : mix(ui.theme().panel, ui.theme().secondary, 0.16f);
+    const Color ground = role == RunRole::blamed ? ui.theme().bad : quiet_ground(ui.theme());
     const Color ink = role == RunRole::blamed ? ink_on(ui.theme().bad) : ui.theme().text;
     const auto plate = [&](Rect text, float width) {  // neither hatching nor an arrow runs through words
         if (role == RunRole::waits || role == RunRole::blamed)
@@ -97,12 +100,11 @@ void draw_node_cells(Ui& ui, const MeshPlace& m, const HangShown& p, RunRole lea
                                                                  "stuck", "suspected", "to blame"};
         const std::string words = std::to_string(count[worst]) + " of " + std::to_string(end - node * size)
                                   + " " + std::string(kWords[worst]);
-        const TextStyle style{Face::regular, 10,
-                              worst == kRunRoles - 1 ? ink_on(ui.theme().bad) : ui.theme().text, 0};
+        const bool blamed = worst == kRunRoles - 1;
+        const TextStyle style{Face::regular, 10, blamed ? ink_on(ui.theme().bad) : ui.theme().text, 0};
         if (c.text_width(words, style) + 4 > cell.w) continue;
         c.rect({cell.x + 2, cell.center().y - 7, cell.w - 4, 14},
-               worst == kRunRoles - 1 ? ui.theme().bad : mix(ui.theme().panel, ui.theme().secondary, 0.16f),
-               2);
+               blamed ? ui.theme().bad : quiet_ground(ui.theme()), 2);
         c.text_in(cell, words, style, Align::center);
     }
 }
@@ -172,11 +174,9 @@ void arrow(Canvas& c, Color ground, Rect from, Rect to, Color color, Dash dash) 
     const Vec2 neck = b - unit * (7 * k);
     c.line(a, neck, ground, 4.5f * k);
     c.line(a, neck, color, 2 * k, dash);
-    const std::array<Vec2, 3> edge{b + unit * 1.5f, neck + side * (5.5f * k) - unit * 1,
-                                   neck - side * (5.5f * k) - unit * 1};
-    c.polygon(edge, ground);
-    const std::array<Vec2, 3> head{b, neck + side * (4 * k), neck - side * (4 * k)};
-    c.polygon(head, color);
+    c.polygon({b + unit * 1.5f, neck + side * (5.5f * k) - unit * 1, neck - side * (5.5f * k) - unit * 1},
+              ground);
+    c.polygon({b, neck + side * (4 * k), neck - side * (4 * k)}, color);
 }
 
 // Draws who waits for whom, each pair of cells once.
@@ -228,25 +228,17 @@ void kind_mark(Canvas& c, Rect box, FaultKind kind, Color ink) {
 
 void role_cell(Canvas& c, const Theme& theme, Rect cell, RunRole role) {
     const float radius = std::min(3.0f, cell.w * 0.15f);
-    switch (role) {
-    case RunRole::fine: c.rect(cell, mix(theme.panel, theme.secondary, 0.45f), radius); break;
-    case RunRole::held_up: c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius); break;
-    case RunRole::waits:
-        c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius);
-        c.pattern(cell, Pattern::hatched, mix(theme.panel, theme.text, 0.6f));
-        c.frame(cell, mix(theme.panel, theme.text, 0.6f), 1, radius);
-        break;
-    case RunRole::stuck:
-        c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius);
-        c.pattern(cell, Pattern::hatched, theme.bad);
-        c.frame(cell, theme.bad, 1, radius);
-        break;
-    case RunRole::suspected:
-        c.rect(cell, mix(theme.panel, theme.secondary, 0.16f), radius);
-        c.frame(cell.inset(1), theme.bad, 2, radius);
-        break;
-    case RunRole::blamed: c.rect(cell, theme.bad, radius); break;
+    c.rect(cell,
+           role == RunRole::fine     ? mix(theme.panel, theme.secondary, 0.45f)
+           : role == RunRole::blamed ? theme.bad
+                                     : quiet_ground(theme),
+           radius);
+    if (role == RunRole::waits || role == RunRole::stuck) {
+        const Color ink = role == RunRole::stuck ? theme.bad : mix(theme.panel, theme.text, 0.6f);
+        c.pattern(cell, Pattern::hatched, ink);
+        c.frame(cell, ink, 1, radius);
     }
+    if (role == RunRole::suspected) c.frame(cell.inset(1), theme.bad, 2, radius);
 }
 
 bool has_hang(const Scene& scene) {

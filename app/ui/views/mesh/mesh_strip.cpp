@@ -140,8 +140,11 @@ void draw_node(Canvas& c, const Theme& theme, Rect r, const Scene& scene, std::i
                const MeshAxis* tile, Color color, std::int64_t node) {
     const std::int64_t domain = std::min(domain_of(scene.plan.cluster, 0), scene.evaluation.mesh.world);
     const bool closed = tile != nullptr && tile->degree == domain, own = rank / domain == node;
-    c.rect(r, mix(theme.window, color, 0.12f), 5);
-    c.frame(r, own ? theme.text : closed ? color : theme.hairline, closed || own ? 2.0f : 1.0f, 5);
+    c.box(r, mix(theme.window, color, 0.12f),
+          own      ? theme.text
+          : closed ? color
+                   : theme.hairline,
+          closed || own ? 2.0f : 1.0f, 5);
     CellGrid g = node_grid(r, domain);
     color_plainly(mix(theme.window, color, 0.85f), g);
     c.cells(g);
@@ -237,7 +240,7 @@ Rect period_rect(const Period& p, const MeshLayout& layout, const CellGrid& grid
 }
 
 void draw_beam(Canvas& canvas, const Theme& theme, Vec2 a, Vec2 b, Vec2 c, Vec2 d) {
-    canvas.polygon(std::array<Vec2, 4>{a, b, c, d}, theme.beam);
+    canvas.polygon({a, b, c, d}, theme.beam);
 }
 
 void draw_beam(Canvas& c, const Theme& theme, Rect large, Rect small) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -19,24 +20,18 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene, bool experts) {
                                            GroupKind::dp_cp,        GroupKind::mp};
     static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp,
                                             GroupKind::etp_ep};
+    static constexpr std::pair<GroupKind, GroupKind> kParts[] = {
+        {GroupKind::dp, GroupKind::dp_shard},    {GroupKind::dp, GroupKind::dp_replicate},
+        {GroupKind::dp_cp, GroupKind::dp_shard}, {GroupKind::dp_cp, GroupKind::dp_replicate},
+        {GroupKind::dp_cp, GroupKind::cp},       {GroupKind::dp_cp, GroupKind::dp},
+        {GroupKind::mp, GroupKind::tp},          {GroupKind::mp, GroupKind::pp},
+        {GroupKind::etp_ep, GroupKind::ep},      {GroupKind::etp_ep, GroupKind::etp}};
     std::vector<GroupKind> out;
     const auto degree = [&](GroupKind k) { return scene.evaluation.groups[k].degree; };
     const auto offer = [&](GroupKind k) {
-        if (degree(k) <= 1) return;
         // A combination that equals one of its parts says nothing new.
-        if (k == GroupKind::dp
-            && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::dp_replicate)))
-            return;
-        if (k == GroupKind::dp_cp
-            && (degree(k) == degree(GroupKind::dp_shard) || degree(k) == degree(GroupKind::cp)
-                || degree(k) == degree(GroupKind::dp_replicate) || degree(k) == degree(GroupKind::dp)))
-            return;
-        if (k == GroupKind::mp && (degree(k) == degree(GroupKind::tp) || degree(k) == degree(GroupKind::pp)))
-            return;
-        if (k == GroupKind::etp_ep
-            && (degree(k) == degree(GroupKind::ep) || degree(k) == degree(GroupKind::etp)))
-            return;
-        out.push_back(k);
+        const auto same = [&](const auto& of) { return of.first == k && degree(of.second) == degree(k); };
+        if (degree(k) > 1 && std::ranges::none_of(kParts, same)) out.push_back(k);
     };
     if (experts)
         for (const GroupKind k : kExpert) offer(k);

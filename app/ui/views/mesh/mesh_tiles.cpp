@@ -1,6 +1,7 @@
 #include "app/ui/views/mesh/mesh_draw.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>
@@ -40,8 +41,7 @@ void draw_small_boxes(Canvas& c, const MeshPlace& m, const MeshLayout::Boxes& bo
 }
 
 void draw_box(Canvas& c, Rect r, const BoxPaint& paint, float radius) {
-    c.rect(r, paint.fill, radius);
-    c.frame(r, paint.line, paint.width, radius);
+    c.box(r, paint.fill, paint.line, paint.width, radius);
 }
 
 float radius_of(const MeshPlace& m, const MeshLayout::Boxes& boxes) {
@@ -94,8 +94,7 @@ void draw_lit_tile(Canvas& c, const MeshPlace& m, const LitGroups& lit) {
 
 void draw_gliding_tile(Ui& ui, const MeshPlace& m, std::int64_t rank) {
     if (m.merged() || m.zoom != 1 || rank < 0 || rank >= m.ranks) return;
-    const Vec2 at = cell_position(m.grid, rank);
-    const Rect r = m.tile != nullptr ? m.tile_at(rank) : Rect{at.x, at.y, m.grid.cell.x, m.grid.cell.y};
+    const Rect r = m.tile != nullptr ? m.tile_at(rank) : m.cell(rank);
     const auto side = [&](std::string_view name, float value) {
         return std::pair{static_cast<float>(ui.glide(name, value)),
                          static_cast<float>(ui.before(name).value_or(value))};
@@ -126,9 +125,7 @@ void name_boxes(Ui& ui, const MeshPlace& m, const Scene& scene) {
         const Rect box = m.node(i);
         Rect row{box.x + 12, box.y + 5, box.w - 24, 16};
         const std::string name = std::string(domain_name(cluster)) + " " + thousands(i);
-        const float w = c.text_width(name, ui.style(12));
-        c.text_in(row, name, ui.style(12));
-        row.cut_left(std::min(row.w, w + 8));
+        write_left(ui, row, name, ui.style(12), 8);
         const std::string held = node_is_tile ? tile
                                  : m.layout.node.size > 1
                                      ? plural(m.layout.node.size, "GPU on ", "GPUs on ") + fast

@@ -1,11 +1,11 @@
 // The view Mesh draws every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/views/mesh/view.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/panels/blame_panel.h"
 #include "app/ui/scene/real_run.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_parts.h"
-#include "app/ui/views/mesh/mesh_ribbon.h"
 #include "app/ui/views/mesh/mesh_run.h"
 #include "core/base/number.h"
 #include "core/mesh/places.h"
@@ -64,8 +64,7 @@ void caption(Ui& ui, Rect& room, float kept, const Scene& scene, const MeshViewS
     const float w = c.text_width(text.bold, bold), more = c.text_width(text.plain, plain);
     if (w + kGap + more <= line.w || room.h < 180) {
         room.cut_top(20);
-        c.text_in(line, text.bold, bold);
-        line.cut_left(std::min(line.w, w + kGap));
+        write_left(ui, line, text.bold, bold, kGap);
         if (line.w > 40 && c.text_in(line, text.plain, plain) && ui.hovers(line))
             ui.tooltip(text.bold + "\n" + text.plain);
         return;
@@ -93,17 +92,14 @@ void walk_ranks(Ui& ui, const MeshLayout& layout, Scene& scene) {
     if (keys.pressed({Key::left}, true)) next -= 1;
     if (keys.pressed({Key::down}, true)) next += rank_step_down(layout.grid);
     if (keys.pressed({Key::up}, true)) next -= rank_step_down(layout.grid);
-    if (next != sel.rank && next >= 0 && next < scene.evaluation.mesh.world) {
-        sel.pick_rank(next);
-    }
+    if (next != sel.rank && next >= 0 && next < scene.evaluation.mesh.world) sel.pick_rank(next);
 }
 
 // Draws a lesson's marks: outlined ranks, and the one that its question is about with a ring in addition.
 void draw_outlined(Ui& ui, const MeshViewState& state, const CellGrid& grid) {
     const auto frame = [&](std::int64_t rank, Color color, float grow) {
         if (rank < 0 || rank >= grid.count) return;
-        const Vec2 at = cell_position(grid, rank);
-        ui.canvas().frame(Rect{at.x, at.y, grid.cell.x, grid.cell.y}.inset(-grow), color, 2, 3);
+        ui.canvas().frame(cell_rect(grid, rank).inset(-grow), color, 2, 3);
     };
     for (const std::int64_t rank : state.outlined) frame(rank, ui.theme().text, 1);
     frame(state.asked, ui.theme().text, 1);
@@ -281,13 +277,9 @@ void draw_cells(Ui& ui, Rect room, Scene& scene, MeshViewState& state, std::stri
 // Chooses the order that is set next to the plan's own: it is stepped through.
 void second_switch(Ui& ui, Rect box, const Scene& scene, MeshViewState& state, std::uint64_t revision) {
     const auto presets = order_presets();
-    const auto count = static_cast<int>(presets.size());
     const std::string label =
         state.second < 0 ? "compare: none" : "with " + std::string(presets[state.second].name);
-    const Ui::Step step = ui.stepper("mesh.second", box, label, state.second >= 0, state.second + 1 < count,
-                                     state.second >= 0, false);
-    if (step.by != 0 || step.edit_requested)
-        state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, count - 1);
+    step_choice(ui, "mesh.second", box, label, static_cast<int>(presets.size()), state.second);
     if (state.second < 0) return;
     state.other.update({revision, state.second}, [&](OtherPlan& other) {
         other.plan = scene.plan;

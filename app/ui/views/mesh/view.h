@@ -19,7 +19,7 @@ namespace pentamesh::ui {
 
 struct HangShown;    // mesh_run.h
 struct ExpertLoads;  // app/ui/views/shards/view.h
-struct KeptPlan;     // app/ui/views/compare/compare_state.h
+struct KeptPlan;     // app/ui/views/compare/view.h
 
 // The places of the cells follow from these.
 struct MeshLayoutOf {

@@ -1,6 +1,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
-#include "app/ui/views/scale/scale_chart.h"
+#include "app/ui/views/scale/view.h"
 #include "core/plan/factors.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "app/ui/views/scale/scale_chart.h"
+#include "app/ui/views/scale/view.h"
 
 #include "app/ui/kit/format.h"
 #include "core/mesh/places.h"
@@ -124,9 +124,8 @@ void draw_bands(const Chart& c) {
         for (std::size_t i = 1; i < all.s.size(); ++i) {
             if (all.s[i - 1] <= 0 || all.s[i] <= 0) continue;
             const auto below = [&](std::size_t k) { return c.at(k, waits != nullptr ? waits->s[k] : 0); };
-            const std::array<Vec2, 4> quad{c.at(i - 1, all.s[i - 1]), c.at(i, all.s[i]), below(i),
-                                           below(i - 1)};
-            c.ink.canvas.polygon(quad, all.color.alpha(0.1f));
+            c.ink.canvas.polygon({c.at(i - 1, all.s[i - 1]), c.at(i, all.s[i]), below(i), below(i - 1)},
+                                 all.color.alpha(0.1f));
         }
     }
 }

@@ -1,4 +1,4 @@
-#include "app/ui/views/scale/scale_chart.h"
+#include "app/ui/views/scale/view.h"
 
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"

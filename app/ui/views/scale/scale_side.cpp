@@ -1,5 +1,5 @@
 #include "app/ui/kit/format.h"
-#include "app/ui/views/scale/scale_chart.h"
+#include "app/ui/views/scale/view.h"
 
 #include <algorithm>
 #include <array>

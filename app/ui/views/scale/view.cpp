@@ -4,7 +4,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/view_head.h"
-#include "app/ui/views/scale/scale_chart.h"
 
 #include <algorithm>
 #include <string>

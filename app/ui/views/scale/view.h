@@ -4,15 +4,22 @@
 
 #include "app/tables/table.h"
 #include "app/ui/kit/beside.h"
+#include "app/ui/kit/plot.h"
+#include "app/ui/kit/theme.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "core/decide/scale.h"
+#include "render/canvas.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pentamesh {
 struct ScaleRequest;
@@ -20,7 +27,95 @@ struct ScaleRequest;
 
 namespace pentamesh::ui {
 
-struct ScalePicture;  // scale_chart.h
+// Holds the plan over the chosen number, and over the others of it.
+struct ScalePicture {
+    Scale scale;
+    std::vector<Scale> others;
+};
+[[nodiscard]] ScalePicture scale_picture_of(const Plan& plan, const ScaleRequest& request,
+                                            const std::atomic<bool>* cancelled = nullptr);
+
+// Holds where it is drawn, and the sizes of type.
+struct ScaleInk {
+    Canvas& canvas;
+    const Theme& theme;
+    float small = 12, strong = 13;
+    bool paper = false;  // it may be printed in grey: hatches distinguish parts too
+
+    [[nodiscard]] TextStyle plain(Color color) const { return {Face::regular, small, color, 0}; }
+    [[nodiscard]] TextStyle plain() const { return plain(theme.text); }
+    [[nodiscard]] TextStyle second() const { return plain(theme.secondary); }
+    [[nodiscard]] TextStyle bold() const { return {Face::semibold, small, theme.text, 0}; }
+    [[nodiscard]] TextStyle bold(Color color) const { return {Face::semibold, small, color, 0}; }
+    [[nodiscard]] TextStyle head() const { return {Face::semibold, strong, theme.text, 0}; }
+    [[nodiscard]] float line() const { return small * 1.4f; }
+    [[nodiscard]] float width(std::string_view words, const TextStyle& style) const {
+        return canvas.text_width(words, style) + 2;
+    }
+};
+
+// Lists the crossings that are named, at most five, by where they lie. Refusals have no number.
+struct NamedTurn {
+    const ScaleCrossing* of = nullptr;
+    int number = 0;  // 0: a refusal
+};
+[[nodiscard]] std::vector<NamedTurn> named_turns(const Scale& scale);
+// Says in figures what turns: where it begins, and at this plan.
+[[nodiscard]] std::string figures_of(const Scale& scale, const ScaleCrossing& crossing);
+
+// Draws seconds over the number, both logarithmic. Returns the place of its axes.
+Plot draw_scale_plot(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale);
+// Lists the crossings in words, as many as have room; returns the height used.
+float draw_turns(const ScaleInk& ink, Rect room, const Scale& scale);
+// Draws the memory of the fullest GPU over the number, against that of the GPU.
+void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale);
+
+// Says where the bar of a value stands.
+struct ScaleBar {
+    Rect place;
+    const Scale* of = nullptr;
+    const ScalePoint* point = nullptr;
+};
+// Draws the step over each of the plan's other numbers as bars, for the same tokens.
+std::vector<ScaleBar> draw_scale_bars(const ScaleInk& ink, Rect room, const Plan& plan,
+                                      const std::vector<Scale>& others);
+// Names the parts that the bars have, in one line.
+void draw_scale_legend(const ScaleInk& ink, Rect row, const std::vector<Scale>& others);
+[[nodiscard]] inline float scale_bars_height(const ScaleInk& ink) {
+    return ink.line() * 14;
+}
+
+struct ScaleCurve {
+    std::string name, note;
+    Color color;
+    float width = 2;
+    Dash dash = Dash::solid;
+    std::vector<double> s;  // seconds at each point; < 0: no curve
+};
+// Lists them as they are drawn, the step last.
+[[nodiscard]] std::vector<ScaleCurve> curves_of(const Theme& theme, const Scale& scale);
+
+// Finds places for names where no curve and no other name lies.
+class NamePlaces {
+  public:
+    NamePlaces(Rect area, float gap) : area_(area), gap_(gap) {}
+    void add_line(Vec2 a, Vec2 b) { lines_.push_back({a, b}); }
+    void add_box(Rect box) { boxes_.push_back(box); }
+    // Returns the best box of that size next to the curve, and keeps it free from then on; an empty one where
+    // all would lie on something.
+    [[nodiscard]] Rect beside(const std::vector<Vec2>& curve, Vec2 size);
+
+  private:
+    struct Line {
+        Vec2 a, b;
+    };
+    [[nodiscard]] bool is_free(Rect box) const;
+
+    Rect area_;
+    float gap_;
+    std::vector<Line> lines_;
+    std::vector<Rect> boxes_;
+};
 
 // Names what is shown, in saved files and lessons.
 inline constexpr std::array<std::string_view, 8> kScalePages{"strong", "weak", "batch", "sequence",

@@ -1,4 +1,4 @@
-#include "app/ui/views/search/search_parts.h"
+#include "app/ui/views/search/view.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/view_head.h"
@@ -42,8 +42,7 @@ bool chip(Ui& ui, Rect r, const Hit& hit, bool on, Color color, std::string_view
     if (on)
         c.rect(r, hit.hovered ? mix(t.text, t.secondary, 0.25f) : t.text, 5);
     else
-        c.rect(r, t.raised, 5);
-    if (!on) c.frame(r, hit.hovered ? t.secondary : t.hairline, 1, 5);
+        c.box(r, t.raised, hit.hovered ? t.secondary : t.hairline, 1, 5);
     ui.swatch({r.x + 8, r.center().y - 5}, color);
     TextStyle s = ui.style(12, on ? Tone::text : Tone::secondary, on ? Face::semibold : Face::regular);
     if (on) s.color = t.panel;

@@ -137,19 +137,18 @@ std::string_view chip_name(Varied v) {
 }
 
 std::string value_text(const LayoutChoice& c, Varied v) {
-    const auto number = [](std::int64_t n) { return with_commas(n); };
     switch (v) {
-    case Varied::tp: return number(c.tp);
-    case Varied::cp: return number(c.cp);
-    case Varied::pp: return number(c.pp);
-    case Varied::virtual_stages: return number(c.virtual_stages);
+    case Varied::tp: return with_commas(c.tp);
+    case Varied::cp: return with_commas(c.cp);
+    case Varied::pp: return with_commas(c.pp);
+    case Varied::virtual_stages: return with_commas(c.virtual_stages);
     case Varied::schedule: return std::string(name_of(c.schedule));
-    case Varied::ep: return number(c.ep);
-    case Varied::etp: return number(c.etp);
-    case Varied::dp_shard: return number(c.dp_shard);
-    case Varied::dp_replicate: return number(c.dp_replicate);
-    case Varied::zero: return number(c.zero);
-    case Varied::micro_batch: return number(c.micro_batch);
+    case Varied::ep: return with_commas(c.ep);
+    case Varied::etp: return with_commas(c.etp);
+    case Varied::dp_shard: return with_commas(c.dp_shard);
+    case Varied::dp_replicate: return with_commas(c.dp_replicate);
+    case Varied::zero: return with_commas(c.zero);
+    case Varied::micro_batch: return with_commas(c.micro_batch);
     case Varied::recompute: return words_of(c.recompute);
     case Varied::order: return std::string(order_name(c.order));
     }

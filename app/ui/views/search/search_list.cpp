@@ -1,4 +1,4 @@
-#include "app/ui/views/search/search_parts.h"
+#include "app/ui/views/search/view.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"

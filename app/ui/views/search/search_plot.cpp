@@ -1,6 +1,7 @@
 #include "app/ui/views/search/view.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "core/plan/factors.h"
 
 #include <algorithm>
@@ -21,8 +22,7 @@ void limit_line(Ui& ui, const Plot& plot, double bytes, const std::string& words
     if (x <= plot.area.x || x > plot.area.right() + 1) return;
     Canvas& c = ui.canvas();
     c.line({x, plot.area.y - 4}, {x, plot.area.bottom()}, color, 1.5f, dash);
-    TextStyle s = ui.small();
-    s.color = color;
+    const TextStyle s = ui.small().in(color);
     // The words stand above the plot, where no dot lies, or below the axis's title.
     const float w = c.text_width(words, s) + 2, y = plot.area.y - 18;
     const float at = to_the_left ? x - w - 5 : std::min(x - 2, plot.area.right() - w);
@@ -53,9 +53,8 @@ void name_corner(Ui& ui, const Plot& plot, Vec2 at, const std::string& words, bo
     const float x = std::clamp(at.x - w / 2, plot.area.x + 2,
                                std::max(plot.area.x + 2, plot.area.right() - w)),
                 y = above ? at.y - 24 : at.y + 8;
-    const Rect box{x, std::clamp(y, plot.area.y, plot.area.bottom() - 16), w, 16};
-    ui.canvas().rect(box, ui.theme().window.alpha(0.85f), 2);
-    ui.canvas().text_in(box, words, style, Align::center);
+    write_plate(ui, {x, std::clamp(y, plot.area.y, plot.area.bottom() - 16), w, 16}, words, style,
+                ui.theme().window.alpha(0.85f), 2);
 }
 
 // Names the ends of the front: the fastest layout, with its gain over the plan, and the one of least memory.
@@ -131,8 +130,7 @@ void draw_own(Ui& ui, const Scene& scene, const Plot& plot) {
     const Color color = ui.theme().text;
     c.line({at.x - 7, at.y}, {at.x + 7, at.y}, color, 2);
     c.line({at.x, at.y - 7}, {at.x, at.y + 7}, color, 2);
-    TextStyle s = ui.small();
-    s.color = color;
+    const TextStyle s = ui.small().in(color);
     const float w = c.text_width("this plan", s) + 2;
     const bool left = at.x + 12 + w > plot.area.right();
     const Rect words{left ? at.x - 12 - w : at.x + 12, at.y - 8, w, 16};

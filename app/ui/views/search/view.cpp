@@ -2,7 +2,6 @@
 
 #include "app/tables/search.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/views/search/search_parts.h"
 #include "core/plan/changes.h"
 #include "core/step/step.h"
 
@@ -47,8 +46,7 @@ void draw_card(Ui& ui, Rect room, Vec2 at, const Scene& scene, const LayoutChoic
     if (box.bottom() > room.bottom()) box.y = std::max(room.y, at.y - height - 12);
     // A row with the focus may have been scrolled away.
     box.y = std::clamp(box.y, room.y, std::max(room.y, room.bottom() - height));
-    c.rect(box, ui.theme().raised, 6);
-    c.frame(box, ui.theme().hairline, 1, 6);
+    c.box(box, ui.theme().raised, ui.theme().hairline, 1, 6);
     Rect in = box.inset(12, 10);
     in.cut_top(c.paragraph(in, layout, bold, 17) + 4);
     const Step& s = *e.step;
@@ -177,9 +175,8 @@ std::optional<PlanEdit> draw_search(Ui& ui, Rect head_row, Rect room, Scene& sce
     };
     if (pick.hovered)
         draw_card(ui, whole, pick.at, scene, *pick.hovered, *evaluated(*pick.hovered), pick.row);
-    if (pick.example != nullptr) {
+    if (pick.example != nullptr)
         return PlanEdit{in_place_of(scene.plan, *pick.example), "a layout that was rejected", ""};
-    }
     if (!pick.clicked) return std::nullopt;
     if (!ui.frame().shift) return opened(found, scene, *pick.clicked);
     compare_with(found, scene, *pick.clicked, *evaluated(*pick.clicked), compare);

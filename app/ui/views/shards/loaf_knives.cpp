@@ -147,10 +147,7 @@ std::optional<PlanEdit> draw_chip(Ui& ui, const Scene& scene, const Chip& chip, 
     const Color color = ui.theme().axis[static_cast<std::size_t>(knife.axis)];
     const Hit hit = ui.area("shards.knife", chip.at, chip.knife, !ui.state().for_picture);
     if (on) {
-        c.rect(chip.at, color, 6);
-        TextStyle ink = ui.small();
-        ink.color = ink_on(color);
-        c.text_in(chip.at, chip.label, ink, Align::center);
+        write_plate(ui, chip.at, chip.label, ui.small().in(ink_on(color)), color, 6);
     } else {
         c.frame(chip.at, hit.hovered ? color : ui.theme().hairline, 1, 6);
         c.text_in(chip.at, chip.label, ui.small(hit.hovered ? Tone::text : Tone::secondary), Align::center);

@@ -223,6 +223,14 @@ Color color_of(const Theme& theme, const Placement& p, Axis axis) {
     return p.expert && axis == Axis::tp ? theme.etp : theme.axis[at(axis)];
 }
 
+void fill_spread(Canvas& c, const Theme& theme, Rect box, Spread spread, Color color) {
+    if (spread == Spread::cut)
+        c.rect(box, color, 1);
+    else
+        c.pattern(box, spread == Spread::copied ? Pattern::hatched : Pattern::dotted, color,
+                  mix(theme.window, color, 0.15f));
+}
+
 Color pale(const Theme& theme, Color base, bool odd) {
     const bool light = theme.id == ThemeId::light;
     return mix(theme.window, base, odd ? (light ? 0.22f : 0.24f) : (light ? 0.36f : 0.38f));
@@ -240,12 +248,8 @@ float draw_marks(Canvas& c, const Theme& theme, Vec2 at_, const Placement& p, bo
         if (on.size <= 1) continue;
         const Rect r{at_.x + x, at_.y, kSize, kSize};
         const Color color = color_of(theme, p, a);
-        if (draw && on.spread == Spread::cut) c.rect(r, color, 1);
-        if (draw && on.spread != Spread::cut) {
-            c.pattern(r, on.spread == Spread::copied ? Pattern::hatched : Pattern::dotted, color,
-                      mix(theme.window, color, 0.15f));
-            c.frame(r, color.alpha(0.7f), 1);
-        }
+        if (draw) fill_spread(c, theme, r, on.spread, color);
+        if (draw && on.spread != Spread::cut) c.frame(r, color.alpha(0.7f), 1);
         x += kStep;
     }
     return x;

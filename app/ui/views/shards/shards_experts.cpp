@@ -178,9 +178,7 @@ std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, S
         room.cut_top(5);
     }
     if (!loads.refusal.empty()) {
-        TextStyle bad = ui.small();
-        bad.color = ui.theme().bad;
-        room.cut_top(c.paragraph(room, loads.refusal, bad, 16) + 4);
+        room.cut_top(c.paragraph(room, loads.refusal, ui.small().in(ui.theme().bad), 16) + 4);
         if (edit || loads.typing) loads.refusal.clear();
     }
     const Hit hit = ui.area("shards.experts", room);

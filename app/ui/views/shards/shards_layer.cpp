@@ -1,7 +1,7 @@
 #include "app/ui/views/shards/view.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/views/memory/bars.h"
+#include "app/ui/views/memory/view.h"
 #include "app/ui/views/shards/shards_sheets.h"
 #include "core/sharding/placement_words.h"
 
@@ -121,7 +121,7 @@ const PackedSheets& packed(Ui& ui, Vec2 room, const Scene& scene, ShardsViewStat
 
 }  // namespace
 
-std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
+std::optional<PlanEdit> draw_sheets(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
     constexpr float kHeldHeight = 38, kTall = 420;
     std::optional<PlanEdit> edit;
     SheetLook look;

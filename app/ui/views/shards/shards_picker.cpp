@@ -151,14 +151,13 @@ void token_cells(Ui& ui, Rect row, const TokenShare& t, Color color) {
     if (label.w > 36) c.text_in(label, "tokens", ui.small());
     const Rect all{row.x, row.y + 2, std::min(row.w, 130.0f), row.h - 4};
     const auto at = [&](Range samples, Range tokens) {
-        const auto x = [&](std::int64_t v) {
-            return all.x + all.w * static_cast<float>(v) / static_cast<float>(t.tokens);
+        const auto part = [](float from, float length, std::int64_t v, std::int64_t of) {
+            return from + length * static_cast<float>(v) / static_cast<float>(of);
         };
-        const auto y = [&](std::int64_t v) {
-            return all.y + all.h * static_cast<float>(v) / static_cast<float>(t.samples);
-        };
-        return Rect{x(tokens.begin), y(samples.begin), x(tokens.end) - x(tokens.begin),
-                    y(samples.end) - y(samples.begin)};
+        const float x = part(all.x, all.w, tokens.begin, t.tokens),
+                    y = part(all.y, all.h, samples.begin, t.samples);
+        return Rect{x, y, part(all.x, all.w, tokens.end, t.tokens) - x,
+                    part(all.y, all.h, samples.end, t.samples) - y};
     };
     c.rect(all, mix(ui.theme().window, ui.theme().secondary, 0.16f), 1);
     if (t.whole() && t.second.size() == 0) {
@@ -202,12 +201,8 @@ void gpu_box(Ui& ui, Rect box, PickerState& s, std::int64_t rank, Color color) {
     look.lit_color = color;
     look.only_own = true;
     // Every GPU's box has the same tensors and the same room.
-    const std::vector<SheetPlace>& places = s.packed
-                                                .get({*s.gpus.key(), {room.w, room.h}},
-                                                     [&] {
-                                                         return pack_sheets(sheets, {room.w, room.h}, {});
-                                                     })
-                                                .place;
+    const auto pack = [&] { return pack_sheets(sheets, {room.w, room.h}, {}); };
+    const std::vector<SheetPlace>& places = s.packed.get({*s.gpus.key(), {room.w, room.h}}, pack).place;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const Rect body{room.x + places[i].body.x, room.y + places[i].body.y, places[i].body.w,
                         places[i].body.h};
@@ -232,10 +227,9 @@ void gpu_boxes(Ui& ui, Rect room, PickerState& s) {
     const Color axis = ui.theme().axis[static_cast<std::size_t>(facts_of(s.strategy).axis)];
     const auto ramp = shades(ui.theme(), axis);
     for (std::int64_t r = 0; r < n; ++r) {
-        const std::int64_t row = r / columns, column = r % columns;
-        const Rect box{room.x + static_cast<float>(column) * (w + gap),
-                       room.y + static_cast<float>(row) * (h + gap), w, h};
-        gpu_box(ui, box, s, r, ramp[static_cast<std::size_t>(r) % kShadeCount]);
+        const auto i = static_cast<std::size_t>(r);
+        gpu_box(ui, box_in_rows(room.min(), i, static_cast<std::size_t>(columns), {w, h}, {gap, gap}), s, r,
+                ramp[i % kShadeCount]);
     }
 }
 

@@ -87,8 +87,7 @@ void draw_rulers(Ui& ui, Rect body, const Sheet& s, const SheetLook& look) {
                 (down ? r.h : r.w) = std::max(1.0f, (down ? r.h : r.w) - 1);
                 const Color fill = is_own(g) ? color : pale(theme, color, g.part % 2 == 1);
                 c.rect(r, fill);
-                TextStyle digits = ui.style(kDigits);
-                digits.color = ink_on(fill);
+                const TextStyle digits = ui.style(kDigits).in(ink_on(fill));
                 const std::string number = std::to_string(g.part);
                 if (std::min(strip.w, strip.h) >= kDigits && r.h >= kDigits
                     && r.w >= c.text_width(number, digits))
@@ -124,11 +123,7 @@ void draw_cutters(Ui& ui, Rect line, const Sheet& s) {
             if (x + w > right) return;
             const Rect box{x, line.center().y - kSwatch / 2, kSwatch, kSwatch};
             const Color color = color_of(ui.theme(), s.placement, a);
-            if (spread == Spread::cut)
-                c.rect(box, color, 1);
-            else
-                c.pattern(box, spread == Spread::copied ? Pattern::hatched : Pattern::dotted, color,
-                          mix(ui.theme().window, color, 0.15f));
+            fill_spread(c, ui.theme(), box, spread, color);
             c.text_in({x + kSwatch + 5, line.y, w, line.h}, words, ui.small());
             x += w + kSpace;
         }

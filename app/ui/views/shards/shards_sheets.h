@@ -110,6 +110,8 @@ float draw_marks(Canvas& canvas, const Theme& theme, Vec2 at, const Placement& p
                                         std::int64_t shown, const std::vector<double>& loads = {});
 
 [[nodiscard]] Color color_of(const Theme& theme, const Placement& placement, Axis axis);
+// Fills a small mark as a tensor is drawn: solid for cut, hatched for copied, dotted for partial.
+void fill_spread(Canvas& canvas, const Theme& theme, Rect box, Spread spread, Color color);
 // Returns the ground of a part that the rank does not hold; every other one is darker.
 [[nodiscard]] Color pale(const Theme& theme, Color base, bool odd);
 

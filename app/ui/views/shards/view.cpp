@@ -188,8 +188,8 @@ void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
         c.frame(chip, on ? ui.theme().text : ui.theme().hairline, 1, 6);
         const Color color = ui.theme().axis[static_cast<std::size_t>(a)];
         ui.swatch({chip.x + 8, chip.center().y - 5}, off ? color.alpha(0.45f) : color);
-        TextStyle style = ui.small(on || hit.hovered ? Tone::text : Tone::secondary);
-        c.text_in({chip.x + 23, chip.y, chip.w - 24, chip.h}, label, style);
+        c.text_in({chip.x + 23, chip.y, chip.w - 24, chip.h}, label,
+                  ui.small(on || hit.hovered ? Tone::text : Tone::secondary));
         if (hit.focused) ui.focus_ring(chip, 6);
         const std::string action =
             on ? "click to see all axes again" : "click to see what only this axis cuts";
@@ -203,6 +203,7 @@ void axis_chips(Ui& ui, Rect& row, const Scene& scene, ShardsViewState& s) {
 void key(Ui& ui, Rect& row, const std::vector<Sheet>& sheets) {
     Canvas& c = ui.canvas();
     static constexpr std::array<std::string_view, 3> kWords{"cut", "copied", "partial sums"};
+    static constexpr std::array kSpreads{Spread::cut, Spread::copied, Spread::partial};
     const bool experts = std::any_of(sheets.begin(), sheets.end(), shows_one_expert);
     const std::string_view words = experts ? "areas are bytes, of one expert" : "areas are bytes";
     float w = 0;
@@ -216,12 +217,7 @@ void key(Ui& ui, Rect& row, const std::vector<Sheet>& sheets) {
     }
     for (std::size_t i = 0; i < kWords.size(); ++i) {
         const Rect box{r.x, r.center().y - 5, 14, 10};
-        const Color ink = ui.theme().secondary;
-        if (i == 0)
-            c.rect(box, ink, 1);
-        else
-            c.pattern(box, i == 1 ? Pattern::hatched : Pattern::dotted, ink,
-                      mix(ui.theme().window, ink, 0.15f));
+        fill_spread(c, ui.theme(), box, kSpreads[i], ui.theme().secondary);
         const float word = c.text_width(kWords[i], ui.small());
         c.text_in({box.right() + 6, r.y, word + 2, r.h}, kWords[i], ui.small());
         r.cut_left(word + 34);
@@ -308,7 +304,7 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
     row.cut_right(16);
     layer_strip(ui, row, scene, state);
     room.cut_top(6);
-    return draw_layer(ui, room, scene, state);
+    return draw_sheets(ui, room, scene, state);
 }
 
 Table shards_data(const Scene& scene, const ShardsViewState& state) {

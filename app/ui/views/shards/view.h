@@ -113,7 +113,7 @@ struct ShardsViewState {
 [[nodiscard]] Table shards_data(const Scene& scene, const ShardsViewState& state);
 
 // Precondition: `state.drawn` is of the scene.
-[[nodiscard]] std::optional<PlanEdit> draw_layer(Ui& ui, Rect room, Scene& scene, ShardsViewState& state);
+[[nodiscard]] std::optional<PlanEdit> draw_sheets(Ui& ui, Rect room, Scene& scene, ShardsViewState& state);
 
 // The controls of Shards and Mesh make these edits of training.router_imbalance.
 [[nodiscard]] PlanEdit imbalance_edit(const Scene& scene, double to, std::string merge_key = {});

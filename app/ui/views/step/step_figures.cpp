@@ -16,10 +16,6 @@
 namespace pentamesh::ui {
 namespace {
 
-std::string range_text(const Band& r, std::string (*text)(double)) {
-    return text(r.low) + " – " + text(r.high);
-}
-
 // Draws 0 to 100 % of the peak: MFU solid, the rest of HFU hatched.
 void draw_gauge(Ui& ui, Rect bar, const Step& s) {
     Canvas& c = ui.canvas();
@@ -89,11 +85,11 @@ std::vector<Figure> figures_of(const Scene& scene, double budget) {
     const Step& s = *scene.evaluation.step;
     const std::string peak(name_of(scene.plan.training.compute));
     const auto rate = [&](double x, std::string (*text)(double)) {
-        return range_text(band_of(x, s.error), text);
+        const Band r = band_of(x, s.error);
+        return text(r.low) + " – " + text(r.high);
     };
-    const auto plain = [](double x) { return significant(x); };
     std::vector<Figure> out{
-        {"step", time_text(s.time_s), range_text(band_of(s.time_s, s.error), time_text),
+        {"step", time_text(s.time_s), rate(s.time_s, time_text),
          "Time from one update of the weights to the next."},
         {"MFU", percent(s.mfu), rate(s.mfu, percent),
          "Model FLOPs utilisation: FLOPs that the model itself needs (forward, and twice that backward, "
@@ -103,10 +99,9 @@ std::vector<Figure> figures_of(const Scene& scene, double budget) {
         {"HFU", percent(s.hfu), rate(s.hfu, percent),
          "Hardware FLOPs utilisation: MFU with the FLOPs that are recomputed."},
         {"tokens/s", count_text(s.tokens_per_s), rate(s.tokens_per_s, count_text), "Of the whole cluster."},
-        {"TFLOP/s per GPU", significant(s.tflops_per_gpu), rate(s.tflops_per_gpu, plain),
+        {"TFLOP/s per GPU", significant(s.tflops_per_gpu), rate(s.tflops_per_gpu, plain_text),
          "Model FLOPs, as in MFU."},
-        {"days for", significant(days_for(s, budget)),
-         range_text(band_of(days_for(s, budget), s.error), plain),
+        {"days for", significant(days_for(s, budget)), rate(days_for(s, budget), plain_text),
          "Days of steps like this one for the tokens at the left; no failures, no checkpoints."},
     };
     out[1].kind = RowKind::gauge;
@@ -138,8 +133,7 @@ bool budget_field(Ui& ui, Rect box, Rect rest, BudgetState& state) {
     const Quantity typed = parse_quantity(state.text, Dimension::count);
     if (typed.value && *typed.value > 0) state.tokens = *typed.value;
     if ((typed.value && *typed.value > 0) || state.text.empty()) return true;
-    TextStyle bad = ui.small();
-    bad.color = ui.theme().bad;
+    const TextStyle bad = ui.small().in(ui.theme().bad);
     const std::string why = typed.value ? "must be above 0" : typed.refusal;
     if (ui.canvas().text_in(rest, why, bad) && ui.hovers(rest)) ui.tooltip(why);
     return false;
@@ -153,8 +147,8 @@ void draw_figure_row(Ui& ui, Rect row, const Figure& f, BudgetState& state) {
     if (f.kind == RowKind::budget && !budget_field(ui, box, row, state)) return;
     c.text_in(row.cut_left(74), f.value, ui.style(13, Tone::text, Face::semibold));
     if (const std::string by = f.text ? difference_text(f.against, f.text) : ""; !by.empty()) {
-        TextStyle d = ui.style(12);
-        d.color = (f.against < 0) == f.less_is_better ? ui.theme().good : ui.theme().bad;
+        const TextStyle d =
+            ui.style(12).in((f.against < 0) == f.less_is_better ? ui.theme().good : ui.theme().bad);
         const float w = c.text_width(by, d) + 10;
         if (w <= row.w) c.text_in(row.cut_left(w), by, d);
     }

@@ -261,9 +261,7 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
                 + time_text(scene.evaluation.step->time_s) + ".";
     head_sentence(ui, head, room, words);
     if (!state.refusal.empty()) {
-        TextStyle bad = ui.small();
-        bad.color = ui.theme().bad;
-        put_paragraph(ui, room, state.refusal, bad, 16, 4);
+        put_paragraph(ui, room, state.refusal, ui.small().in(ui.theme().bad), 16, 4);
     }
     room.cut_top(6);
     std::optional<std::size_t> fallen;

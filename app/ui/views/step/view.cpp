@@ -2,7 +2,6 @@
 #include "app/tables/constants.h"
 #include "app/tables/review.h"
 #include "app/tables/step.h"
-
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
 #include "app/ui/scene/axis_name.h"
@@ -11,6 +10,7 @@
 #include "app/ui/scene/view_head.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
+#include "core/plan/software.h"
 
 #include <algorithm>
 #include <span>
@@ -141,6 +141,20 @@ void draw_runs(Ui& ui, Rect room, const Scene& scene, StepViewState& state, std:
     if (h + 90 < room.h) put_paragraph(ui, room, words, ui.small(), 18, 6);
     if (ui.hovers(room)) ui.area("step.runs", room, 0, true, false);
     draw_table(ui, "step.run", room, near, state.runs_table);
+}
+
+void draw_software(Ui& ui, Rect room, const Scene& scene, SoftwareState& state, std::uint64_t revision) {
+    const Software software = scene.plan.training.software;
+    const Table& figures =
+        state.figures.get(revision, [&] { return without(software_table(software), {"key"}); });
+    const std::string words =
+        facts_of(software).name
+        + ": what it keeps, reserves and reaches besides what the plan says. Fit: fitted to "
+          "measured runs; else read at the source.";
+    Canvas& c = ui.canvas();
+    const float h = c.paragraph_height(room.w, words, ui.small(), 18);
+    if (h + 90 < room.h) room.cut_top(c.paragraph(room, words, ui.small(), 18) + 6);
+    draw_table(ui, "step.software_figure", room, figures, state.rows);
 }
 
 }  // namespace

@@ -22,10 +22,6 @@
 #include <utility>
 #include <vector>
 
-namespace pentamesh::runs {
-struct WhatIf;
-}  // namespace pentamesh::runs
-
 namespace pentamesh::ui {
 
 // Holds the tokens for which days are counted.
@@ -42,7 +38,6 @@ struct SoftwareState {
     Kept<Table> figures;  // by revision
     TableState rows;
 };
-void draw_software(Ui& ui, Rect room, const Scene& scene, SoftwareState& state, std::uint64_t revision);
 
 // A step of `n` GPUs as lanes: when each that is drawn is done, in spreads from the mean.
 struct LaneGroup {
@@ -101,8 +96,6 @@ struct StepViewState {
 [[nodiscard]] std::optional<PlanEdit> draw_measured(Ui& ui, Rect room, Scene& scene, StepViewState& state);
 // Returns the parts, or what the workers lose (`workers`), as a table.
 [[nodiscard]] Table measured_data(const Scene& scene, bool workers);
-[[nodiscard]] std::optional<PlanEdit> draw_workers(Ui& ui, Rect room, const Scene& scene,
-                                                   const runs::WhatIf& workers, StepViewState& state);
 // Reads the list of published runs when it is first asked for; one that cannot be read is empty.
 [[nodiscard]] NearestRuns& published_runs(StepViewState& state, const Presets& presets);
 // `part` is one of the tables that app/ui/views/table.cpp names.

@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/player.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
 #include "core/plan/changes.h"
 #include "core/plan/names.h"
@@ -45,10 +46,7 @@ void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& stat
     const std::string label = state.second < 0
                                   ? "compare: none"
                                   : "with " + std::string(name_of(static_cast<Schedule>(state.second)));
-    const Ui::Step step = ui.stepper("timeline.second", box, label, state.second >= 0,
-                                     state.second + 1 < kScheduleCount, state.second >= 0, false);
-    if (step.by != 0 || step.edit_requested)
-        state.second = std::clamp(state.second + (step.by != 0 ? step.by : 1), -1, kScheduleCount - 1);
+    step_choice(ui, "timeline.second", box, label, kScheduleCount, state.second);
     if (state.second < 0) return;
     state.other.update({revision, state.second}, [&](OtherPlan& other) {
         const auto schedule = static_cast<Schedule>(state.second);
@@ -66,13 +64,10 @@ struct Line {
     Rect rest;
     bool cut = false;
     void put(const std::string& text, const TextStyle& s) {
-        if (rest.w < 20 || cut) {
-            cut = true;
-            return;
-        }
-        const float w = ui.canvas().text_width(text, s);
+        cut = cut || rest.w < 20;
+        if (cut) return;
         cut = ui.canvas().text_in(rest, text, s);
-        rest.cut_left(std::min(rest.w, w + 4));
+        rest.cut_left(std::min(rest.w, ui.canvas().text_width(text, s) + 4));
     }
 };
 
@@ -118,12 +113,12 @@ struct Legend {
     bool draw;
     int lines = 1;
 
-    Legend(Ui& u, Rect r, bool d) : ui(u), all(r), row(r), draw(d) { row.h = kLegendLine; }
+    Legend(Ui& u, Rect r, bool d) : ui(u), all(r), row(r), draw(d) { row.h = kLegendRow; }
     // Returns the place of the next entry of this width; nullopt where nothing is to be drawn.
     std::optional<Rect> next(float w) {
         if (row.w < w && row.x > all.x) {
             ++lines;
-            row = {all.x, row.y + kLegendLine, all.w, kLegendLine};
+            row = {all.x, row.y + kLegendRow, all.w, kLegendRow};
         }
         const Rect at = row.cut_left(std::min(w, row.w));
         row.cut_left(std::min(16.0f, row.w));
@@ -151,11 +146,8 @@ void inject(TimelineViewState& state, int device, int by) {
         for (std::size_t i = 0; i < kSlowFactors.size(); ++i)
             if (kSlowFactors[i] <= slow.factor + 1e-9) at = static_cast<int>(i);
     if (by > 0 && at < 0) at = 1;  // the first is hardly seen: begin with the second
-    at = std::min(at
-                      + (by > 0 && slow.any() ? 1
-                         : by < 0             ? -1
-                                              : 0),
-                  static_cast<int>(kSlowFactors.size()) - 1);
+    if (by < 0 || (by > 0 && slow.any())) at += by < 0 ? -1 : 1;
+    at = std::min(at, static_cast<int>(kSlowFactors.size()) - 1);
     if (at < 0)
         slow = {};
     else
@@ -189,16 +181,12 @@ std::string comparison_text(const Timeline& own, const Timeline& other) {
 }
 
 void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& state, int stage) {
-    const float w = row.w / 3;
-    if (player_button(ui, "timeline.back", row.cut_left(w), PlayerMark::back,
-                      "back to the last start or end  (,)"))
-        step_cursor(t, state, -1, stage);
-    if (player_button(ui, "timeline.play", row.cut_left(w),
-                      state.playing ? PlayerMark::pause : PlayerMark::play,
-                      state.playing ? "pause  (P)" : "play  (P)"))
-        state.playing = !state.playing;
-    if (player_button(ui, "timeline.forward", row, PlayerMark::forward, "on to the next start or end  (.)"))
-        step_cursor(t, state, 1, stage);
+    const PlayerClick clicked = player_buttons(
+        ui, row, "timeline", state.playing,
+        {"back to the last start or end  (,)", "P", "on to the next start or end  (.)"}, row.w / 3);
+    if (clicked == PlayerClick::play) state.playing = !state.playing;
+    if (clicked == PlayerClick::back || clicked == PlayerClick::forward)
+        step_cursor(t, state, clicked == PlayerClick::back ? -1 : 1, stage);
 }
 
 void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state) {
@@ -242,8 +230,7 @@ void slow_sentence(Line& line, TimelineViewState& state) {
         const Rect at = line.rest.cut_right(w);
         if (ui.link("timeline.slow.remove", {at.x + 4, at.center().y - 9}, "remove")) state.choice.slow = {};
     }
-    TextStyle strong = ui.title();
-    strong.color = ui.theme().bad;
+    const TextStyle strong = ui.title().in(ui.theme().bad);
     line.put("injected:", strong);
     line.put("stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor), plain);
     if (shown.step_before_s <= 0) return;
@@ -288,8 +275,7 @@ void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown)
     const Evaluation* a =
         scene.pinned == nullptr || scene.pinned->timeline.empty() || !own ? nullptr : scene.pinned;
     const auto against = [&](double by, std::string (*text)(double)) {
-        TextStyle s = ui.style(12);
-        s.color = by < 0 ? ui.theme().good : ui.theme().bad;
+        const TextStyle s = ui.style(12).in(by < 0 ? ui.theme().good : ui.theme().bad);
         if (by != 0) line.put(difference_text(by, text), s);
     };
     if (a != nullptr && of_step && a->step && a->step->time_s > 0)

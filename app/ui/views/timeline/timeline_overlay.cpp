@@ -1,6 +1,7 @@
 #include "app/ui/views/timeline/timeline_parts.h"
 
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/scene/difference.h"
 #include "core/pipeline/timeline_walk.h"
 
@@ -22,8 +23,7 @@ void arrow(Ui& ui, const Timeline& t, std::size_t from, std::size_t to, const Ro
     const Vec2 b{near(scale.x(t.start[to])), rows.middle(b_device)};
     const float bend = std::max(8.0f, std::abs(b.x - a.x) / 2);
     ui.canvas().curve(a, a + Vec2{bend, 0}, b - Vec2{bend, 0}, b, color, width);
-    const std::array<Vec2, 3> head{b, b + Vec2{-6, -3.5f}, b + Vec2{-6, 3.5f}};
-    ui.canvas().polygon(head, color);
+    ui.canvas().polygon({b, {b.x - 6, b.y - 3.5f}, {b.x - 6, b.y + 3.5f}}, color);
 }
 
 // Returns the step between two labels: 1, 2 or 5 times a power of ten, at least 88 pixels.
@@ -128,9 +128,7 @@ void draw_tail(Ui& ui, const StepTail& tail, double from_s, Rect plot, const Tim
         const TextStyle s = ui.style(11);
         const float w = c.text_width(part.name, s);
         if (w + 8 > r.w) continue;
-        const Rect box{r.center().x - w / 2 - 3, r.y + 3, w + 6, 16};
-        c.rect(box, ui.theme().window, 3);
-        c.text_in(box, part.name, s, Align::center);
+        write_plate(ui, {r.center().x - w / 2 - 3, r.y + 3, w + 6, 16}, part.name, s, ui.theme().window);
     }
 }
 
@@ -169,15 +167,12 @@ void draw_moved_end(Ui& ui, double before_s, double now_s, const TimeScale& scal
     const Color color = by < 0 ? ui.theme().good : ui.theme().bad;
     c.line({from, y}, {to - 5 * by, y}, ui.theme().window, 5);
     c.line({from, y}, {to - 5 * by, y}, color, 1.5f);
-    const std::array<Vec2, 3> head{Vec2{to, y}, Vec2{to - 7 * by, y - 4}, Vec2{to - 7 * by, y + 4}};
-    c.polygon(head, color);
-    TextStyle style = ui.style(12, Tone::text, Face::semibold);
-    style.color = color;
+    c.polygon({{to, y}, {to - 7 * by, y - 4}, {to - 7 * by, y + 4}}, color);
+    const TextStyle style = ui.style(12, Tone::text, Face::semibold).in(color);
     const std::string text = difference_text(now_s - before_s, time_text);
     const float w = c.text_width(text, style) + 8;
     const Rect box{std::clamp((from + to - w) / 2, plot.x, std::max(plot.x, plot.right() - w)), y + 5, w, 18};
-    c.rect(box, ui.theme().window.alpha(0.85f), 3);
-    c.text_in(box, text, style, Align::center);
+    write_plate(ui, box, text, style, ui.theme().window.alpha(0.85f));
 }
 
 void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& scale) {
@@ -190,8 +185,7 @@ void draw_cursor(Ui& ui, double at_s, Rect plot, Rect ruler, const TimeScale& sc
     const TextStyle s{Face::semibold, 11, ui.theme().window, 0};
     const float w = c.text_width(label, s) + 10;
     const Rect box{std::clamp(x - w / 2, ruler.x, std::max(ruler.x, ruler.right() - w)), ruler.y + 3, w, 16};
-    c.rect(box, ui.theme().text, 3);
-    c.text_in(box, label, s, Align::center);
+    write_plate(ui, box, label, s, ui.theme().text);
 }
 
 }  // namespace pentamesh::ui

@@ -2,8 +2,6 @@
 // names, the curve of what a stage holds, the controls, and what is said of a block.
 #pragma once
 
-#include "app/ui/views/timeline/timeline_shown.h"
-#include "app/ui/views/timeline/timeline_windows.h"
 #include "app/ui/views/timeline/view.h"
 
 #include <cstddef>
@@ -180,7 +178,7 @@ void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& stat
 void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state);
 // Explains the colours and textures that rows of this height show, in as many lines as the entries need;
 // lines below `room` are left out. Returns the number of lines; with `draw` false, they are only counted.
-inline constexpr float kLegendLine = 18;
+inline constexpr float kLegendRow = 18;
 int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
                     bool draw);
 

@@ -1,5 +1,6 @@
 #include "app/ui/views/timeline/timeline_parts.h"
 
+#include "app/ui/kit/rows.h"
 #include "core/pipeline/timeline_walk.h"
 
 #include <algorithm>
@@ -83,17 +84,12 @@ Rect RowPainter::cut_lanes(Rect& row) const {
 
 // Each call is as long as its time, from the block's start on: axis after axis.
 void RowPainter::hidden(Rect lane, int device, const Op& op, float x0, float x1, bool own) {
-    const auto at = [&](int chunk) { return static_cast<std::size_t>(device * chunks_ + chunk); };
-    const bool forward = op.kind == OpKind::F || op.kind == OpKind::FB;
-    const bool backward = op.kind == OpKind::B || op.kind == OpKind::I || op.kind == OpKind::FB;
-    const std::size_t f = at(op.chunk), b = at(op.kind == OpKind::FB ? op.backward_chunk : op.chunk);
-    if (lane.h <= 0 || std::max(f, b) >= shown_.hidden.size()) return;
+    const OpHalves halves = halves_of(op, device, chunks_);
+    if (lane.h <= 0 || !halves.in(shown_.hidden.size())) return;
     const float per_s = scale_.plot.w / static_cast<float>(scale_.to_s - scale_.from_s);
     float from = x0;
-    for (int k = 0; k < kGroupKindCount && from < x1; ++k) {
-        const auto axis = static_cast<GroupKind>(k);
-        const double s =
-            (forward ? shown_.hidden[f].forward[axis] : 0) + (backward ? shown_.hidden[b].backward[axis] : 0);
+    for (const GroupKind axis : all_of<GroupKind>()) {
+        const double s = halves.hidden_s(shown_.hidden, axis);
         const float to = std::min(x1, from + static_cast<float>(s) * per_s);
         if (to - from < 0.5f) continue;
         ui_.canvas().rect({from, lane.y + 1, to - from, lane.h - 1},
@@ -119,8 +115,7 @@ void RowPainter::hidden_once(Rect row, int device) {
                 {x0, lane.y + 1, x1 - x0, lane.h - 1},
                 faded(color_of(ui_.theme(), axis), lit_microbatch < 0 && !fades.axis[axis]).alpha(0.75f));
     };
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto axis = static_cast<GroupKind>(k);
+    for (const GroupKind axis : all_of<GroupKind>()) {
         if (const double s = shown_.hidden_once.forward[axis]; s > 0)
             piece(first, first + s, axis), first += s;
         if (const double s = shown_.hidden_once.backward[axis]; s > 0) piece(last - s, last, axis), last -= s;
@@ -129,11 +124,9 @@ void RowPainter::hidden_once(Rect row, int device) {
 
 RowPainter::Shares RowPainter::shares(int device, const Op& op) const {
     Shares s;
-    const auto at = [&](int chunk) { return static_cast<std::size_t>(device * chunks_ + chunk); };
-    const bool forward = op.kind == OpKind::F || op.kind == OpKind::FB;
-    const bool backward = op.kind == OpKind::B || op.kind == OpKind::I || op.kind == OpKind::FB;
-    const std::size_t f = at(op.chunk), b = at(op.kind == OpKind::FB ? op.backward_chunk : op.chunk);
-    if (std::max(f, b) >= shown_.exposed.size() || std::max(f, b) >= shown_.costs.chunk.size()) return s;
+    const OpHalves halves = halves_of(op, device, chunks_);
+    if (!halves.in(shown_.exposed.size()) || !halves.in(shown_.costs.chunk.size())) return s;
+    const auto [forward, backward, f, b] = halves;
     double takes = 0;
     if (forward) takes += shown_.costs.chunk[f].forward;
     if (backward) takes += shown_.costs.chunk[b].input_grad;
@@ -168,10 +161,8 @@ void RowPainter::strips(Rect r, const Shares& s, bool own) {
 
 void RowPainter::number(Rect r, std::int32_t microbatch, Color ground) {
     if (r.h < kLowNumber_px || r.w < least_numbered_px_) return;
-    TextStyle s = ui_.style(r.h < 11 ? 9.0f : 11.0f);
-    s.color = ink_on(ground);
-    const std::string text = std::to_string(microbatch % t_.shape.microbatches);
-    ui_.canvas().text_in(r, text, s, Align::center);
+    ui_.canvas().text_in(r, std::to_string(microbatch % t_.shape.microbatches),
+                         ui_.style(r.h < 11 ? 9.0f : 11.0f).in(ink_on(ground)), Align::center);
 }
 
 // If a pair's halves are too low for a number each, both are in one line, on a ground of their own.
@@ -183,9 +174,8 @@ void RowPainter::both_numbers(Rect r, const Op& op) {
     const TextStyle s = ui_.style(11, mine(op) ? Tone::text : Tone::secondary);
     const float w = ui_.canvas().text_width(text, s) + 6;
     if (w > r.w) return;
-    const Rect box{r.center().x - w / 2, r.center().y - 7, w, 14};
-    ui_.canvas().rect(box, ui_.theme().window.alpha(0.8f), 3);
-    ui_.canvas().text_in(box, text, s, Align::center);
+    write_plate(ui_, {r.center().x - w / 2, r.center().y - 7, w, 14}, text, s,
+                ui_.theme().window.alpha(0.8f));
 }
 
 void RowPainter::block(Rect row, int device, std::size_t i, float x0, float x1) {
@@ -373,9 +363,8 @@ void RowPainter::name_gap() {
     const TextStyle style = ui_.style(12, Tone::text, Face::semibold);
     const float w = ui_.canvas().text_width(kName, style) + 12, h = 18;
     if (t_.shape.devices < 2 || gap_.w < w + 12 || gap_.h < h) return;
-    const Rect at{gap_.center().x - w / 2, gap_.center().y - h / 2, w, h};
-    ui_.canvas().rect(at, ui_.theme().window.alpha(0.8f), 4);
-    ui_.canvas().text_in(at, kName, style, Align::center);
+    write_plate(ui_, {gap_.center().x - w / 2, gap_.center().y - h / 2, w, h}, kName, style,
+                ui_.theme().window.alpha(0.8f), 4);
 }
 
 void RowPainter::row(Rect r, int device) {

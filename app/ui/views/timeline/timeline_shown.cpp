@@ -1,4 +1,4 @@
-#include "app/ui/views/timeline/timeline_shown.h"
+#include "app/ui/views/timeline/view.h"
 
 namespace pentamesh::ui {
 
@@ -38,8 +38,7 @@ void make_shown(const Plan& plan, const Evaluation& e, const TimelineChoice& cho
     hidden_in_chunks(e.comm, out.hidden);
     out.hidden_once = e.step && out.choice.steps == 1 ? hidden_in_step(e.comm) : HiddenComm{};
     out.hides = out.hides_once = false;
-    for (int k = 0; k < kGroupKindCount; ++k) {
-        const auto axis = static_cast<GroupKind>(k);
+    for (const GroupKind axis : all_of<GroupKind>()) {
         out.hides_once = out.hides_once || out.hidden_once.all(axis) > 0;
         for (const HiddenComm& h : out.hidden) out.hides = out.hides || h.all(axis) > 0;
     }
@@ -55,6 +54,13 @@ void keep_shown(const Plan& plan, const Evaluation& e, std::uint64_t revision, i
     TimelineChoice wanted = choice;
     if (wanted.slow.device >= e.timeline.shape.devices || !wanted.slow.any()) wanted.slow = {};
     kept.update({revision, schedule, wanted}, [&](ShownTimeline& out) { make_shown(plan, e, wanted, out); });
+}
+
+OpHalves halves_of(const Op& op, int device, int chunks) {
+    const bool both = op.kind == OpKind::FB;
+    const auto at = [&](int chunk) { return static_cast<std::size_t>(device * chunks + chunk); };
+    return {both || op.kind == OpKind::F, both || op.kind == OpKind::B || op.kind == OpKind::I, at(op.chunk),
+            at(both ? op.backward_chunk : op.chunk)};
 }
 
 std::size_t own_op(const Timeline& t, std::size_t op) {

@@ -1,4 +1,4 @@
-#include "app/ui/views/timeline/timeline_windows.h"
+#include "app/ui/views/timeline/view.h"
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
@@ -59,10 +59,6 @@ void draw_step_strip(Ui& ui, Rect strip, const TimelineWindows& w, const Timelin
         c.line({x, strip.y}, {x, strip.bottom()}, theme.window.alpha(0.5f), 1);
     }
     draw_tail(ui, shown.tail, t.makespan, strip, scale);
-}
-
-std::string period_words(const TimelineWindows& w) {
-    return "one period of " + thousands(w.steady.periods) + " equal ones: " + time_text(w.steady.period_s);
 }
 
 }  // namespace
@@ -129,9 +125,8 @@ std::array<std::string, 2> window_words(const TimelineWindows& w, std::size_t pa
 void draw_beam(Canvas& c, const Theme& theme, const TimeScale& scale, const TimeScale& window, float to) {
     const Rect r = window.plot;
     const float from = scale.plot.bottom();
-    const std::array<Vec2, 4> beam{Vec2{scale.x(window.from_s), from}, Vec2{scale.x(window.to_s), from},
-                                   Vec2{r.right(), to}, Vec2{r.x, to}};
-    c.polygon(beam, theme.beam);
+    c.polygon({{scale.x(window.from_s), from}, {scale.x(window.to_s), from}, {r.right(), to}, {r.x, to}},
+              theme.beam);
 }
 
 void draw_window_frame(Canvas& c, const Theme& theme, const TimeScale& scale, const TimeScale& window) {
@@ -142,12 +137,12 @@ void draw_window_frame(Canvas& c, const Theme& theme, const TimeScale& scale, co
 
 void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeline& t,
                        const ShownTimeline& shown, SeenBlocks& blocks, double& steady_at_s) {
-    Canvas& c = ui.canvas();
     const Rect strip = room.cut_top(kStrip);
     const TimeScale scale{0, w.whole_s, strip};
-    for (const TimeScale& window : w.window) draw_beam(c, ui.theme(), scale, window, strip.bottom() + kBeam);
+    for (const TimeScale& window : w.window)
+        draw_beam(ui.canvas(), ui.theme(), scale, window, strip.bottom() + kBeam);
     draw_step_strip(ui, strip, w, t, shown, blocks);
-    for (const TimeScale& window : w.window) draw_window_frame(c, ui.theme(), scale, window);
+    for (const TimeScale& window : w.window) draw_window_frame(ui.canvas(), ui.theme(), scale, window);
     const Hit hit = ui.area("timeline.overview", strip, 0, true, false);
     if (hit.held)
         steady_at_s =
@@ -162,7 +157,7 @@ void draw_windows_head(Ui& ui, Rect room, const TimelineWindows& w, const Timeli
         const auto [name, words] = window_words(w, i, t);
         Rect row{r.x, room.y, r.w, 18};
         write_left(ui, row, name, ui.style(12, Tone::text, Face::semibold), 8);
-        if (c.text_width(words, ui.small()) <= row.w) c.text_in(row, words, ui.small());
+        write_whole(ui, row, words, ui.small());
     }
 }
 
@@ -188,7 +183,8 @@ void draw_period(Ui& ui, Rect row, const TimelineWindows& w) {
     c.line({x0, row.y + 5}, {x1, row.y + 5}, color);
     c.line({x1, row.y}, {x1, row.y + 5}, color);
     const TextStyle style = ui.style(12, Tone::text, Face::semibold);
-    const std::string words = period_words(w);
+    const std::string words =
+        "one period of " + thousands(w.steady.periods) + " equal ones: " + time_text(w.steady.period_s);
     const float width = c.text_width(words, style) + 4;
     c.text_in({std::max(row.x, std::min((x0 + x1 - width) / 2, row.right() - width)), row.y + 7, width, 16},
               words, style, Align::center);

@@ -195,10 +195,8 @@ TimelineAreas divide(Rect room, float labels, float legend, bool tall, bool seco
     if (second) r.second = room.cut_bottom(room.h / 2);
     r.labels = room.cut_left(labels);
     r.plot = room;
-    for (Rect* x : {&r.curve, &r.ruler}) {
-        if (x->empty()) continue;
-        x->cut_left(r.labels.w);
-    }
+    for (Rect* x : {&r.curve, &r.ruler})
+        if (!x->empty()) x->cut_left(r.labels.w);
     r.row_h = std::clamp(r.plot.h / static_cast<float>(devices), 3.0f, kMostRow);
     return r;
 }
@@ -208,10 +206,10 @@ TimelineAreas find_areas(Ui& ui, Rect room, bool tall, bool second, const Scene&
                          const TimelineViewState& state) {
     const auto devices = static_cast<int>(state.shown->timeline(scene.evaluation).device.size());
     const float labels = labels_width(ui, room, tall, *state.shown);
-    const TimelineAreas one = divide(room, labels, kLegendLine, tall, second, devices);
+    const TimelineAreas one = divide(room, labels, kLegendRow, tall, second, devices);
     const int lines = timeline_legend(ui, {0, 0, room.w - labels, 0}, scene, state, one.row_h, false);
     if (lines <= 1 || room.h <= 150) return one;
-    return divide(room, labels, kLegendLine * static_cast<float>(std::min(lines, 4)), tall, second, devices);
+    return divide(room, labels, kLegendRow * static_cast<float>(std::min(lines, 4)), tall, second, devices);
 }
 
 // Draws the controls above the plot where it is tall, in the head where there is room, else in a row of their
@@ -220,19 +218,16 @@ void draw_head(Ui& ui, Rect head_row, Rect& room, bool tall, Scene& scene, Timel
                std::uint64_t revision) {
     const Evaluation& e = scene.evaluation;
     const bool for_picture = ui.state().for_picture;
-    if (tall) {
-        if (!for_picture) {
-            Rect row = room.cut_top(28);
-            row.h = 24;
-            draw_controls(ui, row, scene, state, revision);
-        }
-    } else if (!for_picture && head_row.w <= 360 && room.h > 200) {
-        Rect row = room.cut_top(28);
-        row.h = 24;
+    const bool own_row = !for_picture && (tall || (head_row.w <= 360 && room.h > 200));
+    Rect row = room.cut_top(own_row ? 28.0f : 0.0f);
+    row.h = 24;
+    if (own_row && tall) {
+        draw_controls(ui, row, scene, state, revision);
+    } else if (own_row) {
         draw_transport(ui, row.cut_left(84), e.timeline, state, scene.selection.stage);
         row.cut_left(8);
         draw_critical_switch(ui, row.cut_left(94), state);
-    } else if (head_row.w > 360 && !for_picture) {
+    } else if (head_row.w > 360 && !for_picture && !tall) {
         draw_transport(ui, head_row.cut_right(78), e.timeline, state, scene.selection.stage);
         head_row.cut_right(4);
         draw_critical_switch(ui, head_row.cut_right(94), state);

@@ -55,17 +55,17 @@ void keep(const Scene& scene, Rect room, ZoomViewState& s, std::uint64_t revisio
 // before.
 void choose_lead(const Scene& scene, ZoomViewState& s) {
     const std::size_t levels = s.nest->levels.size();
-    const auto begins = [](const NestPath& long_one, const NestPath& with) {
-        return with.size() < long_one.size() && std::equal(with.begin(), with.end(), long_one.begin());
+    const auto goes_on = [&](const NestPath& deeper, const NestPath& path) {
+        return path.size() < deeper.size() && leads_to(path, deeper);
     };
     NestPath lead = s.path;
     lead.resize(std::min(lead.size(), levels));
     if (s.path.size() < levels && s.cursor >= 0) lead.push_back(s.cursor);
-    const NestPath way = scene.selection.rank >= 0 ? path_of_rank(*s.nest, scene.selection.rank) : NestPath{};
+    const NestPath way = selected_path(scene, s);
     while (lead.size() < levels) {
         const std::size_t k = lead.size();
         const std::int64_t last = s.nest->levels[k].count - 1;
-        lead.push_back(begins(way, lead) ? way[k] : begins(s.lead, lead) ? std::min(s.lead[k], last) : 0);
+        lead.push_back(goes_on(way, lead) ? way[k] : goes_on(s.lead, lead) ? std::min(s.lead[k], last) : 0);
     }
     s.lead = std::move(lead);
 }
@@ -174,12 +174,8 @@ void leave(Ui& ui, Rect room, ZoomViewState& s) {
 
 // Returns the child that is entered without a choice: on the way to the selected GPU, else the first.
 std::int64_t child_on_the_way(const Scene& scene, const ZoomViewState& s, const NestChildren& inside) {
-    if (scene.selection.rank >= 0) {
-        const NestPath way = path_of_rank(*s.nest, scene.selection.rank);
-        if (s.path.size() < way.size() && std::equal(s.path.begin(), s.path.end(), way.begin()))
-            return way[s.path.size()];
-    }
-    return first_to_enter(inside);
+    const NestPath way = selected_path(scene, s);
+    return s.path.size() < way.size() && leads_to(s.path, way) ? way[s.path.size()] : first_to_enter(inside);
 }
 
 // Flies on where a flight has ended: a level deeper, from the deepest back to the whole, and then it is over.
@@ -242,9 +238,8 @@ void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
             s.cursor = leaf ? -1 : to;
         select(scene, s, path);
     }
-    if (!leaf && keys.pressed({Key::enter})) {
+    if (!leaf && keys.pressed({Key::enter}))
         enter(ui, room, s, s.cursor >= 0 ? s.cursor : child_on_the_way(scene, s, inside));
-    }
 }
 
 void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
@@ -252,8 +247,7 @@ void mouse(Ui& ui, Rect room, Scene& scene, ZoomViewState& s, const Hit& hit) {
     const NestPath under = path_at(s, room, ui.frame().mouse, kLeastPicked);
     if (!under.empty() && under.size() >= s.nest->levels.size())
         scene.next_hover.rank = first_rank_of(*s.nest, under);
-    const bool inside =
-        under.size() > s.path.size() && std::equal(s.path.begin(), s.path.end(), under.begin());
+    const bool inside = under.size() > s.path.size() && leads_to(s.path, under);
     if (hit.double_clicked) {
         if (inside)
             enter(ui, room, s, under[s.path.size()]);

@@ -54,6 +54,10 @@ void show_rank(ZoomViewState& state, const Plan& plan, const Mesh& mesh, std::in
 // Returns the colour of the axis that cuts a level of the mesh; the text's where no axis does.
 [[nodiscard]] Color color_of_level(const Theme& theme, const Nest& nest, std::size_t level);
 
+// Returns true if a path is the way to a deeper one, or that one.
+[[nodiscard]] bool leads_to(std::span<const std::int64_t> path, std::span<const std::int64_t> deeper);
+// Returns the path of the selected rank; empty where none is selected.
+[[nodiscard]] NestPath selected_path(const Scene& scene, const ZoomViewState& state);
 // Returns which child of a box is large.
 [[nodiscard]] std::int64_t lead_in(const ZoomViewState& state, std::span<const std::int64_t> path);
 

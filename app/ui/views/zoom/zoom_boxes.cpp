@@ -1,5 +1,6 @@
 // Draws the boxes of the zoom view: only those on the screen and large enough.
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/rows.h"
 #include "app/ui/views/zoom/view.h"
 
 #include <algorithm>
@@ -36,10 +37,8 @@ struct Drawing {
     void fill(Rect r);
     void label(Rect r);
     void tag(Rect r);
-    [[nodiscard]] bool holds_selected() const {
-        return !selected.empty() && path.size() <= selected.size()
-               && std::equal(path.begin(), path.end(), selected.begin());
-    }
+    [[nodiscard]] bool holds_selected() const { return !selected.empty() && leads_to(path, selected); }
+    void child(const PlacedChildren& c, const NestBox& box, std::int64_t i);
     [[nodiscard]] bool is_gpu() const { return path.size() == nest.levels.size(); }
 };
 
@@ -79,13 +78,13 @@ void Drawing::fill(Rect r) {
         return;
     }
     const Color axis = level_color(*this, depth);
-    if (is_gpu() && depth > 0) {
-        c.rect(shown, gpu_ground(t, axis, r.w), radius);
-    } else {
-        c.rect(shown, depth == 0 ? t.panel : mix(t.window, axis, 0.08f), radius);
-    }
-    const bool lit = holds_selected();
-    if (r.w > 10) c.frame(shown, lit && depth > 0 ? t.text : axis, lit && depth > 0 ? 2.0f : 1.0f, radius);
+    c.rect(shown,
+           depth == 0 ? t.panel
+           : is_gpu() ? gpu_ground(t, axis, r.w)
+                      : mix(t.window, axis, 0.08f),
+           radius);
+    const bool lit = holds_selected() && depth > 0;
+    if (r.w > 10) c.frame(shown, lit ? t.text : axis, lit ? 2.0f : 1.0f, radius);
 }
 
 // Writes the name of a box that is too low for a head row in its corner, on a ground of its own.
@@ -103,10 +102,10 @@ void Drawing::tag(Rect r) {
     if (w + 4 > r.w) return;
     // The tag avoids its parent's name: it is below, and a number is also on the right.
     const bool below = under_tag && path.size() <= nest.levels.size() && r.h >= kHeight + 8;
-    const Rect ground{short_name ? r.right() - w - 2 : r.x + 2, below ? r.bottom() - kHeight - 2 : r.y + 2, w,
-                      kHeight};
-    ui.canvas().rect(ground, ui.theme().window.alpha(0.8f), 2);
-    ui.canvas().text_in(ground, text, s, Align::center);
+    write_plate(
+        ui,
+        {short_name ? r.right() - w - 2 : r.x + 2, below ? r.bottom() - kHeight - 2 : r.y + 2, w, kHeight},
+        text, s, ui.theme().window.alpha(0.8f), 2);
 }
 
 void Drawing::label(Rect r) {
@@ -115,13 +114,10 @@ void Drawing::label(Rect r) {
     const bool cell = is_gpu() && !path.empty() && r.w < kGpuOpen;
     if (cell) {  // a GPU that is a cell is named in its middle
         if (r.w < 26 || r.h < 15) return;
-        if (r.w >= kGpuLayers) {
-            tag(r);
-            return;
-        }
+        if (r.w >= kGpuLayers) return tag(r);
         const Color axis = level_color(*this, path.size());
-        TextStyle s = ui.style(r.w > 80 && r.h > 24 ? 13.0f : 11.0f);
-        s.color = ink_on(gpu_ground(ui.theme(), axis, r.w));
+        const TextStyle s =
+            ui.style(r.w > 80 && r.h > 24 ? 13.0f : 11.0f).in(ink_on(gpu_ground(ui.theme(), axis, r.w)));
         const std::string name = step_label(nest, path);
         const bool fits = c.text_width(name, s) < r.w - 4;
         if (r.h > 40 && c.text_width("rank 00000", s) < r.w - 4) {
@@ -134,7 +130,7 @@ void Drawing::label(Rect r) {
         return;
     }
     // The breadcrumbs name the boxes around the view.
-    if (path.size() < state.path.size() && std::equal(path.begin(), path.end(), state.path.begin())) return;
+    if (path.size() < state.path.size() && leads_to(path, state.path)) return;
     if (h < kLeastHead) tag(r);
     if (h < kLeastHead || r.w < 30 || r.y + h * 0.75f < room.y) return;
     const float size = h >= 24 ? 14.0f : h >= 18 ? 13.0f : 11.0f;
@@ -187,8 +183,7 @@ void Drawing::map_cell(const PlacedChildren& c, Rect r, std::int64_t i) {
     const Color ground = large ? axis : mix(t.window, axis, 0.3f);
     ui.canvas().rect(r, ground, std::min(r.w, r.h) > 12 ? 2.0f : 0.0f);
     if (large && std::min(r.w, r.h) > 6) ui.canvas().frame(r, t.text, 1.25f, 2);
-    TextStyle s = ui.style(11);
-    s.color = ink_on(ground);
+    const TextStyle s = ui.style(11).in(ink_on(ground));
     const std::string number = std::to_string(i);
     if (r.h >= 13 && ui.canvas().text_width(number, s) + 2 <= r.w)
         ui.canvas().text_in(r, number, s, Align::center);
@@ -225,11 +220,6 @@ void Drawing::grid(const PlacedChildren& c, const NestBox& box, Rect r) {
         range(r.x + c.grid.x * k, c.grid.pitch_x * k, room.x, room.right(), c.grid.cols);
     const auto [row0, row1] =
         range(r.y + c.grid.y * k, c.grid.pitch_y * k, room.y, room.bottom(), c.grid.rows);
-    const auto child = [&](std::int64_t i) {
-        path.push_back(i);
-        draw(child_box(c, box, i), is_matrix(c, i));
-        path.pop_back();
-    };
     for (std::int64_t row = row0; row < row1 && !fine; ++row)
         for (std::int64_t col = col0; col < col1; ++col) {
             const std::int64_t i = row * c.grid.cols + col;
@@ -238,10 +228,10 @@ void Drawing::grid(const PlacedChildren& c, const NestBox& box, Rect r) {
             if (map && (i == c.lead || std::min(cell.w, cell.h) < kMapOpens))
                 map_cell(c, cell, i);
             else
-                child(i);
+                child(c, box, i);
         }
     if (!map) return;
-    child(c.lead);
+    child(c, box, c.lead);
     map_words(c, r);
 }
 
@@ -249,15 +239,14 @@ void Drawing::children(const NestBox& box, Rect r) {
     if (is_gpu() && r.w < kGpuLayers) return;  // a cell until there is room in it
     const PlacedChildren c = placed_children(nest, path, box, lead_in(state, path));
     if (c.count == 0) return;
-    if (!c.sliced) {
-        grid(c, box, r);
-        return;
-    }
-    for (std::int64_t i = 0; i < c.count; ++i) {
-        path.push_back(i);
-        draw(child_box(c, box, i), is_matrix(c, i));
-        path.pop_back();
-    }
+    if (!c.sliced) return grid(c, box, r);
+    for (std::int64_t i = 0; i < c.count; ++i) child(c, box, i);
+}
+
+void Drawing::child(const PlacedChildren& c, const NestBox& box, std::int64_t i) {
+    path.push_back(i);
+    draw(child_box(c, box, i), is_matrix(c, i));
+    path.pop_back();
 }
 
 void Drawing::draw(const NestBox& box, bool matrix) {
@@ -295,15 +284,20 @@ ZoomCamera fitting(Rect room, const NestBox& box) {
 }
 
 void draw_boxes(Ui& ui, Rect room, const Scene& scene, const ZoomViewState& state) {
-    Drawing d{ui, room, scene, state, *state.nest, {}, {}, false};
-    if (scene.selection.rank >= 0) d.selected = path_of_rank(*state.nest, scene.selection.rank);
+    Drawing d{ui, room, scene, state, *state.nest, selected_path(scene, state), {}, false};
     d.draw({0, 0, state.nest->aspect, 1});
 }
 
+bool leads_to(std::span<const std::int64_t> path, std::span<const std::int64_t> deeper) {
+    return path.size() <= deeper.size() && std::equal(path.begin(), path.end(), deeper.begin());
+}
+
+NestPath selected_path(const Scene& scene, const ZoomViewState& state) {
+    return scene.selection.rank >= 0 ? path_of_rank(*state.nest, scene.selection.rank) : NestPath{};
+}
+
 std::int64_t lead_in(const ZoomViewState& state, std::span<const std::int64_t> path) {
-    const NestPath& lead = state.lead;
-    return path.size() < lead.size() && std::equal(path.begin(), path.end(), lead.begin()) ? lead[path.size()]
-                                                                                           : 0;
+    return path.size() < state.lead.size() && leads_to(path, state.lead) ? state.lead[path.size()] : 0;
 }
 
 NestPath path_at(const ZoomViewState& state, Rect room, Vec2 point, float least_px) {

@@ -130,7 +130,7 @@ void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s)
     const float h = std::clamp(side.h / static_cast<float>(n + (scene.evaluation.mesh.has_experts ? 1 : 0)),
                                24.0f, 44.0f);
     std::optional<NestPath> to;
-    const NestPath way = scene.selection.rank >= 0 ? path_of_rank(*s.nest, scene.selection.rank) : NestPath{};
+    const NestPath way = selected_path(scene, s);
     const std::size_t place = tensors_at(*s.nest, s.path).empty() ? s.path.size() : n - 1;
     for (std::size_t k = 0; k < n; ++k) {
         const Rect row = side.cut_top(h);

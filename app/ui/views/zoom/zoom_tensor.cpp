@@ -9,10 +9,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-const Placement& placement(const Nest& nest, int i) {
-    return nest.tensors[i];
-}
-
 GroupKind group_of_cut(const Placement& p, Axis a) {
     if (a == Axis::ep) return GroupKind::ep;
     return p.expert ? GroupKind::etp : GroupKind::tp;
@@ -53,8 +49,7 @@ void matrix(Ui& ui, Rect r, const Placement& p, const Part& part) {
                 c.line({r.x + d, r.y}, {r.x + d, r.bottom()}, t.window, 1);
         }
     c.frame(r, axis, 1);
-    TextStyle s = ui.style(11);
-    s.color = ink_on(axis);
+    const TextStyle s = ui.style(11).in(ink_on(axis));
     const std::string text = short_range(part.box[dim]);
     if (held.h >= 15 && c.text_width(text, s) < held.w - 4) c.text_in(held, text, s, Align::center);
 }
@@ -99,8 +94,7 @@ void draw_tensor(Ui& ui, Rect room, const Nest& nest, std::span<const int> tenso
     if (named) {
         const bool large = room.h > 200 && room.w > 160;
         const Rect line = inner.cut_top(large ? 26.0f : 17.0f);
-        const TextStyle bold = ui.style(large ? 14.0f : 11.0f, Tone::text, Face::semibold);
-        c.text_in(line, label, bold);
+        c.text_in(line, label, ui.style(large ? 14.0f : 11.0f, Tone::text, Face::semibold));
     }
     const std::vector<std::string> sentences = cut_sentences(nest, tensors, rank);
     // Words are under the picture, if there is room for both.
@@ -112,9 +106,9 @@ void draw_tensor(Ui& ui, Rect room, const Nest& nest, std::span<const int> tenso
             c.text_in(text.cut_top(18), s, ui.small(Tone::text), Align::center);
     }
     double rows = 0;
-    for (const int i : tensors) rows += static_cast<double>(placement(nest, i).shape[1]);
+    for (const int i : tensors) rows += static_cast<double>(nest.tensors[i].shape[1]);
     if (tensors.empty() || inner.w < 4 || inner.h < 4) return;
-    const Placement& first = placement(nest, tensors[0]);
+    const Placement& first = nest.tensors[tensors[0]];
     if (first.dims[0] == Dim::experts && first.shape[0] > 1) {
         experts(ui, inner, first, part_of(nest.plan, nest.mesh, first, rank));
         return;
@@ -122,7 +116,7 @@ void draw_tensor(Ui& ui, Rect room, const Nest& nest, std::span<const int> tenso
     const Rect whole = shaped(inner, static_cast<double>(first.shape[2]) / rows);
     float y = whole.y;
     for (const int i : tensors) {
-        const Placement& p = placement(nest, i);
+        const Placement& p = nest.tensors[i];
         const auto h = whole.h * static_cast<float>(static_cast<double>(p.shape[1]) / rows);
         const Rect section{whole.x, y, whole.w,
                            std::max(1.0f, h - (tensors.size() > 1 && h > 6 ? 2.0f : 0.0f))};
