@@ -112,6 +112,34 @@ std::vector<Value> LayerTape::indexer(Value u, Value q_in) {
     return out;
 }
 
+// Makes the queries of latent attention, out of their own latents where there are such. `index_in` is set to
+// what the indexer's queries come from.
+Value LayerTape::latent_queries(Value u, const LayerDim& heads, Value& index_in) {
+    const Mla& a = *m_.mla;
+    const LayerDim head = whole_dim(DimName::head, a.qk_nope_head_dim + a.qk_rope_head_dim);
+    const LayerTensor w_q = weight_of(a.q_lora_rank > 0 ? TensorId::attention_q_up : TensorId::attention_q,
+                                      DimName::queries, DimName::latent);
+    Value q_in = u;
+    if (a.q_lora_rank > 0) {
+        const LayerTensor w = weight_of(TensorId::attention_q_down, DimName::latent, DimName::hidden);
+        const Value c = product(What::query_latents, What::gradient_of_attentions_input, u, {w},
+                                {resized(u, "c_q", whole_dim(DimName::latent, a.q_lora_rank))})[0];
+        save(u, TensorId::attention_input);
+        q_in = norm_of(c, "c_q2", What::norm_of_the_query_latents, TensorId::norm_q_latent_input);
+    }
+    index_in = q_in;
+    const Value q_all =
+        a.q_lora_rank > 0
+            ? enter(q_in, What::query_latents_before_attention, What::gradients_of_the_query_latents,
+                    What::query_latents_again_for_the_weight_gradient)
+            : enter(q_in, What::activations_before_attention, What::gradients_before_attention,
+                    What::attention_input_again_for_the_weight_gradient);
+    const Value q = product(What::queries_out_of_their_latents, What::gradient_of_the_query_latents, q_all,
+                            {w_q}, {result_of(tensor(q_all), w_q, "q", {heads, head})})[0];
+    save(q_all, a.q_lora_rank > 0 ? TensorId::attention_q_latent : TensorId::attention_input);
+    return q;
+}
+
 // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1. The products into the latents are whole on each rank and run
 // on the tokens between regions; the latents, which are narrow, are gathered (Megatron-LM
 // multi_latent_attention.py).
@@ -119,33 +147,8 @@ Value LayerTape::latent_attention(Value u) {
     const Mla& a = *m_.mla;
     const i64 qk = a.qk_nope_head_dim + a.qk_rope_head_dim, own = divide_up(type_.heads, d_.tp);
     const LayerDim heads = cut_dim(DimName::heads, number(type_.heads), number(own), GroupKind::tp, d_.tp);
-    bool input_saved = false;
-    const auto save_input = [&](Value x) {
-        if (!std::exchange(input_saved, true)) save(x, TensorId::attention_input);
-    };
-    Value q_in = u;
-    LayerTensor w_q = weight_of(a.q_lora_rank > 0 ? TensorId::attention_q_up : TensorId::attention_q,
-                                DimName::queries, DimName::latent);
     Value index_in = u;
-    if (a.q_lora_rank > 0) {
-        const LayerTensor w = weight_of(TensorId::attention_q_down, DimName::latent, DimName::hidden);
-        const Value c = product(What::query_latents, What::gradient_of_attentions_input, u, {w},
-                                {resized(u, "c_q", whole_dim(DimName::latent, a.q_lora_rank))})[0];
-        save_input(u);
-        index_in = q_in = norm_of(c, "c_q2", What::norm_of_the_query_latents, TensorId::norm_q_latent_input);
-    }
-    const Value q_all =
-        a.q_lora_rank > 0
-            ? enter(q_in, What::query_latents_before_attention, What::gradients_of_the_query_latents,
-                    What::query_latents_again_for_the_weight_gradient)
-            : enter(q_in, What::activations_before_attention, What::gradients_before_attention,
-                    What::attention_input_again_for_the_weight_gradient);
-    Value q = product(What::queries_out_of_their_latents, What::gradient_of_the_query_latents, q_all, {w_q},
-                      {result_of(tensor(q_all), w_q, "q", {heads, whole_dim(DimName::head, qk)})})[0];
-    if (a.q_lora_rank > 0)
-        save(q_all, TensorId::attention_q_latent);
-    else
-        save_input(q_all);
+    const Value q = latent_queries(u, heads, index_in);
     const LayerTensor w_down = weight_of(TensorId::attention_kv_down, DimName::latent, DimName::hidden);
     const Value c =
         product(What::key_and_value_latents, What::gradient_of_attentions_input, u, {w_down},

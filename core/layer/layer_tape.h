@@ -88,6 +88,7 @@ class LayerTape {
     Value mixer(Value u);
     Value attention(Value x);
     Value output(Value o, std::optional<TensorId> activation = std::nullopt);
+    Value latent_queries(Value u, const LayerDim& heads, Value& index_in);
     Value latent_attention(Value u);
     std::vector<Value> indexer(Value u, Value q_in);
     [[nodiscard]] LayerTensor resized(Value x, std::string name, LayerDim width) const;

@@ -95,33 +95,32 @@ struct RowActions {
     bool open = false, remove = false, first = false;
 };
 
-// Draws A, B ... with their main figures, and the actions for each.
-RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const ComparedPlan& p,
-                         const Evaluation* a, const std::string& apart, bool per_gpu) {
+// Draws what can be done with a plan at the right of its row.
+RowActions draw_actions(Ui& ui, Rect actions, std::size_t index, int kept) {
     Canvas& c = ui.canvas();
-    const bool two_rows = row.w < kOneRow && !ui.state().for_picture;
     RowActions act;
-    c.text_in(row.cut_left(22), plan_letter(index), ui.title());
-    if (!ui.state().for_picture) {
-        constexpr float kActions = 128;  // of each row, so that figures stand below each other
-        Rect actions = row.cut_right(std::min(kActions, row.w));
-        const auto link = [&](std::string_view name, std::string_view label) {
-            const float w = c.text_width(label, ui.small()) + 2;
-            const Rect at = actions.cut_right(w);
-            actions.cut_right(10);
-            return ui.link(name, {at.x, at.y + 4}, label, index);
-        };
-        if (p.kept >= 0) {
-            act.remove = link("compare.remove", index == 0 ? "unpin" : "remove");
-            act.open = link("compare.open", "open");
-            if (index > 0) act.first = link("compare.first", "as A");
-        } else {
-            c.text_in(actions, p.kept == ComparedPlan::kProposed ? "proposed" : "this plan", ui.small(),
-                      Align::right);
-        }
+    const auto link = [&](std::string_view name, std::string_view label) {
+        const float w = c.text_width(label, ui.small()) + 2;
+        const Rect at = actions.cut_right(w);
+        actions.cut_right(10);
+        return ui.link(name, {at.x, at.y + 4}, label, index);
+    };
+    if (kept < 0) {
+        c.text_in(actions, kept == ComparedPlan::kProposed ? "proposed" : "this plan", ui.small(),
+                  Align::right);
+        return act;
     }
-    const Evaluation& e = *p.evaluation;
-    const auto figure = [&](Rect& cells, float w, const std::string& text, double by, bool less,
+    act.remove = link("compare.remove", index == 0 ? "unpin" : "remove");
+    act.open = link("compare.open", "open");
+    if (index > 0) act.first = link("compare.first", "as A");
+    return act;
+}
+
+// Draws a plan's main figures at the right, each with its difference to A.
+void draw_row_figures(Ui& ui, Rect& cells, const Evaluation& e, const Evaluation* a, bool per_gpu) {
+    if (cells.w <= 420 || !e.step || e.memory.stage.empty()) return;
+    Canvas& c = ui.canvas();
+    const auto figure = [&](float w, const std::string& text, double by, bool less,
                             std::string (*words)(double)) {
         Rect cell = cells.cut_right(w);
         const std::string difference = a == nullptr || a == &e ? "" : difference_text(by, words);
@@ -131,29 +130,39 @@ RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const 
         c.text_in(cell.cut_right(right), difference, s, Align::right);
         c.text_in(cell, text, ui.style(12), Align::right);
     };
-    const auto figures = [&](Rect& cells) {
-        if (cells.w <= 420 || !e.step || e.memory.stage.empty()) return;
-        const bool against = a != nullptr && a->step && !a->memory.stage.empty();
-        const auto by = [&](double now, double was) { return against ? difference(now, was) : 0; };
-        figure(cells, 150, memory_text(e.memory.peak()), by(e.memory.peak(), against ? a->memory.peak() : 0),
-               true, memory_text);
-        const auto tokens = [&](const Evaluation& of) {
-            return per_gpu ? tokens_per_gpu_s(of) : of.step->tokens_per_s;
-        };
-        figure(cells, per_gpu ? 150 : 134, count_text(tokens(e)) + (per_gpu ? "/s a GPU" : "/s"),
-               by(tokens(e), against ? tokens(*a) : 0), false, count_text);
-        figure(cells, 122, time_text(e.step->time_s), by(e.step->time_s, against ? a->step->time_s : 0), true,
-               time_text);
-        cells.cut_right(14);
+    const bool against = a != nullptr && a->step && !a->memory.stage.empty();
+    const auto by = [&](double now, double was) { return against ? difference(now, was) : 0; };
+    figure(150, memory_text(e.memory.peak()), by(e.memory.peak(), against ? a->memory.peak() : 0), true,
+           memory_text);
+    const auto tokens = [&](const Evaluation& of) {
+        return per_gpu ? tokens_per_gpu_s(of) : of.step->tokens_per_s;
     };
-    if (!two_rows) figures(row);
+    figure(per_gpu ? 150 : 134, count_text(tokens(e)) + (per_gpu ? "/s a GPU" : "/s"),
+           by(tokens(e), against ? tokens(*a) : 0), false, count_text);
+    figure(122, time_text(e.step->time_s), by(e.step->time_s, against ? a->step->time_s : 0), true,
+           time_text);
+    cells.cut_right(14);
+}
+
+// Draws A, B ... with their main figures, and the actions for each.
+RowActions draw_plan_row(Ui& ui, Rect row, Rect below, std::size_t index, const ComparedPlan& p,
+                         const Evaluation* a, const std::string& apart, bool per_gpu) {
+    Canvas& c = ui.canvas();
+    const bool two_rows = row.w < kOneRow && !ui.state().for_picture;
+    RowActions act;
+    c.text_in(row.cut_left(22), plan_letter(index), ui.title());
+    if (!ui.state().for_picture) {
+        constexpr float kActions = 128;  // of each row, so that figures stand below each other
+        act = draw_actions(ui, row.cut_right(std::min(kActions, row.w)), index, p.kept);
+    }
+    if (!two_rows) draw_row_figures(ui, row, *p.evaluation, a, per_gpu);
     const std::string title = title_of(*p.plan) + (apart.empty() ? "" : " (" + apart + ")");
     const float w = std::min(c.text_width(title, ui.style(12)) + 14, row.w);
     ui.label(row.cut_left(w), title, ui.style(12));
     const std::string line = plan_line(*p.plan);
     if (two_rows) {
         below.cut_left(22);
-        figures(below);
+        draw_row_figures(ui, below, *p.evaluation, a, per_gpu);
         ui.label(below, line, ui.small());
     } else if (below.h > 0)  // whole, under the row
         c.paragraph({below.x + 22, below.y - 2, below.w - 22, below.h}, line, ui.small(), 17);

@@ -60,6 +60,18 @@ float flow(Ui& ui, Rect room, MapRowId axis, Scene& scene, MapViewState& state) 
     return x > room.x || y > room.y ? y - room.y + kChip : 0;
 }
 
+// Picks the name that fits best what was typed.
+void pick_best(Scene& scene, MapViewState& state) {
+    const GlossaryEntry* best = nullptr;
+    for (const GlossaryEntry& e : scene.glossary->entries)
+        if (e.name && glossary_match(e, state.search) >= 0
+            && (best == nullptr || glossary_match(e, state.search) > glossary_match(*best, state.search)))
+            best = &e;
+    if (best == nullptr) return;
+    for (const MapRowId axis : kAxes)
+        if (best->axis == words_of(axis).key) pick(scene, state, *best, axis);
+}
+
 }  // namespace
 
 void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
@@ -113,15 +125,7 @@ void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
     }
     if (y == begin) c.text_in({room.x, room.y, room.w, 26}, "nothing is called that", ui.small());
     area.room.cut_top(y - begin);
-    if (!entered) return;  // Enter in the field picks the best that was found
-    const GlossaryEntry* best = nullptr;
-    for (const GlossaryEntry& e : scene.glossary->entries)
-        if (e.name && glossary_match(e, state.search) >= 0
-            && (best == nullptr || glossary_match(e, state.search) > glossary_match(*best, state.search)))
-            best = &e;
-    if (best == nullptr) return;
-    for (const MapRowId axis : kAxes)
-        if (best->axis == words_of(axis).key) pick(scene, state, *best, axis);
+    if (entered) pick_best(scene, state);
 }
 
 }  // namespace pentamesh::ui

@@ -330,78 +330,106 @@ void select_row(Scene& scene, MapViewState& state, int row) {
     scene.selection.choose(r.kind);
 }
 
-void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state, float loaves) {
-    Canvas& c = ui.canvas();
-    const auto n = static_cast<float>(state.figures->rows.size());
-    // A row has two lines; where that does not fit, one; where that does not fit either, rows scroll.
-    const bool slender = room.w < kSlender;
-    const float least = map_least_row(room.w), needed = map_table_height(ui, state, room.w, least, loaves);
-    const bool one_line = !slender && room.h + 1 < needed;
-    const float most = room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh;
-    const float h = one_line ? std::clamp((room.h - kHead) / n, 22.0f, kMapRowLow)
-                             : std::clamp(least + (room.h - needed) / n, least, std::max(least, most));
-    if (one_line) loaves = 0;
-    const std::array<float, kColumns> width =
-        columns_for(room.w - 16 - loaves, one_line, axis_width(ui, state.figures->rows));
-    const auto cells = [&](Rect row, auto&& draw) {
-        row = row.inset(8, 0);
-        row.cut_left(loaves);
+namespace {
+
+// Holds how the map's table stands: its columns, how high its rows are, and the room of the loaves.
+struct TableLook {
+    std::array<float, kColumns> width{};
+    float row = 0, loaves = 0;
+    bool one_line = false, slender = false;
+
+    // Calls `draw(column, cell)` for each column that is shown.
+    template <typename Draw>
+    void cells(Rect row_of, Draw draw) const {
+        row_of = row_of.inset(8, 0);
+        row_of.cut_left(loaves);
         for (int k = 0; k < kColumns; ++k) {
-            const float w = width[k];
-            if (w <= 0) continue;
-            draw(static_cast<Column>(k), row.cut_left(w));
-            row.cut_left(kAcross);
+            if (width[k] <= 0) continue;
+            draw(static_cast<Column>(k), row_of.cut_left(width[k]));
+            row_of.cut_left(kAcross);
         }
-    };
-    if (slender)
-        ui.section(room.cut_top(kHead).inset(8, 0), "AXIS AND VERDICT", "SENDS, CROSSES");
-    else
-        cells(room.cut_top(kHead), [&](Column k, Rect cell) {
-            const Comm& comm = scene.evaluation.comm;
-            std::string head(kHeads[k]);
-            if (k == axis && width[cuts] <= 0 && !one_line) head = "AXIS, WHAT IT CUTS";
-            if (k == step && one_line) head = "SENDS";
-            if (k == step && !one_line && comm.stages.devices > 1)
-                head = "GPU OF STAGE " + std::to_string(comm.busiest_device);
-            ui.section({cell.x, cell.y, cell.w, 16}, head);
-        });
+    }
+};
+
+// A row has two lines; where that does not fit, one; where that does not fit either, rows scroll.
+TableLook look_of(Ui& ui, Rect room, const MapViewState& state, float loaves) {
+    const auto n = static_cast<float>(state.figures->rows.size());
+    TableLook out;
+    out.slender = room.w < kSlender;
+    const float least = map_least_row(room.w), needed = map_table_height(ui, state, room.w, least, loaves);
+    out.one_line = !out.slender && room.h + 1 < needed;
+    const float most = room.w < 640 ? kMapRowHigh + 20 : kMapRowHigh;
+    out.row = out.one_line ? std::clamp((room.h - kHead) / n, 22.0f, kMapRowLow)
+                           : std::clamp(least + (room.h - needed) / n, least, std::max(least, most));
+    out.loaves = out.one_line ? 0 : loaves;
+    out.width = columns_for(room.w - 16 - out.loaves, out.one_line, axis_width(ui, state.figures->rows));
+    return out;
+}
+
+void draw_heads(Ui& ui, Rect row, const TableLook& look, const Comm& comm) {
+    if (look.slender) return ui.section(row.inset(8, 0), "AXIS AND VERDICT", "SENDS, CROSSES");
+    look.cells(row, [&](Column k, Rect cell) {
+        std::string head(kHeads[k]);
+        if (k == axis && look.width[cuts] <= 0 && !look.one_line) head = "AXIS, WHAT IT CUTS";
+        if (k == step && look.one_line) head = "SENDS";
+        if (k == step && !look.one_line && comm.stages.devices > 1)
+            head = "GPU OF STAGE " + std::to_string(comm.busiest_device);
+        ui.section({cell.x, cell.y, cell.w, 16}, head);
+    });
+}
+
+// Draws the row, which the mouse and the keyboard select. Returns the row that gets the keyboard, or 0.
+Id draw_row(Ui& ui, Rect row, std::size_t place, const TableLook& look, bool picked, Scene& scene,
+            MapViewState& state) {
+    Canvas& c = ui.canvas();
+    const std::vector<MapRow>& rows = state.figures->rows;
+    const MapRow& r = rows[place];
+    if (!r.modifier) c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
+    const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
+    row_ground(ui, row.inset(0, 2), hit, picked);
+    if (picked) c.rect({row.x, row.y + 6, 3, row.h - 12}, color_of_row(ui.theme(), r.id, state), 1);
+    if (hit.hovered) scene.next_hover.group = r.kind, ui.tooltip(row_tooltip(r, state));
+    if (hit.clicked) select_row(scene, state, static_cast<int>(place));
+    Id focus_to = 0;
+    if (hit.focused) {
+        const int by = pressed({Key::down}, true) ? 1 : pressed({Key::up}, true) ? -1 : 0;
+        const auto to = static_cast<std::size_t>(static_cast<int>(place) + by);
+        if (by != 0 && to < rows.size()) focus_to = ui.id("map.row", static_cast<std::uint64_t>(rows[to].id));
+    }
+    if (look.slender) {
+        slender_row(ui, row, r, state, scene.plan.cluster);
+        return focus_to;
+    }
+    if (look.loaves > 0)
+        draw_map_loaf(ui, {row.x + 8, row.y + 3, look.loaves - kAcross, row.h - 6}, scene, state, r);
+    look.cells(row, [&](Column k, Rect cell) {
+        if (k == axis)
+            axis_cell(ui, cell, r, state, look.width[cuts] <= 0 && !look.one_line);
+        else if (k == verdict)
+            verdict_cell(ui, cell, r, look.width[reach] <= 0);
+        else
+            plain_cell(ui, k, cell, r, scene.plan.cluster);
+    });
+    return focus_to;
+}
+
+}  // namespace
+
+void draw_map_table(Ui& ui, Rect room, Scene& scene, MapViewState& state, float loaves) {
+    const TableLook look = look_of(ui, room, state, loaves);
+    draw_heads(ui, room.cut_top(kHead), look, scene.evaluation.comm);
     const int selected = selected_row(scene, state);
     Id focus_to = 0;  // after the loop, or the next row would take the same key
     ScrollArea area(ui, "map.table", {room.x, room.y - 1, room.w, room.h + 1}, state.scroll);
     float top = area.room.cut_top(1).y + 1;
     for (std::size_t i = 0; i < state.figures->rows.size(); ++i) {
         const MapRow& r = state.figures->rows[i];
-        const float high = one_line ? h : row_height(ui, r, width, room.w, h);
+        const float high = look.one_line ? look.row : row_height(ui, r, look.width, room.w, look.row);
         area.room.cut_top(high);
         const Rect row{room.x, top, room.w, high};
         top += high;
-        if (!r.modifier) c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
-        const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
-        const bool picked = static_cast<int>(i) == selected;
-        row_ground(ui, row.inset(0, 2), hit, picked);
-        if (picked) c.rect({row.x, row.y + 6, 3, row.h - 12}, color_of_row(ui.theme(), r.id, state), 1);
-        if (hit.hovered) scene.next_hover.group = r.kind, ui.tooltip(row_tooltip(r, state));
-        if (hit.clicked) select_row(scene, state, static_cast<int>(i));
-        if (hit.focused) {
-            const int by = pressed({Key::down}, true) ? 1 : pressed({Key::up}, true) ? -1 : 0;
-            const auto to = static_cast<std::size_t>(static_cast<int>(i) + by);
-            if (by != 0 && to < state.figures->rows.size())
-                focus_to = ui.id("map.row", static_cast<std::uint64_t>(state.figures->rows[to].id));
-        }
-        if (slender) {
-            slender_row(ui, row, r, state, scene.plan.cluster);
-            continue;
-        }
-        if (loaves > 0)
-            draw_map_loaf(ui, {row.x + 8, row.y + 3, loaves - kAcross, row.h - 6}, scene, state, r);
-        cells(row, [&](Column k, Rect cell) {
-            if (k == axis)
-                axis_cell(ui, cell, r, state, width[cuts] <= 0 && !one_line);
-            else if (k == verdict)
-                verdict_cell(ui, cell, r, width[reach] <= 0);
-            else
-                plain_cell(ui, k, cell, r, scene.plan.cluster);
-        });
+        if (const Id to = draw_row(ui, row, i, look, static_cast<int>(i) == selected, scene, state); to != 0)
+            focus_to = to;
     }
     if (focus_to != 0) ui.state().focus = focus_to, ui.state().focus_visible = true;
 }
