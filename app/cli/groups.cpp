@@ -39,7 +39,10 @@ std::vector<GroupKind> asked_for(const GroupsOptions& options, const Evaluation&
     for (const std::string& name : options.axes) {
         const GroupKind kind = kind_named(name);
         if (std::find(there.begin(), there.end(), kind) == there.end())
-            throw Error(ErrorKind::invalid, "", "", "--axis " + name + ": the plan has no expert mesh");
+            throw Error(ErrorKind::invalid, "", "",
+                        "--axis " + name
+                            + (is_expert(kind) ? ": the plan has no expert mesh"
+                                               : ": the plan has no weight_shards beyond tp"));
         kinds.push_back(kind);
     }
     std::sort(kinds.begin(), kinds.end());

@@ -59,6 +59,7 @@ Json json_of_layout(const runs::RunLayout& l, const runs::RunNames& names, const
     const auto add = [&](RunAxis a) { degrees[std::string(l.name_of(a))] = l.factors[a].size; };
     for (const RunAxis a : {RunAxis::tp, RunAxis::cp, RunAxis::pp, RunAxis::shard}) add(a);
     if (l.device_mesh) add(RunAxis::replicate);
+    if (l.factors[RunAxis::gtp].size > 1) add(RunAxis::gtp);
     if (l.has_experts)
         for (const RunAxis a : {RunAxis::ep, RunAxis::etp, RunAxis::edp}) add(a);
     for (const int g : l.unexplained)

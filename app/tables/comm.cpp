@@ -89,6 +89,12 @@ std::string_view meaning_of(GroupKind kind, int zero) {
     case GroupKind::fsdp: return kShardsOfContext[stage];
     case GroupKind::tp_cp: return "ranks that share a layer's work on a sequence: tp and cp";
     case GroupKind::mp: return "model parallel: tp and pp, one copy of the model";
+    case GroupKind::gtp_remat:
+        return "ranks that cut each matrix further than tp does, and gather it for each pass";
+    case GroupKind::dp_without_gtp_remat:
+        return "data parallel ranks that keep the same shard of each matrix";
+    case GroupKind::dp_cp_without_gtp_remat:
+        return "ranks that sum gradients of a shard: data and context parallel";
     case GroupKind::etp: return "tensor parallel inside an expert";
     case GroupKind::ep: return "expert parallel: other experts on each rank";
     case GroupKind::edp: return "data parallel of the experts: copies of the same experts";
@@ -125,7 +131,9 @@ std::vector<GroupKind> kinds_of(const Evaluation& e) {
     std::vector<GroupKind> kinds;
     for (int i = 0; i < kGroupKindCount; ++i) {
         const auto kind = static_cast<GroupKind>(i);
-        if (!is_expert(kind) || e.mesh.has_experts) kinds.push_back(kind);
+        if ((!is_expert(kind) || e.mesh.has_experts)
+            && (!is_of_weight_shards(kind) || e.mesh.weight_shards > 1))
+            kinds.push_back(kind);
     }
     return kinds;
 }

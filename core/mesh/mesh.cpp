@@ -12,11 +12,15 @@ namespace {
 constexpr unsigned bit(Axis a) {
     return 1U << static_cast<unsigned>(a);
 }
+// Says on which side the ranks of one weight's shards (Mesh::weight_shards) are: on that of data parallelism,
+// in the group, or out of it.
+enum class WeightShards : std::uint8_t { follow, in, out };
 // Says which axes of which mesh make up a group kind.
 struct KindAxes {
     std::string_view name;
     bool expert;
     unsigned axes;
+    WeightShards shards = WeightShards::follow;
 };
 constexpr unsigned kBothDp = bit(Axis::dp_shard) | bit(Axis::dp_replicate);
 constexpr std::array<KindAxes, kGroupKindCount> kKinds{{
@@ -30,6 +34,9 @@ constexpr std::array<KindAxes, kGroupKindCount> kKinds{{
     {"fsdp", false, bit(Axis::dp_shard) | bit(Axis::cp)},
     {"tp_cp", false, bit(Axis::tp) | bit(Axis::cp)},
     {"mp", false, bit(Axis::tp) | bit(Axis::pp)},
+    {"gtp_remat", false, 0, WeightShards::in},
+    {"dp_without_gtp_remat", false, kBothDp, WeightShards::out},
+    {"dp_cp_without_gtp_remat", false, kBothDp | bit(Axis::cp), WeightShards::out},
     {"etp", true, bit(Axis::tp)},
     {"ep", true, bit(Axis::ep)},
     {"edp", true, kBothDp},
@@ -57,6 +64,42 @@ std::int64_t lay_strides(const std::array<Axis, kAxisCount>& order, EnumArray<Ax
 
 std::int64_t at_least_one(std::int64_t n) {
     return std::max<std::int64_t>(n, 1);
+}
+
+// Megatron lays the shards of a weight between tp and cp (parallel_state.py, _inject_gtp_remat_axis). Where
+// they take all of data parallelism, cp goes outside it; where they take a part, the order stays.
+void lay_weight_shards(const Plan& plan, Mesh& mesh) {
+    const std::int64_t shards = plan.layout.weight_shards.value_or(1);
+    if (shards <= 1) return;
+    const std::int64_t dp = data_parallel(plan);
+    if (dp < 1 || dp % shards != 0) return;
+    mesh.weight_shards = shards;
+    if (shards != dp) return;
+    auto cp = std::find(mesh.order.begin(), mesh.order.end(), Axis::cp), end = cp + 1;
+    for (auto a = end; a != mesh.order.end() && (mesh.dense[*a].size == 1 || (bit(*a) & kBothDp)); ++a)
+        if (bit(*a) & kBothDp) end = a + 1;
+    std::rotate(cp, cp + 1, end);
+}
+
+// Calls f(axis, factor, whether it is of weight shards) from the innermost out, with `shards` of data
+// parallelism apart.
+template <typename F>
+void for_each_factor(const Mesh& mesh, const EnumArray<Axis, Factor>& factors, std::int64_t shards, F&& f) {
+    for (const Axis a : mesh.order) {
+        Factor x = factors[a];
+        if (shards > 1 && (bit(a) & kBothDp)) {
+            const std::int64_t n = std::gcd(shards, x.size);
+            if (n > 1) f(a, Factor{n, x.stride}, true);
+            x = {x.size / n, x.stride * n};
+            shards /= n;
+        }
+        if (x.size > 1) f(a, x, false);
+    }
+}
+
+// Returns the axes of a kind without weight shards: none where it is of these, and the mesh has none.
+unsigned axes_without_shards(const Mesh& mesh, const KindAxes& kind) {
+    return kind.shards == WeightShards::out && mesh.weight_shards == 1 ? 0 : kind.axes;
 }
 
 // Re-folds the ranks for the experts. Returns false where the world does not divide or the pipelines differ.
@@ -92,8 +135,11 @@ std::string_view name_of(GroupKind kind) {
 bool is_expert(GroupKind kind) {
     return axes_of(kind).expert;
 }
+bool is_of_weight_shards(GroupKind kind) {
+    return axes_of(kind).shards != WeightShards::follow;
+}
 bool is_data_parallel(GroupKind kind) {
-    return (axes_of(kind).axes & kBothDp) != 0;
+    return (axes_of(kind).axes & kBothDp) != 0 || is_of_weight_shards(kind);
 }
 GroupKind group_of(Axis axis) {
     switch (axis) {
@@ -116,9 +162,11 @@ Mesh build_mesh(const Plan& plan) {
     mesh.dense[Axis::dp_shard].size = at_least_one(l.dp_shard);
     mesh.dense[Axis::dp_replicate].size = at_least_one(replicas_in_force(plan));
     mesh.dense[Axis::pp].size = at_least_one(l.pp);
-    mesh.world = lay_strides(l.order, mesh.dense);
+    lay_weight_shards(plan, mesh);
+    mesh.world = lay_strides(mesh.order, mesh.dense);
     if (mesh.world == 0) {
         mesh.dense.fill({});
+        mesh.weight_shards = 1;
         return mesh;
     }
     mesh.has_experts = plan.model.moe && fold_experts(l, mesh);
@@ -127,31 +175,37 @@ Mesh build_mesh(const Plan& plan) {
 }
 
 Split split_factors(const Mesh& mesh, GroupKind kind) {
-    const auto& factors = factors_of(mesh, kind);
-    const unsigned axes = axes_of(kind).axes;
+    const KindAxes& k = axes_of(kind);
+    const unsigned axes = axes_without_shards(mesh, k);
+    const std::int64_t apart = k.shards == WeightShards::follow ? 1 : mesh.weight_shards;
     Split s;
-    for (const Axis a : mesh.order) {
-        const Factor& f = factors[a];
-        if (f.size <= 1) continue;
-        if (axes & bit(a)) {
+    for_each_factor(mesh, factors_of(mesh, kind), apart, [&](Axis a, const Factor& f, bool shards) {
+        if (shards ? k.shards == WeightShards::in : (axes & bit(a)) != 0) {
             s.group.push(f);
             s.degree *= f.size;
         } else {
             s.rest.push(f);
         }
-    }
+    });
     return s;
 }
 
 EnumArray<GroupKind, unsigned> axes_in_force(const Mesh& mesh) {
     unsigned dense = 0, expert = 0;
-    for (const Axis a : mesh.order) {
-        if (mesh.dense[a].size > 1) dense |= bit(a);
+    for_each_factor(mesh, mesh.dense, mesh.weight_shards, [&](Axis a, const Factor&, bool shards) {
+        dense |= bit(a) << (shards ? kAxisCount : 0);
+    });
+    for (const Axis a : mesh.order)
         if (mesh.expert[a].size > 1) expert |= bit(a);
-    }
     EnumArray<GroupKind, unsigned> out;
-    for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = kKinds[i].axes & (kKinds[i].expert ? expert : dense);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const KindAxes& k = kKinds[i];
+        const unsigned axes = axes_without_shards(mesh, k);
+        const unsigned shards = k.shards == WeightShards::follow ? axes & kBothDp
+                                : k.shards == WeightShards::in   ? kBothDp
+                                                                 : 0;
+        out[i] = (axes | shards << kAxisCount) & (k.expert ? expert : dense);
+    }
     return out;
 }
 

@@ -19,7 +19,8 @@ struct Factor {
 };
 
 // These are all groups of interest. The first five are the dense mesh's own axes, then come its combinations,
-// then the expert mesh's, which re-folds the same ranks (only for MoE models).
+// those that weight shards make (only where a plan has them), then the expert mesh's, which re-folds the same
+// ranks (only for MoE models).
 enum class GroupKind : std::uint8_t {
     tp,
     cp,
@@ -31,16 +32,20 @@ enum class GroupKind : std::uint8_t {
     fsdp,
     tp_cp,
     mp,
+    gtp_remat,
+    dp_without_gtp_remat,
+    dp_cp_without_gtp_remat,
     etp,
     ep,
     edp,
     etp_ep
 };
-inline constexpr int kGroupKindCount = 14;
+inline constexpr int kGroupKindCount = 17;
 template <>
 inline constexpr std::size_t kEnumCount<GroupKind> = kGroupKindCount;
 [[nodiscard]] std::string_view name_of(GroupKind kind);
 [[nodiscard]] bool is_expert(GroupKind kind);
+[[nodiscard]] bool is_of_weight_shards(GroupKind kind);
 // Returns true if replicas of the data talk in these groups: gradients and parameters of a step move over
 // them.
 [[nodiscard]] bool is_data_parallel(GroupKind kind);
@@ -63,6 +68,7 @@ struct Mesh {
     EnumArray<Axis, Factor> expert;  // tp is etp, cp has size 1, dp_shard x dp_replicate is edp
     bool has_experts = false;  // a MoE model whose expert mesh exists and has the dense mesh's pipelines
     std::array<Axis, kAxisCount> order{};  // innermost first
+    std::int64_t weight_shards = 1;        // the innermost ranks of data parallelism that cut each matrix
     bool operator==(const Mesh&) const = default;
 };
 

@@ -24,8 +24,8 @@ struct Split {
     std::int64_t degree = 1;
 };
 [[nodiscard]] Split split_factors(const Mesh& mesh, GroupKind kind);
-// Returns for each kind of group the axes of more than one rank that it spans, one bit an axis. Kinds of one
-// mesh with the same bits have the same groups.
+// Returns for each kind of group the axes of more than one rank that it spans, one bit an axis and one a part
+// of it that cuts weights. Kinds of one mesh with the same bits have the same groups.
 [[nodiscard]] EnumArray<GroupKind, unsigned> axes_in_force(const Mesh& mesh);
 
 // Returns how many digit sums of the factors are below x.

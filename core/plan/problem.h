@@ -139,6 +139,7 @@ static_assert(kNames<Rule>.size() == static_cast<std::size_t>(Rule::advice) + 1)
     T(vocab_padded, "The vocabulary is padded")                                                              \
     T(weight_shards, "weight_shards does not divide", "have weight_shards that do not divide the ranks")     \
     T(weight_shards_not_counted, "Weight shards are not counted")                                            \
+    T(weight_shards_outside, "Weight shards lie elsewhere in Megatron")                                      \
     T(window_context_parallel, "Windowed layers exchange all keys")                                          \
     T(world_differs_from_gpus, "The factors do not fill the GPUs", "do not fill the cluster")                \
     T(zero_out_of_range, "ZeRO has stages 0 to 3", "have a ZeRO stage that there is not")                    \

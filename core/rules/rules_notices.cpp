@@ -89,6 +89,20 @@ void weight_shards(Rules& r) {
                          "figures yet: memory is too high by them, communication too low.");
 }
 
+// Megatron lays them next to tp in any order (parallel_state.py, _inject_gtp_remat_axis).
+void weight_shards_outside(Rules& r) {
+    const GroupFactors shards = group_factors(r.mesh, GroupKind::gtp_remat);
+    if (shards.count == 0 || shards.factor[0].stride == r.mesh.dense[Axis::tp].size) return;
+    Problem& p =
+        r.add(Severity::warning, Rule::megatron, ProblemCode::weight_shards_outside, "/layout/weight_shards");
+    if (!r.messages) return;
+    p.message = sentence("Megatron lays the ", r.mesh.weight_shards,
+                         " ranks that share a matrix (gtp_remat) next to tp. Here they are the innermost of "
+                         "data parallelism, ",
+                         shards.factor[0].stride, " ranks apart instead of ", r.mesh.dense[Axis::tp].size,
+                         ": groups of gtp_remat, cp, pp and dp have other ranks than in Megatron.");
+}
+
 void prediction_message(Rules& r) {
     const Plan& plan = r.plan;
     const std::int64_t last = pipeline_chunks(plan.layout) - 1;
@@ -133,6 +147,7 @@ void check_notices(Rules& r) {
     small_modules(r);
     reshard_without_gathering(r);
     weight_shards(r);
+    weight_shards_outside(r);
     prediction_message(r);
     bias_of_latents(r);
     full_precision(r);

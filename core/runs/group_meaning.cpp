@@ -5,24 +5,29 @@
 namespace pentamesh::runs {
 namespace {
 
-constexpr AxisSet kTp = bit_of(RunAxis::tp), kCp = bit_of(RunAxis::cp), kShard = bit_of(RunAxis::shard),
-                  kReplicate = bit_of(RunAxis::replicate), kPp = bit_of(RunAxis::pp),
-                  kEtp = bit_of(RunAxis::etp), kEp = bit_of(RunAxis::ep), kEdp = bit_of(RunAxis::edp);
+constexpr AxisSet kTp = bit_of(RunAxis::tp), kGtp = bit_of(RunAxis::gtp), kCp = bit_of(RunAxis::cp),
+                  kShard = bit_of(RunAxis::shard), kReplicate = bit_of(RunAxis::replicate),
+                  kPp = bit_of(RunAxis::pp), kEtp = bit_of(RunAxis::etp), kEp = bit_of(RunAxis::ep),
+                  kEdp = bit_of(RunAxis::edp);
 
 struct Described {
     std::string_view name;
     AxisSet axes;
 };
-// Megatron-LM, megatron/core/parallel_state.py:940-1573.
+// Megatron-LM, megatron/core/parallel_state.py:939-1573. Its data parallelism leaves weight shards out unless
+// the name says otherwise.
 constexpr std::array kMegatron{Described{"TENSOR_MODEL_PARALLEL_GROUP", kTp},
                                Described{"CONTEXT_PARALLEL_GROUP", kCp},
                                Described{"PIPELINE_MODEL_PARALLEL_GROUP", kPp},
                                Described{"DATA_PARALLEL_GROUP", kShard},
                                Described{"DATA_PARALLEL_GROUP_WITH_CP", kCp | kShard},
-                               Described{"MODEL_PARALLEL_GROUP", kTp | kPp},
+                               Described{"GTP_WEIGHT_REMAT_GROUP", kGtp},
+                               Described{"DATA_PARALLEL_GROUP_WITH_GTP_REMAT", kGtp | kShard},
+                               Described{"DATA_PARALLEL_GROUP_WITH_CP_WITH_GTP_REMAT", kGtp | kCp | kShard},
+                               Described{"MODEL_PARALLEL_GROUP", kTp | kGtp | kPp},
                                Described{"TENSOR_AND_CONTEXT_PARALLEL_GROUP", kTp | kCp},
-                               Described{"TENSOR_AND_DATA_PARALLEL_GROUP", kTp | kShard},
-                               Described{"TENSOR_AND_DATA_PARALLEL_GROUP_WITH_CP", kTp | kCp | kShard},
+                               Described{"TENSOR_AND_DATA_PARALLEL_GROUP", kTp | kGtp | kShard},
+                               Described{"TENSOR_AND_DATA_PARALLEL_GROUP_WITH_CP", kTp | kGtp | kCp | kShard},
                                Described{"EXPERT_MODEL_PARALLEL_GROUP", kEp},
                                Described{"EXPERT_TENSOR_PARALLEL_GROUP", kEtp},
                                Described{"EXPERT_DATA_PARALLEL_GROUP", kEdp},

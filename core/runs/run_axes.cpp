@@ -8,7 +8,8 @@ namespace pentamesh::runs {
 namespace {
 
 RunPart part_of_axes(AxisSet axes) {
-    constexpr AxisSet kData = bit_of(RunAxis::shard) | bit_of(RunAxis::replicate) | bit_of(RunAxis::edp);
+    constexpr AxisSet kData =
+        bit_of(RunAxis::gtp) | bit_of(RunAxis::shard) | bit_of(RunAxis::replicate) | bit_of(RunAxis::edp);
     constexpr AxisSet kExperts = bit_of(RunAxis::ep) | bit_of(RunAxis::etp);
     if ((axes & kData) != 0) return RunPart::dp;
     if (axes == bit_of(RunAxis::tp) || axes == bit_of(RunAxis::etp)) return RunPart::tp;
@@ -28,9 +29,11 @@ RunPart part_of_words(std::string_view description) {
 }
 
 std::optional<RunPart> part_in_mesh(const Mesh& mesh, const RunGroup& group) {
-    for (const GroupKind k : {GroupKind::tp, GroupKind::cp, GroupKind::pp, GroupKind::ep, GroupKind::dp_shard,
-                              GroupKind::dp_replicate, GroupKind::dp, GroupKind::dp_cp, GroupKind::fsdp,
-                              GroupKind::etp, GroupKind::edp, GroupKind::etp_ep}) {
+    for (const GroupKind k :
+         {GroupKind::tp, GroupKind::cp, GroupKind::pp, GroupKind::ep, GroupKind::dp_shard,
+          GroupKind::dp_replicate, GroupKind::dp, GroupKind::dp_cp, GroupKind::fsdp, GroupKind::gtp_remat,
+          GroupKind::dp_without_gtp_remat, GroupKind::dp_cp_without_gtp_remat, GroupKind::etp, GroupKind::edp,
+          GroupKind::etp_ep}) {
         if (is_expert(k) && !mesh.has_experts) continue;
         if (group.ranks.size() < 2 || group.ranks.front() >= mesh.world) continue;
         const std::vector<std::int64_t> members = group_members(mesh, k, group.ranks.front());

@@ -10,7 +10,8 @@ namespace {
 using Factors = std::vector<Factor>;
 using Sizes = EnumArray<RunAxis, std::int64_t>;
 
-constexpr std::array kDense{RunAxis::tp, RunAxis::cp, RunAxis::shard, RunAxis::replicate, RunAxis::pp};
+constexpr std::array kDense{RunAxis::tp,    RunAxis::gtp,       RunAxis::cp,
+                            RunAxis::shard, RunAxis::replicate, RunAxis::pp};
 constexpr std::array kExpert{RunAxis::etp, RunAxis::ep, RunAxis::edp, RunAxis::replicate, RunAxis::pp};
 constexpr int kMostTries = 100'000;  // layouts that are compared, before one is called not found
 
@@ -158,7 +159,8 @@ bool fits(const RunLayout& l, AxisSet axes, const Factors& expected, std::int64_
 
 // Returns all sets of axes that lie in one mesh. One of them explains a group whose description says nothing.
 std::vector<AxisSet> sets_of_one_mesh(const RunLayout& l) {
-    constexpr AxisSet kDenseAxes = bit_of(RunAxis::tp) | bit_of(RunAxis::cp) | bit_of(RunAxis::shard);
+    constexpr AxisSet kDenseAxes =
+        bit_of(RunAxis::tp) | bit_of(RunAxis::gtp) | bit_of(RunAxis::cp) | bit_of(RunAxis::shard);
     std::vector<AxisSet> out;
     for (AxisSet set = 0; set < 1U << kEnumCount<RunAxis>; ++set)
         if ((set & kExpertAxes) == 0 || ((set & kDenseAxes) == 0 && l.has_experts)) out.push_back(set);
@@ -198,6 +200,13 @@ std::vector<Evidence> evidence_of(const RunNames& names, RunLayout& l) {
     std::vector<Evidence> out;
     for (auto& [axes, e] : by_axes) out.push_back(std::move(e));
     return out;
+}
+
+// Weight shards have groups of their own, or there are none.
+Candidate find_dense(std::int64_t world, std::vector<Evidence> evidence) {
+    Search search(kDense, RunAxis::shard, world, std::move(evidence));
+    if (!search.named(RunAxis::gtp)) search.allow(RunAxis::gtp, {1});
+    return search.run();
 }
 
 // The experts' mesh re-folds the same ranks: pipelines and replicas are those of the dense one.
@@ -241,7 +250,7 @@ void find_by_calls(const DumpFolder& run, RunLayout& l) {
         if (!small(g) && (names.contains("_all_gather_base") || names.contains("_reduce_scatter_base")))
             l.sharded = true;
     }
-    const Candidate dense = Search(kDense, RunAxis::shard, l.world, evidence).run();
+    const Candidate dense = find_dense(l.world, evidence);
     for (const RunAxis a : kDense) l.factors[a] = dense.axes[a];
     l.order = dense.order;
     l.has_experts = seen.contains(bit_of(RunAxis::ep));
@@ -274,6 +283,7 @@ std::optional<std::vector<Factor>> factors_of(std::vector<std::int64_t> ranks) {
 std::string_view RunLayout::name_of(RunAxis axis) const {
     switch (axis) {
     case RunAxis::tp: return "tp";
+    case RunAxis::gtp: return "gtp_remat";
     case RunAxis::cp: return "cp";
     case RunAxis::shard: return device_mesh || sharded ? "dp_shard" : "dp";
     case RunAxis::replicate: return "dp_replicate";
@@ -311,7 +321,7 @@ RunLayout find_layout(const DumpFolder& run) {
         std::vector<Evidence> own;
         for (const Evidence& e : evidence)
             if ((e.axes & kExpertAxes) == 0) own.push_back(e);
-        const Candidate dense = Search(kDense, RunAxis::shard, l.world, own).run();
+        const Candidate dense = find_dense(l.world, own);
         for (const RunAxis a : kDense) l.factors[a] = dense.axes[a];
         l.order = dense.order;
         if (l.has_experts) find_experts(l, evidence);

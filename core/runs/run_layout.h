@@ -15,13 +15,14 @@
 
 namespace pentamesh::runs {
 
-// Names the axes of both meshes; `shard` is all of data parallelism where a framework does not split it.
-enum class RunAxis : std::uint8_t { tp, cp, shard, replicate, pp, etp, ep, edp };
+// Names the axes of both meshes; `shard` is all of data parallelism where a framework does not split it, but
+// for the ranks that cut weights further than tp (gtp).
+enum class RunAxis : std::uint8_t { tp, gtp, cp, shard, replicate, pp, etp, ep, edp };
 }  // namespace pentamesh::runs
 
 namespace pentamesh {
 template <>
-inline constexpr std::size_t kEnumCount<runs::RunAxis> = 8;
+inline constexpr std::size_t kEnumCount<runs::RunAxis> = 9;
 }  // namespace pentamesh
 
 namespace pentamesh::runs {

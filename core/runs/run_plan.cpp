@@ -30,6 +30,9 @@ std::array<Axis, kAxisCount> order_of(const RunLayout& l) {
             add(Axis::ep);
         switch (a) {
         case RunAxis::tp: add(Axis::tp); break;
+        case RunAxis::gtp:  // it takes all of data parallelism, or is the innermost part of it
+            if (l.factors[RunAxis::shard].size == 1) add(Axis::cp), add(Axis::ep), add(Axis::dp_shard);
+            break;
         case RunAxis::cp: add(Axis::cp); break;
         case RunAxis::shard: add(Axis::dp_shard); break;
         case RunAxis::replicate: add(Axis::dp_replicate); break;
@@ -51,7 +54,7 @@ Plan plan_of(const RunLayout& l, Plan base, bool fill) {
     const Layout fresh;
     to.order = order_of(l);
     to.tp = size(RunAxis::tp), to.cp = size(RunAxis::cp), to.pp = size(RunAxis::pp);
-    to.dp_shard = size(RunAxis::shard), to.dp_replicate = size(RunAxis::replicate);
+    to.dp_shard = size(RunAxis::gtp) * size(RunAxis::shard), to.dp_replicate = size(RunAxis::replicate);
     to.ep = l.has_experts ? size(RunAxis::ep) : 1;
     to.etp = l.has_experts ? std::optional(size(RunAxis::etp)) : std::nullopt;
     to.sequence_parallel = to.sequence_parallel && to.tp > 1;
@@ -60,6 +63,7 @@ Plan plan_of(const RunLayout& l, Plan base, bool fill) {
     to.stage_layers.clear();
     to.microbatch_group = fresh.microbatch_group, to.cp_inner = fresh.cp_inner;
     to.mtp_chunk = fresh.mtp_chunk, to.weight_shards = fresh.weight_shards;
+    if (size(RunAxis::gtp) > 1) to.weight_shards = size(RunAxis::gtp);
     if (l.device_mesh || l.sharded) to.zero = 3;
     base.cluster.gpus = l.world;
     if (!base.cluster_source.preset.empty()
@@ -72,7 +76,7 @@ Plan plan_of(const RunLayout& l, Plan base, bool fill) {
     base.scene = {};
     if (fill) {
         constexpr std::int64_t kMicrobatches = 8;
-        const std::int64_t replicas = size(RunAxis::shard) * size(RunAxis::replicate);
+        const std::int64_t replicas = size(RunAxis::gtp) * size(RunAxis::shard) * size(RunAxis::replicate);
         base.training.global_batch =
             replicas * base.training.micro_batch * std::max(kMicrobatches, 2 * size(RunAxis::pp));
     }
@@ -96,16 +100,20 @@ std::vector<std::string> differences(const RunLayout& l, const Plan& plan) {
     compare("tp", l.factors[RunAxis::tp], mesh.dense[Axis::tp]);
     compare("cp", l.factors[RunAxis::cp], mesh.dense[Axis::cp]);
     compare("pp", l.factors[RunAxis::pp], mesh.dense[Axis::pp]);
-    const Factor &shard = mesh.dense[Axis::dp_shard], &replicate = mesh.dense[Axis::dp_replicate];
     if (l.device_mesh) {
-        compare("dp_shard", l.factors[RunAxis::shard], shard);
-        compare("dp_replicate", l.factors[RunAxis::replicate], replicate);
+        compare("dp_shard", l.factors[RunAxis::shard], mesh.dense[Axis::dp_shard]);
+        compare("dp_replicate", l.factors[RunAxis::replicate], mesh.dense[Axis::dp_replicate]);
     } else {  // one axis in the run: the two of the plan have to lie one behind the other
-        const Factor& inner = shard.stride <= replicate.stride || replicate.size == 1 ? shard : replicate;
+        const auto joined = [&](GroupKind kind) {
+            Factor all;
+            const GroupFactors factors = group_factors(mesh, kind);
+            for (const Factor& f : factors.span())
+                all = {all.size * f.size, all.size > 1 ? all.stride : f.stride};
+            return all;
+        };
+        compare("gtp_remat", l.factors[RunAxis::gtp], joined(GroupKind::gtp_remat));
         compare("dp", l.factors[RunAxis::shard],
-                {shard.size * replicate.size, inner.size > 1   ? inner.stride
-                                              : shard.size > 1 ? shard.stride
-                                                               : replicate.stride});
+                joined(mesh.weight_shards > 1 ? GroupKind::dp_without_gtp_remat : GroupKind::dp));
     }
     if (l.has_experts && mesh.has_experts) {
         compare("ep", l.factors[RunAxis::ep], mesh.expert[Axis::ep]);

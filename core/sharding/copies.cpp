@@ -8,24 +8,21 @@
 namespace pentamesh {
 namespace {
 
-// Returns those with more than one rank, in ascending stride.
-GroupFactors factors_among(const Mesh& mesh, const EnumArray<Axis, Factor>& all, std::span<const Axis> axes) {
-    GroupFactors out;
-    for (const Axis a : mesh.order)
-        if (std::find(axes.begin(), axes.end(), a) != axes.end() && all[a].size > 1)
-            out.factor[static_cast<std::size_t>(out.count++)] = all[a];
-    return out;
+// Returns the replicas among the experts' own data parallelism.
+GroupFactors expert_replicas(const Mesh& mesh) {
+    const Factor f = mesh.expert[Axis::dp_replicate];
+    return f.size > 1 ? GroupFactors{{f}, 1} : GroupFactors{};
 }
 
 }  // namespace
 
 ParameterCopies parameter_copies_of(const Plan& plan, const Mesh& mesh) {
-    static constexpr std::array<Axis, 3> kData{Axis::cp, Axis::dp_shard, Axis::dp_replicate};
-    static constexpr std::array<Axis, 1> kReplicas{Axis::dp_replicate};
-    const std::span<const Axis> axes = plan.layout.zero >= 3 ? std::span<const Axis>(kReplicas) : kData;
+    const bool sharded = plan.layout.zero >= 3;
     ParameterCopies c;
-    c.dense = factors_among(mesh, mesh.dense, axes);
-    if (mesh.has_experts) c.experts = factors_among(mesh, mesh.expert, axes);
+    c.dense = group_factors(mesh, sharded                  ? GroupKind::dp_replicate
+                                  : mesh.weight_shards > 1 ? GroupKind::dp_cp_without_gtp_remat
+                                                           : GroupKind::dp_cp);
+    if (mesh.has_experts) c.experts = sharded ? expert_replicas(mesh) : group_factors(mesh, GroupKind::edp);
     c.stage_across = parameter_copies(plan.layout.schedule) > 1 && mesh.dense[Axis::pp].size > 1;
     return c;
 }

@@ -8,9 +8,9 @@
 
 namespace pentamesh {
 
-// Over these factors the parts at rest are equal: over all of data parallelism (cp in it) below ZeRO-3, over
-// its replicas from there on. Experts are copied over the expert mesh's own. Where a pipeline holds two
-// copies of the model, the stage across holds the same layers: stage + other = pp - 1.
+// Over these factors the parts at rest are equal: over all of data parallelism (cp in it, weight shards not)
+// below ZeRO-3, over its replicas from there on. Experts are copied over the expert mesh's own. Where a
+// pipeline holds two copies of the model, the stage across holds the same layers: stage + other = pp - 1.
 struct ParameterCopies {
     GroupFactors dense, experts;  // experts: empty without an expert mesh
     bool stage_across = false;

@@ -118,7 +118,7 @@ RankExplanation explain_rank(const Plan& plan, const Mesh& mesh, std::int64_t ra
         g.tier = tier_between(plan.cluster, first, member_at(f, first, degree - 1));
         out.groups.push_back(g);
         if (f.count == 1 && kind != GroupKind::pp
-            && (k <= static_cast<int>(GroupKind::pp) || is_expert(kind)))
+            && (k <= static_cast<int>(GroupKind::pp) || kind == GroupKind::gtp_remat || is_expert(kind)))
             out.text +=
                 sentence(out.groups.size() == 1 ? "; " : ", ", name_of(kind), " ", at, " of ", degree);
     }

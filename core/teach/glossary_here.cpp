@@ -126,6 +126,7 @@ constexpr std::array kRows{
     Row{"ep", axis_of<GroupKind::ep>},
     Row{"etp", axis_of<GroupKind::etp>},
     Row{"edp", axis_of<GroupKind::edp>},
+    Row{"gtp_remat", axis_of<GroupKind::gtp_remat>},
     Row{"sp",
         [](const OpenPlan& h) -> std::string {
             if (!h.on(GroupKind::tp)) return "off: there is no tp";

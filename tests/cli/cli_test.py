@@ -1101,6 +1101,21 @@ class Results(unittest.TestCase):
         self.assertEqual(timeline["makespan"], report["timeline"]["makespan"])
         self.assertNotIn("ops", report["timeline"]["devices"][0])
 
+    def test_weight_shards_have_groups_where_a_plan_has_them(self):
+        def axes(*options):
+            groups = run_json("groups", "llama-3-70b-3d", *options, "--json")[1]
+            return {axis["axis"]: axis for axis in groups["axes"]}
+        self.assertNotIn("gtp_remat", axes("--summary"))
+        cut = axes("--set", "layout.weight_shards=2")
+        tp = cut["tp"]["degree"]
+        self.assertEqual(cut["gtp_remat"]["ranks"][0], [0, tp])  # next to tp
+        self.assertEqual(2 * cut["dp_without_gtp_remat"]["degree"], cut["dp"]["degree"])
+        status, _, err = run("groups", "llama-3-70b-3d", "--axis", "gtp_remat")
+        self.assertEqual(status, 1)
+        self.assertIn("no weight_shards beyond tp", err)
+        rank = run_json("rank", "llama-3-70b-3d", "0", "--set", "layout.weight_shards=2", "--json")[1]
+        self.assertIn("gtp_remat", [group["axis"] for group in rank["groups"]])
+
     def test_bytes_are_integers_and_categories_add_up(self):
         memory = run_json("memory", "deepseek-v3-2048", "--json")[1]
         for stage in memory["stages"]:

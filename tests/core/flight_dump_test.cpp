@@ -237,6 +237,40 @@ TEST_CASE("torchtitan's meshes: shards, replicas and experts that re-fold them")
     CHECK(l.name_of(RunAxis::edp) == "efsdp");
 }
 
+TEST_CASE("Megatron's weight shards: next to tp, and part of the plan's dp") {
+    // tp 2, gtp_remat 4, dp 2, pp 2; ep 4. DATA_PARALLEL_GROUP leaves the shards out.
+    const RunLayout l = layout_of({{"TENSOR_MODEL_PARALLEL_GROUP", grid(32, 2, 1)},
+                                   {"GTP_WEIGHT_REMAT_GROUP", grid(32, 4, 2)},
+                                   {"DATA_PARALLEL_GROUP", grid(32, 2, 8)},
+                                   {"DATA_PARALLEL_GROUP_WITH_GTP_REMAT", grid(32, 8, 2)},
+                                   {"PIPELINE_MODEL_PARALLEL_GROUP", grid(32, 2, 16)},
+                                   {"EXPERT_GTP_WEIGHT_REMAT_GROUP", grid(32, 1, 1)},
+                                   {"EXPERT_MODEL_PARALLEL_GROUP", grid(32, 4, 2)}});
+    CHECK(l.certain);
+    CHECK(l.order == std::vector{RunAxis::tp, RunAxis::gtp, RunAxis::shard, RunAxis::pp});
+    Plan base;
+    base.model.moe = Moe{};
+    const Plan p = plan_of(l, base, false);
+    CHECK(p.layout.dp_shard == 8);
+    CHECK(p.layout.weight_shards == 4);
+    CHECK(differences(l, p).empty());
+    CHECK(group_members(build_mesh(p), GroupKind::gtp_remat, 9) == std::vector<std::int64_t>{9, 11, 13, 15});
+    Plan none = p;
+    none.layout.weight_shards.reset();
+    CHECK_FALSE(differences(l, none).empty());
+}
+
+TEST_CASE("weight shards that take all of data parallelism lie inside cp") {
+    const RunLayout l = layout_of({{"TENSOR_MODEL_PARALLEL_GROUP", grid(16, 2, 1)},
+                                   {"GTP_WEIGHT_REMAT_GROUP", grid(16, 4, 2)},
+                                   {"CONTEXT_PARALLEL_GROUP", grid(16, 2, 8)}});
+    CHECK(l.certain);
+    const Plan p = plan_of(l, Plan{}, false);
+    CHECK(p.layout.order == Layout{}.order);
+    CHECK(p.layout.weight_shards == 4);
+    CHECK(differences(l, p).empty());
+}
+
 TEST_CASE("experts' tensor parallelism follows from the stride of an expert group") {
     const RunLayout l = layout_of({{"TENSOR_MODEL_PARALLEL_GROUP", grid(64, 8, 1)},
                                    {"DATA_PARALLEL_GROUP_WITH_CP", grid(64, 8, 8)},

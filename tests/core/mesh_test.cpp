@@ -71,6 +71,7 @@ Plan golden_plan(const json& c) {
     p.cluster.gpus = c["world_size"];
     l.dp_shard = std::max<std::int64_t>(1, p.cluster.gpus / (l.tp * l.cp * l.pp));
     l.dp_replicate = 1;
+    l.weight_shards = c.value("gtp_remat", std::int64_t{1});
     return p;
 }
 
@@ -85,6 +86,7 @@ Plan random_mesh_plan(std::mt19937& rng) {
     l.tp = pick({1, 2, 3, 4, 8}), l.cp = pick({1, 1, 2, 3}), l.pp = pick({1, 2, 3, 4});
     l.dp_shard = pick({1, 2, 3, 4, 5, 8}), l.dp_replicate = pick({1, 2, 3});
     l.ep = pick({1, 2, 3, 4, 8}), l.etp = pick({1, 2, l.tp});
+    l.weight_shards = pick({1, 1, 2, 3, 4, 6, 8});
     std::shuffle(l.order.begin(), l.order.end(), rng);
     if (rng() % 2)
         std::stable_partition(l.order.begin(), l.order.end(), [](Axis a) { return a != Axis::pp; });
@@ -139,7 +141,7 @@ void for_random_groups(unsigned seed, int rounds, Check check) {
 TEST_CASE("rank groups and the tiers they cross equal Megatron's, to the rank") {
     std::ifstream file(GOLDEN_DIR "/mesh_megatron.json");
     const json golden = json::parse(file);
-    REQUIRE(golden["cases"].size() == 27);
+    REQUIRE(golden["cases"].size() == 37);
     for (const json& c : golden["cases"]) {
         CAPTURE(c["order"]);
         CAPTURE(c["world_size"]);
@@ -205,6 +207,7 @@ TEST_CASE("closed forms for one rank agree with the enumerated groups") {
 TEST_CASE("groups of two axes of one mesh meet in at most one rank") {
     const std::vector<std::vector<GroupKind>> meshes{
         {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate, GroupKind::pp},
+        {GroupKind::tp, GroupKind::gtp_remat, GroupKind::cp, GroupKind::dp_without_gtp_remat, GroupKind::pp},
         {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp}};
     std::mt19937 rng(3);
     for (int round = 0; round < 100; ++round) {
@@ -278,6 +281,26 @@ TEST_CASE("domains that do not nest are counted by their period, in a large worl
     const Cluster cluster = cluster_of(mesh.world, {72, 3000, mesh.world});
     for (const GroupKind kind : {GroupKind::cp, GroupKind::tp_cp, GroupKind::fsdp, GroupKind::tp})
         CHECK(summarize(mesh, cluster, kind).by_tier == enumerate(mesh, cluster, kind).by_tier);
+}
+
+TEST_CASE("weight shards cut data parallelism in two, and no plan without them has their groups") {
+    std::mt19937 rng(6);
+    for (int round = 0; round < 300; ++round) {
+        Plan p = random_mesh_plan(rng);
+        const Mesh mesh = build_mesh(p);
+        const auto degree = [&](const Mesh& m, GroupKind k) { return summarize(m, p.cluster, k).degree; };
+        CHECK(degree(mesh, GroupKind::gtp_remat) == mesh.weight_shards);
+        if (mesh.weight_shards > 1) {
+            CHECK(mesh.weight_shards * degree(mesh, GroupKind::dp_without_gtp_remat)
+                  == degree(mesh, GroupKind::dp));
+            CHECK(mesh.weight_shards * degree(mesh, GroupKind::dp_cp_without_gtp_remat)
+                  == degree(mesh, GroupKind::dp_cp));
+        }
+        p.layout.weight_shards.reset();
+        const Mesh plain = build_mesh(p);
+        for (const GroupKind k : all_of<GroupKind>())
+            if (is_of_weight_shards(k)) CHECK(degree(plain, k) == 1);
+    }
 }
 
 TEST_CASE("two ranks meet in the fastest tier whose domain holds both") {

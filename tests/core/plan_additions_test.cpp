@@ -5,6 +5,7 @@
 #include "core/io/presets.h"
 #include "core/plan/changes.h"
 #include "core/plan/edits.h"
+#include "core/plan/factors.h"
 #include "core/step/cost.h"
 #include "tests/core/memory_plans.h"
 #include "tests/core/plans.h"
@@ -385,6 +386,11 @@ TEST_CASE("what the figures do not hold is said") {
     for (const ProblemCode code :
          {ProblemCode::weight_shards_not_counted, ProblemCode::offload_time, ProblemCode::megatron_offload})
         CHECK_MESSAGE(has_code(e, code), code);
+    CHECK_FALSE(has_code(e, ProblemCode::weight_shards_outside));
+    p.layout.cp = 2, p.layout.dp_shard /= 2;  // cp lies between tp and a part of data parallelism
+    CHECK(has_code(assess(p), ProblemCode::weight_shards_outside));
+    p.layout.weight_shards = data_parallel(p);
+    CHECK_FALSE(has_code(assess(p), ProblemCode::weight_shards_outside));
     p = preset_plan("llama-3-70b-3d");
     p.training.recompute = RecomputeChoice(RecomputeModules(RecomputeModule::moe), 0, RecomputeMethod::block);
     CHECK(has_code(assess(p), ProblemCode::recompute_module_missing));

@@ -185,6 +185,20 @@ TEST_CASE("the lines between the panes are dragged") {
     }
 }
 
+TEST_CASE("weight shards are an axis of the mesh, and only where a plan has them") {
+    Driver d("llama-3-70b-3d");
+    CHECK_FALSE(says(d, "gtp_remat"));
+    Plan p = d.plan();
+    p.layout.weight_shards = 2;
+    d.shell.edit_plan(p, "weight shards");
+    d.settle();
+    d.press({Key::n1});
+    CHECK(says(d, "not counted"));
+    REQUIRE(d.click("mesh.axis", 2));  // all, tp, gtp_remat
+    CHECK(d.shell.selection().group == GroupKind::gtp_remat);
+    CHECK(says(d, "groups of 2"));
+}
+
 TEST_CASE("the mesh's switches choose the axis that is coloured, of the dense ranks or of the experts'") {
     Driver d("deepseek-v3-2048");
     REQUIRE(d.click("mesh.which", 1));

@@ -84,6 +84,8 @@ std::vector<CardLine> rank_lines(const Plan& plan, const Evaluation& evaluation,
                                             ? "stage " + thousands(stage) + " of " + thousands(stages)
                                             : place_in(group_factors(mesh, kind), rank)});
     }
+    if (const GroupFactors f = group_factors(mesh, GroupKind::gtp_remat); f.count > 0)
+        lines.push_back({name_of(GroupKind::gtp_remat), place_in(f, rank)});
     if (mesh.has_experts)
         for (const GroupKind kind : {GroupKind::ep, GroupKind::etp, GroupKind::edp})
             if (const GroupFactors f = group_factors(mesh, kind); f.count > 0)

@@ -15,10 +15,13 @@ Color color_of(const Theme& theme, GroupKind kind) {
     case GroupKind::pp:
     case GroupKind::mp: return axis(Axis::pp);
     case GroupKind::dp_shard:
-    case GroupKind::fsdp: return axis(Axis::dp_shard);
+    case GroupKind::fsdp:
+    case GroupKind::gtp_remat: return axis(Axis::dp_shard);
     case GroupKind::dp_replicate:
     case GroupKind::dp:
     case GroupKind::dp_cp:
+    case GroupKind::dp_without_gtp_remat:
+    case GroupKind::dp_cp_without_gtp_remat:
     case GroupKind::edp: return axis(Axis::dp_replicate);
     case GroupKind::ep:
     case GroupKind::etp_ep: return axis(Axis::ep);
@@ -107,11 +110,14 @@ void draw_axis_mark(Canvas& canvas, Vec2 at, float radius, GroupKind axis, Color
     switch (axis) {
     case GroupKind::dp_shard:
     case GroupKind::fsdp:
+    case GroupKind::gtp_remat:
     case GroupKind::ep:
     case GroupKind::etp_ep: return polygon(Vec2{-1, -1}, Vec2{1, -1}, Vec2{1, 1}, Vec2{-1, 1});
     case GroupKind::dp_replicate:
     case GroupKind::dp:
     case GroupKind::dp_cp:
+    case GroupKind::dp_without_gtp_remat:
+    case GroupKind::dp_cp_without_gtp_remat:
     case GroupKind::edp: return polygon(Vec2{0, -1.4f}, Vec2{1.4f, 0}, Vec2{0, 1.4f}, Vec2{-1.4f, 0});
     case GroupKind::pp:
     case GroupKind::mp: return polygon(Vec2{0, -1.4f}, Vec2{1.4f, 1}, Vec2{-1.4f, 1});

@@ -42,6 +42,8 @@ std::string axis_label(GroupKind kind) {
     case GroupKind::tp_cp: return "tp × cp";
     case GroupKind::mp: return "tp × pp";
     case GroupKind::fsdp: return "dp_shard × cp";
+    case GroupKind::dp_without_gtp_remat: return "dp / gtp_remat";
+    case GroupKind::dp_cp_without_gtp_remat: return "dp × cp / gtp_remat";
     case GroupKind::etp_ep: return "etp × ep";
     default: return std::string(name_of(kind));
     }

@@ -8,7 +8,15 @@ namespace {
 
 constexpr GroupKind kDenseAxes[] = {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard,
                                     GroupKind::dp_replicate, GroupKind::pp};
+// Megatron's axes where weights are cut further than by tp: data parallelism is cut in two.
+constexpr GroupKind kShardAxes[] = {GroupKind::tp, GroupKind::gtp_remat, GroupKind::cp,
+                                    GroupKind::dp_without_gtp_remat, GroupKind::pp};
 constexpr GroupKind kExpertAxes[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
+
+std::span<const GroupKind> axis_kinds(const Mesh& mesh, bool expert) {
+    if (expert) return kExpertAxes;
+    return mesh.weight_shards > 1 ? std::span<const GroupKind>(kShardAxes) : kDenseAxes;
+}
 
 // Returns true if the groups of the kind are those of the axis, in the same mesh.
 bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis) {
@@ -32,8 +40,7 @@ MeshAxis mesh_axis(const Theme& theme, const Plan& plan, const Evaluation& evalu
 
 MeshAxes axes_of(const Theme& theme, const Plan& plan, const Evaluation& evaluation, bool expert) {
     MeshAxes out;
-    const std::span<const GroupKind> kinds = expert ? std::span<const GroupKind>(kExpertAxes) : kDenseAxes;
-    for (const GroupKind kind : kinds) {
+    for (const GroupKind kind : axis_kinds(evaluation.mesh, expert)) {
         const MeshAxis axis = mesh_axis(theme, plan, evaluation, kind);
         if (axis.degree <= 1 || axis.factors.count == 0) continue;
         // It goes behind those with smaller strides.
@@ -47,8 +54,7 @@ MeshAxes axes_of(const Theme& theme, const Plan& plan, const Evaluation& evaluat
 std::int64_t tile_of(const Plan& plan, const Evaluation& evaluation, bool expert) {
     if (plan.cluster.tiers.empty()) return 1;
     const std::int64_t domain = domain_of(plan.cluster, 0);
-    const std::span<const GroupKind> kinds = expert ? std::span<const GroupKind>(kExpertAxes) : kDenseAxes;
-    for (const GroupKind kind : kinds) {
+    for (const GroupKind kind : axis_kinds(evaluation.mesh, expert)) {
         const GroupSummary& s = evaluation.groups[kind];
         const GroupFactors f = group_factors(evaluation.mesh, kind);
         if (s.degree > 1 && s.slowest_tier == 0 && f.count == 1 && f.factor[0].stride == 1
@@ -79,6 +85,11 @@ AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis) {
         sum.bytes += c.bytes, sum.time_s += c.time_s, sum.waits_s += c.waits_s, sum.step_s = c.step_s;
     }
     return sum;
+}
+
+std::string_view words_without_bytes(GroupKind kind) {
+    if (kind == GroupKind::gtp_remat) return "gathers weights: not counted";
+    return is_of_weight_shards(kind) ? "counted with all of dp" : "sends nothing";
 }
 
 std::vector<MeshAxis> axes_that_send(const Theme& theme, const Scene& scene) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -69,6 +70,8 @@ struct AxisCost {
 [[nodiscard]] AxisCost cost_of(const Evaluation& evaluation, GroupKind kind);
 // Sums all kinds that have the groups of the axis: dp is dp_replicate where nothing is sharded.
 [[nodiscard]] AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis);
+// Says why an axis has no bytes. What weight shards send is not counted; other calls are those of all of dp.
+[[nodiscard]] std::string_view words_without_bytes(GroupKind kind);
 
 // Returns the axes of the shown mesh, and all other groups that send something.
 [[nodiscard]] std::vector<MeshAxis> axes_that_send(const Theme& theme, const Scene& scene);

@@ -24,11 +24,11 @@ Part part_of(const Scene& scene, std::int64_t rank) {
     p.columns = mesh.dense[Axis::tp].size, p.column = at(mesh.dense[Axis::tp]);
     const ParameterCopies copies = parameter_copies_of(scene.plan, mesh);
     for (const Factor& f : copies.dense.span()) p.copied = p.copied || at(f) > 0;
-    if (scene.plan.layout.zero < 3) return p;
-    for (const Axis axis : mesh.order) {
-        if (axis != Axis::cp && axis != Axis::dp_shard) continue;
-        p.row += p.rows * at(mesh.dense[axis]);
-        p.rows *= mesh.dense[axis].size;
+    const GroupFactors cut =
+        group_factors(mesh, scene.plan.layout.zero < 3 ? GroupKind::gtp_remat : GroupKind::fsdp);
+    for (const Factor& f : cut.span()) {
+        p.row += p.rows * at(f);
+        p.rows *= f.size;
     }
     return p;
 }

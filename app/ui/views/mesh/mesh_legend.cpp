@@ -105,7 +105,7 @@ void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& ax
         return;
     }
     if (cost.bytes <= 0) {
-        c.text_in(row, "sends nothing", ui.small());
+        c.text_in(row, words_without_bytes(axis.kind), ui.small());
         return;
     }
     const std::string waits = cost.waits_s > 0 ? percent(cost.share()) : "";

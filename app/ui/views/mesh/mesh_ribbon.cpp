@@ -179,7 +179,7 @@ void draw_wire_row(Ui& ui, Rect row, const RibbonSide& side, const MeshAxis& axi
                                : "over " + std::string(tier_name(side.plan.cluster, axis.tier)),
                  ui.small());
     if (cost.bytes <= 0) {
-        ui.label({bytes.x, row.y, row.right() - bytes.x, row.h}, "sends nothing", ui.small());
+        ui.label({bytes.x, row.y, row.right() - bytes.x, row.h}, words_without_bytes(axis.kind), ui.small());
         return;
     }
     c.text_in(bytes, traffic_text(cost.bytes), ui.small(Tone::text), Align::right);

@@ -15,9 +15,11 @@ namespace {
 
 // Returns the kinds that can be chosen for one of the meshes.
 std::vector<GroupKind> kinds_to_offer(const Scene& scene, bool experts) {
-    static constexpr GroupKind kDense[] = {GroupKind::tp,           GroupKind::cp, GroupKind::dp_shard,
-                                           GroupKind::dp_replicate, GroupKind::pp, GroupKind::dp,
-                                           GroupKind::dp_cp,        GroupKind::mp};
+    static constexpr GroupKind kDense[] = {GroupKind::tp,       GroupKind::gtp_remat,
+                                           GroupKind::cp,       GroupKind::dp_without_gtp_remat,
+                                           GroupKind::dp_shard, GroupKind::dp_replicate,
+                                           GroupKind::pp,       GroupKind::dp,
+                                           GroupKind::dp_cp,    GroupKind::mp};
     static constexpr GroupKind kExpert[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp,
                                             GroupKind::etp_ep};
     static constexpr std::pair<GroupKind, GroupKind> kParts[] = {
