@@ -69,13 +69,25 @@ void PythonModules::scan(std::string_view text, const std::string& module) {
                 && functions_.try_emplace(":" + word, made).second)
                 in_order_.push_back(word);
             const std::size_t equals = row.find('='), begin = std::min(equals, row.size() - 1) + 1;
-            if (equals != std::string::npos)
-                constants_[module_ + ":" + word] =
-                    worked_out(std::string_view(row).substr(begin, row.find('#') - begin));
+            const std::string said =
+                python_trimmed(std::string_view(row).substr(begin, row.find('#') - begin));
+            if (equals != std::string::npos && word.ends_with("_config") && said.ends_with("_config")
+                && said == callee_of(said))
+                other_name(word, said, made.line);
+            else if (equals != std::string::npos)
+                constants_[module_ + ":" + word] = worked_out(said);
         } else
             rest_of_line();
     }
     std::tie(s_, at_, line_, module_) = kept;
+}
+
+// Reads `a_config = b_config`: a configuration that is another one by name.
+void PythonModules::other_name(const std::string& name, const std::string& of, int line) {
+    const std::string& text = texts_.emplace_back("return " + of + "()\n");
+    PythonFunction f{text, module_, 0, text.size(), line, {}, "Config"};
+    if (functions_.try_emplace(module_ + ":" + name, std::move(f)).second && module_.empty())
+        in_order_.push_back(name);
 }
 
 void PythonModules::header() {

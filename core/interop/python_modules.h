@@ -78,6 +78,7 @@ class PythonModules : protected PythonText {
 
   private:
     void header();
+    void other_name(const std::string& name, const std::string& of, int line);
     std::set<std::string> modules_;                                // that were looked for
     std::unordered_map<std::string, std::size_t> latest_, began_;  // of settings, by name
 };

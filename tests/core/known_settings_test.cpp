@@ -310,6 +310,27 @@ TEST_CASE("Bridge's base recipes of hybrid models have the parameters of the pub
     }
 }
 
+// Megatron-Bridge 067f987d, perf_recipes/llama/b200/llama31.py: some recipes are others by name.
+TEST_CASE("A recipe that is another one by name is listed and read") {
+    ImportRequest r;
+    r.path = "test";
+    r.framework = Framework::bridge;
+    r.text = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n\n\n"
+             "def llama3_8b_pretrain_8gpu_gb200_config() -> ConfigContainer:\n"
+             "    cfg = llama3_8b_pretrain_config()\n"
+             "    cfg.train.global_batch_size = 64\n"
+             "    return cfg\n\n\n"
+             "llama3_8b_pretrain_16gpu_b200_config = llama3_8b_pretrain_8gpu_gb200_config\n";
+    CHECK(import_settings(r, test::presets()).recipes
+          == std::vector<std::string>{"llama3_8b_pretrain_8gpu_gb200_config",
+                                      "llama3_8b_pretrain_16gpu_b200_config"});
+    r.recipe = "llama3_8b_pretrain_16gpu_b200_config";
+    const Import made = import_settings(r, test::presets());
+    REQUIRE(made.plan);
+    CHECK(made.plan->training.global_batch == 64);
+    CHECK(made.plan->cluster.gpus == 16);
+}
+
 TEST_CASE("MoE layers in no regular order become the plan's pattern") {
     const std::string experts = "--num-experts 8 --moe-router-topk 2 --moe-layer-freq ";
     const Import made = import_line(experts + "'[1,1,0,0,1,0]'");

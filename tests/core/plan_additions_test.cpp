@@ -443,14 +443,3 @@ TEST_CASE("what a GPU holds beside its tensors is what the plan says of it, to t
         CHECK(groups >= 3);
     }
 }
-
-TEST_CASE("the author's words are texts, also where they look like numbers, and change no figure") {
-    const Plan plain = parsed(plain_plan());
-    const Plan said =
-        parse_plan(plain_plan().dump(), "", additions_presets(), {"review.decision=42", "review.owner=Ada"});
-    CHECK(said.review == AuthorWords{"42", {}, "Ada", {}, {}});
-    CHECK(evaluate(said).step->time_s == evaluate(plain).step->time_s);
-    CHECK(in_place_of(said, plain) == said);  // what is proposed keeps them
-    CHECK_FALSE(refusal("/review/verdict", "yes").empty());
-    CHECK_FALSE(refusal("/review/risks", 3).empty());
-}

@@ -1,7 +1,10 @@
+#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
+#include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
+#include "core/plan/changes.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>
@@ -270,4 +273,14 @@ TEST_CASE("text is UTF-8 where the JSON library writes it, byte for byte, and no
     }
     CHECK(valid > 2000);
     CHECK(as_utf8("a\xffz") == "a\xef\xbf\xbdz");
+}
+
+TEST_CASE("the author's words are texts, also where they look like numbers, and change no figure") {
+    const Plan plain = parse(small());
+    const Plan said = parse(small(), {"review.decision=42", "review.owner=Ada"});
+    CHECK(said.review == AuthorWords{"42", {}, "Ada", {}, {}});
+    CHECK(evaluate(said).step->time_s == evaluate(plain).step->time_s);
+    CHECK(in_place_of(said, plain) == said);  // what is proposed keeps them
+    CHECK_THROWS_AS(parse(with("/review/verdict", "yes")), Error);
+    CHECK_THROWS_AS(parse(with("/review/risks", 3)), Error);
 }

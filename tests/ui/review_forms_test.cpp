@@ -102,4 +102,13 @@ TEST_CASE("a PDF review has an outline, links and text that says what it is") {
     for (const char* piece : {"/H1", "/H2", "/Table", "/TH", "/TD"}) CHECK(has(pdf, piece));
 }
 
+TEST_CASE("the date stands on each page as it is given") {
+    ReviewRequest request;
+    request.date = "3 May 2026";
+    request.pages = {ReviewPage::memory};
+    CHECK(has(joined(text_of(plans_of({"mesh-8"}), request)), "   ·   3 May 2026"));
+    request.date.clear();
+    CHECK_FALSE(has(joined(text_of(plans_of({"mesh-8"}), request)), "2026"));
+}
+
 }  // namespace pentamesh::ui

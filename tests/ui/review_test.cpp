@@ -422,15 +422,6 @@ TEST_CASE("the author's words are never cut: what has no room on the first page 
     }
 }
 
-TEST_CASE("the date stands on each page as it is given") {
-    ReviewRequest request;
-    request.date = "3 May 2026";
-    request.pages = {ReviewPage::memory};
-    CHECK(has(joined(text_of(plans_of({"mesh-8"}), request)), "   ·   3 May 2026"));
-    request.date.clear();
-    CHECK_FALSE(has(joined(text_of(plans_of({"mesh-8"}), request)), "2026"));
-}
-
 TEST_CASE(
     "the assumptions stand in columns: few pages, every constant that a figure rests on with its source") {
     const Plan plan = shipped().plan("llama-3-70b-3d");

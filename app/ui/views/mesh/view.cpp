@@ -334,6 +334,37 @@ Scene second_scene(const Scene& s, const MeshViewState& state) {
             .glossary = s.glossary};
 }
 
+// Draws one mesh and what stands around it. `kept` is the width of the field in the caption's row.
+void draw_one(Ui& ui, Rect room, float kept, bool run, Scene& scene, MeshViewState& state, ExpertLoads& loads,
+              std::optional<PlanEdit>& edit) {
+    caption(ui, room, kept, scene, state);
+    room.cut_top(4);
+    state.still = room;
+    state.cells = run                                   ? draw_hang_list(ui, room, scene, state)
+                  : state.plain || !shows_groups(scene) ? room
+                                                        : draw_around(ui, room, scene, state, loads, edit);
+    if (run) state.still = state.cells;  // the list stands still
+    if (!ground_is_kept(state)) return;
+    const Drawn drawn = drawn_of(ui.theme(), scene, state);
+    const MeshLayout& layout = layout_for(state, state.cells, scene, ui.canvas().scale());
+    in_place(ui, state.cells, layout, held(state.camera, state.cells, layout), scene, drawn,
+             [&](const MeshPlace& place) { draw_ground(ui, place, scene, state, drawn); });
+}
+
+// Places the mesh and the same plan in another order side by side.
+void place_both(Ui& ui, Rect room, const Scene& scene, MeshViewState& state) {
+    Rect left = room, right = left.cut_right(room.w / 2 - 12);
+    left.cut_right(24);
+    const auto half = [&](Rect area, const Scene& s, std::string_view title) {
+        ui.canvas().text_in(area.cut_top(18), std::string(title) + ":", ui.style(12, Tone::secondary));
+        caption(ui, area, 0, s, state);
+        area.cut_top(4);
+        return area;
+    };
+    state.cells = half(left, scene, order_name(scene.plan.layout.order));
+    state.second_cells = half(right, second_scene(scene, state), order_presets()[state.second].name);
+}
+
 }  // namespace
 
 std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene, MeshViewState& state,
@@ -374,32 +405,11 @@ std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene&
     }
     const bool both = !run && state.second >= 0 && room.w > 640 && state.other->evaluation.mesh.world > 0;
     if (!both) {
-        caption(ui, room, kept, scene, state);
-        room.cut_top(4);
-        state.still = room;
-        state.cells = run ? draw_hang_list(ui, room, scene, state)
-                      : state.plain || !shows_groups(scene)
-                          ? room
-                          : draw_around(ui, room, scene, state, loads, edit);
-        if (run) state.still = state.cells;  // the list stands still
-        if (!ground_is_kept(state)) return edit;
-        const Drawn drawn = drawn_of(ui.theme(), scene, state);
-        const MeshLayout& layout = layout_for(state, state.cells, scene, ui.canvas().scale());
-        in_place(ui, state.cells, layout, held(state.camera, state.cells, layout), scene, drawn,
-                 [&](const MeshPlace& place) { draw_ground(ui, place, scene, state, drawn); });
+        draw_one(ui, room, kept, run, scene, state, loads, edit);
         return edit;
     }
     if (kept > 0) room.cut_top(24);
-    Rect left = room, right = left.cut_right(room.w / 2 - 12);
-    left.cut_right(24);
-    const auto half = [&](Rect area, const Scene& s, std::string_view title) {
-        ui.canvas().text_in(area.cut_top(18), std::string(title) + ":", ui.style(12, Tone::secondary));
-        caption(ui, area, 0, s, state);
-        area.cut_top(4);
-        return area;
-    };
-    state.cells = half(left, scene, order_name(scene.plan.layout.order));
-    state.second_cells = half(right, second_scene(scene, state), order_presets()[state.second].name);
+    place_both(ui, room, scene, state);
     return edit;
 }
 
