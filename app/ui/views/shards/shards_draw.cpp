@@ -334,8 +334,8 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
     std::int64_t under = -1;
     std::vector<IndexBox> boxes;
     for (std::int64_t e = 0; e < experts; ++e) {
-        const Rect cell{room.x + static_cast<float>(e % columns) * w,
-                        room.y + static_cast<float>(e / columns) * h, w, h};
+        const std::int64_t row = e / columns, column = e % columns;
+        const Rect cell{room.x + static_cast<float>(column) * w, room.y + static_cast<float>(row) * h, w, h};
         const std::int64_t owner = dealt ? owner_of_expert(experts, ep.size, e) : 0;
         ExpertCell drawn{.dealt = dealt,
                          .apart = apart,

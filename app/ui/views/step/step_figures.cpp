@@ -159,10 +159,10 @@ void draw_figure_row(Ui& ui, Rect row, const Figure& f, BudgetState& state) {
 // Says what MFU counts, and what it counts too much of.
 std::string rates_words(const Scene& scene) {
     const Step& s = *scene.evaluation.step;
-    const std::string words = "MFU: the model's own FLOPs (forward and twice that backward, attention not "
-                              "halved, nothing recomputed) over the dense "
-                              + std::string(name_of(scene.plan.training.compute))
-                              + " peak. HFU adds what is recomputed. " + range_sentence(s);
+    std::string words = "MFU: the model's own FLOPs (forward and twice that backward, attention not "
+                        "halved, nothing recomputed) over the dense "
+                        + std::string(name_of(scene.plan.training.compute))
+                        + " peak. HFU adds what is recomputed. " + range_sentence(s);
     const double needed =
         s.ideal_s / s.time_s;  // a causal mask leaves half of the attention of long sequences
     if (percent(s.mfu) == percent(needed)) return words;
