@@ -22,7 +22,7 @@ std::span<const GroupKind> axis_kinds(const Mesh& mesh, bool expert) {
 bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis) {
     const GroupFactors kept = group_factors(mesh, kind);
     const auto f = kept.span(), of_axis = axis.factors.span();
-    // What weight shards send is not counted: what another axis sends among the same ranks is not theirs.
+    // The bytes of weight shards are not counted; those of another axis among the same ranks are not theirs.
     if (is_of_weight_shards(axis.kind)) return kind == axis.kind;
     return is_expert(kind) == is_expert(axis.kind)
            && std::equal(f.begin(), f.end(), of_axis.begin(), of_axis.end());
