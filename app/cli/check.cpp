@@ -157,6 +157,9 @@ void check_file(const Context& context, interop::ImportRequest request, const st
             if (!named) return;  // a module of helpers, a script that starts nothing
             row.verdict = Verdict::not_known;
             row.reasons.push_back({Severity::error, "not-read", e.message(), {}});
+        } catch (const std::exception& e) {  // one file never takes the others with it
+            row.verdict = Verdict::not_known;
+            row.reasons.push_back({Severity::error, "not-read", e.what(), {}});
         }
         rows.push_back(std::move(row));
     }

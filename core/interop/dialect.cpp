@@ -39,7 +39,8 @@ const Setting* in(const ByKey& all, std::string_view key) {
 std::optional<std::int64_t> count_of(std::string_view value) {
     if (const auto n = parse_integer(std::string(value))) return n;
     const std::size_t open = value.find_last_of("(["), close = value.find_first_of(")]");
-    if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+    if (open == std::string_view::npos || close == std::string_view::npos || close <= open + 1
+        || value.find("…") != std::string_view::npos)  // a long list is cut where it is kept as one line
         return std::nullopt;
     const std::vector<std::string_view> parts = split(value.substr(open + 1, close - open - 1), ',');
     if (!value.substr(0, open).ends_with("range")) return static_cast<std::int64_t>(parts.size());
@@ -126,6 +127,7 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
 // Returns true if the mark stands in the text, and where it is a word not as the end of a longer name:
 // "--pipe-parallel-size" is a flag of Megatron-DeepSpeed, "pipe-parallel-size" a setting of GPT-NeoX.
 bool stands_in(std::string_view text, std::string_view mark) {
+    if (mark.starts_with('\n') && text.starts_with(mark.substr(1))) return true;
     const auto in_name = [](char c) {
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
     };
@@ -190,6 +192,7 @@ std::string Dialect::key_of(const std::string& written) const {
     // A name that only the reader has for a setting means another one in a text: `submit.py --gpus 8`.
     for (const char* own : {"model", "gpus", "nodes", "gpus_per_node", "accumulation", "batch_per_gpu"})
         if (of_fields() && name == own) return written + " of the text";
+    if (of_fields() && name.starts_with("/")) return "the text's " + written;  // it is no field of a plan
     if (of_fields()) return leaves_.contains(leaf) ? leaf : name;
     if (!data_.contains("sections")) return leaf_key(name);
     for (const json& section : data_["sections"])

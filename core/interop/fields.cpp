@@ -89,7 +89,8 @@ class FieldReader {
         ep_is_rest_ = d_.layout.value("ep", json()) == -1;
         ask_for_gpus(s_, d_, std::max(times(inner, said), times(degree(at("ep")), degree(at("pp")))));
         dp_ = std::max<std::int64_t>(1, d_.gpus / inner);
-        if (d_.gpus % inner != 0 || dp_ % said != 0 || (all && *all != d_.gpus)
+        if (d_.gpus % inner != 0 || dp_ % said != 0
+            || (all && *all != d_.gpus && s_.last("gpus")->key.empty())
             || (shard_ > 0 && replicate_ > 0 && dp_ != said))
             s_.refusal("world-not-divisible", dialect_.value("called", "it"),
                        " refuses: the degrees do not "

@@ -92,15 +92,18 @@ void weight_shards(Rules& r) {
 // Megatron lays them next to tp in any order (parallel_state.py, _inject_gtp_remat_axis).
 void weight_shards_outside(Rules& r) {
     const GroupFactors shards = group_factors(r.mesh, GroupKind::gtp_remat);
-    if (shards.count == 0 || shards.factor[0].stride == r.mesh.dense[Axis::tp].size) return;
+    const bool together =
+        shards.count < 2 || shards.factor[1].stride == shards.factor[0].size * shards.factor[0].stride;
+    if (shards.count == 0 || (together && shards.factor[0].stride == r.mesh.dense[Axis::tp].size)) return;
     Problem& p =
         r.add(Severity::warning, Rule::megatron, ProblemCode::weight_shards_outside, "/layout/weight_shards");
     if (!r.messages) return;
-    p.message = sentence("Megatron lays the ", r.mesh.weight_shards,
-                         " ranks that share a matrix (gtp_remat) next to tp. Here they are the innermost of "
-                         "data parallelism, ",
-                         shards.factor[0].stride, " ranks apart instead of ", r.mesh.dense[Axis::tp].size,
-                         ": groups of gtp_remat, cp, pp and dp have other ranks than in Megatron.");
+    p.message =
+        sentence("Megatron lays the ", r.mesh.weight_shards,
+                 " ranks that share a matrix (gtp_remat) next to tp, ", r.mesh.dense[Axis::tp].size,
+                 " ranks apart. Here they lie among the ranks of data parallelism, the first two ",
+                 shards.factor[0].stride, " ranks apart", together ? "" : ", and not next to each other",
+                 ": groups of gtp_remat, cp, pp and dp have other ranks than in Megatron.");
 }
 
 void prediction_message(Rules& r) {

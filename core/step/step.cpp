@@ -47,7 +47,10 @@ double left_of(const StateShards& shards, const StageNumbers& n) {
 // Sets comm.reduced to the numbers of the device, among comm.reducing, whose reductions, gathers and
 // optimizer take longest together, and the messages of these rows to its bytes.
 void find_reduced(const ResolvedPlan& r, Comm& comm) {
-    if (comm.reducing.size() == 1) return;  // the rows are of its numbers
+    if (comm.reducing.size() == 1) {  // the rows are of its numbers
+        comm.reduced = comm.reducing.front();
+        return;
+    }
     const StateShards shards = shards_of(r.plan, r.degrees);
     Routes routes(r.plan, r.mesh, r.groups);
     double most = -1;

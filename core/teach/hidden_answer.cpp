@@ -160,7 +160,8 @@ void add_words(std::vector<std::string>& to, const std::array<std::string_view, 
 }
 
 bool covers(const Hides& hides, std::string_view view) {
-    return std::find(hides.covered.begin(), hides.covered.end(), view) != hides.covered.end();
+    return !view.empty()  // a step without a view shows what is there
+           && std::find(hides.covered.begin(), hides.covered.end(), view) != hides.covered.end();
 }
 
 // GPUs and the sizes of groups are what a count is worked out from.

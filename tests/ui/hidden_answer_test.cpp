@@ -349,6 +349,7 @@ TEST_CASE("a question for a wire hides its names, and whole sentences only where
     Solution solution;
     solution.answer.text = "NVLink";
     const HiddenAnswer hidden = hidden_answer_of(step, solution, plan, e);
+    CHECK_FALSE(hidden.covers);
     CHECK(hidden.words("Llama 3 8B, 8 H100, NVLink to 4") == "Llama 3 8B, 8 H100, ? to 4");
     CHECK(hidden.words("tp 2 NVLink") == "tp 2 ?");
     CHECK(hidden.words("4 groups of 2, all inside NVLink") == "?");

@@ -74,7 +74,7 @@ void read_again(const Scene& scene, ImportSheetState& s) {
             s.links = interop::read_fabric(*tool, s.text, s.origin, scene.plan.cluster);
         else
             s.made = interop::import_settings(request_of(scene, s), scene.presets);
-    } catch (const Error& e) {
+    } catch (const std::exception& e) {
         s.error = e.what();
     }
     mark_lines(s);

@@ -280,8 +280,9 @@ MaybeEdit axis_toggle(Ui& ui, Rect row, Rect whole, Axis axis, const Scene& scen
                                          : "click to switch on";
     names_axis(ui, kind, row, action, ui.id("layout." + name + ".toggle"), whole);
     if (toggle.hovered) ui.tooltip(std::string(sentence_of(axis)) + "\n" + action);
+    if (!toggle.clicked) return std::nullopt;
     const std::int64_t to = on ? 1 : factor_when_on(p, axis);
-    return toggle.clicked && to != f ? MaybeEdit(factor_edit(p, axis, to, !ui.frame().shift)) : std::nullopt;
+    return to == f ? std::nullopt : MaybeEdit(factor_edit(p, axis, to, !ui.frame().shift));
 }
 
 // Draws the factor, to be typed or stepped through those that the plan can have.
