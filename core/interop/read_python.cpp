@@ -205,25 +205,30 @@ class PythonReader final : PythonModules {
         --nested_;
         return v;
     }
-    PythonValue read_value(const std::string& name, int line, int level) {
-        blanks(level > 0);
-        const std::size_t whole = at_;
-        std::string text;
-        PythonValue v;
-        bool is_text = false, called = false, own = false;
+    // Holds a value as it is read: its text and, where a call is all of it, what that returns.
+    struct ReadText {
+        std::string text{};
+        PythonValue made{};
+        bool quoted = false, called = false, own = false;
+        bool entries = false;  // it was a dictionary, whose entries are settings
+    };
+    ReadText read_text(const std::string& name, int level) {
+        ReadText out;
+        std::string& text = out.text;
         while (at_ < s_.size()) {
             const char c = s_[at_];
             if (c == '"' || c == '\'') {
-                is_text = text.empty();
+                out.quoted = text.empty();
                 text += quoted();
             } else if (c == '(' && !text.empty() && is_name_char(text.back())
                        && !is_among("python_values", callee_of(text))) {
-                own = text == callee_of(text) && call(text, name, line_, level, v);
-                if (!own && text != callee_of(text)) call(callee_of(text), name, line_, level, v);
-                called = true;
+                out.own = text == callee_of(text) && call(text, name, line_, level, out.made);
+                if (!out.own && text != callee_of(text)) call(callee_of(text), name, line_, level, out.made);
+                out.called = true;
             } else if (c == '{' && level > 0 && !maker_.empty() && text.empty()) {
                 entries(name, level);
-                return v;
+                out.entries = true;
+                return out;
             } else if (c == '(' || c == '[' || c == '{') {
                 const std::size_t begin = at_;
                 brackets();
@@ -234,12 +239,22 @@ class PythonReader final : PythonModules {
                 if (level == 0) break;
                 blanks(true);
             } else {
-                own = own && (c == ' ' || c == '\r');  // more than the call
+                out.own = out.own && (c == ' ' || c == '\r');  // more than the call
                 text.push_back(c);
                 ++at_;
             }
         }
         text = python_trimmed(text);
+        return out;
+    }
+    PythonValue read_value(const std::string& name, int line, int level) {
+        blanks(level > 0);
+        const std::size_t whole = at_;
+        const ReadText read = read_text(name, level);
+        if (read.entries) return read.made;
+        const std::string& text = read.text;
+        const bool called = read.called, own = read.own;
+        PythonValue v = read.made;
         if (!own) v = called ? PythonValue() : worked_out(s_.substr(whole, at_ - whole));
         const bool local = level == 0 && name.find('.') == std::string::npos;
         if (local && !name.empty()) {
@@ -268,7 +283,7 @@ class PythonReader final : PythonModules {
             return v;
         }
         if (of_object && look_up(text).text == kObject) return v;  // its fields are settings
-        put(name, text, is_text, line);
+        put(name, text, read.quoted, line);
         if (quiet_ || name.empty()) return v;
         if (local && called && !calls_.empty()) out_.settings.back().variable = true;
         if (of_object) out_.settings.back().unknown = text;
@@ -289,6 +304,19 @@ class PythonReader final : PythonModules {
         if (at_ < s_.size()) ++at_;
     }
 
+    // Reads the name that an argument begins with. Returns true, and passes over it, if it is `name=`.
+    bool takes_keyword(std::string& name) {
+        const std::size_t before = at_;
+        const int line = line_;
+        name = dotted();
+        blanks(true);
+        const bool keyword = !name.empty() && at_ < s_.size() && s_[at_] == '=' && s_.substr(at_, 2) != "==";
+        if (keyword)
+            ++at_;
+        else
+            at_ = before, line_ = line;
+        return keyword;
+    }
     // Reads Callee(positional, keyword=value, ...): keywords become CALLEE.keyword; the first positional text
     // becomes CALLEE(). A function that the text has is read instead, with its arguments.
     // Returns true where it does, with what the function returns.
@@ -320,18 +348,12 @@ class PythonReader final : PythonModules {
             }
             const std::size_t before = at_;
             const int key_line = line_;
-            std::string key = dotted();
-            blanks(true);
-            const bool keyword =
-                !key.empty() && at_ < s_.size() && s_[at_] == '=' && s_.substr(at_, 2) != "==";
-            if (keyword) {
-                ++at_;
-            } else {
+            std::string key;
+            const bool keyword = takes_keyword(key);
+            if (!keyword) {
                 hands_on =
                     hands_on
                     || (target.empty() && level == 0 && objects_.contains(key.substr(0, key.find('.'))));
-                at_ = before;
-                line_ = key_line;
                 key.clear();
                 if (own && static_cast<std::size_t>(position) < own->parameters.size())
                     key = own->parameters[static_cast<std::size_t>(position)].name;
