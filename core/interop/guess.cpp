@@ -36,7 +36,8 @@ bool is_script(std::string_view text) {
     std::string code;  // without lines that are comments, which may show how a file is used
     for (const std::string_view line : split(text, '\n'))
         if (!without_blanks(line).starts_with("#")) code.append(line).push_back('\n');
-    return has(code, " \\\n") || has_line(code, "set -") || (has(code, " --") && !has(code, ": "));
+    return has(code, " \\\n") || has_line(code, "set -")
+           || ((has(code, " --") || has(code, " -m ")) && !has(code, ": "));
 }
 
 TextForm form_of(std::string_view text, Framework framework) {

@@ -272,7 +272,7 @@ torchrun --nproc-per-node="8" --nnodes="8" --no-python bash worker_command.sh
 
 TEST_CASE("a pattern of harmless names makes none harmless that sounds of layout") {
     const Import made =
-        import_text("set -x\npython -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B "
+        import_text("python -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B "
                     "data.max_prompt_length=512 data.max_response_length=512 "
                     "data.my_shard_count=2 trainer.logger=console trainer.zero_stage=2 "
                     "actor_rollout_ref.actor.optim.lr=1e-6 "
@@ -324,7 +324,7 @@ TEST_CASE("a path names its model before what stands for checkpoints, and says w
         CAPTURE(path);
         CHECK_FALSE(has_encoders(presets(), path));
     }
-    const Import made = import_text("set -x\npython -m verl.trainer.main_ppo "
+    const Import made = import_text("python -m verl.trainer.main_ppo "
                                     "actor_rollout_ref.model.path=/out/Qwen3-VL-8B/checkpoint-100 "
                                     "data.max_prompt_length=512 data.max_response_length=512\n");
     REQUIRE(made.plan);
