@@ -73,6 +73,9 @@ void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launc
     const bool own_model = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
     dialect.model_named = !own_model;
     if (!own_model && d.model_preset.empty()) take_named(s, d, presets);
+    for (const char* key : {"recipe", "mr", "model_recipe_name"})
+        if (launch && s.unread.empty() && !s.value_of(key).empty())
+            s.leave_unread("the recipe " + s.value_of(key));
     if (!own_model && d.model_preset.empty()) d.model_preset = d.named_model;
     const bool nemo1 = s.has("optim.name");
     if (!nemo1) {

@@ -244,10 +244,7 @@ class Importer {
         });
         // A log has all that Megatron knows; some of its names are no flags.
         sheet.printed = out_.framework == Framework::megatron && is_argument_log(r_.text);
-        sheet.unread = unread_;
-        if (!unread_.empty())
-            sheet.problem(Severity::warning, "not-read", unread_,
-                          " is not in the text: what it sets is not known here.");
+        if (!unread_.empty()) sheet.leave_unread(unread_);
         if (launch && launch->jobs.size() > 1 && r_.recipe.empty())
             sheet.problem(Severity::warning, "several-jobs", "The script starts ", launch->jobs.size(),
                           " jobs of different arguments: ", launch->job,

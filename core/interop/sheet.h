@@ -102,6 +102,11 @@ class Sheet {
     void refusal(const std::string& code, const Parts&... message) {
         add_refusal(code, plain(message...));
     }
+    // Says that the text names something that sets more, and has it not.
+    void leave_unread(const std::string& what) {
+        unread = what;
+        problem(Severity::warning, "not-read", what, " is not in the text: what it sets is not known here.");
+    }
     [[nodiscard]] bool failed() const;  // no plan can be made
 
     // Returns keys that nothing has read yet.

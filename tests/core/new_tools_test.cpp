@@ -270,6 +270,25 @@ torchrun --nproc-per-node="8" --nnodes="8" --no-python bash worker_command.sh
     CHECK(made.plan->training.fp8_recipe == Fp8Recipe::mxfp8);
 }
 
+// training/a4x-max/kimi-k2/megatron-bridge-gke/nemo2604 of the same: the recipe has a layout of its own for
+// 61 layers over 16 chunks.
+TEST_CASE(
+    "a recipe that a launch names may set more: what the text alone would be refused for, a warning is") {
+    const Import made = import_text(
+        "python scripts/performance/run_script.py --model_family_name kimi --model_recipe_name kimi_k2 "
+        "--num_gpus 256 --gpus_per_node 4 --seq_length 4096 --global_batch_size 4096 --micro_batch_size 2 "
+        "--tensor_model_parallel_size 1 --pipeline_model_parallel_size 4 "
+        "--virtual_pipeline_model_parallel_size 4 --expert_model_parallel_size 64\n");
+    CHECK(made.kind == "bridge");
+    REQUIRE(made.plan);
+    CHECK(made.plan->layout.ep == 64);
+    CHECK(made.plan->layout.virtual_stages == 4);
+    CHECK(problem_called(made, "not-read"));
+    REQUIRE(problem_called(made, "layers-not-divisible"));
+    CHECK_FALSE(made.failed());
+    for (const ImportProblem& p : made.problems) CHECK(p.severity != Severity::error);
+}
+
 TEST_CASE("a pattern of harmless names makes none harmless that sounds of layout") {
     const Import made =
         import_text("python -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B "
