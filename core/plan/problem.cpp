@@ -11,13 +11,14 @@ struct CodeRow {
 #define PENTAMESH_ROW(enumerator, ...) CodeRow{#enumerator, __VA_ARGS__},
 constexpr EnumArray<ProblemCode, CodeRow> kCodes{{PENTAMESH_PROBLEMS(PENTAMESH_ROW)}};
 #undef PENTAMESH_ROW
-static_assert(std::ranges::is_sorted(kCodes, {}, &CodeRow::enumerator));
+static_assert(std::is_sorted(kCodes.begin(), kCodes.end(),
+                             [](const CodeRow& a, const CodeRow& b) { return a.enumerator < b.enumerator; }));
 
 EnumArray<ProblemCode, std::string> make_names() {
     EnumArray<ProblemCode, std::string> names;
     for (const ProblemCode c : all_of<ProblemCode>()) {
         names[c] = kCodes[c].enumerator;
-        std::ranges::replace(names[c], '_', '-');
+        std::replace(names[c].begin(), names[c].end(), '_', '-');
     }
     return names;
 }
