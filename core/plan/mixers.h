@@ -109,7 +109,7 @@ struct Mamba {
 inline constexpr double kStateBytes = 4;  // of a number of state, fp32
 
 // Weights have the shapes of the released checkpoints, with fused projections and convolutions given apart.
-// What is kept are the tensors that the published kernels save: they recompute the states instead of keeping
+// Kept are the tensors that the published kernels save: they recompute the states instead of keeping
 // them. Operations are those of the forward, for one token and all heads, without projections; docs/step.md,
 // "Layers without attention", has the formulas and their limits.
 
