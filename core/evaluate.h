@@ -13,6 +13,7 @@
 #include "core/step/step.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 

@@ -4,6 +4,7 @@
 
 #include "render/canvas.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

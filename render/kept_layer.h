@@ -4,6 +4,8 @@
 
 #include "render/surface.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Returns the texture's generation in the current surface: it grows when the content is lost (new size or

@@ -5,6 +5,7 @@
 #include "render/canvas.h"
 #include "render/surface.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

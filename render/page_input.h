@@ -3,6 +3,7 @@
 
 #include "render/input.h"
 
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>

@@ -8,6 +8,7 @@
 #include "render/type_faces.h"
 #include "render/typed_ahead.h"
 
+#include <cstdint>
 #include <deque>
 #include <imgui.h>
 #include <memory>

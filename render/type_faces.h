@@ -5,6 +5,7 @@
 #include "render/surface.h"
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>

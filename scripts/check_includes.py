@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks who may include whom: a folder includes only folders that stand above it in this list, and itself.
+A header that names std::int32_t or its kin includes <cstdint>: newer standard libraries do not bring it with <string>.
 
-usage: scripts/check_includes.py   (from the repository's root; prints what breaks the rule and exits 1)
+usage: scripts/check_includes.py   (from the repository's root; prints what breaks a rule and exits 1)
 """
 import pathlib
 import re
@@ -32,7 +33,12 @@ def allowed(user, used):
     return used not in APP or APP.index(used) < APP.index(user)
 
 
+FIXED_WIDTH = re.compile(r"\bstd::u?int(?:(?:_least|_fast)?(?:8|16|32|64)|max|ptr)_t\b")
 bad = []
+for file in sorted(p for top in ("core", "render", "app", "tools", "tests") for p in pathlib.Path(top).rglob("*.h")):
+    text = file.read_text()
+    if FIXED_WIDTH.search(text) and "#include <cstdint>" not in text:
+        bad.append(f"{file}: it names {FIXED_WIDTH.search(text)[0]} and does not include <cstdint>")
 for file in sorted(p for top in ("core", "render", "app") for p in pathlib.Path(top).rglob("*") if p.suffix in (".h", ".cpp")):
     user = folder_of(file.as_posix())
     for number, line in enumerate(file.read_text().splitlines(), 1):
@@ -40,5 +46,5 @@ for file in sorted(p for top in ("core", "render", "app") for p in pathlib.Path(
         used = folder_of(found[1]) if found and not found[1].endswith(".inc") else user  # .inc: made by the build
         if user is None or used is None or not allowed(user, used):
             bad.append(f"{file}:{number}: {user} may not include {found[1] if found else '?'}")
-print("\n".join(bad) or "Every folder includes only what stands above it.")
+print("\n".join(bad) or "Every folder includes only what stands above it, every header what it names of <cstdint>.")
 sys.exit(bool(bad))

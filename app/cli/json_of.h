@@ -6,6 +6,7 @@
 #include "core/interop/sheet.h"
 #include "core/io/plan_document.h"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>

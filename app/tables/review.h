@@ -8,6 +8,7 @@
 #include "core/explain/published.h"
 #include "core/mesh/failure.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -6,6 +6,7 @@
 #include "core/sharding/nesting.h"
 #include "core/sharding/sharding.h"
 
+#include <cstdint>
 #include <span>
 
 namespace pentamesh {

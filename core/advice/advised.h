@@ -6,6 +6,7 @@
 #include "core/evaluate.h"
 #include "core/plan/problem.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>

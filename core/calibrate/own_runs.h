@@ -5,6 +5,7 @@
 #include "core/calibrate/calibrate.h"
 #include "core/runs/run_file.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -6,6 +6,8 @@
 #include "core/layer/parts.h"
 #include "core/layer/state_calls.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Appends rows; those over a single rank or without bytes are left out.

@@ -5,6 +5,7 @@
 #include "core/decide/space.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 

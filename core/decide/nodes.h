@@ -5,6 +5,7 @@
 #include "core/decide/space.h"
 #include "core/rules/software_runs.h"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 

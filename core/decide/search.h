@@ -8,6 +8,7 @@
 #include "core/rules/software_runs.h"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

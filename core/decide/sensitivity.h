@@ -5,6 +5,7 @@
 #include "core/io/presets.h"
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

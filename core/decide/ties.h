@@ -5,6 +5,7 @@
 #include "core/decide/search.h"
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 
 namespace pentamesh {

@@ -3,6 +3,7 @@
 
 #include "core/evaluate.h"
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 

@@ -4,6 +4,7 @@
 #include "core/comm/collective_time.h"
 #include "core/evaluate.h"
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 

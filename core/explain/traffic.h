@@ -5,6 +5,7 @@
 #include "core/comm/collective_time.h"
 #include "core/evaluate.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace pentamesh {

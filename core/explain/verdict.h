@@ -5,6 +5,7 @@
 #include "core/evaluate.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 

@@ -5,6 +5,7 @@
 #include "core/interop/sheet.h"
 #include "core/io/presets.h"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 namespace pentamesh::interop {

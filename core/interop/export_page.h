@@ -5,6 +5,7 @@
 #include "core/plan/changes.h"
 #include "core/plan/problem.h"
 
+#include <cstdint>
 #include <initializer_list>
 #include <variant>
 

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/interop/sheet.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -7,6 +7,7 @@
 #include "core/io/presets.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 
 namespace pentamesh::interop {

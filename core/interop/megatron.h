@@ -5,6 +5,8 @@
 
 #include "core/interop/draft.h"
 
+#include <cstdint>
+
 namespace pentamesh::interop {
 
 class KnownSettings;

@@ -4,6 +4,8 @@
 #include "core/interop/draft.h"
 #include "core/interop/launch.h"
 
+#include <cstdint>
+
 namespace pentamesh::interop {
 
 class KnownSettings;

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>

@@ -7,6 +7,7 @@
 #include "core/plan/plan_fields.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <vector>

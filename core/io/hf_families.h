@@ -6,6 +6,7 @@
 #include "core/base/json_reader.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>

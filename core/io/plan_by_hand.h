@@ -7,6 +7,7 @@
 #include "core/io/presets.h"
 #include "core/plan/plan_fields.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

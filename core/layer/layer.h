@@ -10,6 +10,7 @@
 #include "core/plan/tensor_id.h"
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

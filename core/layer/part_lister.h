@@ -7,6 +7,8 @@
 #include "core/plan/plan.h"
 #include "core/plan/software.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 class PartLister {

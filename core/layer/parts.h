@@ -11,6 +11,7 @@
 #include "core/plan/software.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 

@@ -8,6 +8,8 @@
 #include "core/mesh/mesh.h"
 #include "core/pipeline/gradient_reduction.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 struct StateCall {

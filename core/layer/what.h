@@ -4,6 +4,7 @@
 
 #include "core/base/enum_array.h"
 
+#include <cstdint>
 #include <string_view>
 
 namespace pentamesh {

@@ -5,6 +5,8 @@
 #include "core/layer/parts.h"
 #include "core/memory/memory.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // The ends of a model: its embedding, its head with the loss, and what a prediction layer has in addition to

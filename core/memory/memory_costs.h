@@ -4,6 +4,8 @@
 #include "core/memory/memory_parts.h"
 #include "core/pipeline/stages.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Holds the range of a framework's other memory, from parts of known size and measured ranges.

@@ -5,6 +5,7 @@
 #include "core/model/local_shard.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace pentamesh {
 

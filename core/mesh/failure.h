@@ -3,6 +3,7 @@
 
 #include "core/mesh/mesh.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace pentamesh {

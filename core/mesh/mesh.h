@@ -5,6 +5,7 @@
 #include "core/plan/plan.h"
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>

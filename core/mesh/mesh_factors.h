@@ -4,6 +4,7 @@
 #include "core/mesh/mesh.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace pentamesh {
 

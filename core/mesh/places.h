@@ -3,6 +3,7 @@
 
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

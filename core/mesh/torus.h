@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>

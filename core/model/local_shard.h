@@ -3,6 +3,8 @@
 
 #include "core/model/model_tensors.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Holds the degrees of every cut, as the mesh has them (mesh/degrees.h).

@@ -4,6 +4,8 @@
 
 #include "core/model/scan_visitor.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Returns the operations of a layer's scan; none where it has no scan.

@@ -7,6 +7,7 @@
 #include "core/plan/tensor_id.h"
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -5,6 +5,7 @@
 #include "core/model/scan_visitor.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 namespace pentamesh {

@@ -5,6 +5,8 @@
 
 #include "core/plan/plan.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Returns the plan's own choice or, where it makes no choice, that of its software (never by_software). With

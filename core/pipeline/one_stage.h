@@ -5,6 +5,8 @@
 
 #include "core/plan/plan.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 [[nodiscard]] inline Schedule schedule_of(const Layout& l) {

@@ -7,6 +7,8 @@
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/software.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Refers to the plan, its mesh and the summaries of its groups, which must outlive it. The summaries may be

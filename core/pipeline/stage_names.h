@@ -5,6 +5,7 @@
 #include "core/pipeline/stages.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace pentamesh {

@@ -6,6 +6,7 @@
 #include "core/pipeline/sequence.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 

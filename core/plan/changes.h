@@ -5,6 +5,7 @@
 #include "core/plan/plan.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -5,6 +5,7 @@
 #include "core/plan/plan_fields.h"
 #include "core/plan/problem.h"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

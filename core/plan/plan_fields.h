@@ -12,6 +12,7 @@
 #include "core/plan/field_words.h"
 #include "core/plan/model_fields.h"
 
+#include <cstdint>
 #include <initializer_list>
 
 namespace pentamesh {

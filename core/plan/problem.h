@@ -5,6 +5,7 @@
 #include "core/plan/names.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>

@@ -5,6 +5,7 @@
 #include "core/plan/plan.h"
 #include "core/plan/tensor_id.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

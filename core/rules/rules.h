@@ -11,6 +11,7 @@
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
 
+#include <cstdint>
 #include <string_view>
 
 namespace pentamesh {

@@ -4,6 +4,7 @@
 #include "core/runs/hang.h"
 #include "core/runs/run_state.h"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <tuple>

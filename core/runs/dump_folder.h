@@ -4,6 +4,7 @@
 #include "core/runs/dump.h"
 #include "core/runs/read_watch.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>

@@ -7,6 +7,7 @@
 #include "core/plan/plan.h"
 #include "core/runs/hang.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>

@@ -5,6 +5,7 @@
 #include "core/plan/plan.h"
 #include "core/runs/run_file.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

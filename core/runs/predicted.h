@@ -4,6 +4,7 @@
 #include "core/evaluate.h"
 #include "core/runs/run_file.h"
 
+#include <cstdint>
 #include <string>
 
 namespace pentamesh::runs {

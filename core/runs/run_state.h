@@ -3,6 +3,7 @@
 
 #include "core/runs/dump_folder.h"
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>

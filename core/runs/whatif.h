@@ -7,6 +7,7 @@
 #include "core/runs/run_file.h"
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 

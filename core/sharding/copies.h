@@ -4,6 +4,7 @@
 #include "core/mesh/mesh.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace pentamesh {

@@ -5,6 +5,7 @@
 #include "core/mesh/mesh.h"
 #include "core/sharding/sharding.h"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

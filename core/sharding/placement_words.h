@@ -5,6 +5,7 @@
 #include "core/base/explain.h"
 #include "core/sharding/sharding.h"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

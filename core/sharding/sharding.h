@@ -8,6 +8,7 @@
 #include "core/plan/tensor_id.h"
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>

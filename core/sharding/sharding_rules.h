@@ -4,6 +4,8 @@
 #include "core/memory/memory_parts.h"
 #include "core/sharding/sharding.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 [[nodiscard]] inline std::int64_t size_of(const EnumArray<Axis, Factor>& factors, Axis a) {

@@ -4,6 +4,7 @@
 #include "core/sharding/sharding.h"
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace pentamesh {

@@ -8,6 +8,8 @@
 #include "core/plan/plan.h"
 #include "core/step/rates.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Holds seconds of one micro-batch on one rank. The whole backward is input_grad + weight_grad.

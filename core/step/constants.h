@@ -6,6 +6,7 @@
 #include "core/io/presets.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,6 +4,7 @@
 
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace pentamesh {

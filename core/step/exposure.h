@@ -5,6 +5,7 @@
 #include "core/step/step.h"
 
 #include <array>
+#include <cstdint>
 
 namespace pentamesh {
 

@@ -5,6 +5,8 @@
 #include "core/layer/layer.h"
 #include "core/step/compute.h"
 
+#include <cstdint>
+
 namespace pentamesh {
 
 // Fills bytes_moved and time_s of every step, and the totals. The plan must be that of the list.

@@ -264,7 +264,8 @@ void set_range(const Plan& plan, double flops_per_token, ErrorRangeWork& work, S
         s.error = own->error, s.error_90 = own->error_90, s.calibrated = own->runs;
         return;
     }
-    const ErrorRange& range = error_range(traits_of(plan, flops_per_token), work);
+    const RunTraits traits = traits_of(plan, flops_per_token);
+    const ErrorRange& range = error_range(traits, work);
     const double least = range.has_gpu ? 0 : plan.cluster.gpu.efficiency.error;
     s.error = std::max(range.half, least);
     s.error_90 = std::max(range.most, kNineOfTen * least);

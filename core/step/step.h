@@ -7,6 +7,7 @@
 #include "core/step/compute.h"
 #include "core/step/error_range.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

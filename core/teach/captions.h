@@ -3,6 +3,7 @@
 
 #include "core/evaluate.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,6 +4,7 @@
 
 #include "core/teach/lesson_answers.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

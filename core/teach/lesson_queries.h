@@ -5,6 +5,7 @@
 #include "core/teach/map.h"
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace pentamesh {

@@ -5,6 +5,7 @@
 #include "core/teach/lesson_queries.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 

@@ -5,6 +5,7 @@
 
 #include "core/evaluate.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

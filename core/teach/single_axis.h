@@ -4,6 +4,7 @@
 
 #include "core/evaluate.h"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -68,8 +68,8 @@ double selected(const json& c, const Comm& comm) {
     for (const Operation& o : comm.operations) {
         const bool on_axis = axis == "dp" ? kDataParallel.contains(o.group) : name_of(o.group) == axis;
         const json& s = c["select"];
-        if (!on_axis || (s.contains("scope") && name_of(o.scope) != s["scope"])
-            || (s.contains("phase") && name_of(o.phase) != s["phase"]))
+        if (!on_axis || (s.contains("scope") && name_of(o.scope) != s["scope"].get<std::string>())
+            || (s.contains("phase") && name_of(o.phase) != s["phase"].get<std::string>()))
             continue;
         sum += o.sent_bytes_per_rank;
     }

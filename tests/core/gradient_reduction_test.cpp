@@ -78,7 +78,9 @@ TEST_CASE("gradients are reduced and parameters gathered as often as the framewo
         }
         double sent = 0, calls = 0;
         for (const Operation& o : e.comm.operations) {
-            if (!on_axis(o.group, c["axis"]) || name_of(o.collective) != c["select"]["collective"]) continue;
+            if (!on_axis(o.group, c["axis"])
+                || name_of(o.collective) != c["select"]["collective"].get<std::string>())
+                continue;
             sent += o.sent_bytes_per_rank, calls += o.count_per_step;
         }
         CHECK(sent == near(c["sent_bytes_per_rank"].get<double>(), 2e-3));

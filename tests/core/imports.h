@@ -5,6 +5,7 @@
 #include "tests/core/shipped.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

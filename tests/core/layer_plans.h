@@ -3,6 +3,7 @@
 
 #include "plans.h"
 
+#include <cstdint>
 #include <random>
 
 namespace pentamesh::test {

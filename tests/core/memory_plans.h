@@ -6,6 +6,7 @@
 #include "core/pipeline/schedules/schedule.h"
 #include "tests/core/bare_plan.h"
 
+#include <cstdint>
 #include <doctest/doctest.h>
 #include <vector>
 

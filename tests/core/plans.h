@@ -5,6 +5,7 @@
 #include "core/io/hf_config.h"
 #include "core/plan/names.h"
 
+#include <cstdint>
 #include <doctest/doctest.h>
 #include <fstream>
 #include <nlohmann/json.hpp>

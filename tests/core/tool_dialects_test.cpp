@@ -358,7 +358,7 @@ TEST_CASE("every tool that marks tell has its data, whose targets are fields or 
         CHECK(dialect.data().value("_about", "").find(" at ") != std::string::npos);
         CHECK_FALSE(dialect.data().value("called", "").empty());
         for (const auto& [written, key] : dialect.data().at("names").items())
-            CHECK(dialect.key_of(written) == key);
+            CHECK(dialect.key_of(written) == key.get<std::string>());
         if (!dialect.of_fields()) continue;
         for (const auto& rule : dialect.data().value("rules", nlohmann::json::array())) {
             const nlohmann::json set = rule.value("set", nlohmann::json::object());

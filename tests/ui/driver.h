@@ -7,6 +7,7 @@
 #include "tests/ui/pressed.h"
 
 #include <chrono>
+#include <cstdint>
 #include <doctest/doctest.h>
 
 #include <string>

@@ -3,6 +3,7 @@
 
 #include "app/ui/kit/ui.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>

@@ -5,6 +5,7 @@
 #include "render/canvas.h"
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace pentamesh::ui {

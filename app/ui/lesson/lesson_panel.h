@@ -6,6 +6,7 @@
 #include "app/ui/lesson/lesson_session.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace pentamesh::ui {
 

@@ -7,6 +7,7 @@
 #include "app/ui/scene/scene.h"
 #include "core/step/constants.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

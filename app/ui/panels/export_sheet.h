@@ -7,6 +7,7 @@
 #include "app/ui/scene/scene.h"
 #include "core/interop/export.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -6,6 +6,7 @@
 #include "app/ui/scene/scene.h"
 #include "core/teach/glossary.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -3,6 +3,7 @@
 
 #include "app/ui/panels/plan_panel.h"
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 

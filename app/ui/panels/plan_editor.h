@@ -9,6 +9,7 @@
 #include "core/io/presets.h"
 #include "core/plan/plan.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -8,6 +8,7 @@
 #include "app/ui/panels/plan_editor.h"
 #include "app/ui/scene/scene.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 

@@ -7,6 +7,7 @@
 #include "core/sharding/sharding.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

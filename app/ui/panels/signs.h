@@ -5,6 +5,7 @@
 #include "core/memory/memory.h"
 #include "core/plan/problem.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace pentamesh::ui {

@@ -3,6 +3,7 @@
 
 #include "render/canvas.h"
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 

@@ -5,6 +5,7 @@
 #include "core/io/presets.h"
 #include "render/surface.h"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 

@@ -9,6 +9,7 @@
 #include "core/plan/plan.h"
 #include "render/page.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>

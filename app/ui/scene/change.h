@@ -4,6 +4,7 @@
 
 #include "core/evaluate.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

@@ -4,6 +4,7 @@
 #include "core/evaluate.h"
 #include "core/mesh/rank_list.h"
 
+#include <cstdint>
 #include <string>
 #include <tuple>
 

@@ -4,6 +4,7 @@
 #include "app/ui/kit/kept.h"
 #include "core/evaluate.h"
 
+#include <cstdint>
 #include <utility>
 
 namespace pentamesh::ui {

@@ -14,6 +14,7 @@
 #include "render/input.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

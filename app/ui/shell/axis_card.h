@@ -6,6 +6,7 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/shards/loaf_solid.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

@@ -4,6 +4,7 @@
 #include "app/ui/review/review.h"
 #include "app/ui/shell/picture_choice.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>

@@ -4,6 +4,7 @@
 
 #include "app/ui/shell/shell.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

@@ -7,6 +7,7 @@
 #include "app/ui/shell/run_reading.h"
 #include "app/ui/shell/window.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -12,6 +12,7 @@
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/window.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>

@@ -17,6 +17,7 @@
 #include "app/ui/shell/window.h"
 #include "core/teach/loaf.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -3,6 +3,8 @@
 
 #include "app/ui/views/table.h"
 
+#include <cstdint>
+
 namespace pentamesh::ui {
 
 // Draws title, its siblings as tabs, and "show as data" at the right end. Cuts its row off `room`.

@@ -18,6 +18,7 @@
 #include "app/ui/views/zoom/view.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>

@@ -5,6 +5,7 @@
 #include "core/pipeline/schedules/schedule.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace pentamesh {
 

@@ -9,6 +9,7 @@
 #include "core/explain/collective_steps.h"
 #include "core/explain/traffic.h"
 
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <utility>

@@ -12,6 +12,7 @@
 #include "core/layer/layer.h"
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -13,6 +13,7 @@
 #include "core/teach/wire_race.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

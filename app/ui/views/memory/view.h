@@ -9,6 +9,7 @@
 #include "core/teach/zero_rungs.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>

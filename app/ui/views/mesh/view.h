@@ -10,6 +10,7 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

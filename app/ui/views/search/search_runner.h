@@ -6,6 +6,7 @@
 #include "app/ui/views/search/view.h"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 

@@ -11,6 +11,7 @@
 #include "app/ui/views/compare/view.h"
 #include "app/ui/views/search/search_found.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>

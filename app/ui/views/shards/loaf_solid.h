@@ -9,6 +9,7 @@
 #include "render/canvas.h"
 
 #include <array>
+#include <cstdint>
 #include <span>
 
 namespace pentamesh::ui {

@@ -6,6 +6,7 @@
 #include "core/sharding/tensor_pieces.h"
 #include "render/canvas.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -7,6 +7,7 @@
 #include "app/ui/scene/scene.h"
 #include "core/sharding/sharding.h"
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 

@@ -5,6 +5,7 @@
 #include "app/ui/views/timeline/view.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 

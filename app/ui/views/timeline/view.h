@@ -15,6 +15,7 @@
 #include "render/canvas.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>

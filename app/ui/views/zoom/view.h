@@ -8,6 +8,7 @@
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/zoom/zoom_places.h"
 
+#include <cstdint>
 #include <span>
 #include <string>
 
