@@ -60,7 +60,7 @@ void PageSink::text(Vec2 pen, std::string_view utf8, const TextStyle& style) {
     while (!utf8.empty()) {
         const char32_t c = take_character(utf8);
         const GlyphRef glyph = faces().glyph(style.face, c);
-        run.push_back({glyph, {pen.x + glyph.shift * style.size, pen.y}, c});
+        run.push_back({glyph, pen, c});
         pen.x += glyph.advance * style.size + style.tracking;
     }
     glyphs(run, style.size, style.color);

@@ -224,7 +224,7 @@ void ScreenSink::text(Vec2 pen, std::string_view utf8, const TextStyle& style) {
     QuadBatch batch(list_, packed(style.color));
     while (!utf8.empty() && x < high.x + em) {
         const GlyphRef glyph = state.faces.glyph(style.face, take_character(utf8));
-        const float at = x + glyph.shift * em;
+        const float at = x;
         x += glyph.advance * em + style.tracking * scale_;
         if (x + em < low.x) continue;
         const float quarter = std::floor(at * 4 + 0.5f);

@@ -33,26 +33,68 @@ char32_t common_form(char32_t c) {
     }
 }
 
-// Changes the font's table of widths (OpenType "hmtx"): a PDF file states a glyph's width from it, and a
-// reader of its text relies on that. A narrow digit in the middle of a wide column must be as wide as that,
-// or "128" is read as "1 28".
-void widen(std::vector<unsigned char>& font, FT_UInt glyph, std::uint32_t units) {
-    const auto number = [&](std::size_t at, std::size_t bytes) {
-        std::size_t v = 0;
-        for (std::size_t i = 0; i < bytes; ++i) v = v << 8U | (at + i < font.size() ? font[at + i] : 0U);
+// These numbers of a font file are big-endian; beyond its end there are zeros.
+struct FontBytes {
+    const std::vector<unsigned char>& bytes;
+
+    [[nodiscard]] std::uint32_t number(std::size_t at, std::size_t size) const {
+        std::uint32_t v = 0;
+        for (std::size_t i = 0; i < size; ++i) v = v << 8U | (at + i < bytes.size() ? bytes[at + i] : 0U);
         return v;
-    };
-    constexpr std::size_t kHead = 12, kEntry = 16, kHmtx = 0x686d7478, kHhea = 0x68686561, kWidths = 34;
-    std::size_t hmtx = 0, widths = 0;
-    for (std::size_t i = 0; i < number(4, 2); ++i) {
-        const std::size_t entry = kHead + i * kEntry;
-        if (number(entry, 4) == kHmtx) hmtx = number(entry + 8, 4);
-        if (number(entry, 4) == kHhea) widths = number(number(entry + 8, 4) + kWidths, 2);
     }
-    const std::size_t at = hmtx + std::size_t{4} * glyph;
-    if (hmtx == 0 || glyph >= widths || at + 2 > font.size()) return;
-    font[at] = static_cast<unsigned char>(units >> 8U & 255U);
-    font[at + 1] = static_cast<unsigned char>(units & 255U);
+    [[nodiscard]] std::uint32_t u16(std::size_t at) const { return number(at, 2); }
+    [[nodiscard]] std::uint32_t u32(std::size_t at) const { return number(at, 4); }
+};
+
+// Returns a glyph's place in an OpenType coverage table, -1 if it is not in it.
+std::int64_t place_in_coverage(const FontBytes& font, std::size_t coverage, std::uint32_t glyph) {
+    const std::uint32_t count = font.u16(coverage + 2);
+    if (font.u16(coverage) == 1) {
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (font.u16(coverage + 4 + std::size_t{2} * i) == glyph) return i;
+        return -1;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::size_t range = coverage + 4 + std::size_t{6} * i;  // first, last, place of the first
+        if (glyph >= font.u16(range) && glyph <= font.u16(range + 2))
+            return font.u16(range + 4) + glyph - font.u16(range);
+    }
+    return -1;
+}
+
+// Returns the form of a digit that is as wide as every other digit, by the font's feature "tnum"
+// (OpenType 1.9, GSUB: single substitution); the glyph itself where the font has none. Its width is the
+// font's own, so a PDF file states it as it is drawn: a narrow digit that is moved to the middle of a wide
+// column reads as "1 28" there.
+std::uint32_t tabular_form(const FontBytes& font, std::uint32_t glyph) {
+    constexpr std::uint32_t kGsub = 0x47535542, kTnum = 0x746e756d, kSingle = 1, kExtension = 7;
+    std::size_t gsub = 0;
+    for (std::uint32_t i = 0; i < font.u16(4); ++i) {
+        const std::size_t entry = 12 + std::size_t{16} * i;
+        if (font.u32(entry) == kGsub) gsub = font.u32(entry + 8);
+    }
+    if (gsub == 0) return glyph;
+    const std::size_t features = gsub + font.u16(gsub + 6), lookups = gsub + font.u16(gsub + 8);
+    for (std::uint32_t f = 0; f < font.u16(features); ++f) {
+        const std::size_t record = features + 2 + std::size_t{6} * f;
+        if (font.u32(record) != kTnum) continue;
+        const std::size_t feature = features + font.u16(record + 4);
+        for (std::uint32_t l = 0; l < font.u16(feature + 2); ++l) {
+            const std::uint32_t index = font.u16(feature + 4 + std::size_t{2} * l);
+            const std::size_t lookup = lookups + font.u16(lookups + 2 + std::size_t{2} * index);
+            for (std::uint32_t s = 0; s < font.u16(lookup + 4); ++s) {
+                std::size_t table = lookup + font.u16(lookup + 6 + std::size_t{2} * s);
+                std::uint32_t type = font.u16(lookup);
+                if (type == kExtension) type = font.u16(table + 2), table += font.u32(table + 4);
+                if (type != kSingle) continue;
+                const std::int64_t place = place_in_coverage(font, table + font.u16(table + 2), glyph);
+                if (place < 0) continue;
+                if (font.u16(table) == 1) return (glyph + font.u16(table + 4)) & 0xffffU;
+                return font.u16(table + 6 + 2 * static_cast<std::size_t>(place));
+            }
+        }
+    }
+    return glyph;
 }
 
 }  // namespace
@@ -79,19 +121,9 @@ struct TypeFaces::Impl {
         if (c < 0x20 || c == 0x7f) c = ' ';
         for (const Face f : {wanted, Face::regular, Face::mono}) {
             const FT_Face ft = face[static_cast<std::size_t>(f)];
-            if (const FT_UInt index = FT_Get_Char_Index(ft, c)) return {f, index, advance_em(ft, index), 0};
+            if (const FT_UInt index = FT_Get_Char_Index(ft, c)) return {f, index, advance_em(ft, index)};
         }
-        return {wanted, 0, advance_em(face[static_cast<std::size_t>(wanted)], 0), 0};
-    }
-
-    // All digits are made as wide as the widest, so that figures stand still while they change.
-    static void make_tabular(std::vector<GlyphRef>& table) {
-        float widest = 0;
-        for (char32_t c = '0'; c <= '9'; ++c) widest = std::max(widest, table[c].advance);
-        for (char32_t c = '0'; c <= '9'; ++c) {
-            table[c].shift = (widest - table[c].advance) / 2;
-            table[c].advance = widest;
-        }
+        return {wanted, 0, advance_em(face[static_cast<std::size_t>(wanted)], 0)};
     }
 };
 
@@ -114,12 +146,13 @@ TypeFaces::TypeFaces(const FontFiles& files) : impl_(std::make_unique<Impl>()) {
         auto& table = impl_->direct[i];
         table.reserve(kDirect);
         for (char32_t c = 0; c < kDirect; ++c) table.push_back(impl_->find(static_cast<Face>(i), c));
-        Impl::make_tabular(table);
-        for (char32_t c = '0'; c <= '9'; ++c)
-            if (table[c].face == static_cast<Face>(i))
-                widen(impl_->bytes[i], table[c].index,
-                      static_cast<std::uint32_t>(
-                          std::lround(table[c].advance * static_cast<float>(impl_->face[i]->units_per_EM))));
+        // Digits are as wide as each other, so that figures stand still while they change.
+        for (char32_t c = '0'; c <= '9'; ++c) {
+            GlyphRef& digit = table[c];
+            const auto f = static_cast<std::size_t>(digit.face);
+            digit.index = tabular_form({impl_->bytes[f]}, digit.index);
+            digit.advance = impl_->advance_em(impl_->face[f], digit.index);
+        }
     }
 }
 

@@ -21,7 +21,6 @@ struct GlyphRef {
                                 // it
     std::uint32_t index = 0;
     float advance = 0;  // ems
-    float shift = 0;    // ems to the right: a narrow digit stands in the middle of its column
 };
 
 struct GlyphBitmap {
@@ -38,7 +37,7 @@ class TypeFaces {
     TypeFaces(const TypeFaces&) = delete;
     TypeFaces& operator=(const TypeFaces&) = delete;
 
-    // Returns the glyph of a character. Digits of a face are all as wide as its widest.
+    // Returns the glyph of a character. Digits are the font's tabular forms, as wide as each other.
     [[nodiscard]] GlyphRef glyph(Face face, char32_t character) const;
     // Returns the distance from the middle of a line box down to the baseline, in ems: the middle of ascent
     // and descent of the regular face, for all faces, so that they share a baseline.

@@ -7,13 +7,15 @@ BUILD_PACKAGES="g++ cmake ninja-build pkg-config python3 zlib1g-dev libfreetype-
   libopengl-dev
   -- git ca-certificates nlohmann-json3-dev doctest-dev libcli11-dev libyaml-dev libtomlplusplus-dev libglfw3-dev python3-glad libimgui-dev libstb-dev
   libcairo2-dev fonts-inter fonts-jetbrains-mono libegl1 libgl1 libgl1-mesa-dri"
-TEST_PACKAGES="-- poppler-utils xvfb xauth xdotool x11-apps"
+TEST_PACKAGES="-- poppler-utils xvfb xauth xdotool x11-apps zsh fish groff-base"
 # The page (scripts/web) and the browser that tests it need these.
 WEB_PACKAGES="dpkg-dev -- emscripten nodejs node-acorn"
 BROWSER_PACKAGES="-- chromium"
 # The Windows build (scripts/windows) and its run here need these, and so do the portable archive and its bare root.
 WINDOWS_PACKAGES="dpkg-dev zip unzip -- g++-mingw-w64-x86-64-posix wine wine64 xvfb xauth"
 PORTABLE_PACKAGES="patchelf xz-utils -- debootstrap"
+# Bare roots of other systems (tests/scripts/other_system.sh) need these.
+ROOT_PACKAGES="debootstrap"
 CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev ccache"
 
 # A compiler cache that knows one clone's files in another: names are taken from the source folder on.
@@ -109,16 +111,20 @@ set_up() {
 
 # configure PRESET [cmake option...] runs CMake if that has not been done, or options are given.
 configure() {
-    local preset=$1 cache=build/$1/CMakeCache.txt fresh=()
+    local preset=$1
+    if [ $# -gt 1 ] || [ ! -f "build/$preset/build.ninja" ] || ! is_configured_here "$preset"; then configure_again "$@"; fi
+}
+
+# Returns true if this clone's build folder was made in this place. One of a moved or copied clone is no use.
+is_configured_here() {
+    grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "build/$1/CMakeCache.txt" 2>/dev/null
+}
+
+# configure_again PRESET [cmake option...] runs CMake: it finds what was installed since the last time.
+configure_again() {
+    local preset=$1 fresh=()
     shift
-    if [ -f "$cache" ]; then
-        # A build folder that was made elsewhere (a moved or copied clone) is no use here.
-        if ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache"; then
-            fresh=(--fresh)
-        elif [ $# -eq 0 ] && [ -f "build/$preset/build.ninja" ]; then
-            return 0
-        fi
-    fi
+    if [ -f "build/$preset/CMakeCache.txt" ] && ! is_configured_here "$preset"; then fresh=(--fresh); fi
     say "Configuring build/$preset"
     cmake ${fresh[@]+"${fresh[@]}"} --preset "$preset" "$@" >&2
 }

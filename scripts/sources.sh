@@ -24,11 +24,19 @@ unpack_headers() {
 # Source packages are asked for by a list of our own: the system's lists stay as they are.
 use_source_lists() {
     [ -z "${SOURCE_APT:-}" ] || return 0
-    local own=$PWD/$SOURCES/lists release
+    local own=$PWD/$SOURCES/lists release mirror
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    # Sources come from where this system's packages come from.
+    # shellcheck disable=SC2016
+    mirror=${PENTAMESH_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' "Codename: $release" "Component: main" \
+        "Created-By: Packages" | head -n 1)}
+    [ -n "$mirror" ] || {
+        say "no list of this system's packages is here (apt-get update): name a mirror by PENTAMESH_DEBIAN_MIRROR"
+        return 1
+    }
     # The files are not in that folder: apt removes unknown files there.
     printf 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
-        "${PENTAMESH_DEBIAN_MIRROR:-http://deb.debian.org/debian}" "$release" > "$own.list"
+        "$mirror" "$release" > "$own.list"
     SOURCE_APT=(apt-get -q -o "Dir::Etc::sourcelist=$own.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::lists=$own" -o APT::Sandbox::User=root)
     "${SOURCE_APT[@]}" update >&2

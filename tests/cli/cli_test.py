@@ -17,6 +17,8 @@ import sys
 import tempfile
 import unittest
 
+import left_out
+
 PROGRAM = os.path.abspath(sys.argv[1])
 SOURCE = os.path.abspath(sys.argv[2])
 
@@ -1658,4 +1660,4 @@ def fits(value, schema):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    left_out.main(sys.argv[3:])

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import cli_test
+import left_out
 from cli_test import PROGRAM, SOURCE
 
 # These commands cannot run here, each with the reason.
@@ -84,4 +85,4 @@ class Docs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[PROGRAM])
+    left_out.main()

@@ -8,6 +8,7 @@ import threading
 import time
 import unittest
 
+import left_out
 from cli_test import JOB, PLAN, PROGRAM, SOURCE, run, run_json
 
 os.environ["PENTAMESH"] = PROGRAM
@@ -139,4 +140,4 @@ class Module(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[PROGRAM])
+    left_out.main()

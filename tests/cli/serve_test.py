@@ -6,6 +6,7 @@ import random
 import subprocess
 import unittest
 
+import left_out
 from cli_test import PLAN, PROGRAM, run, run_json
 
 
@@ -149,4 +150,4 @@ class Sweep(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[PROGRAM])
+    left_out.main()

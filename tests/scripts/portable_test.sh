@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
+# portable_test.sh --root: makes the bare root, as it is made without that where it is not there.
 # portable_test.sh ARCHIVE PROGRAM: unpacks the portable archive in a bare root of the next Debian release, which has
 # OpenGL and X11 and nothing else of a desktop, and holds it to PROGRAM's answers there. Needs root and debootstrap.
 # The root is kept in build/portable/root for the next time.
 set -euo pipefail
-archive=$(realpath "$1") program=$(realpath "$2")
+if [ "$1" != --root ]; then archive=$(realpath "$1") program=$(realpath "$2"); fi
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+mkdir -p build/portable
 root=build/portable/root release=${PENTAMESH_NEXT_RELEASE:-trixie}
-tests/scripts/bare_root.sh
+system=libegl1,libopengl0,libgl1,libgl1-mesa-dri,libx11-6,libxext6,libxrender1,libxcb-shm0,libxcb-render0
+tests/scripts/bare_root.sh "$release" $root $system
+[ "$1" != --root ] || exit 0
 unshare --mount true 2>/dev/null || {
     echo "a bare root cannot be used: this system does not let a program mount"
     exit 5

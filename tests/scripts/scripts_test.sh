@@ -17,7 +17,7 @@ fresh() {
     cp "$root/run" "$root/check" "$work/tree"
     cp "$root/scripts/setup.sh" "$work/tree/scripts"
     local tool
-    for tool in bash env sed comm sort head mkdir dirname realpath grep uname cat ls tr chmod touch; do
+    for tool in bash env sed comm sort head mkdir dirname realpath grep uname cat ls tr chmod touch rm; do
         ln -s "$(command -v $tool)" "$work/bin/$tool"
     done
     stand_in id 'echo "${USER_ID:-0}"'
@@ -139,8 +139,34 @@ expect "check builds everything" has "$calls" '--build --preset release$'
 expect "check runs the tests last" is "$(tail -n 1 "$work/log")" "ctest --test-dir build/release -j 2 --output-on-failure"
 
 fresh
+start ./run
+start ./check
+expect "check after run configures again, so that what it installed is found" is "$(grep -c '^cmake --preset' "$work/log")" 2
+expect "check says that nothing was left out" has "$output" 'No test was left out'
+mkdir -p "$work/tree/build/release"
+echo "window: there is no xdotool" > "$work/tree/build/release/tests_left_out.txt"
+start ./check
+expect "check ends with what did not run, and why" is "$(tail -n 1 <<< "$output")" "window: there is no xdotool"
+stand_in ctest 'echo "ctest $*" >> "$LOG"; mkdir -p build/release/left_out; echo "a case: no pdftotext" > build/release/left_out/cli.txt; exit 8'
+start ./check
+expect "a failed test is check's status" is "$status" 8
+expect "and what tests left out themselves is said" has "$output" 'a case: no pdftotext'
+
+fresh
 LACK_PACKAGES="xdotool" start ./check
 expect "check installs what the tests need" has "$calls" 'install --no-install-recommends xdotool$'
+
+# The packages that docs/building.md lists are those that are installed.
+documented() {  # N: the packages of the Nth "apt-get install" block
+    awk -v n="$1" '/^```/ { here = 0; next } /^apt-get install/ { here = ++block == n } here { gsub(/\\$/, ""); print }' \
+        "$root/docs/building.md" | sed 's/^apt-get install//' | tr -s ' ' '\n' | grep . | sort -u
+}
+installed() {  # VARIABLE
+    # shellcheck disable=SC2086
+    (cd "$root" && . scripts/setup.sh && printf '%s\n' ${!1}) | grep -vx -e -- | sort -u
+}
+expect "docs/building.md lists the packages of a build" is "$(documented 1)" "$(installed BUILD_PACKAGES)"
+expect "docs/building.md lists the packages of the tests" is "$(documented 2)" "$(installed TEST_PACKAGES)"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -25,7 +25,12 @@ read -r x y <<< "${at[0]}"
 xdotool mousemove --window "$id" "$x" "$y" click 1
 wait_for "the edit to be marked in the title" named '* \* *'
 changed() { [ "$(status)" != "$before" ]; }
-if command -v xwd >/dev/null; then wait_for "the status line to change" changed; fi
+if command -v xwd >/dev/null; then
+    wait_for "the status line to change" changed
+elif [ -n "${PENTAMESH_LEFT_OUT:-}" ]; then
+    mkdir -p "$PENTAMESH_LEFT_OUT"
+    echo "the status line (window): xwd is not installed (Debian: x11-apps)" > "$PENTAMESH_LEFT_OUT/window.txt"
+fi
 xdotool key --window "$id" ctrl+z
 unmarked() { ! named '* \* *'; }
 wait_for "undo" unmarked
