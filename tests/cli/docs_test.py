@@ -52,6 +52,9 @@ torchrun --nproc_per_node 8 --nnodes 8 pretrain_gpt.py $1 \\
 LESSON = "---\ntitle: Mine\nminutes: 5\nsummary: One question.\n---\n\n## One\nopen: mesh-8\nview: mesh\n\nWords.\n\n" \
          "```ask\nnumber: groups tp\nprompt: How many groups?\nwhy: There are {{groups tp}}.\n```\n"
 
+# An instrumented program takes ten times as long: of each line of usage only the first choice runs then.
+FIRST_CHOICE_ONLY = bool(os.environ.get("PENTAMESH_FIRST_CHOICE_ONLY"))
+
 NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
                    "eighteen nineteen twenty".split(), range(1, 21)))
 
@@ -123,7 +126,7 @@ def runnable(line):
     found = choices(base)
     for part in optional:
         found += [found[0] + way for way in choices(shlex.split(part))]
-    return [filled(words) for words in found]
+    return [filled(words) for words in (found[:1] if FIRST_CHOICE_ONLY else found)]
 
 
 def write_fixtures(folder):
@@ -207,7 +210,7 @@ class Commands(unittest.TestCase):
                                            stdin=subprocess.DEVNULL)
                         ran[tuple(words)] = r.returncode
                         self.assertEqual(r.returncode, 0, r.stderr.decode())
-        self.assertGreater(len(ran), 100)
+        self.assertGreater(len(ran), 50 if FIRST_CHOICE_ONLY else 100)
 
     def test_what_a_comment_says_of_options_is_true(self):
         asked = 0
