@@ -8,6 +8,14 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 
+# What is given away names no folder of the machine that built it: two builds of one tree are the same bytes wherever it
+# lies. A build with debug information keeps the paths, by which a debugger finds the sources.
+if(NOT MSVC)
+    foreach(folder ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+        add_compile_options("$<$<CONFIG:Release,MinSizeRel>:-ffile-prefix-map=${folder}/=>")
+    endforeach()
+endif()
+
 # A compiler cache, where the system has one: a file that was compiled before, in another clone too, is not compiled
 # anew. scripts/setup.sh tells ccache that clones in other folders are the same.
 find_program(CCACHE_PROGRAM ccache)

@@ -16,7 +16,7 @@ WINDOWS_PACKAGES="dpkg-dev zip unzip -- g++-mingw-w64-x86-64-posix wine wine64 x
 PORTABLE_PACKAGES="patchelf xz-utils -- debootstrap"
 # Bare roots of other systems (tests/scripts/other_system.sh) need these.
 ROOT_PACKAGES="debootstrap"
-CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev ccache"
+CI_PACKAGES="git clang clang-format clang-tidy shellcheck dpkg-dev file -- libclang-rt-dev ccache lintian desktop-file-utils appstream"
 
 # A compiler cache that knows one clone's files in another: names are taken from the source folder on.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR:-1}

@@ -1,4 +1,6 @@
 # The releases that are downloaded, by git commit or by the archive's hash, and the Debian package of each.
+# The person who makes a release of Pentamesh bumps them before it, and at once after a security release of one: read its
+# changes, set the commit or hash here, and run ./check -DPENTAMESH_DEPS=download.
 set(PENTAMESH_PIN_nlohmann_json  # 3.11.3
     GIT_REPOSITORY https://github.com/nlohmann/json.git GIT_TAG 9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03)
 set(PENTAMESH_PACKAGE_nlohmann_json nlohmann-json3-dev)

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iostream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -41,10 +43,23 @@ struct TimelineFrameCost {
 struct FrameBench {
     double first_frame_ms = 0;  // wall clock, from nothing but the presets to the first frame drawn
     std::vector<FrameCost> frames;
-    std::vector<TimelineFrameCost> timelines;  // 8 x 32 and 64 x 512 x 8
+    std::vector<TimelineFrameCost> timelines;
 };
 
-constexpr int kFrames = 30;
+// Says how much is measured: enough for a figure that a document can quote, or as much as ten seconds hold.
+struct FrameEffort {
+    std::vector<std::int64_t> gpus{8, 1024, 16384, 131072};
+    int frames = 30;            // of each kind
+    int edits = 4, rest = 150;  // of the gliding window, and the frames after each
+    int depths = 12;            // of the timeline
+    bool large_timeline = true;
+};
+FrameEffort quick_frames() {
+    return {.gpus = {8, 16384}, .frames = 8, .edits = 2, .rest = 20, .depths = 4, .large_timeline = false};
+}
+
+// Is called with a case in words when it has been measured.
+using CaseDone = std::function<void(const std::string&)>;
 
 double median(std::vector<double> v) {
     std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
@@ -70,7 +85,7 @@ Plan plan_of(const Presets& presets, std::int64_t gpus) {
     return p;
 }
 
-FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus) {
+FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus, const FrameEffort& effort) {
     Shell shell(presets, plan_of(presets, gpus), {});
     SyntheticInput input;
     std::vector<double> own, demo, anew, moving;
@@ -85,21 +100,21 @@ FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus)
     input.mouse = {700, 220};
     for (int i = 0; i < 5; ++i) frame(own);
     own.clear();
-    for (int i = 0; i < kFrames; ++i) {
+    for (int i = 0; i < effort.frames; ++i) {
         frame(own);
         out.vertices = std::max(out.vertices, surface.last_cost().vertices);
     }
-    for (int i = 0; i < kFrames; ++i) {
+    for (int i = 0; i < effort.frames; ++i) {
         wait_for_refresh(surface);
         const Offscreen::Cost d = draw_demo(surface, time_s += 1.0 / 60);
         demo.push_back((d.build_s + d.submit_s) * 1e3);
     }
-    for (int i = 0; i < kFrames; ++i) {
+    for (int i = 0; i < effort.frames; ++i) {
         shell.ui_state().redraw_all = true;
         frame(anew);
     }
     // tp is doubled and halved again: a quarter of a second of frames after each edit.
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < effort.edits; ++i) {
         Plan edited = shell.document().plan();
         Layout& l = edited.layout;
         if (i % 2 == 0)
@@ -109,7 +124,7 @@ FrameCost cost_of(Offscreen& surface, const Presets& presets, std::int64_t gpus)
         shell.edit_plan(std::move(edited), "tp");
         for (int k = 0; k < 15; ++k) frame(moving);
         std::vector<double> rest;
-        for (int k = 0; k < 150; ++k) frame(rest);
+        for (int k = 0; k < effort.rest; ++k) frame(rest);
     }
     out.cpu_ms = median(own), out.demo_cpu_ms = median(demo), out.anew_cpu_ms = median(anew);
     out.moving_cpu_ms = median(moving);
@@ -132,7 +147,8 @@ Plan timeline_plan(const Presets& presets, int p, int m, int v) {
     return plan;
 }
 
-TimelineFrameCost cost_of_timeline(Offscreen& surface, const Presets& presets, int p, int m, int v) {
+TimelineFrameCost cost_of_timeline(Offscreen& surface, const Presets& presets, int p, int m, int v,
+                                   int depths) {
     Shell shell(presets, timeline_plan(presets, p, m, v), {});
     shell.show_full(ViewId::timeline);
     TimelineFrameCost out{p, m, v, shell.evaluation().timeline.order.ops.size()};
@@ -152,7 +168,7 @@ TimelineFrameCost cost_of_timeline(Offscreen& surface, const Presets& presets, i
     const auto plot = shell.ui_state().rect_of("timeline.plot");
     if (!plot) return out;
     input.mouse = plot->center();
-    for (int depth = 0; depth < 12; ++depth) {  // in by two notches, then along by a drag, and so on
+    for (int depth = 0; depth < depths; ++depth) {  // in by two notches, then along by a drag, and so on
         input.wheel = depth == 0 ? 0.0f : 2.0f;
         frame(true);
         input.down[0] = true;
@@ -180,9 +196,20 @@ TimelineFrameCost cost_of_timeline(Offscreen& surface, const Presets& presets, i
     return out;
 }
 
-// Measures plans of 8, 1,024, 16,384 and 131,072 GPUs at 1600 x 900, and the timelines. Throws Error of kind
-// io without EGL.
-FrameBench measure_frames(const Presets& presets, const FontFiles& fonts) {
+std::string words_of(const FrameCost& f) {
+    return "a frame of " + with_commas(f.gpus) + " GPUs: " + three_digits(f.cpu_ms) + " ms, all anew "
+           + three_digits(f.anew_cpu_ms) + " ms, gliding " + three_digits(f.moving_cpu_ms) + " ms";
+}
+
+std::string words_of(const TimelineFrameCost& f) {
+    return "a frame of the timeline, " + with_commas(f.stages) + " stages x " + with_commas(f.microbatches)
+           + " micro-batches: " + three_digits(f.cpu_ms) + " ms, the worst " + three_digits(f.worst_ms)
+           + " ms";
+}
+
+// Measures frames at 1600 x 900. Throws Error of kind io without EGL.
+FrameBench measure_frames(const Presets& presets, const FontFiles& fonts, const FrameEffort& effort,
+                          const CaseDone& done) {
     FrameBench out;
     const auto begun = std::chrono::steady_clock::now();
     Offscreen surface({1600, 900}, 1, fonts);
@@ -192,10 +219,17 @@ FrameBench measure_frames(const Presets& presets, const FontFiles& fonts) {
     }
     out.first_frame_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
-    for (const std::int64_t gpus : {8, 1024, 16384, 131072})
-        out.frames.push_back(cost_of(surface, presets, gpus));
-    out.timelines.push_back(cost_of_timeline(surface, presets, 8, 32, 1));
-    out.timelines.push_back(cost_of_timeline(surface, presets, 64, 512, 8));
+    done("the first frame: " + three_digits(out.first_frame_ms) + " ms");
+    for (const std::int64_t gpus : effort.gpus) {
+        out.frames.push_back(cost_of(surface, presets, gpus, effort));
+        done(words_of(out.frames.back()));
+    }
+    const auto add_timeline = [&](int p, int m, int v) {
+        out.timelines.push_back(cost_of_timeline(surface, presets, p, m, v, effort.depths));
+        done(words_of(out.timelines.back()));
+    };
+    add_timeline(8, 32, 1);
+    if (effort.large_timeline) add_timeline(64, 512, 8);
     return out;
 }
 
@@ -205,19 +239,42 @@ FrameBench measure_frames(const Presets& presets, const FontFiles& fonts) {
 namespace pentamesh::cli {
 namespace {
 
+// Says how much is measured, as ui::FrameEffort says of frames.
+struct Effort {
+    bool quick = false;
+    int repeats = 5;
+    double least_s = 0.05;
+    std::vector<std::string> plans{};  // empty: all that ship
+    std::string searched = "llama-3.1-405b-16k";
+    int searches = 3;
+    ui::FrameEffort frames{};
+};
+Effort quick_effort() {
+    return {.quick = true,
+            .repeats = 3,
+            .least_s = 0.02,
+            .plans = {"mesh-8", "llama-3-70b-3d", "llama-3.1-405b-16k"},
+            .searched = "llama-3-70b-3d",
+            .searches = 1,
+            .frames = ui::quick_frames()};
+}
+
+// Says what was measured at once: all of it takes minutes, and the tables come at the end.
+void tell_case(const std::string& words) {
+    std::cerr << "bench: " << words << "\n" << std::flush;
+}
+
 // Returns evaluations per CPU second of this thread: the median of several repeats, each long enough for the
 // clock.
-double evaluations_per_s(const Plan& plan, const EvaluateOptions& options) {
-    constexpr int repeats = 5;
-    constexpr double least_s = 0.05;
+double evaluations_per_s(const Plan& plan, const EvaluateOptions& options, const Effort& effort) {
     Evaluation out;
     evaluate(plan, out, options);
     std::vector<double> rates;
-    for (int r = 0; r < repeats; ++r) {
+    for (int r = 0; r < effort.repeats; ++r) {
         const double start = thread_cpu_s();
         double used = 0;
         std::int64_t done = 0;
-        for (std::int64_t batch = 1; used < least_s; batch *= 2) {
+        for (std::int64_t batch = 1; used < effort.least_s; batch *= 2) {
             for (std::int64_t i = 0; i < batch; ++i) evaluate(plan, out, options);
             done += batch;
             used = thread_cpu_s() - start;
@@ -228,17 +285,16 @@ double evaluations_per_s(const Plan& plan, const EvaluateOptions& options) {
     return rates[rates.size() / 2];
 }
 
-// Times the search that people wait for: 405B on 16,384 GPUs, the default space. `per_s` counts the layouts
-// evaluated in a CPU second, as the search counts them: layouts of a run that is impossible or too big under
-// every sharding count together.
-Json bench_search(const Context& context, Section& section) {
-    const Plan plan = context.presets.plan("llama-3.1-405b-16k");
+// Times the search that people wait for, over the default space. `per_s` counts the layouts evaluated in a
+// CPU second, as the search counts them: layouts of a run that is impossible or too big under every sharding
+// count together.
+Json bench_search(const Context& context, const Effort& effort, Section& section) {
+    const Plan plan = context.presets.plan(effort.searched);
     std::optional<SpaceError> error;
     const SearchSpace space = search_space(plan, {}, error);
-    constexpr int repeats = 3;
     std::vector<double> wall;
     SearchReport r;
-    for (int i = 0; i < repeats; ++i) {
+    for (int i = 0; i < effort.searches; ++i) {
         const auto start = std::chrono::steady_clock::now();
         r = search(plan, space);
         wall.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -258,11 +314,11 @@ Json bench_search(const Context& context, Section& section) {
     section.table.rows.push_back({with_commas(r.counts.layouts), with_commas(r.threads),
                                   time_text(wall[wall.size() / 2]), time_text(used),
                                   with_commas(std::llround(rate))});
-    return {{"layouts", r.counts.layouts},
-            {"threads", r.threads},
-            {"seconds", wall[wall.size() / 2]},
-            {"cpu_s", used},
-            {"layouts_per_s", rate},
+    tell_case("a search of " + effort.searched + ": " + with_commas(r.counts.layouts) + " layouts in "
+              + time_text(wall[wall.size() / 2]));
+    return {{"plan", effort.searched}, {"layouts", r.counts.layouts},
+            {"threads", r.threads},    {"seconds", wall[wall.size() / 2]},
+            {"cpu_s", used},           {"layouts_per_s", rate},
             {"per_s", evaluated}};
 }
 
@@ -295,39 +351,52 @@ Table table_of(const std::vector<ui::TimelineFrameCost>& frames) {
     return t;
 }
 
-int bench(const Context& context, const Forms& forms) {
+// Returns the plans' rates as JSON, three lists, and puts them into the section's table.
+Json bench_evaluations(const Context& context, const Effort& effort, Section& section) {
+    section.table.columns = {{"plan"},
+                             {"with timeline", Shown::count},
+                             {"without, for a report", Shown::count},
+                             {"without, for a search", Shown::count}};
+    std::vector<std::string> ids = effort.plans;
+    if (ids.empty())
+        for (const Presets::Entry& entry : context.presets.list(PresetKind::plan)) ids.push_back(entry.id);
     Json with = Json::array(), without = Json::array(), reported = Json::array();
-    Section section{"Evaluations per CPU second of one thread",
-                    {},
-                    {{{"plan"},
-                      {"with timeline", Shown::count},
-                      {"without, for a report", Shown::count},
-                      {"without, for a search", Shown::count}},
-                     {}}};
-    Progress progress;
-    for (const Presets::Entry& entry : context.presets.list(PresetKind::plan)) {
-        const Plan plan = context.presets.plan(entry.id);
-        progress.at([&] { return "bench: " + entry.id; });
-        const double full = evaluations_per_s(plan, {});
-        const double fast = evaluations_per_s(plan, {.timeline = false, .messages = false});
-        const double quick = evaluations_per_s(plan, {.timeline = false, .messages = false, .report = false});
-        with.push_back({{"plan", entry.id}, {"per_s", full}});
-        without.push_back({{"plan", entry.id}, {"per_s", quick}});
-        reported.push_back({{"plan", entry.id}, {"per_s", fast}});
-        section.table.rows.push_back({entry.id, std::llround(full), std::llround(fast), std::llround(quick)});
+    for (const std::string& id : ids) {
+        const Plan plan = context.presets.plan(id);
+        const double full = evaluations_per_s(plan, {}, effort);
+        const double fast = evaluations_per_s(plan, {.timeline = false, .messages = false}, effort);
+        const double quick =
+            evaluations_per_s(plan, {.timeline = false, .messages = false, .report = false}, effort);
+        with.push_back({{"plan", id}, {"per_s", full}});
+        without.push_back({{"plan", id}, {"per_s", quick}});
+        reported.push_back({{"plan", id}, {"per_s", fast}});
+        section.table.rows.push_back({id, std::llround(full), std::llround(fast), std::llround(quick)});
+        tell_case(id + ": " + with_commas(std::llround(full)) + " evaluations a CPU second, "
+                  + with_commas(std::llround(quick)) + " in a search");
     }
     // A search asks for "without timeline"; a report asks for the other one.
-    Json out{{"evaluate", std::move(with)},
-             {"evaluate_without_timeline", std::move(without)},
-             {"evaluate_for_report_without_timeline", std::move(reported)}};
-    std::vector<Section> sections{std::move(section)};
-    Section searched{"Search: 405B on 16,384 GPUs, the default space", {}, {}};
-    progress.at([] { return "bench: a search"; });
-    out["search"] = bench_search(context, searched);
+    return {{"quick", effort.quick},
+            {"evaluate", std::move(with)},
+            {"evaluate_without_timeline", std::move(without)},
+            {"evaluate_for_report_without_timeline", std::move(reported)}};
+}
+
+struct BenchArguments {
+    bool quick = false;
+    Forms forms;
+};
+
+int bench(const Context& context, const BenchArguments& a) {
+    const Effort effort = a.quick ? quick_effort() : Effort{};
+    Section evaluations{"Evaluations per CPU second of one thread", {}, {}};
+    Json out = bench_evaluations(context, effort, evaluations);
+    std::vector<Section> sections{std::move(evaluations)};
+    Section searched{"Search: " + effort.searched + ", the default space", {}, {}};
+    out["search"] = bench_search(context, effort, searched);
     sections.push_back(std::move(searched));
-    progress.at([] { return "bench: frames"; });
     try {
-        const ui::FrameBench frames = ui::measure_frames(context.presets, find_fonts(context.data_folder));
+        const ui::FrameBench frames =
+            ui::measure_frames(context.presets, find_fonts(context.data_folder), effort.frames, tell_case);
         out["first_frame_ms"] = frames.first_frame_ms;
         const auto add = [&](const char* key, const char* title, Table table) {
             out[key] = json_rows(table);
@@ -341,14 +410,16 @@ int bench(const Context& context, const Forms& forms) {
         std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
     }
     const auto json = [&] { return out; };
-    print_form(context, forms, json, json, [&] { return Document{"", std::move(sections)}; });
+    print_form(context, a.forms, json, json, [&] { return Document{"", std::move(sections)}; });
     return 0;
 }
 
 }  // namespace
 
 void add_bench(Options& app, Context& context) {
-    add_forms(app, context, run_with(app, context, bench));
+    auto& a = run_with(app, context, bench);
+    app.add_flag("--quick", a.quick, "fewer cases, each measured more briefly: some seconds");
+    add_forms(app, context, a.forms);
 }
 
 }  // namespace pentamesh::cli

@@ -104,7 +104,8 @@ constexpr std::array kCommands{
     Command{"serve", "answers requests, a line of JSON each, until its input ends", add_serve, kProgram,
             "echo '{\"id\": 1, \"command\": \"memory\", \"args\": [\"mesh-8\", \"--json\"]}' | pentamesh "
             "serve\n"},
-    Command{"bench", "engine and frame benchmarks", add_bench, kProgram, "pentamesh bench --json\n"},
+    Command{"bench", "engine and frame benchmarks", add_bench, kProgram,
+            "pentamesh bench --quick\npentamesh bench --json\n"},
     Command{"help", "the help of a command", add_help, kProgram, "pentamesh help search\n"},
     Command{"complete", "completions of a shell, the man page, or the ids of presets", add_complete, "", ""},
 };

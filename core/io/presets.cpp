@@ -27,6 +27,9 @@ const Kind& kind_of(PresetKind kind) {
     return kKinds[static_cast<std::size_t>(kind)];
 }
 
+// The build writes this next to a program that is not installed: the source folder's path, seen from there.
+constexpr const char* kSourceFolderFile = "pentamesh-source.txt";
+
 // Ids are file names without the ending. No other part of a plan gets near the file system.
 std::vector<std::string> ids_in(const fs::path& folder, std::string_view ending) {
     std::vector<std::string> ids;
@@ -239,10 +242,12 @@ Plan Presets::plan(std::string_view id) const {
 fs::path find_data_folder(const fs::path& executable, std::string_view name) {
     std::error_code error;
     const fs::path real = fs::weakly_canonical(executable, error);
-    const fs::path prefix = (error ? executable : real).parent_path().parent_path();
-    fs::path installed = prefix / "share" / "pentamesh" / name;
+    const fs::path folder = (error ? executable : real).parent_path();
+    fs::path installed = folder.parent_path() / "share" / "pentamesh" / name;
     if (fs::is_directory(installed, error)) return installed;
-    return fs::path(PENTAMESH_SOURCE_DIR) / name;
+    const std::optional<std::string> source = try_read_file(folder / kSourceFolderFile);
+    if (!source) return installed;
+    return (folder / source->substr(0, source->find_first_of("\r\n"))).lexically_normal() / name;
 }
 
 }  // namespace pentamesh

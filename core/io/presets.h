@@ -49,7 +49,8 @@ class Presets {
     std::unique_ptr<Impl> impl_;
 };
 
-// Finds the presets and assets: in the binary's installation prefix, or in the source tree it was built from.
+// Finds the presets and assets: in the program's installation prefix, or in the source tree that the file
+// pentamesh-source.txt next to it names. Returns where an installed tree has them if they are nowhere.
 [[nodiscard]] std::filesystem::path find_data_folder(const std::filesystem::path& executable,
                                                      std::string_view name);
 

@@ -9,7 +9,9 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -59,20 +61,15 @@ class Help(unittest.TestCase):
     def test_every_example_works(self):
         with tempfile.TemporaryDirectory() as folder:
             docs_test.write_fixtures(folder)
-            with open(os.path.join(folder, "train.sh"), "w", encoding="utf-8") as f:
-                f.write(docs_test.cli_test.JOB.replace("$TP", "2").replace("$LAYERS", "8"))
             with open(os.path.join(folder, "ds_config.json"), "w", encoding="utf-8") as f:
                 f.write('{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3},'
                         ' "bf16": {"enabled": true}}')
-            os.mkdir(os.path.join(folder, "handed-in"))
-            with open(os.path.join(folder, "handed-in", "ada.json"), "w", encoding="utf-8") as f:
-                f.write('{"format": "pentamesh-hand-in", "learner": "Ada", "lessons": []}')
             for command in COMMANDS:
                 examples = examples_of(command)
                 self.assertTrue(examples, command)
                 for line in examples:
                     if command == "bench":
-                        continue  # it takes a minute
+                        continue  # it takes minutes; Bench, below, runs the quick one
                     with self.subTest(example=line):
                         self.assertIn(f"pentamesh {command}", line)
                         words = shlex.split(line, comments=True)
@@ -205,6 +202,27 @@ class Terminal(unittest.TestCase):
             self.assertIn("\r\x1b[K", out)
             self.assertRegex(out, r"search: [\d,]+ layouts evaluated")
         self.assertIn("Layouts, fastest first", out)
+
+
+class Bench(unittest.TestCase):
+    def test_each_case_is_said_when_it_is_measured(self):
+        begun = time.monotonic()
+        with subprocess.Popen([PROGRAM, "bench", "--quick", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as bench:
+            first = bench.stderr.readline()
+            self.assertIsNone(bench.poll(), "the first case is said when all is over")
+            first_s = time.monotonic() - begun
+            rest, out = bench.stderr.readlines(), json.load(bench.stdout)
+        all_s = time.monotonic() - begun
+        print(f"bench --quick: the first line after {first_s:.1f} s, all of it {all_s:.1f} s", file=sys.stderr)
+        self.assertEqual(bench.returncode, 0, rest)
+        self.assertTrue(out["quick"])
+        plans = [row["plan"] for row in out["evaluate"]]
+        said = [line.split(": ")[1] for line in [first, *rest] if line.startswith("bench: ")]
+        self.assertEqual(said[:len(plans)], plans)
+        self.assertLess(first_s, all_s / 2)
+        if "frame" in out:
+            self.assertEqual(len(said), len(plans) + 2 + len(out["frame"]) + len(out["timeline_frame"]))
 
 
 class Completions(unittest.TestCase):

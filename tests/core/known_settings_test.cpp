@@ -189,6 +189,16 @@ TEST_CASE("a setting that nobody knows is said to be not known, the likeliest to
     CHECK(summary_of(l).find("2 are not known") != std::string::npos);
 }
 
+TEST_CASE("what belongs to one feature of Megatron has one verdict") {
+    const SettingLists l =
+        import_line("--dynamic-context-parallel --max-seqlen-per-dp-cp-rank 8192 --context-parallel-size 2")
+            .settings;
+    CHECK(l.not_known.empty());
+    REQUIRE(l.unmapped.size() == 2);
+    CHECK(l.unmapped[0].why == l.unmapped[1].why);
+    CHECK(l.unmapped[0].why.find("one degree of cp") != std::string::npos);
+}
+
 // megatron/training/arguments.py at d98e8a64; Megatron-DeepSpeed, megatron/arguments.py.
 TEST_CASE("Megatron's latent experts, gates, windows and Megatron-DeepSpeed's stage stand in the plan") {
     const Import experts = import_line(

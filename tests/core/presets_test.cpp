@@ -188,7 +188,13 @@ TEST_CASE("every constant of the step model that divides stands in every GPU pre
 TEST_CASE("presets are found beside an installed program before the source tree") {
     const Folder folder;
     folder.put("usr/bin/pentamesh", "");
-    CHECK(find_data_folder(folder.path / "usr/bin/pentamesh", "presets") == fs::current_path() / "presets");
+    CHECK(find_data_folder(folder.path / "usr/bin/pentamesh", "presets")
+          == fs::canonical(folder.path) / "usr/share/pentamesh/presets");
+    folder.put("usr/bin/pentamesh-source.txt", "../../tree\n");
+    const fs::path real = fs::canonical(folder.path);
+    CHECK(find_data_folder(folder.path / "usr/bin/pentamesh", "presets") == real / "tree/presets");
+    folder.put("usr/bin/pentamesh-source.txt", "/elsewhere\r\n");
+    CHECK(find_data_folder(folder.path / "usr/bin/pentamesh", "presets") == "/elsewhere/presets");
     folder.put("usr/share/pentamesh/presets/x", "");
     CHECK(fs::equivalent(find_data_folder(folder.path / "usr/bin/pentamesh", "presets"),
                          folder.path / "usr/share/pentamesh/presets"));

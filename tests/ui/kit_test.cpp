@@ -389,6 +389,15 @@ TEST_CASE("arrows and minus signs are set as people read them, names keep their 
     CHECK(typeset("").empty());
 }
 
+TEST_CASE("lengths of sequences are written by 1,024s, where they are some") {
+    CHECK(sequence_text(0) == "0");
+    CHECK(sequence_text(1000) == "1,000");
+    CHECK(sequence_text(8192) == "8K");
+    CHECK(sequence_text(131072) == "128K");
+    CHECK(sequence_text(1048576) == "1M");
+    CHECK(sequence_text(1572864) == "1,536K");
+}
+
 TEST_CASE("ordinals end as English ends them") {
     CHECK(ordinal(1) == "1st");
     CHECK(ordinal(2) == "2nd");

@@ -2,7 +2,7 @@
 """A real window is killed at random moments while its plan is edited and saved: the file is always whole, and what was
 not saved is offered.
 
-usage: kill_test.py PENTAMESH WHERE OFFERED SOURCE_DIR [ROUNDS] [SEED]
+usage: kill_test.py PENTAMESH WHERE OFFERED SOURCE_DIR [ROUNDS] [SEED]   (10 rounds; tests/run_long has 50)
 """
 import json
 import os
@@ -17,7 +17,7 @@ import threading
 import time
 
 program, where, offered, source = sys.argv[1:5]
-rounds = int(sys.argv[5]) if len(sys.argv) > 5 else 50
+rounds = int(sys.argv[5]) if len(sys.argv) > 5 else 10
 seed = int(sys.argv[6]) if len(sys.argv) > 6 else random.SystemRandom().randrange(1 << 32)
 print(f"kill_test: {rounds} rounds, seed {seed}", flush=True)
 chance = random.Random(seed)

@@ -55,6 +55,12 @@ std::string count_text(double value) {
     return with_unit(value, kUnits, Zeros::kept);
 }
 
+std::string sequence_text(std::int64_t tokens) {
+    constexpr std::int64_t k = 1024;
+    if (tokens == 0 || tokens % k != 0) return thousands(tokens);
+    return tokens % (k * k) == 0 ? thousands(tokens / (k * k)) + "M" : thousands(tokens / k) + "K";
+}
+
 std::string ordinal(std::int64_t n) {
     const std::int64_t tens = n % 100, ones = n % 10;
     const char* ending = tens >= 11 && tens <= 13 ? "th"

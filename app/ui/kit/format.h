@@ -34,6 +34,7 @@ namespace pentamesh::ui {
 [[nodiscard]] std::string gib(double bytes);                   // "66.1", without the unit
 [[nodiscard]] std::string bandwidth_text(double bytes_per_s);  // "450 GB/s"
 [[nodiscard]] std::string count_text(double value);            // "405 B", "2.43 M"
+[[nodiscard]] std::string sequence_text(std::int64_t tokens);  // "8K", "2M"; "3,000" where it is no multiple
 [[nodiscard]] std::string ordinal(std::int64_t n);             // "2nd", "11th", "1,024th"
 [[nodiscard]] std::string plural(std::int64_t n, const char* one, const char* many);  // "1 group", "8 groups"
 

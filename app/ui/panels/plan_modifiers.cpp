@@ -82,9 +82,7 @@ MaybeEdit recompute_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
 void batch_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
     const Training& t = scene.plan.training;
     const Rect box = modifier_row(ui, room, "Batch", "batch");
-    const std::int64_t s = t.sequence_length;
-    const std::string label =
-        thousands(t.global_batch) + " × " + (s % 1024 == 0 ? thousands(s / 1024) + "K" : thousands(s));
+    const std::string label = thousands(t.global_batch) + " × " + sequence_text(t.sequence_length);
     const std::int64_t n = scene.evaluation.microbatches;
     const std::string micro = n > 0 ? thousands(n) + " micro" : "";
     Canvas& c = ui.canvas();

@@ -2,6 +2,7 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/rows.h"
+#include "app/ui/kit/version.h"
 #include "app/ui/panels/signs.h"
 #include "app/ui/scene/difference.h"
 #include "core/plan/problem.h"
@@ -116,7 +117,7 @@ void draw_status(Ui& ui, Rect room, const Scene& scene, double evaluate_s, Inspe
     const Evaluation& e = scene.evaluation;
     const std::string timing = !scene.changed.empty() ? std::string(scene.changed)
                                : evaluate_s >= 0      ? "evaluated in " + time_text(evaluate_s)
-                                                      : "Pentamesh " PENTAMESH_VERSION;
+                                                      : std::string(name_and_version());
     const TextStyle timing_style = scene.changed.empty() ? ui.small() : ui.style(12);
     // In little room, the plan's figures come first.
     const bool timed = !scene.changed.empty() || room.w >= kTimedFrom;

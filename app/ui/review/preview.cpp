@@ -1,5 +1,6 @@
 #include "app/ui/review/preview.h"
 
+#include "app/ui/kit/version.h"
 #include "app/ui/review/pages.h"
 #include "core/decide/nearby.h"
 #include "core/plan/title.h"
@@ -32,7 +33,7 @@ ReviewSheet sheet_of(const Small& small, const ReviewContent& content, const Rev
             small.paper,
             theme_of(request.theme),
             title,
-            std::string("Pentamesh ") + PENTAMESH_VERSION,
+            std::string(name_and_version()),
             review_banner(content.evaluations[0])};
 }
 

@@ -1,6 +1,7 @@
 #include "app/ui/review/review.h"
 
 #include "app/tables/review.h"
+#include "app/ui/kit/version.h"
 #include "app/ui/review/pages.h"
 #include "core/advice/advice.h"
 #include "core/base/error.h"
@@ -326,9 +327,8 @@ Printer printer_of(const Presets& presets, std::span<const Plan> plans, const Re
     if (plans.size() > 2)
         sums = " " + sha256_of(all).substr(0, kChecksumDigits);  // of all, one after another
     p.title = request.title.empty() ? title_of(plans[0]) : request.title;
-    p.foot = std::string("Pentamesh ") + PENTAMESH_VERSION + "   ·   sha256 of the "
-             + (plans.size() > 1 ? "plans" : "plan") + sums
-             + (request.date.empty() ? "" : "   ·   " + request.date);
+    p.foot = std::string(name_and_version()) + "   ·   sha256 of the " + (plans.size() > 1 ? "plans" : "plan")
+             + sums + (request.date.empty() ? "" : "   ·   " + request.date);
     p.banner = review_banner(p.content.evaluations[0]);
     p.count_pages();
     return p;

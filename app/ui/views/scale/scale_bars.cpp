@@ -19,6 +19,11 @@ double same_tokens_s(const Plan& plan, const ScalePoint& p) {
     return tokens_per_step(plan.training) / p.tokens_per_s;
 }
 
+// Writes a value of the field that is scaled: sequences are so long that bars have no room for all digits.
+std::string value_text(const Scale& s, std::int64_t value) {
+    return s.request.over == ScaleOver::sequence ? sequence_text(value) : with_commas(value);
+}
+
 // Says which value is the fastest, first of those that fit.
 std::string best_words(const Scale& s) {
     const ScalePoint *own = s.at(s.own), *best = s.best(), *fits = nullptr;
@@ -26,16 +31,16 @@ std::string best_words(const Scale& s) {
         if (p.possible() && p.fit == MemoryFit::yes && (fits == nullptr || p.of_best > fits->of_best))
             fits = &p;
     if (best == nullptr) return "none of these is possible";
-    if (own == nullptr || !own->possible()) return with_commas(best->at) + " is fastest";
+    if (own == nullptr || !own->possible()) return value_text(s, best->at) + " is fastest";
     const auto gain = [&](const ScalePoint& p) {
         const double by = own->of_best / p.of_best - 1;
         return (by < 0 ? ": −" : ": +") + percent(std::abs(by));
     };
     const bool own_fits = own->fit == MemoryFit::yes;
     if (fits != nullptr && (!own_fits || own->of_best < (1 - kNoticed) * fits->of_best))
-        return with_commas(fits->at) + (own_fits ? " is faster" + gain(*fits) : " fits" + gain(*fits));
+        return value_text(s, fits->at) + (own_fits ? " is faster" + gain(*fits) : " fits" + gain(*fits));
     if (own->of_best < (1 - kNoticed) * best->of_best)
-        return with_commas(best->at) + " is faster" + gain(*best) + ", but does not fit";
+        return value_text(s, best->at) + " is faster" + gain(*best) + ", but does not fit";
     return "this plan's value is the fastest";
 }
 
@@ -106,7 +111,7 @@ ScaleBar draw_bar(const BarsOf& of, Rect column, const Scale& s, const ScalePoin
     const ScaleBar out{column, &s, &p};
     const Rect strip = column.cut_bottom(line + 6);
     const Rect value = column.cut_bottom(line);
-    ink.canvas.text_in({value.x - 14, value.y, value.w + 28, value.h}, with_commas(p.at),
+    ink.canvas.text_in({value.x - 14, value.y, value.w + 28, value.h}, value_text(s, p.at),
                        mine ? ink.bold() : ink.second(), Align::center);
     const float room = column.h - line;
     if (!p.possible()) {

@@ -94,10 +94,14 @@ std::string expert_tooltip(const ExpertLoads& loads, const AxisPlacement& ep, st
                            std::int64_t expert, bool shown) {
     const std::int64_t owner = ep.parts > 1 ? owner_of_expert(experts, ep.size, expert) : 0;
     std::string t = "expert " + thousands(expert);
-    t += ep.parts > 1 ? "\non ep rank " + thousands(owner) + " of " + thousands(ep.parts) + ", with experts "
-                            + thousands(experts_of(experts, ep.size, owner).begin) + " – "
-                            + thousands(experts_of(experts, ep.size, owner).end - 1)
-                      : std::string("\non every rank");
+    if (ep.parts > 1) {
+        const auto [first, end] = experts_of(experts, ep.size, owner);
+        t += "\non ep rank " + thousands(owner) + " of " + thousands(ep.parts);
+        t += end - first == 1 ? std::string(", which has no other expert")
+                              : ", with experts " + thousands(first) + " – " + thousands(end - 1);
+    } else {
+        t += "\non every rank";
+    }
     if (!loads.load.empty()) {
         double mean = 0;
         for (const double l : loads.load) mean += l / static_cast<double>(loads.load.size());
