@@ -43,7 +43,7 @@ constexpr std::array<FigureKind, 16> kFigures{{
      [](const Plan&, const Evaluation& e) {
          return e.step ? std::optional<double>(tokens_per_gpu_s(e)) : std::nullopt;
      }},
-    {kPerBillion, "GPU-hours of 1e9 tokens", Unit::gpu_hours, Better::less,
+    {kPerBillion, "GPU-hours of a billion tokens", Unit::gpu_hours, Better::less,
      [](const Plan&, const Evaluation& e) {
          return e.step ? std::optional<double>(gpu_hours_of_billion(e.mesh.world, e.step->tokens_per_s))
                        : std::nullopt;

@@ -1471,7 +1471,7 @@ class Review(unittest.TestCase):
         sets = [x for s in ("training.tokens_total=1e12", "cluster.price_per_gpu_hour=2", "cluster.gpu_watts=900")
                 for x in ("--set", s)]
         keys = {"step": "time_s", "tokens/s, whole cluster": "tokens_per_s", "MFU": "mfu", "MFU (causal)": "mfu_causal",
-                "HFU": "hfu", "model FLOPs per GPU": "tflops_per_gpu", "cost of 1e9 tokens": "gpu_hours_per_billion",
+                "HFU": "hfu", "model FLOPs per GPU": "tflops_per_gpu", "cost of a billion tokens": "gpu_hours_per_billion",
                 "the training, without a failure": "days", "GPU time": "gpu_hours", "cost": "cost", "energy": "energy_kwh"}
         scale = {"%": 0.01, "ms": 1e-3}
         for name in ("llama-3.1-405b-16k", "deepseek-v3-2048"):

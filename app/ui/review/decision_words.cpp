@@ -157,7 +157,7 @@ CostWords cost_words(const Reviewed& of, bool whole) {
 
 std::string training_cost_words(const Reviewed& of) {
     const bool whole = of.plan.training.tokens_total > 0;
-    return cost_words(of, whole).joined() + (whole ? "" : " for 1e9 tokens");
+    return cost_words(of, whole).joined() + (whole ? "" : " for a billion tokens");
 }
 
 void ReviewContent::try_changes() {
@@ -289,7 +289,7 @@ std::string range_words(double gain, double range) {
     return " " + percent(gain) + " is less than the estimate's own range of " + percent(range) + ".";
 }
 
-// Returns "1e9 tokens take 1,990 GPU-hours with A, 1,790 GPU-hours with B.", or what the whole training
+// Returns "A billion tokens take 1,990 GPU-hours with A, 1,790 GPU-hours with B.", or what the whole training
 // takes.
 std::string costs_words(const ReviewContent& content) {
     std::string out;
@@ -299,7 +299,7 @@ std::string costs_words(const ReviewContent& content) {
         const Reviewed of = content.of(content.compared(i));
         out += (i == 0 ? "" : ", ") + cost_words(of, whole).joined() + " with " + plan_letter(i);
     }
-    return (whole ? "The training takes " : "1e9 tokens take ") + out + ".";
+    return (whole ? "The training takes " : "A billion tokens take ") + out + ".";
 }
 
 // Says which settings of the plans differ that change what is learned, not only how fast.

@@ -18,11 +18,11 @@ struct CostWords {
     std::string head, rest;
     [[nodiscard]] std::string joined() const { return rest.empty() ? head : head + ", " + rest; }
 };
-// Returns "1,990 GPU-hours", which 1e9 tokens take; with `whole`, where the plan gives its tokens, the
+// Returns "1,990 GPU-hours", which a billion tokens take; with `whole`, where the plan gives its tokens, the
 // training's "54.0 days" and "21.2 M GPU-hours", or money where the plan gives a price. Precondition: it has
 // a step.
 [[nodiscard]] CostWords cost_words(const Reviewed& of, bool whole);
-// Returns them joined, of the training where it is known, and says where they are of 1e9 tokens.
+// Returns them joined, of the training where it is known, and says where they are of a billion tokens.
 [[nodiscard]] std::string training_cost_words(const Reviewed& of);
 // Returns "cp 2": what has to be changed by hand (changed_choices of core/decide/ties.h).
 [[nodiscard]] std::string change_words(const Plan& plan, const LayoutChoice& to);

@@ -131,14 +131,14 @@ void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, const Ca
     draw_memory_bar(sheet, room, m.stage[static_cast<std::size_t>(m.peak_stage)], m.hbm, scale.bytes);
 }
 
-// Writes what 1e9 tokens or the training take.
+// Writes what a billion tokens or the training take.
 void draw_cost(ReviewSheet& sheet, Rect room, const ReviewContent& content, std::size_t i) {
     const bool whole = std::all_of(content.plans.begin(), content.plans.end(),
                                    [](const Plan& p) { return p.training.tokens_total > 0; });
     const CostWords cost = cost_words(content.of(i), whole);
     const float line = sheet.paper().line();
     sheet.label(room.cut_top(line), cost.head, sheet.strong(), Align::right);
-    sheet.label(room.cut_top(line), cost.rest.empty() ? "for 1e9 tokens" : cost.rest, sheet.faint(),
+    sheet.label(room.cut_top(line), cost.rest.empty() ? "for a billion tokens" : cost.rest, sheet.faint(),
                 Align::right);
 }
 
