@@ -338,7 +338,7 @@ int bench(const Context& context, const Forms& forms) {
         add("timeline_frame", "The timeline in the whole window, panned and zoomed",
             table_of(frames.timelines));
     } catch (const Error& e) {
-        std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
+        say_error(std::string("pentamesh: frames are not measured: ") + e.what());
     }
     const auto json = [&] { return out; };
     print_form(context, forms, json, json, [&] { return Document{"", std::move(sections)}; });
