@@ -14,7 +14,8 @@ namespace pentamesh {
 namespace {
 
 // The first is "pentamesh.plan", the second "pentamesh.plan.2".
-constexpr std::string_view kSvgStart = "<metadata id=\"pentamesh.plan", kSvgEnd = "</metadata>";
+// An XML writer may put the name of a namespace before an element's: "<svg:metadata".
+constexpr std::string_view kSvgElement = "metadata id=\"pentamesh.plan", kSvgEnd = "</metadata>";
 constexpr std::string_view kHtmlStart = "<script type=\"application/octet-stream\" id=\"pentamesh.plan",
                            kHtmlEnd = "</script>";
 // attach_to_pdf writes this and read_embedded looks for it; it is a comment, so any reader skips it.
@@ -54,15 +55,16 @@ std::string behind_first(std::size_t index, std::string_view between) {
     return index == 0 ? "" : std::string(between) + std::to_string(index + 1);
 }
 
-// Appends every element between those marks, in their order in the file.
-void read_elements(std::string_view bytes, std::string_view start, std::string_view stop,
-                   std::vector<std::string>& out) {
-    for (std::size_t at = bytes.find(start); at != std::string_view::npos; at = bytes.find(start, at + 1)) {
-        const std::size_t from = bytes.find('>', at), end = bytes.find(stop, at);
-        if (from == std::string_view::npos || end == std::string_view::npos || end < from) return;
+// Appends the text of every element that begins with those marks, in their order in the file.
+void read_elements(std::string_view bytes, std::string_view start, std::vector<std::string>& out) {
+    std::size_t at = bytes.find(start);
+    while (at != std::string_view::npos) {
+        const std::size_t from = bytes.find('>', at), end = bytes.find('<', from);
+        if (from == std::string_view::npos || end == std::string_view::npos) return;
         const auto text = from_base64(bytes.substr(from + 1, end - from - 1));
         if (!text) return;
         out.push_back(*text);
+        at = bytes.find(start, end);  // no part of the file is read twice
     }
 }
 
@@ -109,7 +111,7 @@ void embed_in_svg(std::string& svg, std::string_view title, const std::vector<st
     if (tag == std::string::npos) return;
     std::string inside = title.empty() ? "" : "\n<title>" + xml_text(title) + "</title>";
     for (std::size_t i = 0; i < embedded.size(); ++i)
-        inside += "\n" + std::string(kSvgStart) + behind_first(i, ".") + "\">" + base64(embedded[i])
+        inside += "\n<" + std::string(kSvgElement) + behind_first(i, ".") + "\">" + base64(embedded[i])
                   + std::string(kSvgEnd);
     svg.insert(svg.find('>', tag) + 1, inside);
 }
@@ -178,6 +180,7 @@ void read_attached(std::string_view bytes, std::vector<std::string>& out) {
     if (mark == std::string_view::npos) return;
     const std::string_view line =
         bytes.substr(0, std::min(bytes.find('\n', mark), bytes.size()));  // of pairs: offset, length
+    std::size_t behind = 0;
     for (mark += kPdfMark.size(); mark < line.size() && line[mark] == ' ';) {
         const auto at = number_at(line, mark);
         const std::size_t space = line.find(' ', mark + 1);
@@ -187,6 +190,8 @@ void read_attached(std::string_view bytes, std::vector<std::string>& out) {
         const std::size_t stream = bytes.find(kStream, *at);
         if (!length || stream == std::string_view::npos || *length > bytes.size() - stream - kStream.size())
             return;
+        if (stream < behind) return;  // files lie one behind the other: no part of them is read twice
+        behind = stream + kStream.size() + *length;
         out.emplace_back(bytes.substr(stream + kStream.size(), *length));
         mark = std::min(line.find(' ', space + 1), line.size());
     }
@@ -200,8 +205,8 @@ std::vector<std::string> read_all_embedded(std::string_view bytes) {
         read_attached(bytes, out);
         return out;
     }
-    read_elements(bytes, kSvgStart, kSvgEnd, out);
-    if (out.empty()) read_elements(bytes, kHtmlStart, kHtmlEnd, out);
+    read_elements(bytes, kSvgElement, out);
+    if (out.empty()) read_elements(bytes, kHtmlStart, out);
     return out;
 }
 

@@ -13,7 +13,9 @@ namespace pentamesh {
 
 namespace {
 
-constexpr std::size_t kMostText = 64U << 20U;
+// Texts are packed: libpng unpacks at most so many, each of at most so many bytes.
+constexpr std::size_t kMostText = 8U << 20U;
+constexpr int kMostTexts = 32;
 constexpr std::size_t kMostPixels = 1U << 30U;  // bytes
 
 // libpng reports an error by a call that must not return. It jumps back to the one function that set the mark
@@ -105,9 +107,7 @@ struct Reader {
     std::string_view bytes;
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure, on_error, on_warning);
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
-    std::vector<png_byte> row;    // receives each row that is read and dropped
     std::vector<png_bytep> rows;  // of the picture
-    int passes = 1;
 
     explicit Reader(std::string_view b) : bytes(with_signature(b)) {
         if (info == nullptr) {
@@ -116,6 +116,7 @@ struct Reader {
         }
         png_set_user_limits(png, 65535, 65535);
         png_set_chunk_malloc_max(png, kMostText);
+        png_set_chunk_cache_max(png, kMostTexts + 1);  // libpng's own count is one more
         png_set_read_fn(png, this, [](png_structp p, png_bytep out, png_size_t n) {
             auto& self = *static_cast<Reader*>(png_get_io_ptr(p));
             if (n > self.bytes.size()) png_error(p, "it ends too early");
@@ -128,22 +129,19 @@ struct Reader {
     Reader& operator=(const Reader&) = delete;
 
     void read_head() { png_read_info(png, info); }
-    void settle() {
-        passes = png_set_interlace_handling(png);
-        png_read_update_info(png, info);
+    // The size of packed bytes does not say how many come out of them.
+    void check_size() const {
+        if (png_get_rowbytes(png, info) * png_get_image_height(png, info) > kMostPixels)
+            refuse("the PNG picture has more than " + std::to_string(kMostPixels >> 20U)
+                   + " MiB of pixels, the most that is read");
     }
     void settle_as_rgba() {
         png_set_expand(png);
         png_set_strip_16(png);
         png_set_gray_to_rgb(png);
         png_set_add_alpha(png, 255, PNG_FILLER_AFTER);
-        settle();
-    }
-    void skip_pixels() {
-        for (int pass = 0; pass < passes; ++pass)
-            for (png_uint_32 y = png_get_image_height(png, info); y > 0; --y)
-                png_read_row(png, row.data(), nullptr);
-        png_read_end(png, info);
+        png_set_interlace_handling(png);
+        png_read_update_info(png, info);
     }
     void read_pixels() { png_read_image(png, rows.data()); }
 
@@ -178,15 +176,39 @@ std::string encode_png(const Image& image, const std::vector<PngText>& text) {
     return std::move(w.out);
 }
 
+namespace {
+
+// Returns the picture up to its pixels, with the texts that stand behind them before them; empty: there are
+// none.
+std::string texts_before_pixels(std::string_view bytes) {
+    constexpr std::size_t kFrame = 12;  // length, name and checksum
+    std::string_view pixels;
+    std::string head, texts;
+    for (std::size_t at = 8; bytes.size() - at >= kFrame;) {
+        std::size_t length = kFrame;
+        for (std::size_t i = 0; i < 4; ++i)
+            length += std::size_t{static_cast<unsigned char>(bytes[at + i])} << (24 - 8 * i);
+        if (length > bytes.size() - at) break;
+        const std::string_view chunk = bytes.substr(at, length), name = chunk.substr(4, 4);
+        at += length;
+        if (name == "IDAT" && pixels.empty()) head = bytes.substr(0, at - length), pixels = chunk;
+        if (!pixels.empty() && (name == "tEXt" || name == "zTXt" || name == "iTXt")) texts += chunk;
+    }
+    return texts.empty() ? "" : head + texts + std::string(pixels);
+}
+
+}  // namespace
+
 std::optional<std::string> read_png_text(std::string_view bytes, std::string_view key) {
     Reader r(bytes);
     guarded<&Reader::read_head>(r.failure, r);
     if (auto text = r.text_of(key)) return text;
-    // Some programs put the text after the pixels: they are read and dropped, a row at a time.
-    guarded<&Reader::settle>(r.failure, r);
-    r.row.resize(png_get_rowbytes(r.png, r.info));
-    guarded<&Reader::skip_pixels>(r.failure, r);
-    return r.text_of(key);
+    // Some programs put the text after the pixels, which are not unpacked to get at it.
+    const std::string moved = texts_before_pixels(bytes);
+    if (moved.empty()) return std::nullopt;
+    Reader behind(moved);
+    guarded<&Reader::read_head>(behind.failure, behind);
+    return behind.text_of(key);
 }
 
 Image decode_png(std::string_view bytes) {
@@ -198,7 +220,7 @@ Image decode_png(std::string_view bytes) {
                 {}};
     const auto row = static_cast<std::size_t>(image.width) * 4;
     if (png_get_rowbytes(r.png, r.info) != row) refuse("a PNG picture of a kind that is not read");
-    if (row * static_cast<std::size_t>(image.height) > kMostPixels) refuse("the PNG picture is too large");
+    r.check_size();
     image.pixels.resize(row * static_cast<std::size_t>(image.height));
     for (int y = 0; y < image.height; ++y)
         r.rows.push_back(image.pixels.data() + static_cast<std::size_t>(y) * row);

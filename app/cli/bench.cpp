@@ -407,7 +407,7 @@ int bench(const Context& context, const BenchArguments& a) {
         add("timeline_frame", "The timeline in the whole window, panned and zoomed",
             table_of(frames.timelines));
     } catch (const Error& e) {
-        std::cerr << "pentamesh: frames are not measured: " << e.what() << "\n";
+        say_error(std::string("pentamesh: frames are not measured: ") + e.what());
     }
     const auto json = [&] { return out; };
     print_form(context, a.forms, json, json, [&] { return Document{"", std::move(sections)}; });

@@ -25,6 +25,8 @@ struct CalibrateOptions {
 
 // A trace may be long: its begin says what it is.
 std::string begin_of(const std::string& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return "";  // what a pipe says is read once
     std::string begin(std::size_t{1} << 18U, ' ');
     std::ifstream in(file, std::ios::binary);
     in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
@@ -102,14 +104,14 @@ int calibrate_files(const Context& context, const CalibrateOptions& options) {
     if (!worse.empty() && options.force && made.cluster.calibration)
         made.cluster.calibration->from += " (written by --force: " + worse + ")";
     const std::string constants = write_constants(made, options.save, context.presets);
-    if (writes && !options.out.empty()) write_file(options.out, constants);
+    if (writes && !options.out.empty()) write_output(options.out, constants);
     std::string kept;
     if (writes && !options.save.empty()) kept = save_calibrated(made, options.save, context.presets).string();
     print_form(
         context, options.forms, [&] { return json_of_calibrated(made, constants); },
         [&] { return calibrated_constants_table(made); }, [&] { return document_of(made); });
     if (!writes) {
-        std::cerr << "pentamesh: " << worse << ". Nothing is written; --force writes it all the same.\n";
+        say_error("pentamesh: " + worse + ". Nothing is written; --force writes it all the same.");
         return 1;
     }
     if (context.json || options.forms.csv) return 0;

@@ -5,6 +5,7 @@
 #include "app/cli/output.h"
 #include "app/tables/table.h"
 #include "core/base/files.h"
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
@@ -121,7 +122,9 @@ bool is_plan(const std::string& text) {
 void check_file(const Context& context, interop::ImportRequest request, const std::string& file, bool named,
                 std::vector<Checked>& rows) {
     const std::string text = read_file(file);
+    if (named) note_input(file);
     if (is_plan(text)) {
+        note_input(file);
         Checked row{.file = file};
         try {
             judge(parse_plan(text, file, context.presets), row, true);
@@ -140,6 +143,7 @@ void check_file(const Context& context, interop::ImportRequest request, const st
     }
     const std::vector<interop::Framework> fits = interop::guess_framework(text);
     if (!named && (fits.empty() || fits.front() == interop::Framework::hf)) return;
+    note_input(file);
     put_file(request, file, text);
     std::vector<std::string> recipes{""};
     for (std::size_t i = 0; i < recipes.size(); ++i) {
@@ -240,12 +244,6 @@ Json json_of(const std::vector<Checked>& rows) {
     return {{"checked", std::move(out)}};
 }
 
-// XML has no characters of control but the newline.
-std::string xml(std::string text) {
-    std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\n'; });
-    return html_attribute(text);
-}
-
 // Writes the form that CI systems read: a test case a configuration.
 std::string junit_of(const std::vector<Checked>& rows) {
     const auto bad = std::count_if(rows.begin(), rows.end(), [](const Checked& r) { return r.bad(); });
@@ -256,8 +254,8 @@ std::string junit_of(const std::vector<Checked>& rows) {
         + std::to_string(rows.size()) + "\" failures=\"" + std::to_string(bad) + "\" skipped=\""
         + std::to_string(open) + "\">\n";
     for (const Checked& r : rows) {
-        out += "  <testcase classname=\"" + xml(r.file) + "\" name=\""
-               + xml(r.recipe.empty() ? r.file : r.recipe) + "\"";
+        out += "  <testcase classname=\"" + html_attribute(r.file) + "\" name=\""
+               + html_attribute(r.recipe.empty() ? r.file : r.recipe) + "\"";
         if (r.verdict == Verdict::ok) {
             out += "/>\n";
             continue;
@@ -267,8 +265,8 @@ std::string junit_of(const std::vector<Checked>& rows) {
             words += p.message + (p.fix.empty() ? "" : " change: " + words_of(p.fix)) + "\n";
         const char* tag = r.bad() ? "failure" : "skipped";
         out += std::string("><") + tag + " message=\""
-               + std::string(kVerdicts[static_cast<std::size_t>(r.verdict)]) + "\">" + xml(words) + "</" + tag
-               + "></testcase>\n";
+               + std::string(kVerdicts[static_cast<std::size_t>(r.verdict)]) + "\">" + html_attribute(words)
+               + "</" + tag + "></testcase>\n";
     }
     return out + "</testsuite>\n";
 }
@@ -303,8 +301,28 @@ std::string page_of(const Context& context, const std::vector<Checked>& rows) {
     return to_html(page);
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+    std::error_code failed;
+    const auto place = [&](const std::string& name) {
+        return std::filesystem::weakly_canonical(name, failed);
+    };
+    return !a.empty() && !b.empty() && place(a) == place(b);
+}
+
+// Refuses one file for two forms: the later would take the place of the earlier.
+void refuse_same_outputs(const Context& context, const CheckArguments& a) {
+    const std::array<std::pair<const char*, const std::string&>, 3> all{
+        {{"--junit", a.junit}, {"--html", a.html}, {"-o", context.output}}};
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t k = i + 1; k < all.size(); ++k)
+            if (is_same_file(all[i].second, all[k].second))
+                refuse(std::string(all[i].first) + " and " + all[k].first + " both write to "
+                       + shown_text(all[i].second));
+}
+
 int check(const Context& context, const CheckArguments& a) {
     const interop::ImportRequest request = request_of(context, a);
+    refuse_same_outputs(context, a);
     std::vector<Checked> rows;
     Progress progress;
     for (const std::string& given : a.files) {
@@ -318,10 +336,10 @@ int check(const Context& context, const CheckArguments& a) {
             check_file(context, request, file, false, rows);
         }
     }
-    if (!a.junit.empty()) write_file(a.junit, junit_of(rows));
-    if (!a.html.empty()) write_file(a.html, page_of(context, rows));
+    if (!a.junit.empty()) write_output(a.junit, junit_of(rows));
+    if (!a.html.empty()) write_output(a.html, page_of(context, rows));
     if (context.json)
-        print(json_of(rows).dump(2) + "\n");
+        print_json(pretty(json_of(rows)));
     else if (a.forms.csv)
         print_csv(table_of(rows));
     else if (a.forms.markdown)

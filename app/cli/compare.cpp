@@ -107,8 +107,8 @@ void draw_comparison(const Context& context, const CompareOptions& options, std:
     request.compared = std::move(plans);
     std::string ending = std::filesystem::path(options.file).extension().string();
     if (!ending.empty()) ending.erase(0, 1);
-    write_file(options.file,
-               ui::make_picture(context.presets, b, request, ending, find_fonts(context.data_folder)));
+    write_output(options.file,
+                 ui::make_picture(context.presets, b, request, ending, find_fonts(context.data_folder)));
 }
 
 // Endings that are none of a text's are a picture's, which says which ones it knows.
@@ -143,7 +143,7 @@ int compare_plans(const Context& context, const CompareOptions& options) {
     print_form(
         context, forms, json, [&] { return comparison_table(c); },
         [&] { return comparison_document(c, evaluations); });
-    if (kept) write_file(options.file, kept->text());
+    if (kept) write_output(options.file, kept->text());
     return status;
 }
 

@@ -1,5 +1,6 @@
 #include "app/cli/document.h"
 
+#include "app/tables/markdown.h"
 #include "app/tables/table.h"
 #include "core/base/text.h"
 
@@ -33,10 +34,10 @@ std::string to_text(const Document& document, std::size_t width) {
 }
 
 std::string to_markdown(const Document& document) {
-    std::string out = document.title.empty() ? "" : "# " + document.title + "\n";
+    std::string out = document.title.empty() ? "" : "# " + markdown_text(document.title) + "\n";
     for (const Section& s : document.sections) {
-        if (!s.title.empty()) out += (out.empty() ? "## " : "\n## ") + s.title + "\n";
-        for (const std::string& line : s.lines) out += "\n" + line + "\n";
+        if (!s.title.empty()) out += (out.empty() ? "## " : "\n## ") + markdown_text(s.title) + "\n";
+        for (const std::string& line : s.lines) out += "\n" + markdown_text(line) + "\n";
         if (s.table.rows.empty()) continue;
         out += "\n" + write_table(worded(s.table), TableFormat::markdown);
     }

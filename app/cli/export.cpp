@@ -1,8 +1,7 @@
 // `export` turns a plan into a framework's own settings.
 #include "core/interop/export.h"
 #include "app/cli/plan_argument.h"
-
-#include <iostream>
+#include "app/cli/streams.h"
 
 namespace pentamesh::cli {
 namespace {
@@ -20,16 +19,16 @@ int export_to(const Context& context, const ExportArguments& a) {
     const interop::Target target = *interop::target_of(a.to);
     const interop::Export made = interop::export_plan(plan, target, context.presets);
     const bool fails = !made.refused.empty() || (!made.lost.empty() && !a.lossy);
-    for (const std::string& reason : made.refused) std::cerr << "pentamesh: " << reason << "\n";
+    for (const std::string& reason : made.refused) say_error("pentamesh: " + reason);
     for (const interop::Unsaid& u : made.lost)
-        std::cerr << "pentamesh: " << (a.lossy ? "lost: " : "") << a.to << " cannot say " << u.pointer << ": "
-                  << u.why << "\n";
+        say_error("pentamesh: " + std::string(a.lossy ? "lost: " : "") + a.to + " cannot say " + u.pointer
+                  + ": " + u.why);
     if (fails) {
         if (!made.lost.empty() && made.refused.empty())
-            std::cerr << "pentamesh: nothing is written; --lossy writes what can be said\n";
+            say_error("pentamesh: nothing is written; --lossy writes what can be said");
         return 1;
     }
-    for (const std::string& note : made.notes) std::cerr << "pentamesh: not in the text: " << note << "\n";
+    for (const std::string& note : made.notes) say_error("pentamesh: not in the text: " + note);
     print_to(a.out, made.text);
     return 0;
 }

@@ -59,7 +59,7 @@ class Stream {
         return held_.size() < kPiece || flush();
     }
     bool flush() {
-        wanted_ = wanted_ && print(held_);
+        wanted_ = wanted_ && print_json(held_);
         held_.clear();
         return wanted_;
     }
@@ -124,7 +124,7 @@ int groups(const Context& context, const GroupsOptions& options) {
         if (!e.valid) void_figures(out);
         add_validity(out, e);
         if (options.summary)
-            print(pretty(out));
+            print_json(pretty(out));
         else
             print_with_ranks(std::move(out), e.mesh, kinds);
     } else if (options.forms.csv) {

@@ -155,7 +155,7 @@ int show_hang(const Context& context, const HangArguments& a) {
     if (!a.hosts.empty()) hosts = load_hosts(a.hosts, run.plan, build_mesh(run.plan));
     const Shown shown{run, hosts};
     if (context.json)
-        print(pretty(json_of_hang(shown, own ? Json(run.differences.empty()) : Json(nullptr))));
+        print_json(pretty(json_of_hang(shown, own ? Json(run.differences.empty()) : Json(nullptr))));
     else
         print(text_of(shown));
     return 0;

@@ -12,7 +12,6 @@
 #include "core/runs/run_file.h"
 
 #include <algorithm>
-#include <iostream>
 
 namespace pentamesh::cli {
 namespace {
@@ -143,16 +142,18 @@ int import_links(const Context& context, const Arguments& a, interop::FabricTool
              "For a cluster of H100 with InfiniBand; --on PLAN or --cluster gives another.",
              {}});
     if (!a.on.empty()) plan = apply_edits(plan, made.edits, context.presets);
-    if (!a.on.empty() && !a.out.empty()) write_file(a.out, write_plan(plan));
+    if (!a.on.empty() && !a.out.empty()) {  // a plan may get its tier in its own file
+        forget_inputs();
+        note_input(a.file);
+        write_output(a.out, write_plan(plan));
+    }
     if (context.json) {
-        print(Json{{"kind", interop::name_of(tool)},
-                   {"plan", a.on.empty() ? Json(nullptr) : Json::parse(write_plan(plan))},
-                   {"mapped", json_of_list(made.settings.mapped, true, false)},
-                   {"ignored", json_of_list(made.settings.ignored, false, false)},
-                   {"unmapped", Json::array()},
-                   {"problems", json_of_import_problems(made.problems)}}
-                  .dump(2)
-              + "\n");
+        print_json(pretty(Json{{"kind", interop::name_of(tool)},
+                               {"plan", a.on.empty() ? Json(nullptr) : Json::parse(write_plan(plan))},
+                               {"mapped", json_of_list(made.settings.mapped, true, false)},
+                               {"ignored", json_of_list(made.settings.ignored, false, false)},
+                               {"unmapped", Json::array()},
+                               {"problems", json_of_import_problems(made.problems)}}));
         return 0;
     }
     std::string out = "Read as " + std::string(interop::words_of(tool)) + "\n" + made.summary + "\n";
@@ -183,16 +184,16 @@ int import(const Context& context, const Arguments& a) {
     request.recipe = a.recipe;
     request.arguments = a.arguments;
     const Import made = interop::import_settings(request, context.presets);
-    if (made.plan && !a.out.empty()) write_file(a.out, write_plan(*made.plan));
+    if (made.plan && !a.out.empty()) write_output(a.out, write_plan(*made.plan));
     if (context.json)
-        print(json_of_import(made).dump(2) + "\n");
+        print_json(pretty(json_of_import(made)));
     else
         print(text_of(made)
               + (runs::read_run_log(text).steps > 0
                      ? "\nIt says the times of its steps too: `pentamesh measured` reads them\n"
                      : ""));
     for (const interop::ImportProblem& p : made.problems)
-        if (p.severity == Severity::error) std::cerr << "pentamesh: " << p.message << "\n";
+        if (p.severity == Severity::error) say_error("pentamesh: " + p.message);
     const bool unnamed = std::any_of(made.problems.begin(), made.problems.end(),
                                      [](const auto& p) { return p.asks == interop::Asked::recipe; });
     return unnamed ? 2 : made.failed() ? 1 : 0;

@@ -268,7 +268,7 @@ void add_validity(Json& out, const Evaluation& e) {
 
 void print_json(Json out, const Evaluation& e) {
     add_validity(out, e);
-    print(pretty(out));
+    print_json(pretty(out));
 }
 
 }  // namespace pentamesh::cli

@@ -1,6 +1,7 @@
 // Writes a lesson as text, or as a self-contained page with pictures of its scenes, or says what is wrong
 // with it.
 #include "app/cli/plan_argument.h"
+#include "app/cli/streams.h"
 #include "app/ui/lesson/lesson_session.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/views/table.h"
@@ -9,7 +10,6 @@
 #include "core/base/nearest.h"
 
 #include <filesystem>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 namespace pentamesh::cli {
@@ -62,9 +62,9 @@ struct LessonOptions {
 void warn_of_words(const std::filesystem::path& file, const Lesson& lesson) {
     for (const LessonStep& step : lesson.steps)
         if (const int words = words_before(step); words > kMostWords)
-            std::cerr << file.string() << ":" << step.line << ": " << words
-                      << " words before the answer of \"" << step.title << "\"; a room reads " << kMostWords
-                      << ". What stands below a line \"more:\" is folded\n";
+            say_error(file.string() + ":" + std::to_string(step.line) + ": " + std::to_string(words)
+                      + " words before the answer of \"" + step.title + "\"; a room reads "
+                      + std::to_string(kMostWords) + ". What stands below a line \"more:\" is folded");
 }
 
 std::string list_of(const std::vector<ui::LessonEntry>& lessons) {
@@ -112,10 +112,11 @@ int lesson(const Context& context, const LessonOptions& options) {
     const std::filesystem::path file = options.course.empty()
                                            ? find_lesson(lessons, options.file, "lesson")
                                            : find_lesson(lessons / "courses", options.course, "course");
+    note_input(file.string());
     static_cast<void>(read_file(file));  // one that cannot be read is no lesson with mistakes
     const ParsedLesson read = ui::read_lesson(file, &context.presets);
     for (const LessonError& e : read.errors)
-        std::cerr << file.string() << ":" << e.line << ": " << e.message << "\n";
+        say_error(file.string() + ":" + std::to_string(e.line) + ": " + e.message);
     if (!read.errors.empty()) return 1;
     if (file.parent_path() != lessons && file.parent_path() != lessons / "courses")
         warn_of_words(file, read.lesson);
@@ -125,8 +126,8 @@ int lesson(const Context& context, const LessonOptions& options) {
     }
     const Plan base = context.presets.plan(options.plan);
     if (options.pdf) {
-        write_file(options.output,
-                   ui::lesson_pdf(read.lesson, base, context.presets, find_fonts(context.data_folder)));
+        write_output(options.output,
+                     ui::lesson_pdf(read.lesson, base, context.presets, find_fonts(context.data_folder)));
         return 0;
     }
     print_to(options.output, options.html ? ui::lesson_page(read.lesson, base, context.presets,

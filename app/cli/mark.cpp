@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +36,7 @@ class AnswerKeys {
         for (const fs::path& folder : {shipped, shipped / "courses"})
             for (const ui::LessonEntry& e : ui::list_lessons(folder)) files_.emplace(e.title, e.file);
         for (const std::string& file : options.lessons) {
+            static_cast<void>(read_file(file));  // one that cannot be read is no lesson with mistakes
             const ParsedLesson read = ui::read_lesson(file, &presets_);
             if (!read.errors.empty())
                 throw Error(ErrorKind::invalid, file, "",
@@ -83,7 +83,7 @@ std::vector<std::string> hand_ins_in(const std::vector<std::string>& given) {
 }
 
 MarkedHandIn judged(const std::string& file, AnswerKeys& keys, const Presets& presets) {
-    const HandIn read = read_hand_in(read_file(file), file);
+    const HandIn read = read_hand_in(read_input(file), file);
     MarkedHandIn out{
         file, read.learner.empty() ? fs::path(file).stem().string() : read.learner, read.date, {}};
     for (const LessonProgress& p : read.lessons) {
@@ -236,7 +236,7 @@ int mark(const Context& context, const MarkOptions& options) {
             all.push_back(judged(file, keys, context.presets));
         } catch (const std::exception& e) {  // the other files are judged all the same
             const std::string words = e.what();
-            std::cerr << (words.starts_with(file) ? "" : file + ": ") << words << "\n";
+            say_error((words.starts_with(file) ? "" : file + ": ") + words);
             status = 1;
         }
     }

@@ -100,7 +100,7 @@ Json json_of_measured(const runs::Measured& m) {
               {"measured_s", known(m.measured_s)},
               {"ideal_s", known(m.ideal_s)},
               {"possible", m.possible}}},
-            {"summary", m.summary},
+            {"summary", as_utf8(m.summary)},
             {"parts", std::move(parts)},
             {"collectives", std::move(collectives)},
             {"links", std::move(links)},
@@ -135,6 +135,8 @@ int show_measured(const Context& context, const MeasuredArguments& a) {
         context, a.forms, [&] { return json_of_measured(m); },
         [&] { return m.parts.empty() ? measured_collectives_table(m) : measured_parts_table(m); },
         [&] { return document_of(m); });
+    for (const runs::RunProblem& p : m.problems)
+        if (p.code == "impossible-run") say_error("pentamesh: " + p.message);
     return m.possible ? 0 : 1;
 }
 

@@ -109,7 +109,7 @@ std::optional<int> CommandLine::parse(std::vector<std::string> words) {
         print(std::string(e.what()) + "\n");
         return 0;
     } catch (const CLI::ParseError& e) {
-        std::cerr << "pentamesh: " << e.what() << "\nRun with --help for more information.\n";
+        say_error(std::string("pentamesh: ") + e.what() + "\nRun with --help for more information.");
         return 2;
     }
     return std::nullopt;

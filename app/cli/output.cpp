@@ -2,7 +2,9 @@
 
 #include "app/cli/streams.h"
 #include "app/platform/platform.h"
+#include "core/base/nearest.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -74,7 +76,9 @@ bool Progress::due() {
 }
 
 void Progress::say(const std::string& words) {
-    std::cerr << "\r\x1b[K" << words << std::flush;
+    std::string line = printable(words);  // of one line: the next one takes its place
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    std::cerr << "\r\x1b[K" << line << std::flush;
     said_ = true;
 }
 

@@ -33,7 +33,7 @@ template <typename MakeJson, typename MakeTable, typename MakeDocument>
 void print_form(const Context& context, const Forms& forms, const MakeJson& json, const MakeTable& table,
                 const MakeDocument& document) {
     if (context.json)
-        print(pretty(json()));
+        print_json(pretty(json()));
     else if (forms.csv)
         print_csv(table());
     else

@@ -14,7 +14,7 @@
 #include "core/runs/run_axes.h"
 #include "core/runs/run_file.h"
 
-#include <iostream>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -79,11 +79,10 @@ std::string plan_around(const Context& context, const std::string& config, const
             if (p.severity == Severity::error) throw Error(ErrorKind::invalid, name, "", p.message);
         throw Error(ErrorKind::invalid, name, "", "no plan can be made of this model");
     }
-    std::cerr
-        << "pentamesh: " << name << " is a model, not a plan: " << count_text(in.plan->cluster.gpus, "GPU")
-        << " of \"" << in.plan->cluster.name
-        << "\" without a layout stand in. Change that with --set cluster.gpus=8, --set layout.tp=8 and the "
-           "like\n";
+    say_error(sentence("pentamesh: ", name, " is a model, not a plan: ",
+                       count_text(in.plan->cluster.gpus, "GPU"), " of \"", in.plan->cluster.name,
+                       "\" without a layout stand in. Change that with --set cluster.gpus=8, --set "
+                       "layout.tp=8 and the like"));
     return write_plan(*in.plan);
 }
 
@@ -127,7 +126,7 @@ LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argume
     }
     loaded.plan = with_true_title(*loaded.before, std::move(loaded.plan));
     if (const std::string lost = lost_title_text(*loaded.before, loaded.plan); !lost.empty())
-        std::cerr << "pentamesh: " << lost << "\n";
+        say_error("pentamesh: " + lost);
     return loaded;
 }
 
@@ -144,16 +143,29 @@ void add_hosts(Options& app, std::string& hosts) {
 Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh) {
     if (hosts.empty() || mesh.world < 1) return {};
     std::error_code ignored;
-    const bool file = hosts == "-" || std::filesystem::is_regular_file(hosts, ignored);
-    return hosts_of(file ? read_input(hosts) : hosts, mesh.world, node_size(mesh, plan.cluster));
+    const bool file =
+        hosts == "-"
+        || (std::filesystem::exists(hosts, ignored) && !std::filesystem::is_directory(hosts, ignored));
+    const std::int64_t node = std::max<std::int64_t>(1, node_size(mesh, plan.cluster));
+    const Hosts out = hosts_of(file ? read_input(hosts) : hosts, mesh.world, node);
+    const std::int64_t nodes = (mesh.world + node - 1) / node;
+    // A single word may be the name of a file; one of a host in its domain has several dots.
+    const bool as_file =
+        hosts.find_first_of("/\\") != std::string::npos || std::count(hosts.begin(), hosts.end(), '.') == 1;
+    if (!file && out.names.size() == 1 && (nodes > 1 || as_file))
+        throw Error(ErrorKind::io, hosts, "",
+                    "there is no such file, and as a host it would hold all " + count_text(mesh.world, "rank")
+                        + " of " + count_text(nodes, "node")
+                        + ": --hosts takes a list, as node[01-04,7], or a file of names");
+    return out;
 }
 
 int status_of(const Evaluation& evaluation) {
     if (evaluation.valid) return 0;
     for (const Problem& p : evaluation.problems) {
         if (p.severity != Severity::error) continue;
-        std::cerr << "pentamesh: " << (p.pointer.empty() ? "" : p.pointer + ": ") << p.message
-                  << (p.fix.empty() ? "" : " Change: " + words_of(p.fix) + ".") << "\n";
+        say_error("pentamesh: " + (p.pointer.empty() ? "" : p.pointer + ": ") + p.message
+                  + (p.fix.empty() ? "" : " Change: " + words_of(p.fix) + "."));
     }
     return 1;
 }
@@ -169,9 +181,11 @@ runs::Measured measure_files(const Presets& presets, const std::vector<std::stri
     const runs::PartOfGroup part_of = runs::parts_by(mesh ? &*mesh : nullptr);
     std::vector<runs::RunFile> read;
     read.reserve(files.size());
-    for (const std::string& file : files)
+    for (const std::string& file : files) {
+        note_input(file);
         read.push_back(file == "-" ? runs::read_run_text(read_input(file), file, part_of)
                                    : runs::read_run_file(file, part_of));
+    }
     return runs::measure(std::move(read), plan, presets);
 }
 

@@ -2,8 +2,10 @@
 #include "app/ui/review/review.h"
 
 #include "app/cli/plan_argument.h"
+#include "app/cli/streams.h"
 #include "core/base/date.h"
 #include "core/base/error.h"
+#include "core/base/json_reader.h"
 #include "core/base/nearest.h"
 #include "core/decide/compare.h"
 
@@ -25,6 +27,7 @@ struct ReviewOptions {
 
 ui::ReviewRequest request_of(const ReviewOptions& options) {
     ui::ReviewRequest r = options.request;
+    for (std::string* words : {&r.title, &r.author, &r.date}) *words = as_utf8(*words);
     const auto paper = ui::paper_named(options.paper);
     if (!paper) refuse("--paper " + shown_text(options.paper) + ": there are 16:9, a4, letter");
     r.paper = *paper;
@@ -62,8 +65,8 @@ std::vector<Plan> other_plans(const Context& context, const ReviewOptions& optio
 // Returns the words of the plan under review, with those of the command line in their place.
 AuthorWords words_of(const Plan& plan, const ReviewOptions& options) {
     AuthorWords out = plan.review;
-    if (!options.decision.empty()) out.decision = options.decision;
-    if (!options.owner.empty()) out.owner = options.owner;
+    if (!options.decision.empty()) out.decision = as_utf8(options.decision);
+    if (!options.owner.empty()) out.owner = as_utf8(options.owner);
     return out;
 }
 
@@ -77,6 +80,7 @@ int review(const Context& context, const ReviewOptions& options) {
     for (Plan& other : other_plans(context, options)) plans.push_back(std::move(other));
     const ui::ReviewForm form = ui::review_form_of(options.file);
     const std::filesystem::path file(options.file);
+    refuse_input(file);
     request.files_folder = ui::files_folder_of(file);
     if (request.date.empty()) request.date = today_in_words();
     const auto files =

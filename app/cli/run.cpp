@@ -2,6 +2,7 @@
 
 #include "app/cli/json_of.h"
 #include "app/cli/plan_argument.h"
+#include "app/cli/streams.h"
 #include "app/platform/platform.h"
 #include "app/platform/window.h"
 #include "app/ui/shell/incoming.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <iostream>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -56,7 +56,7 @@ std::optional<ui::IncomingKind> kind_of(const Context& context, const PlanArgume
     try {
         return ui::read_incoming(text, argument.name, context.presets).kind;
     } catch (const Error& e) {
-        std::cerr << "pentamesh: " << e.what() << "\n";
+        say_error(std::string("pentamesh: ") + e.what());
         return std::nullopt;
     }
 }
@@ -91,12 +91,12 @@ int open_window(Context& context, const PlanArgument& argument) {
 }
 
 int tell(const Error& e, const Context& context) {
-    std::cerr << "pentamesh: " << e.what() << "\n";
+    say_error(std::string("pentamesh: ") + e.what());
     if (context.json && e.kind() == ErrorKind::invalid) {
         try {
-            print(pretty(json_of_error(e)));
+            print_json(pretty(json_of_error(e)));
         } catch (const Error& again) {
-            std::cerr << "pentamesh: " << again.what() << "\n";
+            say_error(std::string("pentamesh: ") + again.what());
         }
     }
     return e.exit_status();
@@ -180,7 +180,7 @@ int run_line(Context& context, std::vector<std::string> words, bool window) {
     if (file.empty() || file == "-") return act();
     KeptOutput kept;
     const int status = act();
-    if (!kept.text().empty()) write_file(file, kept.text());
+    if (!kept.text().empty()) write_output(file, kept.text());
     return status;
 }
 
@@ -195,14 +195,15 @@ int run_words(Context& context, std::vector<std::string> words, bool window) {
     context.json = false;
     context.output.clear();
     context.run = {};
+    forget_inputs();
     try {
         return run_line(context, std::move(words), window);
     } catch (const Error& e) {
         return tell(e, context);
     } catch (const std::bad_alloc&) {
-        std::cerr << "pentamesh: there is not enough memory for this\n";
+        say_error("pentamesh: there is not enough memory for this");
     } catch (const std::exception& e) {
-        std::cerr << "pentamesh: " << e.what() << "\n";
+        say_error(std::string("pentamesh: ") + e.what());
     }
     return 1;
 }

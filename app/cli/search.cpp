@@ -316,13 +316,13 @@ int run_search(const Context& context, const SearchArguments& arguments) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     r.nothing_fits = what_would_fit(plan, asked, options, r);
     if (context.json)
-        print(pretty(json_of_search(plan, r, seconds, within)));
+        print_json(pretty(json_of_search(plan, r, seconds, within)));
     else if (arguments.forms.csv)
         print_csv(results_table(r));
     else
         print_document(arguments.forms, search_document(plan, r, ties.then, seconds, within));
     if (r.nothing_fits.empty()) return 0;
-    std::cerr << "pentamesh: " << r.nothing_fits << "\n";
+    say_error("pentamesh: " + r.nothing_fits);
     return 1;
 }
 

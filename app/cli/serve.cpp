@@ -149,7 +149,7 @@ int serve(Context& context) {
     std::streambuf& in = *std::cin.rdbuf();
     while (const std::optional<Line> line = read_line(in)) {
         if (line->text.find_first_not_of(" \t\r") == std::string::npos && !line->too_long) continue;
-        if (!print(answer_line(context, *line))) break;  // nobody reads any more
+        if (!print_json(answer_line(context, *line))) break;  // nobody reads any more
     }
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "app/platform/platform.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/nearest.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -10,20 +11,16 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace pentamesh::cli {
 namespace {
 
 std::string* taken = nullptr;  // takes what is printed; nullptr: standard output does
 int own_streams = 0;
+std::vector<std::filesystem::path> inputs;
 
-}  // namespace
-
-std::string read_input(const std::string& name) {
-    return name == "-" ? read_stream(std::cin, "-") : read_file(name);
-}
-
-bool print(const std::string& text) {
+bool write_out(const std::string& text) {
     if (taken) {
         *taken += text;
         return true;
@@ -37,11 +34,52 @@ bool print(const std::string& text) {
     return written;
 }
 
+}  // namespace
+
+std::string read_input(const std::string& name) {
+    note_input(name);
+    return name == "-" ? read_stream(std::cin, "-") : read_file(name);
+}
+
+bool print(const std::string& text) {
+    return write_out(printable(text));
+}
+
+bool print_json(const std::string& json) {
+    return write_out(printable_json(json));
+}
+
+void say_error(const std::string& line) {
+    std::cerr << printable(line) << "\n";
+}
+
 void print_to(const std::string& file, const std::string& text) {
     if (file.empty() || file == "-")
         print(text);
     else
-        write_file(file, text);
+        write_output(file, text);
+}
+
+void write_output(const std::filesystem::path& file, const std::string& text) {
+    refuse_input(file);
+    write_file(file, text);
+}
+
+void note_input(const std::string& name) {
+    if (name != "-") inputs.emplace_back(name);
+}
+
+void forget_inputs() {
+    inputs.clear();
+}
+
+void refuse_input(const std::filesystem::path& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return;
+    for (const std::filesystem::path& input : inputs)
+        if (std::filesystem::equivalent(input, file, ignored))
+            throw Error(ErrorKind::usage, file.string(), "",
+                        "is a file that was read, and would be lost: write to another one");
 }
 
 bool has_own_streams() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -9,11 +10,23 @@ namespace pentamesh::cli {
 
 // Returns the text of a file, or of standard input for "-".
 [[nodiscard]] std::string read_input(const std::string& name);
-// Writes to standard output. Returns false if the reader closed the pipe: it has all it wanted, and more of
-// the text need not come.
+// Writes a text to standard output: what a terminal would obey is named. Returns false if the reader closed
+// the pipe: it has all it wanted, and more of the text need not come.
 bool print(const std::string& text);
-// Writes to a file, or to standard output for "" and "-".
+// Does the same with a JSON text, whose values stay.
+bool print_json(const std::string& json);
+// Writes a line to standard error as `print` does.
+void say_error(const std::string& line);
+// Writes to a file, or to standard output for "" and "-". A file that was read is refused.
 void print_to(const std::string& file, const std::string& text);
+
+// Writes a file that the command line names; one that was read is refused.
+void write_output(const std::filesystem::path& file, const std::string& text);
+// Notes that a file was read, as read_input does; another command line has read none.
+void note_input(const std::string& name);
+void forget_inputs();
+// Throws Error (usage) where the file is one that was read: nobody means to lose it.
+void refuse_input(const std::filesystem::path& file);
 
 // Returns true while a request of `serve` is answered.
 [[nodiscard]] bool has_own_streams();

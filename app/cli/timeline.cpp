@@ -156,7 +156,7 @@ int timeline(const Context& context, const TimelineOptions& options) {
         throw Error(ErrorKind::invalid, "", "/training/global_batch",
                     "the schedule has too many operations to list");
     if (!options.trace.empty() && e.valid) {
-        write_file(options.trace, trace_of(plan, e, own_costs));
+        write_output(options.trace, trace_of(plan, e, own_costs));
     } else if (options.forms.csv) {
         print(csv_of(e.timeline));
     } else if (context.json) {

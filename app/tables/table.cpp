@@ -1,5 +1,7 @@
 #include "app/tables/table.h"
 
+#include "app/tables/markdown.h"
+#include "core/base/json_reader.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
 
@@ -26,6 +28,13 @@ std::string replaced(std::string_view text, char from, std::string_view to) {
     return out;
 }
 
+// A text that a spreadsheet would take for a formula begins with a quote there (OWASP, CSV injection).
+std::string csv_words(const std::string& text) {
+    const bool formula =
+        !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+    return formula && !parse_double(text) ? "'" + text : text;
+}
+
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     return "\"" + replaced(text, '"', "\"\"") + "\"";
@@ -37,7 +46,10 @@ std::string as_csv(const Table& t) {
         out += (i ? "," : "") + csv_field(key_of(t.columns[i]));
     out += "\r\n";
     for (const Row& row : t.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) out += (i ? "," : "") + csv_field(row[i].text());
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string text = row[i].text();
+            out += (i ? "," : "") + csv_field(row[i].is_number() ? text : csv_words(text));
+        }
         out += "\r\n";
     }
     return out;
@@ -45,7 +57,7 @@ std::string as_csv(const Table& t) {
 
 std::string as_markdown(const Table& t) {
     const auto field = [](const std::string& text) {
-        return replaced(replaced(text, '|', "\\|"), '\n', " ");
+        return replaced(replaced(markdown_text(text), '|', "\\|"), '\n', " ");
     };
     std::string out = "|";
     for (const auto& c : t.columns) out += " " + field(c.title) + " |";
@@ -90,7 +102,7 @@ Table picked(const Table& table, const std::vector<std::size_t>& from) {
 
 Cell::Cell(double number) : value_(number) {
     if (!std::isfinite(number))
-        value_ = exact_text(number);
+        value_ = std::isnan(number) ? std::string("not known") : exact_text(number);
     else if (number == std::floor(number) && std::abs(number) < 1e15)
         value_ = std::llround(number);
 }
@@ -121,8 +133,23 @@ nlohmann::ordered_json json_rows(const Table& t) {
     return rows;
 }
 
-std::string html_text(const std::string& text) {
+std::string html_text(const std::string& given) {
+    std::string text = as_utf8(given);
+    // XML has no characters of control but these, and neither U+FFFE nor U+FFFF.
+    std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t'; });
+    for (const std::string_view none : {"\xef\xbf\xbe", "\xef\xbf\xbf"})
+        for (std::size_t at = text.find(none); at != std::string::npos; at = text.find(none, at))
+            text.replace(at, none.size(), "\xef\xbf\xbd");
     return replaced(replaced(replaced(text, '&', "&amp;"), '<', "&lt;"), '>', "&gt;");
+}
+
+std::string markdown_text(std::string_view words) {
+    std::string out;
+    for (const char c : words) {
+        if (c == '*' || c == '<' || c == '>' || c == '`' || c == '[' || c == ']' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out;
 }
 
 std::string html_attribute(const std::string& text) {

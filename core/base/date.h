@@ -5,8 +5,8 @@
 
 namespace pentamesh {
 
-// Returns "26 November 2026": today (UTC), or the day of SOURCE_DATE_EPOCH (reproducible-builds.org) where
-// that is set.
+// Returns "26 November 2026": today where the user is, or the day (UTC) of SOURCE_DATE_EPOCH
+// (reproducible-builds.org) where that is set.
 [[nodiscard]] std::string today_in_words();
 
 }  // namespace pentamesh

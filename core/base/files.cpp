@@ -87,6 +87,18 @@ fs::path behind_links(fs::path path) {
 
 namespace {
 
+// Reads a pipe that somebody writes to: nobody is waited for who may never come.
+std::string read_pipe(const fs::path& path, std::uintmax_t most, std::string& text) {
+    PipeReader pipe(path);
+    std::array<char, 1 << 16> block{};
+    while (const std::size_t size = pipe.read(block.data(), block.size())) {
+        text.append(block.data(), size);
+        if (text.size() > most) return too_large(most);
+    }
+    if (!pipe.error().empty()) return "cannot be read: " + pipe.error();
+    return text.empty() ? "is a pipe to which nobody writes" : "";
+}
+
 // Returns what is wrong, in words; empty: all of it is in `text`.
 std::string read_all(std::istream& in, std::uintmax_t most, std::string& text) {
     std::array<char, 1 << 16> block{};
@@ -103,7 +115,10 @@ std::string read_all(std::istream& in, std::uintmax_t most, std::string& text) {
 std::string try_read_file(const fs::path& path, std::uintmax_t most_bytes, std::string& text) {
     std::error_code ignored;
     text.clear();
-    if (fs::is_directory(path, ignored)) return "is a folder, not a file";
+    const fs::file_status status = fs::status(path, ignored);
+    if (fs::is_directory(status)) return "is a folder, not a file";
+    if (fs::is_socket(status)) return "is a socket, not a file";
+    if (fs::is_fifo(status)) return read_pipe(path, most_bytes, text);
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     if (!in) return "cannot be read: " + system_reason(errno, "it could not be opened");

@@ -1,5 +1,7 @@
 #include "core/base/nearest.h"
 
+#include "core/base/json_reader.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -11,6 +13,49 @@ constexpr std::size_t kMostLetters = 64;
 
 char lower(char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+constexpr unsigned kNoCharacter = 0x110000;  // stands for U+0000
+
+// Returns the code of the character at the begin of a text of UTF-8, if it is never shown as it is, with the
+// bytes that it takes; 0 for all others.
+unsigned hidden_character(std::string_view text, std::size_t& bytes) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned first = byte(0);
+    bytes = 1;
+    if (first == '\n' || first == '\t' || (first == '\r' && text.substr(1).starts_with('\n'))) return 0;
+    if (first < 0x20 || first == 0x7f) return first == 0 ? kNoCharacter : first;
+    if (first == 0xc2 && text.size() > 1 && byte(1) < 0xa0) return bytes = 2, byte(1);
+    if (first != 0xe2 || text.size() < 3) return 0;
+    const unsigned code = 0x2000U + ((byte(1) & 0x3fU) << 6U) + (byte(2) & 0x3fU);
+    const bool turns = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    return turns ? (bytes = 3, code) : 0;
+}
+
+// `named` writes a hidden character.
+template <typename Named>
+std::string shown(std::string_view text, const Named& named) {
+    const std::string whole = as_utf8(text);
+    text = whole;
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        std::size_t bytes = 1;
+        const unsigned code = hidden_character(text, bytes);
+        if (code == 0)
+            out += text.substr(0, bytes);
+        else
+            named(out, code == kNoCharacter ? 0 : code);
+        text.remove_prefix(bytes);
+    }
+    return out;
+}
+
+std::string hexadecimal(unsigned code) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    std::string out;
+    for (unsigned shift = 16; shift > 0; shift -= 4) out += kDigits[(code >> (shift - 4)) & 15U];
+    return out;
 }
 
 }  // namespace
@@ -55,6 +100,14 @@ std::string shown_text(std::string_view text) {
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
     if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
     return out + "...";
+}
+
+std::string printable(std::string_view text) {
+    return shown(text, [](std::string& out, unsigned code) { out += "<U+" + hexadecimal(code) + ">"; });
+}
+
+std::string printable_json(std::string_view json) {
+    return shown(json, [](std::string& out, unsigned code) { out += "\\u" + hexadecimal(code); });
 }
 
 }  // namespace pentamesh

@@ -1,4 +1,5 @@
-// Finds the known word closest to an unknown one, for errors that say what was probably meant.
+// Finds the known word closest to an unknown one, for errors that say what was probably meant, and shows text
+// out of files.
 #pragma once
 
 #include <string>
@@ -16,5 +17,12 @@ namespace pentamesh {
 
 // Returns a value out of a file for a message: cut to a readable length, control characters replaced.
 [[nodiscard]] std::string shown_text(std::string_view text);
+
+// Returns a text out of a file as it is shown: a character of control, which a terminal would obey, and one
+// that turns the direction of writing is named ("<U+001B>"), a byte that is no UTF-8 is U+FFFD. Line breaks
+// and tabs stay.
+[[nodiscard]] std::string printable(std::string_view text);
+// Does the same for a JSON text, by its own escapes: the values stay.
+[[nodiscard]] std::string printable_json(std::string_view json);
 
 }  // namespace pentamesh

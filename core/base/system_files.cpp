@@ -9,6 +9,7 @@
 #include <windows.h>
 #else
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,6 +92,12 @@ FileLock::~FileLock() {
     if (handle_ != kNoHandle) CloseHandle(reinterpret_cast<HANDLE>(handle_));
 }
 
+PipeReader::PipeReader(const std::filesystem::path& /*path*/) : error_("it is no file") {}  // none has a name
+PipeReader::~PipeReader() = default;
+std::size_t PipeReader::read(char* /*to*/, std::size_t /*most*/) {
+    return 0;
+}
+
 #else
 
 std::string write_and_rename(const std::filesystem::path& fresh, std::string_view text,
@@ -136,6 +143,30 @@ std::optional<FileLock> FileLock::take(const std::filesystem::path& file, bool c
 
 FileLock::~FileLock() {
     if (handle_ != kNoHandle) ::close(static_cast<int>(handle_));
+}
+
+PipeReader::PipeReader(const std::filesystem::path& path)
+    : file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    if (file_ < 0) error_ = reason_of(errno);
+}
+
+PipeReader::~PipeReader() {
+    if (file_ >= 0) ::close(file_);
+}
+
+std::size_t PipeReader::read(char* to, std::size_t most) {
+    while (file_ >= 0) {
+        const ssize_t n = ::read(file_, to, most);
+        if (n >= 0) return static_cast<std::size_t>(n);
+        if (errno == EAGAIN) {  // somebody has it open, and has not written yet
+            pollfd ready{file_, POLLIN, 0};
+            if (::poll(&ready, 1, -1) >= 0) continue;
+        }
+        if (errno == EINTR) continue;
+        error_ = reason_of(errno);
+        return 0;
+    }
+    return 0;
 }
 
 #endif

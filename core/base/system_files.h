@@ -1,6 +1,7 @@
-// These system calls make writing files safe: flushing, owner and mode, locks.
+// These system calls make writing files safe: flushing, owner and mode, locks; and reading pipes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -36,6 +37,22 @@ class FileLock {
   private:
     explicit FileLock(std::intptr_t handle) : handle_(handle) {}
     std::intptr_t handle_;
+};
+
+// Reads a pipe that has a name. One to which nobody writes is at its end: it is not waited for.
+class PipeReader {
+  public:
+    explicit PipeReader(const std::filesystem::path& path);
+    PipeReader(const PipeReader&) = delete;
+    PipeReader& operator=(const PipeReader&) = delete;
+    ~PipeReader();
+    // Waits as long as somebody has the pipe open to write. Returns 0 at its end, and after an error.
+    [[nodiscard]] std::size_t read(char* to, std::size_t most);
+    [[nodiscard]] const std::string& error() const { return error_; }
+
+  private:
+    int file_ = -1;
+    std::string error_;
 };
 
 }  // namespace pentamesh

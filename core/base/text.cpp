@@ -32,6 +32,7 @@ std::string with_commas(std::int64_t n) {
 }
 
 std::string three_digits(double x, Zeros zeros) {
+    if (std::isnan(x)) return "not known";
     if (!std::isfinite(x)) return "∞";
     if (std::abs(x) >= 1e15) return scientific_text(x, 2);
     if (std::abs(x) >= 999.5) {

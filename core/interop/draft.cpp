@@ -146,7 +146,9 @@ void take_settings(Sheet& sheet, Draft& draft, std::string_view table) {
             if (const auto on = sheet.flag(key, to)) value = row["flag"][*on ? 1 : 0];
         } else if (row.contains("words")) {
             const auto text = sheet.text(key, to);
-            const auto known = text ? row["words"].find(*text) : row["words"].end();
+            auto known = text ? row["words"].find(*text) : row["words"].end();
+            if (text && known == row["words"].end())  // AttnBackend.unfused
+                known = row["words"].find(text->substr(text->rfind('.') + 1));
             if (known != row["words"].end())
                 value = *known;
             else if (text && row.contains("why"))

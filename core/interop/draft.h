@@ -42,7 +42,8 @@ void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_
 [[nodiscard]] nlohmann::json& place_of(Draft& draft, std::string_view pointer);
 // Takes settings as rows of a table say (words.h), the last of several for a field: a whole number from
 // "least" (1); by "flag" the one value where it is off, the other where it is on; by "words" a value for each
-// word, any other cannot be held, for the reason "why", or changes nothing.
+// word, also of an enumeration ("AttnBackend.unfused"), any other cannot be held, for the reason "why", or
+// changes nothing.
 void take_settings(Sheet& sheet, Draft& draft, std::string_view table);
 
 // Takes a degree, 1 where the text does not say it.

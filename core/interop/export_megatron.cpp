@@ -73,7 +73,13 @@ void put_stages(Page& page) {
     if (listed) page.put("/layout/stage_layers", pipeline_layout(p, layers));
     if (l.virtual_stages > 1 && (!listed || bridge)) page.put("/layout/virtual_stages", l.virtual_stages);
     if (l.virtual_stages > 1 && l.microbatch_group) page.put("/layout/microbatch_group", *l.microbatch_group);
-    if (bridge) page.say("model.pipeline_dtype", Bare{"torch.bfloat16"});
+    const Dtype compute = p.training.compute;
+    const bool full = compute == Dtype::fp32 || compute == Dtype::tf32;
+    const bool half = compute == Dtype::fp16 || (!full && p.training.parameters == Dtype::fp16);
+    if (bridge)
+        page.say("model.pipeline_dtype", Bare{full   ? "torch.float32"
+                                              : half ? "torch.float16"
+                                                     : "torch.bfloat16"});
 }
 
 void put_sharding(Page& page) {
@@ -133,6 +139,18 @@ void export_megatron(Page& page) {
     page.out.text = std::move(text);
 }
 
+namespace {
+
+// Returns true if a value is a call of that function.
+bool says_call(const Page& page, std::string_view name) {
+    return std::any_of(page.said.begin(), page.said.end(), [&](const Said& s) {
+        const Bare* bare = std::get_if<Bare>(&s.value);
+        return bare && bare->text.starts_with(name) && bare->text.substr(name.size()).starts_with('(');
+    });
+}
+
+}  // namespace
+
 void export_bridge(Page& page) {
     page.note("GPUs: the launcher starts them");
     fill_megatron(page);
@@ -140,6 +158,9 @@ void export_bridge(Page& page) {
     text += "import torch\nimport torch.nn.functional as F\n\n"
             "from megatron.bridge.recipes.common import _pretrain_common\n"
             "from megatron.bridge.training.config import ConfigContainer\n";
+    for (const char* name : {"MixedPrecisionConfig", "get_mixed_precision_config"})
+        if (says_call(page, name))
+            text += "from megatron.bridge.training.mixed_precision import " + std::string(name) + "\n";
     if (page.plan.model.ffn_kind == FfnKind::relu2)
         text += "from megatron.core.activations import squared_relu\n";
     if (page.plan.training.attention == AttentionImpl::math)

@@ -7,31 +7,78 @@
 namespace pentamesh::interop {
 namespace {
 
+// Holds the types that Megatron computes in and keeps, which may be others than the plan's.
+struct Precision {
+    bool half = false, full = false, fp8_parameters = false;
+    [[nodiscard]] Dtype base() const { return half ? Dtype::fp16 : full ? Dtype::fp32 : Dtype::bf16; }
+};
+
+Precision precision_of(const Plan& plan) {
+    const Training& t = plan.training;
+    const bool small = t.compute == Dtype::fp8 || t.compute == Dtype::fp4;
+    return {t.compute == Dtype::fp16 || (small && t.parameters == Dtype::fp16),
+            t.compute == Dtype::fp32 || t.compute == Dtype::tf32,
+            t.parameters == Dtype::fp8 && t.compute == Dtype::fp8 && plan.layout.zero > 0};
+}
+
+// Puts a recipe that Megatron-Bridge registers (training/mixed_precision.py). It is set up over the settings
+// of model, optimizer and gradients, so what differs from it is said of itself.
+void put_recipe(Page& page, const Precision& precision) {
+    const Training& t = page.plan.training;
+    const bool wide = t.gradients == Dtype::fp32;
+    if (precision.full) {
+        page.put("/training/compute",
+                 Bare{std::string("MixedPrecisionConfig(fp32=True, params_dtype=torch.float32, "
+                                  "pipeline_dtype=torch.float32, grad_reduce_in_fp32=")
+                      + (wide ? "True)" : "False)")});
+        return;
+    }
+    std::string name = precision.half ? "fp16" : "bf16";
+    bool gathers = false;
+    if (t.compute == Dtype::fp8 && t.fp8_recipe == Fp8Recipe::blockwise) {
+        name += "_with_fp8_subchannel_scaling";
+    } else if (t.compute == Dtype::fp8) {
+        name += t.fp8_recipe == Fp8Recipe::mxfp8 ? "_with_mxfp8" : "_with_fp8_current_scaling";
+        gathers = true;
+    } else if (t.compute == Dtype::fp4 && precision.half) {
+        page.lose("/training/compute", "compute fp4 over fp16: Megatron-Bridge registers it over bf16 only");
+    } else if (t.compute == Dtype::fp4) {
+        name += "_with_nvfp4";
+    }
+    name += "_mixed";
+    const bool same_gradients = wide != precision.half, same_gather = gathers == precision.fp8_parameters;
+    if (same_gradients && same_gather) return page.put("/training/compute", name);
+    page.put("/training/compute", Bare{"get_mixed_precision_config(\"" + name + "\")"});
+    if (!same_gradients) page.say("mixed_precision.grad_reduce_in_fp32", wide);
+    if (!same_gather) page.say("mixed_precision.fp8_param_gather", precision.fp8_parameters);
+    if (!same_gather && t.fp8_recipe == Fp8Recipe::mxfp8)  // it is refused where nothing is gathered
+        page.say("mixed_precision.reuse_grad_buf_for_mxfp8_param_ag", precision.fp8_parameters);
+}
+
+void put_flags(Page& page, const Precision& precision) {
+    const Training& t = page.plan.training;
+    if (!precision.full) page.say(precision.half ? "--fp16" : "--bf16", true);
+    if (t.compute == Dtype::fp8) page.say("--fp8-format", std::string("hybrid"));
+    if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::tensorwise
+        && t.fp8_recipe != Fp8Recipe::rowwise)
+        page.put("/training/fp8_recipe", std::string(pentamesh::name_of(t.fp8_recipe)));
+    if (t.compute == Dtype::fp4) page.say("--fp4-format", std::string("e2m1"));
+    if (precision.fp8_parameters) page.say("--fp8-param-gather", true);
+}
+
 void put_precision(Page& page) {
     const Training& t = page.plan.training;
     const bool bridge = page.target == Target::bridge;
-    const bool small = t.compute == Dtype::fp8 || t.compute == Dtype::fp4;
-    const bool half = t.compute == Dtype::fp16 || (small && t.parameters == Dtype::fp16);
-    const bool full = t.compute == Dtype::fp32 || t.compute == Dtype::tf32;
-    if (bridge) {
-        const char* word = half ? "fp16_mixed" : full ? "fp32" : "bf16_mixed";
-        if (t.compute == Dtype::fp8)
-            word = half ? "fp16_with_fp8_current_scaling_mixed" : "bf16_with_fp8_current_scaling_mixed";
-        page.put("/training/compute", std::string(word));
-    } else if (!full) {
-        page.say(half ? "--fp16" : "--bf16", true);
-    }
-    if (t.compute == Dtype::fp8) page.say_as("model", bridge ? "fp8" : "fp8_format", std::string("hybrid"));
+    const Precision precision = precision_of(page.plan);
+    const Dtype base = precision.base();
+    if (bridge)
+        put_recipe(page, precision);
+    else
+        put_flags(page, precision);
     if (t.compute == Dtype::fp8 && t.fp8_recipe == Fp8Recipe::rowwise)
         page.lose("/training/fp8_recipe", "fp8_recipe rowwise: Megatron scales tensors or blocks");
-    else if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::tensorwise)
-        page.put("/training/fp8_recipe", std::string(pentamesh::name_of(t.fp8_recipe)));
-    if (t.compute == Dtype::fp4) page.say_as("model", bridge ? "fp4" : "fp4_format", std::string("e2m1"));
     if (t.compute == Dtype::tf32) page.note("tf32: a switch of PyTorch, fp32 here");
-    const Dtype base = half ? Dtype::fp16 : full ? Dtype::fp32 : Dtype::bf16;
-    if (t.parameters == Dtype::fp8 && t.compute == Dtype::fp8 && page.plan.layout.zero > 0)
-        page.say_as(bridge ? "ddp" : "", "fp8_param_gather", true);
-    else if (t.parameters != base)
+    if (t.parameters != base && !precision.fp8_parameters)
         page.note("parameters ", t.parameters, ": Megatron keeps them in ", base);
     if (bridge)
         page.put("/training/gradients", t.gradients == Dtype::fp32);

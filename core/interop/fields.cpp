@@ -66,6 +66,7 @@ class FieldReader {
         json& t = d_.training;
         if (t.value("compute", json()) == "fp32")
             t.emplace("parameters", "fp32"), t.emplace("master_weights", "none");
+        if (t.value("compute", json()) == "fp16") t.emplace("parameters", "fp16");
     }
 
     void world(const Launch* launch) {

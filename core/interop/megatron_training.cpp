@@ -37,31 +37,65 @@ void read_graphs(Sheet& s, Draft& d) {
     if (graphs != "none") d.training["cuda_graphs"] = graphs;
 }
 
+// Reads a recipe of Megatron-Bridge's by the name under which it is registered; another word is refused there
+// too. A configuration that is made in the text says its fields, which are settings.
+void read_mixed_precision(Sheet& s, nlohmann::json& t, std::string& base) {
+    constexpr const char* kKey = "mixed_precision";
+    auto word = s.text(kKey, "/training/compute");
+    if (!word || word->starts_with("MixedPrecisionConfig")) return;
+    std::replace(word->begin(), word->end(), '-', '_');
+    const auto& known = words("bridge_precisions");
+    const auto row = known.find(*word);
+    if (row == known.end()) {
+        // In Python a bare word is a variable, whose value the text may not have.
+        const bool literal =
+            s.last(kKey)->quoted
+            || (word->find_first_of(".( ") == std::string::npos && word->find("config") == std::string::npos);
+        if (!literal) return s.not_known(kKey);
+        return s.not_allowed(kKey,
+                             "one of " + join(known.items(), ", ", [](const auto& e) { return e.key(); }));
+    }
+    base = word_of((*row)["parameters"]);
+    if (row->contains("compute")) t["compute"] = (*row)["compute"];
+    if (row->contains("fp8_recipe")) t["fp8_recipe"] = (*row)["fp8_recipe"];
+    if (row->contains("gather")) t["parameters"] = "fp8";
+}
+
+// Reads the word of a trainer, or of a performance script: "bf16-mixed", "32-true", "fp8_cs", "nvfp4".
+void read_precision_word(Sheet& s, nlohmann::json& t, const char* key, std::string& base) {
+    const auto text = s.text(key, "/training/compute");
+    if (!text) return;
+    std::string word;
+    for (const char c : *text) word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
+    if (word.starts_with("16") || has("fp16"))
+        base = "fp16";
+    else if (word.starts_with("32") || has("fp32"))
+        base = "fp32";
+    else if (has("bf16") || has("fp8") || has("fp4"))
+        base = "bf16";
+    else
+        return s.not_allowed(key, "a type: bf16, fp16, fp32, fp8 or nvfp4");
+    if (has("fp4")) t["compute"] = "fp4";
+    if (!has("fp8")) return;
+    t["compute"] = "fp8";
+    if (word != "fp8") t["fp8_recipe"] = recipe_name(word);
+}
+
 void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     nlohmann::json& t = d.training;
     const bool bf16 = s.flag("bf16", "/training/compute").value_or(false);
     const bool fp16 = s.flag("fp16", "/training/compute").value_or(false);
     if (bf16 && fp16) s.error("two-precisions", "--bf16 and --fp16 are both set: Megatron takes one");
     std::string base = bf16 ? "bf16" : fp16 ? "fp16" : dialect.command_line ? "fp32" : "bf16";
-    if (const auto word = s.text("precision", "/training/compute")) {  // a trainer's or a recipe's own
-        const bool half = *word == "16" || *word == "16-mixed" || word->find("fp16") != std::string::npos;
-        base = half ? "fp16" : *word == "32" ? "fp32" : "bf16";
-        if (word->find("fp8") != std::string::npos) t["compute"] = "fp8";
-    }
-    for (const char* key : {"mixed_precision", "compute_dtype"}) {  // the second of performance scripts
-        const auto word = s.text(key, "/training/compute");
-        if (!word) continue;
-        if (word->find("fp16") != std::string::npos) base = "fp16";
-        if (word->find("nvfp4") != std::string::npos) t["compute"] = "fp4";
-        if (word->find("fp8") != std::string::npos) {
-            t["compute"] = "fp8";
-            t["fp8_recipe"] = recipe_name(*word);
-        }
-    }
+    if (s.flag("fp32", "/training/compute").value_or(false)) base = "fp32";
+    for (const char* key : {"precision", "compute_dtype"}) read_precision_word(s, t, key, base);
+    read_mixed_precision(s, t, base);
     if (const auto word = s.text("fp8_recipe", "/training/fp8_recipe")) t["fp8_recipe"] = recipe_name(*word);
     if (const auto word = s.text("params_dtype", "/training/parameters"))
         if (const std::string name = dtype_name(*word); !name.empty()) base = name;
-    t["parameters"] = base;
+    if (!t.contains("parameters") || s.flag("fp8_param_gather", "/training/parameters") == false)
+        t["parameters"] = base;
     if (!t.contains("compute")) t["compute"] = base;
     for (const char* key : {"fp8_format", "fp8", "fp4_format", "fp4"})
         if (const auto word = s.text(key, "/training/compute"); word && flag_of_word(*word) != false)

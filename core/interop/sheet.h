@@ -96,6 +96,10 @@ class Sheet {
     void error(const std::string& code, const Parts&... message) {
         problem(Severity::error, code, message...);
     }
+    // Adds that a setting may not have its value.
+    void not_allowed(std::string_view key, const std::string& allowed) {
+        if (const Setting* s = last(key)) refuse(*s, allowed);
+    }
     // Adds that the framework refuses the layout, whose plan opens all the same. Where a function is called
     // that no text has (`unread`) nobody knows whether it does.
     template <typename... Parts>

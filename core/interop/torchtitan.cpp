@@ -69,6 +69,8 @@ class ClassReader {
         if (d_.model_preset.empty() && name.empty()) d_.model_preset = d_.named_model;
         if (!d_.model_preset.empty() && presets_.has(PresetKind::model, d_.model_preset))
             layers_ = presets_.model(d_.model_preset).layers;
+        else if (const auto own = d_.model.find("layers"); own != d_.model.end() && own->is_number_integer())
+            layers_ = own->get<std::int64_t>();  // of a model that is given in a file
     }
 
     // model_registry("70B") names the model; the assets are its tokenizer's, whose folder names the family.
@@ -131,18 +133,21 @@ class ClassReader {
         std::string compute = "bf16";
         if (s_.text("mixed_precision_param", "/training/compute").value_or("bfloat16") == "float32")
             compute = "fp32";
+        // TOML names converters, Python makes them: [Float8LinearConverter.Config()].
         const std::string converters = s_.text("converters", "/training/compute").value_or("");
-        if (converters.find("float8") != std::string::npos || converters.find("mxfp8") != std::string::npos)
+        const auto made = [&](const std::string& call) {
+            return s_.has(call) || converters.find(call.substr(0, call.size() - 1)) != std::string::npos;
+        };
+        const bool mxfp8 =
+            converters.find("mxfp8") != std::string::npos || made("MXFP8LinearConverter.Config()");
+        const bool python = made("Float8LinearConverter.Config()");
+        if (mxfp8 || python || made("Float8LinearConfig()") || converters.find("float8") != std::string::npos)
             compute = "fp8";
-        for (const char* key :
-             {"Float8LinearConverter.Config()", "Float8LinearConfig()", "MXFP8LinearConverter.Config()"})
-            if (s_.has(key)) compute = "fp8";
         d_.training["compute"] = compute;
         // components/quantization/float8.py: rows, since the configurations are in Python; before, tensors
         // where no recipe was named.
         const std::string recipe = s_.text("recipe_name", "/training/fp8_recipe").value_or("");
-        const bool python = s_.has("Float8LinearConverter.Config()");
-        if (converters.find("mxfp8") != std::string::npos || s_.has("MXFP8LinearConverter.Config()"))
+        if (mxfp8)
             d_.training["fp8_recipe"] = "mxfp8";
         else if (compute == "fp8" && (python || recipe.find("rowwise") != std::string::npos))
             d_.training["fp8_recipe"] = "rowwise";

@@ -52,6 +52,9 @@ auto begin_preset(const nlohmann::json& value, const DocumentPlace& place, Sourc
     return out;
 }
 
+// Numbers between 0 and this one are no figures: what is divided by them is beyond all that is counted.
+inline constexpr double kLeastNumber = 1e-30;
+
 class FieldReader {
   public:
     // `stated` collects the pointers of the fields that are there, each with `prefix` before it; it may be
@@ -112,6 +115,10 @@ class FieldReader {
         if (std::isfinite(x) && x > range.most)
             refuse(key, *v, "a number of at most " + nlohmann::json(range.most).dump());
         if (!fits) refuse(key, *v, "a number " + shown(range));
+        if (x != 0 && std::abs(x) < kLeastNumber)
+            refuse(key, *v,
+                   std::string(range.above ? "" : "0 or ") + "a number of at least "
+                       + nlohmann::json(kLeastNumber).dump());
         out = x;
     }
     template <typename E>

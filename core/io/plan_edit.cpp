@@ -100,7 +100,9 @@ std::string pointer_of_field(const std::string& name) {
 
 void apply_set(json& plan, const std::string& set, const Presets& presets) {
     const std::size_t equals = set.find('=');
-    if (equals == std::string::npos || equals == 0 || as_utf8(set) != set)
+    if (as_utf8(set) != set)
+        throw Error(ErrorKind::usage, "", "", "--set " + shown_json(set) + ": is not UTF-8");
+    if (equals == std::string::npos || equals == 0)
         throw Error(ErrorKind::usage, "", "",
                     "--set " + shown_json(set) + ": must be POINTER=VALUE, such as layout.tp=4");
     const std::string pointer = pointer_of_field(set.substr(0, equals));

@@ -1,6 +1,7 @@
 #include "core/runs/dump.h"
 
 #include "core/base/number.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +12,9 @@ namespace pentamesh::runs {
 namespace {
 
 constexpr std::int64_t kMostSequence = std::int64_t{1} << 53;
+// A pickle can name one list any number of times: what is looked at is counted, not what is kept.
+constexpr std::size_t kMostLookedAt = std::size_t{1} << 28U;
+constexpr std::size_t kMostEntries = 1'000'000, kMostName = 4096;
 constexpr double kMostMilliseconds = 1e9;  // eleven days: a longer call is no figure
 
 // Returns a number, also one in a text, as JSON dumps hold some.
@@ -25,19 +29,6 @@ std::optional<std::int64_t> sequence_of(const Value* v) {
     return n && *n >= 0 && *n <= kMostSequence ? n : std::nullopt;
 }
 
-// Returns how many elements the tensors of a list of shapes have, up to a limit.
-std::int64_t elements_of(const Values& values, const Value* shapes) {
-    if (!shapes) return 0;
-    double sum = 0;
-    for (const Value& shape : values.items(*shapes)) {
-        double product = 1;
-        for (const Value& n : values.items(shape))
-            product *= static_cast<double>(std::max<std::int64_t>(whole_of(&n).value_or(0), 0));
-        sum += product;
-    }
-    return sum < static_cast<double>(kMostSequence) ? static_cast<std::int64_t>(sum) : kMostSequence;
-}
-
 // Reads one dump. The rank's groups are found by the names that its own entries use.
 class DumpReader {
   public:
@@ -48,6 +39,8 @@ class DumpReader {
         read_groups();
         if (const Value* entries = values_.find(values_.root, "entries")) {
             const auto items = values_.items(*entries);
+            if (items.size() > kMostEntries)
+                refuse("more than " + with_commas(kMostEntries) + " entries, the most that are read");
             out_.entries.reserve(items.size());
             for (const Value& e : items) read_entry(e);
         }
@@ -91,9 +84,11 @@ class DumpReader {
         std::sort(named.begin(), named.end());
         std::map<int, int> twins;
         for (const Named& n : named) {
+            look_at(*n.config);
             const Value* desc = values_.find(*n.config, "desc");
             const Value* ranks = values_.find(*n.config, "ranks");
-            const std::string_view described = desc ? desc->view() : std::string_view();
+            const std::string_view described = desc ? desc->view().substr(0, kMostName) : std::string_view();
+            look_at(described.size() + (ranks ? ranks->view().size() : 0));
             int group = ranks ? names_.group(described, ranks->view(), 0) : -1;
             if (group >= 0)
                 if (const int twin = twins[group]++; twin > 0)
@@ -110,7 +105,7 @@ class DumpReader {
     int type_of(const Value* types) {
         if (!types) return -1;
         const auto all = values_.items(*types);
-        return all.empty() ? -1 : names_.number_of(all.front().view());
+        return all.empty() ? -1 : names_.number_of(all.front().view().substr(0, kMostName));
     }
 
     // The numbers are ranks within the group: "send 0->3", "recv 0<-3".
@@ -123,8 +118,24 @@ class DumpReader {
         e.peer = names_.member(e.group, n);
     }
 
+    // Returns how many elements the tensors of a list of shapes have, up to a limit.
+    std::int64_t elements_of(const Value* shapes) {
+        if (!shapes) return 0;
+        double sum = 0;
+        for (const Value& shape : values_.items(*shapes)) {
+            const auto sizes = values_.items(shape);
+            look_at(sizes.size() + 1);
+            double product = 1;
+            for (const Value& n : sizes)
+                product *= static_cast<double>(std::max<std::int64_t>(whole_of(&n).value_or(0), 0));
+            sum += product;
+        }
+        return sum < static_cast<double>(kMostSequence) ? static_cast<std::int64_t>(sum) : kMostSequence;
+    }
+
     void read_entry(const Value& v) {
         DumpEntry e;
+        look_at(v);
         const auto record = whole_of(values_.find(v, "record_id"));
         const auto sequence = sequence_of(values_.find(v, "collective_seq_id"));
         const Value* group = values_.find(v, "process_group");
@@ -151,8 +162,8 @@ class DumpReader {
         if (e.p2p) read_peer(e, what);
         if (e.p2p && !e.coalesced) what = e.sends ? "send" : "recv";
         e.collective = names_.number_of(what.substr(0, 128));
-        e.numbers_in = elements_of(values_, values_.find(v, "input_sizes"));
-        e.numbers_out = elements_of(values_, values_.find(v, "output_sizes"));
+        e.numbers_in = elements_of(values_.find(v, "input_sizes"));
+        e.numbers_out = elements_of(values_.find(v, "output_sizes"));
         e.type_in = type_of(values_.find(v, "input_dtypes"));
         e.type_out = type_of(values_.find(v, "output_dtypes"));
         const Value* state = values_.find(v, "state");
@@ -170,6 +181,13 @@ class DumpReader {
     }
 
     void pass_over() { ++out_.passed_over; }
+    void look_at(std::size_t size) {
+        if ((looked_at_ += size) > kMostLookedAt) refuse("its entries name the same long values too often");
+    }
+    void look_at(const Value& dict) {
+        constexpr std::size_t kKeysOfAnEntry = 16;
+        look_at(values_.items(dict).size() * kKeysOfAnEntry);
+    }
 
     // PyTorch leaves the single calls of a coalesced batch open for good; the entry of the batch, which comes
     // after them with the same numbers, says when they end.
@@ -251,6 +269,7 @@ class DumpReader {
     Dump out_;
     std::map<std::string_view, int> group_of_name_;
     std::map<std::int64_t, int> local_;  // local number -> group, as entries say
+    std::size_t looked_at_ = 0;
     std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max(), last_ns_ = 0;
 };
 

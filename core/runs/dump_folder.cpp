@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostDumpBytes = std::size_t{512} << 20U;
+constexpr std::size_t kMostDumpBytes = std::size_t{512} << 20U, kMostUnpacked = std::size_t{128} << 20U;
 constexpr const char* kTraceWords = "a trace, no dump of a flight recorder: `pentamesh measured` reads it";
 
 void read_bytes(const fs::path& file, std::string& out) {
@@ -119,7 +119,7 @@ std::int64_t rank_in_name(std::string_view name) {
 
 Dump read_dump_bytes(std::string_view bytes, RunNames& names, Values& values, std::string& unpacked) {
     if (is_gzip(bytes)) {
-        unpack_gzip(bytes, kMostDumpBytes, unpacked);
+        unpack_gzip(bytes, kMostUnpacked, unpacked);
         bytes = unpacked;
     }
     if (bytes.empty()) refuse("is empty");

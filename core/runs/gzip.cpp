@@ -10,6 +10,14 @@
 
 namespace pentamesh::runs {
 
+namespace {
+
+std::string too_much(std::uint64_t most) {
+    return "unpacked it is larger than " + std::to_string(most >> 20U) + " MiB, the most that is read of it";
+}
+
+}  // namespace
+
 // Unpacks what `more` gives, until it gives nothing.
 class Unpacker {
   public:
@@ -23,6 +31,17 @@ class Unpacker {
 
     // Returns how many bytes it wrote; 0 at the end.
     std::size_t read(char* to, std::size_t room) {
+        const std::size_t made = read_any(to, room);
+        made_ += made;
+        // Text is packed to a tenth, repeated text to a thirtieth: what is packed far closer says nothing.
+        const std::uint64_t most = std::max(kMostUnproved, kMostRatio * fed_);
+        if (made_ > most) refuse(too_much(most));
+        return made;
+    }
+
+  private:
+    static constexpr std::uint64_t kMostUnproved = std::uint64_t{256} << 20U, kMostRatio = 100;
+    std::size_t read_any(char* to, std::size_t room) {
         while (true) {
             const bool any = z_.avail_in > 0 || feed();
             if (ended_) {
@@ -41,18 +60,19 @@ class Unpacker {
         }
     }
 
-  private:
     bool feed() {
         if (rest_.empty()) rest_ = more_();
         const std::size_t part = std::min(rest_.size(), std::size_t{1} << 30U);
         z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest_.data()));
         z_.avail_in = static_cast<uInt>(part);
         rest_.remove_prefix(part);
+        fed_ += part;
         return part > 0;
     }
     std::function<std::string_view()> more_;
     std::string_view rest_;
     z_stream z_{};
+    std::uint64_t fed_ = 0, made_ = 0;  // bytes
     bool ended_ = false;
 };
 
@@ -65,7 +85,7 @@ void unpack_gzip(std::string_view bytes, std::size_t most, std::string& out) {
     Unpacker unpacker([&] { return std::exchange(bytes, {}); });
     std::array<char, std::size_t{1} << 16U> block{};
     while (const std::size_t made = unpacker.read(block.data(), block.size())) {
-        if (out.size() + made > most) refuse("unpacked it is larger than the most that is read");
+        if (out.size() + made > most) refuse(too_much(most));
         out.append(block.data(), made);
     }
 }

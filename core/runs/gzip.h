@@ -13,7 +13,8 @@
 namespace pentamesh::runs {
 
 [[nodiscard]] bool is_gzip(std::string_view bytes);
-// Throws Error (invalid) for a damaged or cut-off file, and for one that holds more than `most` bytes.
+// Throws Error (invalid) for a damaged or cut-off file, and for one that holds more than `most` bytes, or far
+// more than any text is packed.
 void unpack_gzip(std::string_view bytes, std::size_t most, std::string& out);
 
 class Unpacker;

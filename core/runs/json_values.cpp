@@ -32,7 +32,6 @@ class Receiver {
 
   private:
     bool put(const Value& v) {
-        out_.count_value();
         if (open_.empty())
             out_.root = v;
         else

@@ -90,10 +90,7 @@ class Reader {
         return fits ? static_cast<std::int64_t>(n) : negative ? Limits::min() : Limits::max();
     }
 
-    void push(const Value& v) {
-        out_.count_value();
-        stack_.push_back(v);
-    }
+    void push(const Value& v) { out_.push(stack_, v); }
     Value pop() {
         if (stack_.size() <= floor()) refuse("a value is missing");
         const Value v = stack_.back();
@@ -152,7 +149,7 @@ class Reader {
         if (kind == ValueKind::dict && (stack_.size() - from) % 2 != 0) refuse("a key without a value");
         for (std::size_t i = from; i < stack_.size(); ++i) out_.append(made, stack_[i]);
         stack_.resize(from);
-        stack_.push_back(made);
+        out_.push(stack_, made);
     }
     // Adds the values above `from` to the container below them.
     void extend(ValueKind kind, std::size_t from) {
@@ -169,10 +166,10 @@ class Reader {
 
     bool container(unsigned char code) {
         switch (code) {
-        case '(': marks_.push_back(stack_.size()); return true;
-        case '}': stack_.push_back(out_.make(ValueKind::dict)); return true;
+        case '(': out_.push(marks_, stack_.size()); return true;
+        case '}': push(out_.make(ValueKind::dict)); return true;
         case ']':
-        case ')': stack_.push_back(out_.make(ValueKind::list)); return true;
+        case ')': push(out_.make(ValueKind::list)); return true;
         case 't':
         case 'l': collect(ValueKind::list, pop_mark()); return true;
         case 'd': collect(ValueKind::dict, pop_mark()); return true;
@@ -191,7 +188,7 @@ class Reader {
         if (stack_.size() <= floor()) refuse("a value is missing");
         // Writers number what they keep one by one; a gap would only ask for memory.
         if (index > kept_.size()) refuse("a kept value has a number out of turn");
-        if (index == kept_.size()) kept_.emplace_back();
+        if (index == kept_.size()) out_.push(kept_, Value());
         kept_[static_cast<std::size_t>(index)] = stack_.back();
     }
     void get(std::uint64_t index) {

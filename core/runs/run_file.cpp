@@ -146,7 +146,8 @@ RunFile read_run_stream(std::istream& in, const std::string& name, const PartOfG
 RunFile read_run_file(const std::filesystem::path& path, const PartOfGroup& part_of, ReadWatch* watch) {
     std::error_code failed;
     if (!std::filesystem::is_regular_file(path, failed))
-        throw Error(ErrorKind::io, path.string(), "", "there is no such file");
+        throw Error(ErrorKind::io, path.string(), "",
+                    std::filesystem::exists(path, failed) ? "is no plain file" : "there is no such file");
     WatchedFile file(watch);
     if (file.open(path, std::ios::in | std::ios::binary) == nullptr)
         throw Error(ErrorKind::io, path.string(), "", "cannot be read");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace pentamesh::runs {
 namespace {
@@ -17,23 +18,29 @@ void Values::clear() {
         containers_[i].levels = 1;
         containers_[i].held = false;
     }
-    // A file far larger than the others leaves no memory behind.
-    constexpr std::size_t kKeptContainers = std::size_t{1} << 16;
-    if (containers_.size() > kKeptContainers) containers_ = {};
-    constexpr std::size_t kKeptBlocks = 64;
-    if (blocks_.size() > kKeptBlocks) blocks_.clear();
     long_texts_.clear();
-    used_ = count_ = block_ = block_used_ = 0;
+    bytes_ -= std::exchange(long_bytes_, 0);
+    constexpr std::size_t kKeptBytes = std::size_t{16} << 20U;
+    if (bytes_ > kKeptBytes) {  // a file far larger than the others leaves no memory behind
+        containers_.clear();
+        blocks_.clear();
+        bytes_ = 0;
+    }
+    used_ = block_ = block_used_ = 0;
     root = {};
 }
 
-void Values::count_value() {
-    if (++count_ > kMostValues) refuse("more than 50 million values");
+void Values::count_bytes(std::size_t bytes) {
+    if ((bytes_ += bytes) > kMostValueBytes)
+        refuse("its values take more than " + std::to_string(kMostValueBytes >> 20U)
+               + " MiB, the most that is read");
 }
 
 Value Values::make(ValueKind kind) {
-    count_value();
-    if (used_ == containers_.size()) containers_.emplace_back();
+    if (used_ == containers_.size()) {
+        count_bytes(sizeof(Container));
+        containers_.emplace_back();
+    }
     Value v;
     v.kind = kind, v.container = used_++;
     return v;
@@ -49,7 +56,7 @@ void Values::append(const Value& container, const Value& item) {
         to.levels = std::max(to.levels, in.levels + 1);
         if (to.levels > kMostValueLevels) refuse("more than 64 levels");
     }
-    to.items.push_back(item);
+    push(to.items, item);
 }
 
 Value Values::text_in_place(std::string_view text) {
@@ -63,11 +70,16 @@ Value Values::copied_text(std::string_view text) {
     if (text.empty()) return text_in_place("");
     char* at = nullptr;
     if (text.size() > kBlockBytes / 4) {
+        count_bytes(text.size());
+        long_bytes_ += text.size();
         long_texts_.push_back(std::make_unique<char[]>(text.size()));
         at = long_texts_.back().get();
     } else {
         if (!blocks_.empty() && block_used_ + text.size() > kBlockBytes) ++block_, block_used_ = 0;
-        if (block_ == blocks_.size()) blocks_.push_back(std::make_unique<char[]>(kBlockBytes));
+        if (block_ == blocks_.size()) {
+            count_bytes(kBlockBytes);
+            blocks_.push_back(std::make_unique<char[]>(kBlockBytes));
+        }
         at = blocks_[block_].get() + block_used_;
         block_used_ += text.size();
     }

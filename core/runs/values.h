@@ -3,8 +3,10 @@
 
 #include "core/base/error.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,7 +16,8 @@
 namespace pentamesh::runs {
 
 inline constexpr int kMostValueLevels = 64;
-inline constexpr std::size_t kMostValues = 50'000'000;
+// Values are counted by the bytes that they take, those of texts and of a reader's own lists too.
+inline constexpr std::size_t kMostValueBytes = std::size_t{224} << 20U;
 
 enum class ValueKind : std::uint8_t { null, flag, whole, real, text, list, dict };
 
@@ -50,9 +53,19 @@ class Values {
     void clear();
     [[nodiscard]] Value make(ValueKind kind);
     // Each throws Error (invalid) for a container that lies in another one, for one in itself, for too many
-    // levels and too many values.
+    // levels and too many bytes.
     void append(const Value& container, const Value& item);
-    void count_value();
+    void count_bytes(std::size_t bytes);
+    // Appends to a list of a reader, or of a container, and counts the memory that it takes.
+    template <typename T>
+    void push(std::vector<T>& to, const T& item) {
+        if (to.size() == to.capacity()) {
+            const std::size_t more = std::max<std::size_t>(to.capacity(), 4);
+            count_bytes(more * sizeof(T));
+            to.reserve(to.capacity() + more);
+        }
+        to.push_back(item);
+    }
 
     // The text has to outlive the values.
     [[nodiscard]] static Value text_in_place(std::string_view text);
@@ -71,8 +84,8 @@ class Values {
         int levels = 1;
         bool held = false;
     };
-    std::vector<Container> containers_;
-    std::size_t used_ = 0, count_ = 0;
+    std::deque<Container> containers_;  // one that grows takes no second place meanwhile
+    std::size_t used_ = 0, bytes_ = 0, long_bytes_ = 0;
     std::vector<std::unique_ptr<char[]>> blocks_, long_texts_;
     std::size_t block_ = 0, block_used_ = 0;  // the block that is filled, and how far
 };

@@ -49,14 +49,15 @@ class WaitedCalls {
     void add_missing(WaitedCall& c) {
         const auto differs = suspects_.mismatch.find(c.call.group);
         if (differs != suspects_.mismatch.end() && c.call.sequence >= differs->second) {
-            // They wait for those who did another thing; these wait for nobody.
+            // They wait for those who did another thing, who wait for nobody, and for those who did not come.
             for (const auto& [rank, culprit] : suspects_.culprits)
                 if (culprit.call.group == c.call.group && std::erase(c.waiting, rank) > 0)
                     c.missing.push_back(rank);
-            return;
         }
+        const std::set<std::int64_t> other(c.missing.begin(), c.missing.end());
         std::vector<std::int64_t> without_dump;
         for (const std::int64_t rank : state_.run().names->ranks(c.call.group)) {
+            if (other.contains(rank)) continue;
             const Progress* p = state_.progress(c.call.group, rank);
             if (state_.dump_of(rank) < 0) {
                 without_dump.push_back(rank);

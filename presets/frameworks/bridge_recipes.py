@@ -7,34 +7,61 @@ def get_mixed_precision_config(name):
     return name
 
 
+# What each of these means stands in words.json (bridge_precisions).
 def bf16_mixed():
-    cfg.bf16 = True
+    return "bf16_mixed"
 
 
-def bf16_with_fp8_current_scaling_mixed():
-    cfg.bf16 = True
-    cfg.fp8 = "hybrid"
-    cfg.fp8_recipe = "tensorwise"
-    cfg.fp8_param_gather = True
+def fp16_mixed():
+    return "fp16_mixed"
 
 
 def bf16_with_fp8_delayed_scaling_mixed():
-    cfg.bf16 = True
-    cfg.fp8 = "hybrid"
-    cfg.fp8_recipe = "delayed"
+    return "bf16_with_fp8_delayed_scaling_mixed"
+
+
+def fp16_with_fp8_delayed_scaling_mixed():
+    return "fp16_with_fp8_delayed_scaling_mixed"
 
 
 def bf16_with_mxfp8_mixed():
-    cfg.bf16 = True
-    cfg.fp8 = "e4m3"
-    cfg.fp8_recipe = "mxfp8"
-    cfg.fp8_param_gather = True
+    return "bf16_with_mxfp8_mixed"
+
+
+def fp16_with_mxfp8_mixed():
+    return "fp16_with_mxfp8_mixed"
+
+
+def bf16_with_fp8_current_scaling_mixed():
+    return "bf16_with_fp8_current_scaling_mixed"
+
+
+def nemotron_h_bf16_with_fp8_current_scaling_mixed():
+    return "nemotron_h_bf16_with_fp8_current_scaling_mixed"
+
+
+def nanov2_bf16_with_fp8_current_scaling_mixed():
+    return "nanov2_bf16_with_fp8_current_scaling_mixed"
+
+
+def fp16_with_fp8_current_scaling_mixed():
+    return "fp16_with_fp8_current_scaling_mixed"
+
+
+def bf16_with_fp8_subchannel_scaling_mixed():
+    return "bf16_with_fp8_subchannel_scaling_mixed"
+
+
+def fp16_with_fp8_subchannel_scaling_mixed():
+    return "fp16_with_fp8_subchannel_scaling_mixed"
 
 
 def bf16_with_nvfp4_mixed():
-    cfg.bf16 = True
-    cfg.fp4 = "e2m1"
-    cfg.fp4_recipe = "nvfp4"
+    return "bf16_with_nvfp4_mixed"
+
+
+def nemotron_3_super_bf16_with_nvfp4_mixed():
+    return "nemotron_3_super_bf16_with_nvfp4_mixed"
 
 
 def set_deepseek_v3_pipeline_model_parallel_layout(model, layout=None):

@@ -419,3 +419,159 @@ TEST_CASE("a device mesh has the plan's axes from the outermost and all its rank
     CHECK(contains(made.text, "\"tp\": [[0, 1], [2, 3], [4, 5], [6, 7]]"));
     CHECK(contains(made.text, "\"dp_replicate\": [[0, 4], [1, 5], [2, 6], [3, 7]]"));
 }
+
+namespace {
+
+// Gives a plan types, of which a framework may have no setting, or only for some.
+void choose_types(Dice& dice, Training& t) {
+    t.compute =
+        dice.one_of({Dtype::bf16, Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::fp8, Dtype::fp8, Dtype::fp4});
+    t.fp8_recipe =
+        t.compute == Dtype::fp8
+            ? dice.one_of({Fp8Recipe::tensorwise, Fp8Recipe::rowwise, Fp8Recipe::blockwise, Fp8Recipe::mxfp8})
+            : Fp8Recipe::tensorwise;
+    t.parameters = t.compute == Dtype::fp32 || t.compute == Dtype::fp16 ? t.compute
+                   : t.compute == Dtype::fp8 ? dice.one_of({Dtype::bf16, Dtype::fp8})
+                                             : Dtype::bf16;
+    if (t.compute == Dtype::fp32) t.master_weights = MasterWeights::none;
+    const Dtype kept = t.parameters == Dtype::fp8 ? Dtype::bf16 : t.parameters;
+    t.gradients = dice.chance(50) ? Dtype::fp32 : kept;
+    t.attention = dice.chance(30) ? AttentionImpl::math : AttentionImpl::flash;
+}
+
+bool is_said(const Export& made, std::string_view what) {
+    return std::none_of(made.notes.begin(), made.notes.end(),
+                        [&](const std::string& note) { return contains(note, what); });
+}
+
+// Names the first of the types that is not as it was; empty where all that the framework says are.
+std::string type_difference(const Plan& said, const Plan& read, const Export& made, Target target) {
+    const Training &a = said.training, &b = read.training;
+    if (a.compute != b.compute) return "compute";
+    if (a.compute == Dtype::fp8 && target != Target::accelerate && a.fp8_recipe != b.fp8_recipe)
+        return "fp8_recipe";
+    const bool megatron = target == Target::megatron || target == Target::bridge;
+    const bool says_types = megatron || target == Target::deepspeed;
+    if (says_types && is_said(made, "parameters ") && a.parameters != b.parameters) return "parameters";
+    if ((says_types || target == Target::torchtitan) && is_said(made, "gradients")
+        && is_said(made, "types of") && a.gradients != b.gradients)
+        return "gradients";
+    if (megatron && a.attention != b.attention) return "attention";
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("types, recipes of fp8 and attention come back from each framework that says them") {
+    for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
+                                Target::accelerate, Target::nanotron, Target::picotron}) {
+        const std::string framework(name_of(target));
+        CAPTURE(framework);
+        Dice dice(static_cast<unsigned>(target) + 70);
+        std::set<Dtype> seen;
+        int said = 0;
+        for (int tries = 0; said < test::rounds(200) && tries < 20000; ++tries) {
+            Plan plan = random_plan(dice, target);
+            choose_types(dice, plan.training);
+            if (!evaluate(plan, {.timeline = false, .messages = false}).valid) continue;
+            const Export made = export_plan(plan, target, presets());
+            if (!made.lost.empty() || !made.refused.empty()) continue;
+            ++said;
+            seen.insert(plan.training.compute);
+            const Import read = back(plan, target, made.text, plan.model_source.preset);
+            INFO(made.text);
+            REQUIRE(read.plan);
+            REQUIRE(type_difference(plan, *read.plan, made, target) == "");
+        }
+        CHECK(said == test::rounds(200));
+        CHECK(seen.contains(Dtype::fp32));
+        CHECK(seen.size() >= 2);
+    }
+}
+
+// training/mixed_precision.py: a word is set up over model, optimizer and gradients, and has no fields of its
+// own.
+TEST_CASE("a recipe of Megatron-Bridge names what is registered there, and changes no word's fields") {
+    Plan p = presets().plan("llama-3-8b-fsdp");
+    const auto text = [&] { return export_plan(p, Target::bridge, presets()).text; };
+    CHECK(contains(text(), "cfg.mixed_precision = \"bf16_mixed\"\n"));
+    p.training.gradients = Dtype::bf16;
+    CHECK(contains(text(), "import get_mixed_precision_config\n"));
+    CHECK(contains(text(), "cfg.mixed_precision = get_mixed_precision_config(\"bf16_mixed\")\n"));
+    CHECK(contains(text(), "cfg.mixed_precision.grad_reduce_in_fp32 = False\n"));
+    p.training.gradients = Dtype::fp32;
+    p.training.compute = p.training.parameters = Dtype::fp32;
+    CHECK(contains(text(), "import MixedPrecisionConfig\n"));
+    CHECK(contains(text(),
+                   "cfg.mixed_precision = MixedPrecisionConfig(fp32=True, params_dtype=torch.float32, "
+                   "pipeline_dtype=torch.float32, grad_reduce_in_fp32=True)\n"));
+    p.training.compute = Dtype::fp8;
+    p.training.parameters = Dtype::fp8;
+    for (const auto& [recipe, name] :
+         {std::pair(Fp8Recipe::tensorwise, "\"bf16_with_fp8_current_scaling_mixed\"\n"),
+          std::pair(Fp8Recipe::mxfp8, "\"bf16_with_mxfp8_mixed\"\n"),
+          std::pair(Fp8Recipe::blockwise,
+                    "get_mixed_precision_config(\"bf16_with_fp8_subchannel_scaling_mixed\")\n")}) {
+        p.training.fp8_recipe = recipe;
+        CHECK(contains(text(), "cfg.mixed_precision = " + std::string(name)));
+    }
+    p.training.parameters = Dtype::bf16;
+    p.training.fp8_recipe = Fp8Recipe::mxfp8;
+    CHECK(contains(text(), "cfg.mixed_precision.fp8_param_gather = False\n"));
+    // A field is set of an object only.
+    for (const Fp8Recipe recipe : {Fp8Recipe::tensorwise, Fp8Recipe::mxfp8, Fp8Recipe::blockwise}) {
+        p.training.fp8_recipe = recipe;
+        const std::string all = text();
+        if (contains(all, "cfg.mixed_precision."))
+            CHECK(contains(all, "cfg.mixed_precision = get_mixed_precision_config("));
+    }
+}
+
+TEST_CASE("a word of mixed_precision is read as it is registered, and another one is refused") {
+    const std::string head = "from megatron.bridge.training.config import ConfigContainer\n"
+                             "cfg.model.num_layers = 8\ncfg.model.hidden_size = 1024\n"
+                             "cfg.model.num_attention_heads = 16\n"
+                             "cfg.model.position_embedding_type = \"rope\"\n";
+    const auto read = [&](const std::string& line) {
+        ImportRequest r;
+        r.text = head + line + "\n";
+        r.path = "recipe";
+        r.framework = Framework::bridge;
+        r.gpus = 8;
+        return import_settings(r, presets());
+    };
+    const auto training = [&](const std::string& line) {
+        const Import made = read(line);
+        REQUIRE(made.plan);
+        return made.plan->training;
+    };
+    for (const char* word :
+         {"\"fp16_mixed\"", "\"fp16-mixed\"", "fp16_mixed()", "get_mixed_precision_config(\"fp16_mixed\")"}) {
+        CAPTURE(std::string(word));
+        CHECK(training("cfg.mixed_precision = " + std::string(word)).compute == Dtype::fp16);
+    }
+    const Training delayed = training("cfg.mixed_precision = \"bf16_with_fp8_delayed_scaling_mixed\"");
+    CHECK(delayed.compute == Dtype::fp8);
+    CHECK(delayed.parameters == Dtype::fp8);
+    const Training block = training("cfg.mixed_precision = bf16_with_fp8_subchannel_scaling_mixed()");
+    CHECK(block.fp8_recipe == Fp8Recipe::blockwise);
+    CHECK(block.parameters == Dtype::bf16);
+    CHECK(training("cfg.mixed_precision = \"bf16_with_nvfp4_mixed\"").compute == Dtype::fp4);
+    CHECK(training("cfg.mixed_precision = MixedPrecisionConfig(fp32=True)").compute == Dtype::fp32);
+    CHECK(training("cfg.mixed_precision = MixedPrecisionConfig(fp16=True)").compute == Dtype::fp16);
+    for (const char* word : {"fp32", "nosuch", "bf16", "tf32_mixed"}) {
+        CAPTURE(word);
+        const Import made = read("cfg.mixed_precision = \"" + std::string(word) + "\"");
+        CHECK_FALSE(made.plan);
+        const auto refused =
+            std::find_if(made.problems.begin(), made.problems.end(),
+                         [](const ImportProblem& p) { return p.code == "setting-not-allowed"; });
+        REQUIRE(refused != made.problems.end());
+        CHECK(contains(refused->message, word));
+        CHECK(contains(refused->message, "bf16_mixed, fp16_mixed"));
+    }
+    for (const char* backend : {"AttnBackend.unfused", "AttnBackend.local", "\"unfused\""})
+        CHECK(training("cfg.model.attention_backend = " + std::string(backend)).attention
+              == AttentionImpl::math);
+    CHECK(training("cfg.model.attention_backend = AttnBackend.flash").attention == AttentionImpl::flash);
+}

@@ -365,3 +365,56 @@ TEST_CASE("the reading of a folder or a file is counted, and ends where it is ca
     CHECK_THROWS_AS(static_cast<void>(read_run_file(log, none, &cancelled)), Error);
     CHECK(cancelled.bytes == 0);
 }
+
+TEST_CASE("values are limited by the bytes that they take, in every form") {
+    using namespace std::string_view_literals;
+    constexpr std::size_t kMany = 30'000'000;
+    const std::string head("\x80\x02", 2);
+    const auto of = [](std::string_view begin, std::string_view part) {
+        std::string out(begin);
+        while (out.size() < kMany) out += part;
+        return out;
+    };
+    for (const std::string_view part : {"}"sv, "("sv, "N"sv}) {
+        CAPTURE(std::string(part));
+        CHECK(refusal(of(head, part)).starts_with("its values take more than 224 MiB"));
+    }
+    CHECK(refusal(of(head + "N", "\x94")).starts_with("its values take more than 224 MiB"));
+    CHECK(refusal(of("{\"a\":[", "[],")).starts_with("its values take more than 224 MiB"));
+    CHECK(refusal(of("{\"a\":[", "1,")).starts_with("its values take more than 224 MiB"));
+    // A dump that is read after it has its whole room.
+    RunNames names;
+    Values values;
+    std::string unpacked;
+    CHECK_THROWS_AS(static_cast<void>(read_dump_bytes(of(head, "}"), names, values, unpacked)), Error);
+    const std::string good = R"({"version": "2.9", "pg_config": {}, "entries": []})";
+    CHECK(read_dump_bytes(good, names, values, unpacked).version == "2.9");
+}
+
+TEST_CASE("a pickle that names one list of entries or of sizes any number of times is refused") {
+    const auto text = [](const std::string& s) {
+        std::string out = "X";
+        for (unsigned shift = 0; shift < 32; shift += 8) out += static_cast<char>(s.size() >> shift & 255U);
+        return out + s;
+    };
+    const std::string begin = std::string("\x80\x02}(", 4) + text("version") + text("2.9") + text("pg_config")
+                              + "}(" + text("0") + "}(" + text("desc") + text("d") + text("ranks")
+                              + text("[0, 1]") + "uu" + text("entries") + "](";
+    const auto entry = [&](const std::string& sizes) {
+        return "}q" + std::string(1, '\0') + "(" + text("record_id") + "K\1" + text("collective_seq_id")
+               + "K\1" + text("process_group") + "](" + text("0") + "e" + text("profiling_name")
+               + text("nccl:x") + text("input_sizes") + sizes + "u";
+    };
+    const auto repeated = [](std::size_t n) {
+        std::string out;
+        for (std::size_t i = 0; i < n; ++i) out += std::string("h\0", 2);
+        return out;
+    };
+    CHECK(
+        refusal(begin + entry("]") + repeated(1'000'100) + "eu.").starts_with("more than 1,000,000 entries"));
+    std::string sizes = "](";
+    for (int i = 0; i < 100'000; ++i) sizes += "]";
+    CHECK(refusal(begin + entry(sizes + "e") + repeated(100'000) + "eu.")
+          == "its entries name the same long values too often");
+    CHECK(refusal(begin + entry("](](K\1K\2ee") + repeated(1000) + "eu.").empty());
+}

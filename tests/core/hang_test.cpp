@@ -4,6 +4,7 @@
 #include "core/runs/run_layout.h"
 #include "tests/core/made_hang.h"
 #include "tests/core/shipped.h"
+#include "tests/folder.h"
 #include "tests/stuck_job.h"
 
 #include <algorithm>
@@ -204,4 +205,37 @@ TEST_CASE("a group that all have come to is stuck by itself, though others wait 
     CHECK(blamed(one) == std::vector<std::int64_t>{4});
     CHECK(one.culprits.front().sure);
     CHECK(one.groups_stuck.empty());
+}
+
+TEST_CASE("a rank that did not come and one that is at odds in the same call are both to blame") {
+    for (const bool size : {true, false}) {
+        CAPTURE(size);
+        const test::Folder folder;
+        for (int r = 0; r < 8; ++r) {
+            const bool stopped = r == 5, odd = r == 2;
+            const std::string numbers = odd && size ? "[[8192]]" : "[[4096]]";
+            const std::string entry =
+                R"({"record_id": 11, "process_group": ["0", "default_pg"], "collective_seq_id": 11, "op_id": 11,
+                    "profiling_name": "nccl:)"
+                + std::string(odd && !size ? "broadcast" : "all_reduce") + R"(", "input_sizes": )" + numbers
+                + R"(, "output_sizes": )" + numbers
+                + R"(, "input_dtypes": ["Float"], "output_dtypes": ["Float"], "state": "scheduled",
+                    "retired": false})";
+            folder.put(
+                "rank_" + std::to_string(r),
+                R"({"version": "2.5", "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks":
+                           "[0, 1, 2, 3, 4, 5, 6, 7]"}}, "pg_status": {"0": {"last_enqueued_collective": )"
+                    + std::string(stopped ? "10" : "11")
+                    + R"(, "last_started_collective": -1, "last_completed_collective": 10}}, "entries": [)"
+                    + (stopped ? "" : entry) + "]}");
+        }
+        const Hang h = find_hang(read_dump_folder(folder.path), kNode);
+        CAPTURE(said(h));
+        REQUIRE(blamed(h) == std::vector<std::int64_t>{2, 5});
+        CHECK(h.culprits[0].kind == (size ? FaultKind::size : FaultKind::mismatch));
+        CHECK(h.culprits[1].kind == FaultKind::stopped);
+        for (const Culprit& c : h.culprits) CHECK(c.sure);
+        REQUIRE(h.waiting.size() == 6);
+        for (const WaitingRank& w : h.waiting) CHECK(w.whom == std::vector<std::int64_t>{2, 5});
+    }
 }

@@ -2,6 +2,7 @@
 // lost.
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
+#include "core/base/nearest.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
@@ -253,4 +254,40 @@ TEST_CASE("a file is replaced through a link, with the permissions that it had")
     CHECK(fs::is_symlink(folder.path / "link"));
     CHECK(read_file(file) == "new");
     CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+}
+
+TEST_CASE("what a terminal would obey is named, in JSON by an escape") {
+    using namespace std::string_view_literals;
+    const std::string_view hostile =
+        "a\x1b[31m\x07\r\x7f\xc2\x9b\xe2\x80\xae\0b\tc\nd\r\n\xff\xed\xa0\x80 \xc2\xa0\xc3\xa9"sv;
+    CHECK(printable(hostile)
+          == "a<U+001B>[31m<U+0007><U+000D><U+007F><U+009B><U+202E><U+0000>"
+             "b\tc\nd\r\n\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+             "\xef\xbf\xbd \xc2\xa0\xc3\xa9");
+    CHECK(printable("plain text, \xe2\x88\x9e, \xe6\xbc\xa2") == "plain text, \xe2\x88\x9e, \xe6\xbc\xa2");
+    const nlohmann::json value{{"name", "a\x1b\x7f\xc2\x9b\xe2\x80\xae"}};
+    const std::string json = printable_json(value.dump());
+    CHECK(json == "{\"name\":\"a\\u001b\\u007F\\u009B\\u202E\"}");
+    CHECK(nlohmann::json::parse(json) == value);
+}
+
+TEST_CASE("numbers between 0 and the least figure are refused, with the limit") {
+    for (const char* field :
+         {"cluster.tiers.0.bytes_per_s", "cluster.gpu.hbm_bytes_per_s", "cluster.gpu.flops.bf16",
+          "cluster.gpu.efficiency.gemm", "cluster.gpu.efficiency.hbm", "training.straggler_cv"}) {
+        CAPTURE(field);
+        for (const char* tiny : {"1e-320", "4.9e-324", "9e-31"}) {
+            const HostileAnswer r = of_set(std::string(field) + "=" + tiny);
+            CHECK(r.kind == ErrorKind::invalid);
+            CHECK(has(r.message, "at least 1e-30"));
+        }
+    }
+    Plan p = presets().plan("llama-3-8b-fsdp");
+    p.cluster.tiers.front().bytes_per_s = 1e-30;
+    p.cluster.gpu.efficiency.fast_link = 1e-30;
+    p.cluster.gpu.efficiency.gemm = p.cluster.gpu.efficiency.hbm = 1e-30;
+    p.cluster.gpu.flops.bf16 = p.cluster.gpu.hbm_bytes_per_s = 1e-30;
+    const Evaluation e = evaluate(p);
+    REQUIRE(e.step);
+    CHECK(std::isfinite(e.step->time_s));
 }

@@ -1,4 +1,5 @@
 // Tests settings files of kinds that public repositories have: what each line means is worked out next to it.
+#include "core/pipeline/stages.h"
 #include "tests/core/imports.h"
 #include "tests/near.h"
 
@@ -442,5 +443,67 @@ TEST_CASE("ZeRO's stage is read from the name of DeepSpeed's file, not from its 
                         + std::string(file) + "\n");
         REQUIRE(made.plan);
         CHECK(made.plan->layout.zero == 3);
+    }
+}
+
+// deepspeed/runtime/engine.py, get_data_types: fp32 where neither fp16 nor bf16 is enabled.
+TEST_CASE("DeepSpeed trains in fp32 where neither bf16 nor fp16 is enabled, and that is said") {
+    for (const std::string more :
+         {"", R"(, "bf16": {"enabled": false})", R"(, "fp16": {"enabled": false})"}) {
+        CAPTURE(more);
+        interop::ImportRequest r;
+        r.text = R"({"train_micro_batch_size_per_gpu": 1, "train_batch_size": 8)" + more + "}";
+        r.gpus = 8;
+        r.model = "llama-3-8b";
+        r.framework = Framework::deepspeed;
+        const Import made = import_settings(r, presets());
+        REQUIRE(made.plan);
+        CHECK(made.plan->training.compute == Dtype::fp32);
+        CHECK(made.plan->training.parameters == Dtype::fp32);
+        REQUIRE(problem_called(made, "precision-default"));
+        r.text = R"({"train_batch_size": 8, "bf16": {"enabled": "auto"}})";
+        CHECK(import_settings(r, presets()).plan->training.compute == Dtype::bf16);
+        CHECK_FALSE(problem_called(import_settings(r, presets()), "precision-default"));
+    }
+}
+
+TEST_CASE("a recipe in fp16 keeps its parameters in fp16") {
+    for (const std::string text :
+         {"distributed_type: MULTI_GPU\nnum_machines: 1\nnum_processes: 8\nmixed_precision: fp16\n",
+          "base_model: NousResearch/Meta-Llama-3-8B\nmicro_batch_size: 1\nsequence_len: 4096\nfp16: true\n",
+          "model_name_or_path: meta-llama/Meta-Llama-3-8B\nfinetuning_type: "
+          "full\nper_device_train_batch_size: 1\n"
+          "fp16: true\n"}) {
+        CAPTURE(text);
+        interop::ImportRequest r;
+        r.text = text;
+        r.gpus = 8;
+        r.model = "llama-3-8b";
+        const Import made = import_settings(r, presets());
+        REQUIRE(made.plan);
+        CHECK(made.plan->training.compute == Dtype::fp16);
+        CHECK(made.plan->training.parameters == Dtype::fp16);
+    }
+}
+
+// torchtitan/distributed/pipeline_parallel.py: 32 layers, the embedding and the head count 34, in parts of at
+// most 6: the first four of six stages have 6, the others 5, and the ends take one off the first and the
+// last.
+TEST_CASE("a model that is given in a file has its layers in torchtitan's pipeline too") {
+    interop::ImportRequest r;
+    r.text = "[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_layers_per_stage = 6\n"
+             "pipeline_parallel_schedule = \"Interleaved1F1B\"\n[training]\nlocal_batch_size = 8\n";
+    r.framework = Framework::torchtitan;
+    r.gpus = 8;
+    for (const bool file : {false, true}) {
+        CAPTURE(file);
+        r.model = file ? R"({"layers": 32, "hidden": 4096, "heads": 32, "ffn": 14336, "vocab": 128256})"
+                       : "llama-3-8b";
+        const Import made = import_settings(r, presets());
+        REQUIRE(made.plan);
+        CHECK(made.plan->layout.virtual_stages == 3);
+        std::vector<std::int64_t> layers;
+        layers_of_chunks(*made.plan, layers);
+        CHECK(layers == std::vector<std::int64_t>{5, 6, 6, 6, 5, 4});
     }
 }

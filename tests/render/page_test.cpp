@@ -54,6 +54,13 @@ TEST_CASE("A page has the same bytes every time, and gives back the plan inside"
 
 TEST_CASE("Nothing is found in bytes that no page wrote, however they were changed") {
     if (!pages_available()) return;
+    // As Python's ElementTree writes it, and with the same part of a file named twice.
+    CHECK(read_embedded("<ns0:svg><ns0:metadata id=\"pentamesh.plan\">e30=</ns0:metadata></ns0:svg>")
+          == "{}");
+    const std::string nested =
+        "<svg><metadata id=\"pentamesh.plan <metadata id=\"pentamesh.plan\">e30=</metadata></svg>";
+    CHECK(read_all_embedded(nested).size() == 1);
+    CHECK(read_all_embedded("%PDF-1.4\nstream\nabc\n% pentamesh.plan 0 3 0 3 0 3\n").size() == 1);
     CHECK_FALSE(read_embedded("").has_value());
     CHECK_FALSE(read_embedded("<svg></svg>").has_value());
     CHECK_FALSE(read_embedded("%PDF-1.4\n% pentamesh.plan 99999999999 5\n").has_value());

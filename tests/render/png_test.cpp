@@ -83,3 +83,15 @@ TEST_CASE("A header that claims more than can be held is refused before anything
     bytes.replace(12, body.size(), body);
     CHECK_THROWS_AS(static_cast<void>(decode_png(bytes)), Error);
 }
+
+TEST_CASE(
+    "text that is packed far too closely is not unpacked, and a picture of far too many pixels is refused") {
+    std::vector<PngText> many(100, {"k", std::string(1U << 20U, ' ')});
+    many.push_back({"pentamesh.plan", "{}"});
+    CHECK_FALSE(read_png_text(encode_png(noise(2, 2), many), "pentamesh.plan").has_value());
+    const std::string large(std::size_t{9} << 20U, ' ');
+    CHECK_FALSE(
+        read_png_text(encode_png(noise(2, 2), {{"pentamesh.plan", large}}), "pentamesh.plan").has_value());
+    const std::string most(std::size_t{7} << 20U, ' ');
+    CHECK(read_png_text(encode_png(noise(2, 2), {{"pentamesh.plan", most}}), "pentamesh.plan") == most);
+}

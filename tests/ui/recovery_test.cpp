@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <optional>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,4 +219,24 @@ TEST_CASE("edits are on the disk within a second of being made, without being as
     CHECK(std::stoi(text.substr(at)) > last - 100);
     close(said[0]);
     close(said[1]);
+}
+
+TEST_CASE("of any number of plans each can be reached, and a pipe among them is no plan") {
+    const ConfigFolder config;
+    const Plan plan = crash(config.path);
+    for (int i = 2; i <= 20; ++i)
+        config.put("unsaved/1-" + std::to_string(i) + ".1.plan.json", write_plan(plan));
+    REQUIRE(::mkfifo((config.path / "unsaved" / "2-1.1.plan.json").c_str(), 0600) == 0);
+    Driver d("single-gpu", {1280, 900}, 1, config.path);
+    REQUIRE(d.shell.offer_recovery());
+    d.settle();
+    CHECK(d.drawn("recover.open", 5));
+    CHECK_FALSE(d.drawn("recover.open", 19));
+    const Vec2 inside = d.shell.ui_state().rect_of("recover.open", 3)->center();
+    for (int i = 0; i < 60 && !d.drawn("recover.open", 19); ++i) d.wheel(inside, -1);
+    CHECK(d.drawn("recover.open", 19));
+    CHECK_FALSE(d.drawn("recover.open", 0));
+    REQUIRE(d.click("recover.delete", 19));
+    REQUIRE(d.click("recover.delete", 19));
+    CHECK(config.plans() == 20);  // with the pipe
 }

@@ -1,5 +1,6 @@
 // Writes a review as Markdown, for a design document or a pull request: the same words and tables as the
 // pages, with the figures as SVG files next to it.
+#include "app/tables/markdown.h"
 #include "app/tables/compare.h"
 #include "app/tables/measured.h"
 #include "app/tables/memory.h"
@@ -20,16 +21,6 @@
 namespace pentamesh::ui {
 
 namespace {
-
-// Returns a sentence in which no letter is a mark of Markdown.
-std::string markdown_text(std::string_view words) {
-    std::string out;
-    for (const char c : words) {
-        if (c == '*' || c == '<' || c == '>' || c == '`' || c == '[' || c == ']' || c == '\\') out += '\\';
-        out += c;
-    }
-    return out;
-}
 
 class MarkdownText {
   public:

@@ -416,14 +416,14 @@ std::string files_folder_of(const std::filesystem::path& text) {
 
 void write_review(const std::filesystem::path& to, const std::vector<ReviewFile>& files, ReviewForm form) {
     const std::filesystem::path home = form == ReviewForm::folder ? to : to.parent_path();
-    for (const ReviewFile& f : files) {
-        const std::filesystem::path path = f.name.empty() ? to : home / f.name;
+    for (const ReviewFile& f : files) {  // before anything is written
+        if (f.name.empty()) continue;
+        const std::filesystem::path folder = (home / f.name).parent_path();
         std::error_code error;
-        if (!f.name.empty()) std::filesystem::create_directories(path.parent_path(), error);
-        if (error)
-            throw Error(ErrorKind::io, path.parent_path().string(), "", "cannot be made: " + error.message());
-        write_file(path, f.bytes);
+        std::filesystem::create_directories(folder, error);
+        if (error) throw Error(ErrorKind::io, folder.string(), "", "cannot be made: " + error.message());
     }
+    for (const ReviewFile& f : files) write_file(f.name.empty() ? to : home / f.name, f.bytes);
 }
 
 std::string make_review_picture(const Presets& presets, const Plan& plan, const ReviewRequest& request,

@@ -13,7 +13,7 @@ namespace pentamesh::ui {
 namespace {
 
 constexpr float kLeftRow = 36, kFileDialog = 820;
-constexpr std::size_t kMostLeft = 6;  // rows; the others come up as these go
+constexpr float kMostLeft = 6.5f;  // rows that are seen at once; half a row says that more come
 
 }  // namespace
 
@@ -144,7 +144,7 @@ void Dialogs::close() {
 
 float Dialogs::recovery_height(Ui& /*ui*/, float /*width*/) const {
     const std::size_t left = files_.left_names().size();
-    return kLeftRow * static_cast<float>(std::min(left, kMostLeft) + (left > kMostLeft ? 1 : 0));
+    return kLeftRow * std::min(static_cast<float>(left), kMostLeft);
 }
 
 void Dialogs::draw(Ui& ui) {
@@ -210,8 +210,12 @@ void Dialogs::try_in_dialog(const std::function<void()>& act) {
 
 bool Dialogs::draw_recovery(Ui& ui, Rect room, Rect buttons) {
     const auto& left = files_.left();
-    for (std::size_t i = 0; i < std::min(left.size(), kMostLeft); ++i) {
-        Rect row = room.cut_top(kLeftRow).inset(0, 3);
+    const Rect list = room.cut_top(recovery_height(ui, room.w));
+    ScrollArea area(ui, "recover.list", list, dialog_.scroll, {.wheel_step = kLeftRow});
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        Rect row = area.room.cut_top(kLeftRow).inset(0, 3);
+        if (!area.sees(row)) continue;
+        if (recovery_height(ui, room.w) < kLeftRow * static_cast<float>(left.size())) row.cut_right(10);
         const bool asks = dialog_.asks == static_cast<int>(i);
         if (ui.button("recover.delete", row.cut_right(82), asks ? "Delete" : "Delete…", i)) {
             dialog_.asks = asks ? -1 : static_cast<int>(i);
@@ -230,9 +234,6 @@ bool Dialogs::draw_recovery(Ui& ui, Rect room, Rect buttons) {
         if (ui.canvas().text_in(row, files_.left_names()[i], ui.style()) && ui.hovers(row))
             ui.tooltip(files_.left_names()[i]);
     }
-    if (left.size() > kMostLeft)
-        ui.canvas().text_in(room.cut_top(kLeftRow),
-                            "and " + std::to_string(left.size() - kMostLeft) + " more", ui.small());
     dialog_error_text(ui, room, dialog_.error);
     return dialog_button(ui, buttons, "dialog.cancel", "Later");
 }

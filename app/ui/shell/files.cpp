@@ -245,7 +245,9 @@ void Files::remember_open() const {
         last["plan"] =
             nlohmann::ordered_json::parse(write_plan(without_own_presets(d.plan(), window_.presets)));
     fs::create_directories(window_.host.config_folder);
-    write_file((window_.host.config_folder / kLastOpen).string(), last.dump(2) + "\n");
+    // A name that is no UTF-8 is not found again, and harms nothing else.
+    write_file((window_.host.config_folder / kLastOpen).string(),
+               last.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void Files::reopen() {

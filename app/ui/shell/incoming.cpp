@@ -22,6 +22,7 @@ namespace pentamesh::ui {
 
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kHeadOfPage = 512;  // an SVG file's root stands in it
 
 bool is_picture(std::string_view text) {
@@ -29,10 +30,12 @@ bool is_picture(std::string_view text) {
 }
 bool is_page(std::string_view text) {
     if (text.starts_with("%PDF")) return true;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos || text[first] != '<') return false;
     const std::string_view head = text.substr(first, kHeadOfPage);
     return head.find("<svg") != std::string_view::npos
+           || head.find(":svg ") != std::string_view::npos                  // with the name of a namespace
            || head.find("content=\"Pentamesh ") != std::string_view::npos;  // a review of ours
 }
 // A lesson begins with its head between two lines of dashes.

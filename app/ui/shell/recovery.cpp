@@ -177,7 +177,7 @@ void Recovery::look() {
     std::set<std::string> with_plans;
     std::vector<fs::path> files;
     for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error))
-        files.push_back(it->path());
+        if (it->is_regular_file(error)) files.push_back(it->path());  // a pipe would be waited for
     for (const fs::path& file : files) claim(window_of(file));
     for (const fs::path& file : files) {
         const std::string window = window_of(file), name = file.filename().string();

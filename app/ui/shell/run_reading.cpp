@@ -26,6 +26,8 @@ bool is_folder(const fs::path& path) {
 // Returns what a file begins with; empty where it cannot be read.
 std::string begin_of(const fs::path& path) {
     constexpr std::size_t kBegin = std::size_t{1} << 18U;
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) return "";
     std::string out(kBegin, '\0');
     std::ifstream in(path, std::ios::binary);
     in.read(out.data(), static_cast<std::streamsize>(out.size()));
