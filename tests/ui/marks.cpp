@@ -18,6 +18,7 @@ namespace {
 constexpr double kNear = 0.75;    // pixels: half a pixel is lost by rounding
 constexpr float kTouch = 0.02f;   // what overlaps a clip by less is not seen
 constexpr double kRegular = 0.1;  // pixels by which marks of one line may stand off their places
+const std::string kSameAs = "same as ";
 constexpr std::size_t kMostPeriod = 24, kLeastTimes = 3;  // of marks that repeat
 constexpr std::size_t kFewPoints = 12;            // a longer line has as many of its points in the list
 constexpr int kMostLines = 12, kMostOfFile = 60;  // that a failure prints: of a picture, of a file
@@ -67,6 +68,10 @@ Rect box_of(std::span<const Vec2> points) {
     return {low.x, low.y, high.x - low.x, high.y - low.y};
 }
 
+bool same_look(const DrawnMark& a, const DrawnMark& b) {
+    return a.kind == b.kind && a.look == b.look && a.at.size() == b.at.size();
+}
+
 }  // namespace
 
 bool MarkPage::hidden(Rect r) const {
@@ -99,6 +104,14 @@ void MarkPage::pattern(Rect r, Pattern pattern, Color color) {
             {std::string(kNames[static_cast<std::size_t>(pattern)]), place(seen(r)), hex(color)});
 }
 
+// Of the slices of one band, or of the lines of one hatching, each fourth is kept behind the first eight.
+bool MarkPage::is_one_of_many(const DrawnMark& mark) {
+    constexpr int kFirst = 8, kEach = 4;
+    const bool more = !marks_.empty() && same_look(marks_.back(), mark);
+    many_ = more ? many_ + 1 : 0;
+    return many_ >= kFirst && many_ % kEach != 0;
+}
+
 void MarkPage::points(std::string_view kind, std::span<const Vec2> all, std::string look) {
     DrawnMark mark{std::string(kind), {}, std::move(look)};
     const std::size_t n = std::min(all.size(), kFewPoints);
@@ -108,7 +121,7 @@ void MarkPage::points(std::string_view kind, std::span<const Vec2> all, std::str
         mark.at.push_back(static_cast<double>(p.y));
     }
     if (n < all.size()) mark.look += " of " + std::to_string(all.size());
-    marks_.push_back(std::move(mark));
+    if (!is_one_of_many(mark)) marks_.push_back(std::move(mark));
 }
 
 void MarkPage::stroke(std::span<const Vec2> all, Color color, float width, bool closed, Dash dash) {
@@ -215,10 +228,6 @@ FontFiles mark_fonts() {
 // ---- lines --------------------------------------------------------------------------------------------
 
 namespace {
-
-bool same_look(const DrawnMark& a, const DrawnMark& b) {
-    return a.kind == b.kind && a.look == b.look && a.at.size() == b.at.size();
-}
 
 // Returns how often the `period` marks from `first` on come, each as far from its like before as at first.
 std::size_t times_of(const std::vector<DrawnMark>& marks, std::size_t first, std::size_t period) {
@@ -390,6 +399,13 @@ std::vector<std::string> difference_of_marks(const std::vector<DrawnMark>& golde
     return difference_of(a, b);
 }
 
+std::vector<DrawnMark> marks_beyond_those(const std::vector<DrawnMark>& before, std::vector<DrawnMark> now) {
+    std::map<std::string, int> known;
+    for (const DrawnMark& m : before) known[line_of(m, 3)] += 1;
+    std::erase_if(now, [&](const DrawnMark& m) { return known[line_of(m, 3)]-- > 0; });
+    return now;
+}
+
 // ---- golden files -------------------------------------------------------------------------------------
 
 GoldenMarks::GoldenMarks(std::string_view name)
@@ -413,11 +429,11 @@ void GoldenMarks::check(const std::string& picture, const std::vector<DrawnMark>
     const auto named = [&](const Picture& p) { return p.name == picture; };
     REQUIRE_MESSAGE(std::none_of(now_.begin(), now_.end(), named), "two pictures have the name ", picture);
     const auto at = std::find_if(golden_.begin(), golden_.end(), named);
-    const std::vector<std::string> difference = difference_of_marks(
-        at == golden_.end() ? std::vector<DrawnMark>{} : marks_of_lines(at->lines), marks);
+    const std::vector<std::string> known = at == golden_.end() ? std::vector<std::string>{} : lines_of(*at);
+    const std::vector<std::string> difference = difference_of_marks(marks_of_lines(known), marks);
     const bool equal = at != golden_.end() && difference.empty();
     // What is the same keeps its lines: another machine rounds another way.
-    now_.push_back({picture, equal ? at->lines : lines_of_marks(marks)});
+    now_.push_back({picture, equal ? known : lines_of_marks(marks)});
     changed_ = changed_ || !equal;
     if (equal || refresh_) return;
     std::string said = name_ + ": " + picture + ": " + std::to_string(difference.size())
@@ -433,6 +449,14 @@ void GoldenMarks::check(const std::string& picture, const std::vector<DrawnMark>
     CHECK_MESSAGE(equal, said);
 }
 
+// Returns the lines of a picture; one that is the same as another has only its name.
+std::vector<std::string> GoldenMarks::lines_of(const Picture& picture) const {
+    if (picture.lines.size() != 1 || !picture.lines[0].starts_with(kSameAs)) return picture.lines;
+    for (const Picture& p : golden_)
+        if (kSameAs + p.name == picture.lines[0]) return p.lines;
+    return {};
+}
+
 void GoldenMarks::finish() {
     for (const Picture& p : golden_) {
         const bool drawn =
@@ -444,7 +468,12 @@ void GoldenMarks::finish() {
     std::string text;
     for (const Picture& p : now_) {
         text += "== " + p.name + "\n";
-        for (const std::string& line : p.lines) text += line + "\n";
+        const auto first =
+            std::find_if(now_.begin(), now_.end(), [&](const Picture& n) { return n.lines == p.lines; });
+        if (first->name != p.name && p.lines.size() > 1)
+            text += kSameAs + first->name + "\n";
+        else
+            for (const std::string& line : p.lines) text += line + "\n";
     }
     std::filesystem::create_directories(std::filesystem::path(file_).parent_path());
     write_file(file_, text);

@@ -47,12 +47,14 @@ class MarkPage final : public Page::Impl {
     std::shared_ptr<const TypeFaces> faces_;
     std::vector<DrawnMark>& marks_;
     std::vector<Rect> clips_;
+    int many_ = 0;  // marks of one look before
 
     void glyphs(std::span<const PlacedGlyph>, float, Color) override {}  // a text is one mark
     void fill_rects(std::span<const Rect>, Color) override {}            // and so are cells and a pattern
     void stroke_pairs(std::span<const Vec2>, Color, float) override {}
     [[nodiscard]] bool hidden(Rect r) const;
     [[nodiscard]] Rect seen(Rect r) const;
+    bool is_one_of_many(const DrawnMark& mark);
     void points(std::string_view kind, std::span<const Vec2> all, std::string look);
 };
 
@@ -70,6 +72,10 @@ class MarkPage final : public Page::Impl {
 [[nodiscard]] std::vector<std::string> difference_of_marks(const std::vector<DrawnMark>& golden,
                                                            const std::vector<DrawnMark>& now);
 
+// Returns the marks that are more than those before, in drawing order.
+[[nodiscard]] std::vector<DrawnMark> marks_beyond_those(const std::vector<DrawnMark>& before,
+                                                        std::vector<DrawnMark> now);
+
 // Keeps the marks of pictures by name in tests/golden/marks/NAME.txt.
 class GoldenMarks {
   public:
@@ -84,6 +90,8 @@ class GoldenMarks {
         std::string name;
         std::vector<std::string> lines;
     };
+    [[nodiscard]] std::vector<std::string> lines_of(const Picture& picture) const;
+
     std::string file_, name_;
     std::vector<Picture> golden_, now_;
     int printed_ = 0;  // lines
