@@ -55,6 +55,8 @@ class Page {
   public:
     explicit Page(const PageSpec& spec);
     Page(PageFormat format, Vec2 size, const FontFiles& fonts, std::string title, std::string embedded);
+    struct Impl;
+    explicit Page(std::unique_ptr<Impl> impl);  // of another kind than the formats (page_impl.h)
     ~Page();
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
@@ -78,7 +80,6 @@ class Page {
     // Ends the page and returns the file's bytes; the same drawing gives the same bytes. Throws Error of kind
     // io.
     [[nodiscard]] std::string finish();
-    struct Impl;
     [[nodiscard]] Impl& impl() { return *impl_; }
 
   private:

@@ -15,9 +15,9 @@ struct PlacedGlyph {
 
 class PageSink : public Sink {
   public:
-    void frame(Rect r, Color color, float width, float radius) final;
+    void frame(Rect r, Color color, float width, float radius) override;
     void pattern(Rect r, Pattern pattern, Color color) override;
-    void circle(Vec2 center, float radius, Color fill) final;
+    void circle(Vec2 center, float radius, Color fill) override;
     void text(Vec2 pen, std::string_view utf8, const TextStyle& style) override;
     void cells(const CellGrid& grid) override;
 

@@ -213,10 +213,10 @@ int run(int argc, char** argv) {
     const std::filesystem::path presets =
         find_data_folder(executable_path(argc > 0 ? argv[0] : nullptr), "presets");
     if (std::error_code error; !std::filesystem::is_directory(presets, error))
-        std::cerr
-            << "pentamesh: the presets are not in " << presets.string()
-            << ": the program lies in the folder bin of a tree that has them (cmake --install), or where it "
-               "was built\n";
+        say_error(
+            "pentamesh: the presets are not in " + presets.string()
+            + ": the program lies in the folder bin of a tree that has them (cmake --install), or where it "
+              "was built");
     Context context{presets.parent_path(), Presets(presets, config_folder()), false, {}, {}};
     return run_words(context, {argv + std::min(argc, 1), argv + argc}, true);
 }

@@ -161,14 +161,20 @@ TEST_CASE("A paragraph is as high as it says, and a word wider than the room is 
 
 TEST_CASE("Bytes that are no UTF-8, and characters that no font has, are drawn and measured") {
     const TextStyle style{Face::mono, 13, kWhite, 1};
-    for (const char* text : {"\xff\xfe\xc3", "\xe2\x82", "\xf0\x9f\x98\x80", "漢字 עברית", "\x01\x1f\x7f"}) {
+    struct Case {
+        const char* text;
+        int characters;
+    };
+    for (const auto& [text, characters] :
+         {Case{"\xff\xfe\xc3", 3}, Case{"\xe2\x82", 2}, Case{"\xf0\x9f\x98\x80", 1}, Case{"漢字 עברית", 8},
+          Case{"\x01\x1f\x7f", 3}}) {
         float w = 0;
         picture({200, 40}, 1, [&](Canvas& c) {
             w = c.text({4, 4}, text, style);
             CHECK(c.text_width(text, style) == w);
             c.text_in({4, 20, 30, 16}, text, style);
         });
-        CHECK(w > 0);
+        CHECK(w == near(static_cast<float>(characters) * (0.6f * 13 + 1), 1e-5));  // all in the mono face
     }
 }
 

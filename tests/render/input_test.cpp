@@ -2,6 +2,8 @@
 #include "surface_fixture.h"
 
 #include <doctest/doctest.h>
+#include <set>
+#include <string>
 
 using namespace pentamesh;
 using namespace pentamesh::test;
@@ -83,8 +85,9 @@ TEST_CASE("Every chord has a text") {
     CHECK(chord_text({Key::z, true, true, false}) == "Ctrl+Shift+Z");
     CHECK(chord_text({Key::f5}) == "F5");
     CHECK(chord_text({Key::n0, true}) == "Ctrl+0");
+    std::set<std::string> texts{""};
     for (int k = 1; k < static_cast<int>(Key::count); ++k)
-        CHECK_FALSE(chord_text({static_cast<Key>(k)}).empty());
+        CHECK(texts.insert(chord_text({static_cast<Key>(k)})).second);  // each key has another
 }
 
 TEST_CASE("The demo window of Dear ImGui costs something: the yardstick measures") {

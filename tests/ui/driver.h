@@ -19,9 +19,9 @@ namespace pentamesh::ui {
 struct Driver {
     explicit Driver(std::string_view plan_preset, Vec2 size = {1600, 900}, float scale = 1,
                     std::filesystem::path config_folder = {}, std::filesystem::path home = {},
-                    std::filesystem::path fence = {}, bool searches = false)
-        : presets(std::filesystem::path(SOURCE_DIR) / "presets", config_folder),
-          surface(size, scale, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")),
+                    std::filesystem::path fence = {}, bool searches = false,
+                    const FontFiles& fonts = find_fonts(std::filesystem::path(SOURCE_DIR) / "assets"))
+        : presets(std::filesystem::path(SOURCE_DIR) / "presets", config_folder), surface(size, scale, fonts),
           shell(presets, presets.plan(plan_preset),
                 host(std::move(config_folder), std::move(home), std::move(fence), searches)) {
         watch_presses(shell);

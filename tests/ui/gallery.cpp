@@ -6,11 +6,12 @@
 #include "app/ui/kit/plot.h"
 #include "app/ui/kit/rich_text.h"
 #include "app/ui/kit/rows.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace pentamesh::ui {
@@ -23,11 +24,7 @@ constexpr float kCaption = 130, kWidth = 890, kTile = 190, kLine = 40, kHigh = 1
 
 class Gallery {
   public:
-    explicit Gallery(ThemeId theme)
-        : theme_(theme),
-          surface_({kWidth, kHigh}, 1, find_fonts(std::filesystem::path(SOURCE_DIR) / "assets")) {
-        surface_.record_text(true);
-    }
+    explicit Gallery(ThemeId theme) : theme_(theme), surface_({kWidth, kHigh}, 1, mark_fonts()) {}
 
     // Adds a row: the widget as it is, under the mouse, pressed, and with the keyboard.
     void states(const std::string& name, const Draw& draw) {
@@ -50,6 +47,7 @@ class Gallery {
   private:
     ThemeId theme_;
     Offscreen surface_;
+    std::shared_ptr<const TypeFaces> faces_ = load_faces(mark_fonts());
     GalleryPicture out_{{static_cast<int>(kWidth), 0, {}}, {}};
     Vec2 place_{};
     double time_s_ = 0;
@@ -70,9 +68,9 @@ class Gallery {
         SyntheticInput input;
         input.mouse = {-1, -1};
         const Rect widget = Rect{0, 0, size.x, size.y}.inset(6);
-        const auto frame = [&] {
+        const auto frame = [&](Page* page = nullptr) {
             surface_.frame(input, time_s_ += 1.0 / 60, [&](const FrameInfo& info) {
-                Ui ui(state, info, theme_of(theme_), frame_canvas(info));
+                Ui ui(state, info, theme_of(theme_), frame_canvas(info, page));
                 ui.canvas().rect({0, 0, kWidth, kHigh}, ui.theme().window);
                 draw(ui, widget);
                 ui.move_focus();
@@ -86,7 +84,11 @@ class Gallery {
         input.down[0] = at == At::held;
         frame();
         if (at == At::rested) time_s_ += 2;
-        frame();
+        out_.marks.push_back({"tile", {static_cast<double>(place_.x), static_cast<double>(place_.y)}, "#"});
+        auto marks = std::make_unique<MarkPage>(faces_, out_.marks);
+        marks->push_clip({0, 0, size.x, size.y});
+        Page page(std::move(marks));
+        frame(&page);
         paste(size);
         input.down[0] = false;
         input.mouse = {-1, -1};
@@ -104,10 +106,6 @@ class Gallery {
                 (row * static_cast<std::size_t>(kWidth) + static_cast<std::size_t>(place_.x)) * 4;
             std::copy(from, from + static_cast<std::ptrdiff_t>(w),
                       out_.image.pixels.begin() + static_cast<std::ptrdiff_t>(to));
-        }
-        for (TextRun run : surface_.text_runs()) {
-            run.at.x += place_.x, run.at.y += place_.y;
-            out_.runs.push_back(std::move(run));
         }
         place_.x += size.x;
     }

@@ -3,6 +3,7 @@
 
 #include "app/ui/kit/theme.h"
 #include "render/surface.h"
+#include "tests/ui/marks.h"
 
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace pentamesh::ui {
 
 struct GalleryPicture {
     Image image;
-    std::vector<TextRun> runs;
+    std::vector<DrawnMark> marks;  // of each tile, behind a mark "tile" of its place
 };
 [[nodiscard]] GalleryPicture draw_gallery(ThemeId theme);
 

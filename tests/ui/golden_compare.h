@@ -1,11 +1,7 @@
-// Compares a picture with the one that a person checked: tile by tile, and word by word.
+// Compares a picture with the one that a person checked: tile by tile.
 #pragma once
 
 #include "render/surface.h"
-
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace pentamesh::ui {
 
@@ -19,11 +15,5 @@ struct TileReport {
     double worst = 0;              // share of its pixels
 };
 [[nodiscard]] TileReport compare_tiles(const Image& a, const Image& b);
-
-// Returns one line a run, "x y text", from the top down.
-[[nodiscard]] std::string text_lines(const std::vector<TextRun>& runs);
-// Returns "- " lines of `golden` that are missing and "+ " lines that are new; empty without differences. A
-// run may be one pixel from its earlier place.
-[[nodiscard]] std::string text_difference(std::string_view golden, std::string_view now);
 
 }  // namespace pentamesh::ui

@@ -145,8 +145,7 @@ TEST_CASE("each page of a view has a name, and each name shows a page of its own
         const auto id = view_named(view.name);
         if (!id) continue;  // the dashboard
         const ViewPages& pages = view_of(*id).pages;
-        CHECK((view.pages.empty() || static_cast<int>(view.pages.size()) >= pages.count));
-        if (pages.count > 1) CHECK_FALSE(view.pages.empty());
+        if (pages.count > 1 || !view.pages.empty()) CHECK(static_cast<int>(view.pages.size()) >= pages.count);
         std::set<int> shown;
         for (const std::string_view page : view.pages) {
             ViewStates states;
@@ -330,7 +329,7 @@ TEST_CASE("the votes of a room stand at the options, before the answer and after
     d.type("21");
     d.press({Key::enter});
     CHECK(l.state().votes.empty());
-    CHECK_FALSE(l.state().votes_refusal.empty());
+    CHECK(l.state().votes_refusal == "A count for each of the 2 options, as 21 6 3.");
     REQUIRE(d.click("lesson.votes"));
     d.press({.key = Key::a, .ctrl = true});
     d.type("21, 6");

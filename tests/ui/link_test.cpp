@@ -54,7 +54,7 @@ TEST_CASE("a damaged link says what is wrong with it") {
     CHECK(why_damaged(whole.substr(0, whole.size() / 2)).find("missing") != std::string::npos);
     std::string changed = whole;
     changed[whole.size() / 2] = changed[whole.size() / 2] == 'A' ? 'B' : 'A';
-    CHECK_FALSE(why_damaged(changed).empty());
+    CHECK(why_damaged(changed).find("changed on its way") != std::string::npos);
     CHECK(why_damaged("#plan=a%20b").find("sign") != std::string::npos);
     CHECK(why_damaged("#view=nowhere").find("no view") != std::string::npos);
     CHECK(why_damaged("#lesson=../../etc/passwd").find("no lesson") != std::string::npos);

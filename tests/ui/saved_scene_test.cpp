@@ -64,7 +64,8 @@ TEST_CASE(
     CHECK(std::as_const(other.shell).screen().selection.group == GroupKind::pp);
     CHECK(other.shell.selection().stage == 2);
     CHECK(other.shell.selection().topic == Selection::Topic::memory);
-    CHECK(other.shell.views().timeline.cursor_s > 0);
+    const double saved_s = parse_plan(read_file(file), "a", other.presets).scene.cursor;
+    CHECK(other.shell.views().timeline.cursor_s == near(saved_s));
     CHECK_FALSE(other.shell.document().modified());
     CHECK(other.shell.may_close());
     // The window looks elsewhere: nothing is to be saved.

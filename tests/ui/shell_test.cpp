@@ -153,7 +153,7 @@ TEST_CASE("every command has a title, an id of its own and a chord of its own") 
     const auto& list = d.shell.commands();
     CHECK(list.size() > 30);
     for (std::size_t i = 0; i < list.size(); ++i) {
-        CHECK_FALSE(list[i].title.empty());
+        CHECK(list[i].title.find_first_not_of(' ') == 0);
         for (std::size_t j = i + 1; j < list.size(); ++j) {
             CAPTURE(list[i].id);
             CAPTURE(list[j].id);

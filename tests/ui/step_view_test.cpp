@@ -147,8 +147,8 @@ TEST_CASE("the chosen software's figures are listed with their sources") {
     CHECK(figures.rows.size() == facts_of(d.plan().training.software).figures.size());
     for (const Table::Row& row : figures.rows) {
         CAPTURE(row[2].text());
-        CHECK_FALSE(row[0] == row[2]);  // each has words of its own
-        CHECK_FALSE(row[4].text().empty());
+        CHECK_FALSE(row[0] == row[2]);                        // each has words of its own
+        CHECK(row[4].text().find(' ') != std::string::npos);  // a source has words
     }
 }
 
@@ -179,8 +179,7 @@ TEST_CASE("the heat map's axis is the selection's, and a click on a cell selects
     REQUIRE(d.drawn("comm.heat"));
     REQUIRE(d.click("comm.heat.axis", 1));
     const GroupKind axis = d.shell.selection().group;
-    CHECK(axis != GroupKind::tp);
-    CHECK(d.shell.evaluation().comm.by_axis[static_cast<std::size_t>(axis)].count > 0);
+    CHECK(axis == GroupKind::dp_shard);  // tp 8, pp 4 and dp_shard 8 send, in the order of their kinds
     REQUIRE(d.click("comm.heat"));
     CHECK(d.shell.selection().rank >= 0);
     CHECK(d.shell.selection().topic == Selection::Topic::rank);

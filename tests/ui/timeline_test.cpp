@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace pentamesh;
 using pentamesh::test::near;
 using namespace pentamesh::ui;
@@ -37,6 +39,11 @@ std::size_t pixels_apart(const Image& a, const Image& b, Rect r) {
     return n;
 }
 
+// Returns the time that the timeline shows: the step's.
+double whole_s(const Driver& d) {
+    return d.shell.evaluation().step->time_s;
+}
+
 }  // namespace
 
 TEST_CASE("play moves the cursor on, pause holds it, and the keys do the same") {
@@ -44,7 +51,7 @@ TEST_CASE("play moves the cursor on, pause holds it, and the keys do the same") 
     CHECK(d.shell.views().timeline.cursor_s < 0);
     REQUIRE(d.click("timeline.play"));
     const double first = d.shell.views().timeline.cursor_s;
-    CHECK(first > 0);
+    CHECK(first == near(4.0 / 60 / 12 * whole_s(d)));  // of the 12 seconds that a timeline takes, four frames
     for (int i = 0; i < 5; ++i) d.frame();
     CHECK(d.shell.views().timeline.cursor_s > first);
     CHECK(d.shell.wants_frame());
@@ -276,8 +283,11 @@ TEST_CASE("the critical path and every control are reached by the keyboard") {
     d.press({Key::space});
     CHECK(d.shell.views().timeline.critical);
     for (int i = 0; i < 120 && d.shell.ui_state().focus != id_of("timeline.plot"); ++i) d.press({Key::tab});
+    const auto shown_s = [&] { return d.shell.views().timeline.to_s - d.shell.views().timeline.from_s; };
     d.press({Key::up});
-    CHECK(d.shell.views().timeline.to_s > 0);
+    const double first = shown_s();
+    d.press({Key::up});
+    CHECK(shown_s() == near(0.8 * first));
     const double from = d.shell.views().timeline.from_s;
     d.press({Key::right});
     CHECK(d.shell.views().timeline.from_s > from);
@@ -323,5 +333,6 @@ TEST_CASE("half a million ops draw no more than a bound, at any depth") {
         d.input.wheel = 2;
         d.frame();
     }
-    CHECK(d.shell.views().timeline.to_s > 0);
+    CHECK(d.shell.views().timeline.to_s - d.shell.views().timeline.from_s
+          == near(std::pow(0.8, 28) * whole_s(d), 1e-6));
 }

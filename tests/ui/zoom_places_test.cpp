@@ -1,5 +1,6 @@
 #include "app/ui/views/zoom/zoom_places.h"
 #include "core/io/presets.h"
+#include "tests/near.h"
 
 #include <doctest/doctest.h>
 
@@ -7,6 +8,7 @@
 
 using namespace pentamesh;
 using namespace pentamesh::ui;
+using pentamesh::test::near;
 
 namespace {
 
@@ -61,8 +63,9 @@ TEST_CASE("a grid holds every child for any count") {
             const NestGrid g = nest_grid(w, 1, count);
             CHECK(g.cols * g.rows >= count);
             CHECK((g.rows - 1) * g.cols < count);
-            CHECK(g.w > 0);
-            CHECK(g.h > 0);
+            // A gap is as wide upright as across, and leaves most of a place to its child.
+            CHECK(g.pitch_x - g.w == near(g.pitch_y - g.h, 1e-6));
+            CHECK(std::min(g.w / g.pitch_x, g.h / g.pitch_y) > 0.8);
         }
 }
 

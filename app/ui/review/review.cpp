@@ -410,6 +410,14 @@ std::vector<ReviewFile> make_review(const Presets& presets, std::span<const Plan
     return out;
 }
 
+void draw_review(const Presets& presets, std::span<const Plan> plans, const ReviewRequest& request,
+                 const FontFiles& fonts, const std::function<Page&(const PageSpec&)>& turn) {
+    Printer p = printer_of(presets, plans, request, fonts);
+    const PageSpec of = p.spec(PageFormat::none, false);
+    ReviewSheet s = p.sheet([&](const std::string&) { return Canvas(nullptr, 1, &turn(of)); });
+    draw_pages(s, p.content);
+}
+
 std::string files_folder_of(const std::filesystem::path& text) {
     return text.stem().string() + "_files";
 }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,6 +73,9 @@ struct ReviewFile {
 [[nodiscard]] std::vector<ReviewFile> make_review(const Presets& presets, std::span<const Plan> plans,
                                                   const ReviewRequest& request, ReviewForm form,
                                                   const FontFiles& fonts);
+// Draws the same pages, each on one that `turn` makes of what it is given.
+void draw_review(const Presets& presets, std::span<const Plan> plans, const ReviewRequest& request,
+                 const FontFiles& fonts, const std::function<Page&(const PageSpec&)>& turn);
 // Writes what make_review returned: one file, a folder of files, or a text with a folder next to it. Throws
 // Error of kind io.
 void write_review(const std::filesystem::path& to, const std::vector<ReviewFile>& files, ReviewForm form);
