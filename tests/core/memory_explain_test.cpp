@@ -16,9 +16,13 @@ TEST_CASE("every category explains itself with symbols, this plan's numbers and 
                     const Explanation e =
                         explain_memory(p, mesh, m, static_cast<int>(d), static_cast<MemoryCategory>(c));
                     CHECK_FALSE(e.empty());
-                    CHECK_FALSE(e.title.empty());
+                    CHECK(e.title.find(name_of(static_cast<MemoryCategory>(c))) != std::string::npos);
                     CHECK(e.substituted.find_first_of("0123456789") != std::string::npos);
-                    CHECK_FALSE(e.result.empty());
+                    std::string digits = e.result;
+                    std::erase(digits, ',');
+                    const double bytes = bytes_of(m.stage[d], static_cast<MemoryCategory>(c));
+                    CHECK(digits.find(std::to_string(static_cast<std::int64_t>(bytes)) + " bytes")
+                          != std::string::npos);
                     CHECK_FALSE(e.source.empty());
                 }
         }
