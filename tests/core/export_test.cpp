@@ -358,7 +358,7 @@ TEST_CASE(
             const std::size_t at = text.find(key);
             if (at == std::string::npos) continue;
             const std::string line = text.substr(at + key.size(), text.find('\n', at) - at - key.size() - 1);
-            // Of a large mesh not all groups are listed.
+            // A large mesh lists some of its groups.
             for (const json& group : json::parse(line)) {
                 const std::vector<std::int64_t> ranks = group;
                 CHECK(ranks == group_members(mesh, kind, ranks.at(0)));
