@@ -231,7 +231,7 @@ TEST_CASE("whatever advice offers is a valid plan") {
         for (const Problem& problem : e.problems) {
             CAPTURE(name_of(problem.code));
             CHECK(problem.severity != Severity::error);
-            CHECK(!problem.message.empty());
+            CHECK(problem.message.ends_with('.'));
             Plan fixed = p;
             REQUIRE(apply_in_core(fixed, problem.fix));
             CHECK(evaluate(fixed, {false, false}).valid);

@@ -223,3 +223,28 @@ TEST_CASE("a table of runs holds plans with what was measured, and rows as the p
               != std::string::npos);
     }
 }
+
+TEST_CASE(
+    "a run whose compute is known apart, with recomputation and uneven stages, fits the products it ran") {
+    const Cluster on = presets().plan("llama-3-8b-fsdp").cluster;
+    Efficiency truth = on.gpu.efficiency;
+    truth.gemm *= 0.8;
+    std::vector<MeasuredRun> runs;
+    for (int i = 0; i < 30; ++i) {
+        MeasuredRun run = run_of(truth, 4096, 1, 16);
+        Plan& p = run.plan;
+        p.training.recompute = Recompute::full;
+        p.layout.pp = 2, p.layout.dp_shard = 8, p.layout.zero = 1, p.layout.stage_layers = {20, 12};
+        p.training.global_batch = 64;
+        Plan real = p;
+        real.cluster.gpu.efficiency = truth;
+        const Evaluation e = evaluate(real);
+        REQUIRE(e.step.has_value());
+        REQUIRE(e.step->recompute_s > 0.2 * e.step->compute_s);
+        REQUIRE(e.step->uneven_s > 0.1 * e.step->compute_s);
+        run.step_s = e.step->time_s;
+        run.compute_s = e.step->compute_s + e.step->recompute_s + e.step->uneven_s;
+        runs.push_back(run);
+    }
+    CHECK(constant(calibrate(runs, {}, on, "own.json"), "efficiency.gemm") == near(truth.gemm, 0.03));
+}

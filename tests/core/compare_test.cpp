@@ -1,4 +1,5 @@
 // Compares the results of compare and sensitivity with evaluations made by hand.
+#include "core/base/text.h"
 #include "core/decide/compare.h"
 #include "core/decide/sensitivity.h"
 #include "core/decide/units.h"
@@ -306,4 +307,74 @@ TEST_CASE("a slower link or GPU makes no step shorter, a faster one none longer"
         for (std::size_t i = 1; i < order.size(); ++i)
             CHECK(s.rows[order[i - 1]].reach_s >= s.rows[order[i]].reach_s);
     }
+}
+
+TEST_CASE("each reason of a difference states the figures of both plans, each change in few words") {
+    // Llama 3 70B on 256 GPUs: tp 8, pp 4, 5 chunks, dp 8; 32 micro-batches, 20 layers a stage. Then tp 4, dp
+    // 16, all recomputed, a pipeline of one chunk with uneven stages and stragglers.
+    const Plan a = test::presets().plan("llama-3-70b-3d");
+    Plan b = a;
+    b.layout.tp = 4, b.layout.dp_shard = 16, b.layout.virtual_stages = 1;
+    b.layout.schedule = Schedule::one_f_one_b, b.layout.stage_layers = {22, 20, 20, 18};
+    b.training.recompute = Recompute::full, b.training.straggler_cv = 0.04;
+    const std::vector<Plan> plans{a, b};
+    const std::vector<Evaluation> e{evaluate(a), evaluate(b)};
+    REQUIRE(e[1].step);
+    const Step &x = *e[0].step, &y = *e[1].step;
+    const std::vector<PartRow> rows = why_steps_differ(plans, e);
+    const auto row = [&](std::string_view part) {
+        const auto it = std::ranges::find(rows, part, &PartRow::part);
+        REQUIRE_MESSAGE(it != rows.end(), part);
+        return *it;
+    };
+    const auto flops = [](const Step& s) { return three_digits(s.model_flops_per_gpu / 1e12); };
+    const auto peak = [](const Step& s) { return s.model_flops_per_gpu / s.compute_s / 989.4e12; };
+    const auto compute = [&](const Step& s, const std::string& tp) {
+        return flops(s) + " model TFLOP a GPU at " + percent_text(peak(s))
+               + " of the bf16 peak while it computes; tp " + tp + ", cp 1, micro-batch 1";
+    };
+    CHECK(row("compute").because == compute(x, "8") + " -> " + compute(y, "4"));
+    CHECK(row("compute").brief
+          == percent_text(peak(x), Zeros::kept) + " -> " + percent_text(peak(y), Zeros::kept)
+                 + " of the peak");
+    CHECK(row("recompute").because
+          == "recompute none: 0 % of the compute once more -> recompute full: "
+                 + percent_text(y.recompute_s / y.compute_s) + " of the compute once more");
+    CHECK(row("recompute").brief == "none -> full");
+    const auto work = [](const Step& s, double m) { return time_text((s.compute_s + s.recompute_s) / m); };
+    CHECK(row("bubble").because
+          == "interleaved, pp 4 with 5 chunks a stage, 32 micro-batches of " + work(x, 32)
+                 + " of work a stage -> 1f1b, pp 4 with 1 chunk a stage, 16 micro-batches of " + work(y, 16)
+                 + " of work a stage");
+    CHECK(row("bubble").brief == "32 -> 16 micro-batches, interleaved -> 1f1b, chunks 5 -> 1");
+    CHECK(row("uneven stages").because.ends_with(" -> 18 to 22 layers a stage"));
+    CHECK(row("uneven stages").brief == "20 -> 18 to 22 layers a stage");
+    const auto states = [&](std::size_t i) {
+        double most = 0;
+        for (const StageMemory& s : e[i].memory.stage)
+            if (s.total() == e[i].memory.peak()) most = s.optimizer;
+        return memory_text(most);
+    };
+    CHECK(row("optimizer").because
+          == "ZeRO-1 over 8: " + states(0) + " of states on the fullest GPU -> ZeRO-1 over 16: " + states(1)
+                 + " of states on the fullest GPU");
+    CHECK(row("optimizer").brief == states(0) + " -> " + states(1) + " of states");
+    CHECK(row("stragglers").because == "the slowest of 256 GPUs, cv 0 % -> the slowest of 256 GPUs, cv 4 %");
+    CHECK(row("stragglers").brief == "cv 0 % -> 4 %");
+    const auto sends = [&](std::size_t i, GroupKind k, const std::string& where) {
+        const AxisTraffic& t = e[i].comm.by_axis[k];
+        return bytes_text(t.sent_bytes_per_rank, Zeros::kept) + " a GPU in groups of " + where + ", "
+               + time_text(t.time_s) + " of which " + percent_text(1 - t.exposed_s / t.time_s, Zeros::kept)
+               + " hides";
+    };
+    CHECK(row("tp exposed").because
+          == sends(0, GroupKind::tp, "8 over NVLink") + " -> " + sends(1, GroupKind::tp, "4 over NVLink"));
+    const auto bytes = [&](std::size_t i, GroupKind k) {
+        return bytes_text(e[i].comm.by_axis[k].sent_bytes_per_rank, Zeros::kept);
+    };
+    CHECK(row("tp exposed").brief == bytes(0, GroupKind::tp) + " -> " + bytes(1, GroupKind::tp));
+    CHECK(row("data parallel exposed").because
+          == "dp_shard: " + sends(0, GroupKind::dp_shard, "8 over InfiniBand")
+                 + " -> dp_shard: " + sends(1, GroupKind::dp_shard, "16 over InfiniBand"));
+    for (const PartRow& r : rows) CHECK(r.delta_s[1] == test::within(r.values_s[1] - r.values_s[0], 1e-9));
 }

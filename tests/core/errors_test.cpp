@@ -31,8 +31,8 @@ void breaks_and_mends(ProblemCode code, const Plan& broken) {
         std::find_if(errors.begin(), errors.end(), [&](const Problem& p) { return p.code == code; });
     REQUIRE(found != errors.end());
     CHECK(found->severity == Severity::error);
-    CHECK(!found->message.empty());
-    CHECK(!found->pointer.empty());
+    CHECK(found->message.ends_with('.'));
+    CHECK(found->pointer.starts_with('/'));
     REQUIRE(!found->fix.empty());
     Plan fixed = broken;
     REQUIRE(apply_in_core(fixed, found->fix));

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
+#include <sstream>
 
 using namespace pentamesh;
 using namespace pentamesh::interop;
@@ -173,6 +174,89 @@ Plan random_plan(Dice& dice, Target target) {
     return p;
 }
 
+// Returns what a text says for a setting: "" where it has the setting without a value, nullopt where it has
+// it not.
+std::optional<std::string> said_of(const std::string& text, Target target, const std::string& name) {
+    if (target == Target::deepspeed || target == Target::picotron) {
+        json at = json::parse(text);
+        for (std::size_t from = 0; from <= name.size();) {
+            const std::size_t dot = std::min(name.find('.', from), name.size());
+            const std::string key = name.substr(from, dot - from);
+            if (!at.is_object() || !at.contains(key)) return std::nullopt;
+            at = json(at[key]);
+            from = dot + 1;
+        }
+        return at.dump();
+    }
+    std::optional<std::string> out;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t begin = line.find_first_not_of(' ');
+        if (begin == std::string::npos || line[begin] == '#') continue;
+        const std::size_t at = line.find(name, begin);
+        if (at == std::string::npos || (at != begin && line[at - 1] != '.')) continue;
+        std::string rest = line.substr(at + name.size());
+        if (!rest.empty() && std::string_view(" =:").find(rest.front()) == std::string_view::npos) continue;
+        rest.erase(0, std::min(rest.find_first_not_of(" =:"), rest.size()));
+        if (rest.ends_with(',')) rest.pop_back();
+        out = rest;
+    }
+    return out;
+}
+
+// A value of "must" in the golden file, whose "_about" says what each form means.
+bool is_wanted(const json& want, const std::optional<std::string>& got) {
+    if (want.is_array())
+        return std::ranges::any_of(want, [&](const json& one) { return is_wanted(one, got); });
+    if (want.is_null() || !got) return want.is_null() && !got;
+    if (want == "*") return true;
+    if (want == true) return got->empty() || *got == "true" || *got == "True";
+    if (!want.is_string()) return *got == want.dump();
+    const std::string word = want;
+    return *got == word || *got == "\"" + word + "\"";
+}
+
+bool has_all(const json& set, const std::string& text, Target target) {
+    return std::ranges::all_of(set.items(), [&](const auto& item) {
+        return is_wanted(item.value(), said_of(text, target, item.key()));
+    });
+}
+
+void round_trips(int wanted) {
+    for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
+                                Target::accelerate, Target::nanotron, Target::picotron}) {
+        const std::string framework(name_of(target));
+        CAPTURE(framework);
+        Dice dice(static_cast<unsigned>(target) + 7);
+        int said = 0, limited = 0;
+        for (int tries = 0; said < wanted && tries < 60000; ++tries) {
+            const Plan plan = random_plan(dice, target);
+            if (!evaluate(plan, {.timeline = false, .messages = false}).valid) continue;
+            const Export made = export_plan(plan, target, presets());
+            if (!made.lost.empty() || !made.refused.empty()) {
+                ++limited;
+                continue;
+            }
+            ++said;
+            const Import read = back(plan, target, made.text, plan.model_source.preset);
+            if (!read.plan) {
+                for (const ImportProblem& p : read.problems) CHECK(p.message == "");
+                INFO(made.text);
+                FAIL("it cannot be read back");
+            }
+            const std::string differs = difference(plan, *read.plan, target);
+            if (!differs.empty()) {
+                INFO(made.text);
+                INFO(write_plan(plan));
+                FAIL_CHECK(differs);
+                break;
+            }
+        }
+        CHECK(said == wanted);
+        CHECK(limited > 0);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("an export says what the golden cases ask, and names what the framework has not") {
@@ -220,41 +304,79 @@ TEST_CASE("an export says what the golden cases ask, and names what the framewor
     CHECK(trips > 50);
 }
 
-TEST_CASE("a thousand random plans of each framework come back with the same layout, or the loss is named") {
-    const int wanted =
-        test::rounds(test::kSanitized ? 250 : 1000);  // it takes longer than all other tests of the engine
-    for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
-                                Target::accelerate, Target::nanotron, Target::picotron}) {
-        const std::string framework(name_of(target));
+TEST_CASE("each setting of an export has the value that the golden cases ask for") {
+    int settings = 0;
+    const json file = test::golden("interop.json");
+    for (const json& c : file["export"]) {
+        const std::string id = c["plan"], framework = c["framework"];
+        if (c.contains("cannot") || framework == "device-mesh") continue;
+        CAPTURE(id);
         CAPTURE(framework);
-        Dice dice(static_cast<unsigned>(target) + 7);
-        int said = 0, limited = 0;
-        for (int tries = 0; said < wanted && tries < 60000; ++tries) {
-            const Plan plan = random_plan(dice, target);
-            if (!evaluate(plan, {.timeline = false, .messages = false}).valid) continue;
-            const Export made = export_plan(plan, target, presets());
-            if (!made.lost.empty() || !made.refused.empty()) {
-                ++limited;
-                continue;
-            }
-            ++said;
-            const Import read = back(plan, target, made.text, plan.model_source.preset);
-            if (!read.plan) {
-                for (const ImportProblem& p : read.problems) CHECK(p.message == "");
-                INFO(made.text);
-                FAIL("it cannot be read back");
-            }
-            const std::string differs = difference(plan, *read.plan, target);
-            if (!differs.empty()) {
-                INFO(made.text);
-                INFO(write_plan(plan));
-                FAIL_CHECK(differs);
-                break;
-            }
+        const Target target = target_of(framework).value();
+        const Export made =
+            export_plan(parse_plan(file["plans"][id].dump(), id, presets()), target, presets());
+        for (const auto& [name, want] : c["must"].items()) {
+            CAPTURE(name);
+            const auto got = said_of(made.text, target, name);
+            CAPTURE(got.value_or("not there"));
+            CHECK(is_wanted(want, got));
+            ++settings;
         }
-        CHECK(said == wanted);
-        CHECK(limited > 0);
+        if (c.contains("any_of"))
+            for (const json& sets : c["any_of"])
+                CHECK(
+                    std::ranges::any_of(sets, [&](const json& s) { return has_all(s, made.text, target); }));
     }
+    CHECK(settings > 500);
+}
+
+TEST_CASE(
+    "a device mesh has the golden cases' dimensions, outermost first, and lists the mesh's own groups") {
+    const json file = test::golden("interop.json");
+    int meshes = 0, lists = 0;
+    for (const json& c : file["export"]) {
+        if (c["framework"] != "device-mesh" || c.contains("cannot")) continue;
+        const std::string id = c["plan"];
+        CAPTURE(id);
+        const Plan plan = parse_plan(file["plans"][id].dump(), id, presets());
+        const std::string text = export_plan(plan, Target::device_mesh, presets()).text;
+        std::string sizes, names;
+        for (const json& dimension : c["must"]["mesh"]) {
+            sizes += (sizes.empty() ? "" : ", ") + dimension[1].dump();
+            names += (names.empty() ? "" : ", ") + dimension[0].dump();
+        }
+        const char* comma = c["must"]["mesh"].size() == 1 ? "," : "";  // a tuple of one
+        if (!names.empty())
+            CHECK(text.find("\nmesh = init_device_mesh(\"cuda\", (" + sizes + comma + "), mesh_dim_names=("
+                            + names + comma + "))")
+                  != std::string::npos);
+        ++meshes;
+        const Mesh mesh = build_mesh(plan);
+        for (const GroupKind kind : {GroupKind::tp, GroupKind::pp, GroupKind::cp, GroupKind::dp_shard,
+                                     GroupKind::dp_replicate, GroupKind::ep}) {
+            const std::string key = "    \"" + std::string(name_of(kind)) + "\": ";
+            const std::size_t at = text.find(key);
+            if (at == std::string::npos) continue;
+            const std::string line = text.substr(at + key.size(), text.find('\n', at) - at - key.size() - 1);
+            // A large mesh lists some of its groups.
+            for (const json& group : json::parse(line)) {
+                const std::vector<std::int64_t> ranks = group;
+                CHECK(ranks == group_members(mesh, kind, ranks.at(0)));
+            }
+            ++lists;
+        }
+    }
+    CHECK(meshes == 21);
+    CHECK(lists > 30);
+}
+
+TEST_CASE("a few random plans of each framework come back with the same layout, or the loss is named") {
+    round_trips(40);
+}
+
+TEST_CASE("a thousand random plans of each framework come back with the same layout, or the loss is named") {
+    round_trips(
+        test::rounds(test::kSanitized ? 250 : 1000));  // it takes longer than all other tests of the engine
 }
 
 TEST_CASE("the table of spellings names settings that the importers map to the same field") {

@@ -196,3 +196,117 @@ TEST_CASE("a broken glossary is refused with the place of its fault") {
     CHECK(refused(R"({"entries":[{"id":"a","term":"a","text":"t.","kind":"name"}]})").find("axis")
           != std::string::npos);
 }
+
+TEST_CASE("the figures of a term are those of the plan's file, of two plans and their clusters") {
+    // DeepSeek-V3 on 2,048 H800: pp 16, ep 64, dp 128, 15,360 sequences of 4,096 tokens; 61 layers of 7,168
+    // and 128 heads.
+    const Plan p = preset("deepseek-v3-2048");
+    const Evaluation e = evaluate(p);
+    for (const auto& [id, text] :
+         {std::pair("rank", "0 to 2,047 here"),
+          {"stage", "16 here"},
+          {"device-mesh", "ep 64, dp_shard 128, pp 16, innermost first"},
+          {"order", "ep 64, dp_shard 128, pp 16, innermost first"},
+          {"schedule", "dualpipe, 120 micro-batches over 16 stages"},
+          {"nvlink", "NVLink: 200 GB/s a GPU, one direction"},
+          {"infiniband", "InfiniBand: 50 GB/s a GPU, one direction"},
+          {"spine", "the cluster has none"},
+          {"oversubscription", "none here"},
+          {"fast-domain", "8 GPUs on NVLink"},
+          {"batch", "15,360 sequences of 4,096 tokens"},
+          {"microbatches", "120 here: 15,360 / (1 × 128)"},
+          {"accumulation", "over 120 micro-batches"},
+          {"precision", "computes in fp8, keeps weights in bf16 and gradients in fp32"},
+          {"layer", "61 here"},
+          {"hidden", "7,168 here"},
+          {"head", "128 here"},
+          {"gqa", "128 query heads, 128 of keys and values"},
+          {"imbalance", "1 × the mean here"},
+          {"sequence-length", "4,096 tokens"},
+          {"master-weights", "fp32"},
+          {"sp", "off: there is no tp"},
+          {"straggler", "none is assumed in this plan"},
+          {"replica", "128 here, of 16 GPUs each"},
+          {"recompute", "full"}}) {
+        CAPTURE(id);
+        CHECK(in_this_plan(id, p, e) == text);
+    }
+    CHECK(in_this_plan("step-time", p, e) == time_text(e.step->time_s) + " ± " + percent_text(e.step->error));
+    CHECK(in_this_plan("tokens-per-second", p, e) == three_digits(15360.0 * 4096 / e.step->time_s) + " here");
+    CHECK(in_this_plan("bubble", p, e).find(percent_text(schedule_bubble_s(*e.step) / e.step->time_s))
+          != std::string::npos);
+    // Llama 3 405B on 16,384: tp 8, pp 16, two tiers of Ethernet, the upper one 1:7 oversubscribed.
+    CHECK(here("device-mesh", "llama-3.1-405b-16k") == "tp 8, pp 16, dp_shard 128, innermost first");
+    CHECK(here("oversubscription", "llama-3.1-405b-16k").ends_with("1:7"));
+    CHECK(here("schedule", "llama-3-70b-3d")
+          == "interleaved, 5 chunks a device, 32 micro-batches over 4 stages");
+    CHECK(here("schedule", "llama-3-8b-fsdp") == "no pipeline here");
+    CHECK(here("order", "single-gpu") == "one rank");
+    CHECK(here("moe", "llama-3-8b-fsdp") == "the model is dense");
+    CHECK(here("sp", "llama-3-70b-3d") == "on, over tp 8");
+}
+
+TEST_CASE("a collective's card counts the calls and bytes of one GPU, over all axes") {
+    for (const char* id : {"deepseek-v3-2048", "llama-3-70b-3d", "hsdp-64"}) {
+        const Plan p = preset(id);
+        const Evaluation e = evaluate(p);
+        for (const auto& [term, collective] : {std::pair("all-reduce", Collective::all_reduce),
+                                               {"reduce-scatter", Collective::reduce_scatter},
+                                               {"all-gather", Collective::all_gather},
+                                               {"all-to-all", Collective::all_to_all},
+                                               {"p2p", Collective::send_recv}}) {
+            double calls = 0, bytes = 0;
+            for (const Operation& o : e.comm.operations)
+                if (o.collective == collective && !o.on_other_stage)
+                    calls += o.count_per_step, bytes += o.sent_bytes_per_rank;
+            const std::string text = in_this_plan(term, p, e);
+            CAPTURE(text);
+            CHECK((text == "none here") == (calls == 0));
+            if (calls == 0) continue;
+            CHECK(text.starts_with(whole_text(calls) + " a step on "));
+            CHECK(text.ends_with("which sends " + bytes_text(bytes)));
+        }
+    }
+}
+
+TEST_CASE("a name is used where its setting is, and by no other") {
+    const auto used = [](const Plan& p) {
+        const Evaluation e = evaluate(p);
+        std::string out;
+        for (const char* id :
+             {"ddp", "zero-1", "zero-2", "zero-3", "fsdp", "hsdp", "megatron-tp", "megatron-sp", "async-tp",
+              "ring-attention", "head-tail", "ulysses", "cp-allgather", "topk-routing", "switch", "folding"})
+            if (used_in(id, p, e) == true) out += (out.empty() ? "" : " ") + std::string(id);
+        return out;
+    };
+    Plan p = preset("llama-3-70b-3d");  // tp 8, pp 4, dp_shard 8 on 256 GPUs
+    p.layout.pp = 1, p.layout.virtual_stages = 1, p.layout.schedule = Schedule::one_f_one_b;
+    p.layout.dp_shard = 32;
+    for (const auto& [zero, words] : {std::pair(0, "ddp megatron-tp megatron-sp"),
+                                      {1, "zero-1 megatron-tp megatron-sp"},
+                                      {2, "zero-2 megatron-tp megatron-sp"},
+                                      {3, "zero-3 fsdp megatron-tp megatron-sp"}}) {
+        p.layout.zero = zero;
+        CHECK(used(p) == words);
+    }
+    p.layout.dp_shard = 16, p.layout.dp_replicate = 2;
+    CHECK(used(p) == "zero-3 hsdp megatron-tp megatron-sp");
+    p.layout.sequence_parallel = false, p.training.overlap.tp = true;
+    CHECK(used(p) == "zero-3 hsdp megatron-tp async-tp");
+    p.layout.tp = 1, p.layout.cp = 8, p.layout.dp_replicate = 1, p.layout.dp_shard = 32, p.layout.zero = 1;
+    p.layout.cp_inner = 1;
+    for (const auto& [comm, words] : {std::pair(CpComm::ring, "zero-1 ring-attention head-tail"),
+                                      {CpComm::allgather, "zero-1 head-tail cp-allgather"},
+                                      {CpComm::ulysses, "zero-1 ulysses"}}) {
+        p.layout.cp_comm = comm;
+        CHECK(used(p) == words);
+    }
+    p.layout.cp_comm = CpComm::ulysses_ring, p.layout.cp_inner = 2;
+    CHECK(used(p) == "zero-1 ring-attention head-tail ulysses");
+    Plan moe = preset("mixtral-8x7b-ep");  // ep 8 of 64
+    CHECK(used(moe).ends_with("topk-routing folding"));
+    moe.model.moe->top_k = 1;
+    CHECK(used(moe).ends_with("topk-routing switch folding"));
+    moe.layout.ep = 1;
+    CHECK(used(moe).ends_with("topk-routing switch"));
+}

@@ -251,8 +251,8 @@ TEST_CASE("a pipeline layout and a layer pattern are written out as Megatron doe
     CHECK(parts.layers[1] == 2);
     CHECK(parts.layers.back() == 0);
     CHECK(parts.mtp_part == 30);
-    CHECK_FALSE(parse_pipeline_layout("Etx|L").error.empty());
-    CHECK_FALSE(parse_pipeline_layout("E(t|").error.empty());
+    CHECK(parse_pipeline_layout("Etx|L").error == "it has the letter x; E, t, m, L, |, * and ( ) are known");
+    CHECK(parse_pipeline_layout("E(t|").error.starts_with("it is no layout of stages"));
     const auto pattern = parse_layer_pattern("([0]*3+[1]*58)");
     REQUIRE(pattern);
     CHECK(pattern->size() == 61);
@@ -317,5 +317,61 @@ TEST_CASE("DeepSpeed hides its communication by default at ZeRO-3 only") {
                       8, "llama-3-8b");
         REQUIRE(made.plan);
         CHECK(made.plan->training.overlap.dp == (stage == 3));
+    }
+}
+
+// Megatron-LM megatron/training/arguments.py: --bf16 accumulates and reduces gradients in fp32 always, --fp16
+// only where
+// --accumulate-allreduce-grads-in-fp32 says so; else they have the type of the parameters.
+TEST_CASE(
+    "gradients of a Megatron script have two bytes with --fp16, four where they are accumulated in fp32") {
+    struct Case {
+        const char* flags;
+        Dtype gradients;
+    };
+    for (const Case& c : {Case{"--fp16", Dtype::fp16}, Case{"--bf16", Dtype::fp32}, Case{"", Dtype::fp32},
+                          Case{"--fp16 --accumulate-allreduce-grads-in-fp32", Dtype::fp32},
+                          Case{"--bf16 --grad-reduce-in-bf16", Dtype::bf16}}) {
+        CAPTURE(c.flags);
+        const Import made = import_of(
+            std::string("torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+                        "--num-attention-heads 8 --seq-length 2048 --micro-batch-size 1 "
+                        "--max-position-embeddings 2048 --vocab-size 32000 ")
+            + c.flags);
+        REQUIRE(made.plan);
+        CHECK(made.plan->training.gradients == c.gradients);
+    }
+}
+
+// torchtitan pipeline_parallel.py: the stages are ceil((layers + input weight + output weight) / layers per
+// stage), the weights 1 where nothing says otherwise, spread evenly over pp ranks; the first of the stages
+// take what is left over.
+TEST_CASE("torchtitan's layers of a stage count what the first and the last stage hold beside layers") {
+    struct Case {
+        int per_stage, less_first, less_last;
+        std::int64_t chunks;
+        std::vector<std::int64_t> layers;
+    };
+    const Case cases[] = {{11, 1, 1, 2, {8, 9, 8, 7}},  // 34 / 11: 4 stages; 33 / 11 would be 3
+                          {11, 2, 0, 2, {7, 9, 8, 8}},  // 34 / 11
+                          {17, 1, 1, 1, {16, 16}},      // 34 / 17
+                          {16, 0, 0, 1, {16, 16}}};
+    for (const Case& c : cases) {
+        CAPTURE(c.per_stage);
+        const Import made = import_of(
+            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\n"
+            "local_batch_size = 8\nseq_len = 4096\n[parallelism]\n"
+            "pipeline_parallel_degree = 2\n"
+            "pipeline_parallel_schedule = \""
+                + std::string(c.chunks > 1 ? "Interleaved1F1B" : "1F1B")
+                + "\"\npipeline_parallel_layers_per_stage = " + std::to_string(c.per_stage)
+                + "\npipeline_parallel_first_stage_less_layers = " + std::to_string(c.less_first)
+                + "\npipeline_parallel_last_stage_less_layers = " + std::to_string(c.less_last) + "\n",
+            8);
+        REQUIRE(made.plan);
+        CHECK(made.plan->layout.virtual_stages == c.chunks);
+        std::vector<std::int64_t> layers;
+        layers_of_chunks(*made.plan, layers);
+        CHECK(layers == c.layers);
     }
 }

@@ -436,3 +436,24 @@ TEST_CASE("a mesh that is no mesh, and flights that do not match it, give no sta
     CHECK(m.stage.empty());
     CHECK(m.peak() == 0);
 }
+
+// docs/memory.md: at ZeRO-2 a layer's gradients wait to be reduced, two layers' and those of embedding and
+// head at most, and never more than a rank has beyond its shard.
+TEST_CASE("unreduced gradients are of a layer, of two and of both ends at most") {
+    for (const std::int64_t layers : {12, 1}) {
+        Plan p = plan_of_size(layers, 1024, 16);
+        p.cluster.gpus = p.layout.dp_shard = 8, p.layout.zero = 2;
+        p.training.global_batch = 8, p.training.gradients = Dtype::fp32;
+        const double h = 1024, layer = 4 * h * h + 3 * h * 4 * h + 2 * h, ends = 2 * 128000 * h + h;
+        const double beyond = (static_cast<double>(layers) * layer + ends) * 7 / 8;
+        const Mesh mesh = build_mesh(p);
+        std::vector<BufferBytes> buffers;
+        list_buffers(p, mesh, memory_of(p).stage.front(), buffers);
+        const auto found = std::ranges::find(buffers, Buffer::unreduced_gradients,
+                                             [](const BufferBytes& b) { return b.buffer; });
+        REQUIRE(found != buffers.end());
+        CHECK(found->low == near(4 * layer));
+        CHECK(found->mid == near(4 * layer));
+        CHECK(found->high == near(4 * std::min(2 * layer + ends, beyond)));
+    }
+}

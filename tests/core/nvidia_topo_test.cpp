@@ -134,12 +134,13 @@ TEST_CASE("a matrix that is cut or holds no link is refused with its line") {
     CHECK(message(odd).find("line 2: \"NVx\" is no link between GPU0 and GPU1") != std::string::npos);
     CHECK(message(good.substr(0, good.find("GPU1\tNV4"))).find("2 GPUs in its head and 1 rows")
           != std::string::npos);
-    CHECK_FALSE(message("").empty());
+    CHECK(message("").find("matrix") != std::string::npos);
 }
 
 TEST_CASE("an NVLink carries what the shipped file says; a file without a source or a figure is refused") {
     for (const NvLink& g : nvlinks()) {
-        CHECK(g.bytes_per_s > 0);
+        CHECK(g.bytes_per_s
+              == (g.name == "NVLink 5" ? 50e9 : 25e9));  // 1.8 TB/s both ways of 18 links; 600 GB/s of 12
         CHECK(g.least_links <= g.most_links);
     }
     CHECK(most_nvlinks() == 18);

@@ -112,10 +112,17 @@ TEST_CASE("names of own presets that cannot be are refused in words, and what sh
     const Folder folder;
     const Presets presets = with_own(folder);
     const Plan plan = presets.plan("llama-3-70b-3d");
-    for (const char* name : {"", "   ", "+++", "con", "LPT1", "Llama 3 8B", "llama-3-8b",
-                             "a name that is longer than anybody would ever want to type or to read"}) {
+    for (const auto& [name, why] :
+         {std::pair("", "needs a name"),
+          {"   ", "needs a name"},
+          {"+++", "needs a letter"},
+          {"con", "Windows"},
+          {"LPT1", "Windows"},
+          {"Llama 3 8B", "ships"},
+          {"llama-3-8b", "ships"},
+          {"a name that is longer than anybody would ever want to type or to read", "at most"}}) {
         CAPTURE(name);
-        CHECK_FALSE(refused_preset_name(presets, PresetKind::model, name).empty());
+        CHECK(refused_preset_name(presets, PresetKind::model, name).find(why) != std::string::npos);
         CHECK_THROWS_AS(static_cast<void>(save_own_preset(presets, PresetKind::model, name, plan)), Error);
     }
     CHECK(refused_preset_name(presets, PresetKind::model, "llama-3-8b").find("ships") != std::string::npos);
@@ -125,7 +132,7 @@ TEST_CASE("names of own presets that cannot be are refused in words, and what sh
     CHECK(preset_id_of(".hidden.") == "hidden");
     CHECK(folder.entries() == 0);
     const Presets nowhere(std::filesystem::path(SOURCE_DIR) / "presets");
-    CHECK_FALSE(refused_preset_name(nowhere, PresetKind::model, "mine").empty());
+    CHECK(refused_preset_name(nowhere, PresetKind::model, "mine").find("no folder") != std::string::npos);
     // Laid there by hand it is listed with the reason, and the shipped one is used.
     folder.put("models/llama-3-8b.json", R"({"preset": "llama-3-8b", "layers": 2})");
     presets.reread();
@@ -235,7 +242,7 @@ TEST_CASE("when an own preset changes or goes, a plan that stood over it keeps w
     CHECK(parse_plan(write_plan(kept), "", presets) == kept);
     remove_own_preset(presets, *entry_of(presets, PresetKind::model, "mine"));
     remove_own_preset(presets, *entry_of(presets, PresetKind::gpu, "chip"));
-    CHECK_FALSE(entry_of(presets, PresetKind::cluster, "room")->broken.empty());
+    CHECK(entry_of(presets, PresetKind::cluster, "room")->broken.find("chip") != std::string::npos);
     const Plan left = with_same_meaning(over, presets);
     CHECK(left.model == over.model);
     CHECK(parse_plan(write_plan(left), "", test::presets()) == left);

@@ -7,6 +7,7 @@
 #include "core/runs/measured.h"
 #include "core/runs/predicted.h"
 #include "core/runs/run_axes.h"
+#include "core/runs/whatif.h"
 #include "core/step/step_trace.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
@@ -119,12 +120,15 @@ TEST_CASE("a trace's time goes to parts that add up to its step, over the axes o
 
 TEST_CASE("without a plan groups are known by their descriptions only") {
     const Measured named = measure_folder("run2602-00", false);
-    CHECK(measured_of(named, RunPart::tp) > 0);
+    const json all = answers();
+    CHECK(measured_of(named, RunPart::tp) == near(all["run2602-00"]["parts"]["tp"].get<double>(), 1e-4));
     CHECK_FALSE(named.predicted_s.has_value());
     CHECK_FALSE(named.parts[0].predicted_s.has_value());
     const Measured unnamed = measure_folder("run2602-02", false);  // descriptions are "undefined"
     CHECK(measured_of(unnamed, RunPart::tp) == 0);
-    CHECK(measured_of(unnamed, RunPart::unnamed) > 0);
+    const json& parts = all["run2602-02"]["parts"];
+    CHECK(measured_of(unnamed, RunPart::unnamed)
+          == near(parts["tp"].get<double>() + parts["dp_shard"].get<double>(), 1e-4));
     check_sums(unnamed);
 }
 
@@ -393,4 +397,39 @@ TEST_CASE("a predicted step that is written as a trace is measured as it was pre
         }
         CHECK(communicates == within(expected, 3e-3 * e.step->time_s));
     }
+}
+
+TEST_CASE("a text of the Inspector may end in backslashes, hold quotes and braces") {
+    const auto call = [](const std::string& name, int number) {
+        return R"({"header": {"id": "0x1", "comm_name": ")" + name
+               + R"(", "rank": 0, "n_ranks": 2}, "metadata": {"inspector_output_format_version": "v4.0"}, "coll_perf": {"coll": "AllGather", "coll_sn": )"
+               + std::to_string(number)
+               + R"(, "coll_msg_size_bytes": 1024, "coll_exec_time_us": 12, "coll_algobw_gbs": 0.08}})";
+    };
+    const RunFile f =
+        read_text(call(R"(mesh\\)", 0) + "\n" + call(R"(a \" { b)", 1) + call(R"(\\\\)", 2) + "\n");
+    REQUIRE(f.groups.size() == 3);
+    CHECK(f.groups[0].name == R"(mesh\)");
+    CHECK(f.groups[1].name == R"(a " { b)");
+    CHECK(f.groups[2].name == R"(\\)");
+    CHECK(f.calls.size() == 3);
+    CHECK(f.warnings.empty());
+}
+
+// Two stages, two micro-batches, 1F1B, by hand: the first gradient is received while the second forward (10
+// s) still runs.
+TEST_CASE("a worker waits for a message from the operation before the last on") {
+    using enum WorkKind;
+    WorkerTimes times;
+    times.replicas = 1;
+    times.stages.resize(2);
+    for (StageWork& s : times.stages) s.count[forward_compute] = s.count[backward_compute] = 2;
+    times.stages[0].count[forward_send] = times.stages[0].count[backward_recv] = 2;
+    times.stages[1].count[forward_recv] = times.stages[1].count[backward_send] = 2;
+    times.stages[0].compute = {forward_compute, forward_compute, backward_compute, backward_compute};
+    times.stages[1].compute = {forward_compute, backward_compute, forward_compute, backward_compute};
+    // Stage by stage: forwards, backwards, forward messages of 1 s, backward ones of 3 s.
+    times.seconds = {{{1, 10, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1, 1, 1, 3, 3}}};
+    // Forwards of stage 0 end at 1 and 11, the second message at 12, stage 1 at 14, its gradient at 17.
+    CHECK(what_if(times).measured_s == near(18.0));
 }

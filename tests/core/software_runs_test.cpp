@@ -216,3 +216,29 @@ TEST_CASE("what is advised is what the plan's software runs") {
         }
     CHECK(offered > 50);
 }
+
+// DeepSpeed module_inject/auto_ep_folding.py: AutoEP with tensor parallelism refuses sequence parallelism and
+// any offload.
+TEST_CASE("DeepSpeed joins ep and tp only where nothing is offloaded and no sequence is cut") {
+    Plan p = plan_for(Software::deepspeed, "mixtral-8x7b", 16);
+    Layout& l = p.layout;
+    l.ep = 4, l.zero = 2;
+    Offload& away = p.training.offload;
+    const auto lacks_it = [&] { return lacks(Lack::joined_experts, p, Software::deepspeed); };
+    for (const std::int64_t tp : {1, 2}) {
+        CAPTURE(tp);
+        l.tp = tp, l.dp_shard = 16 / tp;
+        away = {};
+        CHECK_FALSE(lacks_it());
+        away.optimizer = 0.5;
+        CHECK(lacks_it() == (tp > 1));
+        away = {}, away.parameters = 0.5;
+        CHECK(lacks_it() == (tp > 1));
+        away = {}, l.cp = 2;
+        CHECK(lacks_it() == (tp > 1));
+        l.cp = 1;
+    }
+    CHECK_FALSE(lacks(Lack::joined_experts, p, Software::megatron));
+    l.ep = 1, away.optimizer = 1;
+    CHECK_FALSE(lacks_it());
+}

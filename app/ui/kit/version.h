@@ -6,15 +6,8 @@
 namespace pentamesh::ui {
 
 // Returns "Pentamesh 0.2.0".
-[[nodiscard]] std::string_view name_and_version();
-
-// While one lives, another text stands there. Pictures that are kept for comparison name no release.
-class OtherVersion {
-  public:
-    explicit OtherVersion(std::string_view text);  // which must live as long
-    ~OtherVersion();
-    OtherVersion(const OtherVersion&) = delete;
-    OtherVersion& operator=(const OtherVersion&) = delete;
-};
+[[nodiscard]] inline std::string_view name_and_version() {
+    return "Pentamesh " PENTAMESH_VERSION;
+}
 
 }  // namespace pentamesh::ui
