@@ -1,4 +1,4 @@
-#include "app/cli/run.h"
+#include "app/cli/commands.h"
 
 int main(int argc, char** argv) {
     return pentamesh::cli::run(argc, argv);

@@ -1,6 +1,6 @@
 #include "core/evaluate.h"
 
-#include "core/pipeline/resolved_plan.h"
+#include "core/pipeline/sequence.h"
 #include "core/rules/rules.h"
 
 namespace pentamesh {

@@ -9,7 +9,7 @@
 #include "core/pipeline/timeline.h"
 #include "core/plan/plan.h"
 #include "core/plan/problem.h"
-#include "core/step/error_range.h"
+#include "core/step/constants.h"
 #include "core/step/step.h"
 
 #include <array>

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -161,7 +164,7 @@ class Canvas {
     void circle(Vec2 center, float radius, Color fill);
     void ring(Vec2 center, float radius, Color color, float width = 1);
 
-    // Every text is drawn and measured in the words of the Reworded in force (render/reworded.h).
+    // Every text is drawn and measured in the words of the Reworded in force.
     // `at` is the top-left of the line box (line height = size * 1.25 rounded); returns the advance.
     float text(Vec2 at, std::string_view given, const TextStyle& style);
     // Draws in a box: aligned, centred vertically, cut with an ellipsis when too long. Returns true when it
@@ -209,5 +212,54 @@ class Canvas {
     float scale_;
     Page* page_;
 };
+
+// Controls that are scrolled out of their panel take no mouse: these functions say which part of a place is
+// seen.
+
+// Returns true if something drawn at this point now would be seen. It is always true where only a page is
+// drawn.
+[[nodiscard]] bool inside_clip(const Canvas& canvas, Vec2 at);
+// Returns the number of clips that are pushed on the screen's list; 0 where only a page is drawn.
+[[nodiscard]] int clip_depth(const Canvas& canvas);
+
+// A line of text may not end at every blank.
+
+// Returns true if the blank at this place of a text stands between a number and its unit: "7.25 s", "38 %".
+[[nodiscard]] bool before_unit(std::string_view text, std::size_t blank);
+
+// Text is drawn in other words than it was given: a lesson's question hides its answer everywhere.
+
+using Rewording = std::function<std::string(std::string_view)>;
+
+// While it lives, all canvases of this thread draw and measure each text as `words` returns it; an empty
+// function leaves it as it is. Guards nest, the innermost counts. `words` outlives the guard.
+class Reworded {
+  public:
+    explicit Reworded(const Rewording& words);
+    ~Reworded();
+    Reworded(const Reworded&) = delete;
+    Reworded& operator=(const Reworded&) = delete;
+
+  private:
+    const Rewording* before_;
+};
+// Returns the rewording in force, or null.
+[[nodiscard]] const Rewording* rewording();
+// Returns true if the rewording in force changes this text.
+[[nodiscard]] bool is_reworded(std::string_view text);
+
+// Hatching and dots are pictures that repeat, so that a pattern costs a few vertices however large its
+// rectangle is.
+
+inline constexpr float kPatternStep = 4;  // logical pixels from line to line, along x
+inline constexpr float kPatternDotRadius = 0.7f;
+
+// Returns the number of physical pixels after which a pattern repeats, along x and y.
+[[nodiscard]] int pattern_side(float scale);
+// Returns the number of physical pixels that one picture of a pattern covers, from any phase: a multiple of
+// the side.
+[[nodiscard]] int pattern_span(float scale);
+// Returns the picture: span + side pixels square, one byte of opacity each. It is not for Pattern::solid.
+[[nodiscard]] std::vector<std::uint8_t> pattern_picture(Pattern pattern, float scale);
 
 }  // namespace pentamesh

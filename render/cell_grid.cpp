@@ -1,6 +1,6 @@
 // The place and the colour of a rank's cell come from the same arithmetic here and in the shader.
-#include "core/base/error.h"
-#include "render/gl.h"
+#include "core/base/files.h"
+#include "render/picture_context.h"
 #include "render/surface_state.h"
 
 #include <algorithm>

@@ -1,4 +1,13 @@
-#include "render/page_impl.h"
+#include "render/page.h"
+
+#include "render/sink.h"
+#include "render/type_faces.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
 
 namespace pentamesh {
 
@@ -78,6 +87,211 @@ std::string Page::finish() {
 }
 PageSink& sink_of(Page& page) {
     return page.impl();
+}
+
+namespace {
+
+// The first is "pentamesh.plan", the second "pentamesh.plan.2".
+// An XML writer may put the name of a namespace before an element's: "<svg:metadata".
+constexpr std::string_view kSvgElement = "metadata id=\"pentamesh.plan", kSvgEnd = "</metadata>";
+constexpr std::string_view kHtmlStart = "<script type=\"application/octet-stream\" id=\"pentamesh.plan",
+                           kHtmlEnd = "</script>";
+// attach_to_pdf writes this and read_embedded looks for it; it is a comment, so any reader skips it.
+constexpr std::string_view kPdfMark = "% pentamesh.plan";
+constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+std::string base64(std::string_view in) {
+    std::string out;
+    for (std::size_t i = 0; i < in.size(); i += 3) {
+        std::uint32_t v = 0;
+        for (std::size_t k = 0; k < 3; ++k)
+            v = v << 8U | (i + k < in.size() ? static_cast<unsigned char>(in[i + k]) : 0U);
+        for (std::size_t k = 0; k < 4; ++k)
+            out += i + k <= in.size() ? kLetters[v >> (18U - 6U * k) & 63U] : '=';
+    }
+    return out;
+}
+
+std::optional<std::string> from_base64(std::string_view in) {
+    std::string out;
+    std::uint32_t v = 0;
+    unsigned bits = 0;
+    for (const char c : in) {
+        if (c == '=' || c == '\n' || c == '\r' || c == ' ') continue;
+        const std::size_t digit = kLetters.find(c);
+        if (digit == std::string_view::npos) return std::nullopt;
+        v = v << 6U | static_cast<std::uint32_t>(digit);
+        bits += 6;
+        if (bits < 8) continue;
+        bits -= 8;
+        out += static_cast<char>(v >> bits & 255U);
+    }
+    return out;
+}
+
+std::string behind_first(std::size_t index, std::string_view between) {
+    return index == 0 ? "" : std::string(between) + std::to_string(index + 1);
+}
+
+// Appends the text of every element that begins with those marks, in their order in the file.
+void read_elements(std::string_view bytes, std::string_view start, std::vector<std::string>& out) {
+    std::size_t at = bytes.find(start);
+    while (at != std::string_view::npos) {
+        const std::size_t from = bytes.find('>', at), end = bytes.find('<', from);
+        if (from == std::string_view::npos || end == std::string_view::npos) return;
+        const auto text = from_base64(bytes.substr(from + 1, end - from - 1));
+        if (!text) return;
+        out.push_back(*text);
+        at = bytes.find(start, end);  // no part of the file is read twice
+    }
+}
+
+std::optional<std::size_t> number_at(std::string_view s, std::size_t at) {
+    while (at < s.size() && (s[at] == ' ' || s[at] == '\n' || s[at] == '\r')) ++at;
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(s.data() + at, s.data() + s.size(), value);
+    if (error != std::errc()) return std::nullopt;
+    return value;
+}
+
+// Returns the number that follows the last `word`.
+std::optional<std::size_t> last_number(std::string_view pdf, std::string_view word) {
+    const std::size_t at = pdf.rfind(word);
+    if (at == std::string_view::npos) return std::nullopt;
+    return number_at(pdf, at + word.size());
+}
+
+}  // namespace
+
+std::string xml_text(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const std::string_view before = text;
+        const bool known = take_character(text) != U'\xfffd';
+        const std::string_view letter = before.substr(0, before.size() - text.size());
+        const char c = letter[0];
+        if (!known)
+            out += "\xef\xbf\xbd";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '&')
+            out += "&amp;";
+        else if (static_cast<unsigned char>(c) >= 0x20)
+            out += letter;
+    }
+    return out;
+}
+
+void embed_in_svg(std::string& svg, std::string_view title, const std::vector<std::string>& embedded) {
+    const std::size_t tag = svg.find("<svg");
+    if (tag == std::string::npos) return;
+    std::string inside = title.empty() ? "" : "\n<title>" + xml_text(title) + "</title>";
+    for (std::size_t i = 0; i < embedded.size(); ++i)
+        inside += "\n<" + std::string(kSvgElement) + behind_first(i, ".") + "\">" + base64(embedded[i])
+                  + std::string(kSvgEnd);
+    svg.insert(svg.find('>', tag) + 1, inside);
+}
+
+std::string html_embedded(const std::vector<std::string>& embedded) {
+    std::string out;
+    for (std::size_t i = 0; i < embedded.size(); ++i)
+        out += std::string(kHtmlStart) + behind_first(i, ".") + "\">" + base64(embedded[i])
+               + std::string(kHtmlEnd) + "\n";
+    return out;
+}
+
+bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded) {
+    const auto size = last_number(pdf, "/Size "), root = last_number(pdf, "/Root "),
+               table = last_number(pdf, "startxref");
+    if (!size || !root || !table || *table + 4 > pdf.size() || pdf.compare(*table, 4, "xref") != 0)
+        return false;
+    const std::string catalog_start = "\n" + std::to_string(*root) + " 0 obj";
+    const std::size_t catalog = pdf.find(catalog_start);
+    const std::size_t open = pdf.find("<<", catalog), close = pdf.find("endobj", catalog);
+    if (catalog == std::string::npos || open > close || close == std::string::npos) return false;
+    const std::string entries = pdf.substr(open + 2, pdf.rfind(">>", close) - open - 2);
+    if (pdf.back() != '\n') pdf += '\n';
+    std::vector<std::size_t> at;  // where each new object begins: a file and what describes it, by turns
+    std::string names, marks;
+    for (std::size_t i = 0; i < embedded.size(); ++i) {
+        const std::size_t file = *size + 2 * i, spec = file + 1;
+        const std::string length = std::to_string(embedded[i].size());
+        const std::string name = "plan" + behind_first(i, "-") + ".json";
+        at.push_back(pdf.size());
+        pdf += std::to_string(file) + " 0 obj\n<< /Type /EmbeddedFile /Subtype /application#2Fjson /Length "
+               + length + " /Params << /Size " + length + " >> >>\nstream\n";
+        pdf.append(embedded[i]);
+        pdf += "\nendstream\nendobj\n";
+        marks += " " + std::to_string(at.back()) + " " + length;
+        at.push_back(pdf.size());
+        pdf += std::to_string(spec) + " 0 obj\n<< /Type /Filespec /F (" + name + ") /UF (" + name
+               + ") /AFRelationship /Source /EF << /F " + std::to_string(file) + " 0 R >> >>\nendobj\n";
+        names += (i == 0 ? "" : " ") + ("(" + name + ") ") + std::to_string(spec) + " 0 R";
+    }
+    const std::size_t root_at = pdf.size();
+    pdf += std::to_string(*root) + " 0 obj\n<<" + entries + " /Names << /EmbeddedFiles << /Names [ " + names
+           + " ] >> >> >>\nendobj\n";
+    const std::size_t xref_at = pdf.size();
+    std::array<char, 64> line{};
+    const auto entry = [&](std::size_t offset) {
+        std::snprintf(line.data(), line.size(), "%010zu 00000 n \n", offset);
+        pdf += line.data();
+    };
+    pdf += "xref\n" + std::to_string(*root) + " 1\n";
+    entry(root_at);
+    if (!at.empty()) pdf += std::to_string(*size) + " " + std::to_string(at.size()) + "\n";
+    for (const std::size_t offset : at) entry(offset);
+    pdf +=
+        "trailer\n<< /Size " + std::to_string(*size + at.size()) + " /Root " + std::to_string(*root) + " 0 R";
+    if (const auto info = last_number(pdf, "/Info ")) pdf += " /Info " + std::to_string(*info) + " 0 R";
+    pdf += " /Prev " + std::to_string(*table) + " >>\n" + std::string(kPdfMark) + marks + "\nstartxref\n"
+           + std::to_string(xref_at) + "\n%%EOF\n";
+    return true;
+}
+
+namespace {
+
+void read_attached(std::string_view bytes, std::vector<std::string>& out) {
+    std::size_t mark = bytes.rfind(kPdfMark);
+    if (mark == std::string_view::npos) return;
+    const std::string_view line =
+        bytes.substr(0, std::min(bytes.find('\n', mark), bytes.size()));  // of pairs: offset, length
+    std::size_t behind = 0;
+    for (mark += kPdfMark.size(); mark < line.size() && line[mark] == ' ';) {
+        const auto at = number_at(line, mark);
+        const std::size_t space = line.find(' ', mark + 1);
+        if (!at || space == std::string_view::npos || *at > bytes.size()) return;
+        const auto length = number_at(line, space);
+        constexpr std::string_view kStream = "stream\n";
+        const std::size_t stream = bytes.find(kStream, *at);
+        if (!length || stream == std::string_view::npos || *length > bytes.size() - stream - kStream.size())
+            return;
+        if (stream < behind) return;  // files lie one behind the other: no part of them is read twice
+        behind = stream + kStream.size() + *length;
+        out.emplace_back(bytes.substr(stream + kStream.size(), *length));
+        mark = std::min(line.find(' ', space + 1), line.size());
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> read_all_embedded(std::string_view bytes) {
+    std::vector<std::string> out;
+    if (bytes.starts_with("%PDF")) {
+        read_attached(bytes, out);
+        return out;
+    }
+    read_elements(bytes, kSvgElement, out);
+    if (out.empty()) read_elements(bytes, kHtmlStart, out);
+    return out;
+}
+
+std::optional<std::string> read_embedded(std::string_view bytes) {
+    std::vector<std::string> all = read_all_embedded(bytes);
+    if (all.empty()) return std::nullopt;
+    return std::move(all.front());
 }
 
 }  // namespace pentamesh

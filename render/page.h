@@ -56,7 +56,7 @@ class Page {
     explicit Page(const PageSpec& spec);
     Page(PageFormat format, Vec2 size, const FontFiles& fonts, std::string title, std::string embedded);
     struct Impl;
-    explicit Page(std::unique_ptr<Impl> impl);  // of another kind than the formats (page_impl.h)
+    explicit Page(std::unique_ptr<Impl> impl);  // of another kind than the formats (sink.h)
     ~Page();
     Page(const Page&) = delete;
     Page& operator=(const Page&) = delete;
@@ -85,5 +85,17 @@ class Page {
   private:
     std::unique_ptr<Impl> impl_;
 };
+
+// The plan is put inside an SVG or a PDF file, and found again.
+
+// Returns the text with "&", "<" and ">" as XML says them, and without control characters.
+[[nodiscard]] std::string xml_text(std::string_view text);
+// Adds to an SVG a title, if it is not empty, and a metadata element for each text, base64 so that no
+// character of the text can end it.
+void embed_in_svg(std::string& svg, std::string_view title, const std::vector<std::string>& embedded);
+// Adds to a PDF the attachments "plan.json", "plan-2.json" ..., appended as an incremental update (ISO
+// 32000-1, 7.5.6 and 7.11.4). The file has a classic cross-reference table. Returns false where the file is
+// not laid out so.
+[[nodiscard]] bool attach_to_pdf(std::string& pdf, const std::vector<std::string>& embedded);
 
 }  // namespace pentamesh

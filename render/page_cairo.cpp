@@ -1,9 +1,9 @@
 // Cairo writes PDF, PNG and SVG outlines. Text is drawn from the same font files, as glyphs, at the positions
 // the canvas measured.
-#include "core/base/error.h"
-#include "render/page_embed.h"
-#include "render/page_impl.h"
+#include "core/base/files.h"
+#include "render/page.h"
 #include "render/png.h"
+#include "render/sink.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,5 @@
 // This context has no surface (EGL_MESA_platform_surfaceless, or the default device).
-#include "core/base/error.h"
-#include "render/gl.h"
+#include "core/base/files.h"
 #include "render/picture_context.h"
 
 #include <array>

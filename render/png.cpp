@@ -1,6 +1,6 @@
 #include "render/png.h"
 
-#include "core/base/error.h"
+#include "core/base/files.h"
 
 #include <algorithm>
 #include <array>

@@ -3,10 +3,9 @@
 #pragma once
 
 #include "render/canvas.h"
-#include "render/glyph_cache.h"
+#include "render/input.h"
 #include "render/surface.h"
 #include "render/type_faces.h"
-#include "render/typed_ahead.h"
 
 #include <cstdint>
 #include <deque>
@@ -30,7 +29,7 @@ struct KeyPress {
     bool ctrl = false, shift = false, alt = false;
 };
 
-// Kept parts are drawn on this texture (kept_layer.h).
+// Kept parts are drawn on this texture.
 struct KeptLayer {
     bool used = false;  // true only where every frame is submitted
     unsigned framebuffer = 0, texture = 0;
@@ -49,7 +48,7 @@ void put_kept(KeptLayer& layer);
 void draw_kept(KeptLayer& layer);
 void destroy_kept(KeptLayer& layer);
 
-// show_image (shown_image.h) draws with this texture.
+// show_image draws with this texture.
 struct ShownImage {
     unsigned texture = 0;
     std::uint64_t key = 0;
@@ -86,5 +85,77 @@ void compile_cell_shader(SurfaceState& state);
 void destroy_cell_shader(SurfaceState& state);
 // Draws a grid at this place of the list, in one call, within the clip that holds there.
 void queue_cells(ImDrawList& list, const CellGrid& grid);
+
+}  // namespace pentamesh
+
+// The window and the offscreen surface share this: a Dear ImGui context with our settings, and a frame in it.
+
+struct ImGuiContext;
+
+namespace pentamesh {
+
+// Owns a context, its fonts and the cell shader. It needs a current OpenGL context from construction to
+// destruction.
+class FrameContext {
+  public:
+    FrameContext(FontFiles fonts, float scale);
+    ~FrameContext();
+    FrameContext(const FrameContext&) = delete;
+    FrameContext& operator=(const FrameContext&) = delete;
+    void make_current() const;
+    // The platform calls add_key_press for each key that goes down before a frame.
+    void expect_key_presses() { state_.reports_key_presses = true; }
+    void add_key_press(const KeyPress& press) { state_.key_presses.push_back(press); }
+    // Rebuilds the fonts if the scale has changed.
+    void set_scale(float scale);
+    // Begins a frame, after the platform has filled io. The info handed to `draw` is made from io.
+    [[nodiscard]] FrameInfo begin(double time_s);
+    // Draws between begin and end. Where `draw` throws, the frame ends without being shown and the exception
+    // goes on: the next frame begins as after any other.
+    void draw(const FrameInfo& info, const std::function<void(const FrameInfo&)>& draw);
+    // Ends the frame: all that it draws is known then.
+    void end();
+    // Draws it on the framebuffer that is bound, that many pixels large. It comes before the next begin.
+    void submit(int width, int height);
+    // Parts of the window may be kept from frame to frame only if every frame is submitted: `keep` says so.
+    void keep_parts(bool keep) { state_.layer.used = keep; }
+    void record_text(bool on) { state_.records_text = on; }
+    [[nodiscard]] const std::vector<TextRun>& text_runs() const { return state_.text_runs; }
+    [[nodiscard]] int vertices() const { return vertices_; }
+
+  private:
+    FontFiles fonts_;
+    ImGuiContext* context_ = nullptr;
+    SurfaceState state_;
+    int vertices_ = 0;
+};
+
+// Parts of the window that do not change are drawn once on a texture as large as the window, then copied from
+// it.
+
+// Returns the texture's generation in the current surface: it grows when the content is lost (new size or
+// scale). It is 0 where there is no texture, since the surface does not draw every frame or the driver has
+// none. Makes the texture if it is missing, which needs a current OpenGL context.
+[[nodiscard]] std::uint64_t kept_generation();
+// Returns a canvas that draws part `r` of the window on the texture, over `ground`.
+[[nodiscard]] Canvas kept_canvas(const FrameInfo& info, Rect r, Color ground);
+// Shows part `r` of the texture in this frame, behind everything that the frame draws.
+void show_kept(const FrameInfo& info, Rect r);
+
+// Says how much a canvas has drawn so far: with drawn_since it compares a part's drawing in two frames.
+struct DrawMark {
+    int vertices = 0;
+    std::size_t grids = 0;
+};
+[[nodiscard]] DrawMark drawn_so_far(const Canvas& canvas);
+// Returns a hash of everything drawn after the mark.
+[[nodiscard]] std::uint64_t drawn_since(const Canvas& canvas, const DrawMark& mark);
+
+// Shows an image in the window: a picture's preview. It is drawn only on the screen, not on pages.
+
+// Shows the image within `r`, as large as that has room for, at the top of its middle; returns its rectangle.
+// One image is kept in the surface's texture by its `key` (not 0) until another key is shown. It needs a
+// current OpenGL context.
+Rect show_image(Canvas& canvas, Rect r, const Image& image, std::uint64_t key);
 
 }  // namespace pentamesh

@@ -1,8 +1,8 @@
 #include "render/text_edit.h"
 
-#include "render/fonts.h"
 #include "render/imgui_compat.h"
-#include "render/typed_ahead.h"
+#include "render/input.h"
+#include "render/type_faces.h"
 
 #include <algorithm>
 #include <cmath>

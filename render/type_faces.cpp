@@ -1,13 +1,108 @@
 #include "render/type_faces.h"
 
-#include "core/base/error.h"
+#include "core/base/files.h"
+#include "render/canvas.h"
+#include "render/imgui_compat.h"
+#include "render/picture_context.h"
+#include "render/surface_state.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <ft2build.h>
+#include <imgui.h>
 #include <iterator>
 #include <unordered_map>
+#include <vector>
+
+#include FT_FREETYPE_H
+
+namespace pentamesh {
+
+namespace {
+
+constexpr std::array<float, 5> kSizes{11.5f, 12, 13, 16, 20};
+
+// These characters can be typed: Latin-1, Greek, punctuation, arrows, operators.
+constexpr std::array<ImWchar, 11> kRanges{0x0020, 0x00ff, 0x0370, 0x03ff, 0x2010, 0x2026,
+                                          0x2190, 0x2194, 0x2200, 0x2265, 0};
+
+// Dear ImGui's size is ascent plus descent, while a type size is the em.
+float height_per_em(const TypeFaces& faces, Face face) {
+    const FT_FaceRec_& f = *faces.freetype(face);
+    return static_cast<float>(f.ascender - f.descender) / static_cast<float>(f.units_per_EM);
+}
+
+}  // namespace
+
+void build_fonts(const FontFiles& files, float scale) {
+    SurfaceState& state = surface_state();
+    state.scale = scale;
+    state.glyphs.reset();
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    begin_fonts(atlas);
+    atlas.Flags |= ImFontAtlasFlags_NoMouseCursors;
+    state.fonts.clear();
+    for (const Face face : {Face::regular, Face::mono})
+        for (const float size : kSizes) {
+            const auto& path = face == Face::regular ? files.regular : files.mono;
+            ImFontConfig config;
+            config.OversampleH = config.OversampleV = 1;
+            config.PixelSnapH = true;
+            const float pixels = std::max(4.0f, std::round(size * scale * height_per_em(state.faces, face)));
+            ImFont* font = atlas.AddFontFromFileTTF(path.string().c_str(), pixels, &config, kRanges.data());
+            if (font == nullptr)
+                throw Error(ErrorKind::io, path.string(), "", "the font could not be read; install it again");
+            state.fonts.push_back({face, size, font});
+        }
+    ImGui::GetIO().FontDefault = font_at(Face::regular, 13);
+}
+
+ImFont* font_at(Face face, float size) {
+    const bool mono = face == Face::mono;
+    const FieldFont* best = nullptr;
+    for (const FieldFont& f : surface_state().fonts)
+        if ((f.face == Face::mono) == mono
+            && (best == nullptr || std::abs(f.size - size) < std::abs(best->size - size)))
+            best = &f;
+    return best != nullptr ? best->font : nullptr;
+}
+
+FontFiles find_fonts(const std::filesystem::path& data_folder) {
+    struct Wanted {
+        const char* name;
+        const char* package;
+        std::filesystem::path* into;
+    };
+    FontFiles files;
+    const std::array<Wanted, 3> wanted{{{"Inter-Regular.otf", "fonts-inter", &files.regular},
+                                        {"Inter-SemiBold.otf", "fonts-inter", &files.semibold},
+                                        {"JetBrainsMono-Regular.ttf", "fonts-jetbrains-mono", &files.mono}}};
+    const std::array<std::filesystem::path, 6> folders{data_folder / "fonts",
+                                                       "/usr/share/fonts/opentype/inter",
+                                                       "/usr/share/fonts/truetype/jetbrains-mono",
+                                                       "/usr/share/fonts/truetype/inter",
+                                                       "/usr/share/fonts/inter-fonts",
+                                                       "/Library/Fonts"};
+    for (const Wanted& w : wanted) {
+        for (const auto& folder : folders) {
+            std::error_code ignored;
+            if (!std::filesystem::is_regular_file(folder / w.name, ignored)) continue;
+            *w.into = folder / w.name;
+            break;
+        }
+        if (w.into->empty())
+            throw Error(ErrorKind::io, w.name, "",
+                        "this font is not installed; install the package " + std::string(w.package)
+                            + " or put the file into " + (data_folder / "fonts").string());
+    }
+    return files;
+}
+
+}  // namespace pentamesh
 
 #include FT_FREETYPE_H
 #include FT_OUTLINE_H
@@ -214,6 +309,158 @@ char32_t take_character(std::string_view& rest) {
     good = good && c >= kLeast[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
     rest.remove_prefix(good ? n : 1);
     return good ? c : kWrong;
+}
+
+namespace {
+
+#if defined(__EMSCRIPTEN__)
+// WebGL has no swizzle, so that white needs a byte for itself.
+constexpr GLint kInside = GL_LUMINANCE_ALPHA;
+constexpr GLenum kForm = GL_LUMINANCE_ALPHA;
+constexpr std::uint8_t kWhite = 255;
+
+std::vector<std::uint8_t> texels(const std::uint8_t* alpha, std::size_t count) {
+    std::vector<std::uint8_t> out(2 * count, kWhite);
+    for (std::size_t i = 0; i < count; ++i) out[2 * i + 1] = alpha[i];
+    return out;
+}
+void use_as_opacity() {}
+#else
+constexpr GLint kInside = GL_R8;
+constexpr GLenum kForm = GL_RED;
+
+std::vector<std::uint8_t> texels(const std::uint8_t* alpha, std::size_t count) {
+    return {alpha, alpha + count};
+}
+void use_as_opacity() {
+    const std::array<GLint, 4> white{GL_ONE, GL_ONE, GL_ONE, GL_RED};
+    glTexParameteriv(GL_TEXTURE_2D, GL_TEXTURE_SWIZZLE_RGBA, white.data());
+}
+#endif
+
+void pack_tightly() {
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+}
+
+// Returns OpenGL's name of a new texture that is transparent everywhere: white, one byte a pixel as its
+// opacity.
+unsigned make_alpha_texture(int side) {
+    GLuint texture = 0;
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    const std::size_t count = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
+    const std::vector<std::uint8_t> clear(count);
+    pack_tightly();
+    glTexImage2D(GL_TEXTURE_2D, 0, kInside, side, side, 0, kForm, GL_UNSIGNED_BYTE,
+                 texels(clear.data(), count).data());
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    use_as_opacity();
+    return texture;
+}
+
+// Writes opacities, rows top down, to a part of the texture.
+void put_alpha(unsigned texture, int x, int y, int width, int height, const std::uint8_t* alpha) {
+    glBindTexture(GL_TEXTURE_2D, texture);
+    pack_tightly();
+    const std::size_t count = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, x, y, width, height, kForm, GL_UNSIGNED_BYTE,
+                    texels(alpha, count).data());
+}
+
+constexpr std::size_t kMostPages = 2;  // at the start of a frame; a zoom through many sizes fills pages
+}  // namespace
+
+GlyphCache::~GlyphCache() {
+    reset();
+}
+
+void GlyphCache::reset() {
+    for (const Page& p : pages_) glDeleteTextures(1, &p.texture);
+    pages_.clear();
+    slots_.clear();
+}
+
+void GlyphCache::start_frame(float scale) {
+    if (pages_.size() > kMostPages) reset();
+    if (pages_.empty()) add_first_page(scale);
+}
+
+GlyphSlot GlyphCache::get(const GlyphRef& glyph, float em, int sub) {
+    const auto size = static_cast<std::uint64_t>(std::lround(em * 64));
+    const std::uint64_t key = size << 32U | static_cast<std::uint64_t>(glyph.index) << 8U
+                              | static_cast<std::uint64_t>(glyph.face) << 4U | static_cast<unsigned>(sub);
+    const auto [at, fresh] = slots_.try_emplace(key);
+    if (fresh) at->second = make(glyph, em, sub);
+    return at->second;
+}
+
+GlyphSlot GlyphCache::make(const GlyphRef& glyph, float em, int sub) {
+    faces_->rasterise(glyph, em, static_cast<float>(sub) / 4, bitmap_);
+    if (bitmap_.width <= 0 || bitmap_.height <= 0) return {};
+    GlyphSlot slot = put(bitmap_.width, bitmap_.height, bitmap_.alpha.data());
+    slot.left = static_cast<std::int16_t>(bitmap_.left);
+    slot.top = static_cast<std::int16_t>(bitmap_.top);
+    return slot;
+}
+
+GlyphSlot GlyphCache::put(int width, int height, const std::uint8_t* alpha) {
+    GlyphSlot slot;
+    // The slot has a clear texel on each side, so that no neighbour bleeds in.
+    if (width + 2 > kPageSide || height + 2 > kPageSide) return slot;
+    while (!place(pages_.back(), width + 2, height + 2, slot)) add_page();
+    slot.page = static_cast<std::int16_t>(pages_.size() - 1);
+    slot.width = static_cast<std::uint16_t>(width);
+    slot.height = static_cast<std::uint16_t>(height);
+    put_alpha(pages_.back().texture, slot.x, slot.y, width, height, alpha);
+    return slot;
+}
+
+bool GlyphCache::place(Page& page, int width, int height, GlyphSlot& slot) {
+    const int rounded = (height + 3) / 4 * 4;
+    Shelf* shelf = nullptr;
+    for (Shelf& s : page.shelves)
+        if (s.height == rounded && s.x + width <= kPageSide) shelf = &s;
+    if (shelf == nullptr) {
+        if (page.used + rounded > kPageSide) return false;
+        shelf = &page.shelves.emplace_back(Shelf{page.used, rounded, 0});
+        page.used += rounded;
+    }
+    slot.x = static_cast<std::uint16_t>(shelf->x + 1);
+    slot.y = static_cast<std::uint16_t>(shelf->y + 1);
+    shelf->x += width;
+    return true;
+}
+
+void GlyphCache::add_page() {
+    Page page;
+    page.texture = make_alpha_texture(kPageSide);
+    pages_.push_back(std::move(page));
+}
+
+void GlyphCache::add_first_page(float scale) {
+    add_page();
+    constexpr float kTexel = 1.0f / kPageSide;
+    const std::array<std::uint8_t, 4> opaque{255, 255, 255, 255};
+    const GlyphSlot white = put(2, 2, opaque.data());
+    white_ = Vec2{static_cast<float>(white.x + 1), static_cast<float>(white.y + 1)} * kTexel;
+
+    constexpr int kWide = kWidestLine + 2, kRows = kWidestLine + 1;
+    std::vector<std::uint8_t> alpha(static_cast<std::size_t>(kWide) * kRows);
+    const auto left = [](int n) { return (kWide - n) / 2; };  // this many clear texels come before row n's
+                                                              // white ones
+    for (int n = 0; n < kRows; ++n) std::fill_n(alpha.begin() + n * kWide + left(n), n, std::uint8_t{255});
+    const GlyphSlot rows = put(kWide, kRows, alpha.data());
+    for (int n = 0; n < kRows; ++n) {
+        const auto x = static_cast<float>(rows.x + left(n)), y = static_cast<float>(rows.y + n) + 0.5f;
+        lines_[n] = {(x - 1) * kTexel, y * kTexel, (x + static_cast<float>(n) + 1) * kTexel, y * kTexel};
+    }
+    const int side = pattern_span(scale) + pattern_side(scale);
+    for (const Pattern p : {Pattern::hatched, Pattern::cross_hatched, Pattern::dotted})
+        patterns_[static_cast<std::size_t>(p)] = put(side, side, pattern_picture(p, scale).data());
 }
 
 }  // namespace pentamesh

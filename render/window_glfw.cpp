@@ -1,18 +1,283 @@
-// The real window is made by GLFW. Dear ImGui's coordinates are made physical pixels on every platform.
-#include "render/frame.h"
-#include "render/imgui_compat.h"
-#include "render/key_queue.h"
-#include "render/screens_glfw.h"
-#include "render/typed_ahead.h"
+#include "render/window_glfw.h"
 
-#include "core/base/error.h"
+#include "core/base/files.h"
+#include "render/imgui_compat.h"
+#include "render/input.h"
+#include "render/surface_state.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <imgui.h>
 #include <limits>
+#include <span>
+#include <string_view>
 #include <utility>
+
+#ifndef GLFW_INCLUDE_NONE
+#define GLFW_INCLUDE_NONE
+#endif
+#include <GLFW/glfw3.h>
+#include <glad/gl.h>
+
+namespace pentamesh {
+
+namespace {
+
+std::span<GLFWmonitor* const> all_screens() {
+    int count = 0;
+    GLFWmonitor** const screens = glfwGetMonitors(&count);
+    return {screens, screens == nullptr ? 0 : static_cast<std::size_t>(count)};
+}
+
+// Returns the number of pixels that both cover along one side.
+int shared_length(int a, int a_size, int b, int b_size) {
+    return std::max(0, std::min(a + a_size, b + b_size) - std::max(a, b));
+}
+
+}  // namespace
+
+GLFWmonitor* screen_under(GLFWwindow* window) {
+    if (GLFWmonitor* const full = glfwGetWindowMonitor(window)) return full;
+    int x = 0, y = 0, w = 0, h = 0;
+    glfwGetWindowPos(window, &x, &y);
+    glfwGetWindowSize(window, &w, &h);
+    GLFWmonitor* best = glfwGetPrimaryMonitor();
+    double most = 0;
+    for (GLFWmonitor* const screen : all_screens()) {
+        int sx = 0, sy = 0;
+        glfwGetMonitorPos(screen, &sx, &sy);
+        const GLFWvidmode* const mode = glfwGetVideoMode(screen);
+        if (mode == nullptr) continue;
+        const double area =
+            static_cast<double>(shared_length(x, w, sx, mode->width)) * shared_length(y, h, sy, mode->height);
+        if (area > most) most = area, best = screen;
+    }
+    return best;
+}
+
+GLFWmonitor* screen_beside(GLFWwindow* window) {
+    const GLFWmonitor* const own = screen_under(window);
+    for (GLFWmonitor* const screen : all_screens())
+        if (screen != own) return screen;
+    return nullptr;
+}
+
+float scale_of_window(GLFWwindow* window) {
+    float x = 1, y = 1;
+    glfwGetWindowContentScale(window, &x, &y);
+    return std::isfinite(x) && x > 0 ? x : 1;
+}
+
+float drawn_scale(GLFWwindow* window, float user_scale) {
+    const float scale = std::clamp(scale_of_window(window) * user_scale, 0.5f, 6.0f);
+    return std::round(scale * 16) / 16;
+}
+
+void show_frame(GLFWwindow* window, FrameContext& context, double now_s, int width, int height,
+                const std::function<void(const FrameInfo&)>& draw) {
+    FrameInfo info = context.begin(now_s);
+    info.focused = glfwGetWindowAttrib(window, GLFW_FOCUSED) == GLFW_TRUE;
+    context.draw(info, draw);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    context.end();
+    context.submit(width, height);
+    glfwSwapBuffers(window);
+}
+
+int labelled_key(int key, int scancode) {
+    if (key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_EQUAL) return key;
+    const char* name = glfwGetKeyName(key, scancode);
+    if (name == nullptr || name[0] == 0 || name[1] != 0) return key;
+    const char c = name[0];
+    if (c >= 'a' && c <= 'z') return GLFW_KEY_A + (c - 'a');
+    if (c >= 'A' && c <= 'Z') return GLFW_KEY_A + (c - 'A');
+    // GLFW's numbers of these are their ASCII.
+    return (c >= '0' && c <= '9') || std::string_view("+,-./;=[]").find(c) != std::string_view::npos ? c
+                                                                                                     : key;
+}
+
+Key key_of_glfw(int key, int scancode) {
+    const int label = labelled_key(key, scancode);
+    const auto in_row = [&](int first, Key ours, int count) {
+        return label >= first && label < first + count
+                   ? static_cast<Key>(static_cast<int>(ours) + label - first)
+                   : Key::none;
+    };
+    if (const Key k = in_row(GLFW_KEY_A, Key::a, 26); k != Key::none) return k;
+    if (const Key k = in_row(GLFW_KEY_0, Key::n0, 10); k != Key::none) return k;
+    if (const Key k = in_row(GLFW_KEY_F1, Key::f1, 12); k != Key::none) return k;
+    static constexpr std::array<std::pair<int, Key>, 17> kOthers{{{GLFW_KEY_LEFT, Key::left},
+                                                                  {GLFW_KEY_RIGHT, Key::right},
+                                                                  {GLFW_KEY_UP, Key::up},
+                                                                  {GLFW_KEY_DOWN, Key::down},
+                                                                  {GLFW_KEY_HOME, Key::home},
+                                                                  {GLFW_KEY_END, Key::end},
+                                                                  {GLFW_KEY_PAGE_UP, Key::page_up},
+                                                                  {GLFW_KEY_PAGE_DOWN, Key::page_down},
+                                                                  {GLFW_KEY_ENTER, Key::enter},
+                                                                  {GLFW_KEY_KP_ENTER, Key::enter},
+                                                                  {GLFW_KEY_ESCAPE, Key::escape},
+                                                                  {GLFW_KEY_TAB, Key::tab},
+                                                                  {GLFW_KEY_SPACE, Key::space},
+                                                                  {GLFW_KEY_MINUS, Key::minus},
+                                                                  {GLFW_KEY_EQUAL, Key::equal},
+                                                                  {GLFW_KEY_KP_SUBTRACT, Key::minus},
+                                                                  {GLFW_KEY_KP_ADD, Key::equal}}};
+    for (const auto& [theirs, ours] : kOthers)
+        if (theirs == label) return ours;
+    return Key::none;
+}
+
+}  // namespace pentamesh
+
+// Its input is kept here and handed to Dear ImGui once a frame: the backend for GLFW is the first window's.
+
+#ifndef GLFW_INCLUDE_NONE
+#define GLFW_INCLUDE_NONE
+#endif
+#include <GLFW/glfw3.h>
+#include <glad/gl.h>
+
+namespace pentamesh {
+
+struct SecondWindow::Impl {
+    GLFWwindow* window = nullptr;
+    std::unique_ptr<FrameContext> frame;
+    SyntheticInput input;
+    bool had_input = true, keys_were_down = false;
+    double last_time_s = -1;
+
+    Impl(GLFWwindow* first, const std::string& title, const FontFiles& fonts) {
+        GLFWmonitor* const screen = screen_beside(first);
+        if (screen == nullptr) throw Error(ErrorKind::io, "", "", "there is one screen");
+        int x = 0, y = 0, w = 0, h = 0;
+        glfwGetMonitorWorkarea(screen, &x, &y, &w, &h);
+        glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_FALSE);  // a remote's keys go where they went
+        glfwWindowHint(GLFW_FOCUSED, GLFW_FALSE);
+        glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+        glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_FALSE);  // its size is in the screen's own measure
+        window = glfwCreateWindow(std::max(480, w * 4 / 5), std::max(320, h * 4 / 5), title.c_str(), nullptr,
+                                  nullptr);
+        for (const int hint : {GLFW_FOCUS_ON_SHOW, GLFW_FOCUSED, GLFW_VISIBLE, GLFW_SCALE_TO_MONITOR})
+            glfwWindowHint(hint, GLFW_TRUE);
+        if (window == nullptr) throw Error(ErrorKind::io, "", "", "a second window cannot be opened");
+        glfwSetWindowUserPointer(window, this);
+        glfwSetWindowSizeLimits(window, 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);
+        glfwSetWindowPos(window, x + w / 10, y + h / 10);
+        listen();
+        glfwShowWindow(window);
+        GLFWwindow* const before = glfwGetCurrentContext();
+        ImGuiContext* const context = ImGui::GetCurrentContext();
+        glfwMakeContextCurrent(window);
+        glfwSwapInterval(0);  // the first window waits for its screen; two waits would halve its pace
+        try {
+            frame = std::make_unique<FrameContext>(fonts, scale_of_window(window));
+        } catch (...) {
+            glfwMakeContextCurrent(before);
+            ImGui::SetCurrentContext(context);
+            glfwDestroyWindow(window);
+            throw;
+        }
+        frame->keep_parts(false);
+        prepare_synthetic_keys();
+        glfwMakeContextCurrent(before);
+        ImGui::SetCurrentContext(context);
+    }
+    ~Impl() {
+        GLFWwindow* const before = glfwGetCurrentContext();
+        ImGuiContext* const context = ImGui::GetCurrentContext();
+        glfwMakeContextCurrent(window);
+        frame.reset();
+        glfwMakeContextCurrent(before);
+        ImGui::SetCurrentContext(context);
+        glfwDestroyWindow(window);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    static Impl& of(GLFWwindow* w) {
+        auto& self = *static_cast<Impl*>(glfwGetWindowUserPointer(w));
+        self.had_input = true;
+        return self;
+    }
+
+    void listen() const {
+        glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
+            SyntheticInput& in = of(w).input;
+            in.ctrl = (mods & GLFW_MOD_CONTROL) != 0;
+            in.shift = (mods & GLFW_MOD_SHIFT) != 0;
+            in.alt = (mods & GLFW_MOD_ALT) != 0;
+            const Key ours = key_of_glfw(key, scancode);
+            if (action == GLFW_PRESS && ours != Key::none) in.keys_down.push_back(ours);
+        });
+        glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int) {
+            if (button == GLFW_MOUSE_BUTTON_LEFT) of(w).input.down[0] = action == GLFW_PRESS;
+        });
+        glfwSetScrollCallback(
+            window, [](GLFWwindow* w, double, double by) { of(w).input.wheel += static_cast<float>(by); });
+        glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { of(w); });
+        glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { of(w); });
+        glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { of(w); });
+        glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { of(w); });
+        glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { of(w); });
+    }
+
+    // Returns the place of the mouse in logical pixels, outside where it is over another window.
+    [[nodiscard]] Vec2 mouse(int width, float scale) const {
+        if (glfwGetWindowAttrib(window, GLFW_HOVERED) == GLFW_FALSE && !input.down[0]) return {-1, -1};
+        double x = 0, y = 0;
+        glfwGetCursorPos(window, &x, &y);
+        int w = 0, h = 0;
+        glfwGetWindowSize(window, &w, &h);
+        const double k = w > 0 ? static_cast<double>(width) / w / static_cast<double>(scale) : 1;
+        return {static_cast<float>(x * k), static_cast<float>(y * k)};
+    }
+};
+
+SecondWindow::SecondWindow(const Window& beside, const std::string& title, const FontFiles& fonts)
+    : impl_(std::make_unique<Impl>(static_cast<GLFWwindow*>(beside.native()), title, fonts)) {}
+SecondWindow::~SecondWindow() = default;
+
+bool SecondWindow::has_input() const {
+    return impl_->had_input || glfwWindowShouldClose(impl_->window) == GLFW_TRUE;
+}
+
+WindowEvents SecondWindow::frame(float user_scale, const std::function<void(const FrameInfo&)>& draw) {
+    WindowEvents events;
+    events.had_input = std::exchange(impl_->had_input, false);
+    events.close_requested = glfwWindowShouldClose(impl_->window) == GLFW_TRUE;
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(impl_->window, &width, &height);
+    if (width <= 0 || height <= 0) return events;  // minimised
+    GLFWwindow* const before = glfwGetCurrentContext();
+    ImGuiContext* const context_before = ImGui::GetCurrentContext();
+    glfwMakeContextCurrent(impl_->window);
+    FrameContext& context = *impl_->frame;
+    context.make_current();
+    const float scale = drawn_scale(impl_->window, user_scale);
+    context.set_scale(scale);
+    const double now = glfwGetTime();
+    SyntheticInput input = impl_->input;
+    input.mouse = impl_->mouse(width, scale);
+    const double since = impl_->last_time_s < 0 ? 1.0 / 60 : now - impl_->last_time_s;
+    impl_->last_time_s = now;
+    feed_input(input, {static_cast<float>(width) / scale, static_cast<float>(height) / scale}, scale, since);
+    // A key is down for one frame, and up in the next, which has_input asks for.
+    impl_->had_input = impl_->had_input || !impl_->input.keys_down.empty();
+    impl_->input.keys_down.clear();
+    impl_->input.wheel = 0;
+    show_frame(impl_->window, context, now, width, height, draw);
+    glfwMakeContextCurrent(before);
+    ImGui::SetCurrentContext(context_before);
+    events.had_input = events.had_input || impl_->had_input;
+    return events;
+}
+
+}  // namespace pentamesh
+
+// The real window is made by GLFW. Dear ImGui's coordinates are made physical pixels on every platform.
 
 #ifndef GLFW_INCLUDE_NONE
 #define GLFW_INCLUDE_NONE

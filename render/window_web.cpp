@@ -1,12 +1,10 @@
-// In a page the window is the page's canvas, with WebGL 2. The page's script (app/web/page.js) hands over the
-// browser's reports, by the functions named page_*; calls to the page have the same prefix
-// (app/web/library.js).
-#include "core/base/error.h"
-#include "render/frame.h"
-#include "render/gl.h"
+// In a page pictures are drawn in the window's own context, on framebuffers other than its canvas.
+#include "core/base/files.h"
 #include "render/imgui_compat.h"
 #include "render/page_input.h"
-#include "render/second_window.h"
+#include "render/picture_context.h"
+#include "render/surface_state.h"
+#include "render/window_glfw.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +12,32 @@
 #include <emscripten/html5.h>
 #include <imgui.h>
 #include <utility>
+
+namespace pentamesh {
+
+void fail_picture(const std::string& why) {
+    throw Error(ErrorKind::io, "", "", "no picture can be drawn here: " + why);
+}
+
+struct PictureContext::Impl {};
+
+PictureContext::PictureContext() : impl_(std::make_unique<Impl>()) {
+    if (emscripten_webgl_get_current_context() == 0)
+        fail_picture("this is the program for Node, which has no WebGL; open the page, or use the program");
+}
+PictureContext::~PictureContext() = default;
+
+BorrowedContext::BorrowedContext(const PictureContext& context)
+    : context_(&context), window_(nullptr), imgui_(ImGui::GetCurrentContext()) {}
+BorrowedContext::~BorrowedContext() {
+    ImGui::SetCurrentContext(imgui_);
+}
+
+}  // namespace pentamesh
+
+// In a page the window is the page's canvas, with WebGL 2. The page's script (app/web/page.js) hands over the
+// browser's reports, by the functions named page_*; calls to the page have the same prefix
+// (app/web/library.js).
 
 extern "C" {
 void page_set_title(const char* title);

@@ -1,7 +1,7 @@
 # A context without a display: pictures by command. Where there is no EGL (macOS, Windows) the window remains.
 add_library(pentamesh_egl INTERFACE)
 add_library(pentamesh::egl ALIAS pentamesh_egl)
-if(NOT EMSCRIPTEN)  # a page draws pictures in its window's context (render/picture_context_web.cpp)
+if(NOT EMSCRIPTEN)  # a page draws pictures in its window's context (render/window_web.cpp)
     find_package(OpenGL QUIET COMPONENTS EGL)
 endif()
 if(TARGET OpenGL::EGL)

@@ -37,11 +37,11 @@ endif()
 set(glad_folder ${CMAKE_CURRENT_BINARY_DIR}/gl)
 file(MAKE_DIRECTORY ${glad_folder}/include)
 add_custom_command(
-    OUTPUT ${glad_folder}/src/gl.c ${glad_folder}/include/glad/gl.h
+    OUTPUT ${glad_folder}/src/gl.c ${glad_folder}/include/glad/picture_context.h
     COMMAND ${glad_command} --reproducible --quiet --api gl:core=3.3 --extensions GL_KHR_debug --out-path ${glad_folder} c
     COMMENT "Writing the OpenGL 3.3 loader"
     VERBATIM)
-add_library(pentamesh_glad STATIC ${glad_folder}/src/gl.c ${glad_folder}/include/glad/gl.h)
+add_library(pentamesh_glad STATIC ${glad_folder}/src/gl.c ${glad_folder}/include/glad/picture_context.h)
 add_library(pentamesh::glad ALIAS pentamesh_glad)
 target_include_directories(pentamesh_glad SYSTEM PUBLIC ${glad_folder}/include)
 target_link_libraries(pentamesh_glad PUBLIC ${CMAKE_DL_LIBS})

@@ -1,5 +1,3 @@
-#include "app/cli/document.h"
-#include "app/cli/json_of.h"
 #include "app/cli/output.h"
 #include "app/platform/platform.h"
 #include "app/ui/shell/shell.h"

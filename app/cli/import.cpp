@@ -1,17 +1,20 @@
 // `import` turns a framework's settings into a plan, and says what became of each of them.
-#include "core/interop/import.h"
-#include "app/cli/import_request.h"
-#include "app/cli/json_of.h"
-#include "app/cli/plan_argument.h"
+#include "app/cli/import.h"
+
+#include "app/cli/output.h"
 #include "core/base/files.h"
-#include "core/base/nearest.h"
 #include "core/base/number.h"
-#include "core/calibrate/own_runs.h"
-#include "core/interop/nccl_tests.h"
+#include "core/base/text.h"
+#include "core/calibrate/calibrate.h"
+#include "core/interop/export.h"
+#include "core/interop/fabric_text.h"
+#include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/runs/run_file.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 
 namespace pentamesh::cli {
 namespace {
@@ -230,6 +233,106 @@ void add_import(Options& app, Context& context) {
     add_sets(app, a.sets);
     app.add_option("-o,--output", a.out, "write the plan to a file").type_name("FILE");
     add_json_flag(app, context);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns true if a folder may be the package "a/b" without the packages around it: the folder around it is
+// named by the next one, or is no package.
+bool may_be_package(const fs::path& folder, const fs::path& package) {
+    if (package.empty()) return true;
+    if (folder.filename() != package.filename()) return false;
+    const fs::path around = package.parent_path();
+    std::error_code ignored;
+    return around.empty() || folder.parent_path().filename() == around.filename()
+           || !fs::exists(folder.parent_path() / "__init__.py", ignored);
+}
+
+interop::OtherFile files_beside(const fs::path& file) {
+    std::error_code ignored;
+    const fs::path own = fs::absolute(file, ignored);
+    return [own](const std::string& name) -> std::optional<std::string> {
+        constexpr int kMostLevels = 12;
+        const bool here = name.starts_with("./") || name.starts_with("/");
+        // The folder "perf_recipes" may stand without the packages around it.
+        for (std::string part = name, outside;;) {
+            fs::path at = own.parent_path();
+            for (int level = 0; level < (here ? 1 : kMostLevels); ++level, at = at.parent_path()) {
+                if (may_be_package(at, outside) && at / part != own)
+                    if (auto text = try_read_file(at / part)) return text;
+                if (at == at.parent_path()) break;
+            }
+            const std::size_t slash = part.find('/');
+            if (here || slash == std::string::npos || part.starts_with("..")) return std::nullopt;
+            outside += (outside.empty() ? "" : "/") + part.substr(0, slash);
+            part.erase(0, slash + 1);
+        }
+    };
+}
+
+}  // namespace
+
+interop::ImportRequest request_of(const Context& context, const JobArguments& job) {
+    for (const std::string& v : job.variables)
+        if (v.find('=') == std::string::npos) refuse("--var " + shown_text(v) + " is no NAME=VALUE");
+    interop::ImportRequest r;
+    r.gpus = job.gpus;
+    const bool preset = job.model.empty() || context.presets.has(PresetKind::model, job.model);
+    r.model = preset ? job.model : read_input(job.model);
+    r.cluster = job.cluster;
+    r.variables = job.variables;
+    return r;
+}
+
+void put_file(interop::ImportRequest& request, const std::string& file, const std::string& text) {
+    request.text = text;
+    request.path = file;
+    if (file != "-") request.other = files_beside(file);
+}
+
+// `export` turns a plan into a framework's own settings.
+
+namespace {
+
+struct ExportArguments {
+    PlanArgument plan;
+    std::string to, out;
+    bool lossy = false;
+};
+
+int export_to(const Context& context, const ExportArguments& a) {
+    const Plan plan = load_plan(context, a.plan);
+    const Evaluation e = evaluate(plan, {.timeline = false});
+    if (!e.valid) return status_of(e);
+    const interop::Target target = *interop::target_of(a.to);
+    const interop::Export made = interop::export_plan(plan, target, context.presets);
+    const bool fails = !made.refused.empty() || (!made.lost.empty() && !a.lossy);
+    for (const std::string& reason : made.refused) say_error("pentamesh: " + reason);
+    for (const interop::Unsaid& u : made.lost)
+        say_error("pentamesh: " + std::string(a.lossy ? "lost: " : "") + a.to + " cannot say " + u.pointer
+                  + ": " + u.why);
+    if (fails) {
+        if (!made.lost.empty() && made.refused.empty())
+            say_error("pentamesh: nothing is written; --lossy writes what can be said");
+        return 1;
+    }
+    for (const std::string& note : made.notes) say_error("pentamesh: not in the text: " + note);
+    print_to(a.out, made.text);
+    return 0;
+}
+
+}  // namespace
+
+void add_export(Options& app, Context& context) {
+    auto& a = run_with(app, context, export_to);
+    add_plan_argument(app, a.plan);
+    std::vector<std::string> names(interop::kTargetNames.begin(), interop::kTargetNames.end());
+    names.emplace_back("devicemesh");
+    app.add_option("--to", a.to, "whose settings").required().one_of(names);
+    app.add_option("-o,--output", a.out, "write to a file").type_name("FILE");
+    app.add_flag("--lossy", a.lossy, "write though something of the plan is lost; what, stands at the head");
 }
 
 }  // namespace pentamesh::cli

@@ -1,21 +1,200 @@
-// Commands write what they found in the same forms: text, JSON, CSV, Markdown, to standard output or a file.
+// Commands read and write by these functions, so that `serve` can give each request streams of its own.
 #pragma once
 
 #include "app/cli/commands.h"
-#include "app/cli/document.h"
-#include "app/cli/json_of.h"
-#include "app/cli/plan_argument.h"
-#include "app/cli/streams.h"
+#include "app/tables/table.h"
+#include "app/ui/review/review.h"
+#include "core/base/files.h"
+#include "core/evaluate.h"
+#include "core/interop/sheet.h"
+#include "core/io/plan_json.h"
+#include "core/mesh/places.h"
+#include "core/runs/measured.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace pentamesh::cli {
+
+// Returns the text of a file, or of standard input for "-".
+[[nodiscard]] std::string read_input(const std::string& name);
+// Writes a text to standard output: what a terminal would obey is named. Returns false if the reader closed
+// the pipe: it has all it wanted, and more of the text need not come.
+bool print(const std::string& text);
+// Does the same with a JSON text, whose values stay.
+bool print_json(const std::string& json);
+// Writes a line to standard error as `print` does.
+void say_error(const std::string& line);
+// Writes to a file, or to standard output for "" and "-". A file that was read is refused.
+void print_to(const std::string& file, const std::string& text);
+
+// Writes a file that the command line names; one that was read is refused.
+void write_output(const std::filesystem::path& file, const std::string& text);
+// Notes that a file was read, as read_input does; another command line has read none.
+void note_input(const std::string& name);
+void forget_inputs();
+// Throws Error (usage) where the file is one that was read: nobody means to lose it.
+void refuse_input(const std::filesystem::path& file);
+
+// Returns true while a request of `serve` is answered.
+[[nodiscard]] bool has_own_streams();
+// Returns the letters of a line of the terminal that is written to; 0 where it is a file or a pipe.
+[[nodiscard]] std::size_t output_width();
+
+// Keeps what is printed, while it lives.
+class KeptOutput {
+  public:
+    KeptOutput();
+    ~KeptOutput();
+    KeptOutput(const KeptOutput&) = delete;
+    KeptOutput& operator=(const KeptOutput&) = delete;
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+  private:
+    std::string text_;
+    std::string* before_;
+};
+
+// Puts a text in the place of standard input, and keeps what goes to standard error and output.
+class OwnStreams {
+  public:
+    explicit OwnStreams(const std::string& input);
+    ~OwnStreams();
+    OwnStreams(const OwnStreams&) = delete;
+    OwnStreams& operator=(const OwnStreams&) = delete;
+    [[nodiscard]] const std::string& output() const;
+    [[nodiscard]] std::string messages() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// A report is data: sections of sentences and a table, written as text, Markdown or HTML.
+
+struct Section {
+    std::string title;
+    std::vector<std::string> lines;  // a paragraph each
+    Table table;
+    std::string svg{};                         // a picture above the table, only in HTML
+    std::optional<ui::ReportFigure> figure{};  // the figure that the picture shows; empty: no picture
+};
+
+struct Document {
+    std::string title;
+    std::vector<Section> sections;
+};
+
+// Figures of the tables are written as people read them. Tables wider than `width` letters wrap their words;
+// 0: no limit.
+[[nodiscard]] std::string to_text(const Document& document, std::size_t width = 0);
+[[nodiscard]] std::string to_markdown(const Document& document);
+// Returns one file that needs no other, light or dark as the reader's system is.
+[[nodiscard]] std::string to_html(const Document& document);
+
+// Other programs read this JSON: its keys are stable, bytes are integers, seconds are floating point.
+
+using Json = nlohmann::ordered_json;
+
+// Returns a whole number as an integer, for any type that it was counted in.
+[[nodiscard]] Json whole(double x);
+
+[[nodiscard]] Json json_of_import_problems(const std::vector<interop::ImportProblem>& problems);
+// Describes a plan that could not be read: it is invalid, with the one problem that stopped it.
+[[nodiscard]] Json json_of_error(const Error& error);
+// The groups come without their ranks.
+[[nodiscard]] Json json_of_groups(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
+// Sets "fits" and "may_fit"; both are null where there are no memory figures.
+void put_fit(Json& out, std::optional<MemoryFit> fit);
+[[nodiscard]] Json json_of_memory(const Plan&, const Evaluation& e);
+[[nodiscard]] Json json_of_comm(const Plan& plan, const Evaluation& e);
+[[nodiscard]] Json json_of_timeline(const Timeline& timeline, bool ops);
+[[nodiscard]] Json json_of_step(const Evaluation& e);
+// Says who waits when the first node is lost: null where no group has two ranks.
+[[nodiscard]] Json json_of_failure(const Plan& plan, const Evaluation& e);
+// Returns what the whole training takes: null where the plan gives no part of it.
+[[nodiscard]] Json json_of_cost(const Plan& plan, const Evaluation& e);
+[[nodiscard]] Json json_of_parameters(const std::string& name, const ParameterCounts& counts);
+// Puts null in the place of each number and flag of an impossible plan, so that a zero is not taken for a
+// figure.
+void void_figures(Json& out);
+// Adds "valid" and "problems".
+void add_validity(Json& out, const Evaluation& e);
+// Does the same and writes it to standard output.
+void print_json(Json out, const Evaluation& e);
+// Returns an enumerator's name as a key.
+template <typename E>
+[[nodiscard]] std::string key_of(E e) {
+    return std::string(name_of(e));
+}
+// Returns the axes of the expert mesh by their own names: those that `value` has something for.
+template <typename F>
+[[nodiscard]] Json json_of_expert_axes(F&& value) {
+    static constexpr std::pair<Axis, const char*> kNames[] = {{Axis::tp, "etp"},
+                                                              {Axis::ep, "ep"},
+                                                              {Axis::pp, "pp"},
+                                                              {Axis::dp_shard, "edp_shard"},
+                                                              {Axis::dp_replicate, "edp_replicate"}};
+    Json out = Json::object();
+    for (const auto& [axis, name] : kNames)
+        if (const std::optional<std::int64_t> v = value(axis)) out[name] = *v;
+    return out;
+}
+
+// Most commands take PLAN and --set; this file reads them and says why a plan is invalid.
+
+struct PlanArgument {
+    std::string name;  // a plan file, a plan preset's id, a plan's JSON, or "-"
+    std::vector<std::string> sets;
+    std::string constants{};  // a file that `calibrate` wrote; empty: the plan's own constants
+};
+void add_plan_argument(Options& app, PlanArgument& argument);
+void add_sets(Options& app, std::vector<std::string>& sets);
+
+// --json sets the form of the output, and of errors too.
+void add_json_flag(Options& app, Context& context);
+
+[[nodiscard]] Plan load_plan(const Context& context, const PlanArgument& argument);
+struct LoadedPlan {
+    Plan plan;                   // with --set
+    std::optional<Plan> before;  // without; nullopt: nothing is set, or --set mends what could not be read
+};
+[[nodiscard]] LoadedPlan load_plan_and_sets(const Context& context, const PlanArgument& argument);
+// Returns the file that the argument names; empty for a preset or standard input.
+[[nodiscard]] std::filesystem::path file_of(const Context& context, const PlanArgument& argument);
+
+// --hosts names the job's hosts: a node list of SLURM or a file that has one.
+void add_hosts(Options& app, std::string& hosts);
+// Returns the hosts, empty where no host is named. Throws Error where they do not fit the plan.
+[[nodiscard]] Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh);
+
+// Writes to standard error why a plan is invalid; returns the exit status for that.
+[[nodiscard]] int status_of(const Evaluation& evaluation);
+
+// Ends a command as a usage error that says `why`.
+[[noreturn]] void refuse(const std::string& why);
+
+// Reads the files that a run left behind, for the commands that compare it with its plan.
+// `plan` may be nullptr. Throws Error for a file of another kind.
+[[nodiscard]] runs::Measured measure_files(const Presets& presets, const std::vector<std::string>& files,
+                                           const Plan* plan);
+
+// Commands write what they found in the same forms: text, JSON, CSV, Markdown, to standard output or a file.
 
 // Holds which form is asked for, other than text and JSON.
 struct Forms {
     bool csv = false, markdown = false;
 };
-// --json, --csv, --markdown: one of them at most; and -o (run.cpp writes that file).
+// --json, --csv, --markdown: one of them at most; and -o (commands.cpp writes that file).
 void add_forms(Options& app, Context& context, Forms& forms);
 // The same without -o.
 void add_form_flags(Options& app, Context& context, Forms& forms);
@@ -73,5 +252,19 @@ class Progress {
     bool shown_, said_ = false;
     double next_s_ = 0;
 };
+
+// These are the parts of a report: each answers one of the program's questions.
+
+[[nodiscard]] Section problems_section(const Evaluation& e);
+[[nodiscard]] Section parameters_section(const ParameterCounts& counts);
+[[nodiscard]] Section groups_section(const Plan& plan, const Evaluation& e, std::span<const GroupKind> kinds);
+[[nodiscard]] Section memory_section(const Plan& plan, const Evaluation& e);
+[[nodiscard]] Section comm_section(const Plan& plan, const Evaluation& e);
+[[nodiscard]] Section timeline_section(const Evaluation& e);
+// Gives formula, numbers and source of the fullest stage's memory, each operation and each part of the step.
+[[nodiscard]] Section explanations_section(const Plan& plan, const Evaluation& e);
+[[nodiscard]] Section step_section(const Evaluation& e);
+// Says what the whole training takes; it has no lines where the plan gives no part of it.
+[[nodiscard]] Section cost_section(const Plan& plan, const Evaluation& e);
 
 }  // namespace pentamesh::cli

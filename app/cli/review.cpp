@@ -1,16 +1,25 @@
 // `review` writes one plan, or several, as pages for a design review.
 #include "app/ui/review/review.h"
-
-#include "app/cli/plan_argument.h"
-#include "app/cli/streams.h"
-#include "core/base/date.h"
-#include "core/base/error.h"
+#include "app/cli/output.h"
+#include "app/tables/decide_tables.h"
+#include "app/ui/shell/decider.h"
+#include "app/ui/shell/dialog_picture.h"
+#include "app/ui/shell/document.h"
+#include "app/ui/shell/picture.h"
+#include "app/ui/views/compare/view.h"
+#include "app/ui/views/table.h"
+#include "core/advice/advice.h"
+#include "core/base/files.h"
 #include "core/base/json_reader.h"
-#include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/decide/compare.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace pentamesh::cli {
@@ -134,6 +143,304 @@ void add_review(Options& app, Context& context) {
     app.add_flag("--one-a-page", options.request.one_a_page,
                  "each figure and each table on a page of its own, for a talk");
     app.add_flag("--outlines", options.request.outlines, "SVG: text as shapes, not as <text>");
+}
+
+// `compare` sets plans side by side and says why one is faster.
+
+namespace {
+
+struct CompareOptions {
+    std::vector<std::string> plans, sets;
+    Forms forms;
+    std::string file;
+    bool light = false;
+};
+
+Json json_of_comparison(const PlanComparison& c) {
+    Json fields = Json::array(), figures = Json::array(), why = Json::array(), path = Json::array();
+    for (const FieldDifference& f : c.fields) {
+        Json values = Json::array();
+        for (const std::string& v : f.values) values.push_back(Json::parse(v));
+        fields.push_back({{"pointer", f.pointer}, {"values", std::move(values)}});
+    }
+    for (const FigureRow& f : c.figures) {
+        Json values = Json::array();
+        const bool bytes = f.unit == FigureRow::Unit::bytes;
+        for (const auto& v : f.values) values.push_back(!v ? Json(nullptr) : bytes ? whole(*v) : Json(*v));
+        const auto better = f.better();
+        figures.push_back({{"key", f.key},
+                           {"name", f.name},
+                           {"unit", bytes ? "bytes" : unit_words(f)},
+                           {"values", std::move(values)},
+                           {"better", better ? Json(*better) : Json(nullptr)}});
+    }
+    for (const PartRow& p : c.why)
+        why.push_back(
+            {{"part", p.part}, {"values_s", p.values_s}, {"delta_s", p.delta_s}, {"because", p.because}});
+    for (const PathEdit& e : c.path) {
+        Json& out = path.emplace_back(Json{{"edit", e.edit},
+                                           {"pointers", e.pointers},
+                                           {"step_s", e.step_s},
+                                           {"tokens_per_s", e.tokens_per_s},
+                                           {"memory_bytes", whole(e.memory_bytes)}});
+        put_fit(out, e.fit);
+    }
+    Json memory = Json::array();  // by plan
+    for (const std::optional<MemoryFit> fit : c.fit) put_fit(memory.emplace_back(Json::object()), fit);
+    return {{"plans", c.plans},
+            {"memory", std::move(memory)},
+            {"fields", std::move(fields)},
+            {"figures", std::move(figures)},
+            {"why", std::move(why)},
+            {"path", std::move(path)}};
+}
+
+// Says which plan is the fastest, and of two plans why.
+std::string headline(const PlanComparison& c, const std::vector<Evaluation>& evaluations) {
+    if (evaluations.size() == 2) return ui::why_words(evaluations[0], evaluations[1], c.why);
+    for (const FigureRow& f : c.figures)
+        if (const auto best = f.better(); f.key == "step.tokens_per_s" && best)
+            return plan_letter(*best) + " trains most: " + whole_text(std::round(*f.values[*best]))
+                   + " tokens/s.";
+    return {};
+}
+
+Document comparison_document(const PlanComparison& c, const std::vector<Evaluation>& evaluations) {
+    Section names{"", {}, {}};
+    if (const std::string words = headline(c, evaluations); !words.empty()) names.lines.push_back(words);
+    for (std::size_t i = 0; i < c.plans.size(); ++i)
+        names.lines.push_back(plan_letter(i) + ": " + ui::full_title(c, i)
+                              + (c.fit[i] ? "; it " + std::string(name_of(*c.fit[i])) + "." : ""));
+    Section fields{"What differs", {}, fields_table(c)};
+    if (c.fields.empty()) fields.lines.emplace_back("Nothing.");
+    Section why{"Why: the parts of the step", {}, brief_why_table(c)};
+    if (c.why.empty()) why.lines.emplace_back("—: not every plan has a step.");
+    std::vector<Section> sections{
+        std::move(names), std::move(fields), {"The figures", {}, worded_figures_table(c)}, std::move(why)};
+    if (c.plans.size() == 2) {
+        Section path{"From A to B, the edit that gains most first", {}, path_table(c)};
+        if (c.path.empty())
+            path.lines.emplace_back(c.fields.empty() ? "No edit is needed." : "—: B has no step.");
+        sections.push_back(std::move(path));
+    }
+    return {"Plans compared", std::move(sections)};
+}
+
+// Draws the view Compare: the first plan is A, the second takes the open plan's place as B.
+void draw_comparison(const Context& context, const CompareOptions& options, std::vector<Plan> plans) {
+    ui::PictureRequest request;
+    request.view = "compare";
+    request.size.y = 0;  // as high as the plans take
+    request.theme = options.light ? ui::ThemeId::light : ui::ThemeId::dark;
+    const Plan b = plans[1];
+    plans.erase(plans.begin() + 1);
+    request.compared = std::move(plans);
+    std::string ending = std::filesystem::path(options.file).extension().string();
+    if (!ending.empty()) ending.erase(0, 1);
+    write_output(options.file,
+                 ui::make_picture(context.presets, b, request, ending, find_fonts(context.data_folder)));
+}
+
+// Endings that are none of a text's are a picture's, which says which ones it knows.
+bool is_picture(const std::string& file) {
+    static constexpr std::array<std::string_view, 5> kTexts{"", ".txt", ".md", ".csv", ".json"};
+    const std::string ending = std::filesystem::path(file).extension().string();
+    return !file.empty() && std::find(kTexts.begin(), kTexts.end(), ending) == kTexts.end();
+}
+
+int compare_plans(const Context& context, const CompareOptions& options) {
+    std::vector<Plan> plans;
+    std::vector<Evaluation> evaluations;
+    int status = 0;
+    for (const std::string& name : options.plans) {
+        plans.push_back(load_plan(context, {name, options.sets}));
+        evaluations.push_back(assess(plans.back()));
+        if (const int one = status_of(evaluations.back()); one != 0) status = one;
+    }
+    const Forms& forms = options.forms;
+    if (is_picture(options.file)) {
+        draw_comparison(context, options, plans);
+        if (!context.json && !forms.csv && !forms.markdown) return status;
+    }
+    const PlanComparison c = compare(plans, evaluations);
+    std::optional<KeptOutput> kept;
+    if (!options.file.empty() && options.file != "-" && !is_picture(options.file)) kept.emplace();
+    const auto json = [&] {
+        Json out = json_of_comparison(c);
+        out["valid"] = status == 0;
+        return out;
+    };
+    print_form(
+        context, forms, json, [&] { return comparison_table(c); },
+        [&] { return comparison_document(c, evaluations); });
+    if (kept) write_output(options.file, kept->text());
+    return status;
+}
+
+}  // namespace
+
+void add_compare(Options& app, Context& context) {
+    auto& options = run_with(app, context, compare_plans);
+    app.add_option("PLAN", options.plans, "plan files or plan presets; the first is the base")
+        .required()
+        .count(2, static_cast<int>(kMostCompared));
+    add_sets(app, options.sets);
+    add_form_flags(app, context, options.forms);
+    app.add_option(
+           "-o,--output", options.file,
+           "write to this file, .txt, .md, .csv or .json; a picture of the view Compare: .png, .svg or .pdf")
+        .type_name("FILE");
+    app.add_flag("--light", options.light, "the picture on white, for print");
+}
+
+namespace {
+
+struct ScreenshotOptions {
+    PlanArgument plan;
+    std::string file, view, page, size = "1600x900", theme = "dark", axis;
+    std::string scene, select;
+    std::vector<std::string> run;
+    double scale = 1, text = 1;
+    bool outlines = false, no_title = false, no_caption = false;
+    std::int64_t rank = -1;
+};
+
+Vec2 parse_size(const std::string& text) {
+    if (const auto size = ui::picture_size_named(text)) return *size;
+    refuse("--size " + shown_text(text) + ": write it as 1600x900 or 1600xauto; a picture is "
+           + ui::picture_limits_words());
+}
+
+ui::ThemeId parse_theme(const std::string& text) {
+    std::string all;
+    for (int i = 0; i < ui::kThemeCount; ++i) {
+        const auto id = static_cast<ui::ThemeId>(i);
+        if (ui::name_of(id) == text) return id;
+        all += (i == 0 ? "" : ", ") + std::string(ui::name_of(id));
+    }
+    refuse("--theme " + shown_text(text) + ": there are " + all);
+}
+
+GroupKind parse_axis(const std::string& text) {
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (name_of(kind) == text) return kind;
+    refuse("--axis " + shown_text(text) + ": there is no such axis");
+}
+
+// Sets the request to what a window would show: the scene of a plan file or a picture, with something
+// selected.
+void set_scene(const Context& context, const ScreenshotOptions& options, const Plan& plan,
+               ui::PictureRequest& request) {
+    const Evaluation e = assess(plan);
+    ui::Screen screen;
+    screen.settings.theme = request.theme;
+    if (request.group) screen.selection.choose(*request.group);
+    if (request.rank >= 0) screen.selection.pick_rank(request.rank);
+    if (!options.scene.empty()) {
+        const SavedScene scene = load_plan(context, {options.scene, {}}).scene;
+        std::optional<ui::ViewId> full;
+        ui::show_saved_scene(scene, e, screen.views, screen.selection, full);
+        if (options.view.empty() && full) request.view = ui::view_of(*full).name;
+    }
+    if (!options.select.empty()) {
+        const ui::Selection before = screen.selection;
+        screen.selection = ui::selection_named(options.select, e);
+        if (screen.selection == ui::Selection{})
+            refuse("--select " + shown_text(options.select)
+                   + ": the plan has no such thing; write it as \"rank 5\", \"stage 2\", \"operation 0\", "
+                     "\"tensor 3\", \"memory activations, stage 2\" or \"step bubble\"");
+        screen.selection.choose(before.group);
+        screen.selection.all_axes = before.all_axes;
+    }
+    request.screen = std::move(screen);
+}
+
+// Sets what a real run left behind next to the plan; of a hang, the plan of its layout is shown, as in the
+// window.
+void set_run(const Context& context, const ScreenshotOptions& options, Plan& plan,
+             ui::PictureRequest& request) {
+    const std::vector<std::filesystem::path> places(options.run.begin(), options.run.end());
+    auto run = std::make_shared<ui::RealRun>(ui::read_real_run(places, plan, context.presets));
+    if (run->hang)
+        plan = run->hang->plan;
+    else
+        run->measured = std::make_shared<const runs::Measured>(measure(run->files, &plan, context.presets));
+    request.run = std::move(run);
+}
+
+// Checks the page's name against those of the view.
+void set_page(const ScreenshotOptions& options, ui::PictureRequest& request) {
+    std::string all;
+    for (const LessonView& v : ui::lesson_views()) {
+        if (v.name != request.view) continue;
+        for (const std::string_view page : v.pages) all += (all.empty() ? "" : ", ") + std::string(page);
+    }
+    ui::ViewStates unused;
+    const auto view = ui::view_named(request.view);
+    if (!view || !ui::show_named_page(request.screen ? request.screen->views : unused, *view, options.page))
+        refuse("--page " + shown_text(options.page) + ": the view " + request.view
+               + (all.empty() ? " has no pages" : " has " + all));
+    request.page = options.page;
+}
+
+int screenshot(const Context& context, const ScreenshotOptions& options) {
+    ui::PictureRequest request;
+    if (!options.view.empty()) request.view = options.view;
+    request.size = parse_size(options.size);
+    request.scale = static_cast<float>(options.scale);
+    request.text = static_cast<float>(options.text);
+    request.outlines = options.outlines;
+    request.title = !options.no_title, request.caption = !options.no_caption;
+    request.theme = parse_theme(options.theme);
+    request.rank = options.rank;
+    if (!options.axis.empty()) request.group = parse_axis(options.axis);
+    Plan plan = load_plan(context, options.plan);
+    if (!options.run.empty()) set_run(context, options, plan, request);
+    if (!options.scene.empty() || !options.select.empty()) set_scene(context, options, plan, request);
+    if (!options.page.empty()) set_page(options, request);
+    std::string ending = std::filesystem::path(options.file).extension().string();
+    if (!ending.empty()) ending.erase(0, 1);
+    write_file(options.file,
+               ui::make_picture(context.presets, plan, request, ending, find_fonts(context.data_folder)));
+    return status_of(evaluate(plan, {.timeline = false}));
+}
+
+}  // namespace
+
+void add_screenshot(Options& app, Context& context) {
+    auto& options = run_with(app, context, screenshot);
+    const std::string views = join(ui::picture_views(), ",");
+    add_plan_argument(app, options.plan);
+    app.add_option("-o,--output", options.file, "the picture: NAME.png, .svg or .pdf")
+        .type_name("FILE")
+        .required();
+    app.add_option("--view", options.view, "what is shown; the scene's or the dashboard where it is left out")
+        .type_name("{" + views + "}");
+    app.add_option("--page", options.page, "a page of that view, as lessons name it: \"saved\" of memory");
+    app.add_option("--size", options.size,
+                   "WIDTHxHEIGHT in logical pixels; WIDTHxauto: as high as the content takes")
+        .show_default();
+    app.add_option("--scale", options.scale, "pixels of a PNG per logical pixel").show_default();
+    app.add_option("--text", options.text, "how large type is, as a multiple; a PNG keeps its pixels")
+        .show_default();
+    app.add_option("--theme", options.theme, "the colours")
+        .type_name("{dark,light,high-contrast}")
+        .show_default();
+    app.add_option("--rank", options.rank, "show this rank as selected");
+    app.add_option("--axis", options.axis, "the axis whose groups are lit; default: all");
+    app.add_flag("--outlines", options.outlines, "SVG: text as shapes, not as <text>");
+    app.add_flag("--no-title", options.no_title, "a view without the plan's title over it");
+    app.add_flag("--no-caption", options.no_caption, "without the line of model, cluster and layout");
+    app.add_option("--scene", options.scene,
+                   "a plan file or a picture of ours: its view, page, selection and cursor")
+        .type_name("FILE");
+    app.add_option(
+           "--run", options.run,
+           "dumps, traces or logs of a real run, which stands beside the plan; of a hang, the plan of "
+           "its layout is shown")
+        .type_name("FILE");
+    app.add_option("--select", options.select,
+                   "what is selected: \"rank 5\", \"memory activations, stage 2\"");
 }
 
 }  // namespace pentamesh::cli

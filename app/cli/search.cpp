@@ -1,29 +1,33 @@
 // `search` lists layouts, best first.
-#include "app/tables/search.h"
-#include "app/cli/document.h"
-#include "app/cli/json_of.h"
+#include "core/decide/search.h"
 #include "app/cli/output.h"
-#include "app/cli/plan_argument.h"
-#include "core/base/nearest.h"
-#include "core/base/quantity.h"
+#include "app/tables/decide_tables.h"
+#include "app/tables/table.h"
+#include "core/advice/advice.h"
+#include "core/base/json_reader.h"
+#include "core/base/number.h"
 #include "core/base/text.h"
-#include "core/decide/constraints.h"
-#include "core/decide/lift.h"
-#include "core/decide/ties.h"
+#include "core/base/threads.h"
+#include "core/decide/bounds.h"
+#include "core/decide/scale.h"
+#include "core/decide/space.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
 #include "core/plan/software.h"
-#include "core/plan/title.h"
 #include "core/rules/software_runs.h"
 #include "core/step/step.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <iostream>
+#include <mutex>
+#include <optional>
 
 namespace pentamesh::cli {
 namespace {
@@ -392,6 +396,396 @@ void add_search(Options& app, Context& context) {
     app.add_option("--top", a.options.top, "how many layouts to list besides the Pareto line (10)")
         .range(1, 10000);
     app.add_option("--threads", a.options.threads, "threads (one a core)").range(1, 1024);
+    add_forms(app, context, a.forms);
+}
+
+// `sweep` evaluates many variants of a plan: every combination of some values, or a list of points.
+
+namespace {
+
+constexpr std::size_t kMostPoints = 200000;
+
+struct SweepArguments {
+    PlanArgument plan;
+    std::vector<std::string> vary;
+    std::string points;
+    Forms forms;
+};
+
+// Fields and their values, in the order in which they are set: "layout.tp", 4.
+using Point = std::vector<std::pair<std::string, nlohmann::json>>;
+
+struct Swept {
+    std::string reason;  // why there are no figures; empty: there are
+    double step_s = 0, tokens_per_s = 0, mfu = 0, memory_bytes = 0;
+    MemoryFit fit = MemoryFit::no;
+};
+
+// Reads "layout.tp=1,2,4" into the values of one field.
+std::vector<std::pair<std::string, nlohmann::json>> values_of(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || as_utf8(text) != text)
+        refuse("--vary " + shown_text(text) + ": write it as layout.tp=1,2,4");
+    std::vector<std::pair<std::string, nlohmann::json>> out;
+    for (const std::string_view value : split(std::string_view(text).substr(equals + 1), ',')) {
+        const auto read = try_parse_json(std::string(value));
+        out.emplace_back(text.substr(0, equals), read ? *read : nlohmann::json(value));
+    }
+    return out;
+}
+
+// Returns every combination; the last field changes fastest.
+std::vector<Point> combinations(const std::vector<std::string>& vary) {
+    std::vector<Point> points{{}};
+    for (const std::string& text : vary) {
+        const auto values = values_of(text);
+        if (points.size() * values.size() > kMostPoints)
+            refuse(sentence("a sweep has at most ", kMostPoints, " points"));
+        std::vector<Point> longer;
+        for (const Point& p : points)
+            for (const auto& value : values) {
+                longer.push_back(p);
+                longer.back().push_back(value);
+            }
+        points = std::move(longer);
+    }
+    return points;
+}
+
+std::vector<Point> points_in(const std::string& file) {
+    const nlohmann::ordered_json list = nlohmann::ordered_json(parse_json(read_input(file), file));
+    if (!list.is_array())
+        throw Error(ErrorKind::invalid, file, "", "must be a list of objects such as {\"layout.tp\": 4}");
+    if (list.size() > kMostPoints) refuse(sentence("a sweep has at most ", kMostPoints, " points"));
+    std::vector<Point> out;
+    for (const auto& one : list) {
+        if (!one.is_object())
+            throw Error(ErrorKind::invalid, file, "/" + std::to_string(out.size()),
+                        "must be an object such as {\"layout.tp\": 4}");
+        Point& point = out.emplace_back();
+        for (const auto& item : one.items()) point.emplace_back(item.key(), item.value());
+    }
+    return out;
+}
+
+// Evaluates variants one after another, in memory of its own.
+class Sweeper {
+  public:
+    Sweeper(const Context& context, const nlohmann::json& base) : context_(context), base_(base) {}
+
+    Swept operator()(const Point& point) {
+        Swept out;
+        try {
+            nlohmann::json document = base_;
+            for (const auto& [field, value] : point)
+                set_in_plan(document, pointer_of_field(field), value, context_.presets);
+            evaluate(plan_from_json(document, "", context_.presets), e_);
+        } catch (const Error& e) {
+            out.reason = e.what();
+            return out;
+        }
+        if (!e_.valid || !e_.step) {
+            out.reason = first_error(e_.problems);
+            return out;
+        }
+        out.step_s = e_.step->time_s, out.tokens_per_s = e_.step->tokens_per_s, out.mfu = e_.step->mfu;
+        out.memory_bytes = e_.memory.peak(), out.fit = e_.memory.fit();
+        return out;
+    }
+
+  private:
+    const Context& context_;
+    const nlohmann::json& base_;
+    Evaluation e_;
+};
+
+std::vector<Swept> sweep_all(const Context& context, const nlohmann::json& base,
+                             const std::vector<Point>& points) {
+    std::vector<Swept> out(points.size());
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::exception_ptr failed;
+    Progress progress;
+    run_on_threads(cores(), [&] {
+        try {
+            Sweeper sweep(context, base);
+            for (std::size_t i = next++; i < points.size(); i = next++) {
+                out[i] = sweep(points[i]);
+                if (!progress.shown()) continue;
+                const std::lock_guard lock(mutex);
+                progress.at([&] { return sentence("sweep: ", i, " of ", points.size()); });
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            failed = std::current_exception();
+            next = points.size();
+        }
+    });
+    if (failed) std::rethrow_exception(failed);
+    return out;
+}
+
+Json json_of_sweep(const std::vector<Point>& points, const std::vector<Swept>& rows) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        Json set = Json::object();
+        for (const auto& [field, value] : points[i]) set[field] = value;
+        const Swept& r = rows[i];
+        Json row{{"set", std::move(set)}, {"valid", r.reason.empty()}};
+        if (r.reason.empty())
+            row.update({{"step_s", r.step_s},
+                        {"tokens_per_s", r.tokens_per_s},
+                        {"mfu", r.mfu},
+                        {"memory_bytes", whole(r.memory_bytes)},
+                        {"fits", r.fit == MemoryFit::yes},
+                        {"may_fit", r.fit != MemoryFit::no}});
+        else
+            row["reason"] = r.reason;
+        list.push_back(std::move(row));
+    }
+    return {{"rows", std::move(list)}};
+}
+
+Table sweep_table(const std::vector<Point>& points, const std::vector<Swept>& rows) {
+    std::vector<std::string> fields;
+    for (const Point& p : points)
+        for (const auto& [field, value] : p)
+            if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
+    Table t;
+    for (const std::string& f : fields) t.columns.push_back({f, Shown::words, f});
+    for (const Table::Column& c : {Table::Column{"step", Shown::seconds, "step_s"},
+                                   {"tokens/s", Shown::count, "tokens_per_s"},
+                                   {"MFU", Shown::share, "mfu"},
+                                   {"fullest GPU", Shown::memory, "memory_bytes"},
+                                   {"fits"},
+                                   {"reason"}})
+        t.columns.push_back(c);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        Table::Row& row = t.rows.emplace_back();
+        for (const std::string& f : fields) {
+            std::string text;
+            for (const auto& [field, value] : points[i])
+                if (field == f) text = value.is_string() ? value.get<std::string>() : value.dump();
+            row.emplace_back(text);
+        }
+        const Swept& r = rows[i];
+        const bool there = r.reason.empty();
+        for (const double x : {r.step_s, r.tokens_per_s, r.mfu}) row.push_back(there ? Cell(x) : Cell(""));
+        row.push_back(there ? whole_cell(r.memory_bytes) : Cell(""));
+        row.emplace_back(there ? name_of(r.fit) : "");
+        row.emplace_back(r.reason);
+    }
+    return t;
+}
+
+int sweep(const Context& context, const SweepArguments& a) {
+    if (a.vary.empty() == a.points.empty()) refuse("sweep needs --vary FIELD=V,V or --points FILE");
+    const Plan plan = load_plan(context, a.plan);
+    const nlohmann::json base(plan_to_json(plan));
+    const std::vector<Point> points = a.points.empty() ? combinations(a.vary) : points_in(a.points);
+    const std::vector<Swept> rows = sweep_all(context, base, points);
+    const auto table = [&] { return sweep_table(points, rows); };
+    print_form(
+        context, a.forms, [&] { return json_of_sweep(points, rows); }, table,
+        [&] {
+            return Document{title_of(plan), {{sentence(points.size(), " variants"), {}, table()}}};
+        });
+    return 0;
+}
+
+}  // namespace
+
+void add_sweep(Options& app, Context& context) {
+    auto& a = run_with(app, context, sweep);
+    add_plan_argument(app, a.plan);
+    app.add_option("--vary", a.vary, "the values of a field, as layout.tp=1,2,4; repeated: every combination")
+        .type_name("FIELD=V,V")
+        .repeatable();
+    app.add_option(
+           "--points", a.points,
+           "a file of the variants: a JSON list of objects such as {\"layout.tp\": 4}; - for standard input")
+        .type_name("FILE");
+    add_forms(app, context, a.forms);
+}
+
+// `sensitivity` says how much each choice and constant matters.
+
+namespace {
+
+struct SensitivityOptions {
+    PlanArgument plan;
+    Forms forms;
+};
+
+Json json_of_nudge(const Plan& plan, const std::optional<Nudge>& n) {
+    if (!n) return nullptr;
+    const std::vector<std::string> set = sets_between(plan, n->plan);
+    if (!n->valid()) return {{"value", n->value}, {"set", set}, {"valid", false}, {"message", n->refused}};
+    Json out{{"value", n->value},
+             {"set", set},
+             {"valid", true},
+             {"step_s", n->step_s},
+             {"same_tokens_s", n->same_tokens_s},
+             {"tokens_per_s", n->tokens_per_s},
+             {"memory_bytes", whole(n->memory_bytes)}};
+    put_fit(out, n->fit);
+    return out;
+}
+
+Json json_of_sensitivity(const Plan& plan, const Sensitivity& s, std::optional<MemoryFit> fit) {
+    Json rows = Json::array();
+    for (const SensitivityRow& r : s.rows)
+        rows.push_back({{"kind", name_of(r.kind)},
+                        {"id", r.id},
+                        {"name", r.name},
+                        {"value", r.value},
+                        {"reach_s", r.reach_s},
+                        {"down", json_of_nudge(plan, r.down)},
+                        {"up", json_of_nudge(plan, r.up)}});
+    Json base{
+        {"step_s", s.step_s}, {"tokens_per_s", s.tokens_per_s}, {"memory_bytes", whole(s.memory_bytes)}};
+    put_fit(base, fit);
+    return {{"base", std::move(base)}, {"rows", std::move(rows)}};
+}
+
+int sensitivity(const Context& context, const SensitivityOptions& options) {
+    const Plan plan = load_plan(context, options.plan);
+    const Evaluation e = assess(plan);
+    const Sensitivity s = sensitivity_of(plan, context.presets);
+    const auto fit = fit_of(e.memory);
+    const auto json = [&] {
+        Json out = json_of_sensitivity(plan, s, fit);
+        if (!e.valid) void_figures(out);
+        return out;
+    };
+    Section rows{"One step down and up; hardware figures and constants by 20 %",
+                 {},
+                 columns_of(sensitivity_table(s, true), {"name", "from", "to", "delta_s", "share", "step_s",
+                                                         "tokens_per_s", "memory_bytes", "fits"})};
+    if (s.rows.empty())
+        rows.lines.emplace_back("—: the plan has no step.");
+    else
+        rows.lines.push_back("The plan: " + time_text(s.step_s) + ", "
+                             + whole_text(std::round(s.tokens_per_s)) + " tokens/s, "
+                             + memory_text(s.memory_bytes) + " on the fullest GPU, which "
+                             + std::string(name_of(*fit)) + ". What changes nothing is left out.");
+    return print_form(
+        context, options.forms, e, json, [&] { return sensitivity_table(s, false); },
+        [&] {
+            return Document{title_of(plan), {std::move(rows)}};
+        });
+}
+
+}  // namespace
+
+void add_sensitivity(Options& app, Context& context) {
+    auto& options = run_with(app, context, sensitivity);
+    add_plan_argument(app, options.plan);
+    add_forms(app, context, options.forms);
+}
+
+// `scale` says how far a plan scales: over GPUs, batch, sequence or a factor, and what sets the limit.
+
+namespace {
+
+struct ScaleArguments {
+    PlanArgument plan;
+    std::string over = "gpus";
+    std::string least, most;
+    bool weak = false;
+    Forms forms;
+};
+
+Json json_of_point(const Scale& s, const ScalePoint& p) {
+    Json out{{"at", p.at}, {"reason", p.possible() ? Json(nullptr) : Json(p.reason)}};
+    if (!p.possible()) return out;
+    Json axes = Json::object();
+    for (const GroupKind k : all_of<GroupKind>())
+        if (in_use(s, k))
+            axes[key_of(k)] = {{"time_s", p.time_s[k]},
+                               {"waits_s", p.waits_s[k]},
+                               {"tier", p.tier[k] < 0 ? Json(nullptr) : Json(p.tier[k])}};
+    out.update({{"step_s", p.step_s},
+                {"compute_s", p.compute_s},
+                {"bubble_s", p.bubble_s},
+                {"axes", std::move(axes)},
+                {"tokens_per_s", p.tokens_per_s},
+                {"mfu", p.mfu},
+                {"of_best", p.of_best},
+                {"memory_bytes", whole(p.memory_bytes)},
+                {"fits", p.fit == MemoryFit::yes},
+                {"may_fit", p.fit != MemoryFit::no}});
+    return out;
+}
+
+Json json_of_scale(const Plan& plan, const Scale& s) {
+    Json points = Json::array(), crossings = Json::array();
+    for (const ScalePoint& p : s.points) points.push_back(json_of_point(s, p));
+    for (const ScaleCrossing& c : s.crossings) {
+        crossings.push_back({{"turn", name_of(c.turn)},
+                             {"axis", c.of_axis() ? Json(key_of(c.axis)) : Json(nullptr)},
+                             {"at", c.at},
+                             {"words", c.words()}});
+    }
+    const bool gpus = s.request.over == ScaleOver::gpus;
+    const ScaleWords words = words_of(plan, s);
+    return {{"plan", title_of(plan)},
+            {"verdict", words.verdict},
+            {"held", words.held},
+            {"over", name_of(s.request.over)},
+            {"scaling", gpus ? Json(s.request.weak ? "weak" : "strong") : Json(nullptr)},
+            {"points", std::move(points)},
+            {"crossings", std::move(crossings)}};
+}
+
+std::int64_t bound_of(const std::string& option, const std::string& text) {
+    if (text.empty()) return 0;
+    constexpr double kMost = 1 << 30;
+    const std::optional<double> n = parse_double(text);
+    if (!n || !(*n >= 1 && *n <= kMost) || *n != std::floor(*n))
+        refuse(option + " " + shown_text(text) + ": is a whole number from 1 on");
+    return static_cast<std::int64_t>(*n);
+}
+
+Document scale_document(const Plan& plan, const Scale& s) {
+    Section turns{"What turns", {}, {}};
+    for (const ScaleCrossing& c : s.crossings) turns.lines.push_back(c.words() + ".");
+    if (s.crossings.empty()) turns.lines.emplace_back("Nothing, in this range.");
+    const std::string how = s.request.over != ScaleOver::gpus
+                                ? "Over the " + std::string(name_of(s.request.over))
+                            : s.request.weak ? "Over GPUs, the batch grows with them (weak scaling)"
+                                             : "Over GPUs, the batch stays (strong scaling)";
+    const ScaleWords words = words_of(plan, s);
+    return {title_of(plan), {{how, {words.verdict, words.held}, scale_table(s)}, std::move(turns)}};
+}
+
+int run_scale(const Context& context, const ScaleArguments& a) {
+    const std::optional<ScaleOver> over = parse_name<ScaleOver>(a.over);
+    if (!over) refuse("--over " + shown_text(a.over) + ": there are gpus, batch, sequence, tp, cp, ep, pp");
+    if (a.weak && *over != ScaleOver::gpus)
+        refuse("--weak: the batch grows with the GPUs, so it needs --over gpus");
+    const ScaleRequest request{*over, a.weak, bound_of("--from", a.least), bound_of("--to", a.most)};
+    if (request.least > 0 && request.most > 0 && request.least > request.most)
+        refuse("--from " + a.least + " --to " + a.most + ": goes backwards");
+    const Plan plan = load_plan(context, a.plan);
+    const Scale s = scale_of(plan, request);
+    print_form(
+        context, a.forms, [&] { return json_of_scale(plan, s); }, [&] { return scale_table(s); },
+        [&] { return scale_document(plan, s); });
+    return 0;
+}
+
+}  // namespace
+
+void add_scale(Options& app, Context& context) {
+    auto& a = run_with(app, context, run_scale);
+    add_plan_argument(app, a.plan);
+    app.add_option("--over", a.over, "what grows")
+        .type_name("{gpus,batch,sequence,tp,cp,ep,pp}")
+        .show_default();
+    app.add_flag("--weak", a.weak, "the batch grows with the GPUs");
+    app.add_option("--from", a.least, "the least value").type_name("INT");
+    app.add_option("--to", a.most, "the largest value").type_name("INT");
     add_forms(app, context, a.forms);
 }
 

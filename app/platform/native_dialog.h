@@ -2,7 +2,7 @@
 // on.
 #pragma once
 
-#include "app/ui/shell/host.h"
+#include "app/ui/shell/window.h"
 
 #include <memory>
 #include <string>

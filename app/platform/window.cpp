@@ -2,17 +2,15 @@
 
 #include "app/platform/hand_over.h"
 #include "app/platform/native_dialog.h"
-#include "app/ui/kit/spoken.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/shell/lesson_sheet.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
-#include "core/base/date.h"
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/threads.h"
 #include "render/png.h"
-#include "render/second_window.h"
 #include "render/surface.h"
+#include "render/window_glfw.h"
 
 #include <algorithm>
 #include <chrono>

@@ -98,4 +98,9 @@ enum class TableFormat : std::uint8_t { text, csv, markdown, json, html };
 // goes: neither a number nor a word is cut. 0: no limit.
 [[nodiscard]] std::string write_text(const Table& t, std::size_t limit);
 
+// Writes words of a plan or a file into Markdown.
+
+// Returns a sentence in which no letter is a mark of Markdown.
+[[nodiscard]] std::string markdown_text(std::string_view words);
+
 }  // namespace pentamesh

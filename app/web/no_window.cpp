@@ -1,6 +1,6 @@
 // The command line under Node has no window.
 #include "app/platform/window.h"
-#include "core/base/error.h"
+#include "core/base/files.h"
 
 namespace pentamesh {
 

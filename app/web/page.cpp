@@ -2,8 +2,8 @@
 // slices.
 #include "app/platform/platform.h"
 #include "app/platform/window.h"
-#include "app/ui/kit/slices.h"
-#include "app/ui/shell/link.h"
+#include "app/ui/kit/data_table.h"
+#include "app/ui/shell/picture.h"
 #include "app/ui/shell/shell.h"
 #include "app/ui/views/table.h"
 #include "app/web/page_calls.h"

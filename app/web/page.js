@@ -92,7 +92,7 @@ function makeFolders(path) {
   FS.mkdirTree(path.slice(0, path.lastIndexOf('/')));
 }
 
-// Plans that were not saved belong to the page that edits them, as core/base/system_files.h locks them on a desktop:
+// Plans that were not saved belong to the page that edits them, as core/base/files.h locks them on a desktop:
 // what another living page has is not offered here. The lock goes with the page, however that ends.
 const locked = new Map();  // the window's part of the name -> whether it is this page's, as a promise
 

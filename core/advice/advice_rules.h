@@ -1,11 +1,11 @@
 // The files of advice share this: a plan's evaluation, and changes tried out on it.
 #pragma once
 
-#include "core/advice/advised.h"
+#include "core/advice/advice.h"
 #include "core/evaluate.h"
 #include "core/mesh/places.h"
-#include "core/pipeline/gradient_reduction.h"
-#include "core/plan/edit_words.h"
+#include "core/pipeline/sequence.h"
+#include "core/plan/edits.h"
 #include "core/rules/rules.h"
 #include "core/rules/software_runs.h"
 
@@ -102,11 +102,11 @@ void offer_or_withdraw(Advice& advice, Advised& problem, const Candidate& candid
 void say_price(Advice& a, Advised& problem);
 
 // Each is in its own file.
-void advise_experts(Advice& a);    // advice_stages.cpp
-void advise_placement(Advice& a);  // advice_placement.cpp
-void advise_sharding(Advice& a);   // advice_sharding.cpp
+void advise_experts(Advice& a);    // advice.cpp
+void advise_placement(Advice& a);  // advice.cpp
+void advise_sharding(Advice& a);   // advice.cpp
 void advise_memory(Advice& a);     // advice_memory.cpp
-void advise_step(Advice& a);       // advice_step.cpp
-void advise_stages(Advice& a);     // advice_stages.cpp: part of the step
+void advise_step(Advice& a);       // advice_memory.cpp
+void advise_stages(Advice& a);     // advice.cpp: part of the step
 
 }  // namespace pentamesh

@@ -1,7 +1,7 @@
 #include "core/base/json_reader.h"
 
 #include "core/base/files.h"
-#include "core/base/nearest.h"
+#include "core/base/text.h"
 
 #include <optional>
 #include <vector>

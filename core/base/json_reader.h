@@ -2,7 +2,7 @@
 // bounded in size and depth. Errors name the file, the place in the document and the line.
 #pragma once
 
-#include "core/base/error.h"
+#include "core/base/files.h"
 
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "core/base/number.h"
 
-#include "core/base/characters.h"
+#include "core/base/text.h"
 
 #include <array>
 #include <charconv>

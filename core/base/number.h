@@ -1,13 +1,32 @@
-// Converts numbers to text and back, always with a point, in any locale.
+// Reckons with sizes, which come from files: products and sums are held at the largest instead of
+// overflowing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pentamesh {
+
+// Returns a size as a double, in which operations and bytes are counted.
+[[nodiscard]] constexpr double number(std::int64_t n) {
+    return static_cast<double>(n);
+}
+
+[[nodiscard]] constexpr std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+    std::int64_t c = 0;
+    return __builtin_mul_overflow(a, b, &c) ? INT64_MAX : c;
+}
+[[nodiscard]] constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
+    std::int64_t c = 0;
+    return __builtin_add_overflow(a, b, &c) ? INT64_MAX : c;
+}
+
+// Converts numbers to text and back, always with a point, in any locale.
 
 [[nodiscard]] std::string fixed_text(double x, int decimals);       // 1.5, 2 -> "1.50"
 [[nodiscard]] std::string scientific_text(double x, int decimals);  // 15000, 2 -> "1.50e+04"
@@ -34,5 +53,19 @@ namespace by_stream {
 [[nodiscard]] std::string general_text(double x, int digits);
 [[nodiscard]] std::optional<double> parse(std::string_view number);
 }  // namespace by_stream
+
+// Sums up lists of numbers.
+
+// Returns the middle one; of an even count the mean of the two in the middle; of no numbers 0.
+[[nodiscard]] inline double median(std::vector<double> of) {
+    if (of.empty()) return 0;
+    std::sort(of.begin(), of.end());
+    const std::size_t n = of.size();
+    return n % 2 == 1 ? of[n / 2] : (of[n / 2 - 1] + of[n / 2]) / 2;
+}
+
+// Nine of ten values of a normal distribution lie within this many times the distance within which half of
+// them lie (1.645 over 0.674 standard deviations).
+inline constexpr double kNineOfTen = 2.44;
 
 }  // namespace pentamesh

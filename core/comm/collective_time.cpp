@@ -1,6 +1,6 @@
 #include "core/comm/collective_time.h"
 
-#include "core/mesh/mesh_factors.h"
+#include "core/mesh/mesh.h"
 
 #include <algorithm>
 

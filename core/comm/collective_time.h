@@ -4,7 +4,7 @@
 
 #include "core/comm/comm.h"
 #include "core/mesh/mesh.h"
-#include "core/mesh/torus.h"
+#include "core/mesh/places.h"
 #include "core/plan/plan.h"
 
 namespace pentamesh {

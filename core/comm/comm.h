@@ -2,12 +2,13 @@
 // stage. docs/communication.md has the rules and sources.
 #pragma once
 
-#include "core/base/enum_array.h"
+#include "core/base/containers.h"
 #include "core/base/explain.h"
-#include "core/layer/what.h"
-#include "core/mesh/collective.h"
+#include "core/layer/calls.h"
+#include "core/layer/layer_words.h"
+#include "core/layer/parts.h"
 #include "core/mesh/mesh.h"
-#include "core/pipeline/resolved_plan.h"
+#include "core/pipeline/sequence.h"
 #include "core/pipeline/stages.h"
 #include "core/plan/plan.h"
 
@@ -124,7 +125,7 @@ struct Comm {
 // empty where they do not wait.
 [[nodiscard]] std::string sync_peers_text(const Comm& comm);
 
-// Lists the calls of a plan and their sizes. count_calls (comm_count.h) finds how often a device makes them,
+// Lists the calls of a plan and their sizes. count_calls finds how often a device makes them,
 // step.h how long they take. Reuses out's capacity.
 void list_calls(const ResolvedPlan& resolved, const PartsByType& parts, Comm& out);
 // Sums by_axis and the sync points, from rows that are counted, their times included.
@@ -133,5 +134,82 @@ void sum_calls(const ResolvedPlan& resolved, Comm& comm);
 // Explains an operation's bytes.
 [[nodiscard]] Explanation explain_operation(const Plan& plan, const Evaluation& evaluation,
                                             const Operation& operation);
+
+// Makes the list of a step's collectives: those of layers (core/layer/parts.h), of the pipeline, of
+// embedding and head, and of the state of data parallelism.
+
+// Appends rows; those over a single rank or without bytes are left out.
+class CommRows {
+  public:
+    CommRows(const ResolvedPlan& resolved, const PartsByType& parts, Comm& out);
+
+    void list();
+
+  private:
+    [[nodiscard]] const GroupSummary& summary_of(GroupKind k) const { return resolved_.groups[k]; }
+
+    Operation* put(GroupKind group, Unit unit, Phase phase, Collective c, What what, double bytes,
+                   double calls = 1) {
+        return put(group, summary_of(group).degree, unit, phase, c, what, bytes, calls);
+    }
+
+    Operation* put(GroupKind group, std::int64_t ranks, Unit unit, Phase phase, Collective c, What what,
+                   double bytes, double calls);
+
+    // A call that several types make is one row; one that is recomputed has another row for that. `first` is
+    // the first row of its place.
+    void put_call(const LayerCall& call, int type, bool recomputed, std::size_t first);
+    void vocabulary_parallel();
+
+    // Adds one activation forward and one gradient backward over every boundary between two devices. V-shaped
+    // placements turn around on the last device, loops close from the last device to the first.
+    void pipeline();
+
+    // Adds the collectives of data parallelism: layer by layer where ZeRO-3 gathers.
+    void gradients();
+    void put_state(const StateCall& call, double numbers);
+
+    // DualPipe has two copies of a stage, on devices d and p - 1 - d, each of which runs half of the
+    // micro-batches: their gradients are summed (deepseek-ai/DualPipe, issue 22). Each keeps half of the
+    // optimizer state, updates that half and hands it to the other. `numbers` are those left on a rank after
+    // data parallelism.
+    void two_copies(double numbers);
+
+    const ResolvedPlan& resolved_;
+    const Plan& plan_;
+    const PartsByType& parts_;
+    Comm& out_;
+    const LayerTypes& types_;
+    double tokens_ = 0;        // of a rank and micro-batch: b s / c
+    double hidden_bytes_ = 0;  // b s/c h e2: S of the tensor-parallel collectives
+    double slow_share_ = 1;    // of the experts' all-to-alls
+};
+
+// ---- comm.cpp ----
+
+// Finds the busiest device by the work of its layers (the numbers that a token meets), and the devices whose
+// numbers may take longest to reduce; `reduced` is the most of each kind. It needs stages and held.
+void find_busiest(const Plan& plan, Comm& out);
+// Returns true if a layer's call is a sync point. An all-reduce is one; so is a reduce-scatter, whose
+// all-gather belongs to it, and an all-to-all.
+[[nodiscard]] inline bool is_sync_point(const Operation& o) {
+    return o.types != 0 && o.collective != Collective::all_gather && o.collective != Collective::send_recv;
+}
+
+// Says for which device the calls are counted, how often it makes each, and sums them.
+
+// Counts every row for this device instead: counts, bytes and `on_other_stage`. The caller sets the times of
+// rows. `runs` are the micro-batches that each chunk of a device runs in a step.
+void count_calls(double runs, int device, Comm& comm);
+void count_calls(const Plan& plan, int device, Comm& comm);
+// The traffic of an axis whose slowest link is this tier.
+struct TrafficFlow {
+    GroupKind group = GroupKind::tp;
+    int tier = 0;
+    AxisTraffic traffic;
+};
+// Returns the sums of by_axis, apart by the slowest tier that each operation crosses: axes in their order,
+// each axis' tiers upwards. Flows of no call are left out.
+[[nodiscard]] std::vector<TrafficFlow> traffic_flows(const Comm& comm);
 
 }  // namespace pentamesh

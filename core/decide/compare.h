@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/evaluate.h"
-#include "core/step/cost.h"
+#include "core/step/constants.h"
 
 #include <atomic>
 #include <cstddef>

@@ -1,17 +1,26 @@
 #include "core/decide/search.h"
 
+#include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/base/threads.h"
-#include "core/decide/lift.h"
+#include "core/decide/bounds.h"
 #include "core/decide/search_worker.h"
+#include "core/mesh/places.h"
+#include "core/plan/edits.h"
+#include "core/plan/names.h"
 #include "core/plan/problem.h"
+#include "core/rules/software_runs.h"
+#include "core/step/exposure.h"
 #include "core/step/step.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace pentamesh {
 
@@ -192,6 +201,539 @@ SearchReport search(const Plan& plan, const SearchSpace& space, const SearchOpti
     sort_runs(all);
     on_threads(all, threads, [&](Worker w) { w.try_runs(always); });
     return report_of(all, space, threads);
+}
+
+namespace {
+
+template <typename E>
+std::string names_text() {
+    return join(all_of<E>(), ", ");
+}
+
+constexpr std::string_view kOrders = "or six axes, innermost first: tp-cp-ep-dp_shard-dp_replicate-pp";
+
+std::string order_names() {
+    std::string out;
+    for (const OrderPreset& o : order_presets()) out += std::string(o.name) + ", ";
+    return out;
+}
+
+// Reads a value out of its text; nullopt where it is no value.
+std::optional<std::int64_t> value_of(std::string_view text, Varied v, std::int64_t*) {
+    const std::optional<FieldRange> range = range_of(pointer_of(v));
+    const auto n = parse_whole(text);
+    return n && range && !range->allows(static_cast<double>(*n)) ? std::nullopt : n;
+}
+std::optional<int> value_of(std::string_view text, Varied v, int*) {
+    const auto n = value_of(text, v, static_cast<std::int64_t*>(nullptr));
+    return n ? std::optional(static_cast<int>(*n)) : std::nullopt;
+}
+std::optional<Schedule> value_of(std::string_view text, Varied, Schedule*) {
+    return parse_name<Schedule>(text);
+}
+std::optional<RecomputeChoice> value_of(std::string_view text, Varied, RecomputeChoice*) {
+    const auto kind = parse_name<Recompute>(text);
+    return kind ? std::optional<RecomputeChoice>(*kind) : std::nullopt;
+}
+// Reads a framework's name, or the axes joined by dashes.
+std::optional<AxisOrder> value_of(std::string_view text, Varied, AxisOrder*) {
+    for (const OrderPreset& o : order_presets())
+        if (o.name == text) return o.order;
+    const auto parts = split(text, '-');
+    AxisOrder order{};
+    unsigned seen = 0;
+    if (parts.size() != order.size()) return std::nullopt;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const auto axis = parse_name<Axis>(trimmed(parts[i]));
+        if (!axis) return std::nullopt;
+        order[i] = *axis;
+        seen |= 1U << static_cast<unsigned>(*axis);
+    }
+    return seen == (1U << kAxisCount) - 1 ? std::optional(order) : std::nullopt;
+}
+
+// Returns the values that the field can have in a layout of the plan, in ascending order: divisors where it
+// divides something.
+std::vector<std::int64_t> fitting_values(const Plan& plan, Varied v) {
+    std::vector<std::int64_t> out;
+    switch (v) {
+    case Varied::ep: return divisors(plan.model.moe ? std::max<std::int64_t>(plan.model.moe->experts, 1) : 1);
+    case Varied::micro_batch: return divisors(std::max<std::int64_t>(plan.training.global_batch, 1));
+    case Varied::virtual_stages:
+        for (std::int64_t n = 1; n <= plan.model.layers; ++n) out.push_back(n);
+        return out;
+    case Varied::zero: return {0, 1, 2, 3};
+    default: return divisors(std::max<std::int64_t>(plan.cluster.gpus, 1));
+    }
+}
+
+// A limit of a range: "1..8", "..8", "2..", "1-8"; nullopt where the text is no range.
+struct Span {
+    std::string_view least, most;
+};
+std::optional<Span> span_of(std::string_view text) {
+    if (const std::size_t dots = text.find(".."); dots != std::string_view::npos)
+        return Span{trimmed(text.substr(0, dots)), trimmed(text.substr(dots + 2))};
+    const std::size_t dash = text.find('-');
+    if (dash == std::string_view::npos || dash == 0 || !is_digit(text[0])) return std::nullopt;
+    return Span{trimmed(text.substr(0, dash)), trimmed(text.substr(dash + 1))};
+}
+
+// Compares a field with a limit: "pp<=8".
+struct Limit {
+    bool below = true, equal = true;
+    std::int64_t at = 0;
+    [[nodiscard]] bool allows(std::int64_t n) const { return n == at ? equal : below ? n < at : n > at; }
+};
+
+class Constrained {
+  public:
+    Constrained(const Plan& plan, const SearchSpace& own, SearchSpace& space,
+                std::optional<SpaceError>& error)
+        : plan_(plan), own_(own), space_(space), error_(error) {}
+
+    // The first pass takes lists, the second limits.
+    void take(std::string_view option, const std::string& text, bool hold, bool limits) {
+        if (error_) return;
+        asked_ = sentence(option, " ", shown_text(text));
+        const std::string_view all = trimmed(text);
+        constexpr std::string_view kInside = " inside ";
+        if (const std::size_t at = all.find(kInside); at != std::string_view::npos) {
+            if (limits) add_inside(trimmed(all.substr(0, at)), trimmed(all.substr(at + kInside.size())));
+            return;
+        }
+        const std::size_t sign = std::min(all.find_first_of("<>="), all.size());
+        const std::string_view name = trimmed(all.substr(0, sign));
+        const bool list = sign == all.size() || all[sign] == '=';
+        if (name == "memory" && !list) {
+            if (limits) limit_memory(all.substr(sign));
+            return;
+        }
+        if (list == limits) return;
+        const std::optional<Varied> v = named(name, option);
+        if (!v) return;
+        if (!list) return limit(*v, all.substr(sign));
+        if (seen_[*v])
+            return refuse(
+                *v, sentence(": ", name, " is varied or held already; all its values go into one --vary"));
+        seen_[*v] = true;
+        if (sign < all.size()) return set_values(*v, all.substr(sign + 1));
+        if (hold) with_list(*v, [&](auto member) { space_.*member = own_.*member; });
+    }
+
+  private:
+    void refuse(std::string_view name, std::string_view why) {
+        error_ = {std::string(name), sentence(asked_, why)};
+    }
+    void refuse(Varied v, std::string_view why) { refuse(name_of(v), why); }
+
+    std::optional<Varied> named(std::string_view name, std::string_view option) {
+        if (const auto v = varied_named(name)) return v;
+        std::vector<std::string_view> names{"memory"};
+        for (const Varied k : all_of<Varied>()) names.push_back(name_of(k));
+        const std::string_view closest = nearest(name, names);
+        error_ = {std::string(name),
+                  closest == "memory"
+                      ? sentence(option, " ", shown_text(name),
+                                 ": a search varies no such field; a limit of memory is \"memory<=70GiB\"")
+                      : sentence(option, " ", shown_text(name),
+                                 ": a search varies no such field; the closest is \"", closest,
+                                 "\" (search --help lists them)")};
+        return std::nullopt;
+    }
+
+    void refuse_value(Varied v, std::string_view text) {
+        error_ = {std::string(name_of(v)),
+                  sentence(asked_.substr(0, asked_.find(' ')), " ", name_of(v), "=", shown_text(text), ": ",
+                           name_of(v), " may be ", possible_values(v))};
+    }
+
+    void set_values(Varied v, std::string_view values) {
+        with_list(v, [&](auto member) {
+            auto& list = space_.*member;
+            using T = typename std::decay_t<decltype(list)>::value_type;
+            list.clear();
+            for (const std::string_view piece : split(values, ',')) {
+                const std::string_view text = trimmed(piece);
+                if constexpr (std::is_integral_v<T>)
+                    if (const auto span = span_of(text)) {
+                        add_span(v, text, *span, list);
+                        if (error_) return;
+                        continue;
+                    }
+                const std::optional<T> value = value_of(text, v, static_cast<T*>(nullptr));
+                if (!value) return refuse_value(v, text);
+                add_once(list, *value);
+            }
+        });
+    }
+
+    template <typename T>
+    void add_span(Varied v, std::string_view text, const Span& span, std::vector<T>& list) {
+        const auto bound = [&](std::string_view end, T otherwise) {
+            return end.empty() ? std::optional(otherwise) : value_of(end, v, static_cast<T*>(nullptr));
+        };
+        const std::vector<std::int64_t> fitting = fitting_values(plan_, v);
+        const auto least = bound(span.least, static_cast<T>(fitting.front())),
+                   most = bound(span.most, static_cast<T>(fitting.back()));
+        if (!least || !most || (span.least.empty() && span.most.empty())) return refuse_value(v, text);
+        if (*least > *most) return refuse(v, sentence(": ", text, " goes backwards"));
+        const std::size_t before = list.size();
+        for (const std::int64_t n : fitting)
+            if (n >= *least && n <= *most) add_once(list, static_cast<T>(n));
+        if (list.size() == before && list.empty())
+            refuse(v, sentence(": a layout of this plan has no ", name_of(v), " in ", text));
+    }
+
+    // Reads "<= 8" and the like.
+    std::optional<Limit> limit_of(Varied v, std::string_view text) {
+        Limit out;
+        out.below = text[0] == '<';
+        out.equal = text.size() > 1 && text[1] == '=';
+        const std::string_view number = trimmed(text.substr(out.equal ? 2 : 1));
+        const auto n = value_of(number, v, static_cast<std::int64_t*>(nullptr));
+        if (!n) {
+            refuse_value(v, number);
+            return std::nullopt;
+        }
+        out.at = *n;
+        return out;
+    }
+
+    void limit(Varied v, std::string_view text) {
+        with_list(v, [&](auto member) {
+            auto& list = space_.*member;
+            using T = typename std::decay_t<decltype(list)>::value_type;
+            if constexpr (std::is_integral_v<T>) {
+                const auto by = limit_of(v, text);
+                if (!by) return;
+                std::erase_if(list, [&](T n) { return !by->allows(n); });
+                if (list.empty()) refuse(v, sentence(": no value of ", name_of(v), " is left"));
+            } else {
+                refuse(v, sentence(": ", name_of(v), " has no order; name its values: ", possible_values(v)));
+            }
+        });
+    }
+
+    void limit_memory(std::string_view text) {
+        const std::string_view number = trimmed(text.substr(text.size() > 1 && text[1] == '=' ? 2 : 1));
+        const Quantity bytes = parse_quantity(number, Dimension::bytes, "GiB");
+        if (text[0] != '<') return refuse("memory", ": memory has a largest value, as memory<=70GiB");
+        if (!bytes.value) return refuse("memory", ": " + bytes.refusal);
+        if (!(*bytes.value > 0)) return refuse("memory", ": it is above 0");
+        if (const double has = plan_.cluster.gpu.hbm_bytes; *bytes.value > has)
+            return refuse("memory", sentence(": a GPU has ", memory_text(has)));
+        space_.most_memory = std::min(space_.most_memory.value_or(*bytes.value), *bytes.value);
+    }
+
+    void add_inside(std::string_view group, std::string_view where) {
+        std::vector<std::string_view> names;
+        for (const GroupKind k : all_of<GroupKind>()) names.push_back(name_of(k));
+        const auto at = std::find(names.begin(), names.end(), group);
+        if (at == names.end())
+            return refuse(
+                group, sentence(": there is no such axis; the closest is \"", nearest(group, names), "\""));
+        const std::optional<int> tier = tier_called(where);
+        if (!tier) return;
+        const Inside one{static_cast<GroupKind>(at - names.begin()), *tier};
+        add_once(space_.inside, one);
+    }
+
+    std::optional<int> tier_called(std::string_view where) {
+        const auto& tiers = plan_.cluster.tiers;
+        if (where.starts_with("the ")) where = trimmed(where.substr(4));
+        if (where == "node" || where == domain_name(plan_.cluster)) return 0;
+        if (where == "pod" && tiers.size() > 2) return 1;
+        std::string all = "the " + std::string(domain_name(plan_.cluster));
+        for (std::size_t t = 0; t < tiers.size(); ++t) {
+            if (same_letters(tiers[t].name, where)) return static_cast<int>(t);
+            all += ", " + tiers[t].name;
+        }
+        refuse(where, ": there are " + all);
+        return std::nullopt;
+    }
+
+    const Plan& plan_;
+    const SearchSpace& own_;
+    SearchSpace& space_;
+    std::optional<SpaceError>& error_;
+    EnumArray<Varied, bool> seen_{};
+    std::string asked_;  // as it was written, for a refusal
+};
+
+}  // namespace
+
+std::string possible_values(Varied v) {
+    switch (v) {
+    case Varied::schedule: return names_text<Schedule>();
+    case Varied::recompute: return "none, selective, full";
+    case Varied::order: return order_names() + std::string(kOrders);
+    default: break;
+    }
+    const std::optional<FieldRange> range = range_of(pointer_of(v));
+    return range ? range_text(*range) : std::string();
+}
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+    std::vector<std::int64_t> out;
+    for (std::int64_t d = 1; d <= n / d; ++d)
+        if (n % d == 0) {
+            out.push_back(d);
+            if (d != n / d) out.push_back(n / d);
+        }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+void constrain(const Plan& plan, const SpaceRequest& request, const SearchSpace& own, SearchSpace& space,
+               std::optional<SpaceError>& error) {
+    Constrained all(plan, own, space, error);
+    for (const bool limits : {false, true}) {
+        for (const std::string& text : request.vary) all.take("--vary", text, false, limits);
+        for (const std::string& text : request.hold) all.take("--hold", text, true, limits);
+    }
+}
+
+void keep_within(SearchReport& report, double share) {
+    report.goal = Goal::memory;
+    if (report.results.empty()) return;
+    const double most = report.results.front().step_s * (1 + share);
+    std::erase_if(report.results, [most](const SearchResult& r) { return !r.pareto || r.step_s > most; });
+    std::sort(report.results.begin(), report.results.end(),
+              [](const SearchResult& a, const SearchResult& b) { return a.memory_bytes < b.memory_bytes; });
+}
+
+namespace {
+
+// These change as one edit; the same name twice means one field.
+constexpr std::array<std::array<Varied, 2>, 11> kEdits{{{Varied::tp, Varied::tp},
+                                                        {Varied::cp, Varied::cp},
+                                                        {Varied::pp, Varied::pp},
+                                                        {Varied::schedule, Varied::virtual_stages},
+                                                        {Varied::ep, Varied::ep},
+                                                        {Varied::etp, Varied::etp},
+                                                        {Varied::dp_replicate, Varied::dp_replicate},
+                                                        {Varied::zero, Varied::zero},
+                                                        {Varied::micro_batch, Varied::micro_batch},
+                                                        {Varied::recompute, Varied::recompute},
+                                                        {Varied::order, Varied::order}}};
+
+// Returns the space of all plans that differ only by these edits, and by dp_shard, which follows from the
+// other factors.
+SearchSpace space_around(const Plan& plan, std::size_t a, std::size_t b, bool any_software = false) {
+    SpaceRequest request;
+    for (const Varied v : all_of<Varied>()) {
+        const auto free = [&](std::size_t edit) { return kEdits[edit][0] == v || kEdits[edit][1] == v; };
+        if (v != Varied::dp_shard && !free(a) && !free(b)) request.hold.emplace_back(name_of(v));
+    }
+    request.any_software = any_software;
+    std::optional<SpaceError> none;
+    return search_space(plan, request, none);
+}
+
+bool means_nothing(const Plan& plan, std::size_t edit) {
+    const Varied v = kEdits[edit][0];
+    return !plan.model.moe && (v == Varied::ep || v == Varied::etp);
+}
+
+bool is_layout_of(const Plan& a, const Plan& b) {
+    return a.layout == b.layout && a.training.micro_batch == b.training.micro_batch
+           && a.training.recompute == b.training.recompute;
+}
+
+}  // namespace
+
+std::vector<SearchResult> best_of_each_edit(const Plan& plan, const SearchOptions& options) {
+    SearchOptions asked = options;
+    asked.goal = Goal::tokens;
+    // If its software does not run the plan, no layout may lack anything new; the search then has all.
+    const bool lacking = lacks_of(plan, plan.training.software).any();
+    constexpr int kAnyTop = 64;
+    asked.top = lacking ? kAnyTop : 2;  // the plan itself may be the first
+    Plan complete = plan;
+    complete.layout.dp_replicate = replicas_in_force(plan);
+    std::vector<SearchResult> out;
+    for (std::size_t edit = 0; edit < kEdits.size(); ++edit) {
+        if (means_nothing(plan, edit)) continue;
+        SearchReport found = search(complete, space_around(complete, edit, edit, lacking), asked);
+        const auto other = std::find_if(found.results.begin(), found.results.end(), [&](const auto& r) {
+            return !is_layout_of(complete, r.plan) && !lack_that_came(plan, r.plan);
+        });
+        if (other == found.results.end()) continue;
+        const auto again = [&](const SearchResult& r) { return is_layout_of(r.plan, other->plan); };
+        if (std::none_of(out.begin(), out.end(), again)) out.push_back(std::move(*other));
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const SearchResult& a, const SearchResult& b) { return a.step_s < b.step_s; });
+    return out;
+}
+
+TriedEdits try_each_edit(const Plan& plan, double step_s) {
+    constexpr double kAnyMemory = -1e3;  // the headroom that no layout goes below
+    TriedEdits out{best_of_each_edit(plan, {.headroom = 0}),
+                   best_of_each_edit(plan, {.headroom = kAnyMemory})};
+    std::erase_if(out.unfit,
+                  [&](const SearchResult& r) { return r.headroom >= 0 || 1 - r.step_s / step_s < kWorthIt; });
+    return out;
+}
+
+std::optional<SearchResult> best_within_two_edits(const Plan& plan, const SearchOptions& options,
+                                                  const std::atomic<bool>* cancel) {
+    SearchOptions asked = options;
+    asked.goal = Goal::tokens;
+    asked.top = 1;
+    std::optional<SearchResult> best;
+    std::array<std::size_t, 2> edits{};
+    for (std::size_t a = 0; a < kEdits.size(); ++a) {
+        if (means_nothing(plan, a)) continue;
+        for (std::size_t b = a + 1; b < kEdits.size(); ++b) {
+            if (means_nothing(plan, b)) continue;
+            const SearchReport found = search(plan, space_around(plan, a, b), asked, cancel);
+            if (cancel != nullptr && *cancel) return std::nullopt;
+            if (found.results.empty()) continue;
+            const SearchResult& first = found.results.front();
+            if (!best || first.step_s < best->step_s) best = first, edits = {a, b};
+        }
+    }
+    if (!best) return best;
+    // If one edit does as much, the second is not needed.
+    for (const std::size_t edit : edits) {
+        const SearchReport found = search(plan, space_around(plan, edit, edit), asked, cancel);
+        if (cancel != nullptr && *cancel) return std::nullopt;
+        if (!found.results.empty() && found.results.front().step_s <= best->step_s)
+            return found.results.front();
+    }
+    return best;
+}
+
+namespace {
+
+bool differ(const LayoutChoice& a, const LayoutChoice& b, Varied v) {
+    switch (v) {
+    case Varied::tp: return a.tp != b.tp;
+    case Varied::cp: return a.cp != b.cp;
+    case Varied::pp: return a.pp != b.pp;
+    case Varied::virtual_stages: return a.virtual_stages != b.virtual_stages;
+    case Varied::schedule: return a.schedule != b.schedule;
+    case Varied::ep: return a.ep != b.ep;
+    case Varied::etp: return a.etp != b.etp;
+    case Varied::dp_shard: return a.dp_shard != b.dp_shard;
+    case Varied::dp_replicate: return a.dp_replicate != b.dp_replicate;
+    case Varied::zero: return a.zero != b.zero;
+    case Varied::micro_batch: return a.micro_batch != b.micro_batch;
+    case Varied::recompute: return !(a.recompute == b.recompute);
+    case Varied::order: return a.order != b.order;
+    }
+    return false;
+}
+
+// Returns the larger of the steps under which a layout is tried.
+double hard_step(const SearchResult& r) {
+    return std::max(r.slow_link_s, r.slow_stage_s);
+}
+
+bool sooner(Second then, const SearchResult& a, const SearchResult& b) {
+    const auto by = [&](const auto& first) {
+        return std::tuple(first(a), a.step_s, a.memory_bytes)
+               < std::tuple(first(b), b.step_s, b.memory_bytes);
+    };
+    switch (then) {
+    case Second::step: break;
+    case Second::memory: return by([](const SearchResult& r) { return r.memory_bytes; });
+    case Second::robust: return by(hard_step);
+    case Second::simple: return by([](const SearchResult& r) { return r.changes; });
+    }
+    return by([](const SearchResult& r) { return r.step_s; });
+}
+
+}  // namespace
+
+LayoutChoice choice_of(const Plan& plan) {
+    const Layout& l = plan.layout;
+    LayoutChoice c;
+    c.tp = l.tp, c.cp = l.cp, c.pp = l.pp, c.virtual_stages = l.virtual_stages;
+    c.ep = l.ep, c.etp = plan.model.moe ? l.etp.value_or(l.tp) : 1, c.dp_shard = l.dp_shard;
+    c.dp_replicate = replicas_in_force(plan), c.micro_batch = plan.training.micro_batch;
+    c.schedule = l.schedule, c.zero = l.zero, c.recompute = plan.training.recompute, c.order = l.order;
+    return c;
+}
+
+std::vector<Varied> changed_choices(const Plan& plan, const LayoutChoice& to) {
+    const LayoutChoice from = choice_of(plan);
+    std::vector<Varied> out;
+    for (const Varied v : all_of<Varied>()) {
+        if (!plan.model.moe && (v == Varied::ep || v == Varied::etp)) continue;
+        if (v == Varied::etp && !plan.layout.etp && to.etp == to.tp) continue;
+        if (v != Varied::dp_shard && differ(from, to, v)) out.push_back(v);
+    }
+    return out;
+}
+
+double step_with_slow_link(const Plan& plan) {
+    Plan slow = plan;
+    if (slow.cluster.tiers.empty()) return 0;
+    slow.cluster.tiers.back().bytes_per_s *= kSlowLink;
+    const Evaluation e = evaluate(slow);
+    return e.step ? e.step->time_s : 0;
+}
+
+double step_with_slow_stage(const Plan& plan) {
+    const Evaluation e = evaluate(plan);
+    if (!e.step || e.timeline.empty()) return 0;
+    SlowDevice slow{0, kSlowStage};
+    for (std::size_t d = 0; d < e.timeline.device.size(); ++d)
+        if (e.timeline.device[d].busy > e.timeline.device[static_cast<std::size_t>(slow.device)].busy)
+            slow.device = static_cast<int>(d);
+    TimelineCosts costs = e.costs;
+    apply_slow(slow, e.timeline.shape.devices, costs);
+    Timeline slowed;
+    run_timeline(e.timeline.shape, costs, slowed);
+    return step_with_makespan(*e.step, e.timeline.makespan, slowed.makespan);
+}
+
+void order_ties(Second then, SearchReport& r) {
+    const auto end = std::stable_partition(r.results.begin(), r.results.end(),
+                                           [](const SearchResult& x) { return x.tied; });
+    std::sort(r.results.begin(), end,
+              [&](const SearchResult& a, const SearchResult& b) { return sooner(then, a, b); });
+}
+
+void find_ties(const Plan& plan, const TieOptions& options, SearchReport& r,
+               const std::atomic<bool>* cancel) {
+    r.ties = {};
+    const auto fastest =
+        std::min_element(r.results.begin(), r.results.end(),
+                         [](const SearchResult& a, const SearchResult& b) { return a.step_s < b.step_s; });
+    if (fastest == r.results.end() || r.goal == Goal::memory) return;
+    r.ties.within = options.within.value_or(fastest->step.error);
+    r.ties.estimate = !options.within;
+    const double most = fastest->step_s * (1 + r.ties.within);
+    // The search knows all layouts of its best few and of the Pareto line. The first are those of the least
+    // steps: if the slowest of them is no longer tied, no other layout of the space is.
+    std::size_t listed = 0;
+    double last_s = 0;
+    for (SearchResult& x : r.results) {
+        x.tied = x.step_s <= most;
+        x.changes = static_cast<std::int64_t>(changed_choices(plan, x.choice).size());
+        r.ties.count += x.tied ? 1 + x.alike : 0;
+        if (listed++ < r.asked) last_s = std::max(last_s, x.step_s);
+    }
+    r.ties.all = r.results.size() < r.asked || last_s > most;
+    if (options.robust || options.then == Second::robust)
+        for (SearchResult& x : r.results) {
+            if (!x.tied || (cancel != nullptr && *cancel)) continue;
+            x.slow_link_s = step_with_slow_link(x.plan), x.slow_stage_s = step_with_slow_stage(x.plan);
+        }
+    order_ties(options.then, r);
+}
+
+std::string tie_words(const SearchReport& r) {
+    if (r.ties.count < 2) return {};
+    const std::string n = (r.ties.all ? "" : "At least ") + with_commas(r.ties.count);
+    const std::string within = percent_text(r.ties.within);
+    if (!r.ties.estimate) return n + " layouts take at most " + within + " more than the fastest one.";
+    return n + " layouts cannot be told apart: their steps lie within " + within
+           + " of the fastest one's, and the estimate may be off by as much.";
 }
 
 }  // namespace pentamesh

@@ -7,10 +7,12 @@
 #include "core/plan/names.h"
 #include "core/rules/software_runs.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,13 +55,13 @@ struct SearchResult {
     bool pareto = false;                    // no other fit layout is better in both tokens/s and memory
     // Counts other layouts with the same step and memory, to the last digit, for the best by the goal.
     std::int64_t alike = 0;
-    // These are filled by find_ties (ties.h).
+    // These are filled by find_ties.
     bool tied = false;                         // cannot be distinguished from the fastest
     std::int64_t changes = 0;                  // of the plan, to get to it
     double slow_link_s = 0, slow_stage_s = 0;  // the step where a link, a stage is slow; 0: not worked out
 };
 
-// Says how many layouts cannot be distinguished from the fastest (ties.h).
+// Says how many layouts cannot be distinguished from the fastest.
 struct SearchTies {
     double within = 0;       // share of the fastest step
     bool estimate = true;    // that is the estimate's range
@@ -134,5 +136,114 @@ class SlicedSearch {
 
 // Returns the cost of one token; 0 where the plan gives no price.
 [[nodiscard]] double cost_per_token(const Plan& plan, double tokens_per_s);
+
+// Limits a search's space by what a person asks of it (space.h says how it is written).
+
+// Calls `use` with the member of SearchSpace that holds the field's values.
+template <typename Use>
+void with_list(Varied v, Use&& use) {
+    switch (v) {
+    case Varied::tp: return use(&SearchSpace::tp);
+    case Varied::cp: return use(&SearchSpace::cp);
+    case Varied::pp: return use(&SearchSpace::pp);
+    case Varied::virtual_stages: return use(&SearchSpace::virtual_stages);
+    case Varied::ep: return use(&SearchSpace::ep);
+    case Varied::etp: return use(&SearchSpace::etp);
+    case Varied::dp_shard: return use(&SearchSpace::dp_shard);
+    case Varied::dp_replicate: return use(&SearchSpace::dp_replicate);
+    case Varied::micro_batch: return use(&SearchSpace::micro_batch);
+    case Varied::schedule: return use(&SearchSpace::schedule);
+    case Varied::zero: return use(&SearchSpace::zero);
+    case Varied::recompute: return use(&SearchSpace::recompute);
+    case Varied::order: return use(&SearchSpace::order);
+    }
+}
+
+template <typename T>
+void add_once(std::vector<T>& list, const T& value) {
+    if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+// Returns them in ascending order.
+[[nodiscard]] std::vector<std::int64_t> divisors(std::int64_t n);
+
+// `space` has the values by default, `own` those of the plan. Lists come first, limits after them.
+void constrain(const Plan& plan, const SpaceRequest& request, const SearchSpace& own, SearchSpace& space,
+               std::optional<SpaceError>& error);
+
+// Leaves of a report by Goal::tokens the layouts of the Pareto line that take at most `share` more time than
+// the fastest, least memory first; the report's goal is memory then. It is exact: a layout that is within the
+// share and not on the line is beaten in both by one of the line, which is within the share too.
+void keep_within(SearchReport& report, double share);
+
+// Finds the largest gain of two edits: over all layouts that differ from the plan in at most two of its
+// choices.
+
+// Returns the layout with the shortest step among those that fit and take at most two edits: of tp, cp, pp,
+// the schedule with its chunks, ep, etp, dp_replicate, zero, micro_batch, recompute, order. Sharded data
+// parallelism takes the GPUs that a factor gives up, as in the window; that is no edit of its own. The
+// headroom is the options'. It is nullopt where no layout fits, or it was cancelled.
+[[nodiscard]] std::optional<SearchResult> best_within_two_edits(const Plan& plan,
+                                                                const SearchOptions& options = {},
+                                                                const std::atomic<bool>* cancel = nullptr);
+
+// Returns for each of these choices, the others kept, the fastest layout that fits and is not the plan's own:
+// fastest first. A choice of which nothing else fits gives none.
+[[nodiscard]] std::vector<SearchResult> best_of_each_edit(const Plan& plan,
+                                                          const SearchOptions& options = {});
+
+// A gain of less is no reason to change a plan: a hundredth of its step.
+inline constexpr double kWorthIt = 0.01;
+// Holds what one edit each of a plan gives, fastest first: what fits, and what does not and would be worth
+// it.
+struct TriedEdits {
+    std::vector<SearchResult> fit, unfit;
+};
+[[nodiscard]] TriedEdits try_each_edit(const Plan& plan, double step_s);
+
+// Says which of the layouts that a search found cannot be distinguished by their estimated steps, and orders
+// those by a second goal.
+
+// Decides between layouts that cannot be distinguished: the shortest step after all, the least memory, the
+// shortest step when something fails to keep pace, the fewest changes of the open plan.
+enum class Second : std::uint8_t { step, memory, robust, simple };
+template <>
+inline constexpr std::array<std::string_view, 4> kNames<Second>{"step", "memory", "robust", "simple"};
+static_assert(kNames<Second>.size() == static_cast<std::size_t>(Second::simple) + 1);
+
+inline constexpr double kSlowLink = 0.9;    // of the bandwidth of the slowest tier
+inline constexpr double kSlowStage = 1.25;  // times as long on one stage
+
+struct TieOptions {
+    Second then = Second::step;
+    std::optional<double> within{};  // share of the best time; nullopt: the estimate's range
+    bool robust = false;             // the steps of robustness are worked out even if they decide nothing
+};
+
+// Moves the tied layouts to the front of the results, in the order of the second goal, and fills what the
+// report says of ties. Layouts are tied whose step is within the range of the fastest one's. By the goal
+// memory none are: bytes are no matter of the estimate of time. `plan` is the one that was searched. It stops
+// early where `cancel` is set.
+void find_ties(const Plan& plan, const TieOptions& options, SearchReport& report,
+               const std::atomic<bool>* cancel = nullptr);
+// Orders the results of a report with ties anew, by another second goal.
+void order_ties(Second then, SearchReport& report);
+
+// Returns the step of a plan whose slowest tier carries kSlowLink of its bytes per second; 0 where none comes
+// out.
+[[nodiscard]] double step_with_slow_link(const Plan& plan);
+// Returns the step where the stage that works longest takes kSlowStage times as long; a plan without a
+// pipeline is one stage. It is 0 where the pipeline is too long to replay.
+[[nodiscard]] double step_with_slow_stage(const Plan& plan);
+
+// Returns the layout that a plan has.
+[[nodiscard]] LayoutChoice choice_of(const Plan& plan);
+// Returns what of a layout has to be changed by hand to get from the plan to it: dp_shard takes what the
+// others leave, etp that is left out follows tp, and without experts there is neither ep nor etp.
+[[nodiscard]] std::vector<Varied> changed_choices(const Plan& plan, const LayoutChoice& to);
+
+// Says it in a sentence: "12 layouts cannot be distinguished: their steps lie within 7.6 % of the fastest
+// one's, as the estimate may be off." It is empty where there is one.
+[[nodiscard]] std::string tie_words(const SearchReport& report);
 
 }  // namespace pentamesh

@@ -7,12 +7,11 @@
 #pragma once
 
 #include "core/decide/bounds.h"
-#include "core/decide/front.h"
 #include "core/decide/search.h"
-#include "core/pipeline/resolved_plan.h"
+#include "core/pipeline/sequence.h"
 #include "core/pipeline/timeline.h"
-#include "core/plan/factors.h"
-#include "core/step/cost.h"
+#include "core/plan/edits.h"
+#include "core/step/constants.h"
 
 #include <algorithm>
 #include <atomic>

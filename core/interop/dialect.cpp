@@ -3,9 +3,8 @@
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
-#include "core/interop/guess.h"
-#include "core/interop/readers.h"
-#include "core/interop/words.h"
+#include "core/interop/import.h"
+#include "core/interop/settings.h"
 
 #include <algorithm>
 #include <cctype>

@@ -2,9 +2,9 @@
 // it, so that a tool needs no reader of its own.
 #pragma once
 
-#include "core/interop/draft.h"
 #include "core/interop/import.h"
-#include "core/interop/launch.h"
+#include "core/interop/sheet.h"
+#include "core/interop/shell_script.h"
 
 #include <nlohmann/json.hpp>
 #include <set>

@@ -1,8 +1,18 @@
 #include "core/interop/export.h"
 
-#include "core/interop/export_page.h"
+#include "core/base/text.h"
+#include "core/interop/import.h"
+#include "core/mesh/mesh.h"
+#include "core/pipeline/sequence.h"
+#include "core/pipeline/stages.h"
+#include "core/plan/edits.h"
+#include "core/plan/names.h"
+#include "core/rules/rules.h"
+#include "core/rules/software_runs.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace pentamesh::interop {
 
@@ -27,6 +37,458 @@ Export export_plan(const Plan& plan, Target target, const Presets& presets) {
     case Target::device_mesh: export_device_mesh(page); break;
     }
     return std::move(page.out);
+}
+
+// Writes values and settings in the frameworks' formats.
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename... F>
+struct Cases : F... {
+    using F::operator()...;
+};
+template <typename... F>
+Cases(F...) -> Cases<F...>;
+
+// Returns "0.1", "1.0": always with a point.
+std::string decimal(double x) {
+    std::string s = Json(x).dump();
+    return s;
+}
+
+template <typename T, typename F>
+std::string listed(const std::vector<T>& all, const F& text) {
+    return "[" + join(all, ", ", text) + "]";
+}
+
+// Returns a text in double quotes: the escapes of JSON are understood by YAML and by Python.
+std::string in_quotes(const std::string& s) {
+    return Json(s).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Puts quotes around words that YAML takes for something else, and others that need them.
+std::string yaml_word(const std::string& s) {
+    static constexpr std::string_view own[] = {"yes",   "no",   "on", "off", "true",
+                                               "false", "null", "y",  "n",   "~"};
+    std::string low;
+    bool plain = !s.empty() && !(s[0] >= '0' && s[0] <= '9');
+    for (const char c : s) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        plain =
+            plain
+            && (letter || c == '_' || c == '/' || (c == '-' && !low.empty()) || (c == '.' && !low.empty()));
+        low.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    }
+    if (std::find(std::begin(own), std::end(own), low) != std::end(own)) return "'" + s + "'";
+    return plain ? s : in_quotes(s);
+}
+
+// Returns a value of a file, with the format's words for true and false, and its form of a word.
+template <typename Word>
+std::string value_text(const Value& value, const char* yes, const char* no, Word word) {
+    return std::visit(
+        Cases{[](std::int64_t n) { return std::to_string(n); }, [](double x) { return decimal(x); },
+              [&](bool b) { return std::string(b ? yes : no); },
+              [&](const std::string& s) { return word(s); }, [](const Bare& b) { return b.text; },
+              [](const std::vector<std::int64_t>& v) {
+                  return listed(v, [](std::int64_t n) { return std::to_string(n); });
+              },
+              [&](const std::vector<std::string>& v) { return listed(v, word); },
+              [&](const Parts& v) {
+                  return listed(v, [&](const std::vector<std::string>& p) { return listed(p, word); });
+              }},
+        value);
+}
+
+std::string yaml_value(const Value& value) {
+    return value_text(value, "true", "false", yaml_word);
+}
+
+Json json_value(const Value& value) {
+    return std::visit(Cases{[](const Bare& b) { return b.text == "null" ? Json(nullptr) : Json(b.text); },
+                            [](const auto& x) { return Json(x); }},
+                      value);
+}
+
+void put_at(Json& root, std::string_view name, Json value) {
+    Json* at = &root;
+    for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+        at = &(*at)[std::string(name.substr(0, dot))];
+        name.remove_prefix(dot + 1);
+    }
+    (*at)[std::string(name)] = std::move(value);
+}
+
+struct Branch {
+    std::string name, value;
+    std::vector<Branch> below;
+    Branch& at(std::string_view key) {
+        for (Branch& b : below)
+            if (b.name == key) return b;
+        return below.emplace_back(Branch{std::string(key), {}, {}});
+    }
+};
+
+void write_branch(const Branch& b, std::size_t level, std::string& out) {
+    for (const Branch& child : b.below) {
+        out += std::string(2 * level, ' ') + child.name + ":";
+        if (child.below.empty())
+            out += " " + child.value + "\n";
+        else
+            out += "\n", write_branch(child, level + 1, out);
+    }
+}
+
+std::string one_line_of(std::string_view text) {
+    std::string out;
+    for (const char c : text) out.push_back(static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c);
+    return out;
+}
+
+constexpr std::string_view kWhose[] = {"Megatron-LM", "Megatron-Bridge", "torchtitan",
+                                       "DeepSpeed",   "accelerate",      "nanotron",
+                                       "picotron",    "Hugging Face",    "PyTorch's DeviceMesh"};
+
+}  // namespace
+
+std::vector<std::string> head_lines(const Page& page) {
+    const Plan& p = page.plan;
+    const Layout& l = p.layout;
+    const auto n = [](std::int64_t x) { return std::to_string(x); };
+    const std::string order = join(l.order, "-", [](const Axis a) { return pentamesh::name_of(a); });
+    std::vector<std::string> out{
+        "Pentamesh plan \"" + p.name + "\" for " + std::string(kWhose[static_cast<std::size_t>(page.target)])
+            + ": " + p.model.name + " on " + n(p.cluster.gpus) + " GPUs (" + p.cluster.name + ")",
+        "tp " + n(l.tp) + ", cp " + n(l.cp) + ", pp " + n(l.pp) + ", ep " + n(l.ep) + ", dp_shard "
+            + n(l.dp_shard) + ", dp_replicate " + n(replicas(p)) + ", ZeRO-" + std::to_string(l.zero)
+            + ", order " + order + " (innermost first)"};
+    if (!page.out.lost.empty()) out.emplace_back("Lost, the framework cannot say it:");
+    for (const Unsaid& u : page.out.lost) out.push_back("  " + u.pointer + ": " + u.why);
+    if (!page.out.notes.empty()) out.emplace_back("Not said here:");
+    for (const std::string& s : page.out.notes) out.push_back("  " + s);
+    for (std::string& line : out) line = one_line_of(line);
+    return out;
+}
+
+std::string as_comment(const std::vector<std::string>& lines) {
+    std::string out;
+    for (const std::string& line : lines) out += "# " + line + "\n";
+    return out;
+}
+
+std::string python_text(const Value& value) {
+    return value_text(value, "True", "False", in_quotes);
+}
+
+std::string shell_word(std::string_view word) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'
+               || c == '-' || c == '.' || c == '/' || c == '+' || c == ',' || c == ':' || c == '=';
+    });
+    if (plain) return std::string(word);
+    std::string out = "'";
+    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+std::string flags_text(const std::vector<Said>& said) {
+    std::string out;
+    for (const Said& s : said) {
+        std::string value;
+        if (const bool* on = std::get_if<bool>(&s.value)) {
+            if (!*on) continue;
+        } else if (const std::string* word = std::get_if<std::string>(&s.value)) {
+            value = " " + shell_word(*word);
+        } else if (const auto* words = std::get_if<std::vector<std::string>>(&s.value)) {
+            for (const std::string& w : *words) value += " " + shell_word(w);
+        } else if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&s.value)) {
+            for (const std::int64_t n : *numbers) value += " " + std::to_string(n);
+        } else {
+            value = " " + yaml_value(s.value);
+        }
+        out += "    " + s.name + value + "\n";
+    }
+    return out;
+}
+
+std::string yaml_text(const std::vector<Said>& said) {
+    Branch root;
+    for (const Said& s : said) {
+        Branch* at = &root;
+        std::string_view name = s.name;
+        for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+            at = &at->at(name.substr(0, dot));
+            name.remove_prefix(dot + 1);
+        }
+        at->at(name).value = yaml_value(s.value);
+    }
+    std::string out;
+    write_branch(root, 0, out);
+    return out;
+}
+
+std::string json_text(const std::vector<Said>& said, const std::vector<std::string>& head) {
+    Json root = Json::object();
+    if (!head.empty()) root["_comment"] = head;
+    for (const Said& s : said) put_at(root, s.name, json_value(s.value));
+    return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// The exporters ask a plan these questions; several of them share these losses.
+
+void Page::put(std::string_view pointer, Value value) {
+    const std::string_view name = flag_of(framework_of(target), pointer);
+    if (name.empty())
+        throw std::logic_error("no spelling of " + std::string(pointer) + " for "
+                               + std::string(name_of(target)));
+    say(std::string(name), std::move(value));
+}
+
+void Page::say_as(const char* section, std::string name, Value value) {
+    if (target == Target::bridge) return say(std::string(section) + "." + name, std::move(value));
+    std::replace(name.begin(), name.end(), '_', '-');
+    say("--" + name, std::move(value));
+}
+
+std::string number_text(std::int64_t n) {
+    return std::to_string(n);
+}
+
+std::int64_t replicas(const Plan& plan) {
+    return std::max<std::int64_t>(1, replicas_in_force(plan));
+}
+
+std::int64_t data_ranks(const Plan& plan) {
+    return plan.layout.dp_shard * replicas(plan);
+}
+
+// A domain larger than a machine is a rack of NVLink: its machines have four GPUs.
+std::int64_t gpus_per_host(const Plan& plan) {
+    constexpr std::int64_t largest_machine = 16, of_a_rack = 4;
+    const std::int64_t gpus = plan.cluster.gpus;
+    std::int64_t n = plan.cluster.tiers.empty() ? 1 : domain_of(plan.cluster, 0);
+    if (n > largest_machine && n < gpus) n = of_a_rack;
+    n = std::clamp<std::int64_t>(n, 1, std::min(gpus, largest_machine / 2));
+    while (gpus % n != 0) --n;
+    return n;
+}
+
+std::vector<std::int64_t> chunk_layers(const Plan& plan) {
+    std::vector<std::int64_t> out;
+    layers_of_chunks(plan, out);
+    return out;
+}
+
+bool is_even(const std::vector<std::int64_t>& layers) {
+    return std::adjacent_find(layers.begin(), layers.end(), std::not_equal_to<>()) == layers.end();
+}
+
+std::string hub_name(const Page& page) {
+    constexpr std::string_view hub = "huggingface.co/";
+    const std::string& id = page.plan.model_source.preset;
+    for (const Presets::Entry& e : page.presets.list(PresetKind::model)) {
+        const std::size_t at = e.source.find(hub);
+        if (e.id != id || id.empty() || at == std::string::npos) continue;
+        const std::string name = e.source.substr(at + hub.size());
+        const std::size_t owner = name.find('/');
+        if (owner == std::string::npos) continue;
+        return name.substr(0, name.find_first_of("/ ,;)", owner + 1));
+    }
+    return id.empty() ? page.plan.model.name : id;
+}
+
+void lose_lacks(Page& page, Software software) {
+    const Lacks lacks = lacks_of(page.plan, software);
+    for (const Lack l : all_of<Lack>()) {
+        if (!lacks.has(l) || kind_of(l) == LackKind::warned) continue;
+        const std::string words = words_of(l, page.plan, software);
+        if (kind_of(l) == LackKind::refused)
+            page.refuse(words);
+        else
+            page.lose(std::string(pointer_of(l)), words);
+    }
+}
+
+void lose_order(Page& page, const AxisOrder& order, const char* theirs) {
+    if (!order_in(page.plan, {&order, 1})) page.lose("/layout/order", "order: ", theirs);
+}
+
+void refuse_by_rules(Page& page, Rule rule, Software software) {
+    Plan plan = page.plan;
+    plan.training.software = software;
+    const Mesh mesh = build_mesh(plan);
+    const GroupSummaries groups{};
+    const ResolvedPlan resolved(plan, mesh, groups);
+    std::vector<Problem> found;
+    Rules rules{resolved, true, found};
+    check_frameworks(rules);
+    check_modules(rules);
+    check_notices(rules);
+    for (const Problem& p : found)
+        if (p.rule == rule && p.severity == Severity::warning) page.refuse(p.message);
+}
+
+void lose_finer_choices(Page& page, bool says_ep_comm) {
+    const Plan& p = page.plan;
+    const Layout& l = p.layout;
+    const std::string who(name_of(page.target));
+    if (l.weight_shards.value_or(1) > 1)
+        page.lose("/layout/weight_shards", who, " cuts no weights besides tp");
+    if (p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages)
+        page.lose("/layout/mtp_chunk", who, " has the prediction layers in the last stage");
+    if (traits_of(l.schedule).in_groups && l.pp > 1 && l.microbatch_group.value_or(l.pp) != l.pp)
+        page.lose("/layout/microbatch_group", who, " takes micro-batches in groups of pp");
+    if (!says_ep_comm && p.model.moe && l.ep > 1 && l.ep_comm != EpComm::alltoall)
+        page.lose("/layout/ep_comm", who, " has no setting for how tokens find their experts (", l.ep_comm,
+                  ")");
+}
+
+GradientReduction usual_reduction(const Plan& plan, Software software) {
+    Plan theirs = plan;
+    theirs.training.software = software;
+    theirs.layout.gradient_reduction = GradientReduction::by_software;
+    return gradient_reduction_of(theirs);
+}
+
+void lose_reduction(Page& page, GradientReduction theirs) {
+    const GradientReduction ours = gradient_reduction_of(page.plan);
+    if (zero_in_force(page.plan) < 2 || microbatches_of(page.plan) <= 1 || ours == theirs) return;
+    const std::string what = "gradient_reduction " + std::string(pentamesh::name_of(ours)) + ": "
+                             + std::string(name_of(page.target)) + " reduces gradients by "
+                             + std::string(pentamesh::name_of(theirs))
+                             + ", which no setting of this file changes";
+    if (page.plan.layout.gradient_reduction == GradientReduction::by_software) return page.note(what);
+    page.lose("/layout/gradient_reduction", what);
+}
+
+void lose_schedule(Page& page, std::string_view who) {
+    page.lose("/layout/schedule", who, " has no schedule ", page.plan.layout.schedule);
+}
+
+void note_training(Page& page, bool types) {
+    const Training& t = page.plan.training;
+    if (t.router_imbalance > 1) page.note("router_imbalance: what the router does, no setting");
+    if (t.straggler_cv > 0) page.note("straggler_cv: what the machines do, no setting");
+    if (!t.overlap.cp && page.plan.layout.cp > 1)
+        page.note("overlap of context parallelism: the framework's own affair");
+    if (!types) return;
+    const Training usual;
+    if (t.parameters != usual.parameters || t.gradients != usual.gradients
+        || t.optimizer_state != usual.optimizer_state || t.master_weights != usual.master_weights)
+        page.note("types of parameters, gradients and optimizer states: the framework's own");
+    if (t.optimizer != Optimizer::adamw) page.note("optimizer ", t.optimizer, ": set it in your own code");
+}
+
+// Writes PyTorch's DeviceMesh: init_device_mesh numbers ranks row by row, the last dimension fastest, so the
+// outermost axis comes first. torch/distributed/device_mesh.py.
+
+namespace {
+
+struct Dimension {
+    std::string name;
+    std::int64_t size = 1;
+    GroupKind kind = GroupKind::tp;
+};
+
+// Returns the axes outermost first, without those of one rank.
+std::vector<Dimension> dense_dimensions(const Mesh& mesh) {
+    std::vector<Dimension> out;
+    for (auto it = mesh.order.rbegin(); it != mesh.order.rend(); ++it)
+        if (mesh.dense[*it].size > 1)
+            out.push_back({std::string(pentamesh::name_of(*it)), mesh.dense[*it].size, group_of(*it)});
+    if (out.empty()) out.push_back({"dp_shard", 1, GroupKind::dp_shard});
+    return out;
+}
+
+// Returns the same ranks folded for the experts: etp in the place of tp, edp in those of both dp axes.
+std::vector<Dimension> expert_dimensions(const Mesh& mesh) {
+    std::vector<Dimension> out;
+    for (auto it = mesh.order.rbegin(); it != mesh.order.rend(); ++it) {
+        const std::int64_t size = mesh.expert[*it].size;
+        if (size <= 1) continue;
+        const char* name = *it == Axis::tp         ? "etp"
+                           : *it == Axis::ep       ? "ep"
+                           : *it == Axis::pp       ? "pp"
+                           : *it == Axis::dp_shard ? "edp_shard"
+                                                   : "edp_replicate";
+        const GroupKind kind = *it == Axis::tp   ? GroupKind::etp
+                               : *it == Axis::ep ? GroupKind::ep
+                                                 : GroupKind::pp;
+        out.push_back({name, size, kind});
+    }
+    return out;
+}
+
+std::string tuple_text(const std::vector<std::string>& items) {
+    std::string out = "(";
+    for (std::size_t i = 0; i < items.size(); ++i) out += (i > 0 ? ", " : "") + items[i];
+    return out + (items.size() == 1 ? ",)" : ")");
+}
+
+std::string mesh_call_text(const std::vector<Dimension>& dimensions) {
+    std::vector<std::string> sizes, names;
+    for (const Dimension& d : dimensions) {
+        sizes.push_back(number_text(d.size));
+        names.push_back("\"" + d.name + "\"");
+    }
+    return "init_device_mesh(\"cuda\", " + tuple_text(sizes) + ", mesh_dim_names=" + tuple_text(names) + ")";
+}
+
+std::string ranks_text(const std::vector<std::int64_t>& ranks) {
+    return python_text(Value(ranks));
+}
+
+// Writes all groups of a small world; the groups of the first and the last rank of a large one.
+void check_of(const Mesh& mesh, const Dimension& d, std::string& text) {
+    constexpr std::int64_t small_world = 256;
+    text += "    \"" + d.name + "\": [";
+    if (mesh.world <= small_world) {
+        const std::vector<std::int64_t> all = all_groups(mesh, d.kind);
+        for (std::size_t at = 0; at < all.size(); at += static_cast<std::size_t>(d.size)) {
+            const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
+            text += (at > 0 ? ", " : "") + ranks_text({begin, begin + static_cast<std::ptrdiff_t>(d.size)});
+        }
+    } else {
+        text += ranks_text(group_members(mesh, d.kind, 0)) + ", "
+                + ranks_text(group_members(mesh, d.kind, mesh.world - 1));
+    }
+    text += "],\n";
+}
+
+}  // namespace
+
+void export_device_mesh(Page& page) {
+    const Plan& p = page.plan;
+    const Mesh mesh = build_mesh(p);
+    const std::vector<Dimension> dense = dense_dimensions(mesh);
+    page.note("zero, schedule, sequence parallelism, model and batch: a mesh says ranks alone");
+    std::string text =
+        as_comment(head_lines(page)) + "from torch.distributed.device_mesh import init_device_mesh\n\n";
+    text += "# Outermost axis first: the last one is that of neighbouring ranks.\nmesh = "
+            + mesh_call_text(dense) + "\n";
+    if (mesh.has_experts && !expert_dimensions(mesh).empty())
+        text += "# The same ranks folded for the experts.\nexpert_mesh = "
+                + mesh_call_text(expert_dimensions(mesh)) + "\n";
+    text += "\n# Ranks that the plan puts into one group, as a check.\nexpected = {\n";
+    for (const Dimension& d : dense) check_of(mesh, d, text);
+    text += "}\n";
+    if (mesh.has_experts) {
+        text += "expected_experts = {\n";
+        for (const Dimension& d : expert_dimensions(mesh))
+            if (d.kind != GroupKind::pp) check_of(mesh, d, text);
+        text += "}\n";
+    }
+    text += "\n\ndef groups_of(mesh, name):\n    axis = mesh.mesh_dim_names.index(name)\n"
+            "    rows = mesh.mesh.movedim(axis, -1).reshape(-1, mesh.mesh.size(axis)).tolist()\n"
+            "    return sorted(sorted(row) for row in rows)\n\n\n"
+            "for name, groups in expected.items():\n    found = groups_of(mesh, name)\n"
+            "    assert all(group in found for group in groups), (name, groups)\n";
+    if (mesh.has_experts)
+        text += "for name, groups in expected_experts.items():\n    found = groups_of(expert_mesh, name)\n"
+                "    assert all(group in found for group in groups), (name, groups)\n";
+    page.out.text = std::move(text);
 }
 
 }  // namespace pentamesh::interop

@@ -4,13 +4,17 @@
 
 #include "core/interop/import.h"
 #include "core/io/presets.h"
+#include "core/plan/edits.h"
+#include "core/plan/problem.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace pentamesh::interop {
@@ -60,5 +64,107 @@ struct Export {
 // The plan must be valid. The text is complete even with losses; its head names the fields that it does not
 // express, where its format has comments or the framework passes over a key.
 [[nodiscard]] Export export_plan(const Plan& plan, Target target, const Presets& presets);
+
+// The exporters share this: settings in order, losses on the way, and the spelling of values.
+
+struct Bare {  // written as it stands in Python: torch.bfloat16
+    std::string text;
+};
+using Parts = std::vector<std::vector<std::string>>;
+using Value = std::variant<std::int64_t, double, bool, std::string, Bare, std::vector<std::int64_t>,
+                           std::vector<std::string>, Parts>;
+
+struct Said {
+    std::string name;  // dotted path, or a flag with its dashes
+    Value value;
+};
+
+class Page {
+  public:
+    Page(const Plan& p, Target t, const Presets& s) : plan(p), target(t), presets(s) {}
+
+    // Takes the framework's spelling of the field. A field without a spelling is a fault of this program.
+    void put(std::string_view pointer, Value value);
+    void say(std::string name, Value value) { said.push_back({std::move(name), std::move(value)}); }
+    // Says a setting that Megatron-LM and Bridge share: "--a-b" of the one, "section.a_b" of the other.
+    void say_as(const char* section, std::string name, Value value);
+    template <typename... Parts>
+    void lose(std::string pointer, const Parts&... why) {
+        out.lost.push_back({std::move(pointer), plain(why...)});
+    }
+    template <typename... Parts>
+    void note(const Parts&... what) {
+        out.notes.push_back(plain(what...));
+    }
+    template <typename... Parts>
+    void refuse(const Parts&... what) {
+        out.refused.push_back(plain(what...));
+    }
+
+    const Plan& plan;
+    Target target;
+    const Presets& presets;
+    std::vector<Said> said;
+    Export out;
+};
+
+// ---- what the plan comes to ----------------------------------------------------------------------------
+
+[[nodiscard]] std::int64_t replicas(const Plan& plan);       // dp_replicate in force
+[[nodiscard]] std::int64_t data_ranks(const Plan& plan);     // dp_shard * dp_replicate
+[[nodiscard]] std::int64_t gpus_per_host(const Plan& plan);  // those that one launcher starts
+// chunk_layers returns the layers of each chunk in model order; is_even returns true if all hold the same.
+[[nodiscard]] std::vector<std::int64_t> chunk_layers(const Plan& plan);
+[[nodiscard]] bool is_even(const std::vector<std::int64_t>& layers);
+// Returns the model's repository on the Hugging Face hub, by the preset's source; the model's name where no
+// repository is known.
+[[nodiscard]] std::string hub_name(const Page& page);
+[[nodiscard]] std::string number_text(std::int64_t n);
+
+// Adds the framework's refusals, by the warnings of its rules (core/rules).
+void refuse_by_rules(Page& page, Rule rule, Software software);
+
+// Adds the parts of the plan's layout that the software does not run (software_runs.h): lost, or refused
+// where a setting would say it. It leaves out those of `refuse_by_rules`.
+void lose_lacks(Page& page, Software software);
+// Several frameworks share these losses; each function adds to the page where the plan has something that the
+// framework lacks.
+void lose_order(Page& page, const AxisOrder& order, const char* theirs);
+// These are weight_shards, mtp_chunk, microbatch_group; ep_comm unless it is written.
+void lose_finer_choices(Page& page, bool says_ep_comm = false);
+// Notes that the framework reduces gradients at other times than the plan says. `theirs` says when it does.
+void lose_reduction(Page& page, GradientReduction theirs);
+// Returns when that software reduces, with the plan's layout.
+[[nodiscard]] GradientReduction usual_reduction(const Plan& plan, Software software);
+void lose_schedule(Page& page, std::string_view who);  // of who is in no table
+void note_training(Page& page, bool types);  // imbalance, stragglers, overlap; `types`: stored types too
+
+// ---- text ----------------------------------------------------------------------------------------------
+
+// Returns lines of the head, without any mark of a comment.
+[[nodiscard]] std::vector<std::string> head_lines(const Page& page);
+[[nodiscard]] std::string as_comment(const std::vector<std::string>& lines);  // "# ..."
+[[nodiscard]] std::string python_text(const Value& value);
+[[nodiscard]] std::string shell_word(std::string_view word);
+// Returns "  --flag value" a line, for each setting.
+[[nodiscard]] std::string flags_text(const std::vector<Said>& said);
+[[nodiscard]] std::string yaml_text(const std::vector<Said>& said);
+// Returns an object by the dotted names, "_comment" first.
+[[nodiscard]] std::string json_text(const std::vector<Said>& said, const std::vector<std::string>& head);
+
+// ---- one file each -------------------------------------------------------------------------------------
+
+void export_megatron(Page& page);
+void export_bridge(Page& page);
+void export_torchtitan(Page& page);
+void export_deepspeed(Page& page);
+void export_accelerate(Page& page);
+void export_nanotron(Page& page);
+void export_picotron(Page& page);
+void export_hf(Page& page);
+void export_device_mesh(Page& page);
+
+void fill_megatron_model(Page& page);
+void fill_megatron_training(Page& page);
 
 }  // namespace pentamesh::interop

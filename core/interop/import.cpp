@@ -1,23 +1,21 @@
 #include "core/interop/import.h"
 
-#include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/interop/dialect.h"
-#include "core/interop/flags.h"
-#include "core/interop/guess.h"
-#include "core/interop/known_settings.h"
 #include "core/interop/megatron.h"
-#include "core/interop/readers.h"
-#include "core/interop/references.h"
-#include "core/io/hf_config.h"
-#include "core/io/plan_document.h"
+#include "core/interop/settings.h"
+#include "core/interop/shell_script.h"
+#include "core/io/hf_families.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
 #include "core/rules/rules.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace pentamesh::interop {
@@ -430,6 +428,283 @@ Import import_settings(const ImportRequest& request, const Presets& presets) {
         throw Error(ErrorKind::invalid, request.path, "",
                     "is larger than 10 MiB, the most that is read as settings");
     return Importer(request, presets).run();
+}
+
+namespace {
+
+// Returns the framework's name in a row of the table; empty: the row has none.
+std::string_view spelled_in(const nlohmann::ordered_json& row, Framework framework) {
+    const auto name = row.find(name_of(framework));
+    return name == row.end() ? std::string_view() : word_of(*name);
+}
+
+}  // namespace
+
+std::string_view flag_of(Framework framework, std::string_view pointer) {
+    const auto row = words("spellings").find(pointer);
+    return row == words("spellings").end() ? std::string_view() : spelled_in(*row, framework);
+}
+
+std::string zero_words(Framework framework, int stage) {
+    std::string out(flag_of(framework, "/layout/zero"));
+    const bool bridge = framework == Framework::bridge;
+    if (framework != Framework::megatron && !bridge)
+        return out.empty() ? out : out + " = " + std::to_string(stage);
+    if (stage == 0) return "without " + out;
+    if (stage == 1) return out;
+    const std::string_view shards = stage == 2 ? "optim_grads" : "optim_grads_params";
+    return out
+           + (bridge ? ", ddp.use_megatron_fsdp, ddp.data_parallel_sharding_strategy = "
+                     : " --use-megatron-fsdp --data-parallel-sharding-strategy ")
+           + std::string(shards);
+}
+
+std::vector<SpelledField> flags_of(Framework framework) {
+    std::vector<SpelledField> out;
+    for (const auto& [pointer, row] : words("spellings").items())
+        if (const std::string_view name = spelled_in(row, framework); !name.empty())
+            out.push_back({pointer, name});
+    return out;
+}
+
+bool has(std::string_view text, std::string_view what) {
+    return text.find(what) != std::string_view::npos;
+}
+
+bool has_line(std::string_view text, std::string_view what) {
+    for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) {
+        std::size_t begin = at;
+        while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
+        if (begin == 0 || text[begin - 1] == '\n') return true;
+    }
+    return false;
+}
+
+std::string_view without_blanks(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+    return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+
+bool is_argument_log(std::string_view text) {
+    return has(text, "- arguments -") || has(text, "end of arguments");
+}
+
+bool is_script(std::string_view text) {
+    if (without_blanks(text).starts_with("#!")) return true;
+    std::string code;  // without lines that are comments, which may show how a file is used
+    for (const std::string_view line : split(text, '\n'))
+        if (!without_blanks(line).starts_with("#")) code.append(line).push_back('\n');
+    return has(code, " \\\n") || has_line(code, "set -")
+           || ((has(code, " --") || has(code, " -m ")) && !has(code, ": "));
+}
+
+TextForm form_of(std::string_view text, Framework framework) {
+    const auto any_line = [&](std::initializer_list<std::string_view> begins) {
+        return std::any_of(begins.begin(), begins.end(),
+                           [&](std::string_view b) { return has_line(text, b); });
+    };
+    if (is_argument_log(text)) return TextForm::argument_log;
+    if (framework == Framework::torchtitan && any_line({"[parallelism]", "[training]", "[model]"}))
+        return TextForm::toml;
+    if (framework != Framework::megatron && !shell::begins_as_script(without_blanks(text))
+        && (any_line({"import ", "from ", "def ", "cfg.", "recipe."}) || has(text, "ParallelismConfig(")))
+        return TextForm::python;
+    return any_line({"MODEL_ARGS:", "model:", "trainer:"}) ? TextForm::yaml : TextForm::script;
+}
+
+// Reads a mark of presets/frameworks/words.json: "^" stands for the beginning of a line, "!" for a mark that
+// must not stand there.
+static bool has_mark(std::string_view text, std::string_view mark) {
+    if (mark.starts_with('!')) return !has_mark(text, mark.substr(1));
+    return mark.starts_with('^') ? has_line(text, mark.substr(1)) : has(text, mark);
+}
+
+std::vector<Framework> guess_framework(std::string_view text) {
+    if (const DialectMark* dialect = dialect_of(text)) return {dialect->framework};
+    const std::string_view body = without_blanks(text);
+    const bool json = body.starts_with("{");
+    std::vector<Framework> fits;
+    for (const auto& row : words(json ? "json_marks" : "marks")) {
+        const Framework f = framework_called(word_of(row[0])).value();
+        // Bridge's texts have Megatron's names too.
+        if (!fits.empty() && (json || f == Framework::megatron)) break;
+        const bool fit = std::all_of(row.begin() + 1, row.end(),
+                                     [&](const auto& mark) { return has_mark(body, word_of(mark)); });
+        if (fit && std::find(fits.begin(), fits.end(), f) == fits.end()) fits.push_back(f);
+    }
+    return fits;
+}
+
+std::string leaf_key(const std::string& name) {
+    const std::size_t dot = name.rfind('.', name.find(" ("));  // a condition has dots of its own
+    if (dot == std::string::npos) return name;
+    // Data of tests, and encoders, have settings of the same last names as the training and its model.
+    for (const char* other :
+         {"validation_ds.", "test_ds.", "vision_config.", "vision_encoder.", "audio_config."})
+        if (name.find(other) < dot) return name;
+    std::string leaf = name.substr(dot + 1);
+    if (leaf != "name" && leaf != "type" && leaf != "enabled" && leaf != "device") return leaf;
+    const std::size_t before = name.rfind('.', dot - 1);
+    return before == std::string::npos ? name : name.substr(before + 1);
+}
+
+void know_layers(Draft& draft, const Presets& presets) {
+    if (presets.has(PresetKind::model, draft.model_preset))
+        draft.model["layers"] = presets.model(draft.model_preset).layers;
+}
+
+void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
+    if (draft.gpus > 0) return;
+    draft.gpus = std::max<std::int64_t>(fewest, 1);
+    sheet.ask(Asked::gpus, Severity::warning, "gpus-missing",
+              plain("The text does not say how many GPUs (gpus) the job runs on: ", draft.gpus,
+                    ", the fewest that this layout needs, stand in for them. Say how many there are "
+                    "(--gpus on the command line)."),
+              {{"/cluster/gpus", draft.gpus}});
+}
+
+void ask_for_vocab(Sheet& sheet, nlohmann::json& model, const std::string& more) {
+    constexpr std::int64_t stand_in = 128'000;
+    model["vocab"] = stand_in;
+    sheet.ask(Asked::nothing, Severity::warning, "vocab-missing",
+              plain("The text does not say the vocabulary (vocab): it comes from the tokenizer.", more,
+                    " 128,000 stands in for it; set /model/vocab."),
+              {{"/model/vocab", stand_in}});
+}
+
+void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks) {
+    const std::int64_t global = std::max<std::int64_t>(micro, 1) * std::max<std::int64_t>(ranks, 1);
+    draft.training["micro_batch"] = std::max<std::int64_t>(micro, 1);
+    draft.training["global_batch"] = global;
+    sheet.ask(Asked::batch, Severity::warning, "batch-missing",
+              plain("The text does not say the batch: one micro-batch of ", std::max<std::int64_t>(micro, 1),
+                    " on each data-parallel rank, a global batch of ", global,
+                    ", stands in for it; set /training/global_batch."),
+              {{"/training/global_batch", global}});
+}
+
+void read_megatron(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+                   const KnownSettings& known) {
+    MegatronDialect dialect;
+    dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
+    const auto nodes = sheet.integer("nodes", "/cluster/gpus"),
+               each = sheet.integer("gpus_per_node", "/cluster/gpus");
+    if (draft.gpus == 0 && each) draft.gpus = nodes.value_or(1) * *each;
+    for (const char* word : {"bert", "t5", "ict", "retro", "vision", "tasks/"})
+        if (launch && launch->program.find(word) != std::string::npos)
+            sheet.problem(Severity::warning, "other-model", launch->program,
+                          " trains no GPT: the plan has its layers as a decoder's, and "
+                          "nothing else of its model.");
+    if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
+    if (const auto n = sheet.integer("world_size", "/cluster/gpus"); n && draft.gpus == 0) draft.gpus = *n;
+    if (launch && draft.gpus == 0 && !launch->gpus_unknown.empty())
+        sheet.ask(Asked::gpus, Severity::warning, "gpus-unknown",
+                  plain("The number of GPUs (gpus) is not known: ", launch->gpus_unknown));
+    know_layers(draft, presets);
+    read_megatron_model(sheet, draft, dialect);
+    read_megatron_training(sheet, draft, dialect);
+    read_megatron_layout(sheet, draft, dialect);
+    refuse_misspelt(sheet, known);
+}
+
+namespace {
+
+// Returns true if the value switches the setting off.
+bool is_off(const std::string& value) {
+    return value == "none" || value == "false" || value == "False" || value == "no_shard" || value == "[]"
+           || says_nothing(value);
+}
+
+// Returns what stands behind the section in the name; nullopt: it is of another one.
+std::optional<std::string_view> rest_in(std::string_view name, std::string_view section) {
+    const std::size_t at = name.find(section);
+    if (at == std::string_view::npos) return std::nullopt;
+    if (at != 0 && std::string_view(".-+").find(name[at - 1]) == std::string_view::npos) return std::nullopt;
+    return name.substr(at + section.size());
+}
+
+}  // namespace
+
+void KnownSettings::read(std::string_view name, const Presets& presets) {
+    const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
+    if (!std::filesystem::exists(file)) return;
+    const nlohmann::json all = parse_json(read_file(file), file.string());
+    if (const auto base = all.find("also"); base != all.end())
+        for (const nlohmann::json& b : base->is_array() ? *base : nlohmann::json{*base})
+            read(b.get<std::string>(), presets);
+    for (const nlohmann::json& row : all.value("cannot_hold", nlohmann::json::array()))
+        for (const nlohmann::json& key : row.at("settings"))
+            cannot_hold_[key.get<std::string>()] = {row.value("why", ""), row.value("field", ""),
+                                                    row.value("same", std::vector<std::string>{})};
+    for (const nlohmann::json& key : all.value("harmless", nlohmann::json::array()))
+        if (const auto text = key.get<std::string>(); text.ends_with('*'))
+            begins_.push_back(text.substr(0, text.size() - 1));
+        else
+            harmless_.insert(text);
+    const nlohmann::json flags = all.value("short", nlohmann::json::object());
+    for (const auto& [flag, full] : flags.items()) short_[flag] = full.get<std::string>();
+    for (const nlohmann::json& key : all.value("switches", nlohmann::json::array()))
+        switches_.insert(key.get<std::string>());
+}
+
+std::string KnownSettings::full_name(const std::string& flag) const {
+    const auto it = short_.find(flag);
+    return it == short_.end() ? std::string() : it->second;
+}
+
+const CannotHold* KnownSettings::cannot_hold(std::string_view key, std::string_view name) const {
+    auto it = cannot_hold_.find(std::string(key));
+    if (it == cannot_hold_.end())
+        it = std::find_if(cannot_hold_.begin(), cannot_hold_.end(), [&](const auto& row) {
+            return row.first.ends_with(".*") && rest_in(name, row.first.substr(0, row.first.size() - 1));
+        });
+    return it == cannot_hold_.end() ? nullptr : &it->second;
+}
+
+bool KnownSettings::is_harmless(std::string_view key, std::string_view name) const {
+    return harmless_.contains(std::string(key)) || harmless_.contains(std::string(name))
+           || std::any_of(begins_.begin(), begins_.end(), [&](const std::string& begin) {
+                  const auto rest = rest_in(name, begin);
+                  return rest && !sounds_of_layout(*rest);
+              });
+}
+
+bool KnownSettings::knows(std::string_view key) const {
+    return cannot_hold(key) || harmless_.contains(std::string(key)) || is_switch(key);
+}
+
+std::string words_of(const CannotHold& setting) {
+    if (setting.field.empty()) return setting.why;
+    return setting.why.empty()
+               ? "the import does not read it; " + setting.field + " of the plan can say the same"
+               : setting.why + " (" + setting.field + ")";
+}
+
+void sort_rest(Sheet& sheet, const KnownSettings& known) {
+    for (const std::string& key : sheet.open_keys()) {
+        const std::string value = sheet.value_of(key), name = sheet.written(key);
+        // A recipe sets it under a condition: "tp (if nodes > 4)".
+        const std::size_t end = key.find(" (");
+        const std::string plain = key.substr(0, end), made = value.substr(value.rfind('.') + 1);
+        const Setting* s = sheet.last(key);
+        const bool called = plain.ends_with("()");
+        const bool nothing =
+            (called && !made.empty() && made[0] >= 'A' && made[0] <= 'Z')  // its fields are settings
+            || (called && known.is_harmless(made, value))
+            || (!value.empty() && sheet.value_of(plain + "()") == value)
+            || (end != std::string::npos && sheet.has(plain) && sheet.value_of(plain) == value)
+            || (s && s->variable);
+        const CannotHold* row = nothing ? nullptr : known.cannot_hold(plain, name);
+        const bool same = row
+                          && ((s && s->stated && is_off(value))
+                              || std::find(row->same.begin(), row->same.end(), value) != row->same.end());
+        if (row && !same)
+            sheet.cannot_hold(key, words_of(*row));
+        else if (nothing || row || known.is_harmless(plain, name.substr(0, name.find(" ("))))
+            sheet.ignore(key);
+        else
+            sheet.not_known(key);
+    }
 }
 
 }  // namespace pentamesh::interop

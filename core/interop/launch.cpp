@@ -1,9 +1,8 @@
-#include "core/interop/launch.h"
-
-#include "core/base/error.h"
-#include "core/interop/sheet.h"
 #include "core/interop/shell_script.h"
-#include "core/interop/words.h"
+
+#include "core/base/files.h"
+#include "core/interop/settings.h"
+#include "core/interop/sheet.h"
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,7 @@
 // megatron/core/transformer.
 #pragma once
 
-#include "core/interop/draft.h"
+#include "core/interop/sheet.h"
 
 #include <cstdint>
 

@@ -1,16 +1,28 @@
-// Holds the settings of a text, in any format: a name, a value, a line. Every framework's reader starts from
-// this.
+// Hands out the tables of names that importers and exporters share. They stand in
+// presets/frameworks/words.json, which the program carries.
 #pragma once
 
 #include "core/base/text.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 namespace pentamesh::interop {
+
+[[nodiscard]] const nlohmann::ordered_json& words(std::string_view table);
+// Returns a text of a table, and a table that is a list of them: they live as long as the program.
+[[nodiscard]] std::string_view word_of(const nlohmann::ordered_json& text);
+[[nodiscard]] std::vector<std::string_view> word_list(std::string_view table);
+[[nodiscard]] bool is_among(std::string_view table, std::string_view word);
+
+// Holds the settings of a text, in any format: a name, a value, a line. Every framework's reader starts from
+// this.
 
 // Joins parts for a message: numbers as a text of settings has them, without commas, enumerators by their
 // names.
@@ -72,5 +84,13 @@ struct Setting {
 
 // Returns a list or map in one line, for messages and lists of settings.
 [[nodiscard]] std::string one_line(const Node& node);
+
+// Puts values in the place of references inside a document: OmegaConf's ${.key} of the same map, ${a.b} from
+// the root and ${multiply:4, ${.a}}; and ${NAME:otherwise} of the environment.
+
+using GivenValues = std::map<std::string, std::string, std::less<>>;  // "TP" -> "4"
+
+// A reference that nothing gives a value becomes the setting's unknown.
+void resolve_references(std::vector<Setting>& settings, const GivenValues& given);
 
 }  // namespace pentamesh::interop

@@ -1,9 +1,15 @@
 #include "core/interop/sheet.h"
 
-#include "core/base/nearest.h"
+#include "core/base/files.h"
+#include "core/base/json_reader.h"
 #include "core/base/number.h"
+#include "core/base/text.h"
+#include "core/interop/dialect.h"
+#include "core/interop/import.h"
+#include "core/interop/settings.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pentamesh::interop {
 
@@ -184,6 +190,352 @@ void Sheet::lists(SettingLists& to) const {
     }
     std::stable_partition(to.not_known.begin(), to.not_known.end(),
                           [](const Listed& l) { return sounds_of_layout(l.setting); });
+}
+
+namespace {
+
+// Keeps letters and digits in lower case; "." and "-" between digits stay apart as "." ("3.1", "v3").
+std::string squeezed(std::string_view name) {
+    std::string out;
+    for (const char c : name) {
+        if (c >= 'A' && c <= 'Z')
+            out.push_back(static_cast<char>(c - 'A' + 'a'));
+        else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            out.push_back(c);
+    }
+    return out;
+}
+
+std::string without(std::string text, std::string_view part) {
+    const std::size_t at = text.find(part);
+    return at == std::string::npos ? text : text.erase(at, part.size());
+}
+
+// Returns the part of a path that names the model: behind it may stand those of its checkpoints, in front of
+// it, in the hub's cache, its owner ("models--Qwen--Qwen3-8B/snapshots/5f2e…").
+std::string_view model_part(std::string_view path) {
+    static constexpr std::string_view kInside[] = {
+        "snapshots",   "checkpoint", "global_step", "iter_", "step_",  "epoch", "hf",
+        "huggingface", "final",      "latest",      "actor", "policy", "main"};
+    while (true) {
+        while (path.ends_with('/')) path.remove_suffix(1);
+        const std::string_view name = path.substr(path.rfind('/') + 1);
+        const bool hash = name.size() >= 32 && name.find_first_not_of("0123456789abcdef") == name.npos;
+        const bool inside = std::any_of(std::begin(kInside), std::end(kInside), [&](std::string_view part) {
+            return part.size() > 6 || part.ends_with('_') ? name.starts_with(part) : name == part;
+        });
+        if (!(hash || inside) || name.size() == path.size())
+            return name.starts_with("models--") ? name.substr(name.rfind("--") + 2) : name;
+        path.remove_suffix(name.size());
+    }
+}
+
+// Returns a model's name without what stands for a training of it.
+std::string model_in(std::string_view path) {
+    std::string_view name = model_part(path);
+    for (const std::string_view end : {".yaml", "-it"})
+        if (name.ends_with(end)) name.remove_suffix(end.size());
+    std::string wanted = squeezed(name);
+    for (const std::string_view part : {"meta", "pretrainconfig", "config", "instruct", "base", "hf",
+                                        "pretrain", "v01", "chat", "thinking", "2507", "fp8", "bf16"})
+        wanted = without(std::move(wanted), part);
+    return wanted;
+}
+
+// Holds models with another one's shape, and those that have encoders.
+nlohmann::json model_names(const Presets& presets) {
+    const std::filesystem::path file = presets.root() / "frameworks" / "model_names.json";
+    const auto text = try_read_file(file);
+    return text ? parse_json(*text, file.string())
+                : nlohmann::json{{"same_shape", nlohmann::json::object()},
+                                 {"encoders", nlohmann::json::object()}};
+}
+
+}  // namespace
+
+bool has_encoders(const Presets& presets, std::string_view path) {
+    const nlohmann::json names = model_names(presets).at("encoders");
+    const std::string wanted = model_in(path);
+    for (const nlohmann::json& name : names.value("models", nlohmann::json::array()))
+        if (squeezed(name.get<std::string>()) == wanted) return true;
+    std::string words = "-";  // in lower case, between dashes
+    for (const char c : model_part(path)) words += squeezed({&c, 1}).empty() ? "-" : squeezed({&c, 1});
+    const nlohmann::json listed = names.value("words", nlohmann::json::array());
+    return std::any_of(listed.begin(), listed.end(), [&](const nlohmann::json& word) {
+        return (words + "-").find("-" + word.get<std::string>()) != std::string::npos;
+    });
+}
+
+std::string preset_for(const Presets& presets, std::string_view name) {
+    const std::string wanted = model_in(name);
+    const nlohmann::json names = model_names(presets);
+    for (const auto& [id, same] : names.at("same_shape").items())
+        for (const nlohmann::json& other : same)
+            if (squeezed(other.get<std::string>()) == wanted) return id;
+    std::string found;
+    for (const Presets::Entry& e : presets.list(PresetKind::model)) {
+        if (e.own) continue;  // its name says nothing about the model that others mean
+        const std::string id = squeezed(e.id);
+        if (id == wanted) return e.id;
+        // Llama 3.1's shapes are Llama 3's: "llama3 405b" means the one that ships.
+        if (id.starts_with("llama31") && "llama3" + id.substr(7) == wanted && found.empty()) found = e.id;
+    }
+    return found;
+}
+
+void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_view key, std::string name) {
+    const Setting* s = sheet.last(key);
+    if (!s || says_nothing(s->value)) return;
+    if (name.empty()) name = s->value;
+    if (name.find('$', name.rfind('/') + 1) != std::string::npos) return;  // "${BASE}/Qwen3-8B" says enough
+    draft.model_preset = preset_for(presets, name);
+    if (!draft.model_preset.empty()) return sheet.map(key, "/model");
+    sheet.cannot_hold(key, "it names the model, and no preset has this name");
+    draft.other_model = name;
+}
+
+RecipeName read_recipe_name(std::string_view name, const Presets& presets) {
+    RecipeName out;
+    std::string model;
+    for (const std::string_view piece : split_lines(name, '_')) {
+        const std::string word(piece);
+        const std::size_t digits = word.find_first_not_of("0123456789");
+        if (digits > 0 && digits != std::string::npos && word.substr(digits).starts_with("gpu"))
+            out.gpus = parse_integer(word.substr(0, digits)).value_or(0);
+        model += (model.empty() ? "" : " ") + word;
+        if (std::string id = preset_for(presets, model); !id.empty()) out.model = std::move(id);
+        const auto begins = [&](const Presets::Entry& e) { return !e.own && e.id.starts_with(word + "-"); };
+        const auto &gpus = presets.list(PresetKind::gpu), &clusters = presets.list(PresetKind::cluster);
+        const auto cluster = std::find_if(clusters.begin(), clusters.end(), begins);
+        if (out.cluster.empty() && cluster != clusters.end()
+            && std::any_of(gpus.begin(), gpus.end(),
+                           [&](const auto& e) { return begins(e) || e.id == word; }))
+            out.cluster = cluster->id;
+    }
+    return out;
+}
+
+nlohmann::json& place_of(Draft& draft, std::string_view pointer) {
+    const std::size_t end = pointer.find('/', 1);
+    const std::string_view part = pointer.substr(1, end - 1);
+    nlohmann::json& of = part == "model" ? draft.model : part == "layout" ? draft.layout : draft.training;
+    return of[nlohmann::json::json_pointer(std::string(pointer.substr(end)))];
+}
+
+void take_settings(Sheet& sheet, Draft& draft, std::string_view table) {
+    for (const auto& row : words(table)) {
+        const std::string_view key = word_of(row["key"]), to = word_of(row["to"]);
+        nlohmann::json value;
+        if (row.contains("flag")) {
+            if (const auto on = sheet.flag(key, to)) value = row["flag"][*on ? 1 : 0];
+        } else if (row.contains("words")) {
+            const auto text = sheet.text(key, to);
+            auto known = text ? row["words"].find(*text) : row["words"].end();
+            if (text && known == row["words"].end())  // AttnBackend.unfused
+                known = row["words"].find(text->substr(text->rfind('.') + 1));
+            if (known != row["words"].end())
+                value = *known;
+            else if (text && row.contains("why"))
+                sheet.cannot_hold(key, word_of(row["why"]));
+        } else if (const auto n = sheet.integer(key, to, row.value("least", std::int64_t{1}))) {
+            value = *n;
+        }
+        if (!value.is_null()) place_of(draft, to) = value;
+    }
+}
+
+std::int64_t take_degree(Sheet& sheet, Draft& draft, const char* key, const char* axis) {
+    const std::int64_t n = sheet.integer(key, std::string("/layout/") + axis).value_or(1);
+    draft.layout[axis] = n;
+    return n;
+}
+
+std::int64_t degree(const Draft& draft, const char* axis) {
+    const auto it = draft.layout.find(axis);
+    return it == draft.layout.end() || !it->is_number_integer() ? 1 : it->get<std::int64_t>();
+}
+
+// Reads settings that a dialect has named as the plan's fields do.
+
+namespace {
+
+using nlohmann::json;
+
+class FieldReader {
+  public:
+    FieldReader(Sheet& sheet, Draft& draft, const json& dialect) : s_(sheet), d_(draft), dialect_(dialect) {}
+
+    void read(const Presets& presets, const Launch* launch) {
+        model(presets);
+        take();
+        if (d_.model.contains("hidden") && !d_.model.contains("vocab")) ask_for_vocab(s_, d_.model, "");
+        world(launch);
+        if (s_.failed()) return;
+        split(presets);
+        batch();
+        if (dialect_.contains("software")) d_.training["software"] = dialect_["software"];
+    }
+
+  private:
+    // Returns a whole number of a part of the plan. Another value is refused where the plan is read.
+    static std::int64_t whole_of(const json& part, const char* key, std::int64_t otherwise) {
+        const auto it = part.find(key);
+        return it != part.end() && it->is_number_integer()
+                   ? std::clamp<std::int64_t>(it->get<std::int64_t>(), -kMost * kMost, kMost * kMost)
+                   : otherwise;
+    }
+
+    void model(const Presets& presets) {
+        if (d_.model_preset.empty()) take_model(s_, d_, presets, "model");
+    }
+
+    // Returns the least of a number that counts something: -1 and 0 are what is left, pp 0 is no pipeline.
+    [[nodiscard]] static std::optional<std::int64_t> least_of(std::string_view key) {
+        const auto row = words("field_least").find(key);
+        return row == words("field_least").end() ? std::nullopt : std::optional<std::int64_t>(*row);
+    }
+
+    void take() {
+        for (const std::string& key : s_.open_keys()) {
+            if (!key.starts_with("/")) continue;
+            const auto least = least_of(key);
+            if (least && s_.value_of(key) != "auto" && !s_.integer(key, key, *least)) continue;
+            const auto text = s_.text(key, key);
+            if (!text || *text == "auto") continue;
+            const auto n = parse_integer(*text);
+            const auto x = parse_double(*text);
+            const auto flag = flag_of_word(*text);
+            json value = n ? json(*n) : x ? json(*x) : flag ? json(*flag) : json(*text);
+            if (const json list = json::parse(*text, nullptr, false); list.is_array()) value = list;
+            if (key.starts_with("/model/") && !d_.model_preset.empty() && !s_.last(key)->key.empty())
+                continue;
+            place_of(d_, key) = value;
+        }
+        // Without mixed precision the weights are in the type of the products, and are their own master copy.
+        json& t = d_.training;
+        if (t.value("compute", json()) == "fp32")
+            t.emplace("parameters", "fp32"), t.emplace("master_weights", "none");
+        if (t.value("compute", json()) == "fp16") t.emplace("parameters", "fp16");
+    }
+
+    void world(const Launch* launch) {
+        const auto all = s_.integer("gpus", "/cluster/gpus"), nodes = s_.integer("nodes", "/cluster/gpus"),
+                   each = s_.integer("gpus_per_node", "/cluster/gpus");
+        if (d_.gpus == 0 && launch) d_.gpus = launch->gpus;
+        const auto times = [](std::int64_t a, std::int64_t b) { return b > kMost / a ? kMost : a * b; };
+        const auto degree = [](std::int64_t n) { return std::clamp<std::int64_t>(n, 1, kMost); };
+        if (d_.gpus == 0) d_.gpus = all.value_or(each ? times(degree(*each), degree(nodes.value_or(1))) : 0);
+        const auto at = [&](const char* axis) {
+            const auto it = d_.layout.find(axis);
+            const bool whole = it != d_.layout.end() && it->is_number_integer();
+            const std::int64_t n = whole ? std::clamp<std::int64_t>(it->get<std::int64_t>(), 0, kMost) : 0;
+            if (whole && n < 1) d_.layout.erase(axis);  // -1, 0: what is left
+            return n;
+        };
+        shard_ = at("dp_shard");
+        replicate_ = at("dp_replicate");
+        const std::int64_t inner = times(times(degree(at("tp")), degree(at("cp"))), degree(at("pp")));
+        const std::int64_t said = times(degree(shard_), degree(replicate_));
+        ep_is_rest_ = d_.layout.value("ep", json()) == -1;
+        ask_for_gpus(s_, d_, std::max(times(inner, said), times(degree(at("ep")), degree(at("pp")))));
+        dp_ = std::max<std::int64_t>(1, d_.gpus / inner);
+        if (d_.gpus % inner != 0 || dp_ % said != 0
+            || (all && *all != d_.gpus && s_.last("gpus")->key.empty())
+            || (shard_ > 0 && replicate_ > 0 && dp_ != said))
+            s_.refusal("world-not-divisible", dialect_.value("called", "it"),
+                       " refuses: the degrees do not "
+                       "divide ",
+                       d_.gpus, " GPUs", degrees());
+    }
+
+    // Returns ": tp_size 3, fsdp_size 2", as the text writes them.
+    std::string degrees() {
+        std::string out;
+        for (const char* key :
+             {"/layout/tp", "/layout/cp", "/layout/pp", "/layout/dp_shard", "/layout/dp_replicate"})
+            if (parse_integer(s_.value_of(key)).value_or(1) > 1)
+                out += (out.empty() ? ": " : ", ") + s_.written(key) + " " + s_.value_of(key);
+        return out;
+    }
+
+    void split(const Presets& presets) {
+        const std::int64_t zero = whole_of(d_.layout, "zero", 0);
+        if (zero == 0) shard_ = 1;
+        if (shard_ == 0) shard_ = std::max<std::int64_t>(dp_ / std::max<std::int64_t>(replicate_, 1), 1);
+        d_.layout["dp_shard"] = shard_;
+        if (ep_is_rest_) d_.layout["ep"] = shard_;
+        d_.layout["dp_replicate"] = std::max<std::int64_t>(dp_ / shard_, 1);
+        const std::int64_t pp = degree(d_, "pp");
+        std::int64_t layers = whole_of(d_.model, "layers", 0);
+        if (layers == 0 && !d_.model_preset.empty()) layers = presets.model(d_.model_preset).layers;
+        const auto first = s_.integer("first_layers", "/layout/stage_layers"),
+                   last = s_.integer("last_layers", "/layout/stage_layers");
+        const std::int64_t rest = layers - first.value_or(0) - last.value_or(0),
+                           parts = pp - (first ? 1 : 0) - (last ? 1 : 0);
+        if (!(dialect_.contains("left_over_layers") || first || last) || pp < 2 || pp > layers) return;
+        if (rest < parts || (parts == 0 && rest != 0))
+            return s_.refusal("stage-layers", dialect_.value("called", "it"),
+                              " refuses: the stages do not hold ", layers, " layers");
+        json out = json::array();  // what is left goes to the first stages
+        for (std::int64_t i = 0; i < parts; ++i) out.push_back(rest / parts + (i < rest % parts ? 1 : 0));
+        if (first) out.insert(out.begin(), *first);
+        if (last) out.push_back(*last);
+        d_.layout["stage_layers"] = out;
+    }
+
+    void batch() {
+        json& t = d_.training;
+        const std::int64_t micro = std::max<std::int64_t>(whole_of(t, "micro_batch", 1), 1);
+        const bool open = s_.value_of("accumulation") == "auto";
+        if (open) s_.map("accumulation", "/training/global_batch");
+        const std::int64_t calls =
+            open ? 0 : s_.integer("accumulation", "/training/global_batch").value_or(0);
+        const std::int64_t rows = std::clamp<std::int64_t>(calls, 1, kMost) * dp_;
+        // It counts GPUs of all axes: where several share a sequence it is a part of one.
+        const auto each = s_.number("batch_per_gpu", "/training/global_batch");
+        if (each) {
+            const auto all = std::llround(std::clamp(*each * static_cast<double>(d_.gpus), 1.0, 1e9));
+            t["global_batch"] = all * std::clamp<std::int64_t>(calls, 1, kMost);
+            t["micro_batch"] = std::max<std::int64_t>(all / dp_, 1);
+        } else if (t.contains("global_batch")) {
+            const std::int64_t all = whole_of(t, "global_batch", 0);
+            const bool one_call =
+                dialect_.contains("batch_is_one_call") && !open;  // unless the text says more
+            if ((calls > 0 || one_call) && !t.contains("micro_batch"))
+                t["micro_batch"] = std::max<std::int64_t>(all / rows, 1);
+            else
+                t["micro_batch"] = micro;
+            if (calls > 0 && all != whole_of(t, "micro_batch", micro) * rows)
+                s_.refusal("batch-not-divisible", dialect_.value("called", "it"),
+                           " refuses: the global batch is not micro-batch x accumulation x ", dp_,
+                           " data-parallel ranks");
+        } else if (t.contains("micro_batch") && open) {
+            ask_for_batch(s_, d_, micro, dp_);
+        } else if (t.contains("micro_batch")) {
+            t["micro_batch"] = micro;
+            t["global_batch"] = micro * rows;
+        } else {
+            ask_for_batch(s_, d_, 1, dp_ * std::max<std::int64_t>(calls, 1));
+        }
+        if (!t.contains("sequence_length"))
+            s_.problem(Severity::warning, "sequence-missing",
+                       "The text does not say how long sequences are: ", Training{}.sequence_length,
+                       " stands in for it; set /training/sequence_length.");
+    }
+
+    static constexpr std::int64_t kMost = std::int64_t{1} << 20;  // hostile degrees multiply to no more
+    Sheet& s_;
+    Draft& d_;
+    const json& dialect_;
+    std::int64_t shard_ = 0, replicate_ = 0, dp_ = 1;
+    bool ep_is_rest_ = false;  // the experts take all that share a replica's weights
+};
+
+}  // namespace
+
+void read_fields(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+                 const json& dialect) {
+    FieldReader(sheet, draft, dialect).read(presets, launch);
 }
 
 }  // namespace pentamesh::interop

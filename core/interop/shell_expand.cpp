@@ -1,10 +1,400 @@
+// Evaluates $(( )): whole numbers with the operators of C. A number that is not known, overflows or is
+// divided by zero is unknown.
 #include "core/base/number.h"
+#include "core/base/text.h"
+#include "core/interop/shell_parse.h"
 #include "core/interop/shell_state.h"
-#include "core/interop/shell_words.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace pentamesh::shell {
+namespace {
+
+constexpr int kMostLevels = 600;  // three for a pair of brackets
+
+class Arithmetic {
+  public:
+    Arithmetic(Expander& expander, std::string_view text) : expander_(expander), s_(text) {}
+
+    std::optional<std::int64_t> value() {
+        const auto v = choice();
+        blanks();
+        return at_ == s_.size() ? v : std::nullopt;
+    }
+
+  private:
+    using Number = std::optional<std::int64_t>;
+
+    void blanks() {
+        while (at_ < s_.size() && (s_[at_] == ' ' || s_[at_] == '\t' || s_[at_] == '\n' || s_[at_] == '\r'))
+            ++at_;
+    }
+    bool take(std::string_view op) {
+        blanks();
+        if (!s_.substr(at_).starts_with(op)) return false;
+        at_ += op.size();
+        return true;
+    }
+
+    // Counts how deep brackets, signs and powers are nested.
+    struct Deeper {
+        int& level;
+        explicit Deeper(int& l) : level(++l) {}
+        ~Deeper() { --level; }
+        Deeper(const Deeper&) = delete;
+        Deeper& operator=(const Deeper&) = delete;
+    };
+    Number give_up() {
+        at_ = s_.size();
+        return std::nullopt;
+    }
+
+    Number choice() {
+        const Deeper deeper(level_);
+        if (level_ > kMostLevels) return give_up();
+        const Number c = binary(0);
+        if (!take("?")) return c;
+        const Number a = choice();
+        if (!take(":")) return std::nullopt;
+        const Number b = choice();
+        return !c ? std::nullopt : *c != 0 ? a : b;
+    }
+
+    // Lists operators by strength, the weakest first; two characters before one.
+    Number binary(int strength) {
+        static constexpr std::string_view table[][4] = {
+            {"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
+        constexpr int levels = 6;
+        if (strength == levels) return power();
+        Number left = binary(strength + 1);
+        while (true) {
+            std::string_view op;
+            for (const std::string_view o : table[strength])
+                if (!o.empty() && take(o)) {
+                    op = o;
+                    break;
+                }
+            if (op.empty()) return left;
+            // x++ and x-- set a variable.
+            if ((op == "+" || op == "-") && s_.substr(at_).starts_with(op)) return give_up();
+            left = combine(op, left, binary(strength + 1));
+        }
+    }
+
+    static Number combine(std::string_view op, Number a, Number b) {
+        if (!a || !b) return std::nullopt;
+        std::int64_t r = 0;
+        if (op == "+") return __builtin_add_overflow(*a, *b, &r) ? std::nullopt : Number(r);
+        if (op == "-") return __builtin_sub_overflow(*a, *b, &r) ? std::nullopt : Number(r);
+        if (op == "*") return __builtin_mul_overflow(*a, *b, &r) ? std::nullopt : Number(r);
+        if (op == "/" || op == "%") {
+            if (*b == 0 || (*a == std::numeric_limits<std::int64_t>::min() && *b == -1)) return std::nullopt;
+            return op == "/" ? *a / *b : *a % *b;
+        }
+        if (op == "**") {
+            r = 1;
+            if (*b < 0 || *b > 63) return std::nullopt;
+            for (std::int64_t i = 0; i < *b; ++i)
+                if (__builtin_mul_overflow(r, *a, &r)) return std::nullopt;
+            return r;
+        }
+        if (op == "==") return *a == *b;
+        if (op == "!=") return *a != *b;
+        if (op == "<") return *a < *b;
+        if (op == ">") return *a > *b;
+        if (op == "<=") return *a <= *b;
+        if (op == ">=") return *a >= *b;
+        if (op == "&&") return *a != 0 && *b != 0;
+        return *a != 0 || *b != 0;
+    }
+
+    // From right to left: 2**3**2 is 2**9. A sign is stronger: -2**2 is 4.
+    Number power() {
+        const Deeper deeper(level_);
+        if (level_ > kMostLevels) return give_up();
+        const Number base = unary();
+        return take("**") ? combine("**", base, power()) : base;
+    }
+
+    Number unary() {
+        const Deeper deeper(level_);
+        if (level_ > kMostLevels) return give_up();
+        if (take("--") || take("++")) return give_up();  // they set a variable
+        if (take("-")) {
+            const Number v = unary();
+            return v && *v != std::numeric_limits<std::int64_t>::min() ? Number(-*v) : std::nullopt;
+        }
+        if (take("+")) return unary();
+        if (take("!")) {
+            const Number v = unary();
+            return v ? Number(*v == 0) : std::nullopt;
+        }
+        if (take("(")) {
+            const Number v = choice();
+            return take(")") ? v : std::nullopt;
+        }
+        return atom();
+    }
+
+    Number atom() {
+        blanks();
+        const std::size_t begin = at_;
+        while (at_ < s_.size() && is_name_char(s_[at_])) ++at_;
+        const std::string word(s_.substr(begin, at_ - begin));
+        if (word.empty()) return std::nullopt;
+        if (is_name_start(word[0])) {
+            const auto it = expander_.state.variables.find(word);
+            if (it == expander_.state.variables.end() || it->second.elements.empty()) return std::nullopt;
+            const auto text = expander_.known(it->second.elements.front());
+            return text ? number(*text) : std::nullopt;
+        }
+        return number(word);
+    }
+
+    static Number number(std::string_view text) {
+        while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+        while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+        const bool negative = text.starts_with('-');
+        if (negative) text.remove_prefix(1);
+        if (text.empty()) return std::nullopt;
+        const std::int64_t base = text.size() > 1 && text.front() == '0' ? 8 : 10;
+        std::int64_t n = 0;
+        for (const char c : text) {
+            if (c < '0' || c >= '0' + base) return std::nullopt;
+            if (__builtin_mul_overflow(n, base, &n) || __builtin_add_overflow(n, c - '0', &n))
+                return std::nullopt;
+        }
+        return negative ? -n : n;
+    }
+
+    Expander& expander_;
+    std::string_view s_;
+    std::size_t at_ = 0;
+    int level_ = 0;
+};
+
+}  // namespace
+
+std::string Expander::calculate(std::string_view expression, int line) {
+    const std::string text = expand_joined(parse_double_quoted(expression, line));
+    const auto plain = known(text);
+    const auto value = plain ? Arithmetic(*this, *plain).value() : std::nullopt;
+    if (value) return std::to_string(*value);
+    const Unknown* of = unknown_in(script, text);
+    return unknown(of ? of->what : "$((" + std::string(expression.substr(0, 40)) + "))", line, false);
+}
+
+// Matches Bash patterns, and takes away and replaces what they match.
+
+namespace {
+
+// Returns how many characters at the beginning the pattern matches at most; nullopt: it does not match.
+std::optional<std::size_t> longest_match(const std::string& pattern, std::string_view text) {
+    for (std::size_t n = text.size() + 1; n-- > 0;)
+        if (matches(pattern, text.substr(0, n))) return n;
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool matches(std::string_view pattern, std::string_view text) {
+    // This is the usual walk with one place to go back to: the last star.
+    std::size_t p = 0, t = 0, star = std::string_view::npos, from = 0;
+    while (t < text.size()) {
+        bool one = false;
+        std::size_t next = p + 1;
+        if (p < pattern.size()) {
+            if (pattern[p] == '*') {
+                star = p++;
+                from = t;
+                continue;
+            }
+            const std::size_t close = pattern[p] == '[' ? pattern.find(']', p + 2) : std::string_view::npos;
+            if (close != std::string_view::npos) {
+                std::string_view set = pattern.substr(p + 1, close - p - 1);
+                const bool negated = set.front() == '!' || set.front() == '^';
+                if (negated) set.remove_prefix(1);
+                bool in = false;
+                for (std::size_t i = 0; i < set.size(); ++i) {
+                    if (i + 2 < set.size() && set[i + 1] == '-') {
+                        in = in || (text[t] >= set[i] && text[t] <= set[i + 2]);
+                        i += 2;
+                    } else {
+                        in = in || set[i] == text[t];
+                    }
+                }
+                one = in != negated;
+                next = close + 1;
+            } else {
+                one = pattern[p] == '?' || pattern[p] == text[t];
+            }
+        }
+        if (one) {
+            p = next;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+std::string trimmed(const std::string& text, const std::string& pattern, bool front, bool longest) {
+    if (text.size() > 4096) return text;
+    for (std::size_t i = 0; i <= text.size(); ++i) {
+        const std::size_t n = longest ? text.size() - i : i;
+        const std::string_view part =
+            front ? std::string_view(text).substr(0, n) : std::string_view(text).substr(text.size() - n);
+        if (matches(pattern, part)) return front ? text.substr(n) : text.substr(0, text.size() - n);
+    }
+    return text;
+}
+
+std::optional<std::string> replaced(const std::string& text, std::string what, const std::string& with,
+                                    bool all) {
+    constexpr std::size_t kMostMatched = 128, kMostPattern = 32;
+    const bool front = !all && what.starts_with('#'), back = !all && what.starts_with('%');
+    if (what.empty()) return text;
+    if (with.find('&') != std::string::npos) return std::nullopt;  // since 5.2 the text that was matched
+    if (front || back) what.erase(0, 1);
+    const bool plain = what.find_first_of("*?[") == std::string::npos;
+    if (!plain && (text.size() > kMostMatched || what.size() > kMostPattern)) return std::nullopt;
+    if (back) {
+        if (plain) return text.ends_with(what) ? text.substr(0, text.size() - what.size()) + with : text;
+        for (std::size_t i = 0; i <= text.size(); ++i)
+            if (matches(what, std::string_view(text).substr(i))) return text.substr(0, i) + with;
+        return text;
+    }
+    std::string out;
+    bool done = false;
+    for (std::size_t at = 0; at < text.size() || (front && at == 0 && !done);) {
+        const std::string_view rest = std::string_view(text).substr(at);
+        const std::optional<std::size_t> n =
+            done    ? std::nullopt
+            : plain ? rest.starts_with(what) ? std::optional(what.size()) : std::nullopt
+                    : longest_match(what, rest);
+        if (out.size() > kMostValueBytes) return std::nullopt;
+        if (n && (*n > 0 || front)) {
+            out += with;
+            at += *n;
+            done = !all;
+        } else {
+            if (at < text.size()) out += text[at];
+            ++at;
+        }
+        if (front) done = true;
+    }
+    return out;
+}
+
+// Evaluates [ ] and [[ ]]: true, false, or unknown.
+
+namespace {
+
+Truth truth(bool b) {
+    return b ? Truth::yes : Truth::no;
+}
+
+// Joins two answers of which `wins` decides for both.
+Truth joined(Truth t, Truth u, Truth wins) {
+    if (t == wins || u == wins) return wins;
+    return t == Truth::unknown ? t : u == Truth::unknown ? u : negated(wins);
+}
+
+class Test {
+  public:
+    Test(Expander& expander, std::vector<std::string> words) : expander_(expander), w_(std::move(words)) {}
+
+    Truth whole() {
+        if (w_.empty()) return Truth::no;
+        const Truth t = either();
+        return at_ == w_.size() ? t : Truth::unknown;
+    }
+
+  private:
+    bool take(std::string_view word) {
+        if (at_ >= w_.size() || w_[at_] != word) return false;
+        ++at_;
+        return true;
+    }
+    Truth either() {
+        Truth t = both();
+        while (take("||") || take("-o")) t = joined(t, both(), Truth::yes);
+        return t;
+    }
+    Truth both() {
+        Truth t = one();
+        while (take("&&") || take("-a")) t = joined(t, one(), Truth::no);
+        return t;
+    }
+    Truth one() {
+        if (++level_ > 100) return Truth::unknown;
+        if (take("!")) return negated(one());
+        if (take("(")) {
+            const Truth t = either();
+            return take(")") ? t : Truth::unknown;
+        }
+        const auto is_binary = [](const std::string& s) {
+            static constexpr std::string_view ops[] = {"=",   "==",  "!=",  "=~",  "<",   ">",
+                                                       "-eq", "-ne", "-gt", "-ge", "-lt", "-le"};
+            return std::find(std::begin(ops), std::end(ops), s) != std::end(ops);
+        };
+        if (at_ + 2 < w_.size() && is_binary(w_[at_ + 1])) {
+            const std::string a = w_[at_], op = w_[at_ + 1], b = w_[at_ + 2];
+            at_ += 3;
+            return compare(a, op, b);
+        }
+        if (at_ + 1 < w_.size() && w_[at_].size() == 2 && w_[at_][0] == '-') {
+            const std::string op = w_[at_], a = w_[at_ + 1];
+            at_ += 2;
+            const auto text = expander_.known(a);
+            if (op == "-z" || op == "-n")
+                return !text ? Truth::unknown : truth(text->empty() == (op == "-z"));
+            if (op == "-v") return text ? truth(expander_.state.variables.contains(*text)) : Truth::unknown;
+            return Truth::unknown;  // files and the like
+        }
+        if (at_ >= w_.size()) return Truth::no;
+        const auto text = expander_.known(w_[at_++]);
+        return text ? truth(!text->empty()) : Truth::unknown;
+    }
+    Truth compare(const std::string& a, std::string_view op, const std::string& b) {
+        const auto x = expander_.known(a), y = expander_.known(b);
+        if (!x || !y || op == "=~") return Truth::unknown;
+        if (op == "=" || op == "==") return truth(matches(*y, *x));
+        if (op == "!=") return truth(!matches(*y, *x));
+        if (op == "<" || op == ">") return truth(op == "<" ? *x < *y : *x > *y);
+        // [ ] reads 010 as ten, [[ ]] as eight.
+        for (const std::string* text : {&*x, &*y})
+            if (text->size() > 1 && text->front() == '0') return Truth::unknown;
+        const auto difference = expander_.known(expander_.calculate("(" + *x + ")-(" + *y + ")", 0));
+        if (!difference || difference->empty()) return Truth::unknown;
+        const bool zero = *difference == "0", below = difference->front() == '-';
+        if (op == "-eq") return truth(zero);
+        if (op == "-ne") return truth(!zero);
+        if (op == "-gt") return truth(!zero && !below);
+        if (op == "-ge") return truth(!below);
+        if (op == "-lt") return truth(below);
+        return truth(zero || below);
+    }
+
+    Expander& expander_;
+    std::vector<std::string> w_;
+    std::size_t at_ = 0;
+    int level_ = 0;
+};
+
+}  // namespace
+
+Truth Expander::test(std::vector<std::string> words) {
+    for (std::string& w : words) w = without_line_marks(w);
+    return Test(*this, std::move(words)).whole();
+}
+
 namespace {
 
 constexpr int kMostDepth = 60;

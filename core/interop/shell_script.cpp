@@ -1,14 +1,14 @@
 #include "core/interop/shell_script.h"
 
-#include "core/base/characters.h"
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/interop/settings.h"
+#include "core/interop/shell_parse.h"
 #include "core/interop/shell_state.h"
-#include "core/interop/shell_words.h"
-#include "core/interop/words.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -437,6 +437,262 @@ Script read_script(std::string_view text, const std::string& path, const Given& 
     for (const char c : text)
         if (!(c >= '\x01' && c <= '\x05') && c != '\0') clean.push_back(c);
     return Runner(clean, path, given).take();
+}
+
+namespace {
+
+bool is_flag(std::string_view word) {
+    return word.starts_with("--") && word.size() > 2;
+}
+
+// Adds words that a command may get or not: a flag keeps its name, with an unknown value.
+void put_open(Expander& x, const std::string& name, int line, const std::vector<std::string>& words,
+              std::size_t from, std::vector<std::string>& out) {
+    const std::string open = x.unknown(name, line, false);
+    for (std::size_t i = from; i < words.size(); ++i) {
+        const std::size_t mark = words[i].find_last_of(kLineEnd);  // of the line that a word was written in
+        const std::size_t begin = mark == std::string::npos ? 0 : mark + 1;
+        const std::string_view word = std::string_view(words[i]).substr(begin);
+        if (!is_flag(word)) continue;  // the value of the flag before
+        std::string made =
+            words[i].substr(0, begin) + std::string(word.substr(0, word.find('='))) + "=" + open;
+        if (std::find(out.begin(), out.end(), made) == out.end()) out.push_back(std::move(made));
+    }
+}
+
+// Adds the names in an arithmetic expression that sets any.
+void collect_set(std::string_view expression, std::set<std::string>& names) {
+    bool sets =
+        expression.find("++") != std::string_view::npos || expression.find("--") != std::string_view::npos;
+    for (std::size_t i = 0; i < expression.size(); ++i)
+        if (expression[i] == '=') {
+            const bool doubled = i + 1 < expression.size() && expression[i + 1] == '=';
+            sets = sets
+                   || (!doubled
+                       && (i == 0
+                           || std::string_view("=!<>").find(expression[i - 1]) == std::string_view::npos));
+        }
+    if (!sets) return;
+    for (std::size_t i = 0; i < expression.size();) {
+        std::size_t end = i;
+        while (end < expression.size() && is_name_char(expression[end])) ++end;
+        if (end > i && is_name_start(expression[i])) names.emplace(expression.substr(i, end - i));
+        i = std::max(end, i + 1);
+    }
+}
+
+}  // namespace
+
+Variable either_of(Expander& x, const std::string& name, int line, const Variable& a, const Variable& b) {
+    const bool text = !a.array && !b.array && a.elements.size() == 1 && b.elements.size() == 1;
+    const auto words_of = [&](const Variable& v) {
+        if (!text) return v.elements;
+        const auto words = split_words(v.elements[0], " \t\r\n\v\f");
+        return std::vector<std::string>(words.begin(), words.end());
+    };
+    const std::vector<std::string> left = words_of(a), right = words_of(b);
+    std::size_t same = 0;
+    while (same < left.size() && same < right.size()
+           && without_line_marks(left[same]) == without_line_marks(right[same]))
+        ++same;
+    std::vector<std::string> out(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(same));
+    put_open(x, name, line, left, same, out);
+    put_open(x, name, line, right, same, out);
+    if ((!text && !(a.array && b.array)) || (out.size() == same && left != right) || out.empty())
+        return {{x.unknown(name, line, false)}, false};
+    if (!text) return {std::move(out), true};
+    std::string joined = join(out, " ");
+    return {{std::move(joined)}, false};
+}
+
+void collect_assigned(const Command& c, std::set<std::string>& names) {
+    if (c.kind == CommandKind::subshell) return;
+    if (c.kind == CommandKind::arithmetic || c.kind == CommandKind::repeat) collect_set(c.name, names);
+    for (const Assignment& a : c.assignments) names.insert(a.name);
+    if (c.kind == CommandKind::loop) names.insert(c.name);
+    for (const CommandPtr& b : c.body) collect_assigned(*b, names);
+    for (const Case& k : c.cases) collect_assigned(*k.body, names);
+}
+
+// Runs `read`, `printf -v`, $(echo …) and $(cat <<EOF …), whose output a script's own text makes.
+
+void read_into(Expander& x, const std::vector<Argument>& words, const Command& c) {
+    std::vector<std::string> names;
+    bool array = false;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string n = x.known(words[i].text).value_or("-");
+        if (n == "-a" || n == "-ra") array = true;
+        if (!n.starts_with("-")) names.push_back(n);
+    }
+    std::string apart = " \t\n";
+    for (const Assignment& a : c.assignments)
+        if (a.name == "IFS") apart = without_line_marks(x.expand_joined(a.elements.front()));
+    std::vector<std::string> fields;
+    const std::string text = c.strings.empty() ? "" : without_line_marks(x.expand_joined(c.strings[0]));
+    for (std::size_t at = text.find_first_not_of(' '); at < text.size();) {
+        const bool rest = !array && fields.size() + 1 == names.size();
+        const std::size_t end = rest ? text.size() : std::min(text.find_first_of(apart, at), text.size());
+        fields.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    if (array && !names.empty() && !c.strings.empty()) {
+        x.state.variables[names[0]] = {std::move(fields), true};
+        return;
+    }
+    for (std::size_t i = 0; i < names.size(); ++i)
+        x.state.variables[names[i]] = {{c.strings.empty()   ? x.unknown(names[i], c.line, false)
+                                        : i < fields.size() ? fields[i]
+                                                            : ""},
+                                       false};
+}
+
+void print_into(Expander& x, const std::vector<Argument>& words) {
+    if (words.size() < 4 || without_line_marks(words[1].text) != "-v") return;
+    const std::string format = without_line_marks(words[3].text);
+    std::string out;
+    std::size_t next = 4;
+    bool known = true;
+    do {  // the format is used again while words are left
+        const std::size_t before = next;
+        for (std::size_t i = 0; i < format.size(); ++i) {
+            const char kind = format[i] == '%' && i + 1 < format.size() ? format[i + 1] : ' ';
+            known = known && format[i] != '\\' && (format[i] != '%' || kind == 's' || kind == 'd');
+            if (format[i] != '%')
+                out.push_back(format[i]);
+            else if (++i; next < words.size())
+                out += without_line_marks(words[next++].text);
+        }
+        if (next == before) break;
+    } while (next < words.size() && out.size() < kMostValueBytes);
+    if (!known) out = x.unknown("printf " + format, words.front().line, false);
+    x.state.variables[without_line_marks(words[2].text)] = {{std::move(out)}, false};
+}
+
+std::string Expander::written(const Document& document, int line) {
+    if (document.quoted) return document.text;
+    try {
+        return expand_joined(parse_double_quoted(document.text, line, true));
+    } catch (const Error&) {
+        return document.text;  // the shell would say the error where it runs
+    }
+}
+
+std::optional<std::string> Expander::echoed(const std::string& source, int line) {
+    static constexpr int kMostDepth = 20;
+    if (depth_ > kMostDepth) return std::nullopt;
+    CommandPtr parsed;
+    try {
+        parsed = parse(source, "", line);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    if (parsed->kind != CommandKind::sequence || parsed->body.empty()) return std::nullopt;
+    for (const CommandPtr& c : parsed->body)
+        if (c->kind != CommandKind::simple || c->words.empty() != (c != parsed->body.back()))
+            return std::nullopt;
+    // Other commands are not expanded: what is not known in their arguments is not asked for.
+    const Command& last = *parsed->body.back();
+    const std::string program = plain_text(last.words.front());
+    if (program == "cat" && last.words.size() == 1 && last.documents.size() == 1)
+        return written(last.documents.front(), last.line);
+    if (program != "echo") return std::nullopt;
+    // Its own variables are gone behind it. They are set by "=", or by ${A:=1}.
+    std::optional<State> before;
+    if (source.find('=') != std::string::npos) before = state;
+    ++depth_;
+    for (const CommandPtr& c : parsed->body)
+        for (const Assignment& a : c->assignments) assign(a);
+    std::vector<Argument> words;
+    for (const Word& w : parsed->body.back()->words) expand(w, words);
+    --depth_;
+    if (before) state = std::move(*before);
+    const auto text = [&](std::size_t i) { return without_line_marks(words[i].text); };
+    if (words.size() > 1 && text(1).starts_with("-")) return std::nullopt;
+    std::string out;
+    for (std::size_t i = 1; i < words.size(); ++i) out += (i > 1 ? " " : "") + text(i);
+    return out;
+}
+
+bool writes_variable(const Command& c) {
+    if (c.words.size() != 2) return false;
+    const std::vector<Part>& parts = c.words[1].parts;  // in quotes an empty literal stands before it
+    return !parts.empty() && parts.back().kind == PartKind::parameter
+           && std::all_of(parts.begin(), parts.end() - 1,
+                          [](const Part& p) { return p.kind == PartKind::literal && p.text.empty(); });
+}
+
+bool begins_as_script(std::string_view text) {
+    return text.starts_with("#!") && text.substr(0, text.find('\n')).find("python") == std::string_view::npos;
+}
+
+void read_sbatch(std::string_view text, Expander& x) {
+    static constexpr std::pair<std::string_view, std::string_view> kShort[] = {
+        {"N", "nodes"}, {"n", "ntasks"}, {"c", "cpus-per-task"}, {"G", "gpus"}, {"w", "nodelist"}};
+    for (std::string_view row : split_lines(text)) {
+        if (!row.starts_with("#SBATCH")) continue;
+        row.remove_prefix(7);
+        row = row.substr(0, row.find(" #"));
+        const std::vector<std::string_view> words = split_words(row, " \t\r=");
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const std::string_view w = words[i];
+            const std::string value(i + 1 < words.size() && !words[i + 1].starts_with("-") ? words[i + 1]
+                                                                                           : "");
+            if (w.starts_with("--")) {
+                x.script.sbatch.insert_or_assign(std::string(w.substr(2)), value);
+            } else if (w.size() >= 2 && w[0] == '-') {
+                for (const auto& [letter, name] : kShort)
+                    if (w.substr(1, 1) == letter)
+                        x.script.sbatch.insert_or_assign(std::string(name),
+                                                         w.size() > 2 ? std::string(w.substr(2)) : value);
+            }
+        }
+    }
+    const auto set = [&](std::string_view option, std::initializer_list<const char*> variables) {
+        const auto it = x.script.sbatch.find(option);
+        if (it == x.script.sbatch.end() || it->second.empty()) return;
+        for (const char* v : variables) x.state.variables[v] = {{it->second}, false};
+    };
+    set("nodes", {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"});
+    set("nodelist", {"SLURM_JOB_NODELIST", "SLURM_NODELIST"});
+    set("ntasks-per-node", {"SLURM_NTASKS_PER_NODE"});
+    set("ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"});
+    set("gpus-per-node", {"SLURM_GPUS_PER_NODE"});
+    set("cpus-per-task", {"SLURM_CPUS_PER_TASK"});
+}
+
+int own_line(const Script& script, int line) {
+    const auto file = static_cast<std::size_t>(line / kLinesOfFile);
+    return file == 0 || file > script.sources.size() ? line : script.sources[file - 1];
+}
+
+const Unknown* unknown_in(const Script& script, std::string_view text) {
+    const std::size_t begin = text.find(kUnknownBegin);
+    if (begin == std::string_view::npos) return nullptr;
+    std::size_t index = 0;
+    const char* const end = text.data() + text.size();
+    std::from_chars(text.data() + begin + 1, end, index);
+    return index < script.unknowns.size() ? &script.unknowns[index] : nullptr;
+}
+
+const Unknown* sole_unknown_in(const Script& script, std::string_view text) {
+    const bool whole = text.starts_with(kUnknownBegin) && text.find(kUnknownEnd) + 1 == text.size();
+    return whole ? unknown_in(script, text) : nullptr;
+}
+
+std::string shown(const Script& script, std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != kUnknownBegin) {
+            out.push_back(text[i]);
+            continue;
+        }
+        const Unknown* u = unknown_in(script, text.substr(i));
+        if (u) out += u->what.starts_with("$") ? u->what : "${" + u->what + "}";
+        const std::size_t end = text.find(kUnknownEnd, i);
+        if (end == std::string_view::npos) break;
+        i = end;
+    }
+    return out;
 }
 
 }  // namespace pentamesh::shell

@@ -1,9 +1,8 @@
 // Reads torchtitan: TOML until February 2026 (torchtitan/config/job_config.py), Python and flags since
 // (torchtitan/config, torchtitan/distributed/parallel_dims.py, pipeline_parallel.py).
-#include "core/base/nearest.h"
 #include "core/base/text.h"
-#include "core/interop/readers.h"
-#include "core/interop/words.h"
+#include "core/interop/import.h"
+#include "core/interop/settings.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 

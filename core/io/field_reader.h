@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/base/json_reader.h"
-#include "core/base/nearest.h"
-#include "core/io/plan_document.h"
+#include "core/base/text.h"
+#include "core/io/plan_json.h"
 #include "core/plan/plan_fields.h"
 
 #include <cmath>

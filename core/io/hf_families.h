@@ -1,19 +1,43 @@
-// The readers of model families share this. Names and defaults of fields are those of transformers,
-// models/*/configuration_*.py; for families that are not there, those of the code next to the checkpoint.
+// Reads the architecture out of a Hugging Face config.json, as it comes from the hub.
 #pragma once
 
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/plan/plan.h"
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace pentamesh {
+
+// Returns true for an object that names a model_type and is no model object of ours.
+[[nodiscard]] bool is_hf_config(const nlohmann::json& value);
+
+// Returns the model types that are understood, sorted.
+[[nodiscard]] const std::vector<std::string_view>& hf_model_types();
+
+// Throws Error (invalid) with the field's pointer where a field is missing, of the wrong type, out of range
+// (sizes are 1 to 2^31), or contradicts another. For an unknown model_type it names that and the fields there
+// are. Names and defaults of fields are those of transformers, models/*/configuration_*.py. From a multimodal
+// config only the language model is read. `path` is named in errors.
+// `read`, where given, collects the pointers of the fields that bear on the model
+// ("/text_config/hidden_size").
+[[nodiscard]] Model model_from_hf(const nlohmann::json& config, const std::string& path,
+                                  std::set<std::string>* read = nullptr);
+[[nodiscard]] Model model_from_hf(std::string_view text, const std::string& path,
+                                  std::set<std::string>* read = nullptr);
+
+}  // namespace pentamesh
+
+// The readers of model families share this. Names and defaults of fields are those of transformers,
+// models/*/configuration_*.py; for families that are not there, those of the code next to the checkpoint.
 
 namespace pentamesh::hf {
 
@@ -88,7 +112,7 @@ class Fields {
     std::set<std::string>* read_;
 };
 
-// ---- parts that families share (hf_parts.cpp) -----------------------------------------------------------
+// ---- parts that families share (hf_config.cpp) -----------------------------------------------------------
 
 struct Defaults {
     std::int64_t head_dim = 0;  // 0: hidden / heads
@@ -129,7 +153,8 @@ void hunyuan_head_dim(const Fields& f, Model& m);
 [[nodiscard]] std::int64_t same_in_all(const Fields& f, std::string_view name, std::int64_t otherwise,
                                        std::int64_t least = 1);
 
-// ---- families (hf_dense.cpp reads a row) -----------------------------------------------------------------
+// ---- families (hf_families.cpp reads a row)
+// -----------------------------------------------------------------
 
 // A switch of the file. Without a name it is always `otherwise`.
 struct Flag {
@@ -175,7 +200,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> mamba_families();
 [[nodiscard]] std::span<const Family> uneven_families();
 
-// ---- layers that differ (hf_parts.cpp) -----------------------------------------------------------------
+// ---- layers that differ (hf_config.cpp) -----------------------------------------------------------------
 
 // Has one element for each layer, in order.
 using Layers = std::vector<LayerRun>;

@@ -1,13 +1,9 @@
-#include "core/io/plan_by_hand.h"
+#include "core/io/plan_json.h"
 
-#include "core/base/characters.h"
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/number.h"
-#include "core/base/statistics.h"
 #include "core/base/text.h"
-#include "core/io/plan_document.h"
-#include "core/io/plan_json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -199,7 +195,7 @@ void list_cluster(const Cluster& c, SheetLister& v) {
         v.under("/cluster/tiers/" + std::to_string(i), FieldTopic::fabric,
                 "T" + tier + ": " + c.tiers[i].name, "t" + tier + ", ");
         tier_fields(c.tiers[i], v);
-        if (i != 1) v.drop("nics");  // only the second tier has them (cluster_read.cpp)
+        if (i != 1) v.drop("nics");  // only the second tier has them (presets.cpp)
     }
     v.under("/cluster", FieldTopic::cluster);
     cost_fields(c, v);

@@ -1,8 +1,12 @@
 #include "core/io/presets.h"
 
 #include "core/base/files.h"
+#include "core/base/text.h"
 #include "core/io/field_reader.h"
 #include "core/io/plan_json.h"
+#include "core/mesh/mesh.h"
+#include "core/mesh/places.h"
+#include "core/plan/edits.h"
 
 #include <algorithm>
 #include <array>
@@ -248,6 +252,300 @@ fs::path find_data_folder(const fs::path& executable, std::string_view name) {
     const std::optional<std::string> source = try_read_file(folder / kSourceFolderFile);
     if (!source) return installed;
     return (folder / source->substr(0, source->find_first_of("\r\n"))).lexically_normal() / name;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr std::size_t kLongestPresetName = 60;
+
+std::string_view folder_of(PresetKind kind) {
+    if (kind == PresetKind::gpu) return "gpus";
+    return kind == PresetKind::cluster ? "clusters" : "models";
+}
+
+// Windows keeps these names for devices, with any ending.
+bool is_device_name(std::string_view id) {
+    const std::string_view stem = id.substr(0, id.find('.'));
+    constexpr std::array<std::string_view, 4> kDevices{"con", "prn", "aux", "nul"};
+    if (std::find(kDevices.begin(), kDevices.end(), stem) != kDevices.end()) return true;
+    return stem.size() == 4 && (stem.starts_with("com") || stem.starts_with("lpt")) && is_digit(stem[3]);
+}
+
+// Returns "made by hand, from llama-3-8b".
+std::string source_text(const std::string& preset) {
+    return preset.empty() ? "made by hand" : "made by hand, from " + preset;
+}
+
+ordered_json document_of(PresetKind kind, const std::string& name, const Plan& plan) {
+    ordered_json out;
+    std::string from;
+    if (kind == PresetKind::model) {
+        out = model_to_json(plan.model);
+        from = plan.model_source.preset;
+    } else if (kind == PresetKind::gpu) {
+        out = gpu_to_json(plan.cluster.gpu);
+        from = plan.cluster.gpu.id;
+    } else {
+        out = cluster_to_json(plan.cluster, {});
+        from = plan.cluster_source.preset;
+    }
+    out["name"] = name;
+    out["source"] = source_text(from);
+    return out;
+}
+
+// Returns the plan that its own text gives, and nothing else.
+Plan as_read(const Plan& plan, const Presets& presets) {
+    return plan_from_json(nlohmann::json(plan_to_json(plan)), "", presets);
+}
+
+void own_gpu(Plan& plan) {
+    plan.cluster.gpu.id.clear();
+    std::vector<std::string>& stated = plan.cluster_source.overrides;
+    std::erase_if(stated, [](const std::string& o) { return o == "/gpu" || o.starts_with("/gpu/"); });
+    stated.emplace_back("/gpu");
+}
+
+void own_cluster(Plan& plan) {
+    std::vector<std::string>& stated = plan.cluster_source.overrides;
+    plan.cluster_source.preset.clear();
+    std::erase_if(stated, [](const std::string& o) { return o != "/gpu" && !o.starts_with("/gpu/"); });
+    if (stated.empty()) stated.emplace_back("/gpu");
+}
+
+bool is_own(const Presets& presets, PresetKind kind, const std::string& id) {
+    return !id.empty() && (!presets.has(kind, id) || presets.has_own(kind, id));
+}
+
+Plan detached(const Plan& plan, const Presets& presets) {
+    Plan p = plan;
+    if (is_own(presets, PresetKind::model, p.model_source.preset)) p.model_source = {};
+    if (is_own(presets, PresetKind::gpu, p.cluster.gpu.id)) own_gpu(p);
+    if (is_own(presets, PresetKind::cluster, p.cluster_source.preset)) own_cluster(p);
+    return p;
+}
+
+}  // namespace
+
+std::string preset_id_of(std::string_view name) {
+    std::string id;
+    for (const char c : name) {
+        const bool capital = c >= 'A' && c <= 'Z';
+        if (capital || (c >= 'a' && c <= 'z') || is_digit(c) || c == '.' || c == '_')
+            id += capital ? static_cast<char>(c - 'A' + 'a') : c;
+        else if (!id.empty() && id.back() != '-')
+            id += '-';
+    }
+    while (!id.empty() && (id.back() == '-' || id.back() == '.')) id.pop_back();
+    id.erase(0, id.find_first_not_of("-._"));
+    return id;
+}
+
+std::string refused_preset_name(const Presets& presets, PresetKind kind, std::string_view name) {
+    if (presets.own_root().empty()) return "there is no folder for settings, so none can be kept";
+    if (trimmed(name).empty()) return "a preset needs a name";
+    if (name.size() > kLongestPresetName)
+        return "a name has at most " + std::to_string(kLongestPresetName) + " letters";
+    const std::string id = preset_id_of(name);
+    if (id.empty()) return "a name needs a letter from a to z or a digit: its id is made of them";
+    if (is_device_name(id)) return "\"" + id + "\" is a name that Windows keeps for itself";
+    if (presets.has(kind, id) && !presets.has_own(kind, id))
+        return "\"" + id + "\" is a preset that ships: take another name";
+    return {};
+}
+
+fs::path own_preset_file(const Presets& presets, PresetKind kind, std::string_view id) {
+    return presets.own_root() / folder_of(kind) / (std::string(id) + ".json");
+}
+
+Plan save_own_preset(const Presets& presets, PresetKind kind, const std::string& name, const Plan& plan) {
+    const std::string refused = refused_preset_name(presets, kind, name);
+    if (!refused.empty()) throw Error(ErrorKind::usage, "", "", refused);
+    const std::string id = preset_id_of(name);
+    const fs::path file = own_preset_file(presets, kind, id);
+    // A GPU that is changed over its preset, or that this file replaces, is written out.
+    Plan whole = plan;
+    const std::string& gpu = whole.cluster.gpu.id;
+    const bool same = presets.has(PresetKind::gpu, gpu) && presets.gpu(gpu) == whole.cluster.gpu;
+    if (kind == PresetKind::cluster && !same) whole.cluster.gpu.id.clear();
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error)
+        throw Error(ErrorKind::io, file.parent_path().string(), "", "cannot be made: " + error.message());
+    write_file(file, pretty(document_of(kind, std::string(trimmed(name)), whole)));
+    presets.reread();
+    if (kind == PresetKind::model) {
+        Plan p = plan;
+        p.model = presets.model(id);
+        p.model_source = {id, {}};
+        return p;
+    }
+    if (kind == PresetKind::cluster) return with_cluster(plan, presets.cluster(id), id);
+    nlohmann::json document = plan_to_json(plan);
+    set_in_plan(document, "/cluster/gpu", id, presets);
+    return plan_from_json(document, "", presets);
+}
+
+void remove_own_preset(const Presets& presets, const Presets::Entry& entry) {
+    std::error_code error;
+    if (!entry.own) throw Error(ErrorKind::usage, entry.file.string(), "", "ships with Pentamesh and stays");
+    fs::remove(entry.file, error);
+    if (error) throw Error(ErrorKind::io, entry.file.string(), "", "cannot be removed: " + error.message());
+    presets.reread();
+}
+
+Plan without_own_presets(const Plan& plan, const Presets& presets) {
+    const Plan p = detached(plan, presets);
+    return p == plan ? p : as_read(p, presets);
+}
+
+Plan with_same_meaning(const Plan& plan, const Presets& presets) {
+    Plan p = detached(plan, presets);
+    if (p == plan) return p;
+    try {
+        if (as_read(plan, presets) == plan) return plan;
+    } catch (const Error&) {  // a preset that it names is gone
+    }
+    return as_read(p, presets);
+}
+
+namespace {
+
+using nlohmann::json;
+
+void read_tiers(const json& value, const DocumentPlace& place, Cluster& cluster) {
+    if (!value.is_array() || value.empty() || value.size() > kMaxTiers)
+        place.fail("found " + shown_json(value) + ", must be a list of 1 to " + std::to_string(kMaxTiers)
+                   + " tiers, fastest first");
+    cluster.tiers.clear();
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        Tier tier;
+        FieldReader reader(value[i], place.at(std::to_string(i)), false);
+        tier_fields(tier, reader);
+        reader.finish();
+        if (tier.nics > 0 && i != 1)
+            place.at(std::to_string(i))
+                .at("nics")
+                .fail("found " + std::to_string(tier.nics)
+                      + ", but NICs lead from the first tier to the second: only the second says how many");
+        if (!tier.torus.empty() && (i != 0 || !torus_sizes(tier.torus)))
+            place.at(std::to_string(i))
+                .at("torus")
+                .fail("found \"" + tier.torus
+                      + "\", must be the sizes of the first tier's torus, two or three of them: \"16x16\"");
+        if (tier.name.empty()) tier.name = name_of(tier.kind);
+        cluster.tiers.push_back(std::move(tier));
+    }
+}
+
+// The last tier spans the cluster; the ones before it span more and more GPUs.
+void settle_domains(Cluster& cluster, const DocumentPlace& place) {
+    const auto domain = [&](std::size_t i) { return place.at("tiers").at(std::to_string(i)).at("domain"); };
+    const std::size_t last = cluster.tiers.size() - 1;
+    for (std::size_t i = 0; i < last; ++i) {
+        const std::int64_t spans = cluster.tiers[i].domain;
+        if (spans == 0)
+            domain(i).fail(
+                "is missing, must be the GPUs that the tier spans (only the last tier may leave it out)");
+        if (i > 0 && spans <= cluster.tiers[i - 1].domain)
+            domain(i).fail("found " + std::to_string(spans) + ", must be more than the "
+                           + std::to_string(cluster.tiers[i - 1].domain) + " of the faster tier before it");
+    }
+    Tier& outer = cluster.tiers[last];
+    if (outer.domain != 0 && outer.domain < cluster.gpus)
+        domain(last).fail("found " + std::to_string(outer.domain) + ", but the last tier spans all "
+                          + std::to_string(cluster.gpus) + " GPUs: leave its domain out");
+    outer.domain = 0;
+    const std::string& torus = cluster.tiers.front().torus;
+    if (torus.empty()) return;
+    if (const std::int64_t gpus = torus_sizes(torus)->gpus(); gpus != domain_of(cluster, 0))
+        place.at("tiers").at("0").at("torus").fail(
+            "found \"" + torus + "\", which joins " + std::to_string(gpus) + " GPUs, but the tier spans "
+            + std::to_string(domain_of(cluster, 0)) + ": state the torus of so many");
+}
+
+// A GPU of one's own is as efficient as the preset that `efficiency_of` names. Where neither that nor an
+// efficiency is stated, it is as the preset of its name, anything else as kEfficiencyOf.
+Efficiency efficiency_preset(const json& gpu, const DocumentPlace& place, const Presets& presets) {
+    if (const auto of = gpu.find("efficiency_of"); of != gpu.end())
+        return preset_named(*of, place.at("efficiency_of"),
+                            [&](const std::string& id) { return presets.gpu(id); })
+            .efficiency;
+    const auto name = gpu.find("name");
+    if (name != gpu.end() && name->is_string() && !gpu.contains("efficiency"))
+        for (const Presets::Entry& e : presets.list(PresetKind::gpu))
+            if (e.name == name->get_ref<const std::string&>() && e.broken.empty())
+                return presets.gpu(e.id).efficiency;
+    return presets.gpu(kEfficiencyOf).efficiency;
+}
+
+}  // namespace
+
+Gpu gpu_from_json(const json& value, const DocumentPlace& place, const Presets& presets, Source& source) {
+    const auto get = [&](const std::string& id) { return presets.gpu(id); };
+    source.overrides.emplace_back("/gpu");
+    if (value.is_string()) return preset_named(value, place, get);
+    if (!value.is_object())
+        place.fail("found " + shown_json(value) + ", must be a GPU preset's id or an object");
+    Gpu gpu;
+    const auto preset = value.find("preset");
+    const bool based = preset != value.end();
+    if (based)
+        gpu = preset_named(*preset, place.at("preset"), get);
+    else if (place.path != (presets.root() / "gpus" / (std::string(kEfficiencyOf) + ".json")).string())
+        gpu.efficiency = efficiency_preset(value, place, presets);
+    FieldReader reader(value, place, based, based ? &source.overrides : nullptr, "/gpu");
+    static_cast<void>(reader.peek("preset"));
+    static_cast<void>(reader.peek("source"));
+    static_cast<void>(reader.peek("efficiency_source"));
+    static_cast<void>(reader.peek("efficiency_of"));
+    gpu_fields(gpu, reader);
+    reader.finish();
+    return gpu;
+}
+
+Cluster cluster_from_json(const json& value, const DocumentPlace& place, const Presets& presets,
+                          Source& source) {
+    auto [c, whole, based] = begin_preset(value, place, source, "a cluster",
+                                          [&](const std::string& id) { return presets.cluster(id); });
+    if (whole) return c;
+    FieldReader reader(value, place, based, based ? &source.overrides : nullptr);
+    static_cast<void>(reader.peek("preset"));
+    static_cast<void>(reader.peek("source"));
+    reader.text("name", c.name);
+    reader.integer("gpus", c.gpus, kDegree, Presence::required);
+    Source gpu_source;
+    if (const json* gpu = reader.peek("gpu"))
+        c.gpu = gpu_from_json(*gpu, place.at("gpu"), presets, gpu_source);
+    else if (!based)
+        place.at("gpu").fail("is missing, must be a GPU preset's id or an object");
+    source.overrides.insert(source.overrides.end(), gpu_source.overrides.begin(), gpu_source.overrides.end());
+    if (const json* tiers = reader.find("tiers"))
+        read_tiers(*tiers, place.at("tiers"), c);
+    else if (!based)
+        place.at("tiers").fail("is missing, must be a list of tiers, fastest first");
+    std::int64_t fast = 0, node = 0;
+    reader.integer("fast_domain", fast, kDegree, Presence::sparse);
+    reader.integer("gpus_per_node", node, kDegree, Presence::sparse);
+    cost_fields(c, reader);
+    reader.any_text("currency", c.currency);
+    reader.maybe_group("calibration", c.calibration, [](auto& s, auto& w) { calibration_fields(s, w); });
+    reader.finish();
+    if (fast != 0 && node != 0 && fast != node)
+        place.at("gpus_per_node")
+            .fail("found " + std::to_string(node) + ", but fast_domain, which is the same, is "
+                  + std::to_string(fast) + ": state one of the two");
+    const char* const stated = fast == 0 ? "gpus_per_node" : "fast_domain";
+    if (fast == 0) fast = node;
+    if (fast != 0 && c.tiers.size() < 2)
+        place.at(stated).fail("found " + std::to_string(fast)
+                              + ", but the only tier spans the whole cluster");
+    if (fast != 0) c.tiers.front().domain = fast;
+    settle_domains(c, place);
+    return c;
 }
 
 }  // namespace pentamesh

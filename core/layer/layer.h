@@ -113,7 +113,7 @@ struct KeptTensor {
     bool operator==(const KeptTensor&) const = default;
 };
 
-// A step is a pass of those kernels of parts.h that are about `what`: core/step/layer_time.h times it.
+// A step is a pass of those kernels of parts.h that are about `what`: core/step/compute.h times it.
 enum class KernelPass : std::uint8_t { forward, input_grad, weight_grad, backward };  // the last: both
 struct KernelRun {
     What what = What::none;  // none: it takes no time
@@ -143,7 +143,7 @@ struct LayerStep {
     double message_bytes = 0, sent_bytes = 0, calls = 0;
     double slow_share = 1;  // as Operation has them (core/comm/comm.h)
     bool forwarded = false;
-    double time_s = 0;  // filled by time_layer (core/step/layer_time.h)
+    double time_s = 0;  // filled by time_layer (core/step/compute.h)
     std::vector<KeptTensor> kept, freed;
     double stash_bytes = 0;  // of what is kept when the step is done
     bool operator==(const LayerStep&) const = default;
@@ -174,7 +174,7 @@ struct LayerList {
     bool operator==(const LayerList&) const = default;
 };
 
-// Returns the steps of a layer of this type (layer_types.h) on one rank, without times. The plan must be
+// Returns the steps of a layer of this type (model.h) on one rank, without times. The plan must be
 // valid, `type` one of its types, `rank` in the mesh.
 [[nodiscard]] LayerList list_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type,
                                    std::int64_t rank = 0, std::int64_t most_members = 0);

@@ -1,8 +1,8 @@
 // A layer's forward is recorded on this tape, so that the backward can be read off it in reverse.
 #pragma once
 
+#include "core/layer/calls.h"
 #include "core/layer/layer.h"
-#include "core/layer/state_calls.h"
 #include "core/model/model_tensors.h"
 
 #include <cstdint>
@@ -83,7 +83,7 @@ class LayerTape {
   private:
     using i64 = std::int64_t;
 
-    // ---- layer_forward.cpp, layer_attention.cpp, layer_experts.cpp: what a layer consists of ----
+    // ---- layer.cpp: what a layer consists of ----
     Value forward(Value x);
     Value mixer(Value u);
     Value attention(Value x);
@@ -159,12 +159,12 @@ class LayerTape {
     [[nodiscard]] static bool tokens_cut(const LayerTensor& t, GroupKind group);
     [[nodiscard]] static bool width_cut(const LayerTensor& t, GroupKind group);
 
-    // ---- layer_names.cpp ----
+    // ---- layer_words.cpp ----
     void name_apart();
     [[nodiscard]] std::vector<char> read_behind() const;
     [[nodiscard]] bool runs_with(int maker, std::size_t node) const;
 
-    // ---- layer_backward.cpp ----
+    // ---- layer_tape.cpp ----
     void backward();
     void back(const TapeNode& n);
     void back_product(const TapeNode& n);
@@ -187,7 +187,7 @@ class LayerTape {
                     std::vector<LayerTensor> out);
     void set_call(LayerStep& s, GroupKind group, i64 ranks, double message, double calls) const;
 
-    // ---- layer_weights.cpp ----
+    // ---- layer.cpp ----
     void weights_in(bool of_experts);
     void weights_behind(bool of_experts);
     void back_weights(const TapeNode& n);

@@ -1,16 +1,32 @@
-// Says who talks to whom, over which wire: ranks, coordinates, groups and the tiers they cross, all from
-// strides. A list of ranks is built only on request.
+// Lists the kinds of collectives, and counts how many bytes of one leave a rank.
 #pragma once
 
+#include "core/base/containers.h"
+#include "core/model/local_shard.h"
 #include "core/plan/plan.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace pentamesh {
+
+enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, send_recv };
+template <>
+inline constexpr std::size_t kEnumCount<Collective> = 5;
+[[nodiscard]] std::string_view name_of(Collective c);
+[[nodiscard]] std::string_view words_of(Collective c);  // "all-gather", as it stands in a sentence
+
+// Returns the bytes that leave a rank in one call over n ranks with the given buffer (communication.md,
+// Collectives).
+[[nodiscard]] double sent_bytes(Collective c, std::int64_t n, double buffer_bytes);
+
+// Says who talks to whom, over which wire: ranks, coordinates, groups and the tiers they cross, all from
+// strides. A list of ranks is built only on request.
 
 // A mesh gives rank = sum over its factors of coordinate * stride.
 struct Factor {
@@ -129,5 +145,75 @@ using Coordinates = EnumArray<Axis, std::int64_t>;
 // Returns the tier that a message between two ranks crosses: the index of the fastest tier whose domain holds
 // both.
 [[nodiscard]] int tier_between(const Cluster& cluster, std::int64_t a, std::int64_t b);
+
+// Says how far each part of the model is cut: the mesh's sizes by their use.
+
+[[nodiscard]] Degrees degrees_of(const Plan& plan, const Mesh& mesh);
+
+// Returns the number of ranks over which Ulysses hands out heads: all of cp, the inner groups of it, or 1
+// where heads stay.
+[[nodiscard]] inline std::int64_t head_ranks_of(const Layout& l, std::int64_t cp) {
+    if (cp <= 1) return 1;
+    if (l.cp_comm == CpComm::ulysses_ring) return std::clamp<std::int64_t>(l.cp_inner.value_or(1), 1, cp);
+    return l.cp_comm == CpComm::ulysses ? cp : 1;
+}
+
+// Says how a group kind splits a mesh's factors, for the files that count groups and those that list them.
+
+// Holds factors with size > 1, in ascending stride. Their digit sums ascend with the digits read as a number:
+// each stride is a multiple of the extent (size * stride) of every factor below it.
+struct Factors {
+    std::array<Factor, kAxisCount> factor{};
+    std::size_t count = 0;
+    void push(Factor f) { factor[count++] = f; }
+    [[nodiscard]] std::span<const Factor> span() const& { return {factor.data(), count}; }
+    void span() const&& = delete;  // the span would outlive its factors
+};
+
+// Splits a mesh's factors in two: those of the group, and the rest, whose digit sums are the groups' first
+// ranks.
+struct Split {
+    Factors group, rest;
+    std::int64_t degree = 1;
+};
+[[nodiscard]] Split split_factors(const Mesh& mesh, GroupKind kind);
+// Returns for each kind of group the axes of more than one rank that it spans, one bit an axis and one a part
+// of it that cuts weights. Kinds of one mesh with the same bits have the same groups.
+[[nodiscard]] EnumArray<GroupKind, unsigned> axes_in_force(const Mesh& mesh);
+
+// Returns how many digit sums of the factors are below x.
+[[nodiscard]] inline std::int64_t count_below(std::span<const Factor> factors, std::int64_t x) {
+    std::int64_t total = 1;
+    for (const Factor& f : factors) total *= f.size;
+    if (x <= 0) return 0;
+    std::int64_t below = 0;
+    for (std::size_t i = factors.size(); i-- > 0;) {
+        const Factor& f = factors[i];
+        total /= f.size;
+        const std::int64_t digit = x / f.stride;
+        if (digit >= f.size) return below + total * f.size;
+        below += digit * total;
+        x -= digit * f.stride;
+    }
+    return below + (x > 0 ? 1 : 0);
+}
+
+// Calls f with every digit sum, ascending.
+template <typename F>
+void for_each_sum(std::span<const Factor> factors, F&& f) {
+    std::array<std::int64_t, kAxisCount> digit{};
+    std::int64_t sum = 0;
+    for (;;) {
+        f(sum);
+        std::size_t i = 0;
+        for (; i < factors.size(); ++i) {
+            sum += factors[i].stride;
+            if (++digit[i] < factors[i].size) break;
+            sum -= factors[i].stride * factors[i].size;
+            digit[i] = 0;
+        }
+        if (i == factors.size()) return;
+    }
+}
 
 }  // namespace pentamesh

@@ -7,7 +7,7 @@
 
 namespace pentamesh {
 
-// Holds the degrees of every cut, as the mesh has them (mesh/degrees.h).
+// Holds the degrees of every cut, as the mesh has them (mesh/mesh.h).
 struct Degrees {
     std::int64_t tp = 1, cp = 1, pp = 1, etp = 1, ep = 1;
     std::int64_t dense_shard = 1;     // dp_shard * cp: ZeRO of everything but experts

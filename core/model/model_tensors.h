@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/model/model.h"
-#include "core/model/scan_visitor.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "core/mesh/mesh.h"
-#include "core/model/layer_types.h"
 #include "core/model/local_shard.h"
+#include "core/model/model.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/plan.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace pentamesh {
@@ -116,5 +117,66 @@ struct StageNumbers {
 // Returns true if the device holds a copy of the word embedding in addition to the one on the first stage. A
 // tied head is the embedding, and a multi-token-prediction layer embeds tokens (Megatron-LM embedding group).
 [[nodiscard]] bool copies_embedding(const Model& model, const StageContents& contents);
+
+// Says where a pipeline stage lives: its layers and the fast domains (nodes, racks) that hold its ranks.
+
+struct StagePlace {
+    std::string layers;           // "layers 0–19", "layers 0–3, 16–19, …", "no layers"
+    int chunks = 0;               // their number, where `layers` does not name all of them
+    std::string ends;             // "embedding", "head", "embedding, head" or empty
+    std::int64_t first_node = 0;  // of the stage's ranks
+    std::int64_t last_node = 0;
+    std::int64_t node_step = 1;  // nodes between one run of the stage's nodes and the next; 1: one run
+    bool every_node = false;     // each node holds a rank of every stage
+};
+// Returns the places by device. It takes O(devices * chunks), for any size of the cluster.
+[[nodiscard]] std::vector<StagePlace> stage_places(const Plan& plan, const Mesh& mesh,
+                                                   const ScheduleShape& shape, const Stages& stages);
+// Returns "node 3", "nodes 0–7", "nodes 0–1, 8–9, …", "all nodes"; `domain` is "node" or "rack".
+[[nodiscard]] std::string nodes_text(const StagePlace& place, std::string_view domain);
+// Returns "stage 3, layers 60–79, head, nodes 24–31".
+[[nodiscard]] std::string stage_text(int stage, const StagePlace& place, std::string_view domain);
+
+// Says which schedule a plan runs. One stage has one: without a pipeline the plan's schedule, its chunks and
+// its groups of micro-batches do nothing (Megatron-LM schedules.py forward_backward_no_pipelining; torchtitan
+// trainer.py adds gradients up one micro-batch after another).
+
+[[nodiscard]] inline Schedule schedule_of(const Layout& l) {
+    return l.pp > 1 ? l.schedule : Schedule::one_f_one_b;
+}
+[[nodiscard]] inline std::int64_t virtual_stages_of(const Layout& l) {
+    return l.pp > 1 ? l.virtual_stages : 1;
+}
+
+// Finds how many layers each chunk of a pipeline should hold so that no device works longer than it must.
+
+// Times are seconds of one micro-batch. Chunks are in model order.
+struct StageLoad {
+    std::vector<double> layer;           // of each layer
+    std::vector<double> recomputed;      // extra time of each layer, where it is recomputed in the backward
+    std::int64_t layers_recomputed = 0;  // the number of each chunk's first layers that are recomputed
+    std::vector<double> chunk;           // of each chunk without a layer: embedding, head, prediction layers
+    std::vector<int> device;             // the device that runs each chunk, from 0; two copies of a model
+                                         // count once
+};
+
+// Returns the time of chunk c with the layers begin .. end-1; layers that do not exist take no time.
+[[nodiscard]] double chunk_seconds(const StageLoad& load, std::size_t chunk, std::int64_t begin,
+                                   std::int64_t end);
+// Returns the time of each device. `layers` has those of each chunk, which sum to the layers at most.
+[[nodiscard]] std::vector<double> device_seconds(const StageLoad& load,
+                                                 const std::vector<std::int64_t>& layers);
+
+// Returns layers of each chunk, zeros among them, with the least work of the busiest device; of several such
+// lists one whose devices differ least. It is exact where a device has one chunk, where it has two in mirror
+// (a V, DualPipe), and where all layers take the same time; else it is the best list found by moving a layer
+// to a neighbour. In mirror it is exact except for layers_recomputed between 1 and a chunk's layers.
+[[nodiscard]] std::vector<std::int64_t> balance(const StageLoad& load);
+
+// Returns the same layers with so many of them in one chunk: the chunk after it gives and takes the
+// difference, then those after that, then those before. The chunk gets as many as there are where that is
+// less.
+[[nodiscard]] std::vector<std::int64_t> with_chunk(std::vector<std::int64_t> layers, std::size_t chunk,
+                                                   std::int64_t count);
 
 }  // namespace pentamesh

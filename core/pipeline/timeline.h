@@ -6,8 +6,10 @@
 #include "core/pipeline/sequence.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace pentamesh {
@@ -115,5 +117,108 @@ struct SteadyPart {
 
 // Returns the median duration of the ops of the middle stage, in seconds; 0 for an empty timeline.
 [[nodiscard]] double median_op_s(const Timeline& t);
+
+// Finds the blocks of a timeline to draw at a given zoom: ops a pixel wide or more one by one, runs of
+// narrower ones merged. The time that it takes depends on the visible part, not on how many ops there are.
+
+// Says how much a device has done by which time. It is built once for each timeline, O(ops).
+struct WorkIndex {
+    struct Sums {
+        double forward = 0, backward = 0, weight = 0;  // B and I are backward, FB half of each
+        [[nodiscard]] double all() const { return forward + backward + weight; }
+    };
+    // Sums the work of each kind before each op: [device + op index], one entry more per device than ops.
+    std::vector<Sums> before;
+    // Each device's time from 0 to the makespan is divided into `slices` equal ones; this is the first op
+    // that ends after the begin of each: [device * (slices + 1) + slice].
+    std::vector<std::uint32_t> ending_after;
+    std::vector<Sums> done;  // of the same slices: work before the begin of each
+    std::size_t slices = 1;
+    double slice_s = 0;
+    [[nodiscard]] double begin_of(std::size_t slice) const { return static_cast<double>(slice) * slice_s; }
+};
+void build_work_index(const Timeline& t, WorkIndex& out);
+
+struct Block {
+    double from = 0, to = 0;          // time
+    std::size_t first = 0, last = 0;  // ops [first, last]; the same one: drawn as itself
+    WorkIndex::Sums work;             // of a merged run: time spent on each kind
+    [[nodiscard]] bool merged() const { return last != first; }
+    // Returns the share of the block's time in which the device worked.
+    [[nodiscard]] double density() const { return to > from ? work.all() / (to - from) : 1; }
+};
+
+struct BlockLimits {
+    double least_px = 1.5;    // a wider op is a block by itself
+    double most_px = 64;      // largest width of a merged run where nothing changes in it; 0: one column
+    double tolerance = 0.04;  // largest difference of a kind's share between the quarters of such a run
+    bool operator==(const BlockLimits&) const = default;
+};
+
+// Finds blocks of one device between two times, ascending, on a row `pixels` wide. Ops narrower than least_px
+// that end within least_px of the first one's start join it; where the work stays the same, whole stretches
+// do. A block's start lies at least least_px before that of the next but one: there are at most 2 * pixels /
+// least_px + 3 of them, and a steady phase of half a million ops takes a few. It takes O(log(ops in a slice))
+// a block. Reuses out's capacity.
+void visible_blocks(const Timeline& t, const WorkIndex& index, int device, double from, double to,
+                    double pixels, std::vector<Block>& out, const BlockLimits& limits = {});
+
+// Keeps the blocks of every row from frame to frame while the zoom stays: along the time axis they stay as
+// they are, and a frame takes those that are in sight.
+class SeenBlocks {
+  public:
+    // Sets the visible part from now on. `version` identifies a timeline; a row is `pixels` wide. At another
+    // zoom the blocks of [from, to] are made anew; beyond the known ones at the same zoom, half as much again
+    // is made.
+    void look(std::uint64_t version, double from, double to, double pixels, const BlockLimits& limits);
+    // Returns those of one device in sight; they stay valid until the next call.
+    [[nodiscard]] std::span<const Block> row(const Timeline& t, const WorkIndex& index, int device);
+
+  private:
+    struct Row {
+        bool known = false;
+        std::vector<Block> blocks;
+    };
+    std::vector<Row> rows_;
+    std::uint64_t version_ = 0;
+    BlockLimits limits_;
+    double from_ = 0, to_ = 0;              // in sight
+    double known_from_ = 0, known_to_ = 0;  // content of the rows
+    double pixel_ = 0;                      // time
+};
+
+// Walks a timeline: the op that runs at a moment, the next moment at which anything changes, and the ops that
+// need an op's output.
+
+// Returns the op that a device runs at a time, -1 where it idles. An op owns its start and not its end. It
+// takes O(log ops).
+[[nodiscard]] std::ptrdiff_t op_at(const Timeline& t, int device, double time);
+// Returns the first start or end of an op after `time`, on one device or (-1) on any; nullopt where nothing
+// follows.
+[[nodiscard]] std::optional<double> next_boundary(const Timeline& t, double time, int device = -1);
+// Returns the last one before `time`.
+[[nodiscard]] std::optional<double> previous_boundary(const Timeline& t, double time, int device = -1);
+
+// Returns the ops that need the output of op `index` of the order, without its own weight gradient, or -1. It
+// is the reverse of inputs_of. A pair has up to two.
+[[nodiscard]] std::array<std::ptrdiff_t, 2> outputs_of(const Timeline& t, std::size_t index);
+// Says where the output of `index` goes from its device, forward and backward; -1 where it stays.
+struct SentTo {
+    int forward = -1, backward = -1;  // devices
+};
+[[nodiscard]] SentTo sent_to(const Timeline& t, int device, const Op& op);
+
+// Returns the row of a device's chunk in Sequence::link.
+[[nodiscard]] inline std::size_t row(const Timeline& t, int device, int chunk) {
+    return static_cast<std::size_t>(device * chunks_of(t.shape) + chunk);
+}
+
+// Returns the op of a micro-batch in that row of `table` (forward_op and its like); -1 where the row is
+// negative.
+[[nodiscard]] inline std::ptrdiff_t entry(const Timeline& t, const std::vector<std::int32_t>& table,
+                                          std::int64_t chunk_row, std::int32_t microbatch) {
+    const std::int64_t each = std::int64_t{t.shape.microbatches} * t.iterations;
+    return chunk_row < 0 ? -1 : table[chunk_row * each + microbatch];
+}
 
 }  // namespace pentamesh

@@ -1,9 +1,9 @@
 // Lists the mixers that scan in the place of attention: what each is made of stands here, and only here. A
 // mixer has its kind (or its sizes), the names of its tensors, and one function that shows a visitor its
-// weights, what it keeps and what it computes. ScanVisitor (core/model/scan_visitor.h) says what can be seen.
+// weights, what it keeps and what it computes. ScanVisitor (core/model/model.h) says what can be seen.
 #pragma once
 
-#include "core/base/saturating.h"
+#include "core/base/number.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // it, equal to its JSON (plan_json.h). The window edits it, undo is a stack of it, search is a stream of it.
 #pragma once
 
-#include "core/base/enum_array.h"
+#include "core/base/containers.h"
 #include "core/plan/mixers.h"
 #include "core/plan/training.h"
 
@@ -263,7 +263,7 @@ enum class CpComm : std::uint8_t { ring, allgather, ulysses, ulysses_ring };
 // every rank; deepep and hybridep send once to each node and rank that holds one of its experts.
 enum class EpComm : std::uint8_t { alltoall, allgather, deepep, hybridep };
 // ZeRO-3 lets gathered weights go after the forward pass, or keeps them. With by_software the plan does not
-// say (gradient_reduction.h then decides; the same below).
+// say (sequence.h then decides; the same below).
 enum class Reshard : std::uint8_t { by_software, after_forward, never };
 // Says when gradients are reduced over the data-parallel ranks. A run is the work of a chunk in a row before
 // another chunk of the GPU has its turn.

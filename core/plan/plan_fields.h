@@ -9,7 +9,6 @@
 // P is the struct or the const struct.
 #pragma once
 
-#include "core/plan/field_words.h"
 #include "core/plan/model_fields.h"
 
 #include <cstdint>

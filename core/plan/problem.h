@@ -1,7 +1,7 @@
 // A Problem says what is wrong with a plan or could be better, and the edit that mends it.
 #pragma once
 
-#include "core/base/enum_array.h"
+#include "core/base/containers.h"
 #include "core/plan/names.h"
 #include "core/plan/plan.h"
 

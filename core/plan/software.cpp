@@ -1,7 +1,7 @@
 #include "core/plan/software.h"
 
 #include "core/base/json_reader.h"
-#include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 

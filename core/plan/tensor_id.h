@@ -2,7 +2,7 @@
 // enumerators, people and files use the names.
 #pragma once
 
-#include "core/base/enum_array.h"
+#include "core/base/containers.h"
 #include "core/plan/mixers.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The training settings of a plan: types, batch, recomputation, overlap, offload, software.
 #pragma once
 
-#include "core/base/enum_array.h"
+#include "core/base/containers.h"
 
 #include <cstddef>
 #include <cstdint>

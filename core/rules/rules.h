@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/memory/memory.h"
 #include "core/mesh/mesh.h"
-#include "core/pipeline/resolved_plan.h"
+#include "core/pipeline/sequence.h"
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
 
@@ -48,30 +48,30 @@ struct Rules {
 
 // Errors come in the order of the plan file's reasoning. The first two return true if the rest can be asked
 // at all.
-[[nodiscard]] bool check_fields(Rules& r);  // rules_fields.cpp: numbers that mean something
+[[nodiscard]] bool check_fields(Rules& r);  // rules.cpp: numbers that mean something
 void check_model_cuts(Rules& r);            // rules_model.cpp: can the model be cut by tp, etp, ep, pp?
-[[nodiscard]] bool check_world(Rules& r);   // rules_world.cpp: do the factors fill the cluster?
-void check_expert_mesh(Rules& r);           // rules_world.cpp: does the expert mesh fold?
-void pp_outermost(Plan& plan);              // rules_world.cpp: an order in which it does for pipelines
-void check_sequence(Rules& r);              // rules_batch.cpp: can the tokens be cut by cp and sp?
-void check_batch(Rules& r);                 // rules_batch.cpp: micro-batches and schedule
-void check_precision(Rules& r);             // rules_batch.cpp: can the GPU compute in that type?
+[[nodiscard]] bool check_world(Rules& r);   // rules.cpp: do the factors fill the cluster?
+void check_expert_mesh(Rules& r);           // rules.cpp: does the expert mesh fold?
+void pp_outermost(Plan& plan);              // rules.cpp: an order in which it does for pipelines
+void check_sequence(Rules& r);              // rules_model.cpp: can the tokens be cut by cp and sp?
+void check_batch(Rules& r);                 // rules_model.cpp: micro-batches and schedule
+void check_precision(Rules& r);             // rules_model.cpp: can the GPU compute in that type?
 
-// Notices parts of layers without attention that are not modelled (rules_layers.cpp).
+// Notices parts of layers without attention that are not modelled (rules_model.cpp).
 void check_mixers(Rules& r);
-// Finds layers that a pattern names without their sizes, or that tp cannot cut (rules_layers.cpp).
+// Finds layers that a pattern names without their sizes, or that tp cannot cut (rules_model.cpp).
 void check_pattern(Rules& r);
 void check_mixer_cuts(Rules& r);
 [[nodiscard]] bool mixers_fit(const Model& model, std::int64_t tp);  // checks a pattern's own sizes
 
-void check_choices(Rules& r);  // rules_choices.cpp: do the finer choices go together?
+void check_choices(Rules& r);  // rules.cpp: do the finer choices go together?
 
-// Give warnings and notices: modules that the model lacks (rules_choices.cpp), kernels' limits and effects
-// that the figures leave out (rules_notices.cpp).
+// Give warnings and notices: modules that the model lacks (rules.cpp), kernels' limits and effects
+// that the figures leave out (rules.cpp).
 void check_modules(Rules& r);
 void check_notices(Rules& r);
-// Warn by rules that only one framework enforces (rules_frameworks.cpp; rules_megatron.cpp has Megatron-LM's
-// refusals, where it is the plan's software).
+// Warn by rules that only one framework enforces (rules_frameworks.cpp), and Megatron-LM's refusals,
+// where it is the plan's software.
 void check_frameworks(Rules& r);
 void check_megatron(Rules& r);
 

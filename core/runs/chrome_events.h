@@ -1,7 +1,7 @@
 // Reads events in the format of Chrome's traces out of a stream, one at a time.
 #pragma once
 
-#include "core/base/enum_array.h"
+#include "core/base/containers.h"
 
 #include <cstdint>
 #include <functional>

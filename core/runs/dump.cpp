@@ -2,13 +2,386 @@
 
 #include "core/base/number.h"
 #include "core/base/text.h"
+#include "core/runs/run_file.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
+#include <cstring>
+#include <istream>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
 
 namespace pentamesh::runs {
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
+
+}  // namespace
+
+void Values::clear() {
+    for (std::size_t i = 0; i < used_; ++i) {
+        containers_[i].items.clear();
+        containers_[i].levels = 1;
+        containers_[i].held = false;
+    }
+    long_texts_.clear();
+    bytes_ -= std::exchange(long_bytes_, 0);
+    constexpr std::size_t kKeptBytes = std::size_t{16} << 20U;
+    if (bytes_ > kKeptBytes) {  // a file far larger than the others leaves no memory behind
+        containers_.clear();
+        blocks_.clear();
+        bytes_ = 0;
+    }
+    used_ = block_ = block_used_ = 0;
+    root = {};
+}
+
+void Values::count_bytes(std::size_t bytes) {
+    if ((bytes_ += bytes) > kMostValueBytes)
+        refuse("its values take more than " + std::to_string(kMostValueBytes >> 20U)
+               + " MiB, the most that is read");
+}
+
+Value Values::make(ValueKind kind) {
+    if (used_ == containers_.size()) {
+        count_bytes(sizeof(Container));
+        containers_.emplace_back();
+    }
+    Value v;
+    v.kind = kind, v.container = used_++;
+    return v;
+}
+
+void Values::append(const Value& container, const Value& item) {
+    Container& to = containers_[container.container];
+    if (to.held) refuse("a container is changed after it was put into another one");
+    if (item.kind == ValueKind::list || item.kind == ValueKind::dict) {
+        Container& in = containers_[item.container];
+        if (&in == &to) refuse("a container holds itself");
+        in.held = true;
+        to.levels = std::max(to.levels, in.levels + 1);
+        if (to.levels > kMostValueLevels) refuse("more than 64 levels");
+    }
+    push(to.items, item);
+}
+
+Value Values::text_in_place(std::string_view text) {
+    if (text.size() > std::numeric_limits<std::uint32_t>::max()) refuse("a text of more than 4 GB");
+    Value v;
+    v.kind = ValueKind::text, v.size = static_cast<std::uint32_t>(text.size()), v.text = text.data();
+    return v;
+}
+
+Value Values::copied_text(std::string_view text) {
+    if (text.empty()) return text_in_place("");
+    char* at = nullptr;
+    if (text.size() > kBlockBytes / 4) {
+        count_bytes(text.size());
+        long_bytes_ += text.size();
+        long_texts_.push_back(std::make_unique<char[]>(text.size()));
+        at = long_texts_.back().get();
+    } else {
+        if (!blocks_.empty() && block_used_ + text.size() > kBlockBytes) ++block_, block_used_ = 0;
+        if (block_ == blocks_.size()) {
+            count_bytes(kBlockBytes);
+            blocks_.push_back(std::make_unique<char[]>(kBlockBytes));
+        }
+        at = blocks_[block_].get() + block_used_;
+        block_used_ += text.size();
+    }
+    std::memcpy(at, text.data(), text.size());
+    return text_in_place({at, text.size()});
+}
+
+std::span<const Value> Values::items(const Value& container) const {
+    if (container.kind != ValueKind::list && container.kind != ValueKind::dict) return {};
+    return containers_[container.container].items;
+}
+
+const Value* Values::find(const Value& dict, std::string_view key) const {
+    if (dict.kind != ValueKind::dict) return nullptr;
+    const std::span<const Value> all = items(dict);
+    for (std::size_t i = 0; i + 1 < all.size(); i += 2)
+        if (all[i].view() == key && all[i].kind == ValueKind::text) return &all[i + 1];
+    return nullptr;
+}
+
+namespace {
+
+// Receives a JSON text part by part, so that no second tree of it is made.
+class Receiver {
+  public:
+    explicit Receiver(Values& out) : out_(out) {}
+
+    bool null() { return put({}); }
+    bool boolean(bool value) { return put(whole_value(value ? 1 : 0, ValueKind::flag)); }
+    bool number_integer(std::int64_t n) { return put(whole_value(n)); }
+    bool number_unsigned(std::uint64_t n) {
+        constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+        return put(whole_value(n > static_cast<std::uint64_t>(kMost) ? kMost : static_cast<std::int64_t>(n)));
+    }
+    bool number_float(double x, const std::string&) { return put(real_value(x)); }
+    bool string(std::string& text) { return put(out_.copied_text(text)); }
+    bool binary(std::vector<std::uint8_t>&) { return false; }
+    bool key(std::string& text) { return put(out_.copied_text(text)); }
+    bool start_object(std::size_t) { return open(ValueKind::dict); }
+    bool start_array(std::size_t) { return open(ValueKind::list); }
+    bool end_object() { return close(); }
+    bool end_array() { return close(); }
+    bool parse_error(std::size_t position, const std::string&, const std::exception&) {
+        refuse("no valid JSON at byte " + std::to_string(position));
+    }
+
+  private:
+    bool put(const Value& v) {
+        if (open_.empty())
+            out_.root = v;
+        else
+            out_.append(open_.back(), v);
+        return true;
+    }
+    bool open(ValueKind kind) {
+        if (open_.size() >= kMostValueLevels) refuse("more than 64 levels");
+        open_.push_back(out_.make(kind));
+        return true;
+    }
+    bool close() {
+        const Value done = open_.back();
+        open_.pop_back();
+        return put(done);
+    }
+
+    Values& out_;
+    std::vector<Value> open_;
+};
+
+}  // namespace
+
+void read_json_values(std::string_view text, Values& out) {
+    Receiver to(out);
+    if (!nlohmann::json::sax_parse(text.begin(), text.end(), &to)) refuse("no valid JSON");
+}
+
+// Reads pickles by the opcodes of CPython's Lib/pickletools.py, as far as they make plain values.
+
+namespace {
+
+struct NamedOpcode {
+    unsigned char code;
+    std::string_view name;
+};
+// These call, import or look up something outside the file.
+constexpr std::array kCalling{
+    NamedOpcode{'c', "GLOBAL"},    NamedOpcode{0x93, "STACK_GLOBAL"}, NamedOpcode{'R', "REDUCE"},
+    NamedOpcode{'b', "BUILD"},     NamedOpcode{'i', "INST"},          NamedOpcode{'o', "OBJ"},
+    NamedOpcode{0x81, "NEWOBJ"},   NamedOpcode{0x92, "NEWOBJ_EX"},    NamedOpcode{0x82, "EXT1"},
+    NamedOpcode{0x83, "EXT2"},     NamedOpcode{0x84, "EXT4"},         NamedOpcode{'P', "PERSID"},
+    NamedOpcode{'Q', "BINPERSID"}, NamedOpcode{0x97, "NEXT_BUFFER"},  NamedOpcode{0x98, "READONLY_BUFFER"}};
+
+class Reader {
+  public:
+    Reader(std::string_view bytes, Values& out) : bytes_(bytes), out_(out) {}
+
+    void run() {
+        try {
+            while (step()) {
+            }
+        } catch (const Error& e) {
+            refuse(e.message() + " (byte " + std::to_string(begin_) + ")");
+        }
+    }
+
+  private:
+    // Returns false after the end.
+    bool step() {
+        begin_ = at_;
+        const auto code = static_cast<unsigned char>(take(1)[0]);
+        if (code == '.') {
+            if (stack_.size() != 1) refuse("the pickle does not end with one value");
+            out_.root = stack_.front();
+            return false;
+        }
+        if (!number(code) && !text(code) && !container(code) && !memo(code)) unknown(code);
+        return true;
+    }
+
+    [[noreturn]] void unknown(unsigned char code) const {
+        for (const NamedOpcode& c : kCalling)
+            if (c.code == code)
+                refuse("opcode " + std::string(c.name) + " at byte " + std::to_string(begin_)
+                       + ": a pickle that calls code is not read");
+        refuse("opcode " + std::to_string(code) + " at byte " + std::to_string(begin_)
+               + ": not one of a flight recorder's");
+    }
+
+    std::string_view take(std::uint64_t size) {
+        if (size > bytes_.size() - at_) refuse("the file ends within a value");
+        const std::string_view part = bytes_.substr(at_, static_cast<std::size_t>(size));
+        at_ += part.size();
+        return part;
+    }
+    // Returns a number of `size` bytes, the lowest first.
+    std::uint64_t little(std::size_t size) {
+        std::uint64_t n = 0;
+        const std::string_view part = take(size);
+        for (std::size_t i = 0; i < part.size(); ++i)
+            n |= std::uint64_t{static_cast<unsigned char>(part[i])} << 8U * i;
+        return n;
+    }
+    // Returns a whole number of any length; beyond 64 bits the nearest that there is.
+    std::int64_t long_number(std::uint64_t size) {
+        if (size > 16) refuse("a whole number of more than 16 bytes");
+        const std::string_view part = take(size);
+        if (part.empty()) return 0;
+        const bool negative = (static_cast<unsigned char>(part.back()) & 0x80U) != 0;
+        std::uint64_t n = negative ? ~std::uint64_t{0} : 0;
+        bool fits = true;
+        for (std::size_t i = 0; i < part.size(); ++i) {
+            const std::uint64_t b = static_cast<unsigned char>(part[i]);
+            if (i < 8)
+                n = (n & ~(std::uint64_t{0xFF} << 8U * i)) | b << 8U * i;
+            else
+                fits = fits && b == (negative ? 0xFFU : 0U);
+        }
+        fits = fits && (part.size() < 8 || (n >> 63U != 0) == negative);
+        using Limits = std::numeric_limits<std::int64_t>;
+        return fits ? static_cast<std::int64_t>(n) : negative ? Limits::min() : Limits::max();
+    }
+
+    void push(const Value& v) { out_.push(stack_, v); }
+    Value pop() {
+        if (stack_.size() <= floor()) refuse("a value is missing");
+        const Value v = stack_.back();
+        stack_.pop_back();
+        return v;
+    }
+    [[nodiscard]] std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
+    std::size_t pop_mark() {
+        if (marks_.empty()) refuse("a mark is missing");
+        const std::size_t at = marks_.back();
+        marks_.pop_back();
+        return at;
+    }
+
+    bool number(unsigned char code) {
+        switch (code) {
+        case 'N': push({}); return true;
+        case 0x88: push(whole_value(1, ValueKind::flag)); return true;
+        case 0x89: push(whole_value(0, ValueKind::flag)); return true;
+        case 'K': push(whole_value(static_cast<std::int64_t>(little(1)))); return true;
+        case 'M': push(whole_value(static_cast<std::int64_t>(little(2)))); return true;
+        case 'J':
+            push(whole_value(static_cast<std::int32_t>(static_cast<std::uint32_t>(little(4)))));
+            return true;
+        case 0x8a: push(whole_value(long_number(little(1)))); return true;
+        case 0x8b: push(whole_value(long_number(little(4)))); return true;
+        case 'G': {  // the highest byte first
+            std::uint64_t n = 0;
+            for (const char c : take(8)) n = n << 8U | static_cast<unsigned char>(c);
+            double number = 0;
+            static_assert(sizeof number == sizeof n);
+            std::memcpy(&number, &n, sizeof n);
+            push(real_value(number));
+            return true;
+        }
+        default: return false;
+        }
+    }
+
+    bool text(unsigned char code) {
+        switch (code) {
+        case 'X': push(Values::text_in_place(take(little(4)))); return true;
+        case 0x8c: push(Values::text_in_place(take(little(1)))); return true;
+        case 0x8d: push(Values::text_in_place(take(little(8)))); return true;
+        case 0x80:  // PROTO
+            if (little(1) > 5) refuse("a pickle protocol beyond 5");
+            return true;
+        case 0x95: little(8); return true;  // FRAME says how far to read ahead
+        default: return false;
+        }
+    }
+
+    // Makes a container of the values above `from`.
+    void collect(ValueKind kind, std::size_t from) {
+        const Value made = out_.make(kind);
+        if (kind == ValueKind::dict && (stack_.size() - from) % 2 != 0) refuse("a key without a value");
+        for (std::size_t i = from; i < stack_.size(); ++i) out_.append(made, stack_[i]);
+        stack_.resize(from);
+        out_.push(stack_, made);
+    }
+    // Adds the values above `from` to the container below them.
+    void extend(ValueKind kind, std::size_t from) {
+        if (from <= floor() || stack_[from - 1].kind != kind) refuse("values are added to no container");
+        if (kind == ValueKind::dict && (stack_.size() - from) % 2 != 0) refuse("a key without a value");
+        const Value to = stack_[from - 1];
+        for (std::size_t i = from; i < stack_.size(); ++i) out_.append(to, stack_[i]);
+        stack_.resize(from);
+    }
+    [[nodiscard]] std::size_t above(std::size_t count) const {
+        if (stack_.size() < floor() + count) refuse("a value is missing");
+        return stack_.size() - count;
+    }
+
+    bool container(unsigned char code) {
+        switch (code) {
+        case '(': out_.push(marks_, stack_.size()); return true;
+        case '}': push(out_.make(ValueKind::dict)); return true;
+        case ']':
+        case ')': push(out_.make(ValueKind::list)); return true;
+        case 't':
+        case 'l': collect(ValueKind::list, pop_mark()); return true;
+        case 'd': collect(ValueKind::dict, pop_mark()); return true;
+        case 0x85: collect(ValueKind::list, above(1)); return true;
+        case 0x86: collect(ValueKind::list, above(2)); return true;
+        case 0x87: collect(ValueKind::list, above(3)); return true;
+        case 'a': extend(ValueKind::list, above(1)); return true;
+        case 'e': extend(ValueKind::list, pop_mark()); return true;
+        case 's': extend(ValueKind::dict, above(2)); return true;
+        case 'u': extend(ValueKind::dict, pop_mark()); return true;
+        default: return false;
+        }
+    }
+
+    void put(std::uint64_t index) {
+        if (stack_.size() <= floor()) refuse("a value is missing");
+        // Writers number what they keep one by one; a gap would only ask for memory.
+        if (index > kept_.size()) refuse("a kept value has a number out of turn");
+        if (index == kept_.size()) out_.push(kept_, Value());
+        kept_[static_cast<std::size_t>(index)] = stack_.back();
+    }
+    void get(std::uint64_t index) {
+        if (index >= kept_.size()) refuse("a value is asked for that was not kept");
+        push(kept_[static_cast<std::size_t>(index)]);
+    }
+    bool memo(unsigned char code) {
+        switch (code) {
+        case 'q': put(little(1)); return true;
+        case 'r': put(little(4)); return true;
+        case 0x94: put(kept_.size()); return true;
+        case 'h': get(little(1)); return true;
+        case 'j': get(little(4)); return true;
+        default: return false;
+        }
+    }
+
+    std::string_view bytes_;
+    Values& out_;
+    std::size_t at_ = 0, begin_ = 0;  // begin_: of the opcode that is read
+    std::vector<Value> stack_, kept_;
+    std::vector<std::size_t> marks_;
+};
+
+}  // namespace
+
+void read_pickle(std::string_view bytes, Values& out) {
+    Reader(bytes, out).run();
+}
+
 namespace {
 
 constexpr std::int64_t kMostSequence = std::int64_t{1} << 53;
@@ -277,6 +650,120 @@ class DumpReader {
 
 Dump read_dump(const Values& values, RunNames& names) {
     return DumpReader(values, names).read();
+}
+
+// Reads files of NCCL's Inspector: JSON objects one after another (plugins/profiler/inspector of NCCL).
+
+namespace {
+
+constexpr std::size_t kMostCalls = 12'000'000;
+
+std::int64_t whole_at(const Values& values, const Value& dict, std::string_view key, std::int64_t most) {
+    const Value* v = values.find(dict, key);
+    return v && v->kind == ValueKind::whole && v->whole >= 0 && v->whole <= most ? v->whole : -1;
+}
+double real_at(const Values& values, const Value& dict, std::string_view key) {
+    const Value* v = values.find(dict, key);
+    if (!v) return 0;
+    return v->kind == ValueKind::real    ? v->real
+           : v->kind == ValueKind::whole ? static_cast<double>(v->whole)
+                                         : 0;
+}
+std::string text_at(const Values& values, const Value& dict, std::string_view key) {
+    const Value* v = values.find(dict, key);
+    return std::string(v ? v->view() : std::string_view());
+}
+
+class InspectorReader {
+  public:
+    // Returns false for an object that is no call.
+    bool add(const Values& v) {
+        const Value* header = v.find(v.root, "header");
+        const Value* coll = v.find(v.root, "coll_perf");
+        const Value* p2p = v.find(v.root, "p2p_perf");
+        if (!header || (!coll && !p2p)) return false;
+        const Value& perf = coll ? *coll : *p2p;
+        const std::string begin = coll ? "coll" : "p2p";
+        constexpr std::int64_t kMostBytes = std::int64_t{1} << 50, kMostNumber = std::int64_t{1} << 60;
+        const std::int64_t bytes = whole_at(v, perf, begin + "_msg_size_bytes", kMostBytes);
+        const double us = real_at(v, perf, begin + "_exec_time_us");
+        const std::int64_t rank = whole_at(v, *header, "rank", kMostRank);
+        if (bytes < 0 || !(us > 0 && us < 1e12) || rank < 0) return false;
+        if (out.rank < 0) out.rank = rank;
+        const double per_s = real_at(v, perf, begin + "_algobw_gbs") * 1e9;
+        RunCalls& calls = calls_of(v, *header, text_at(v, perf, begin), bytes);
+        if (per_s > 0 && per_s < 1e15 && calls.seconds.empty()) calls.buffer = std::round(per_s * us / 1e6);
+        calls.seconds.push_back(static_cast<float>(us / 1e6));
+        calls.numbers.push_back(whole_at(v, perf, begin + "_sn", kMostNumber));
+        return ++count_ <= kMostCalls;
+    }
+    RunFile out;
+
+  private:
+    RunCalls& calls_of(const Values& v, const Value& header, std::string name, std::int64_t bytes) {
+        RunGroup g;
+        g.name = text_at(v, header, "comm_name");
+        g.own_name = text_at(v, header, "id");
+        g.size = whole_at(v, header, "n_ranks", kMostRank + 1);
+        const auto [group, new_group] =
+            groups_.try_emplace(std::pair(g.own_name, g.name), static_cast<int>(out.groups.size()));
+        if (new_group) out.groups.push_back(std::move(g));
+        const auto [at, fresh] = calls_.try_emplace(std::tuple(group->second, name, bytes), out.calls.size());
+        if (fresh)
+            out.calls.push_back({group->second, std::move(name), bytes, static_cast<double>(bytes), {}, {}});
+        return out.calls[at->second];
+    }
+    std::map<std::pair<std::string, std::string>, int> groups_;
+    std::map<std::tuple<int, std::string, std::int64_t>, std::size_t> calls_;
+    std::size_t count_ = 0;
+};
+
+}  // namespace
+
+// An object ends with its line; those that are written over several lines are put together by their braces.
+RunFile read_inspector(UnpackedBytes& bytes) {
+    std::istream in(&bytes);
+    in.exceptions(std::ios::badbit);
+    InspectorReader reader;
+    Values values;
+    std::string object, line;
+    int depth = 0;
+    std::size_t passed_over = 0;
+    bool in_text = false, escaped = false;
+    while (std::getline(in, line)) {
+        bytes.mark();
+        for (const char c : line) {
+            if (depth == 0 && c != '{') continue;
+            object += c;
+            if (in_text) {
+                if (!escaped && c == '"') in_text = false;
+                escaped = !escaped && c == '\\';
+            } else if (c == '"') {
+                in_text = true;
+            } else if (c == '{') {
+                ++depth;
+            } else if (c == '}' && --depth == 0) {
+                values.clear();
+                try {
+                    read_json_values(object, values);
+                    if (!reader.add(values)) ++passed_over;
+                } catch (const Error&) {
+                    ++passed_over;
+                }
+                object.clear();
+            }
+        }
+        if (object.size() > (std::size_t{1} << 20U))
+            refuse("an object is longer than 1 MiB: it is no file of the NCCL Inspector");
+    }
+    RunFile& out = reader.out;
+    out.kind = RunFileKind::nccl_inspector;
+    if (out.calls.empty()) refuse("it has no calls (coll_perf, p2p_perf)");
+    if (passed_over > 0)
+        out.warnings.push_back(sentence(count_text(static_cast<std::int64_t>(passed_over), "object"),
+                                        " without a call were passed over."));
+    if (!object.empty()) out.warnings.emplace_back("Its last object is cut off and was passed over.");
+    return std::move(out);
 }
 
 }  // namespace pentamesh::runs

@@ -1,11 +1,17 @@
 // Says of a run that stands still who is to blame, who waits for whom, and in which call.
 #pragma once
 
+#include "core/io/presets.h"
+#include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/plan/plan.h"
 #include "core/runs/run_layout.h"
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -75,5 +81,80 @@ struct Hang {
 // Adds the ranks for which the others wait in a run that goes on: those that spend the least time in
 // communication, by pipeline stage.
 void find_slow(const DumpFolder& run, Hang& hang);
+
+// The steps by which culprits are found, in their order.
+
+// Is a call that some ranks have begun and others have not.
+struct WaitedCall {
+    RunCall call;
+    std::vector<std::int64_t> waiting, missing;  // ranks, ascending
+    bool guessed = false;  // it is not known how far the missing have come: they may have been there and left
+};
+
+// Holds what is known so far.
+struct Suspects {
+    std::map<std::int64_t, Culprit> culprits;  // by rank
+    std::set<std::int64_t> stale;              // their own open calls say nothing
+    std::map<int, std::int64_t> mismatch;      // group -> the first number at which its ranks disagree
+};
+
+// Finds ranks that call another collective, or with another size, than the rest of their group.
+void find_mismatches(const RunState& state, Suspects& suspects);
+// Finds ranks that show calls as open which peers have finished; a single one was only seen late, and is
+// closed.
+void find_silent_gpus(RunState& state, Suspects& suspects);
+// Returns the calls in which somebody has not come, or did another thing.
+[[nodiscard]] std::vector<WaitedCall> find_waited_calls(const RunState& state, const Suspects& suspects);
+// Names those who are waited for and wait for nobody.
+void find_absent(const RunState& state, const std::vector<WaitedCall>& calls, std::int64_t node,
+                 Suspects& suspects);
+
+// Reads the dumps of a run, finds who hangs in it and a plan of its layout, and says each finding in a
+// sentence.
+
+struct HangRun {
+    DumpFolder run;
+    Hang hang;
+    Plan plan;                               // of the run's layout
+    std::vector<std::string> differences{};  // of the layout from the plan that was given; none: it agrees
+    [[nodiscard]] int tier_of(const RunCall& call) const;  // the slowest that the call's group crosses
+    [[nodiscard]] std::string_view tier_name_of(const RunCall& call) const;  // empty for no call
+};
+
+// `own` is the plan of the run: its cluster says which ranks share a node, and it is kept where its layout
+// agrees; nullptr: a preset's model and cluster stand for it. Throws Error (invalid) where there are no
+// dumps.
+[[nodiscard]] HangRun hang_of(DumpFolder run, const Plan* own, const Presets& presets);
+[[nodiscard]] HangRun read_hang(const std::filesystem::path& place, const Plan* own, const Presets& presets,
+                                ReadWatch* watch = nullptr);
+
+// Returns what the names of all dumps begin with that lie in the folder of one of them: "dumps/rank_" of
+// "dumps/rank_3.json".
+[[nodiscard]] std::filesystem::path place_of_dumps(const std::filesystem::path& dump);
+
+// Returns "tp 0, dp 1, pp 3": the place of a rank in the run's mesh, the innermost axis first.
+[[nodiscard]] std::string coordinate_words(const RunLayout& layout, std::int64_t rank);
+// Returns "rank 12 stopped (not sure) at tp 0, pp 3 on gpu004: why (the call, over NVLink)".
+[[nodiscard]] std::string culprit_words(const HangRun& run, const Culprit& culprit, const Hosts& hosts);
+
+// The ranks that wait in one call.
+struct WaitingCall {
+    RunCall call;
+    std::vector<std::int64_t> who, whom;
+};
+// Returns first those in which the others wait for a rank that is to blame, then those of few ranks.
+[[nodiscard]] std::vector<WaitingCall> waiting_by_call(const Hang& hang);
+[[nodiscard]] std::string waiting_words(const HangRun& run, const WaitingCall& waiting);
+
+// Says in words what was found of a run that hangs.
+
+// Returns "tp 2 × dp 2 × pp 4", the innermost first.
+[[nodiscard]] std::string layout_words(const RunLayout& layout);
+// Returns one line: the verdict and how many are to blame, wait and are held up.
+[[nodiscard]] std::string verdict_words(const Hang& hang);
+// Returns "the 42,806th collective of TENSOR_MODEL_PARALLEL_GROUP (tp): _all_gather_base, ranks 12, 13".
+[[nodiscard]] std::string call_words(const Hang& hang, const RunNames& names, const RunCall& call);
+// Says in a sentence what to look at next; empty where nothing is known.
+[[nodiscard]] std::string next_words(const Hang& hang);
 
 }  // namespace pentamesh::runs

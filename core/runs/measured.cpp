@@ -1,14 +1,379 @@
 #include "core/runs/measured.h"
 
+#include "core/base/number.h"
 #include "core/base/text.h"
-#include "core/plan/factors.h"
-#include "core/runs/fitting.h"
-#include "core/runs/run_axes.h"
+#include "core/plan/edits.h"
+#include "core/plan/names.h"
+#include "core/runs/hang.h"
+#include "core/runs/run_layout.h"
+#include "core/step/compute.h"
+#include "core/step/constants.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace pentamesh::runs {
+namespace {
+
+// Joins intervals that overlap, in order of their begin.
+void join(std::vector<std::pair<double, double>>& of) {
+    std::sort(of.begin(), of.end());
+    std::size_t kept = 0;
+    for (const auto& next : of) {
+        if (kept > 0 && next.first <= of[kept - 1].second)
+            of[kept - 1].second = std::max(of[kept - 1].second, next.second);
+        else
+            of[kept++] = next;
+    }
+    of.resize(kept);
+}
+
+// Holds what runs at an instant, and adds up the time of each part.
+class Sweep {
+  public:
+    explicit Sweep(const std::vector<RunPart>& part) : part_(part) {}
+
+    void begin(const GpuEvent& e, std::size_t number) {
+        to(e.begin_us);
+        const RunPart p = part_of(e);
+        ++running_[p];
+        if (e.work == GpuWork::communication) first_.emplace(number, p);
+        ends_.push({e.begin_us + e.length_us, number, p, e.work == GpuWork::communication});
+    }
+    void finish() { to(std::numeric_limits<double>::infinity()); }
+
+    // Notes in which part each of many short times of a step lies.
+    void watch(double begin_us, double end_us) {
+        begin_us_ = begin_us, bin_us_ = (end_us - begin_us) / kBins;
+        bins_.assign(kBins, {});
+    }
+    // Returns the part that fills most of each short time; those of one part in a row are one.
+    [[nodiscard]] std::vector<PartSpan> spans() const;
+
+    EnumArray<RunPart, double> own_us{}, total_us{};
+
+  private:
+    struct End {
+        double at;
+        std::size_t number;
+        RunPart part;
+        bool communicates;
+        bool operator>(const End& o) const { return at > o.at; }
+    };
+    [[nodiscard]] RunPart part_of(const GpuEvent& e) const {
+        switch (e.work) {
+        case GpuWork::compute: return RunPart::compute;
+        case GpuWork::optimizer: return RunPart::optimizer;
+        case GpuWork::copy: return RunPart::memory;
+        case GpuWork::communication: break;
+        }
+        return part_[static_cast<std::size_t>(e.calls)];
+    }
+    void to(double time) {
+        while (!ends_.empty() && ends_.top().at <= time) {
+            const End end = ends_.top();
+            count_until(end.at);
+            ends_.pop();
+            --running_[end.part];
+            if (end.communicates) first_.erase(std::pair(end.number, end.part));
+        }
+        if (!ends_.empty()) count_until(time);
+        now_ = time;
+    }
+    void count_until(double time) {
+        const double length = time - now_;
+        now_ = time;
+        if (!(length > 0)) return;
+        for (const RunPart p : all_of<RunPart>())
+            if (running_[p] > 0) total_us[p] += length;
+        if (running_[RunPart::compute] > 0)
+            own(RunPart::compute, length);
+        else if (running_[RunPart::optimizer] > 0)
+            own(RunPart::optimizer, length);
+        else if (!first_.empty())
+            own(first_.begin()->second, length);
+        else if (running_[RunPart::memory] > 0)
+            own(RunPart::memory, length);
+    }
+    // Counts a time that ends now for a part.
+    void own(RunPart part, double length) {
+        own_us[part] += length;
+        if (bins_.empty()) return;
+        const double end = (now_ - begin_us_) / bin_us_, begin = std::max(0.0, end - length / bin_us_);
+        for (double at = begin; at < std::min(end, static_cast<double>(kBins));) {
+            const double next = std::min(end, std::floor(at) + 1);
+            bins_[static_cast<std::size_t>(at)][part] += static_cast<float>(next - at);
+            at = next;
+        }
+    }
+
+    static constexpr int kBins = 65536;
+    const std::vector<RunPart>& part_;
+    double now_ = 0, begin_us_ = 0, bin_us_ = 1;
+    std::vector<EnumArray<RunPart, float>> bins_;  // the share of each that a part fills
+    EnumArray<RunPart, int> running_{};
+    std::set<std::pair<std::size_t, RunPart>> first_;  // communication that runs, in the order of its begin
+    std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+};
+
+std::vector<PartSpan> Sweep::spans() const {
+    std::vector<PartSpan> out;
+    const double bin_s = bin_us_ / 1e6;
+    for (std::size_t i = 0; i < bins_.size(); ++i) {
+        const EnumArray<RunPart, float>& bin = bins_[i];
+        float filled = 0;
+        RunPart most = RunPart::idle;
+        for (const RunPart p : all_of<RunPart>()) {
+            filled += bin[p];
+            if (bin[p] > bin[most]) most = p;
+        }
+        if (most == RunPart::idle || bin[most] < 1 - filled) continue;
+        const double begin = static_cast<double>(i) * bin_s;
+        if (!out.empty() && out.back().part == most && out.back().end_s >= begin - bin_s / 2)
+            out.back().end_s = begin + bin_s;
+        else
+            out.push_back({begin, begin + bin_s, most});
+    }
+    return out;
+}
+
+}  // namespace
+
+// A kernel is the optimizer's if its middle lies in one of its annotations.
+void GpuTime::find_optimizer() {
+    join(optimizer_);
+    for (GpuEvent& e : events_) {
+        if (e.work != GpuWork::compute) continue;
+        const double middle = e.begin_us + e.length_us / 2;
+        const auto after =
+            std::ranges::upper_bound(optimizer_, middle, {}, &std::pair<double, double>::first);
+        if (after != optimizer_.begin() && middle <= std::prev(after)->second) e.work = GpuWork::optimizer;
+    }
+}
+
+void GpuTime::find_step(RunFile& out) const {
+    double begin = events_.front().begin_us, end = begin, outside = 0, all = 0;
+    std::vector<std::pair<double, double>> marks = marks_;
+    join(marks);
+    for (const GpuEvent& e : events_) {
+        end = std::max(end, e.begin_us + e.length_us);
+        all += e.length_us;
+        const auto after = std::ranges::upper_bound(marks, e.begin_us, {}, &std::pair<double, double>::first);
+        if (after == marks.begin() || e.begin_us > std::prev(after)->second) outside += e.length_us;
+    }
+    out.steps = std::max<std::size_t>(1, marks_.size());
+    out.step_s = (end - begin) / 1e6;
+    if (marks_.empty()) {
+        out.warnings.emplace_back("It has no marks of steps (ProfilerStep): all of it counts as one step.");
+        return;
+    }
+    double sum = 0;
+    for (const auto& [from, to] : marks_) sum += to - from;
+    out.step_s = sum / 1e6 / static_cast<double>(marks_.size());
+    constexpr double kMostOutside = 0.05;
+    if (outside > kMostOutside * all)
+        out.warnings.push_back(
+            sentence(percent_text(outside / all),
+                     " of the GPU's work begins outside of the marks of steps; it counts too."));
+}
+
+void GpuTime::split(const std::vector<RunPart>& part, RunFile& out) {
+    find_optimizer();
+    std::sort(events_.begin(), events_.end(),
+              [](const GpuEvent& a, const GpuEvent& b) { return a.begin_us < b.begin_us; });
+    Sweep sweep(part);
+    if (const auto mark = std::min_element(marks_.begin(), marks_.end());
+        mark != marks_.end() && mark->second > mark->first)
+        sweep.watch(mark->first, mark->second);
+    else if (marks_.empty() && events_.back().begin_us > events_.front().begin_us)
+        sweep.watch(events_.front().begin_us, events_.back().begin_us + events_.back().length_us);
+    std::size_t number = 0;
+    for (const GpuEvent& e : events_) {
+        sweep.begin(e, number++);
+        if (e.calls >= 0)
+            out.calls[static_cast<std::size_t>(e.calls)].seconds.push_back(
+                static_cast<float>(e.length_us / 1e6));
+    }
+    sweep.finish();
+    out.spans = sweep.spans();
+    find_step(out);
+    const double steps_us = 1e6 * static_cast<double>(out.steps);
+    double busy = 0;
+    for (const RunPart p : all_of<RunPart>()) {
+        const bool always = p == RunPart::compute || p == RunPart::optimizer || p == RunPart::memory;
+        if (!always && !(sweep.total_us[p] > 0)) continue;
+        out.parts[p] = PartTime{sweep.own_us[p] / steps_us, sweep.total_us[p] / steps_us};
+        busy += sweep.own_us[p] / steps_us;
+    }
+    const double idle = std::max(out.step_s - busy, 0.0);
+    out.parts[RunPart::idle] = PartTime{idle, idle};
+    if (busy > out.step_s)
+        out.warnings.emplace_back(
+            "The GPU's work takes longer than the marks of steps: the parts do not add up to the step.");
+}
+
+namespace {
+
+using Metric = std::function<double(const Evaluation&)>;
+
+double step_with(const Prediction& p, const std::string& id, double value) {
+    const Evaluation e =
+        evaluate(with_constant(p.plan, p.presets, id, value), {.timeline = true, .messages = false});
+    return e.step ? e.step->time_s : 0;
+}
+
+// Halves the range of the constant until the metric is `target`; it falls or rises over the whole range.
+Fitting solve(const Prediction& p, const std::string& id, double target, const Metric& metric) {
+    Fitting out;
+    const std::vector<Constant> all = list_constants(p.plan, p.presets);
+    const auto constant = std::ranges::find(all, id, &Constant::id);
+    if (constant == all.end()) return out;
+    Evaluation scratch;
+    const auto at = [&](double value) {
+        evaluate(with_constant(p.plan, p.presets, id, value), scratch,
+                 {.timeline = false, .messages = false});
+        return scratch.step ? metric(scratch) : 0;
+    };
+    double low = std::max(constant->least, 1e-3), high = std::min(constant->most, 1.0);
+    double at_low = at(low);
+    const double at_high = at(high);
+    if ((at_low - target) * (at_high - target) > 0) {
+        const bool above = std::abs(at_high - target) < std::abs(at_low - target);
+        out.why = sentence("no constant explains it: ", id, " would have to be ", above ? "above " : "below ",
+                           three_digits(above ? high : low));
+        return out;
+    }
+    constexpr int kHalvings = 40;
+    for (int i = 0; i < kHalvings; ++i) {
+        const double middle = (low + high) / 2, value = at(middle);
+        const bool same_side = (value - target) * (at_low - target) > 0;
+        (same_side ? low : high) = middle;
+        if (same_side) at_low = value;
+    }
+    out.constant = id;
+    out.is = constant->value;
+    out.would_be = (low + high) / 2;
+    out.step_s = step_with(p, id, out.would_be);
+    return out;
+}
+
+std::string product_constant(const Plan& plan) {
+    switch (plan.training.compute) {
+    case Dtype::fp8: return "efficiency.gemm_fp8";
+    case Dtype::fp4: return "efficiency.gemm_fp4";
+    default: return "efficiency.gemm";
+    }
+}
+
+// Returns the constant that says how much of its tier a call reaches.
+std::string link_constant(const Operation& o) {
+    return o.tier == 0                              ? "efficiency.fast_link"
+           : o.collective == Collective::all_to_all ? "efficiency.all_to_all"
+                                                    : "efficiency.slow_link";
+}
+
+double whole_time(const CollectiveRow& r) {
+    return static_cast<double>(r.calls) * *r.transfer_s;
+}
+
+Fitting fit_link(const Prediction& p, const CollectiveRow& row, const Operation& o) {
+    const std::string id = link_constant(o);
+    Fitting out = solve(p, id, *row.transfer_s, [&](const Evaluation& e) {
+        const Operation* same = operation_of(e, row);
+        return same ? same->call_s : 0;
+    });
+    if (out.why.empty())
+        out.why = sentence("by ", row.collective, " of ", bytes_text(static_cast<double>(row.bytes)),
+                           ": the transfer takes ", time_text(*row.transfer_s), ", predicted ",
+                           time_text(o.call_s));
+    return out;
+}
+
+Fitting fit_axis(const Prediction& p, const PartRow& part, const std::vector<CollectiveRow>& rows) {
+    const CollectiveRow* most = nullptr;
+    for (const CollectiveRow& r : rows)
+        if (r.part == part.part && r.transfer_s && operation_of(p.evaluation, r)
+            && (!most || whole_time(r) > whole_time(*most)))
+            most = &r;
+    if (most) return fit_link(p, *most, *operation_of(p.evaluation, *most));
+    Fitting out;
+    out.why =
+        "one rank does not tell a transfer from the wait for others: give files of several ranks of a group";
+    if ((part.part != RunPart::dp && part.part != RunPart::pp) || !(part.time.total_s > 0)) return out;
+    return solve(p, "efficiency.overlap", part.time.measured_s / part.time.total_s, [&](const Evaluation& e) {
+        double exposed = 0, total = 0;
+        for (const Operation& o : e.comm.operations)
+            if (part_of_kind(o.group) == part.part && !o.on_other_stage)
+                exposed += o.exposed_s, total += o.time_s;
+        return total > 0 ? exposed / total : 0;
+    });
+}
+
+}  // namespace
+
+std::vector<Fitting> fit_links(const Prediction& p, const std::vector<CollectiveRow>& rows) {
+    std::map<std::string, std::pair<const CollectiveRow*, const Operation*>> most;
+    for (const CollectiveRow& r : rows) {
+        const Operation* o = r.transfer_s ? operation_of(p.evaluation, r) : nullptr;
+        if (!o) continue;
+        auto& [row, operation] = most[link_constant(*o)];
+        if (!row || whole_time(r) > whole_time(*row)) row = &r, operation = o;
+    }
+    std::vector<Fitting> out;
+    for (const auto& [id, call] : most) out.push_back(fit_link(p, *call.first, *call.second));
+    return out;
+}
+
+const Operation* operation_of(const Evaluation& e, const CollectiveRow& row) {
+    constexpr double kSameBytes = 0.05;
+    const std::optional<Collective> c = collective_called(row.collective);
+    if (!c || row.buffer <= 0) return nullptr;
+    for (const Operation& o : e.comm.operations)
+        if (o.collective == *c && part_of_kind(o.group) == row.part
+            && std::abs(o.message_bytes / row.buffer - 1) < kSameBytes)
+            return &o;
+    return nullptr;
+}
+
+Fitting fit_part(const Prediction& p, const PartRow& part, Division division,
+                 const std::vector<CollectiveRow>& rows) {
+    Fitting out;
+    const Layout& l = p.plan.layout;
+    switch (part.part) {
+    case RunPart::compute:
+        if (division == Division::timers && (l.tp > 1 || l.cp > 1 || l.ep > 1)) {
+            out.why = "its traffic over tp, cp and ep is inside: a trace tells them apart";
+            return out;
+        }
+        return solve(p, product_constant(p.plan),
+                     part.time.measured_s * longest_compute(*p.evaluation.step) / *part.predicted_s,
+                     [](const Evaluation& e) { return longest_compute(*e.step); });
+    case RunPart::optimizer:
+        return solve(p, "efficiency.hbm", part.time.measured_s,
+                     [](const Evaluation& e) { return e.step->optimizer_s; });
+    case RunPart::tp:
+    case RunPart::cp:
+    case RunPart::ep:
+    case RunPart::pp:
+    case RunPart::dp:
+        if (division == Division::trace) return fit_axis(p, part, rows);
+        out.why = "a log does not tell a transfer from the wait for others";
+        return out;
+    case RunPart::idle:
+    case RunPart::pipeline: out.why = "schedule, uneven stages and stragglers: no constant"; return out;
+    case RunPart::unnamed: out.why = "the trace does not name its groups"; return out;
+    case RunPart::memory: out.why = "copies are not predicted"; return out;
+    case RunPart::rest: out.why = "launches, data loading, logging: not fitted"; return out;
+    }
+    return out;
+}
+
 namespace {
 
 // Returns the files that divide a step: traces, else a log with timers.
@@ -199,6 +564,249 @@ Measured measure(std::vector<RunFile> files, const Plan* plan, const Presets& pr
             "One rank's trace does not tell the time of a transfer from the wait for other ranks.");
     m.summary = summary_of(m);
     return m;
+}
+
+// Puts the calls of several ranks together: how long a transfer takes, and who comes last.
+
+namespace {
+
+struct OfRank {
+    std::int64_t rank;
+    const RunCalls* calls;
+};
+
+// Holds the shortest time of each call that all ranks have, and how often a rank had it.
+struct Matched {
+    std::vector<double> shortest;
+    std::map<std::int64_t, std::size_t> last;
+};
+
+// The calls of ranks match by number, else by order, where all have as many. The rank that is in a call for
+// the shortest time has come last: the others' time holds their wait for it.
+std::optional<Matched> match(const std::vector<OfRank>& ranks) {
+    std::map<std::int64_t, std::vector<std::pair<double, std::int64_t>>> calls;
+    for (const OfRank& r : ranks) {
+        const RunCalls& c = *r.calls;
+        if (c.numbers.empty() && c.seconds.size() != ranks.front().calls->seconds.size()) return std::nullopt;
+        for (std::size_t i = 0; i < c.seconds.size(); ++i)
+            calls[c.numbers.empty() ? static_cast<std::int64_t>(i) : c.numbers[i]].emplace_back(c.seconds[i],
+                                                                                                r.rank);
+    }
+    Matched out;
+    for (const auto& [number, times] : calls) {
+        if (number < 0 || times.size() != ranks.size()) continue;
+        const auto& [seconds, rank] = *std::min_element(times.begin(), times.end());
+        out.shortest.push_back(seconds);
+        ++out.last[rank];
+    }
+    if (out.shortest.empty()) return std::nullopt;
+    return out;
+}
+
+bool has_transfer(const std::string& collective) {
+    return collective != "Send" && collective != "Recv" && collective != "SendRecv";
+}
+
+// Collects one row: the groups of an axis that make the same call.
+struct Row {
+    CollectiveRow row;
+    std::vector<double> seconds, shortest;
+};
+
+}  // namespace
+
+std::vector<CollectiveRow> collective_rows(const std::vector<RunFile>& files, const PartOfGroup& part_of,
+                                           std::vector<std::string>& warnings) {
+    using GroupKey = std::tuple<std::string, std::string, std::int64_t, std::vector<std::int64_t>,
+                                std::string, std::int64_t>;
+    std::map<GroupKey, std::vector<OfRank>> of_group;
+    std::map<GroupKey, RunPart> part;
+    const RunGroup none;
+    bool twice = false;
+    for (const RunFile& f : files)
+        for (const RunCalls& c : f.calls) {
+            const RunGroup& g = c.group < 0 ? none : f.groups[static_cast<std::size_t>(c.group)];
+            const GroupKey key(g.name, g.own_name, g.size, g.ranks, c.collective, c.bytes);
+            std::vector<OfRank>& ranks = of_group[key];
+            const bool again =
+                std::ranges::any_of(ranks, [&](const OfRank& o) { return o.rank >= 0 && o.rank == f.rank; });
+            twice = twice || again;
+            if (!again) ranks.push_back({f.rank, &c});
+            part[key] = part_of(g, c.collective, f);
+        }
+    std::map<std::tuple<RunPart, std::string, std::int64_t, std::string, std::int64_t>, Row> rows;
+    bool uneven = false;
+    for (const auto& [key, ranks] : of_group) {
+        const auto& [name, own_name, size, members, collective, bytes] = key;
+        Row& r = rows[{part[key], name, size, collective, bytes}];
+        r.row.part = part[key], r.row.axis = name_of(part[key]), r.row.group_name = name;
+        r.row.collective = collective, r.row.ranks = size, r.row.bytes = bytes;
+        r.row.buffer = ranks.front().calls->buffer;
+        for (const OfRank& o : ranks) {
+            r.row.calls = std::max(r.row.calls, o.calls->seconds.size());
+            r.seconds.insert(r.seconds.end(), o.calls->seconds.begin(), o.calls->seconds.end());
+        }
+        if (ranks.size() < 2 || size < 2 || !has_transfer(collective)) continue;
+        const std::optional<Matched> matched = match(ranks);
+        if (!matched) uneven = true;
+        if (!matched) continue;
+        r.shortest.insert(r.shortest.end(), matched->shortest.begin(), matched->shortest.end());
+        for (const auto& [rank, times] : matched->last) {
+            const double share = static_cast<double>(times) / static_cast<double>(matched->shortest.size());
+            if (share > r.row.last_share) r.row.last_share = share, r.row.last_rank = rank;
+        }
+    }
+    if (twice) warnings.emplace_back("Two files are of one rank: the calls of the second are left out.");
+    if (uneven)
+        warnings.emplace_back(
+            "Ranks of one group made a call not equally often: such calls are not matched.");
+    std::vector<CollectiveRow> out;
+    for (auto& [key, r] : rows) {
+        r.row.median_s = median(std::move(r.seconds));
+        if (!r.shortest.empty()) r.row.transfer_s = median(std::move(r.shortest));
+        out.push_back(std::move(r.row));
+    }
+    return out;
+}
+
+// A kernel's time holds the wait for the others: the rank for which the others wait spends the least time in
+// communication. Clocks of nodes are not compared.
+
+namespace {
+
+constexpr double kLeastOfSpan = 0.03;  // a smaller step is noise
+constexpr double kOverMedian = 10;     // how much wider than the usual step between two ranks
+
+struct Busy {
+    double ms = 0;
+    std::int64_t rank = 0;
+};
+
+// Returns how many of the sorted ranks are slow: those below the widest step.
+std::size_t count_slow(const std::vector<Busy>& sorted, double span_ms) {
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < sorted.size(); ++i) steps.push_back(sorted[i].ms - sorted[i - 1].ms);
+    if (steps.size() < 2) return 0;
+    const auto widest = std::max_element(steps.begin(), steps.end());
+    const auto below = static_cast<std::size_t>(widest - steps.begin()) + 1;
+    const double step = *widest;
+    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
+                     steps.end());
+    const double median = steps[steps.size() / 2];
+    const bool wide = step > kLeastOfSpan * span_ms && step > kOverMedian * median;
+    return wide && below * 2 <= sorted.size() ? below : 0;
+}
+
+}  // namespace
+
+void find_slow(const DumpFolder& run, Hang& hang) {
+    std::map<std::int64_t, std::vector<Busy>> stages;
+    double span_ms = 0;
+    for (const Dump& d : run.dumps) {
+        double sum = 0;
+        bool timed = false;
+        for (const DumpEntry& e : d.entries)
+            if (e.duration_ms >= 0) sum += static_cast<double>(e.duration_ms), timed = true;
+        if (!timed) continue;
+        stages[hang.layout.coordinate(RunAxis::pp, d.rank)].push_back({sum, d.rank});
+        span_ms = std::max(span_ms, d.span_ms);
+    }
+    for (auto& [stage, ranks] : stages) {
+        std::sort(ranks.begin(), ranks.end(), [](const Busy& a, const Busy& b) { return a.ms < b.ms; });
+        const std::size_t slow = count_slow(ranks, span_ms);
+        for (std::size_t i = 0; i < slow; ++i)
+            hang.culprits.push_back({ranks[i].rank,
+                                     FaultKind::slow,
+                                     true,
+                                     {},
+                                     "it spends " + time_text(ranks[i].ms / 1e3)
+                                         + " in communication where the next rank of its stage spends "
+                                         + time_text(ranks[slow].ms / 1e3) + ": the others wait for it"});
+    }
+    std::sort(hang.culprits.begin(), hang.culprits.end(),
+              [](const Culprit& a, const Culprit& b) { return a.rank < b.rank; });
+    if (!hang.culprits.empty()) hang.verdict = RunVerdict::slow;
+}
+
+namespace {
+
+// Returns the compute of a stage, recomputation included: the mean stage's, in proportion to a micro-batch.
+double compute_of_stage(const Evaluation& e, int stage) {
+    const Stages& stages = e.comm.stages;
+    double own = 0, all = 0;
+    for (int d = 0; d < stages.devices; ++d)
+        for (int c = 0; c < stages.chunks; ++c) {
+            const ChunkWork& w = e.work.chunk[stages.kind_of(d, c)];
+            const double computed = w.compute.total() + w.recompute;
+            all += computed;
+            if (d == stage) own += computed;
+        }
+    const double mean = all / stages.devices;
+    return mean > 0 ? (e.step->compute_s + e.step->recompute_s) * own / mean : 0;
+}
+
+// Returns the dense peak that the plan would be measured against if it computed in this type.
+double peak_in(Plan plan, Dtype type) {
+    plan.training.compute = type;
+    return find_rates(plan).peak;
+}
+
+}  // namespace
+
+EnumArray<RunPart, double> predict_parts(const Evaluation& e, Division division, int stage,
+                                         const EnumArray<RunPart, bool>& measured) {
+    const Step& s = *e.step;
+    EnumArray<RunPart, double> out{};
+    for (const GroupKind k : all_of<GroupKind>()) out[part_of_kind(k)] += s.exposed_comm_s[k];
+    out[RunPart::compute] = longest_compute(s);
+    if (stage >= 0 && stage < e.comm.stages.devices) out[RunPart::compute] = compute_of_stage(e, stage);
+    out[RunPart::optimizer] = s.optimizer_s;
+    const auto rest_into = [&](RunPart into) {
+        double sum = 0;
+        for (const double t : out) sum += t;
+        out[into] += s.time_s - sum;
+    };
+    const auto move = [&](RunPart from, RunPart to) { out[to] += std::exchange(out[from], 0); };
+    if (division == Division::timers) {
+        out[RunPart::rest] = s.straggler_s;
+        for (const RunPart p : {RunPart::tp, RunPart::cp, RunPart::ep, RunPart::unnamed})
+            move(p, RunPart::compute);
+        move(RunPart::pp, RunPart::pipeline);
+        rest_into(RunPart::pipeline);
+        if (!measured[RunPart::compute]) move(RunPart::compute, RunPart::pipeline);
+        return out;
+    }
+    rest_into(RunPart::idle);
+    const RunPart fallback = measured[RunPart::unnamed] ? RunPart::unnamed : RunPart::idle;
+    for (const RunPart p : {RunPart::tp, RunPart::cp, RunPart::ep, RunPart::pp, RunPart::dp})
+        if (!measured[p]) move(p, fallback);
+    if (!measured[RunPart::unnamed]) move(RunPart::unnamed, RunPart::idle);
+    return out;
+}
+
+std::string impossible_words(const Plan& plan, const Step& step, double measured_s) {
+    if (!(measured_s > 0) || !(step.ideal_s > measured_s)) return "";
+    const double share = step.ideal_s / measured_s;
+    const Dtype asked = plan.training.compute;
+    const double peak = find_rates(plan).peak;
+    // A GPU without the type that is asked for computes in 16 bits.
+    const bool narrow = asked == Dtype::fp8 || asked == Dtype::fp4;
+    const Dtype own = narrow && peak == plan.cluster.gpu.flops.bf16 ? Dtype::bf16 : asked;
+    const std::int64_t batch = plan.training.global_batch;
+    std::string other, with;
+    for (const Dtype type : {Dtype::fp8, Dtype::fp4}) {
+        const double faster = peak_in(plan, type) / peak;
+        if (type == own || !(faster > share)) continue;
+        other = sentence(", or ", name_of(type));
+        with =
+            sentence("; with ", name_of(type), " it would be ", percent_text(share / faster), " of the peak");
+        break;
+    }
+    return sentence(time_text(measured_s), " would be ", percent_text(share), " of the ", name_of(own),
+                    " peak: is the batch ", batch, other, "? The model's FLOPs take ",
+                    time_text(step.ideal_s), " at the peak. In the measured time a batch of ",
+                    static_cast<std::int64_t>(static_cast<double>(batch) / share), " is possible at most",
+                    with, ".");
 }
 
 }  // namespace pentamesh::runs

@@ -1,22 +1,70 @@
-// Holds what one file of a run that goes on says: a trace, a log, or a list of collectives. There is one
-// reader a kind.
+// Unpacks gzip in a stream, up to a limit.
 #pragma once
 
-#include "core/base/enum_array.h"
+#include "core/base/containers.h"
 #include "core/plan/names.h"
-#include "core/runs/read_watch.h"
+#include "core/runs/dump.h"
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <istream>
+#include <memory>
 #include <optional>
+#include <streambuf>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pentamesh::runs {
+
+[[nodiscard]] bool is_gzip(std::string_view bytes);
+// Throws Error (invalid) for a damaged or cut-off file, and for one that holds more than `most` bytes, or far
+// more than any text is packed.
+void unpack_gzip(std::string_view bytes, std::size_t most, std::string& out);
+
+class Unpacker;
+
+// Gives a file's bytes a block at a time, unpacked where they are gzip: the file is never held whole. A read
+// throws Error (invalid) for a damaged or cut-off file, and where a reader takes more than 64 MiB between two
+// marks, as for a text without an end.
+class UnpackedBytes : public std::streambuf {
+  public:
+    explicit UnpackedBytes(std::istream& from);
+    ~UnpackedBytes() override;
+    // Notes that what was read so far is done with.
+    void mark() { since_mark_ = 0; }
+    // Gives the bytes again that the next read returns, without taking them.
+    [[nodiscard]] std::string_view peek();
+
+  protected:
+    int_type underflow() override;
+
+  private:
+    [[nodiscard]] std::string_view next_packed();
+    std::istream& from_;
+    std::vector<char> packed_, block_;
+    std::unique_ptr<Unpacker> unpacker_;
+    std::uint64_t since_mark_ = 0;
+    bool begun_ = false;
+};
+
+// Another thread sees here how far the reading of a run's files is, and ends it.
+
+struct ReadWatch {
+    std::atomic<std::uint64_t> bytes = 0;      // that were read
+    std::atomic<std::uint64_t> all_bytes = 0;  // that there are to read; 0: not known yet
+    std::atomic<bool> cancelled = false;       // a file then ends here
+};
+
+// Throws Error (invalid) where nobody waits for the files any more. `watch` may be null.
+void end_if_cancelled(const ReadWatch* watch);
+
+// Holds what one file of a run that goes on says: a trace, a log, or a list of collectives. There is one
+// reader a kind.
 
 class UnpackedBytes;
 
@@ -147,7 +195,7 @@ using PartOfGroup =
 // Returns the begin of a text, unpacked where it is gzip; empty where it is damaged.
 [[nodiscard]] std::string unpacked_begin(std::string_view text);
 
-// ---- the readers, one a kind: run_log.cpp, worker_timeline.cpp, kineto.cpp, inspector.cpp ----
+// ---- the readers, one a kind: run_file.cpp, whatif.cpp, chrome_events.cpp, inspector.cpp ----
 
 // Reads a log of Megatron or torchtitan. It has 0 steps where it says nothing of them.
 [[nodiscard]] RunFile read_run_log(UnpackedBytes& bytes);
@@ -155,5 +203,33 @@ using PartOfGroup =
 [[nodiscard]] RunFile read_worker_timeline(UnpackedBytes& bytes);
 [[nodiscard]] RunFile read_kineto(UnpackedBytes& bytes, const PartOfGroup& part_of);
 [[nodiscard]] RunFile read_inspector(UnpackedBytes& bytes);
+
+// Finds and reads the dumps of a run: one file a rank, on all cores.
+
+struct PassedOverFile {
+    std::string file, why;
+    std::int64_t rank = -1;  // by its name; -1: it has none
+};
+
+struct DumpFolder {
+    std::vector<Dump> dumps;  // by rank
+    std::vector<PassedOverFile> unreadable;
+    std::vector<std::string> versions;  // that were met
+    std::shared_ptr<RunNames> names = std::make_shared<RunNames>();
+};
+
+// `place` is a folder, a file, or what the names of several files begin with. Throws Error (io) where there
+// is no such place, invalid where the reading was cancelled.
+[[nodiscard]] DumpFolder read_dump_folder(const std::filesystem::path& place, ReadWatch* watch = nullptr);
+
+// Returns the rank at the end of a file's name, before endings such as .json and .gz; -1: it has none.
+[[nodiscard]] std::int64_t rank_in_name(std::string_view name);
+
+// Reads one file's bytes, packed or not. Throws Error (invalid).
+[[nodiscard]] Dump read_dump_bytes(std::string_view bytes, RunNames& names, Values& values,
+                                   std::string& unpacked);
+
+// Returns true if a text is a dump by its begin or its keys. Never throws.
+[[nodiscard]] bool is_dump_text(std::string_view text);
 
 }  // namespace pentamesh::runs

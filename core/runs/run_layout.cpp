@@ -1,6 +1,10 @@
 #include "core/runs/run_layout.h"
 
+#include "core/base/text.h"
+#include "core/mesh/mesh.h"
+
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -333,6 +337,324 @@ RunLayout find_layout(const DumpFolder& run) {
     compare_groups(*run.names, l);
     l.certain = l.from == LayoutFrom::names && l.unexplained.empty();
     return l;
+}
+
+namespace {
+
+Progress& progress_of(std::vector<Progress>& group, int dump) {
+    if (group.empty() || group.back().dump != dump) {
+        group.emplace_back();
+        group.back().dump = dump;
+    }
+    return group.back();
+}
+
+// Returns null where the dump has no such group; `all` may be constant.
+template <typename All>
+auto find_in(All& all, int dump) -> decltype(all.data()) {
+    const auto at = std::lower_bound(all.begin(), all.end(), dump,
+                                     [](const Progress& p, int wanted) { return p.dump < wanted; });
+    return at != all.end() && at->dump == dump ? &*at : nullptr;
+}
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+bool has_root(std::string_view collective) {
+    static constexpr std::array<std::string_view, 6> kRooted{"broadcast", "reduce",         "gather",
+                                                             "scatter",   "_broadcast_oop", "_reduce_oop"};
+    return is_one_of(collective, kRooted);
+}
+
+bool has_equal_sizes(std::string_view collective) {
+    static constexpr std::array<std::string_view, 6> kUneven{"all_gather", "gather",         "scatter",
+                                                             "barrier",    "reduce_scatter", "alltoall"};
+    return !is_one_of(collective, kUneven) && !collective.starts_with("all_to_all")
+           && collective.find("coalesced") == std::string_view::npos;
+}
+
+RunState::RunState(const DumpFolder& run)
+    : run_(run), groups_(run.names->groups().size()), finished_(groups_.size(), -1) {
+    for (std::size_t i = 0; i < run.dumps.size(); ++i) {
+        const Dump& d = run.dumps[i];
+        const int dump = static_cast<int>(i);
+        dump_of_[d.rank] = dump;
+        for (const int g : d.groups) progress_of(in_group(g), dump);
+        for (const DumpEntry& e : d.entries) {
+            if (e.p2p) continue;
+            std::vector<Progress>& group = in_group(e.group);
+            if (group.empty() || group.back().dump != dump) continue;
+            group.back().issued = std::max(group.back().issued, e.sequence);
+            if (e.open) group.back().open.push_back(&e);
+        }
+    }
+    count_status();
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+        for (Progress& p : groups_[g]) {
+            std::sort(p.open.begin(), p.open.end(),
+                      [](const DumpEntry* a, const DumpEntry* b) { return a->sequence < b->sequence; });
+            finished_[g] = std::max(finished_[g], finished_by(p));
+        }
+}
+
+// pg_status counts the sends of a group too, if there are any. So it is believed of those descriptions only
+// for which it agrees with the entries wherever there are both.
+void RunState::count_status() {
+    std::set<int> doubtful;
+    const auto described = [&](int g) {
+        return run_.names->groups()[static_cast<std::size_t>(g)].description;
+    };
+    for (const Dump& d : run_.dumps)
+        for (const DumpEntry& e : d.entries)
+            if (e.p2p) doubtful.insert(described(e.group));
+    for (const Dump& d : run_.dumps)
+        for (const GroupStatus& s : d.status) {
+            const Progress* p = progress(s.group, d.rank);
+            if (p && p->issued >= 0 && s.enqueued >= 0 && p->issued != s.enqueued)
+                doubtful.insert(described(s.group));
+        }
+    for (const Dump& d : run_.dumps)
+        for (const GroupStatus& s : d.status) {
+            if (s.enqueued < 0 || doubtful.contains(described(s.group))) continue;
+            if (Progress* p = find(s.group, dump_of(d.rank))) p->issued = std::max(p->issued, s.enqueued);
+        }
+}
+
+int RunState::dump_of(std::int64_t rank) const {
+    const auto at = dump_of_.find(rank);
+    return at == dump_of_.end() ? -1 : at->second;
+}
+
+Progress* RunState::find(int group, int dump) {
+    return find_in(in_group(group), dump);
+}
+
+const Progress* RunState::progress(int group, std::int64_t rank) const {
+    return find_in(in_group(group), dump_of(rank));
+}
+
+std::int64_t RunState::finished_by(const Progress& p) const {
+    if (p.open.empty()) return p.issued;
+    // The entries that a full ring has lost may be open too.
+    if (run_.dumps[static_cast<std::size_t>(p.dump)].oldest_open) return -1;
+    return p.open.front()->sequence - 1;
+}
+
+std::string_view RunState::name(int collective) const {
+    return run_.names->text(collective);
+}
+
+void RunState::close(const DumpEntry& entry, int dump) {
+    if (Progress* p = find(entry.group, dump)) std::erase(p->open, &entry);
+}
+
+namespace {
+
+RunPart part_of_axes(AxisSet axes) {
+    constexpr AxisSet kData =
+        bit_of(RunAxis::gtp) | bit_of(RunAxis::shard) | bit_of(RunAxis::replicate) | bit_of(RunAxis::edp);
+    constexpr AxisSet kExperts = bit_of(RunAxis::ep) | bit_of(RunAxis::etp);
+    if ((axes & kData) != 0) return RunPart::dp;
+    if (axes == bit_of(RunAxis::tp) || axes == bit_of(RunAxis::etp)) return RunPart::tp;
+    if (axes == bit_of(RunAxis::cp)) return RunPart::cp;
+    if (axes == bit_of(RunAxis::pp)) return RunPart::pp;
+    if ((axes & ~kExperts) == 0) return RunPart::ep;
+    return RunPart::unnamed;
+}
+
+// Groups that are a part of an axis name it in their description.
+RunPart part_of_words(std::string_view description) {
+    const auto has = [&](std::string_view word) { return description.find(word) != std::string_view::npos; };
+    if (has("DATA_PARALLEL")) return RunPart::dp;
+    if (has("CONTEXT_PARALLEL")) return RunPart::cp;
+    if (has("EMBEDDING")) return RunPart::pp;
+    return RunPart::unnamed;
+}
+
+std::optional<RunPart> part_in_mesh(const Mesh& mesh, const RunGroup& group) {
+    for (const GroupKind k :
+         {GroupKind::tp, GroupKind::cp, GroupKind::pp, GroupKind::ep, GroupKind::dp_shard,
+          GroupKind::dp_replicate, GroupKind::dp, GroupKind::dp_cp, GroupKind::fsdp, GroupKind::gtp_remat,
+          GroupKind::dp_without_gtp_remat, GroupKind::dp_cp_without_gtp_remat, GroupKind::etp, GroupKind::edp,
+          GroupKind::etp_ep}) {
+        if (is_expert(k) && !mesh.has_experts) continue;
+        if (group.ranks.size() < 2 || group.ranks.front() >= mesh.world) continue;
+        const std::vector<std::int64_t> members = group_members(mesh, k, group.ranks.front());
+        // Only the first ranks of a long group may be known.
+        if (members.size() > 1 && static_cast<std::int64_t>(members.size()) == group.size
+            && group.ranks.size() <= members.size()
+            && std::equal(group.ranks.begin(), group.ranks.end(), members.begin()))
+            return part_of_kind(k);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+RunPart part_of_kind(GroupKind kind) {
+    if (is_data_parallel(kind)) return RunPart::dp;
+    switch (kind) {
+    case GroupKind::tp:
+    case GroupKind::etp:
+    case GroupKind::tp_cp: return RunPart::tp;
+    case GroupKind::cp: return RunPart::cp;
+    case GroupKind::pp: return RunPart::pp;
+    case GroupKind::ep:
+    case GroupKind::etp_ep: return RunPart::ep;
+    default: return RunPart::unnamed;
+    }
+}
+
+PartOfGroup parts_by(const Mesh* mesh) {
+    return [mesh](const RunGroup& group, std::string_view collective, const RunFile& file) {
+        if (group.size <= 0 && group.name.empty()) return RunPart::unnamed;
+        const GroupMeaning meaning = meaning_of(group.name);
+        if (meaning.kind == GroupMeaning::Kind::axes) return part_of_axes(meaning.axes);
+        if (meaning.kind == GroupMeaning::Kind::part) return part_of_words(group.name);
+        if (mesh)
+            if (const std::optional<RunPart> part = part_in_mesh(*mesh, group)) return *part;
+        const bool whole = group.size > 1
+                           && std::all_of(file.groups.begin(), file.groups.end(),
+                                          [&](const RunGroup& g) { return g.size == group.size; })
+                           && (file.world < 0 || file.world == group.size);
+        if (collective == "Send" || collective == "Recv") return RunPart::pp;
+        if (collective == "AllToAll" || collective == "Dispatch" || collective == "Combine")
+            return RunPart::ep;
+        // Replicas of the whole job reduce and gather over all of its ranks.
+        return whole ? RunPart::dp : RunPart::unnamed;
+    };
+}
+
+std::optional<Collective> collective_called(std::string_view name) {
+    if (name == "AllReduce") return Collective::all_reduce;
+    if (name == "AllGather") return Collective::all_gather;
+    if (name == "ReduceScatter") return Collective::reduce_scatter;
+    if (name == "AllToAll" || name == "Dispatch" || name == "Combine") return Collective::all_to_all;
+    if (name == "SendRecv" || name == "Send" || name == "Recv") return Collective::send_recv;
+    return std::nullopt;
+}
+
+namespace {
+
+// Returns a plan's order: the run's axes as they lie, ep where it lies in the experts' mesh, those of size 1
+// in their usual place.
+std::array<Axis, kAxisCount> order_of(const RunLayout& l) {
+    std::vector<Axis> order;
+    const auto add = [&](Axis a) {
+        if (std::find(order.begin(), order.end(), a) == order.end()) order.push_back(a);
+    };
+    const auto before = [&](RunAxis a, RunAxis b) {
+        return l.factors[a].size > 1 && l.factors[b].size > 1 && l.factors[a].stride < l.factors[b].stride;
+    };
+    std::vector<RunAxis> dense = l.order;
+    for (const RunAxis a : {RunAxis::tp, RunAxis::cp})  // of size 1: innermost, where that changes nothing
+        if (l.factors[a].size == 1) dense.insert(dense.begin(), a);
+    for (const RunAxis a : dense) {
+        const bool experts = l.has_experts && l.factors[RunAxis::ep].size > 1;
+        // Experts lie inside what is left of data parallelism, unless their own mesh says otherwise.
+        const bool outer =
+            a == RunAxis::pp ? before(RunAxis::ep, RunAxis::pp) : !before(RunAxis::edp, RunAxis::ep);
+        if (experts && outer && (a == RunAxis::shard || a == RunAxis::replicate || a == RunAxis::pp))
+            add(Axis::ep);
+        switch (a) {
+        case RunAxis::tp: add(Axis::tp); break;
+        case RunAxis::gtp:  // it takes all of data parallelism, or is the innermost part of it
+            if (l.factors[RunAxis::shard].size == 1) add(Axis::cp), add(Axis::ep), add(Axis::dp_shard);
+            break;
+        case RunAxis::cp: add(Axis::cp); break;
+        case RunAxis::shard: add(Axis::dp_shard); break;
+        case RunAxis::replicate: add(Axis::dp_replicate); break;
+        case RunAxis::pp: add(Axis::pp); break;
+        default: break;
+        }
+    }
+    for (const Axis a : Layout{}.order) add(a);
+    std::array<Axis, kAxisCount> out{};
+    std::copy(order.begin(), order.end(), out.begin());
+    return out;
+}
+
+}  // namespace
+
+Plan plan_of(const RunLayout& l, Plan base, bool fill) {
+    const auto size = [&](RunAxis a) { return l.factors[a].size; };
+    Layout& to = base.layout;
+    const Layout fresh;
+    to.order = order_of(l);
+    to.tp = size(RunAxis::tp), to.cp = size(RunAxis::cp), to.pp = size(RunAxis::pp);
+    to.dp_shard = size(RunAxis::gtp) * size(RunAxis::shard), to.dp_replicate = size(RunAxis::replicate);
+    to.ep = l.has_experts ? size(RunAxis::ep) : 1;
+    to.etp = l.has_experts ? std::optional(size(RunAxis::etp)) : std::nullopt;
+    to.sequence_parallel = to.sequence_parallel && to.tp > 1;
+    // These go with other degrees.
+    to.virtual_stages = fresh.virtual_stages, to.schedule = fresh.schedule;
+    to.stage_layers.clear();
+    to.microbatch_group = fresh.microbatch_group, to.cp_inner = fresh.cp_inner;
+    to.mtp_chunk = fresh.mtp_chunk, to.weight_shards = fresh.weight_shards;
+    if (size(RunAxis::gtp) > 1) to.weight_shards = size(RunAxis::gtp);
+    if (l.device_mesh || l.sharded) to.zero = 3;
+    base.cluster.gpus = l.world;
+    if (!base.cluster_source.preset.empty()
+        && std::find(base.cluster_source.overrides.begin(), base.cluster_source.overrides.end(), "/gpus")
+               == base.cluster_source.overrides.end())
+        base.cluster_source.overrides.emplace_back("/gpus");
+    base.name = "A run on " + count_text(l.world, "GPU");
+    base.notes.clear();
+    base.review = {};
+    base.scene = {};
+    if (fill) {
+        constexpr std::int64_t kMicrobatches = 8;
+        const std::int64_t replicas = size(RunAxis::gtp) * size(RunAxis::shard) * size(RunAxis::replicate);
+        base.training.global_batch =
+            replicas * base.training.micro_batch * std::max(kMicrobatches, 2 * size(RunAxis::pp));
+    }
+    return base;
+}
+
+std::vector<std::string> differences(const RunLayout& l, const Plan& plan) {
+    std::vector<std::string> out;
+    const Mesh mesh = build_mesh(plan);
+    if (mesh.world != l.world) {
+        out.push_back(sentence("The run has ", l.world, " ranks, the plan ", mesh.world, "."));
+        return out;
+    }
+    const auto compare = [&](std::string_view name, const Factor& run, const Factor& planned) {
+        if (run.size != planned.size)
+            out.push_back(sentence("The run has ", name, " ", run.size, ", the plan ", planned.size, "."));
+        else if (run.size > 1 && run.stride != planned.stride)
+            out.push_back(sentence("Neighbours along ", name, " are ", count_text(run.stride, "rank"),
+                                   " apart in the run and ", planned.stride, " in the plan."));
+    };
+    compare("tp", l.factors[RunAxis::tp], mesh.dense[Axis::tp]);
+    compare("cp", l.factors[RunAxis::cp], mesh.dense[Axis::cp]);
+    compare("pp", l.factors[RunAxis::pp], mesh.dense[Axis::pp]);
+    if (l.device_mesh) {
+        compare("dp_shard", l.factors[RunAxis::shard], mesh.dense[Axis::dp_shard]);
+        compare("dp_replicate", l.factors[RunAxis::replicate], mesh.dense[Axis::dp_replicate]);
+    } else {  // one axis in the run: the two of the plan have to lie one behind the other
+        const auto joined = [&](GroupKind kind) {
+            Factor all;
+            const GroupFactors factors = group_factors(mesh, kind);
+            for (const Factor& f : factors.span())
+                all = {all.size * f.size, all.size > 1 ? all.stride : f.stride};
+            return all;
+        };
+        compare("gtp_remat", l.factors[RunAxis::gtp], joined(GroupKind::gtp_remat));
+        compare("dp", l.factors[RunAxis::shard],
+                joined(mesh.weight_shards > 1 ? GroupKind::dp_without_gtp_remat : GroupKind::dp));
+    }
+    if (l.has_experts && mesh.has_experts) {
+        compare("ep", l.factors[RunAxis::ep], mesh.expert[Axis::ep]);
+        compare("etp", l.factors[RunAxis::etp], mesh.expert[Axis::tp]);
+    } else if (l.has_experts != mesh.has_experts) {
+        out.emplace_back(l.has_experts ? "The run has experts, the plan's model has none."
+                                       : "The plan's model has experts; no group of the run is of experts.");
+    }
+    return out;
 }
 
 }  // namespace pentamesh::runs

@@ -2,7 +2,7 @@
 // ByteDance's StragglerAnalysis (Lin et al., OSDI 2025), for plain pipelines.
 #pragma once
 
-#include "core/base/enum_array.h"
+#include "core/base/containers.h"
 #include "core/plan/names.h"
 #include "core/runs/run_file.h"
 

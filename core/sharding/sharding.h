@@ -2,6 +2,7 @@
 // that a rank holds. The rules are in docs/memory.md, "Who holds what".
 #pragma once
 
+#include "core/memory/memory.h"
 #include "core/mesh/mesh.h"
 #include "core/model/model.h"
 #include "core/plan/plan.h"
@@ -50,7 +51,7 @@ struct Placement {
     Moment moment = Moment::at_rest;
     bool expert = false;        // lies on the expert mesh: `tp` means etp, `cp` is 1
     std::int64_t layers = 1;    // layers of the model that have it
-    LayerMask types = 0;        // of layers: the types that have it (layer_types.h)
+    LayerMask types = 0;        // of layers: the types that have it (model.h)
     std::array<Dim, 3> dims{};  // experts, rows, columns (none: there is no such dimension); activations:
                                 // batch, sequence, width
     std::array<std::int64_t, 3> shape{1, 1, 1};  // whole
@@ -126,5 +127,51 @@ struct RankContents {
 // get_batch_on_this_cp_rank); Ulysses cuts it in order.
 [[nodiscard]] std::vector<Range> sequence_of(std::int64_t length, std::int64_t parts, std::int64_t i,
                                              CpComm comm);
+
+// Does the index arithmetic of cuts, for the files that list placements and those that find a rank's part.
+
+[[nodiscard]] inline std::int64_t size_of(const EnumArray<Axis, Factor>& factors, Axis a) {
+    return factors[a].size;
+}
+
+// Returns part i of n of a length: equal chunks rounded up, so that the last parts may be shorter or empty
+// (as torch.chunk cuts).
+[[nodiscard]] inline Range chunk_of(std::int64_t length, std::int64_t n, std::int64_t i) {
+    const std::int64_t chunk = divide_up(length, n);
+    const std::int64_t begin = std::min(saturating_product(chunk, i), length);
+    return {begin, std::min(begin + chunk, length)};
+}
+// Returns the same in whole units.
+[[nodiscard]] inline Range chunk_of(std::int64_t length, std::int64_t n, std::int64_t i, std::int64_t unit) {
+    const Range r = chunk_of(divide_up(length, unit), n, i);
+    return {std::min(r.begin * unit, length), std::min(r.end * unit, length)};
+}
+// Returns key and value heads of tp rank i of n: fewer heads than ranks are copied, n / heads ranks to a
+// head.
+[[nodiscard]] inline Range kv_heads_of(std::int64_t heads, std::int64_t n, std::int64_t i) {
+    if (n <= heads) return chunk_of(heads, n, i);
+    const std::int64_t head = i * heads / n;
+    return {head, head + 1};
+}
+
+// Adds the activations' placements to list_placements.
+void list_activation_placements(const Plan& plan, const Mesh& mesh, Moment moment,
+                                std::vector<Placement>& out);
+
+// Finds the ranks that keep the same parameters.
+
+// Over these factors the parts at rest are equal: over all of data parallelism (cp in it, weight shards not)
+// below ZeRO-3, over its replicas from there on. Experts are copied over the expert mesh's own. Where a
+// pipeline holds two copies of the model, the stage across holds the same layers: stage + other = pp - 1.
+struct ParameterCopies {
+    GroupFactors dense, experts;  // experts: empty without an expert mesh
+    bool stage_across = false;
+};
+[[nodiscard]] ParameterCopies parameter_copies_of(const Plan& plan, const Mesh& mesh);
+
+// degree_of returns how many ranks the factors hold; ranks_over returns those that share all other
+// coordinates with `rank`, ascending.
+[[nodiscard]] std::int64_t degree_of(const GroupFactors& factors);
+[[nodiscard]] std::vector<std::int64_t> ranks_over(const GroupFactors& factors, std::int64_t rank);
 
 }  // namespace pentamesh

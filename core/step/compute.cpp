@@ -1,14 +1,90 @@
 #include "core/step/compute.h"
 
-#include "core/layer/kernel_costs.h"
+#include "core/comm/collective_time.h"
+#include "core/layer/parts.h"
+#include "core/mesh/mesh.h"
 #include "core/model/model.h"
 #include "core/model/model_tensors.h"
 #include "core/plan/software.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 namespace pentamesh {
+namespace {
+
+// Returns the rate of fp8 products over that of products with one scale for a tensor.
+double recipe_rate(const SoftwareFacts& software, Fp8Recipe recipe) {
+    switch (recipe) {
+    case Fp8Recipe::tensorwise: break;
+    case Fp8Recipe::rowwise: return software.fp8_rowwise;
+    case Fp8Recipe::blockwise: return software.fp8_blockwise;
+    case Fp8Recipe::mxfp8: return software.fp8_mxfp8;
+    }
+    return 1;
+}
+
+}  // namespace
+
+Rates find_rates(const Plan& plan) {
+    const Gpu& g = plan.cluster.gpu;
+    const Efficiency& e = g.efficiency;
+    Rates r;
+    r.wide = g.flops.bf16 * e.gemm;
+    r.attention = g.flops.bf16 * e.attention;
+    r.hbm = g.hbm_bytes_per_s * e.hbm;
+    r.kernel_s = e.kernel_s;
+    const auto grouped_over = [&](double dense) { return dense > 0 ? e.grouped / dense : 0; };
+    r.grouped = grouped_over(e.gemm);
+    r.peak = g.flops.bf16;
+    r.linear = r.wide;
+    const auto low = [&](double peak, double share, double bytes) {
+        if (peak <= 0) return;  // no such type on this GPU: it runs in 16 bits
+        r.peak = peak;
+        r.linear = peak * share;
+        r.grouped = grouped_over(share);
+        r.operand = bytes;
+        r.cast_bytes = kTwo + 2 * bytes;  // read, written row-wise and column-wise
+    };
+    switch (plan.training.compute) {
+    case Dtype::fp8: low(g.flops.fp8, e.gemm_fp8, 1); break;
+    case Dtype::fp4: low(g.flops.fp4, e.gemm_fp4, 0.5); break;
+    case Dtype::fp16: r.peak = g.flops.fp16, r.linear = r.wide = g.flops.fp16 * e.gemm; break;
+    case Dtype::fp32:
+    case Dtype::tf32:
+        r.peak = g.flops.tf32 > 0 ? g.flops.tf32 : g.flops.bf16;
+        r.linear = r.wide = r.peak * e.gemm;
+        r.operand = 4;
+        break;
+    case Dtype::bf16: break;
+    }
+    const SoftwareFacts& software = facts_of(plan.training.software);
+    if (plan.training.compute == Dtype::fp8 && g.flops.fp8 > 0)
+        r.linear *= recipe_rate(software, plan.training.fp8_recipe);
+    r.linear *= software.products;
+    r.wide *= software.products;
+    r.grouped *= software.grouped;
+    r.attention *= software.attention;
+    r.element_wise = software.element_wise;
+    return r;
+}
+
+double line_share(double in, double out, double bytes) {
+    constexpr std::int64_t kLine = 128;
+    constexpr double kOffLines = 0.69;
+    constexpr double kMost = 9e18;  // a plan with such widths is refused, and has no line to be off
+    const auto off = [&](double numbers) {
+        return numbers * bytes < kMost && static_cast<std::int64_t>(numbers * bytes) % kLine != 0;
+    };
+    return off(in) || off(out) ? kOffLines : 1;
+}
+
+double product_time(const Rates& r, const Product& p, double rate, double operand, double result_bytes) {
+    const double bytes = (p.m * p.in + p.in * p.out) * operand + p.m * p.out * result_bytes;
+    return p.groups * (2 * p.m * p.in * p.out / rate + bytes / r.hbm) + r.kernel_s;
+}
+
 namespace {
 
 // These are the host's launches for a layer's forward, small kernels and views included: a dense layer has
@@ -192,6 +268,100 @@ double optimizer_time(const Plan& plan, const StageNumbers& numbers, const State
     const double moved = bytes.of(numbers.dense) / static_cast<double>(shards.optimizer[0])
                          + bytes.of(numbers.experts) / static_cast<double>(shards.optimizer[1]);
     return moved / (plan.cluster.gpu.hbm_bytes_per_s * plan.cluster.gpu.efficiency.hbm);
+}
+
+namespace {
+
+double of_pass(const PassTime& t, KernelPass pass) {
+    switch (pass) {
+    case KernelPass::forward: break;
+    case KernelPass::input_grad: return t.input_grad;
+    case KernelPass::weight_grad: return t.weight_grad;
+    case KernelPass::backward: return t.input_grad + t.weight_grad;
+    }
+    return t.forward;
+}
+
+class StepTimer {
+  public:
+    StepTimer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, const LayerList& list)
+        : plan_(plan), mesh_(mesh), groups_(groups), timer_(plan) {
+        const LayerTypes types = layer_types(plan.model);
+        list_parts(plan, degrees_of(plan, mesh), types[list.type], parts_);
+    }
+
+    void time(LayerStep& s) const {
+        if (is_collective(s.op)) {
+            s.time_s = s.calls * call(s);
+            return;
+        }
+        if (s.work.what == What::none) return;
+        s.time_s = 0;
+        if (s.work.rate != LayerRate::core) s.bytes_moved = 0;
+        for (const LayerKernel& k : parts_.kernels) {
+            const bool runs = k.what == s.work.what && k.part == s.work.part;
+            if (!runs || (k.fused && !s.recomputed)) continue;
+            s.time_s += of_pass(timer_.time(k), s.work.pass);
+            if (k.rate != LayerRate::core) s.bytes_moved += of_pass(timer_.bytes(k), s.work.pass);
+        }
+    }
+
+  private:
+    [[nodiscard]] double call(const LayerStep& s) const {
+        Operation o;
+        o.group = s.group, o.collective = collective_of(s.op), o.group_size = s.group_size;
+        o.message_bytes = s.message_bytes, o.slow_share = s.slow_share, o.forwarded = s.forwarded;
+        return call_time(plan_, find_route(plan_, mesh_, groups_[s.group]), o);
+    }
+
+    const Plan& plan_;
+    const Mesh& mesh_;
+    const GroupSummaries& groups_;
+    KernelTimer timer_;
+    LayerParts parts_;
+};
+
+}  // namespace
+
+void time_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, LayerList& list) {
+    const StepTimer timer(plan, mesh, groups, list);
+    for (LayerStep& s : list.steps) timer.time(s);
+    sum_layer(list);
+}
+
+LayerList timed_layer(const Plan& plan, const Mesh& mesh, const GroupSummaries& groups, int type,
+                      std::int64_t rank, std::int64_t most_members) {
+    LayerList list = list_layer(plan, mesh, groups, type, rank, most_members);
+    time_layer(plan, mesh, groups, list);
+    return list;
+}
+
+// Counts the operations of a forward pass.
+
+ForwardFlops forward_flops(const Model& m, std::int64_t sequence_length) {
+    const LayerTypes types = layer_types(m);
+    return forward_flops(m, types, count_layers(m, types, 0, m.layers), sequence_length);
+}
+
+ForwardFlops forward_flops(const Model& m, const LayerTypes& types, const LayerCounts& counts,
+                           std::int64_t sequence_length) {
+    ForwardFlops f;
+    const double s = static_cast<double>(sequence_length);
+    visit_tensors(m, types, [&](const Tensor& t) {
+        if (!t.is_matrix() || t.place == Place::embedding || t.place == Place::head) return;
+        double copies = static_cast<double>(t.copies);
+        if (t.per_expert && m.moe) copies = std::min(copies, static_cast<double>(m.moe->top_k));
+        f.layers += 2 * s * static_cast<double>(t.rows) * static_cast<double>(t.cols) * copies
+                    * static_cast<double>(times(m, types, counts, t));
+    });
+    for (int t = 0; t < types.size(); ++t) {
+        const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
+        const MixerFlops mixer = mixer_flops(m, types[t], s, counts[t] + mtp);
+        f.attention += mixer.attention, f.masked += mixer.masked, f.scans += mixer.scan;
+    }
+    f.layers += f.attention + f.scans;
+    f.head = 2 * s * static_cast<double>(m.hidden) * static_cast<double>(m.vocab) * head_passes(m);
+    return f;
 }
 
 }  // namespace pentamesh

@@ -1,10 +1,79 @@
 #include "core/step/exposure.h"
 
 #include "core/comm/collective_time.h"
+#include "core/model/model.h"
+#include "core/model/model_tensors.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "core/pipeline/stages.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pentamesh {
+namespace {
+
+bool alike(const ChunkCost& a, const ChunkCost& b) {
+    constexpr double kSame = 1e-9;
+    const auto near = [](double x, double y) { return std::abs(x - y) <= kSame * std::max(x, y); };
+    return near(a.forward, b.forward) && near(a.input_grad, b.input_grad)
+           && near(a.weight_grad, b.weight_grad);
+}
+
+// Returns the mean cost of a whole stage. A dualpipe device runs each of its two chunks, which are whole
+// stages, for half of the micro-batches.
+ChunkCost mean_stage(const Timeline& t, const TimelineCosts& costs) {
+    const auto chunks = static_cast<std::size_t>(chunks_of(t.shape));
+    const double copies = static_cast<double>(chunks) / cost_divisor(t.shape);
+    ChunkCost sum;
+    for (std::size_t i = 0; i < costs.chunk.size(); ++i) {
+        const double k = slow_factor(costs, i / chunks) / (t.shape.devices * copies);
+        sum.forward += k * costs.chunk[i].forward;
+        sum.input_grad += k * costs.chunk[i].input_grad;
+        sum.weight_grad += k * costs.chunk[i].weight_grad;
+    }
+    return sum;
+}
+
+}  // namespace
+
+Bubble measure_bubble(const Timeline& step, const TimelineCosts& costs, const Timeline* two) {
+    Bubble b;
+    if (step.empty() || costs.chunk.empty()) return b;
+    double span = 0;
+    for (const DeviceTime& d : step.device) {
+        b.work += d.busy / static_cast<double>(step.device.size());
+        span = std::max(span, d.last_end - d.first_start);
+    }
+    b.makespan = std::max(step.makespan - b.work, 0.0);
+    b.span = std::max(span - b.work, 0.0);
+    if (two != nullptr && two->iterations > 1)
+        b.steady = std::max(two->makespan - iteration_end(*two, two->iterations - 2) - b.work, 0.0);
+    b.fraction = step.makespan > 0 ? b.makespan / step.makespan : 0;
+    b.overhead = b.work > 0 ? b.makespan / b.work : 0;
+    const ChunkCost mean = mean_stage(step, costs);
+    b.form = closed_form(step.shape, mean.forward, mean.input_grad, mean.weight_grad, costs.send);
+    b.form_overhead = b.work > 0 ? b.form.bubble / b.work : 0;
+    b.equal_stages = std::all_of(costs.chunk.begin(), costs.chunk.end(),
+                                 [&](const ChunkCost& c) { return alike(c, costs.chunk.front()); });
+    for (std::size_t d = 0; d < step.device.size(); ++d)
+        b.equal_stages = b.equal_stages && slow_factor(costs, d) == 1;
+    if (costs.pair_factor != 1) b.form.exact = false;  // the forms take an overlapped pair for F + B
+    return b;
+}
+
+void apply_slow(const SlowDevice& slow, int devices, TimelineCosts& costs) {
+    costs.slow.clear();
+    if (!slow.any() || slow.device >= devices) return;
+    costs.slow.assign(static_cast<std::size_t>(devices), 1);
+    costs.slow[slow.device] = slow.factor;
+}
+
+double step_with_makespan(const Step& step, double makespan_before, double makespan_after) {
+    const double even = step.time_s - step.straggler_s;
+    if (even <= 0) return step.time_s;
+    return (even + makespan_after - makespan_before) * (step.time_s / even);
+}
+
 namespace {
 
 int unit_axis(GroupKind k) {
@@ -183,6 +252,156 @@ void expose_gradients(const ResolvedPlan& r, const ChunkWork& work, Comm& comm, 
                 out.exposed_comm_s[o.group] += o.time_s;
             }
         }
+}
+
+namespace {
+
+// The stages of two copies of a model run twice, in mirror: both devices do the same.
+std::vector<int> devices_of_chunks(const ScheduleShape& shape, std::size_t count) {
+    std::vector<int> device(count, 0);
+    const int n = static_cast<int>(count);
+    if (traits_of(shape.schedule).placement == StagePlacement::two_copies) {
+        for (int stage = 0; stage < n; ++stage) device[stage] = std::min(stage, n - 1 - stage);
+        return device;
+    }
+    for (int d = 0; d < shape.devices; ++d)
+        for (int c = 0; c < chunks_of(shape); ++c)
+            if (const int stage = stage_of(shape, d, c); stage < n) device[stage] = d;
+    return device;
+}
+
+}  // namespace
+
+StageLoad stage_load(const Plan& plan, const ScheduleShape& shape, const StepWork& work) {
+    StageLoad load;
+    std::vector<std::int64_t> layers;
+    layers_of_chunks(plan, layers);
+    const auto n = static_cast<std::int64_t>(layers.size());
+    if (n == 0 || work.layer.size() == 0) return load;
+    const LayerTypes types = layer_types(plan.model);
+    const auto seconds = [&](const ChunkLayers& k) { return chunk_cost(plan, work, k).total(); };
+    const double nothing = seconds(chunk_of(plan, types, {}));
+    const std::int64_t count = std::max<std::int64_t>(plan.model.layers, 0);
+    for (std::int64_t i = 0; i < count; ++i) {
+        ChunkLayers k = chunk_of(plan, types, {.begin = i, .end = i + 1});
+        const double with = seconds(k);
+        k.recomputed.assign(types.size());
+        const double once = seconds(k);
+        load.layer.push_back(once - nothing);
+        load.recomputed.push_back(with - once);
+    }
+    const RecomputeChoice& r = plan.training.recompute;
+    load.layers_recomputed = !r.any() ? 0 : r.some_layers() ? std::min(r.layers, count) : count;
+    const std::int64_t mtp = mtp_chunk_of(plan.layout, n);
+    for (std::int64_t c = 0; c < n; ++c)
+        load.chunk.push_back(
+            seconds(chunk_of(plan, types, {.first = c == 0, .last = c == n - 1, .mtp = c == mtp})));
+    load.device = devices_of_chunks(shape, layers.size());
+    return load;
+}
+
+namespace {
+
+// Returns the forward seconds of the recomputed modules. A recomputed MoE layer recomputes its parts.
+double module_time(const RecomputeChoice& choice, const ModuleTimes& times) {
+    double sum = 0;
+    for (const RecomputeModule m : all_of<RecomputeModule>()) {
+        const bool part = m == RecomputeModule::moe_act || m == RecomputeModule::shared_experts;
+        if (choice.modules.has(m) && !(part && choice.modules.has(RecomputeModule::moe))) sum += times[m];
+    }
+    return sum;
+}
+
+bool makes_again(const RecomputeChoice& choice, const Model& model, const Tensor& t) {
+    if (choice.whole_layers()) return true;
+    const bool latent = model.attention == AttentionKind::mla;
+    const bool up = t.id == TensorId::attention_q_up || t.id == TensorId::attention_kv_up
+                    || t.id == TensorId::attention_q;
+    if (latent && up) return choice.makes(RecomputeModule::mla_up_proj);
+    const TensorModule module = module_of(t.id);
+    if (module == TensorModule::mlp) return choice.makes(RecomputeModule::mlp);
+    const bool shared = module == TensorModule::shared_expert;
+    if (shared && choice.makes(RecomputeModule::shared_experts)) return true;
+    const bool experts = shared || module == TensorModule::experts || module == TensorModule::router;
+    return experts && choice.makes(RecomputeModule::moe);
+}
+
+}  // namespace
+
+void find_recompute(const ResolvedPlan& r, StepWork& work) {
+    const RecomputeChoice& choice = r.plan.training.recompute;
+    const double share = r.software.selective_share;
+    const bool by_operation = share > 0 && choice == RecomputeChoice(Recompute::selective);
+    for (int t = 0; t < work.times.layer.size(); ++t) {
+        const LayerTime& time = work.times.of(t);
+        work.layer[t].recompute.input_grad = by_operation            ? share * time.all.forward
+                                             : choice.whole_layers() ? time.all.forward
+                                             : choice.any()          ? module_time(choice, time.module)
+                                                                     : 0;
+    }
+}
+
+double recomputed_flops(const ResolvedPlan& r, const Stages& stages) {
+    const RecomputeChoice& choice = r.plan.training.recompute;
+    const Model& m = r.plan.model;
+    if (!choice.any()) return 0;
+    const LayerTypes& types = r.types;
+    const PerType<double> share = shares_recomputed(stages);
+    const auto tokens = static_cast<double>(r.plan.training.sequence_length);
+    PerType<double> recomputed(types.size());  // layers of each type, the prediction layers among them
+    double flops = 0, mtp_recomputed = 0;
+    for (int t = 0; t < types.size(); ++t) {
+        const double mtp = t == types.mtp ? static_cast<double>(m.mtp_layers) : 0;
+        recomputed[t] = (r.counts[t] + mtp) * share[t];
+        mtp_recomputed += mtp * share[t];
+        const MixerFlops mixer = mixer_flops(m, types[t], tokens, recomputed[t]);
+        if (choice.makes(RecomputeModule::core_attn)) flops += mixer.attention;
+        if (choice.whole_layers()) flops += mixer.scan;
+    }
+    visit_tensors(m, types, [&](const Tensor& t) {
+        if (!t.is_matrix() || t.place == Place::embedding || t.place == Place::head) return;
+        if (!makes_again(choice, m, t)) return;
+        double copies = static_cast<double>(t.copies), layers = t.place == Place::mtp ? mtp_recomputed : 0;
+        if (t.per_expert && m.moe) copies = std::min(copies, static_cast<double>(m.moe->top_k));
+        for (int k = 0; k < types.size(); ++k)
+            if (has(t.types, k)) layers += recomputed[k];
+        flops += 2 * tokens * static_cast<double>(t.rows) * static_cast<double>(t.cols) * copies * layers;
+    });
+    return flops;
+}
+
+void wait_for_host(const Plan& plan, StepWork& work) {
+    const Efficiency& e = plan.cluster.gpu.efficiency;
+    const double launch = launch_time(plan);
+    const double repeats = plan.training.recompute.whole_layers() ? 1 : 0;
+    const bool split = traits_of(schedule_of(plan.layout)).splits_backward;
+    for (int k = 0; k < work.times.layer.size(); ++k) {
+        LayerTime& time = work.times.layer[k];
+        LayerWork& layer = work.layer[k];
+        PassTime& t = time.all;
+        const double host = time.launches * launch;
+        const double forward = std::max(host - t.forward - layer.comm.sum(Phase::forward), 0.0);
+        // This is the pass that recomputes: the input gradient, or the whole backward where it is one.
+        const double least = split ? host : kBackwardLaunches * host;
+        const double own = t.input_grad + (split ? 0 : t.weight_grad) + layer.comm.sum(Phase::backward);
+        const double backward = std::max(least - own, 0.0);
+        const double late = split ? std::max(host - t.weight_grad, 0.0) : 0;
+        t.forward += forward;
+        t.input_grad += backward;
+        t.weight_grad += late;
+        time.waiting = forward + backward + late;
+        // Launches of recomputed modules first take the host's idle time.
+        double& again = layer.recompute.input_grad;
+        const double launches = repeats * host - std::max(own - least, 0.0);
+        const double wait = std::max(launches - again - layer.recomputed.sum(Phase::backward), 0.0);
+        again += wait;
+        // In all of these the device has nothing to do: all of their time can hide transfers, of compute only
+        // the share `overlap`.
+        const double free = 1 - e.overlap;
+        layer.busy.forward -= free * forward;
+        layer.busy.input_grad -= free * (backward + late);
+        layer.recompute.forward += free * wait;
+    }
 }
 
 }  // namespace pentamesh

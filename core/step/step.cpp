@@ -1,18 +1,17 @@
 #include "core/step/step.h"
 
-#include "core/base/statistics.h"
+#include "core/base/number.h"
+#include "core/base/text.h"
 #include "core/comm/collective_time.h"
 #include "core/comm/comm.h"
-#include "core/comm/comm_count.h"
-#include "core/memory/memory_parts.h"
-#include "core/plan/factors.h"
+#include "core/memory/memory.h"
+#include "core/plan/edits.h"
 #include "core/step/compute.h"
-#include "core/step/error_range.h"
+#include "core/step/constants.h"
 #include "core/step/exposure.h"
-#include "core/step/recompute_work.h"
-#include "core/step/straggler.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -370,6 +369,327 @@ bool compute_step(const ResolvedPlan& r, const StepWork& work, const TimelineCos
     if (report) rate(r, work, comm.stages, *report, s);
     out = s;
     return true;
+}
+
+double expected_maximum(std::int64_t n) {
+    if (n <= 1) return 0;
+    // E[max] is the integral over x > 0 of 1 - Phi^n, less that over x < 0 of Phi^n. Both are smooth and die
+    // out before |x| = 12, so the trapezoid rule converges exponentially (Trefethen and Weideman 2014). The
+    // seam at 0 would spoil that: x d(Phi^n) is integrated instead.
+    constexpr double kEnd = 12, kStep = 1.0 / 64;
+    constexpr double kInverseRootTwo = 0.70710678118654752440, kInverseRootTwoPi = 0.39894228040143267794;
+    const double count = static_cast<double>(n);
+    double sum = 0;
+    for (double x = -kEnd; x <= kEnd; x += kStep) {
+        const double above = 0.5 * std::erfc(x * kInverseRootTwo);
+        if (above >= 1) continue;
+        const double density = kInverseRootTwoPi * std::exp(-0.5 * x * x);
+        sum += x * count * density * std::exp((count - 1) * std::log1p(-above));
+    }
+    return sum * kStep;
+}
+
+double normal_quantile(double p) {
+    constexpr double kEnd = 12, kExact = 1e-12;
+    double low = -kEnd, high = kEnd;
+    while (high - low > kExact) {
+        const double x = (low + high) / 2;
+        (0.5 * std::erfc(-x * 0.70710678118654752440) < p ? low : high) = x;
+    }
+    return (low + high) / 2;
+}
+
+double expected_maximum_bound(std::int64_t n) {
+    return n <= 1 ? 0 : std::sqrt(2 * std::log(static_cast<double>(n)));
+}
+
+namespace {
+
+bool inside_blocks(GroupKind k) {
+    return k == GroupKind::tp || k == GroupKind::cp || k == GroupKind::ep || k == GroupKind::etp
+           || k == GroupKind::pp;
+}
+
+}  // namespace
+
+void exposed_in_chunks(const Stages& stages, const StepWork& work, std::vector<ChunkExposed>& out) {
+    out.clear();
+    for (const std::uint32_t kind : stages.chunk_kind) {
+        const ChunkWork& own = work.chunk[kind];
+        out.push_back({own.comm, own.recompute});
+    }
+}
+
+StepTail step_tail(const Step& step, const Comm& comm) {
+    StepTail tail;
+    for (const GroupKind kind : all_of<GroupKind>())
+        if (!inside_blocks(kind)) tail.exposed_s[kind] = step.exposed_comm_s[kind];
+    // For pp, only calls once a step count, such as the gradients of a tied embedding.
+    for (const Operation& o : comm.operations)
+        if (o.group == GroupKind::pp && o.unit == Unit::step) tail.exposed_s[GroupKind::pp] += o.time_s;
+    tail.optimizer_s = step.optimizer_s;
+    tail.straggler_s = step.straggler_s;
+    return tail;
+}
+
+namespace {
+
+// Returns the hidden time of one call.
+double hidden_of(const Operation& o) {
+    return o.count_per_step > 0 ? std::max(0.0, o.time_s - o.exposed_s) / o.count_per_step : 0;
+}
+
+double calls_in(const Operation& o, const LayerCounts& layers) {
+    double n = 0;
+    for (LayerMask m = o.types; m != 0; m &= m - 1)
+        n += static_cast<double>(layers[std::countr_zero(m)]) * o.calls;
+    return n;
+}
+
+// Returns true for gathers and reductions of data parallelism that every micro-batch makes.
+bool in_each_microbatch(const Operation& o) {
+    return o.unit == Unit::step && o.each == GradientReduction::micro_batch;
+}
+
+HiddenComm of_chunk(const Comm& comm, const ChunkLayers& k) {
+    HiddenComm out;
+    for (const Operation& o : comm.operations) {
+        const double each = hidden_of(o);
+        if (each <= 0 || o.unit == Unit::boundary) continue;
+        if (in_each_microbatch(o)) {
+            const double calls = std::max(k.layers(), 1.0)
+                                 / (o.scope == Scope::layer ? 1 : std::max(comm.busiest.layers(), 1.0));
+            (o.phase == Phase::forward ? out.forward : out.backward)[o.group] += each * calls;
+            continue;
+        }
+        if (o.unit == Unit::step) continue;
+        double calls = 0, recomputed = 0;
+        if (o.unit == Unit::embedding)
+            calls = k.first ? o.calls : 0;
+        else if (o.unit == Unit::head)
+            calls = k.last ? o.calls : 0;
+        else {
+            calls = calls_in(o, k.types);
+            if (o.recomputed) recomputed = calls_in(o, k.recomputed);
+        }
+        if (o.phase == Phase::forward) {
+            out.forward[o.group] += each * calls;
+            out.backward[o.group] += each * recomputed;
+        } else if (o.phase == Phase::backward) {
+            out.backward[o.group] += each * calls;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+void hidden_in_chunks(const Comm& comm, std::vector<HiddenComm>& out) {
+    std::vector<HiddenComm> kinds;
+    for (const ChunkLayers& k : comm.stages.chunk_kinds) kinds.push_back(of_chunk(comm, k));
+    out.clear();
+    for (const std::uint32_t kind : comm.stages.chunk_kind) out.push_back(kinds[kind]);
+}
+
+HiddenComm hidden_in_step(const Comm& comm) {
+    HiddenComm out;
+    for (const Operation& o : comm.operations) {
+        if (o.unit != Unit::step || o.group == GroupKind::pp || o.on_other_stage || in_each_microbatch(o))
+            continue;
+        const double hidden = std::max(0.0, o.time_s - o.exposed_s);
+        (o.hidden_behind == HiddenBehind::forward_compute ? out.forward : out.backward)[o.group] += hidden;
+    }
+    return out;
+}
+
+namespace {
+
+// Names the track of an axis, and its group as DeviceMesh would.
+struct AxisTrack {
+    std::string_view track, kernel, group;
+};
+AxisTrack track_of(GroupKind kind) {
+    switch (kind) {
+    case GroupKind::tp: return {"tp", "nccl tp", "mesh_tp"};
+    case GroupKind::cp: return {"cp", "nccl cp", "mesh_cp"};
+    case GroupKind::pp: return {"pp", "nccl pp", "mesh_pp"};
+    case GroupKind::ep: return {"ep", "nccl ep", "mesh_ep"};
+    case GroupKind::etp: return {"etp", "nccl etp", "mesh_etp"};
+    default: return {"dp", "nccl dp", "mesh_dp"};
+    }
+}
+
+// Puts slices on tracks; none of a track begins before the one before it has ended.
+class Placer {
+  public:
+    explicit Placer(std::vector<TraceSlice>& out) : out_(out) {}
+    // Returns the end.
+    double communication(GroupKind kind, double from, double seconds) {
+        if (!(seconds > 0)) return from;
+        const AxisTrack t = track_of(kind);
+        out_.push_back({t.track, t.kernel, t.group, from, from + seconds});
+        return from + seconds;
+    }
+    double kernel(std::string_view name, double from, double seconds) {
+        if (!(seconds > 0)) return from;
+        out_.push_back({"kernels", name, "", from, from + seconds});
+        return from + seconds;
+    }
+
+  private:
+    std::vector<TraceSlice>& out_;
+};
+
+bool goes_forward(const Op& op) {
+    return op.kind == OpKind::F || op.kind == OpKind::FB;
+}
+bool goes_backward(const Op& op) {
+    return op.kind == OpKind::B || op.kind == OpKind::I || op.kind == OpKind::FB;
+}
+
+}  // namespace
+
+StepTrace::StepTrace(const Plan& plan, const Timeline& timeline, const Comm& comm, const StepWork& work,
+                     const Step& step)
+    : plan_(plan), timeline_(timeline), comm_(comm), work_(work), tail_(step_tail(step, comm)),
+      once_(hidden_in_step(comm)) {
+    exposed_in_chunks(comm.stages, work, exposed_);
+    hidden_in_chunks(comm, hidden_);
+}
+
+// Returns the seconds of an op in which it sends, where nothing hides that.
+double StepTrace::send_of(int device, const Op& op) const {
+    if (plan_.training.overlap.pp) return 0;
+    double send = 0;
+    if (goes_forward(op) && !comm_.stages.chunk(device, op.chunk).last) send += work_.send_s;
+    const int backward = op.kind == OpKind::FB ? op.backward_chunk : op.chunk;
+    if (goes_backward(op) && !comm_.stages.chunk(device, backward).first) send += work_.send_s;
+    return send;
+}
+
+void StepTrace::add_op(int device, std::size_t i, std::vector<TraceSlice>& out) const {
+    const Op& op = timeline_.order.ops[i];
+    const double from = timeline_.start[i], to = timeline_.end[i];
+    const auto place = [&](int chunk) {
+        return static_cast<std::size_t>(device * comm_.stages.chunks + chunk);
+    };
+    const std::size_t forward = place(op.chunk),
+                      backward = place(op.kind == OpKind::FB ? op.backward_chunk : op.chunk);
+    std::array<double, UnitComm::kAxes> exposed{};
+    EnumArray<GroupKind, double> hidden{};
+    for (std::size_t a = 0; a < exposed.size(); ++a) {
+        if (goes_forward(op)) exposed[a] += exposed_[forward].comm.forward[a];
+        if (goes_backward(op)) exposed[a] += exposed_[backward].comm.backward[a];
+    }
+    for (const GroupKind k : all_of<GroupKind>()) {
+        if (goes_forward(op)) hidden[k] += hidden_[forward].forward[k];
+        if (goes_backward(op)) hidden[k] += hidden_[backward].backward[k];
+    }
+    double waits = send_of(device, op);
+    for (const double t : exposed) waits += t;
+    // A pair of ops may take less than both one after the other.
+    const double scale = waits > to - from ? (to - from) / waits : 1;
+    const double computed = std::max(to - from - waits * scale, 0.0);
+    Placer placer(out);
+    double at = placer.kernel(goes_forward(op) ? "forward" : "backward", from, computed);
+    for (const GroupKind k : all_of<GroupKind>())
+        placer.communication(k, from, std::min(hidden[k], computed));
+    for (std::size_t a = 0; a < exposed.size(); ++a)
+        at = placer.communication(kUnitAxes[a], at, exposed[a] * scale);
+    placer.communication(GroupKind::pp, at, send_of(device, op) * scale);
+}
+
+void StepTrace::add_tail(std::vector<TraceSlice>& out) const {
+    Placer placer(out);
+    double at = timeline_.makespan;
+    for (const GroupKind k : all_of<GroupKind>()) at = placer.communication(k, at, tail_.exposed_s[k]);
+    placer.kernel("optimizer (multi_tensor_apply)", at, tail_.optimizer_s);
+}
+
+void StepTrace::add(int device, std::size_t i, std::vector<TraceSlice>& out) const {
+    const auto d = static_cast<std::size_t>(device);
+    Placer placer(out);
+    // Parameters are gathered behind the first ops, gradients reduced behind the last ones.
+    if (i == timeline_.order.begin[d])
+        for (const GroupKind k : all_of<GroupKind>())
+            placer.communication(k, timeline_.start[i], once_.forward[k]);
+    add_op(device, i, out);
+    if (i + 1 < timeline_.order.begin[d + 1]) return;
+    for (const GroupKind k : all_of<GroupKind>())
+        placer.communication(k, std::max(timeline_.end[i] - once_.backward[k], 0.0), once_.backward[k]);
+    add_tail(out);
+}
+
+// Shows the step as a waterfall of lost time, and the ranges of its figures.
+
+std::string_view name_of(StepPart part) {
+    switch (part) {
+    case StepPart::compute: return "compute";
+    case StepPart::recompute: return "recompute";
+    case StepPart::bubble: return "bubble";
+    case StepPart::exposed: return "exposed communication";
+    case StepPart::optimizer: return "optimizer";
+    case StepPart::straggler: return "stragglers";
+    case StepPart::ideal: return "ideal compute";
+    case StepPart::products: return "products below the peak";
+    case StepPart::attention: return "attention below it";
+    case StepPart::moving: return "norms, memory-bound";
+    case StepPart::starts: return "waiting for starts";
+    case StepPart::uneven: return "uneven stages";
+    }
+    return "";
+}
+
+std::vector<StepSlice> waterfall(const Step& s) {
+    std::vector<StepSlice> out;
+    double at = 0;
+    const auto add = [&](StepPart part, double time_s, GroupKind group = GroupKind::tp) {
+        if (time_s <= 0) return;
+        out.push_back({part, group, at, time_s});
+        at += time_s;
+    };
+    add(StepPart::ideal, s.ideal_s);
+    add(StepPart::products, s.below.products);
+    add(StepPart::attention, s.below.attention);
+    add(StepPart::moving, s.below.moving);
+    add(StepPart::starts, s.below.starts);
+    add(StepPart::recompute, s.recompute_s);
+    add(StepPart::bubble, schedule_bubble_s(s));
+    add(StepPart::uneven, s.uneven_s);
+    for (const GroupKind kind : all_of<GroupKind>()) add(StepPart::exposed, s.exposed_comm_s[kind], kind);
+    add(StepPart::optimizer, s.optimizer_s);
+    add(StepPart::straggler, s.straggler_s);
+    return out;
+}
+
+std::vector<StepSlice> joined(std::vector<StepSlice> slices, bool (*is)(StepPart), StepPart as) {
+    std::vector<StepSlice> out;
+    for (StepSlice& s : slices) {
+        if (is(s.part)) s.part = as;
+        if (s.part == as && !out.empty() && out.back().part == as)
+            out.back().time_s += s.time_s;
+        else
+            out.push_back(s);
+    }
+    return out;
+}
+
+Band band_of(double x, double error) {
+    return {x / (1 + error), x * (1 + error)};
+}
+
+std::string range_sentence(const Step& s) {
+    const std::string shares = " lie within " + percent_text(s.error) + ", nine of ten within "
+                               + percent_text(s.error_90) + ", each left out of the fit.";
+    if (s.calibrated > 0)
+        return "Calibrated from " + count_text(s.calibrated, "run") + " of your own: half of them" + shares;
+    return "Half of the measured runs like this one" + shares
+           + (s.nearest_run < kFarRun ? "" : " No measured run is near.");
+}
+
+double days_for(const Step& step, double tokens) {
+    constexpr double kDay_s = 86400;
+    return step.tokens_per_s > 0 ? tokens / step.tokens_per_s / kDay_s : 0;
 }
 
 }  // namespace pentamesh

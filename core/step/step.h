@@ -4,9 +4,12 @@
 
 #include "core/comm/comm.h"
 #include "core/pipeline/timeline.h"
+#include "core/pipeline/trace.h"
 #include "core/step/compute.h"
-#include "core/step/error_range.h"
+#include "core/step/constants.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,7 +41,7 @@ struct Step {
     double mfu = 0, hfu = 0;
     double tokens_per_s = 0, tokens_per_step = 0;
     // Half of measured runs like this one lie within time_s / (1 + error) and time_s * (1 + error). Nine of
-    // ten do with error_90 (core/step/error_range.h).
+    // ten do with error_90 (core/step/constants.h).
     double error = 0, error_90 = 0;
     double nearest_run = 0;       // distance of the nearest of these runs; kFarRun and more: none is near
     std::int64_t calibrated = 0;  // own runs that the range is from; 0: the program's
@@ -87,7 +90,7 @@ struct ChunkWork {
 // Holds the parts of a step before a schedule orders it. Units are as in comm.h.
 struct StepWork {
     LayerTimes times;
-    PerType<LayerWork> layer;      // by type (layer_types.h)
+    PerType<LayerWork> layer;      // by type (model.h)
     std::vector<ChunkWork> chunk;  // by Stages::chunk_kind
     UnitComm embedding, head;
     double send_s = 0;        // one message to a neighbouring stage
@@ -194,5 +197,80 @@ struct Band {
     constexpr double kShown = 0.2;
     return mfu_causal(s) < (1 - kShown / 2) * s.mfu;
 }
+
+// Finds the cost of everybody waiting for the slowest: the expected maximum of N normal step times.
+
+// Returns E[max of n standard normals] = integral of n x phi(x) Phi(x)^(n-1) dx, to 1e-9. It is 0 for n <= 1.
+[[nodiscard]] double expected_maximum(std::int64_t n);
+
+// Returns the textbook bound sqrt(2 ln n) on the same; it overstates it. It is 0 for n <= 1.
+[[nodiscard]] double expected_maximum_bound(std::int64_t n);
+
+// Returns x with Phi(x) = p, to 1e-12; p lies within 0 and 1.
+[[nodiscard]] double normal_quantile(double p);
+
+// Finds the parts of a timeline's blocks other than compute, and the part of a step after the pipeline.
+
+// Holds seconds of one micro-batch on a chunk that are not first compute: parts of the same chunk's
+// TimelineCosts. All of the backward's lie in the input gradient. Sends are not among them.
+struct ChunkExposed {
+    UnitComm comm;
+    double recompute = 0;  // the forward recomputed in the backward
+};
+// This is indexed [device * chunks + c], as TimelineCosts.chunk. Reuses out's capacity.
+void exposed_in_chunks(const Stages& stages, const StepWork& work, std::vector<ChunkExposed>& out);
+
+// Holds the part of a step's time that is not the pipeline's: time_s less the makespan.
+struct StepTail {
+    EnumArray<GroupKind, double> exposed_s{};  // gradients and parameters, by axis
+    double optimizer_s = 0, straggler_s = 0;
+    bool of_each_microbatch = false;  // ZeRO-3 gathers for each: this is the sum, which no block has
+    [[nodiscard]] double total() const {
+        double sum = optimizer_s + straggler_s;
+        for (const double s : exposed_s) sum += s;
+        return sum;
+    }
+};
+[[nodiscard]] StepTail step_tail(const Step& step, const Comm& comm);
+
+// Communication goes on behind the blocks, where nothing waits for it: the rest of a call's time.
+// Holds seconds by axis; those of the backward include the calls that a recomputed forward repeats.
+struct HiddenComm {
+    EnumArray<GroupKind, double> forward{}, backward{};
+    [[nodiscard]] double all(GroupKind axis) const { return forward[axis] + backward[axis]; }
+};
+// Finds those of one micro-batch on each chunk, [device * chunks + c], as TimelineCosts.chunk. Sends are not
+// among them: the timeline draws those between the stages. Reuses out's capacity.
+void hidden_in_chunks(const Comm& comm, std::vector<HiddenComm>& out);
+// Returns those of once a step, of the device that holds most: gradients behind the last backward blocks,
+// parameters behind the first forward ones.
+[[nodiscard]] HiddenComm hidden_in_step(const Comm& comm);
+
+// Lists what a device does in a step inside and after the schedule's blocks, in the shape of a trace of
+// PyTorch: kernels of compute and communication inside the blocks, gradients, parameters and the optimizer.
+
+class StepTrace {
+  public:
+    // All of them have to outlive it.
+    StepTrace(const Plan& plan, const Timeline& timeline, const Comm& comm, const StepWork& work,
+              const Step& step);
+
+    // Adds the kernels of op `i` of a device, in order of time; of its last one those after the pipeline too.
+    void add(int device, std::size_t i, std::vector<TraceSlice>& out) const;
+
+  private:
+    void add_op(int device, std::size_t i, std::vector<TraceSlice>& out) const;
+    void add_tail(std::vector<TraceSlice>& out) const;
+    [[nodiscard]] double send_of(int device, const Op& op) const;
+
+    const Plan& plan_;
+    const Timeline& timeline_;
+    const Comm& comm_;
+    const StepWork& work_;
+    StepTail tail_;
+    HiddenComm once_;
+    std::vector<ChunkExposed> exposed_;
+    std::vector<HiddenComm> hidden_;
+};
 
 }  // namespace pentamesh

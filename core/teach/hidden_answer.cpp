@@ -1,10 +1,9 @@
-#include "core/teach/hidden_answer.h"
+#include "core/teach/lesson_answers.h"
 
-#include "core/base/characters.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
-#include "core/teach/captions.h"
-#include "core/teach/lesson_query_parts.h"
+#include "core/teach/glossary.h"
+#include "core/teach/lesson_queries.h"
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,12 @@
 // (lesson_answers.h), never a stored one. The format is in docs/lessons.md.
 #pragma once
 
+#include "core/plan/plan.h"
+
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,13 +72,13 @@ struct LessonQuestion {
 
 using QuestionRule = LessonQuestion::Rule;
 
-// This is a condition on the plan and its evaluation (task.h lists its fields).
+// This is a condition on the plan and its evaluation (hand_in.h lists its fields).
 struct TaskGoal {
     std::string field, op, value;  // "step.mfu", ">=", "40 %"
     int line = 0;
 };
 
-// A plan is to be changed until its goals hold. It is judged while it is changed (task.h).
+// A plan is to be changed until its goals hold. It is judged while it is changed (hand_in.h).
 struct LessonTask {
     std::string prompt;
     std::vector<TaskGoal> goals;
@@ -148,5 +152,98 @@ struct Placeholder {
     std::string query;
 };
 [[nodiscard]] std::vector<Placeholder> placeholders(std::string_view text);
+
+// Reads pieces of a lesson's lines: numbers, lists, "key: value".
+
+// Returns false if the text is not exactly one integer.
+[[nodiscard]] bool parse_integer(std::string_view text, std::int64_t& out);
+// Reads "10 %" or "0.1" of the answer.
+[[nodiscard]] bool parse_tolerance(std::string_view text, double& out);
+// Reads "a, b": the parts between commas, without empty ones.
+[[nodiscard]] std::vector<std::string> split_list(std::string_view text);
+
+// Reads the same, where a comma between brackets or quotes belongs to its part: a=["x","y"], b=2.
+[[nodiscard]] std::vector<std::string> split_values(std::string_view text);
+// Returns a text as it is read on the screen, or on paper: of "[[Click it.|Mark it.]]" one form stays.
+[[nodiscard]] std::string on_screen(std::string_view text);
+[[nodiscard]] std::string on_paper(std::string_view text);
+// Returns true if each "[[" of a text has its "|" and its "]]".
+[[nodiscard]] bool has_whole_forms(std::string_view text);
+// Reads "POINTER = VALUE" as "POINTER=VALUE": blanks about the sign are the author's. The text is empty where
+// the line has another form.
+[[nodiscard]] std::string pointer_value(std::string_view text);
+
+// Returns how the plan's panel names a field: "ZeRO" for "layout.zero", "dp_shard" for an axis.
+[[nodiscard]] std::string panel_name(std::string_view pointer);
+
+struct KeyValue {
+    std::string_view key, value;
+};
+// Reads "key: value" with a lower-case word before the colon.
+[[nodiscard]] std::optional<KeyValue> key_value(std::string_view line);
+
+// Collects what is wrong with a lesson's file, each at its own line, and knows what a lesson may name.
+
+class LessonFaults {
+  public:
+    LessonFaults(const LessonNames& names, std::vector<LessonError>& out) : names_(names), out_(out) {}
+
+    void error(int line, std::string message);
+    // Says that no such thing has that name, which is the closest, and what there is.
+    void unknown(int line, std::string_view what, std::string_view word,
+                 const std::vector<std::string_view>& known);
+    void check_view(int line, std::string_view name);
+    void check_page(int line, std::string_view view, std::string_view page);
+    // Follows the plan that steps show, so that a field that does not fit is found at its line.
+    void open_plan(int line, std::string_view id);
+    void set_field(int line, const std::string& set);
+    // Checks "POINTER=VALUE" without setting it. `what` is its place: "against", "show".
+    void check_field(int line, std::string_view what, const std::string& set);
+    void check_query(int line, std::string_view query);
+    // Checks each {{query}} of a line; of a text that goes over several lines, what was not found in those.
+    void check_text(int line, std::string_view text);
+    void check_whole_text(int line, std::string_view text);
+
+  private:
+    LessonNames names_;
+    std::vector<LessonError>& out_;
+    std::optional<Plan> plan_;    // of the step that is read; none: it is not known
+    std::set<std::string> seen_;  // queries that were checked line by line
+
+    [[nodiscard]] std::string wrong_field(const std::string& set) const;
+};
+
+// A course says which steps of which lessons fill an hour or a morning. It is read into one lesson, so that
+// everything a lesson can do (window, presenter, handout) it can do.
+
+struct CoursePart {
+    std::string lesson;              // its id: the file's name without .md
+    std::string title;               // over its steps; empty: the lesson's own
+    std::vector<std::size_t> steps;  // from 0, in their order; empty: all
+    int minutes = 0;                 // 0: the lesson's own
+    int line = 0;
+};
+struct Course {
+    std::string title, summary;
+    std::vector<CoursePart> parts;
+};
+struct ParsedCourse {
+    Course course;
+    std::vector<LessonError> errors;
+};
+
+// Returns true if a text's head says that it is a course: "course: yes".
+[[nodiscard]] bool is_course(std::string_view text);
+// Reads as much as it can and never throws.
+[[nodiscard]] ParsedCourse parse_course(std::string_view text);
+
+// Such a function returns the text of a lesson by its id; nullopt where it does not exist.
+using LessonSource = std::function<std::optional<std::string>(const std::string& id)>;
+// Returns the course's steps one after another, each with the whole plan that it shows in its own lesson.
+// Minutes are the sum of the parts. Mistakes of a lesson are named with its id.
+[[nodiscard]] ParsedLesson lesson_of_course(const ParsedCourse& from, const LessonSource& lessons,
+                                            const LessonNames& names);
+// Returns the minutes of the course as lesson_of_course sums them, 0 for a lesson that does not exist.
+[[nodiscard]] int minutes_of(const Course& course, const LessonSource& lessons);
 
 }  // namespace pentamesh

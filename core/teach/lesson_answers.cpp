@@ -1,19 +1,18 @@
 #include "core/teach/lesson_answers.h"
 
-#include "core/base/characters.h"
-#include "core/base/error.h"
-#include "core/base/nearest.h"
+#include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/io/plan_json.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
-#include "core/teach/lesson_pieces.h"
+#include "core/teach/lesson.h"
 #include "core/teach/lesson_queries.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace pentamesh {
@@ -348,6 +347,453 @@ AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution)
         }
     }
     return out;
+}
+
+namespace {
+
+constexpr std::size_t kMostOptions = 8;
+constexpr double kDrawnTolerance = 0.25;
+constexpr std::string_view kOver = " over ";
+constexpr std::array<std::string_view, 3> kChanges{"more", "same", "less"};
+
+}  // namespace
+
+void QuestionReader::line(std::string_view line, int number) {
+    if (trimmed(line).empty()) return;
+    if (checked_) faults_.check_text(number, line);
+    const auto kv = key_value(line);
+    if (!kv) {
+        // A line that is no "key: value" belongs to the text before it.
+        if (last_ == nullptr)
+            faults_.error(number, "expected \"key: value\"");
+        else
+            *last_ += " " + std::string(trimmed(line));
+        return;
+    }
+    last_ = nullptr;
+    if (kv->key == "choose") {
+        kind(QuestionKind::choose, kv->value, number);
+        if (kv->value == "lowest") rule(QuestionRule::lowest);
+        if (kv->value == "highest") rule(QuestionRule::highest);
+        if (kv->value == "change") rule(QuestionRule::change);
+    } else if (kv->key == "number") {
+        kind(QuestionKind::number, kv->value, number);
+    } else if (kv->key == "guess") {
+        guess(kv->value, number);
+    } else if (kv->key == "given") {
+        given_ = kv->value;
+        given_line_ = number;
+    } else if (kv->key == "ranks") {
+        kind(QuestionKind::ranks, kv->value, number);
+    } else if (kv->key == "tier") {
+        kind(QuestionKind::tier, kv->value, number);
+    } else if (kv->key == "query") {
+        q_.query = kv->value;
+        query_line_ = number;
+    } else if (kv->key == "prompt") {
+        text(q_.prompt, kv->value);
+    } else if (kv->key == "why") {
+        text(q_.why, kv->value);
+    } else if (kv->key == "tolerance") {
+        any_tolerance_ = true;
+        if (!parse_tolerance(kv->value, q_.tolerance))
+            faults_.error(number, "tolerance is a share of the answer, such as 10 %");
+    } else if (kv->key == "option") {
+        const std::size_t arrow = kv->value.find("=>");
+        const bool plain = arrow == std::string_view::npos;
+        q_.options.push_back({std::string(trimmed(kv->value.substr(0, arrow))),
+                              std::string(plain ? kv->value : trimmed(kv->value.substr(arrow + 2)))});
+        option_lines_.push_back(number);
+    } else if (kv->key == "mistake") {
+        mistake(kv->value, number);
+    } else if (kv->key == "show") {
+        show(kv->value, number);
+    } else {
+        faults_.unknown(number, "field of a question", kv->key,
+                        {"choose", "number", "guess", "given", "ranks", "tier", "query", "prompt", "option",
+                         "mistake", "tolerance", "why", "show"});
+    }
+}
+
+void QuestionReader::kind(QuestionKind kind, std::string_view query, int number) {
+    if (any_kind_) faults_.error(number, "a question is of one kind");
+    any_kind_ = true;
+    q_.kind = kind;
+    q_.query = query;
+    query_line_ = number;
+}
+
+// Reads "QUERY", whose number is drawn, or "QUERY over FIELD v, v", a curve.
+void QuestionReader::guess(std::string_view value, int number) {
+    const std::size_t over = value.find(kOver);
+    const bool curved = over != std::string_view::npos;
+    kind(curved ? QuestionKind::curve : QuestionKind::number, trimmed(value.substr(0, over)), number);
+    if (curved) curve(q_.query, trimmed(value.substr(over + kOver.size())), number);
+    q_.drawn = true;
+    if (!any_tolerance_) q_.tolerance = kDrawnTolerance;
+}
+
+// Reads "tp 1, 2, 4": the query is asked of the plan with each of these values.
+void QuestionReader::curve(std::string_view query, std::string_view over, int number) {
+    const std::size_t space = std::min(over.find(' '), over.size());
+    const std::string field(over.substr(0, space));
+    for (const std::string& value : split_values(over.substr(space))) {
+        q_.options.push_back({value, sentence("with ", field, "=", value, ": ", query)});
+        option_lines_.push_back(number);
+    }
+}
+
+// Finds the point that is shown among the values of the curve.
+void QuestionReader::check_given() {
+    if (given_.empty()) return;
+    std::string values;
+    for (std::size_t i = 0; i < q_.options.size(); ++i) {
+        if (q_.options[i].label == given_) q_.given = static_cast<int>(i);
+        values += (i == 0 ? "" : ", ") + q_.options[i].label;
+    }
+    if (q_.kind != QuestionKind::curve)
+        faults_.error(given_line_, "only a curve, guess: QUERY over FIELD v, v, has a point that is given");
+    else if (q_.given < 0)
+        faults_.error(given_line_, "the curve has no point \"" + given_ + "\"; there are: " + values);
+}
+
+void QuestionReader::rule(QuestionRule rule) {
+    q_.rule = rule;
+    q_.query.clear();
+}
+
+void QuestionReader::text(std::string& into, std::string_view value) {
+    into = value;
+    last_ = &into;
+}
+
+void QuestionReader::show(std::string_view value, int number) {
+    q_.shows = value != "no";
+    if (value == "no" || value == "yes") return;
+    for (const std::string& part : split_values(value)) {
+        const std::string set = pointer_value(part);
+        if (set.empty()) {
+            faults_.error(number, "show is yes, no or POINTER = VALUE, such as tp = 4, layout.zero = 3");
+            return;
+        }
+        if (checked_) faults_.check_field(number, "show", set);
+        q_.shown.push_back(set);
+    }
+}
+
+// Reads "GIVEN => why that is wrong".
+void QuestionReader::mistake(std::string_view value, int number) {
+    const std::size_t arrow = value.find("=>");
+    LessonQuestion::Mistake m{"", "", number};
+    if (arrow == std::string_view::npos || trimmed(value.substr(0, arrow)).empty()
+        || trimmed(value.substr(arrow + 2)).empty())
+        faults_.error(number, "a mistake is \"mistake: WHAT IS GIVEN => where it comes from\"");
+    else
+        m = {std::string(trimmed(value.substr(0, arrow))), std::string(trimmed(value.substr(arrow + 2))),
+             number};
+    q_.mistakes.push_back(std::move(m));
+    last_ = &q_.mistakes.back().because;
+}
+
+void QuestionReader::check_mistake(const LessonQuestion::Mistake& m) {
+    faults_.check_whole_text(m.line, m.because);
+    std::vector<std::string_view> labels;
+    for (const auto& o : q_.options) labels.push_back(o.label);
+    if (q_.kind != QuestionKind::choose || m.given.empty()
+        || std::find(labels.begin(), labels.end(), m.given) != labels.end())
+        return;
+    faults_.error(m.line, "no option reads \"" + shown_text(m.given) + "\", the closest is \""
+                              + std::string(nearest(m.given, labels)) + "\"");
+}
+
+void QuestionReader::check_options() {
+    if (q_.kind != QuestionKind::choose && q_.kind != QuestionKind::curve) {
+        if (!q_.options.empty()) faults_.error(option_lines_.front(), "only choose has options");
+        return;
+    }
+    if (q_.options.size() < 2 || q_.options.size() > kMostOptions)
+        faults_.error(query_line_,
+                      q_.kind == QuestionKind::curve
+                          ? "a curve has 2 to " + std::to_string(kMostOptions)
+                                + " values: guess: QUERY over FIELD v, v, ..."
+                          : "choose offers 2 to " + std::to_string(kMostOptions) + " lines \"option: ...\"");
+    for (std::size_t i = 0; i < q_.options.size(); ++i) {
+        const LessonQuestion::Option& o = q_.options[i];
+        if (q_.compares_options() || q_.kind == QuestionKind::curve)
+            faults_.check_query(option_lines_[i], o.value);
+        if (q_.rule == QuestionRule::change
+            && std::find(kChanges.begin(), kChanges.end(), o.value) == kChanges.end())
+            faults_.unknown(option_lines_[i], "change", o.value, {kChanges.begin(), kChanges.end()});
+    }
+}
+
+LessonQuestion QuestionReader::finish() {
+    check_given();
+    if (!checked_) return std::move(q_);
+    if (!any_kind_) {
+        faults_.error(q_.line,
+                      "a question has one of choose, number, guess, ranks or tier, and a query behind it");
+        return std::move(q_);
+    }
+    if (q_.prompt.empty()) faults_.error(q_.line, "a question needs a prompt");
+    faults_.check_whole_text(q_.line, q_.prompt);
+    faults_.check_whole_text(q_.line, q_.why);
+    for (const LessonQuestion::Mistake& m : q_.mistakes) check_mistake(m);
+    if (q_.rule == QuestionRule::change && split_query(q_.query).sets.empty())
+        faults_.error(query_line_, "change asks of a changed plan: query: with POINTER=VALUE: QUERY");
+    else if (q_.rule == QuestionRule::matches || q_.rule == QuestionRule::change)
+        faults_.check_query(query_line_, q_.query);
+    check_options();
+    return std::move(q_);
+}
+
+// Reads what people give as an answer, and judges it.
+
+namespace {
+
+// Gives the size of a typed unit: "TB" is 1e12 bytes, "ms" 1e-3 seconds, "k" 1,000 of the unit that is asked
+// for.
+struct UnitSize {
+    double size = 1;
+    char kind = 0;      // 'B' bytes, 's' seconds
+    bool bare = false;  // only a prefix
+};
+std::optional<UnitSize> size_of_unit(std::string_view unit) {
+    if (unit.ends_with("/s")) unit.remove_suffix(2);
+    if (unit == "s") return UnitSize{1, 's'};
+    if (unit == "ms") return UnitSize{1e-3, 's'};
+    if (unit == "us" || unit == "µs") return UnitSize{1e-6, 's'};
+    static constexpr std::string_view kPrefixes = "kMGT";
+    std::string_view rest = unit;
+    double decimal = 1, binary = 1;
+    if (!rest.empty()) {
+        const char first = rest.front() == 'K' ? 'k' : rest.front();
+        const std::size_t at = kPrefixes.find(first);
+        if (at != std::string_view::npos) {
+            decimal = std::pow(1e3, static_cast<double>(at + 1));
+            binary = std::pow(1024.0, static_cast<double>(at + 1));
+            rest.remove_prefix(1);
+        }
+    }
+    if (rest == "iB") return UnitSize{binary, 'B'};
+    if (rest == "B" && decimal > 1) return UnitSize{decimal, 'B'};
+    if (rest == "B") return UnitSize{1, 'B'};
+    if (rest.empty() && decimal > 1) return UnitSize{decimal, 0, true};
+    return std::nullopt;
+}
+
+// Removes the separators between groups of digits: "16,384" and "16 384". A comma that is not before three
+// digits is a decimal one: "9,9 %".
+std::string without_grouping(std::string_view text) {
+    std::string clean;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == ' ' || text[i] == '_') continue;
+        if (text[i] != ',') {
+            clean += text[i];
+            continue;
+        }
+        const std::string_view behind = text.substr(i + 1);
+        const std::size_t digits = std::min(behind.find_first_not_of("0123456789"), behind.size());
+        const bool alone = text.find(',') == text.rfind(',') && text.find('.') == std::string_view::npos;
+        if (alone && digits > 0 && (digits != 3 || clean == "0")) clean += '.';
+    }
+    return clean;
+}
+
+}  // namespace
+
+std::optional<double> parse_guess(std::string_view text, std::string_view unit) {
+    const std::string clean = without_grouping(trimmed(text));
+    const auto [value, length] = leading_number(clean);
+    if (length == 0) return std::nullopt;
+    const std::string_view typed = std::string_view(clean).substr(length);
+    if (typed.starts_with('/')) {
+        const std::optional<double> below = parse_double(typed.substr(1));
+        if (!below || *below == 0) return std::nullopt;
+        return value / *below * (unit == "%" ? 100 : 1);
+    }
+    if (typed.empty() || typed == unit) return value;
+    const auto of_typed = size_of_unit(typed), of_unit = size_of_unit(unit);
+    if (unit.empty() || !of_unit) return value * (of_typed ? of_typed->size : 1);
+    return of_typed && (of_typed->bare || of_typed->kind == of_unit->kind)
+               ? value * of_typed->size / of_unit->size
+               : value;
+}
+
+std::vector<double> guesses_of(std::string_view text, std::string_view unit) {
+    std::vector<double> out;
+    const std::optional<double> decimal = parse_guess(text, unit);
+    if (!decimal) return out;
+    out.push_back(*decimal);
+    static constexpr std::string_view kPrefixes = "KMGT";
+    text = trimmed(text);
+    const char last = text.back() == 'k' ? 'K' : text.back();
+    const std::size_t prefix = kPrefixes.find(last);
+    if (unit.empty() && prefix != std::string_view::npos)
+        out.push_back(*decimal * std::pow(1.024, static_cast<double>(prefix + 1)));
+    return out;
+}
+
+std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text) {
+    std::vector<std::int64_t> out;
+    for (const std::string_view word : split_words(text, " \t\r,")) {
+        const std::size_t dash = word.find('-');
+        const auto number = [](std::string_view s) { return parse_whole(s).value_or(-1); };
+        const std::int64_t first = number(word.substr(0, dash)),
+                           last = dash == std::string_view::npos ? first : number(word.substr(dash + 1));
+        if (first < 0 || last < first || last - first > 65536 || out.size() > 65536) return std::nullopt;
+        for (std::int64_t r = first; r <= last; ++r) out.push_back(r);
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    if (out.empty()) return std::nullopt;
+    return out;
+}
+
+double guess_scale(double answer, std::string_view unit, std::string_view title) {
+    constexpr double kLeast = 1.2, kMost = 2.4, kWhole = 100;
+    std::uint32_t drawn = 2166136261U;  // FNV-1a
+    for (const char c : title) drawn = (drawn ^ static_cast<unsigned char>(c)) * 16777619U;
+    const double share = static_cast<double>(drawn >> 8U) / static_cast<double>(1U << 24U);
+    const double above = std::abs(answer) * (kLeast + (kMost - kLeast) * share);
+    if (unit == "%" && above > kWhole / 2) return kWhole;
+    if (above <= 0) return 1;
+    const double ten = std::pow(10.0, std::floor(std::log10(above)));
+    for (const double round : {1.0, 1.5, 2.0, 3.0, 5.0, 7.0})
+        if (round * ten >= above) return round * ten;
+    return 10 * ten;
+}
+
+double curve_scale(const Solution& solution, std::string_view title) {
+    double most = 0;
+    for (const Answer& a : solution.options) most = std::max(most, a.number);
+    return guess_scale(most, solution.answer.unit, title);
+}
+
+std::vector<double> parse_points(std::string_view text, std::string_view unit, std::size_t points) {
+    std::vector<double> out;
+    for (const std::string& part : split_values(text))
+        if (const auto value = parse_guess(part, unit)) out.push_back(*value);
+    if (out.size() != points) out.clear();
+    return out;
+}
+
+int points_right(const LessonQuestion& question, const Solution& solution, std::span<const double> points) {
+    int right = 0;
+    for (std::size_t i = 0; i < std::min(points.size(), solution.options.size()); ++i) {
+        const double truth = solution.options[i].number;
+        if (static_cast<int>(i) != question.given
+            && std::abs(points[i] - truth) <= question.tolerance * std::abs(truth) + 1e-9)
+            ++right;
+    }
+    return right;
+}
+
+std::string answer_words(const LessonQuestion& question, const Solution& solution) {
+    return solution.option >= 0 ? question.options[static_cast<std::size_t>(solution.option)].label
+                                : solution.answer.text;
+}
+
+bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given) {
+    if (!solution.solvable(question.kind)) return false;
+    switch (question.kind) {
+    case QuestionKind::choose: return given.option == solution.option;
+    case QuestionKind::tier: return given.option == solution.tier;
+    case QuestionKind::number: {
+        const double right = solution.answer.number;
+        // A number that was read off the screen has three digits.
+        const double off = std::max(question.tolerance, 0.005) * std::abs(right) + 1e-9;
+        return std::any_of(given.numbers.begin(), given.numbers.end(),
+                           [&](double n) { return std::abs(n - right) <= off; });
+    }
+    case QuestionKind::curve: {
+        const int asked = static_cast<int>(question.options.size()) - (question.given >= 0 ? 1 : 0);
+        return given.numbers.size() == question.options.size()
+               && points_right(question, solution, given.numbers) >= asked - 1;
+    }
+    case QuestionKind::ranks: {
+        std::vector<std::int64_t> a = given.ranks, b = solution.answer.ranks;
+        std::sort(a.begin(), a.end());
+        std::sort(b.begin(), b.end());
+        return a == b;
+    }
+    }
+    return false;
+}
+
+namespace {
+
+// Returns true if somebody who rounds says `given` for `value`: to one digit or two.
+bool rounds_to(double value, double given) {
+    if (value == 0) return given == 0;
+    const double tens = std::floor(std::log10(std::abs(value)));
+    for (const double digits : {0.0, 1.0}) {
+        const double unit = std::pow(10.0, tens - digits);
+        if (std::abs(std::round(value / unit) * unit - given) <= 1e-9 * std::abs(value)) return true;
+    }
+    return false;
+}
+
+// Returns how far what was given is from a mistake's number, of it; nothing where it is another number.
+std::optional<double> distance_from(double mistake, const std::vector<double>& given) {
+    constexpr double kNear = 0.03;
+    std::optional<double> best;
+    for (const double n : given) {
+        const double off = std::abs(n - mistake) / std::max(std::abs(mistake), 1e-9);
+        if (off > kNear && !rounds_to(mistake, n)) continue;
+        if (!best || off < *best) best = off;
+    }
+    return best;
+}
+
+// These are known of any question, by the unit of its answer.
+struct UnitMistake {
+    std::string_view unit;
+    double factor;  // of the right answer
+    std::string_view because;
+};
+constexpr double kGibiByGiga = 1073741824.0 / 1e9;
+constexpr UnitMistake kUnitMistakes[] = {
+    {"GiB", kGibiByGiga, "Those are GB, of 1,000,000,000 bytes. A GiB has 1,073,741,824."},
+    {"GB", 1 / kGibiByGiga, "Those are GiB, of 1,073,741,824 bytes. A GB has 1,000,000,000."},
+    {"%", 0.01, "That is the share itself; asked is how many per cent it is."},
+};
+
+std::string number_mistake(std::span<const LessonQuestion::Mistake> mistakes, const Answer& right,
+                           const std::vector<double>& given) {
+    std::string_view because;
+    double nearest = 0;
+    const auto look = [&](double value, std::string_view words) {
+        const auto off = distance_from(value, given);
+        if (!off || (!because.empty() && *off >= nearest)) return;
+        nearest = *off;
+        because = words;
+    };
+    for (const LessonQuestion::Mistake& m : mistakes)
+        if (const auto wrong = parse_guess(m.given, right.unit)) look(*wrong, m.because);
+    for (const UnitMistake& m : kUnitMistakes)
+        if (m.unit == right.unit) look(right.number * m.factor, m.because);
+    return std::string(because);
+}
+
+}  // namespace
+
+std::string mistake_made(const LessonQuestion& question, std::span<const LessonQuestion::Mistake> mistakes,
+                         const Solution& solution, const Given& given, const Plan& plan) {
+    if (is_right(question, solution, given)) return "";
+    if (question.kind == QuestionKind::number)
+        return number_mistake(mistakes, solution.answer, given.numbers);
+    const auto is = [&](const std::string& text) {
+        if (question.kind == QuestionKind::ranks) return parse_ranks(text) == given.ranks;
+        if (given.option < 0) return false;
+        const auto i = static_cast<std::size_t>(given.option);
+        return (question.kind == QuestionKind::choose ? question.options[i].label
+                                                      : plan.cluster.tiers[i].name)
+               == text;
+    };
+    const auto made =
+        std::find_if(mistakes.begin(), mistakes.end(), [&](const auto& m) { return is(m.given); });
+    return made == mistakes.end() ? "" : made->because;
 }
 
 }  // namespace pentamesh

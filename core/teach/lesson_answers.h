@@ -1,5 +1,4 @@
-// A lesson asks a plan by named queries, answered from its evaluation with the working. The same queries fill
-// the {{...}} of a lesson's words, so that words and window cannot disagree.
+// Reads the lines of a question, an "ask" block of a lesson.
 #pragma once
 
 #include "core/evaluate.h"
@@ -14,6 +13,41 @@
 #include <vector>
 
 namespace pentamesh {
+
+class QuestionReader {
+  public:
+    // `line` is that of the block's first fence. Without `checked` nothing is looked up.
+    QuestionReader(LessonFaults& faults, int line, bool checked) : faults_(faults), checked_(checked) {
+        q_.line = query_line_ = line;
+    }
+    void line(std::string_view line, int number);
+    // Checks the whole, once it is read.
+    [[nodiscard]] LessonQuestion finish();
+
+  private:
+    LessonFaults& faults_;
+    bool checked_;
+    LessonQuestion q_;
+    bool any_kind_ = false, any_tolerance_ = false;
+    int query_line_ = 0, given_line_ = 0;
+    std::string given_;  // the value of the point that is shown
+    std::vector<int> option_lines_;
+    std::string* last_ = nullptr;  // what a line without a key goes on with
+
+    void kind(QuestionKind kind, std::string_view query, int number);
+    void rule(QuestionRule rule);
+    void guess(std::string_view value, int number);
+    void curve(std::string_view query, std::string_view over, int number);
+    void check_given();
+    void text(std::string& into, std::string_view value);
+    void show(std::string_view value, int number);
+    void mistake(std::string_view value, int number);
+    void check_mistake(const LessonQuestion::Mistake& m);
+    void check_options();
+};
+
+// A lesson asks a plan by named queries, answered from its evaluation with the working. The same queries fill
+// the {{...}} of a lesson's words, so that words and window cannot disagree.
 
 struct Answer {
     enum class Kind : std::uint8_t { none, number, text, ranks };
@@ -42,7 +76,7 @@ struct AskedQuery {
 [[nodiscard]] std::string check_query(std::string_view text);
 
 // Returns the plan with fields set: "layout.zero=3" is a field of the plan file, "tp=4" a factor whose
-// difference data parallelism takes or gives (factors.h). Throws Error where a field or value does not fit.
+// difference data parallelism takes or gives (edits.h). Throws Error where a field or value does not fit.
 [[nodiscard]] Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets);
 
 // Returns the plan that step `i` shows; `base` where no step opened one. A step that changes a preset or asks
@@ -122,5 +156,44 @@ struct Given {
 [[nodiscard]] double curve_scale(const Solution& solution, std::string_view title);
 // Reads "0, 2, 4-7".
 [[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
+
+// Says which texts must not be read on a page while a question is open: its answer. Other texts in the same
+// place are hidden too, or the answer would show itself as the only hidden figure.
+
+struct HiddenAnswer {
+    // Says where a text is. The plan's own fields are the scene that a question is about.
+    enum class Place : std::uint8_t { view, plan };
+    struct Figure {
+        double value = 0;      // in `unit`
+        double tolerance = 0;  // of the value: what would be judged right
+        std::string unit;      // empty: a count
+    };
+    bool covers = false;               // the picture itself is the answer: it is not shown
+    std::string covers_view;           // nor is that view, which is not the step's own
+    bool covers_figures = false;       // memory, step and MFU are hidden too, with any values
+    std::vector<std::string> phrases;  // hidden wherever they stand as whole words, in any case
+    std::vector<std::string> lines;    // a text that has one of these words is hidden whole
+    std::vector<std::string> nouns;    // a number next to one of these words is hidden: "4 groups", "tp 8"
+    std::vector<std::string> own;      // next to these only the answer is hidden: a scene states other
+                                       // numbers there
+    std::optional<Figure> figure;      // hidden where it stands with its unit, or has three digits
+    std::vector<Figure> others;        // values of several options: each is hidden in the same way
+    std::vector<std::string> scenery;  // of these no number is hidden: the GPU's name and its memory
+    bool everywhere = false;           // the figure, a count, is hidden however short and next to any word
+    bool bare_in_view = false;         // texts that are nothing but a number
+    std::vector<std::int64_t> stated;  // these stay: the scene states them, and none is the answer
+    bool bare_in_plan = false;
+    bool ratios = false;  // texts that are nothing but "3 of 10" are hidden
+
+    [[nodiscard]] bool hides() const;
+    // Returns the text with "?" in the place of each hidden part.
+    [[nodiscard]] std::string words(std::string_view given, Place place = Place::view) const;
+    // Returns the step's own words: the author's sentences stay, only the figure is hidden.
+    [[nodiscard]] std::string figures(std::string_view text) const;
+};
+
+// Returns what to hide for the question of a step, put to a plan. A step without one hides nothing.
+[[nodiscard]] HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution,
+                                            const Plan& plan, const Evaluation& evaluation);
 
 }  // namespace pentamesh

@@ -2,15 +2,15 @@
 // axis.
 #include "core/teach/lesson_queries.h"
 
-#include "core/base/characters.h"
 #include "core/base/text.h"
-#include "core/mesh/layout_name.h"
+#include "core/decide/scale.h"
+#include "core/memory/memory.h"
 #include "core/mesh/places.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
-#include "core/teach/captions.h"
+#include "core/step/step.h"
+#include "core/teach/glossary.h"
 #include "core/teach/lesson.h"
-#include "core/teach/lesson_query_parts.h"
 
 #include <algorithm>
 
@@ -255,6 +255,454 @@ std::vector<Placeholder> placeholders(std::string_view text) {
         at = text.find("{{", end + 2);
     }
     return out;
+}
+
+// Answers queries about bytes and seconds: the memory of a GPU, the bytes it sends, the time of a step; and
+// about the model, the batch and the plan's errors.
+
+namespace {
+
+using namespace query;
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+Answer gib(double bytes, std::string working) {
+    Answer a = measure(bytes / kGiB, "GiB", std::move(working));
+    a.text = memory_text(bytes);
+    return a;
+}
+Answer percent(double fraction, std::string working) {
+    return measure(100 * fraction, "%", std::move(working));
+}
+
+const StageMemory* fullest(const QueryInput& in) {
+    const Memory& m = in.e.memory;
+    return m.stage.empty() ? nullptr : &m.stage[m.peak_stage];
+}
+Answer no_memory() {
+    return none("the layout cannot be laid out: the problems say why");
+}
+std::string parts_of(const StageMemory& s) {
+    std::string text = sentence("stage ", s.stage, ": ");
+    for (int c = 0; c < kMemoryCategoryCount; ++c) {
+        const auto k = static_cast<MemoryCategory>(c);
+        text += sentence(c == 0 ? "" : " + ", name_of(k), " ", memory_text(bytes_of(s, k)));
+    }
+    return text + sentence(" = ", memory_text(s.total()));
+}
+
+Answer memory_fullest(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    return s == nullptr ? no_memory() : gib(s->total(), parts_of(*s));
+}
+Answer memory_hbm(const QueryInput& in) {
+    return gib(in.plan.cluster.gpu.hbm_bytes, "the memory of one GPU");
+}
+Answer memory_stage(const QueryInput& in) {
+    if (static_cast<std::size_t>(in.arg.n) >= in.e.memory.stage.size()) return no_memory();
+    const StageMemory& s = in.e.memory.stage[in.arg.n];
+    return gib(s.total(), parts_of(s));
+}
+// Activations and buffers are sums of texts with a unit; the other formulas count bytes.
+std::string with_unit(const std::string& formula, MemoryCategory category) {
+    const bool has_unit = category == MemoryCategory::activations || category == MemoryCategory::buffers;
+    return has_unit ? formula : formula + " bytes";
+}
+Answer memory_category(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    if (s == nullptr) return no_memory();
+    for (int c = 0; c < kMemoryCategoryCount; ++c) {
+        const auto k = static_cast<MemoryCategory>(c);
+        if (name_of(k) == in.arg.word)
+            return gib(
+                bytes_of(*s, k),
+                with_unit(explain_memory(in.plan, in.e.mesh, in.e.memory, s->stage, k).substituted, k));
+    }
+    return none("no such part");
+}
+Answer memory_largest(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    if (s == nullptr) return no_memory();
+    int best = 0;
+    for (int c = 1; c < kMemoryCategoryCount; ++c)
+        if (bytes_of(*s, static_cast<MemoryCategory>(c)) > bytes_of(*s, static_cast<MemoryCategory>(best)))
+            best = c;
+    return words(std::string(name_of(static_cast<MemoryCategory>(best))), parts_of(*s));
+}
+Answer fits(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    if (s == nullptr) return no_memory();
+    const MemoryFit fit = in.e.memory.fit();
+    return yes_no(fit == MemoryFit::yes,
+                  sentence(memory_text(s->total()), " on the fullest GPU, which has ",
+                           memory_text(in.e.memory.hbm),
+                           fit == MemoryFit::if_small ? sentence("; it ", kFitsIfSmall) : ""));
+}
+Answer fullest_stage(const QueryInput& in) {
+    const StageMemory* s = fullest(in);
+    return s == nullptr ? no_memory() : count(s->stage, parts_of(*s));
+}
+Answer in_flight(const QueryInput& in) {
+    if (static_cast<std::size_t>(in.arg.n) >= in.e.in_flight.size()) return none("there is no such stage");
+    const double x = in.e.in_flight[in.arg.n];
+    return measure(x, "",
+                   sentence("micro-batches whose activations stage ", in.arg.n,
+                            " holds at its fullest moment, of ", in.e.microbatches, " a step"));
+}
+// Returns the bytes of state for one parameter, on one GPU with nothing cut: they are the same for any
+// layout.
+double state_bytes(const QueryInput& in) {
+    Plan one = in.plan;
+    one.layout = {};
+    one.layout.zero = 0;
+    one.cluster.gpus = 1;
+    Memory m;
+    compute_memory(one, build_mesh(one), {1.0}, m);
+    if (m.stage.empty() || m.stage[0].parameters_held <= 0) return 0;
+    const StageMemory& s = m.stage[0];
+    return (s.parameters + s.gradients + s.optimizer) / static_cast<double>(s.parameters_held);
+}
+Answer state_per_parameter(const QueryInput& in) {
+    const Training& t = in.plan.training;
+    return measure(state_bytes(in), "bytes",
+                   sentence("weights ", three_digits(parameter_bytes(in.plan).linear), " + gradients ",
+                            three_digits(gradient_bytes(t).linear), " + master weights ",
+                            three_digits(master_bytes(t).linear), " + the optimizer's states ",
+                            three_digits(optimizer_bytes(t).linear - master_bytes(t).linear)));
+}
+Answer model_state(const QueryInput& in) {
+    const double bytes = state_bytes(in) * static_cast<double>(in.e.parameters.total);
+    Answer a = measure(bytes / 1e9, "GB",
+                       sentence(with_commas(in.e.parameters.total), " parameters · ",
+                                three_digits(state_bytes(in)), " bytes"));
+    a.text = bytes_text(bytes);
+    return a;
+}
+
+const AxisTraffic& traffic(const QueryInput& in) {
+    return in.e.comm.by_axis[in.arg.group];
+}
+std::string operations_of(const QueryInput& in) {
+    std::string text;
+    for (const Operation& o : in.e.comm.operations)
+        if (o.group == in.arg.group && !o.on_other_stage)
+            text += sentence(text.empty() ? "" : "; ", words_of(o.collective), " of ",
+                             bytes_text(o.message_bytes), ", ", whole_text(o.count_per_step), " a step");
+    return text.empty() ? sentence(name_of(in.arg.group), " says nothing of its own") : text;
+}
+Answer calls_per_layer(const QueryInput& in) {
+    LayerCalls calls;
+    std::string what;
+    for (const Operation& o : in.e.comm.operations) {
+        if (o.group != in.arg.group || o.scope != Scope::layer || o.unit == Unit::boundary
+            || o.unit == Unit::step)
+            continue;
+        calls.add(o);
+        what += sentence(what.empty() ? "" : "; ", whole_text(o.calls), " ", words_of(o.collective), " ",
+                         name_of(o.phase), " (", words_of(o.what), ")");
+    }
+    if (what.empty()) return none(sentence(name_of(in.arg.group), " says nothing in a layer"));
+    return measure(calls.most(), "", what);
+}
+Answer calls_per_step(const QueryInput& in) {
+    return measure(traffic(in).count, "", operations_of(in));
+}
+Answer bytes_per_step(const QueryInput& in) {
+    Answer a = measure(traffic(in).sent_bytes_per_rank / 1e9, "GB", operations_of(in));
+    a.text = bytes_text(traffic(in).sent_bytes_per_rank);
+    return a;
+}
+Answer exposed(const QueryInput& in) {
+    if (!in.e.step || in.e.step->time_s <= 0) return none("no step time");
+    const double s = in.e.step->exposed_comm_s[in.arg.group];
+    return percent(s / in.e.step->time_s,
+                   sentence(time_text(s), " of a step of ", time_text(in.e.step->time_s),
+                            " is spent waiting for ", name_of(in.arg.group)));
+}
+Answer sync_microbatch(const QueryInput& in) {
+    const auto points = static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch);
+    const std::int64_t layers = std::max<std::int64_t>(1, in.plan.model.layers);
+    const std::string waits_for = sync_peers_text(in.e.comm);
+    const std::string peers = waits_for.empty() ? "tensor peers" : waits_for;
+    if (points % layers != 0)
+        return count(points,
+                     sentence(layers, " layers, which stop for ", peers, " as often as their kind needs"));
+    return count(points, sentence(layers, " layers · ", points / layers, " stops for ", peers,
+                                  ": a reduce-scatter and its all-gather are one"));
+}
+Answer sync_step(const QueryInput& in) {
+    return count(static_cast<std::int64_t>(in.e.comm.sync_points_per_microbatch) * in.e.microbatches,
+                 sentence(whole_text(in.e.comm.sync_points_per_microbatch), " per micro-batch · ",
+                          in.e.microbatches, " micro-batches"));
+}
+
+Answer bubble_fraction(const QueryInput& in) {
+    if (in.e.timeline.empty()) return none("no timeline");
+    return percent(
+        in.e.timeline.bubble_fraction(),
+        sentence("idle share of the pipeline's makespan, mean over ", in.plan.layout.pp, " stages"));
+}
+// Returns the schedule's bubble by its closed form: against the step, or against the work.
+Answer bubble_of(const QueryInput& in, bool of_step) {
+    const std::int64_t p = in.plan.layout.pp, vm = in.e.microbatches * in.plan.layout.virtual_stages;
+    if (vm <= 0) return none("the batch does not divide");
+    return percent(static_cast<double>(p - 1) / static_cast<double>(of_step ? vm + p - 1 : vm),
+                   sentence(of_step ? "(p - 1) / (v m + p - 1), p " : "(p - 1) / (v m), p ", p, ", v m ", vm,
+                            of_step ? ": a share of the makespan, first start to last end"
+                                    : ": against the work, not the makespan"));
+}
+Answer step_time(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    const Step& s = *in.e.step;
+    const double waits = exposed_of(s);
+    Answer a = measure(s.time_s, "s",
+                       sentence("compute ", time_text(s.compute_s + s.recompute_s), ", bubble ",
+                                time_text(schedule_bubble_s(s), Zeros::kept),
+                                s.uneven_s > 0 ? ", uneven stages " + time_text(s.uneven_s) : std::string(),
+                                ", waiting for peers ", time_text(waits), ", the rest ",
+                                time_text(s.optimizer_s + s.straggler_s)));
+    a.text = time_text(s.time_s);
+    return a;
+}
+Answer mfu(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    return percent(in.e.step->mfu,
+                   sentence(three_digits(in.e.step->tflops_per_gpu),
+                            " TFLOP/s of the model's own work on each GPU, against its peak"));
+}
+Answer lost(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    return percent(1 - in.e.step->mfu, "what is not the model's own work at the peak rate");
+}
+Answer tokens_per_second(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    return count(static_cast<std::int64_t>(in.e.step->tokens_per_s),
+                 sentence(static_cast<std::int64_t>(in.e.step->tokens_per_step), " tokens in ",
+                          time_text(in.e.step->time_s)));
+}
+Answer bubble_share(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    return percent(schedule_bubble_s(*in.e.step) / in.e.step->time_s,
+                   "what the schedule leaves idle on the busiest stage, as a part of the whole step");
+}
+Answer bubble_time(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    const double s = schedule_bubble_s(*in.e.step);
+    Answer a = measure(s, "s", "what the schedule leaves idle on the busiest stage in a step");
+    a.text = time_text(s, Zeros::kept);
+    return a;
+}
+Answer straggler_loss(const QueryInput& in) {
+    const double cv = in.plan.training.straggler_cv;
+    return percent(cv * expected_maximum(in.e.mesh.world),
+                   sentence("cv ", three_digits(100 * cv), " % · E[max of ", in.e.mesh.world,
+                            " normal times] = ", three_digits(expected_maximum(in.e.mesh.world))));
+}
+Answer straggler_bound(const QueryInput& in) {
+    const double cv = in.plan.training.straggler_cv;
+    return percent(cv * expected_maximum_bound(in.e.mesh.world),
+                   sentence("cv ", three_digits(100 * cv), " % · sqrt(2 ln ", in.e.mesh.world, ")"));
+}
+
+Answer parameters(const QueryInput& in) {
+    return measure(static_cast<double>(in.e.parameters.total) / 1e9, "B", "all tensors of the model");
+}
+Answer active(const QueryInput& in) {
+    return measure(static_cast<double>(in.e.parameters.active) / 1e9, "B", "what one token uses");
+}
+Answer heads_here(const QueryInput& in) {
+    const std::int64_t tp = std::max<std::int64_t>(1, in.plan.layout.tp);
+    return measure(static_cast<double>(in.plan.model.heads) / static_cast<double>(tp), "",
+                   sentence(in.plan.model.heads, " heads / tp ", tp));
+}
+Answer experts(const QueryInput& in) {
+    if (!in.plan.model.moe) return none("the model has no experts");
+    return count(in.plan.model.moe->experts, "routed experts of a layer");
+}
+Answer experts_here(const QueryInput& in) {
+    if (!in.plan.model.moe) return none("the model has no experts");
+    const std::int64_t ep = std::max<std::int64_t>(1, in.plan.layout.ep);
+    return measure(static_cast<double>(in.plan.model.moe->experts) / static_cast<double>(ep), "",
+                   sentence(in.plan.model.moe->experts, " experts / ep ", ep));
+}
+Answer tokens_here(const QueryInput& in) {
+    const std::int64_t cp = std::max<std::int64_t>(1, in.plan.layout.cp);
+    return count(in.plan.training.sequence_length / cp,
+                 sentence(in.plan.training.sequence_length, " tokens / cp ", cp));
+}
+Answer samples_here(const QueryInput& in) {
+    const std::int64_t dp = in.e.groups[GroupKind::dp].degree;
+    return measure(static_cast<double>(in.plan.training.global_batch)
+                       / static_cast<double>(std::max<std::int64_t>(1, dp)),
+                   "", sentence(in.plan.training.global_batch, " sequences / ", dp, " replicas"));
+}
+Answer microbatches(const QueryInput& in) {
+    if (in.e.microbatches == 0) return none("the batch does not divide");
+    const std::int64_t dp = in.e.groups[GroupKind::dp].degree;
+    return count(in.e.microbatches, sentence(in.plan.training.global_batch, " sequences / (", dp,
+                                             " replicas · micro-batch ", in.plan.training.micro_batch, ")"));
+}
+Answer valid(const QueryInput& in) {
+    return yes_no(in.e.valid, in.e.problems.empty() ? "nothing is wrong" : in.e.problems[0].message);
+}
+Answer problem(const QueryInput& in) {
+    return in.e.problems.empty() ? words("nothing is wrong", "") : words(in.e.problems[0].message, "");
+}
+
+constexpr Hides kCalls{.nouns = {"call", "calls", "times", "per layer"}, .in_view = true},
+    kSyncs{.nouns = {"call", "calls", "times", "points", "waits"}, .in_view = true},
+    kTokens{.nouns = {"token", "tokens"}}, kHeads{.nouns = {"head", "heads"}, .in_view = true},
+    kExperts{.own = {"expert", "experts", "of", "to each", "a GPU", "per GPU", "on a GPU"}},
+    kProblems{.lines = {"problem", "problems", "error", "errors", "impossible"},
+              .covered = {"all"},
+              .more = hide_problems};
+
+constexpr Query kStepQueries[] = {
+    {"memory fullest", "what the fullest GPU holds, GiB", memory_fullest},
+    {"memory hbm", "what a GPU has, GiB", memory_hbm},
+    {"memory stage N", "what a GPU of that stage holds, GiB", memory_stage},
+    {"memory largest",
+     "the largest part of the fullest GPU",
+     memory_largest,
+     {.covered = {"all"}, .more = hide_answer}},
+    {"memory PART", "parameters, gradients, optimizer, activations or buffers of the fullest GPU, GiB",
+     memory_category},
+    {"fits",
+     "yes where the fullest GPU has room",
+     fits,
+     {.lines = {"GiB", "TiB", "MiB", "fit", "fits"}, .covered = {"all"}}},
+    {"fullest stage", "which stage that is", fullest_stage},
+    {"in_flight N",
+     "micro-batches that stage N holds at most",
+     in_flight,
+     {.nouns = {"in flight", "micro-batches", "micro-batch"}, .in_view = true}},
+    {"state per parameter",
+     "bytes of weights, gradients and optimizer for one parameter",
+     state_per_parameter,
+     {.nouns = {"byte", "bytes"}, .in_view = true}},
+    {"model state", "the same for all parameters, GB", model_state},
+    {"calls AXIS per layer", "of one micro-batch, forward and backward", calls_per_layer, kCalls},
+    {"calls AXIS per step", "of one rank", calls_per_step, kCalls},
+    {"bytes AXIS per step", "that leave a rank, GB", bytes_per_step},
+    {"exposed AXIS", "share of the step that waits for it, %", exposed},
+    {"sync per micro-batch", "times the layers wait for tensor or expert peers", sync_microbatch, kSyncs},
+    {"sync per step", "the same times the micro-batches", sync_step, kSyncs},
+    {"bubble fraction", "of the timeline as replayed, %", bubble_fraction},
+    {"bubble formula", "(p - 1) / (v m + p - 1), %",
+     [](const QueryInput& in) { return bubble_of(in, true); }},
+    {"bubble overhead", "(p - 1) / (v m), %", [](const QueryInput& in) { return bubble_of(in, false); }},
+    {"bubble share", "of the whole step, %", bubble_share},
+    {"bubble time", "the same in seconds", bubble_time},
+    {"step time", "seconds", step_time},
+    {"mfu", "model FLOPs utilisation, %", mfu},
+    {"lost", "100 % less the mfu", lost},
+    {"tokens per second", "of the whole cluster", tokens_per_second, kTokens},
+    {"straggler loss", "the exact expected share, %", straggler_loss},
+    {"straggler bound", "the textbook bound on it, %", straggler_bound},
+    {"parameters", "of the model, in billions", parameters},
+    {"active parameters", "that one token uses, in billions", active},
+    {"layers", "of the model",
+     [](const QueryInput& in) { return count(in.plan.model.layers, "the model's layers"); }},
+    {"hidden", "size of the model",
+     [](const QueryInput& in) { return count(in.plan.model.hidden, "the model's hidden size"); }},
+    {"heads", "of attention",
+     [](const QueryInput& in) { return count(in.plan.model.heads, "the model's attention heads"); }, kHeads},
+    {"heads per gpu", "attention heads that a GPU computes", heads_here, kHeads},
+    {"kv heads", "of keys and values",
+     [](const QueryInput& in) { return count(in.plan.model.kv_heads, "heads of keys and values"); }},
+    {"experts", "of a layer", experts, kExperts},
+    {"experts per gpu", "routed experts of a layer that a GPU keeps", experts_here, kExperts},
+    {"sequence", "tokens of a sequence",
+     [](const QueryInput& in) { return count(in.plan.training.sequence_length, "tokens of a sequence"); }},
+    {"tokens per gpu", "of a sequence, after cp", tokens_here, kTokens},
+    {"batch", "sequences of a step",
+     [](const QueryInput& in) { return count(in.plan.training.global_batch, "sequences of a step"); }},
+    {"samples per replica",
+     "sequences of a step that one replica takes",
+     samples_here,
+     {.own = {"sequence", "sequences", "sample", "samples", "micro-batch", "micro-batches", "m", "batch"}}},
+    {"microbatches",
+     "of one replica and step",
+     microbatches,
+     {.nouns = {"micro-batches", "micro-batch", "microbatches", "m"}, .in_view = true}},
+    {"valid", "yes where nothing forbids the plan", valid, kProblems},
+    {"problem", "the first problem, in words", problem, kProblems},
+};
+
+}  // namespace
+
+std::span<const Query> step_queries() {
+    return kStepQueries;
+}
+
+// Answers queries about how far a plan scales: what a GPU computes while a byte crosses a wire, how long an
+// axis is on its wire against the compute, and on how many GPUs it takes longer.
+
+namespace {
+
+using namespace query;
+
+Answer flops_per_byte(const QueryInput& in) {
+    const auto i = static_cast<std::size_t>(in.arg.n);
+    if (i >= in.plan.cluster.tiers.size()) return none(sentence("the cluster has no tier ", in.arg.n));
+    const double peak = in.plan.cluster.gpu.flops.bf16, wire = in.plan.cluster.tiers[i].bytes_per_s;
+    return measure(peak / wire, "",
+                   sentence(three_digits(peak / 1e12), " TFLOP/s in bf16 / ", three_digits(wire / 1e9),
+                            " GB/s of ", in.plan.cluster.tiers[i].name));
+}
+Answer step_tokens(const QueryInput& in) {
+    const double tokens = tokens_per_step(in.plan.training), world = static_cast<double>(in.e.mesh.world);
+    return measure(tokens / world, "",
+                   sentence(whole_text(tokens), " tokens of a step / ", in.e.mesh.world, " GPUs"));
+}
+
+double compute_of(const Step& s) {
+    return s.compute_s + s.recompute_s;
+}
+Answer compute_time(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    Answer a = measure(compute_of(*in.e.step), "s", "compute of the average stage in a step");
+    a.text = time_text(a.number);
+    return a;
+}
+Answer wire_time(const QueryInput& in) {
+    if (!in.e.step) return none("no step time");
+    Answer a = measure(in.e.comm.by_axis[in.arg.group].time_s, "s",
+                       sentence("all calls of ", name_of(in.arg.group), " in a step, hidden or not"));
+    a.text = time_text(a.number);
+    return a;
+}
+Answer wire_share(const QueryInput& in) {
+    if (!in.e.step || compute_of(*in.e.step) <= 0) return none("no step time");
+    const double wire = in.e.comm.by_axis[in.arg.group].time_s, compute = compute_of(*in.e.step);
+    return measure(100 * wire / compute, "%",
+                   sentence(name_of(in.arg.group), " is ", time_text(wire), " on its wire, beside ",
+                            time_text(compute), " of compute"));
+}
+Answer binds(const QueryInput& in) {
+    const Scale s = scale_of(in.plan);
+    const auto it = std::find_if(s.crossings.begin(), s.crossings.end(), [&](const ScaleCrossing& c) {
+        return c.turn == ScaleTurn::passes_compute && c.axis == in.arg.group;
+    });
+    if (it == s.crossings.end())
+        return none(sentence(name_of(in.arg.group), " takes longer than compute on no number of GPUs"));
+    return measure(it->at, "GPUs", it->words());
+}
+
+constexpr Query kScaleQueries[] = {
+    {"flops per byte N", "dense bf16 FLOPs that a GPU has time for while a byte crosses tier N",
+     flops_per_byte},
+    {"step tokens per gpu", "tokens of a step over the GPUs", step_tokens},
+    {"compute time", "of the average stage in a step, seconds", compute_time},
+    {"time AXIS", "of all its calls in a step, hidden or not, seconds", wire_time},
+    {"time AXIS over compute", "the same as a share of the compute, %", wire_share},
+    {"binds AXIS", "GPUs from which it takes longer than the compute, the batch as it is", binds},
+};
+
+}  // namespace
+
+std::span<const Query> scale_queries() {
+    return kScaleQueries;
 }
 
 }  // namespace pentamesh

@@ -2,9 +2,9 @@
 
 #include "core/base/text.h"
 #include "core/mesh/places.h"
-#include "core/pipeline/gradient_reduction.h"
 #include "core/pipeline/schedules/schedule.h"
-#include "core/plan/factors.h"
+#include "core/pipeline/sequence.h"
+#include "core/plan/edits.h"
 
 #include <algorithm>
 #include <array>
@@ -308,6 +308,374 @@ std::vector<MapLevel> map_levels(const Plan& plan, std::span<const MapRow> rows)
     }
     levels.push_back({"storage", 0, c.gpus, "how fast it is, the cluster does not say", {}});
     return levels;
+}
+
+// Makes the map's smaller tables: pipeline stages against sharded parameters, the usual way to a layout,
+// usual combinations.
+
+namespace {
+
+std::int64_t degree(const Evaluation& e, GroupKind k) {
+    return e.groups[k].degree;
+}
+
+bool gathers_weights(const Plan& plan, const Evaluation& e) {
+    return plan.layout.zero == 3 && degree(e, GroupKind::fsdp) > 1;
+}
+
+double sent(const Evaluation& e, bool (*mine)(const Operation&)) {
+    double bytes = 0;
+    for (const Operation& o : e.comm.operations)
+        if (!o.on_other_stage && mine(o)) bytes += o.sent_bytes_per_rank;
+    return bytes;
+}
+
+std::string traffic_text(const Evaluation& e, double bytes) {
+    return ": " + bytes_text(bytes) + " from " + rows_device_text(e.comm) + " a step";
+}
+
+bool inside_fast(const Evaluation& e, GroupKind k) {
+    return e.groups[k].slowest_tier == 0;
+}
+
+// Returns the tokens that a gathered layer serves: those of one data-parallel rank.
+double tokens_per_replica(const Evaluation& e) {
+    return e.step->tokens_per_step / static_cast<double>(degree(e, GroupKind::dp));
+}
+
+std::string_view fast_name(const Plan& p) {
+    return p.cluster.tiers.empty() ? std::string_view("the fast domain")
+                                   : std::string_view(p.cluster.tiers.front().name);
+}
+
+RecipeStep tensor_step(const Plan& p, const Evaluation& e) {
+    RecipeStep s{MapRowId::tp, "tp, with sp, as far as the fast domain reaches", {}, Verdict::off};
+    const std::int64_t tp = degree(e, GroupKind::tp);
+    if (tp == 1) {
+        s.here = "tp is off";
+        return s;
+    }
+    const bool inside = inside_fast(e, GroupKind::tp);
+    s.verdict = inside ? Verdict::fine : Verdict::costly;
+    s.here = sentence("tp ", tp, inside ? " inside " : " reaches beyond ", fast_name(p),
+                      p.layout.sequence_parallel ? ", sp on" : ", sp off");
+    return s;
+}
+
+RecipeStep across_step(const Plan& p, const Evaluation& e) {
+    RecipeStep s{MapRowId::pp, "then pp, or ZeRO-3, across nodes until it fits", {}, Verdict::off};
+    const std::int64_t pp = degree(e, GroupKind::pp);
+    const bool gathers = gathers_weights(p, e);
+    if (pp > 1 && gathers) {
+        s.verdict = Verdict::costly;
+        s.here =
+            sentence("both: pp ", pp, " and ZeRO-3 over ", degree(e, GroupKind::fsdp), ", which is rare");
+    } else if (pp > 1 || gathers) {
+        s.verdict = Verdict::fine;
+        s.here = pp > 1 ? sentence("pp ", pp) : sentence("ZeRO-3 over ", degree(e, GroupKind::fsdp));
+    } else {
+        s.here = "neither";
+    }
+    if (!e.memory.stage.empty() && !e.memory.fits()) {
+        if (!e.memory.may_fit()) s.verdict = Verdict::costly;
+        s.here += sentence("; ", name_of(e.memory.fit()), ": ", memory_text(e.memory.peak()), " of ",
+                           memory_text(e.memory.hbm));
+    }
+    return s;
+}
+
+RecipeStep data_step(const Plan& p, const Evaluation& e) {
+    RecipeStep s{MapRowId::dp, "dp around it, with ZeRO-1 or 2, for the batch", {}, Verdict::off};
+    const std::int64_t dp = degree(e, GroupKind::dp);
+    if (dp == 1) {
+        s.here = "one replica";
+        return s;
+    }
+    s.verdict = Verdict::fine;
+    s.here = p.layout.zero == 0 ? sentence("dp ", dp, ", no ZeRO: each keeps the whole state")
+                                : sentence("dp ", dp, " with ZeRO-", p.layout.zero);
+    return s;
+}
+
+RecipeStep context_step(const Plan& p, const Evaluation& e) {
+    RecipeStep s{MapRowId::cp, "cp where sequences are long", {}, Verdict::off};
+    const std::int64_t cp = degree(e, GroupKind::cp);
+    s.here = cp > 1 ? sentence("cp ", cp, " at ", p.training.sequence_length, " tokens")
+                    : sentence("off at ", p.training.sequence_length, " tokens");
+    if (cp > 1) s.verdict = Verdict::fine;
+    return s;
+}
+
+RecipeStep expert_step(const Plan& p, const Evaluation& e) {
+    RecipeStep s{MapRowId::ep, "ep where the model has experts", {}, Verdict::off};
+    const std::int64_t ep = degree(e, GroupKind::ep);
+    if (!p.model.moe)
+        s.here = "a dense model";
+    else if (ep == 1)
+        s.here = sentence("off: all ", p.model.moe->experts, " experts on every GPU");
+    else
+        s.here = sentence("ep ", ep, ": ", p.model.moe->experts / ep, " of ", p.model.moe->experts,
+                          " experts a GPU"),
+        s.verdict = Verdict::fine;
+    return s;
+}
+
+}  // namespace
+
+std::vector<Comparison> pipeline_or_sharding(const Plan& p, const Evaluation& e) {
+    const std::int64_t pp = degree(e, GroupKind::pp), shards = degree(e, GroupKind::fsdp);
+    const bool piped = pp > 1, gathers = gathers_weights(p, e);
+    const double wire_pp = sent(e, [](const Operation& o) { return o.group == GroupKind::pp; });
+    const double wire_z = sent(e, [](const Operation& o) {
+        return o.group == GroupKind::dp_shard || o.group == GroupKind::fsdp || o.group == GroupKind::edp;
+    });
+    std::vector<Comparison> out;
+    out.push_back({"a GPU stores",
+                   piped
+                       ? sentence("all of about ",
+                                  three_digits(static_cast<double>(p.model.layers) / static_cast<double>(pp)),
+                                  " of ", p.model.layers, " layers")
+                       : "all of a few layers",
+                   gathers ? sentence("1/", shards, " of every layer") : "a part of every layer"});
+    out.push_back({"what travels", "activations" + (piped ? traffic_text(e, wire_pp) : ""),
+                   "weights and their gradients" + (gathers ? traffic_text(e, wire_z) : "")});
+    out.push_back({"the model's code", "need not know of it", "need not know of it"});
+    std::string many = "many micro-batches", large = "many tokens on each data-parallel rank";
+    if (piped && e.microbatches > 0) {
+        many += sentence(": here ", e.microbatches, " for ", pp, " stages");
+        if (e.step && e.step->time_s > 0)
+            many += ", " + percent_text(schedule_bubble_s(*e.step) / e.step->time_s) + " bubble";
+    }
+    if (gathers && e.step && e.mesh.world > 0)
+        large += sentence(": here ", whole_text(tokens_per_replica(e)), " a step");
+    out.push_back({"it wants", std::move(many), std::move(large)});
+    out.push_back({"the hard part", "stages that balance, and the schedule",
+                   "cutting tensors, and gathering ahead of use"});
+    out.push_back({"both at once",
+                   "rare: the batch must feed both; weights then stay gathered over a step's micro-batches",
+                   "ZeRO-1 and ZeRO-2 go with pp without harm: DeepSeek-V3 is pp with ZeRO-1"});
+    return out;
+}
+
+std::vector<RecipeStep> map_recipe(const Plan& p, const Evaluation& e) {
+    return {tensor_step(p, e), across_step(p, e), data_step(p, e), context_step(p, e), expert_step(p, e)};
+}
+
+std::vector<Combination> map_combinations(const Plan& p, const Evaluation& e) {
+    const bool tp = degree(e, GroupKind::tp) > 1, pp = degree(e, GroupKind::pp) > 1,
+               cp = degree(e, GroupKind::cp) > 1, ep = degree(e, GroupKind::ep) > 1,
+               dp = degree(e, GroupKind::dp) > 1, copies = degree(e, GroupKind::dp_replicate) > 1;
+    const bool gathers = gathers_weights(p, e), alone = !tp && !pp && !cp && !ep;
+    return {
+        {"dp alone (DDP)", "the model fits on one GPU", alone && dp && !gathers},
+        {"FSDP", "the state does not fit, the batch is large", alone && gathers && !copies},
+        {"HSDP", "as FSDP, and gathers should stay near", alone && gathers && copies},
+        {"tp + dp", "a layer is too much for one GPU, a node holds the model", tp && !pp && !cp && !ep && dp},
+        {"tp + pp", "one copy over several nodes", tp && pp && !cp && !ep && !dp},
+        {"tp + pp + dp", "about 1,000 GPUs and more", tp && pp && !cp && !ep && dp},
+        {"tp + cp + pp + dp", "sequences of 128K tokens", tp && cp && pp && !ep},
+        {"tp + pp + ep + dp", "a model with experts", tp && pp && ep},
+        {"pp + ep + dp", "many small experts: no matrix is worth cutting", !tp && pp && ep && dp},
+        {"ep + dp", "experts first, then FSDP inside what is left", !tp && !pp && ep && dp},
+        {"pp + ZeRO-3", "rare: each wants the batch for itself", pp && gathers},
+    };
+}
+
+// Holds the map's words about each axis in any plan.
+
+namespace {
+
+constexpr std::array<MapWords, kMapRowCount> kWords{{
+    {.id = MapRowId::dp,
+     .key = "dp",
+     .name = "data parallelism",
+     .cuts = "the batch",
+     .says = "all-reduce of gradients",
+     .often = "once per step",
+     .sits = "any tier: it can hide behind the backward pass",
+     .reach = "always: it is where every layout starts",
+     .saves = "activations, by a smaller batch on each GPU",
+     .scope = "the whole model",
+     .model = "nothing",
+     .drawback = "copies the model; the global batch is its ceiling",
+     .why = "More replicas get through more samples in the same time. Each works alone until the gradients "
+            "are added up.",
+     .cost = "One sum over all gradients a step. A ring sends almost twice their size from every GPU, "
+             "however many take part.",
+     .short_name = "data parallel",
+     .knife = "the batch, between samples",
+     .talks = "sums the gradients"},
+    {.id = MapRowId::zero,
+     .key = "ZeRO",
+     .name = "sharded data parallelism (ZeRO, FSDP)",
+     .cuts = "the model's state over data-parallel ranks",
+     .says = "reduce-scatter and all-gather",
+     .often = "once per step; stage 3 in every layer",
+     .sits = "between the fast tier and the slowest: HSDP keeps the gathers near",
+     .reach = "the state barely fits, or does not, and the batch is large",
+     .saves = "1 optimizer, 2 also gradients, 3 also parameters",
+     .scope = "the whole model",
+     .model = "nothing",
+     .drawback = "stage 3 sends the weights again for every pass",
+     .why = "Replicas need not all keep the same optimizer state, gradients and weights: each keeps its "
+            "part and asks for the rest when it is used.",
+     .cost = "Stages 1 and 2 send what plain data parallelism sends. Stage 3 gathers every layer's weights "
+             "forward and backward, half as much again.",
+     .short_name = "modifier of dp",
+     .knife = "nothing: copies share out one state",
+     .talks = "the same sum, in its two halves"},
+    {.id = MapRowId::tp,
+     .key = "tp",
+     .name = "tensor parallelism",
+     .cuts = "the hidden size: each matrix of a layer",
+     .says = "all-reduce of activations",
+     .often = "4 per layer and micro-batch",
+     .sits = "inside the fast domain only",
+     .reach = "a layer, or its activations, is too much for one GPU",
+     .saves = "weights, gradients, optimizer and most activations",
+     .scope = "the whole model",
+     .model = "where each matrix may be cut",
+     .drawback = "waits on the critical path; small products at high degree",
+     .why = "A matrix cut into columns, and the next into rows, gives partial sums that one addition "
+            "completes. So a layer can be larger than a GPU.",
+     .cost = "Every layer waits for its sums, forward and backward, and the bytes grow with the tokens. "
+             "Little of it hides.",
+     .short_name = "tensor parallel",
+     .knife = "each layer, through its width",
+     .talks = "puts results together"},
+    {.id = MapRowId::sp,
+     .key = "sp",
+     .name = "sequence parallelism",
+     .cuts = "activations between tp's cuts",
+     .says = "all-gather and reduce-scatter in place of all-reduce",
+     .often = "where tp speaks",
+     .sits = "with tp",
+     .reach = "whenever tp is on",
+     .saves = "activations of norms, dropout and residuals",
+     .scope = "what lies between the matrices",
+     .model = "which operations work on single tokens",
+     .drawback = "the gathered input is kept or gathered again",
+     .why = "Norms and dropout treat each token alone, so tp's ranks can share them out instead of each "
+            "doing all of them.",
+     .cost =
+         "The forward sends the same bytes: an all-reduce is a reduce-scatter and an all-gather, and work "
+         "is done between the halves. The backward gathers its inputs once more, since a rank kept a share.",
+     .short_name = "modifier of tp",
+     .knife = "nothing new: what lies between tp's cuts, by tokens",
+     .talks = "tp's sums, in their two halves"},
+    {.id = MapRowId::etp,
+     .key = "etp",
+     .name = "tensor parallelism inside experts",
+     .cuts = "the width of each expert",
+     .says = "all-gather and reduce-scatter of tokens",
+     .often = "4 per MoE layer and micro-batch",
+     .sits = "inside the fast domain only",
+     .reach = "one expert is too much for a GPU",
+     .saves = "experts' weights, gradients and optimizer",
+     .scope = "the experts",
+     .model = "where an expert's matrices may be cut",
+     .drawback = "narrow experts make small products",
+     .why = "The expert mesh folds the same GPUs anew, so that experts can be cut by another degree than "
+            "attention is.",
+     .cost = "Every token that is routed is gathered and summed once more.",
+     .short_name = "modifier of tp",
+     .knife = "each expert, through its width",
+     .talks = "puts results together"},
+    {.id = MapRowId::pp,
+     .key = "pp",
+     .name = "pipeline parallelism",
+     .cuts = "the depth: whole layers",
+     .says = "send and receive of activations",
+     .often = "each micro-batch at each stage boundary",
+     .sits = "across nodes: its messages are few and small",
+     .reach = "the model does not fit even with tp and sharding",
+     .saves = "weights, gradients and optimizer",
+     .scope = "between layers",
+     .model = "nothing; wants layers that balance",
+     .drawback = "the bubble; many micro-batches; the schedule",
+     .why = "A stage keeps its layers whole and hands on one activation. Nothing else is as cheap on the "
+            "wire.",
+     .cost = "Stages wait at the start and the end of a step. The wait shrinks with more micro-batches, "
+             "which must be kept in flight.",
+     .short_name = "pipeline parallel",
+     .knife = "the stack, between layers",
+     .talks = "hands on activations"},
+    {.id = MapRowId::cp,
+     .key = "cp",
+     .name = "context parallelism",
+     .cuts = "the sequence, attention included",
+     .says = "keys and values around a ring",
+     .often = "every attention layer",
+     .sits = "near: the fast domain or the pod",
+     .reach = "long context: from about 16K tokens, sure at 128K",
+     .saves = "activations",
+     .scope = "attention; the rest needs no talk",
+     .model = "how attention may be computed in pieces",
+     .drawback = "causal masks need balance; weights are not cut",
+     .why = "Activations grow with the sequence, and neither more stages nor smaller batches cut a single "
+            "sequence.",
+     .cost = "Each rank needs all keys and values once a layer. They pass by while it computes, if there "
+             "is enough to compute.",
+     .short_name = "context parallel",
+     .knife = "each sample, through its tokens",
+     .talks = "gathers keys and values"},
+    {.id = MapRowId::ep,
+     .key = "ep",
+     .name = "expert parallelism",
+     .cuts = "the experts of MoE layers",
+     .says = "all-to-all of tokens",
+     .often = "4 per MoE layer and micro-batch",
+     .sits = "near: the fast domain or the pod",
+     .reach = "the model has experts",
+     .saves = "experts' weights, gradients and optimizer",
+     .scope = "MoE layers",
+     .model = "how tokens are routed",
+     .drawback = "follows the router's balance; the fullest rank sets the pace",
+     .why = "Experts are most of the parameters and each token uses few of them. So tokens travel to the "
+            "experts, not weights to the tokens.",
+     .cost = "Every token goes to its experts and comes back. What a popular expert gets is what everyone "
+             "waits for.",
+     .short_name = "expert parallel",
+     .knife = "the experts, drawer by drawer",
+     .talks = "tokens there and back"},
+}};
+
+}  // namespace
+
+const MapWords& words_of(MapRowId id) {
+    return kWords[static_cast<std::size_t>(id)];
+}
+
+std::string short_setting(const MapRow& row) {
+    if (row.verdict == Verdict::off) return "off";
+    if (row.id == MapRowId::sp) return "on";
+    return std::to_string(row.id == MapRowId::zero ? row.zero : row.degree);
+}
+
+CompactWords compact_words(const MapRow& row) {
+    const MapWords& w = words_of(row.id);
+    CompactWords out{std::string(w.knife), std::string(w.talks)};
+    if (row.id == MapRowId::zero && row.zero > 0) {
+        constexpr std::array<std::string_view, 3> kShared{"the optimizer", "gradients, optimizer",
+                                                          "weights, gradients, optimizer"};
+        out.cuts =
+            "nothing: copies share out " + std::string(kShared[static_cast<std::size_t>(row.zero - 1)]);
+        if (row.zero == 3) out.talks = "gathers the weights of every layer";
+    }
+    const bool in_layers = row.calls_per_layer > 0 && row.id != MapRowId::zero && row.id != MapRowId::dp;
+    if (in_layers)
+        out.talks += ", " + three_digits(row.calls_per_layer) + " times in every "
+                     + (is_expert(row.kind) ? "MoE layer" : "layer");
+    else if (row.id == MapRowId::pp)
+        out.talks += ", for every micro-batch";
+    else if (row.id == MapRowId::dp)
+        out.talks += ", " + row.often;
+    return out;
+}
+
+std::string_view name_of(Verdict verdict) {
+    constexpr std::array<std::string_view, 3> names{"fine", "costly", "off"};
+    return names[static_cast<std::size_t>(verdict)];
 }
 
 }  // namespace pentamesh

@@ -1,5 +1,5 @@
 // Computes the teaching map of the axes and modifiers for a plan: what each cuts, says, sends, where it is
-// and whether that is fine. Figures come from the evaluation; the words are in map_words.cpp.
+// and whether that is fine. Figures come from the evaluation; the words are in map.cpp.
 #pragma once
 
 #include "core/evaluate.h"

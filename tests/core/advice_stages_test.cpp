@@ -4,7 +4,6 @@
 #include "core/advice/advice.h"
 #include "core/base/text.h"
 #include "core/io/plan_json.h"
-#include "core/plan/edit_words.h"
 #include "core/plan/edits.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Compares the split of layers with every possible split, and its costs with evaluate's.
 #include "core/evaluate.h"
 #include "core/io/presets.h"
-#include "core/plan/changes.h"
-#include "core/step/stage_load.h"
+#include "core/plan/edits.h"
+#include "core/step/exposure.h"
 #include "tests/near.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 #include "core/advice/advice.h"
-#include "core/base/error.h"
-#include "core/explain/blame.h"
-#include "core/mesh/rank_list.h"
+#include "core/base/files.h"
+#include "core/explain/traffic.h"
+#include "core/mesh/places.h"
 #include "shipped.h"
 
 #include <doctest/doctest.h>

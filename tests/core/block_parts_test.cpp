@@ -1,7 +1,7 @@
 #include "core/evaluate.h"
 #include "core/io/presets.h"
-#include "core/pipeline/stage_names.h"
-#include "core/step/block_parts.h"
+#include "core/pipeline/stages.h"
+#include "core/step/step.h"
 #include "plans.h"
 #include "tests/near.h"
 

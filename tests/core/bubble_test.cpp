@@ -1,5 +1,5 @@
 #include "core/io/presets.h"
-#include "core/step/bubble.h"
+#include "core/step/exposure.h"
 #include "plans.h"
 #include "schedule_shapes.h"
 #include "tests/near.h"

@@ -1,6 +1,5 @@
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/calibrate/calibrate.h"
-#include "core/calibrate/parameters.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/runs/run_file.h"

@@ -1,6 +1,5 @@
-#include "core/mesh/failure.h"
-#include "core/mesh/layout_name.h"
-#include "core/teach/captions.h"
+#include "core/mesh/places.h"
+#include "core/teach/glossary.h"
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,10 @@
-#include "core/plan/changes.h"
+#include "core/plan/edits.h"
 
-#include "core/base/quantity.h"
+#include "core/base/text.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
-#include "core/plan/edits.h"
-#include "core/plan/factors.h"
 #include "core/plan/field_list.h"
-#include "core/plan/ranges.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>

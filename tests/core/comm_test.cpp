@@ -1,7 +1,6 @@
 #include "core/comm/comm.h"
-#include "core/comm/comm_count.h"
+#include "core/layer/layer_words.h"
 #include "core/layer/parts.h"
-#include "core/layer/what.h"
 
 #include "plans.h"
 #include "tests/near.h"

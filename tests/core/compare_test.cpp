@@ -1,8 +1,8 @@
 // Compares the results of compare and sensitivity with evaluations made by hand.
 #include "core/base/text.h"
 #include "core/decide/compare.h"
-#include "core/decide/sensitivity.h"
-#include "core/decide/units.h"
+#include "core/decide/scale.h"
+#include "core/decide/space.h"
 #include "core/io/plan_json.h"
 #include "core/rules/software_runs.h"
 

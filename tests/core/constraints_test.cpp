@@ -1,5 +1,4 @@
 // Holds what a search is asked for to what people write.
-#include "core/decide/constraints.h"
 #include "core/decide/search.h"
 
 #include "shipped.h"

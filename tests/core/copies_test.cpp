@@ -1,5 +1,4 @@
 // Compares which ranks keep the same parameters with the parts that the placements give each rank.
-#include "core/sharding/copies.h"
 #include "core/sharding/sharding.h"
 #include "tests/core/plans.h"
 

@@ -1,9 +1,9 @@
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/plan/names.h"
-#include "core/step/error_range.h"
+#include "core/step/constants.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
-#include "tools/accuracy/held_out.h"
+#include "tools/accuracy/measured.h"
 
 #include <cmath>
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-#include "core/plan/changes.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "tests/core/bare_plan.h"
 
 #include <doctest/doctest.h>

@@ -1,10 +1,8 @@
 // Tests that a field of the table (core/plan/plan_fields.h) is everywhere that fields are: in the reader and
 // the writer, in the schema, in `--set`, in the sheet, in the units of a comparison, in the sensitivity and
 // in the search.
-#include "core/decide/sensitivity.h"
+#include "core/decide/scale.h"
 #include "core/decide/space.h"
-#include "core/decide/units.h"
-#include "core/io/plan_by_hand.h"
 #include "core/io/plan_json.h"
 #include "core/plan/field_list.h"
 #include "tests/core/shipped.h"

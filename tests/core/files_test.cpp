@@ -2,7 +2,6 @@
 // owner and the links to it.
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
-#include "core/base/system_files.h"
 #include "tests/folder.h"
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // Tests `fit --check` on errors made up for it.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "tests/near.h"
 #include "tools/fit/check.h"
 

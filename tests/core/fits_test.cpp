@@ -1,8 +1,8 @@
 // "A plan fits" has one meaning, and the same words wherever it is said.
 #include "core/advice/advice.h"
 #include "core/decide/compare.h"
+#include "core/decide/scale.h"
 #include "core/decide/search.h"
-#include "core/decide/sensitivity.h"
 #include "shipped.h"
 
 #include <algorithm>

@@ -1,8 +1,6 @@
 // Reads flight-recorder dumps: pickles of a real job, JSON, what is hostile or cut off, names of files; and
 // the layouts that groups' descriptions give. The real dumps: golden/runs/README.md.
-#include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/runs/dump_folder.h"
 #include "core/runs/hang.h"
 #include "core/runs/run_file.h"
 #include "tests/core/made_hang.h"

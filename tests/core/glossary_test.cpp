@@ -1,4 +1,3 @@
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/io/presets.h"

@@ -6,7 +6,7 @@
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
-#include "core/pipeline/gradient_reduction.h"
+#include "core/pipeline/sequence.h"
 #include "tests/near.h"
 
 #include <doctest/doctest.h>

@@ -1,10 +1,9 @@
 // Answers that were handed in are judged by the lessons: the file says nothing of what is right.
 #include "core/teach/hand_in.h"
 
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/io/plan_json.h"
-#include "core/teach/task.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
 

@@ -1,6 +1,6 @@
 // Finds who is to blame in made jobs: layouts, kinds of faults, dumps of several forms.
 #include "core/mesh/mesh.h"
-#include "core/runs/hang_words.h"
+#include "core/runs/hang.h"
 #include "core/runs/run_layout.h"
 #include "tests/core/made_hang.h"
 #include "tests/core/shipped.h"

@@ -1,4 +1,4 @@
-#include "core/io/hf_config.h"
+#include "core/io/hf_families.h"
 #include "core/model/model.h"
 
 #include <algorithm>

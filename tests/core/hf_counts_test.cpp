@@ -1,6 +1,6 @@
 // Counts small models of each family in closed form, from the shapes in transformers' modeling_*.py: the
 // readers are right where no checkpoint's total is at hand.
-#include "core/io/hf_config.h"
+#include "core/io/hf_families.h"
 #include "core/model/model.h"
 #include "tests/core/hf_small.h"
 

@@ -1,5 +1,5 @@
 // The configurations of families of 2025 and 2026 make the totals of their checkpoints, to the unit.
-#include "core/io/hf_config.h"
+#include "core/io/hf_families.h"
 #include "core/model/model.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // Tests what the readers of Hugging Face configs refuse, and that they say where it stands.
-#include "core/base/error.h"
-#include "core/io/hf_config.h"
+#include "core/base/files.h"
+#include "core/io/hf_families.h"
 #include "tests/core/hf_small.h"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // lost.
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
-#include "core/base/nearest.h"
+#include "core/base/text.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"

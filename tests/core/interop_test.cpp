@@ -1,11 +1,11 @@
 // Compares frameworks' settings with the results of their own parsers: tests/golden/interop.json, each case
 // with its source in "_about".
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/interop/import.h"
 #include "core/interop/megatron.h"
 #include "core/io/plan_json.h"
 #include "core/pipeline/stages.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "tests/core/shipped.h"
 

@@ -1,10 +1,8 @@
 // Import says truly why it does not take a setting: the plan has no field, or the import does not read it.
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/interop/flags.h"
 #include "core/interop/import.h"
-#include "core/interop/known_settings.h"
-#include "core/interop/words.h"
+#include "core/interop/settings.h"
 #include "core/io/plan_json.h"
 #include "core/model/model.h"
 #include "tests/core/shipped.h"

@@ -1,9 +1,9 @@
 // One list serves all: kept tensors, communication and compute of a layer are the same for its steps and for
 // memory, communication and step.
-#include "core/layer/wire_bytes.h"
-#include "core/memory/memory_parts.h"
-#include "core/mesh/degrees.h"
-#include "core/step/layer_time.h"
+#include "core/layer/calls.h"
+#include "core/memory/memory.h"
+#include "core/mesh/mesh.h"
+#include "core/step/compute.h"
 #include "layer_plans.h"
 
 #include <cmath>

@@ -2,9 +2,8 @@
 // the engine's memory, communication and step.
 #include "core/layer/layer_tape.h"
 #include "core/memory/memory.h"
-#include "core/memory/memory_parts.h"
-#include "core/mesh/degrees.h"
-#include "core/step/layer_time.h"
+#include "core/mesh/mesh.h"
+#include "core/step/compute.h"
 #include "layer_plans.h"
 #include "tests/near.h"
 

@@ -1,8 +1,8 @@
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
-#include "core/memory/memory_parts.h"
-#include "core/model/mixer_flops.h"
+#include "core/memory/memory.h"
+#include "core/model/model.h"
 #include "tests/near.h"
 
 #include <doctest/doctest.h>

@@ -3,7 +3,6 @@
 #include "core/teach/lesson.h"
 
 #include "core/teach/lesson_answers.h"
-#include "core/teach/lesson_pieces.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped_lessons.h"
 #include "tests/near.h"

@@ -2,8 +2,8 @@
 // fail, and every rank writes what its flight recorder would show.
 #pragma once
 
-#include "core/runs/dump_folder.h"
 #include "core/runs/hang.h"
+#include "core/runs/run_file.h"
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,6 @@
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
 #include "core/plan/software.h"
-#include "tools/accuracy/halves.h"
 #include "tools/accuracy/measured.h"
 
 #include <doctest/doctest.h>

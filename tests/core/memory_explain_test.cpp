@@ -2,9 +2,9 @@
 // explains.
 #include "core/base/text.h"
 #include "core/evaluate.h"
-#include "core/explain/collective_steps.h"
-#include "core/explain/explain_step.h"
-#include "core/sharding/placement_words.h"
+#include "core/explain/traffic.h"
+#include "core/explain/verdict.h"
+#include "core/sharding/placement.h"
 #include "tests/core/memory_plans.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"

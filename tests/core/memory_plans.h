@@ -1,8 +1,8 @@
 // Holds plans and their memory, shared by the tests of memory, savings and explanations.
 #pragma once
 
-#include "core/memory/activations.h"
-#include "core/mesh/degrees.h"
+#include "core/memory/memory.h"
+#include "core/mesh/mesh.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "tests/core/bare_plan.h"
 

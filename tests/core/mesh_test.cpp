@@ -1,6 +1,6 @@
 #include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "sha256.h"
 #include "tests/sanitized.h"

@@ -1,6 +1,6 @@
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/comm/collective_time.h"
-#include "core/interop/nccl_tests.h"
+#include "core/interop/fabric_text.h"
 #include "core/io/plan_json.h"
 #include "nccl_table.h"
 #include "shipped.h"

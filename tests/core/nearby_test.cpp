@@ -1,5 +1,5 @@
 // Compares the best layout within two edits with every layout of the whole space that is so near.
-#include "core/decide/nearby.h"
+#include "core/decide/search.h"
 
 #include "core/io/presets.h"
 

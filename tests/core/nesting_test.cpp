@@ -1,5 +1,5 @@
 #include "core/io/presets.h"
-#include "core/sharding/nesting.h"
+#include "core/sharding/placement.h"
 
 #include <doctest/doctest.h>
 

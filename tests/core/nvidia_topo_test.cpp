@@ -1,9 +1,8 @@
 // Reads nodes as nvidia-smi topo -m shows them.
 #include "shipped.h"
 
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/interop/fabric_text.h"
-#include "core/interop/nvidia_topo.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 #include "core/mesh/mesh.h"
-#include "core/plan/order_presets.h"
+#include "core/plan/edits.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,7 @@
 // Tests presets of one's own: they are kept in addition to those that ship, never in their place.
 #include "core/evaluate.h"
-#include "core/io/own_presets.h"
-#include "core/io/plan_by_hand.h"
 #include "core/io/plan_json.h"
+#include "core/io/presets.h"
 #include "tests/core/shipped.h"
 #include "tests/folder.h"
 #include "tests/near.h"

@@ -2,7 +2,7 @@
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
-#include "core/memory/memory_parts.h"
+#include "core/memory/memory.h"
 #include "core/step/compute.h"
 #include "tests/near.h"
 

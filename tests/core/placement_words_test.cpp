@@ -1,4 +1,4 @@
-#include "core/sharding/placement_words.h"
+#include "core/sharding/placement.h"
 #include "tests/core/bare_plan.h"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,7 @@
 // Tests every field of a plan by hand: it is listed, typed, refused and put back.
-#include "core/io/plan_by_hand.h"
-
-#include "core/base/error.h"
-#include "core/io/plan_document.h"
 #include "core/io/plan_json.h"
+
+#include "core/base/files.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"

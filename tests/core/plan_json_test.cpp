@@ -1,10 +1,9 @@
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
-#include "core/plan/changes.h"
+#include "core/plan/edits.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
 // The schema and the parser must agree: a text that one takes the other takes. The validator below knows the
 // keywords that the schema uses and stops at any other.
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"

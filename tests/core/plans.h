@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/evaluate.h"
-#include "core/io/hf_config.h"
+#include "core/io/hf_families.h"
 #include "core/plan/names.h"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include "core/advice/advice.h"
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"

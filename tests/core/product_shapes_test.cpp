@@ -2,7 +2,7 @@
 #include "plans.h"
 #include "shipped.h"
 
-#include "core/mesh/degrees.h"
+#include "core/mesh/mesh.h"
 #include "core/plan/plan.h"
 #include "core/step/compute.h"
 #include "tests/near.h"

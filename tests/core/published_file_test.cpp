@@ -1,5 +1,5 @@
-#include "core/base/error.h"
-#include "core/explain/published.h"
+#include "core/base/files.h"
+#include "core/explain/verdict.h"
 #include "core/io/presets.h"
 
 #include <doctest/doctest.h>

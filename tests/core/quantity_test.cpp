@@ -1,4 +1,4 @@
-#include "core/base/quantity.h"
+#include "core/base/text.h"
 #include "tests/near.h"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // Tests texts that need more than one look: Python files of several configurations, scripts that leave values
 // to their user or read other files in, layouts that cannot be run.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/interop/import.h"
-#include "core/interop/python_values.h"
+#include "core/interop/read_python.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>

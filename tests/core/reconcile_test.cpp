@@ -1,7 +1,7 @@
 // One fact has one number: what a stage holds is the same for memory, for the placements of its tensors, for
 // the gradients that are reduced and for the optimizer's time.
-#include "core/pipeline/gradient_reduction.h"
-#include "core/plan/factors.h"
+#include "core/pipeline/sequence.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 #include "plans.h"

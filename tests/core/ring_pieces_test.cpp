@@ -1,6 +1,6 @@
 // Plays the ring step by step, with every member's buffer kept, and compares the pieces that travel with
 // those drawn.
-#include "core/teach/ring_pieces.h"
+#include "core/teach/loaf.h"
 #include "tests/near.h"
 
 #include <doctest/doctest.h>

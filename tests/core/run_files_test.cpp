@@ -1,14 +1,12 @@
 // Reads what a run left behind: traces, logs, timelines and lists of collectives. The real and made files and
 // their known answers: golden/measured/README.md.
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
-#include "core/runs/gzip.h"
 #include "core/runs/measured.h"
-#include "core/runs/predicted.h"
-#include "core/runs/run_axes.h"
+#include "core/runs/run_file.h"
+#include "core/runs/run_layout.h"
 #include "core/runs/whatif.h"
-#include "core/step/step_trace.h"
+#include "core/step/step.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 

@@ -1,4 +1,4 @@
-#include "core/memory/savings.h"
+#include "core/memory/memory_costs.h"
 #include "tests/core/memory_plans.h"
 #include "tests/near.h"
 

@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/decide/scale.h"
 #include "core/io/presets.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "core/teach/lesson_answers.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"

@@ -1,7 +1,6 @@
 // Compares the search with brute force: every layout of small spaces is evaluated one by one, with nothing
 // skipped.
 #include "core/decide/bounds.h"
-#include "core/decide/lift.h"
 #include "core/decide/search.h"
 #include "core/plan/problem.h"
 

@@ -2,7 +2,6 @@
 #include "valid_plan.h"
 
 #include "core/advice/advice.h"
-#include "core/advice/advised.h"
 #include "core/plan/edits.h"
 #include "tests/near.h"
 

@@ -1,6 +1,6 @@
 // Reads shell constructs as Bash does: the values are those that Bash 5.2 prints. A value that is wrong would
 // be worse than one that is not known.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/interop/shell_script.h"
 
 #include <doctest/doctest.h>

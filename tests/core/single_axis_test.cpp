@@ -1,4 +1,4 @@
-#include "core/teach/single_axis.h"
+#include "core/teach/loaf.h"
 #include "tests/core/bare_plan.h"
 #include "tests/near.h"
 

@@ -3,7 +3,6 @@
 #include "core/rules/software_runs.h"
 
 #include "core/advice/advice.h"
-#include "core/advice/advised.h"
 #include "core/decide/search.h"
 #include "core/interop/export.h"
 #include "core/plan/edits.h"

@@ -1,4 +1,4 @@
-#include "core/base/statistics.h"
+#include "core/base/number.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,6 @@
 // Tests the figures of the step view other than the step itself: the waterfall, ranges, constants, published
 // runs.
-#include "core/explain/explain_step.h"
-#include "core/explain/published.h"
+#include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
 #include "core/step/constants.h"
 #include "plans.h"

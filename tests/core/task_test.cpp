@@ -2,8 +2,8 @@
 // words.
 #include "core/advice/advice.h"
 #include "core/base/files.h"
-#include "core/teach/course.h"
-#include "core/teach/task.h"
+#include "core/teach/hand_in.h"
+#include "core/teach/lesson.h"
 #include "tests/core/shipped_lessons.h"
 
 #include <doctest/doctest.h>

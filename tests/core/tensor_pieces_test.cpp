@@ -1,4 +1,4 @@
-#include "core/sharding/tensor_pieces.h"
+#include "core/sharding/placement.h"
 #include "tests/core/bare_plan.h"
 #include "tests/near.h"
 

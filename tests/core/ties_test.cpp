@@ -1,9 +1,8 @@
 // Tests which layouts of a search are said to be tied, against all layouts of a small space, and the steps by
 // which their robustness is judged, against plans that are changed by hand.
-#include "core/decide/ties.h"
+#include "core/decide/search.h"
 #include "core/mesh/places.h"
-#include "core/plan/changes.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 

@@ -1,4 +1,4 @@
-#include "core/pipeline/timeline_blocks.h"
+#include "core/pipeline/timeline.h"
 #include "schedule_shapes.h"
 #include "tests/near.h"
 

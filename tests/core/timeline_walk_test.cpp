@@ -1,4 +1,4 @@
-#include "core/pipeline/timeline_walk.h"
+#include "core/pipeline/timeline.h"
 #include "schedule_shapes.h"
 
 #include <doctest/doctest.h>

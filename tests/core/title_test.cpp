@@ -1,10 +1,9 @@
 // A title never stands over a plan that differs from it.
 #include "shipped.h"
 
-#include "core/io/plan_by_hand.h"
-#include "core/plan/changes.h"
-#include "core/plan/factors.h"
-#include "core/plan/title.h"
+#include "core/io/plan_json.h"
+#include "core/plan/edits.h"
+#include "core/plan/names.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/mesh/torus.h"
+#include "core/mesh/places.h"
 
 #include "core/comm/collective_time.h"
 #include "core/io/plan_json.h"

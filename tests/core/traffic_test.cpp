@@ -1,6 +1,5 @@
 #include "core/explain/traffic.h"
 
-#include "core/explain/collective_steps.h"
 #include "plans.h"
 #include "tests/near.h"
 

@@ -1,6 +1,6 @@
-#include "core/teach/zero_rungs.h"
+#include "core/teach/wire_race.h"
 
-#include "core/pipeline/gradient_reduction.h"
+#include "core/pipeline/sequence.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 

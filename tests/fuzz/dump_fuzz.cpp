@@ -1,8 +1,8 @@
 // Gives bytes to the reader of flight-recorder dumps, packed or not, as a pickle and as JSON; what it reads
 // is taken for a run of three ranks, in which culprits are looked for. No bytes stop it.
-#include "core/base/error.h"
-#include "core/runs/dump_folder.h"
-#include "core/runs/hang_words.h"
+#include "core/base/files.h"
+#include "core/runs/hang.h"
+#include "core/runs/run_file.h"
 #include "core/runs/run_layout.h"
 #include "tests/fuzz/fuzz.h"
 

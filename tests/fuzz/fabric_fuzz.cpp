@@ -1,5 +1,5 @@
 // Gives text to the readers of tools' reports on the fabric: nccl-tests, nvidia-smi topo -m.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/interop/fabric_text.h"
 #include "tests/fuzz/fuzz.h"
 

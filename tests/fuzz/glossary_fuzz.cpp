@@ -1,5 +1,5 @@
 // Gives text to the reader of the glossary. Each entry that it accepts is found by its name.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/teach/glossary.h"
 #include "tests/fuzz/fuzz.h"
 

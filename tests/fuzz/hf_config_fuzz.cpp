@@ -1,6 +1,6 @@
 // Gives text to the reader of Hugging Face configs. An accepted text is a model that a plan can hold: it is
 // written, read and evaluated.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "tests/fuzz/fuzz.h"

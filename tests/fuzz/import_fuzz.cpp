@@ -1,5 +1,5 @@
 // Gives text to the readers of frameworks' settings. A plan that comes out writes and reads back the same.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "tests/fuzz/fuzz.h"

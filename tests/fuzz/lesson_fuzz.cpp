@@ -1,5 +1,5 @@
 // Gives text to the reader of lessons, and its results to their users: plans, placeholders, questions.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/evaluate.h"
 #include "core/teach/lesson.h"
 #include "core/teach/lesson_answers.h"

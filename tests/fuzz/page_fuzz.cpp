@@ -1,7 +1,6 @@
 // Gives bytes to the reader of SVG and PDF pages with a plan inside; and text to put inside, which must come
 // back.
 #include "render/page.h"
-#include "render/page_embed.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace pentamesh;

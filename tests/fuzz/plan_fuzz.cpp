@@ -1,7 +1,7 @@
 // Gives text to the plan parser. It must refuse or accept, nothing else; an accepted plan must survive
 // writing and reading, and evaluating it must end.
 #include "core/advice/advice.h"
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
 #include "tests/fuzz/fuzz.h"

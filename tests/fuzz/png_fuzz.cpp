@@ -1,5 +1,5 @@
 // Gives bytes to the reader of pictures with a plan inside.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "render/png.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 // Gives bytes to the readers of what runs leave behind: traces, timelines of workers, files of the NCCL
 // Inspector, logs with timers, packed or not; what they read is compared with a plan. No bytes stop them.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/runs/measured.h"
-#include "core/runs/run_axes.h"
+#include "core/runs/run_layout.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <cmath>

@@ -1,10 +1,9 @@
 // Gives text to the readers of `pentamesh calibrate`: runs as JSON, logs, constants; and to those of lists of
 // ranks and of hosts, and of courses. No text stops them.
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/calibrate/calibrate.h"
-#include "core/calibrate/measured_runs.h"
-#include "core/mesh/rank_list.h"
-#include "core/teach/course.h"
+#include "core/mesh/places.h"
+#include "core/teach/lesson.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <string>

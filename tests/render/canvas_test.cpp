@@ -1,4 +1,4 @@
-#include "render/line_break.h"
+#include "render/canvas.h"
 #include "surface_fixture.h"
 #include "tests/near.h"
 

@@ -1,5 +1,5 @@
 // Keys and letters keep their order over frames.
-#include "render/key_queue.h"
+#include "render/input.h"
 
 #include <doctest/doctest.h>
 #include <string>

@@ -1,4 +1,4 @@
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "render/png.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // Tests the card of an axis: when it opens, and that its figures are the plan's.
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "tests/folder.h"
 #include "tests/ui/driver.h"
 #include "tests/ui/press.h"

@@ -1,6 +1,6 @@
 // A clicked block names its ranks, their memory at that moment, and its message.
 #include "app/ui/kit/format.h"
-#include "app/ui/panels/selection_words.h"
+#include "app/ui/panels/inspector.h"
 #include "core/io/presets.h"
 
 #include <algorithm>

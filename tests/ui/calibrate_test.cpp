@@ -1,8 +1,8 @@
 // Tests one's own runs in the window: added by the dialog or dropped, fitted, saved, chosen, and named.
 #include "core/base/files.h"
 #include "core/evaluate.h"
-#include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
+#include "core/io/presets.h"
 #include "core/step/constants.h"
 #include "tests/folder.h"
 #include "tests/ui/driver.h"

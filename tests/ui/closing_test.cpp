@@ -2,7 +2,7 @@
 // own.
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
-#include "core/plan/changes.h"
+#include "core/plan/edits.h"
 #include "tests/folder.h"
 #include "tests/ui/driver.h"
 

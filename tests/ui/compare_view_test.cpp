@@ -1,13 +1,13 @@
 // Tests pinning a plan, and the view Compare: its figures are core/decide's own.
-#include "app/tables/compare.h"
+#include "app/tables/decide_tables.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/scene/difference.h"
+#include "app/ui/scene/colors.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/views/compare/view.h"
 #include "core/decide/compare.h"
-#include "core/decide/nearby.h"
+#include "core/decide/search.h"
 #include "core/io/presets.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"
 

@@ -1,5 +1,4 @@
 // Plans come and go: no change is lost, nothing is written over.
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "tests/folder.h"

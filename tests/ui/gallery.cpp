@@ -2,10 +2,7 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/menu.h"
-#include "app/ui/kit/player.h"
 #include "app/ui/kit/plot.h"
-#include "app/ui/kit/rich_text.h"
-#include "app/ui/kit/rows.h"
 #include "render/page.h"
 
 #include <algorithm>

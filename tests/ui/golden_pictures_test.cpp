@@ -3,9 +3,7 @@
 // PENTAMESH_REFRESH_PICTURES=1 writes anew the pictures that differ; look at each before committing it
 // (tests/README.md). Text is set in the monospaced font, whose letters no version has changed much.
 #include "app/ui/shell/picture.h"
-#include "core/base/error.h"
 #include "core/base/files.h"
-#include "core/base/sha256.h"
 #include "core/io/plan_json.h"
 #include "render/page.h"
 #include "render/png.h"

@@ -3,8 +3,8 @@
 #include "app/ui/shell/lesson_sheet.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/plan/title.h"
-#include "core/teach/captions.h"
+#include "core/plan/names.h"
+#include "core/teach/glossary.h"
 #include "tests/ui/driver.h"
 #include "tests/ui/press.h"
 

@@ -3,7 +3,7 @@
 #include "app/ui/views/mesh/mesh_parts.h"
 #include "core/base/files.h"
 #include "core/interop/export.h"
-#include "core/interop/flags.h"
+#include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "press.h"
 #include "tests/near.h"

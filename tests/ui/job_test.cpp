@@ -1,5 +1,4 @@
 // Tests background work: jobs, and values that are worked out for a key.
-#include "app/ui/kit/beside.h"
 #include "app/ui/kit/job.h"
 
 #include <doctest/doctest.h>

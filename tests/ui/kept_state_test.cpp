@@ -2,8 +2,7 @@
 // programs read.
 #include "app/tables/table.h"
 #include "app/ui/shell/document.h"
-#include "app/ui/shell/incoming.h"
-#include "app/ui/shell/settings.h"
+#include "app/ui/shell/files.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
 #include "render/png.h"

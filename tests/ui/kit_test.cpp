@@ -1,9 +1,9 @@
 // Tests only the toolkit, on a surface of its own: no plan, no shell.
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/kept.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/menu.h"
 #include "app/ui/kit/plot.h"
-#include "app/ui/kit/scroll.h"
 #include "tests/near.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // Tests what a lesson does to the picture: an answer shows the plan that was asked about, a step names a
 // page.
 #include "app/ui/shell/lesson_sheet.h"
-#include "app/ui/views/pages.h"
+#include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "tests/folder.h"

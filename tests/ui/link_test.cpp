@@ -1,7 +1,7 @@
 // Tests links: a packed plan comes back, a damaged link says so, and the window copies and opens them.
-#include "app/ui/shell/link.h"
+#include "app/ui/shell/picture.h"
 
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "tests/ui/driver.h"
 

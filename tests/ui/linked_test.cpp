@@ -1,5 +1,5 @@
 // A selection in one view is highlighted in the others.
-#include "core/teach/captions.h"
+#include "core/teach/glossary.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/shell/picture.h"
-#include "app/ui/views/shards/loaf_solid.h"
+#include "app/ui/views/shards/shards_sheets.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 #include "core/teach/map.h"

@@ -6,7 +6,7 @@
 // characters are 0.6 em wide in every version, and a text's place is the corner of its line box.
 #pragma once
 
-#include "render/page_impl.h"
+#include "render/sink.h"
 
 #include <map>
 #include <string>

@@ -6,10 +6,10 @@
 
 #include "app/ui/review/review.h"
 #include "app/ui/shell/picture.h"
-#include "app/ui/views/pages.h"
+#include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "render/page.h"
 #include "tests/ui/gallery.h"
 #include "tests/ui/press.h"

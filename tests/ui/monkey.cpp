@@ -1,7 +1,6 @@
 #include "tests/ui/monkey.h"
 
 #include "core/advice/advice.h"
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "render/page.h"

@@ -1,6 +1,6 @@
 // One sees what a click changed: figures glide, outlines stay for a while, a card tells of the change.
-#include "app/ui/kit/motion.h"
-#include "app/ui/scene/change.h"
+#include "app/ui/kit/theme.h"
+#include "app/ui/scene/colors.h"
 #include "core/base/files.h"
 #include "render/png.h"
 #include "tests/near.h"

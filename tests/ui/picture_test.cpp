@@ -1,9 +1,9 @@
 // Pictures are as high as their content, name what is left out, and have no bar and no switch.
 #include "app/ui/kit/format.h"
-#include "app/ui/shell/incoming.h"
+#include "app/ui/shell/files.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/views/table.h"
-#include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/evaluate.h"
 #include "render/page.h"

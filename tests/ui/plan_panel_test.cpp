@@ -1,7 +1,7 @@
 // Tests typing, stepping and refusing in the plan panel, its popovers and the constants.
 #include "driver.h"
 
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "tests/near.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Tests presenting: one setting for the size of everything, notes on a screen of their own, and the page of
 // results.
-#include "app/ui/lesson/results_page.h"
+#include "app/ui/lesson/presenter_page.h"
 #include "core/base/files.h"
 #include "render/png.h"
 #include "tests/folder.h"

@@ -1,6 +1,5 @@
 // Tests presets of one's own in the window: kept from the sheet of all fields, picked, listed, taken away.
 #include "core/base/files.h"
-#include "core/io/plan_by_hand.h"
 #include "core/io/plan_json.h"
 #include "tests/folder.h"
 #include "tests/ui/press.h"

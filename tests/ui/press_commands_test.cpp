@@ -1,6 +1,6 @@
 // Tests commands that no other file runs, each with its effect.
 #include "core/pipeline/schedules/schedule.h"
-#include "core/plan/order_presets.h"
+#include "core/plan/edits.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>

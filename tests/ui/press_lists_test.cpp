@@ -3,7 +3,7 @@
 #include "app/ui/views/table.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
-#include "core/plan/title.h"
+#include "core/plan/names.h"
 #include "tests/folder.h"
 #include "tests/ui/press.h"
 

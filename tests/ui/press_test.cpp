@@ -1,6 +1,6 @@
 // Tests controls and commands that no other file uses, each with its effect. The test ui_pressed finds one
 // that is used nowhere.
-#include "core/plan/order_presets.h"
+#include "core/plan/edits.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Tests controls inside the views that no other file uses, each with its effect.
-#include "core/comm/comm_count.h"
+#include "core/comm/comm.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"
 

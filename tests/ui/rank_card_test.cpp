@@ -1,6 +1,6 @@
 // Tests the inspector's text about one GPU.
-#include "app/ui/panels/selection_words.h"
-#include "core/sharding/copies.h"
+#include "app/ui/panels/inspector.h"
+#include "core/sharding/sharding.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,8 @@
 // Tests a real run in the window: dumps and measured files are dropped or opened, read in the background, and
 // shown on the mesh and next to the predicted step. Real files: tests/golden/runs, tests/golden/measured.
+#include "app/ui/shell/decider.h"
 #include "app/ui/shell/picture.h"
-#include "app/ui/shell/run_reading.h"
 #include "app/ui/views/mesh/mesh_run.h"
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "tests/folder.h"

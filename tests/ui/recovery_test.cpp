@@ -1,6 +1,6 @@
 // Tests plans that were not saved when a window ended: whose they are, when they are offered, what becomes of
 // them.
-#include "app/ui/shell/recovery.h"
+#include "app/ui/shell/document.h"
 
 #include "core/base/files.h"
 #include "core/io/plan_json.h"

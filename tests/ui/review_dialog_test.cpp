@@ -1,7 +1,6 @@
 // Tests the dialog that asks for a design review, names of pages, and the checksum in their foot.
 #include "app/ui/review/review.h"
-#include "core/base/error.h"
-#include "core/base/sha256.h"
+#include "core/base/files.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "app/tables/review.h"
 #include "app/ui/review/review.h"
 #include "core/advice/advice.h"
-#include "core/base/sha256.h"
+#include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "render/page.h"
 #include "tests/ui/review_text.h"

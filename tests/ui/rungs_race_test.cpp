@@ -6,8 +6,8 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/evaluate.h"
-#include "core/plan/factors.h"
-#include "core/teach/zero_rungs.h"
+#include "core/plan/edits.h"
+#include "core/teach/wire_race.h"
 
 #include <cmath>
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // A file or a picture opens as it was left.
+#include "app/ui/shell/document.h"
 #include "app/ui/shell/picture.h"
-#include "app/ui/shell/saved_scene.h"
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "render/png.h"

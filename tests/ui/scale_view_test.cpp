@@ -2,9 +2,9 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/review/review.h"
 #include "app/ui/shell/picture.h"
-#include "app/ui/views/pages.h"
 #include "app/ui/views/scale/view.h"
-#include "core/plan/factors.h"
+#include "app/ui/views/table.h"
+#include "core/plan/edits.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"
 

@@ -1,7 +1,7 @@
 // Tests the view Search: it shows what core/decide found, and offers its actions.
-#include "app/tables/search.h"
+#include "app/tables/decide_tables.h"
 #include "app/ui/kit/format.h"
-#include "core/decide/nodes.h"
+#include "core/decide/bounds.h"
 #include "core/rules/software_runs.h"
 #include "tests/near.h"
 #include "tests/ui/press.h"

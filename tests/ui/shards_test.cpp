@@ -1,4 +1,4 @@
-#include "app/ui/panels/selection_words.h"
+#include "app/ui/panels/inspector.h"
 #include "app/ui/views/shards/shards_sheets.h"
 #include "tests/near.h"
 #include "tests/ui/driver.h"

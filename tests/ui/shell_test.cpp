@@ -1,5 +1,5 @@
 #include "core/io/plan_json.h"
-#include "core/plan/title.h"
+#include "core/plan/names.h"
 #include "render/png.h"
 #include "tests/folder.h"
 #include "tests/ui/driver.h"

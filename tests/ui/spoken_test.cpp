@@ -1,4 +1,4 @@
-#include "app/ui/kit/spoken.h"
+#include "app/ui/kit/format.h"
 
 #include "tests/ui/driver.h"
 

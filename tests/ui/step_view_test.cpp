@@ -1,7 +1,7 @@
 // Tests the Step and Communication views, driven by the names of their widgets.
 #include "tests/ui/driver.h"
 
-#include "app/tables/constants.h"
+#include "app/tables/decide_tables.h"
 #include "core/io/plan_json.h"
 #include "core/plan/software.h"
 #include "tests/near.h"

@@ -1,9 +1,6 @@
 // Tests tables that views show as data: rules that must hold between their columns, in every plan that ships.
-#include "app/tables/comm.h"
-#include "app/tables/constants.h"
-#include "app/tables/map.h"
-#include "app/tables/memory.h"
-#include "app/tables/tensors.h"
+#include "app/tables/decide_tables.h"
+#include "app/tables/plan_tables.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 

@@ -1,7 +1,7 @@
 // Tests the timeline's controls: play and step, zoom, a slow stage, two steps, a second schedule, and what
 // the mesh shows at the cursor.
 #include "app/ui/views/timeline/timeline_parts.h"
-#include "core/pipeline/timeline_walk.h"
+#include "core/pipeline/timeline.h"
 #include "tests/near.h"
 #include "tests/ui/driver.h"
 

@@ -1,9 +1,9 @@
 // The tornado of the view Step: how far each choice moves the step.
-#include "app/tables/constants.h"
+#include "app/tables/decide_tables.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/scene/difference.h"
+#include "app/ui/scene/colors.h"
 #include "app/ui/shell/picture.h"
-#include "core/decide/sensitivity.h"
+#include "core/decide/scale.h"
 #include "core/io/presets.h"
 #include "tests/ui/press.h"
 

@@ -1,6 +1,6 @@
 // Tests that the search of commands sets factors and fields.
 #include "app/ui/shell/commands.h"
-#include "core/plan/factors.h"
+#include "core/plan/edits.h"
 #include "tests/ui/press.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // Typed letters go where the user expects them: by Tab, after a click, in slow frames.
-#include "render/key_queue.h"
-#include "render/typed_ahead.h"
+#include "render/input.h"
 #include "tests/ui/driver.h"
 
 #include <cctype>

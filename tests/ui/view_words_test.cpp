@@ -1,8 +1,8 @@
 // Tests the words next to the pictures of views: whose figures they are, what they are compared with, how one
 // choice differs from the next.
 #include "app/ui/kit/format.h"
+#include "core/teach/loaf.h"
 #include "core/teach/map.h"
-#include "core/teach/single_axis.h"
 #include "tests/ui/press.h"
 
 #include <doctest/doctest.h>

@@ -1,14 +1,34 @@
-// Holds measured runs, and the program's estimates of them: tests/golden/measured.json.
+// tests/golden/halves.json says on which sources the constants are fitted, and which judge them.
 #pragma once
 
-#include "core/calibrate/measured_runs.h"
+#include "core/calibrate/calibrate.h"
 #include "core/evaluate.h"
-#include "core/step/error_range.h"
+#include "core/step/constants.h"
 
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh {
+
+class Halves {
+  public:
+    // Throws Error naming the file where it lacks one of the two lists of names, or a name is in both.
+    Halves(std::string_view text, const std::string& path);
+    // Returns false if the constants are fitted on it. Throws Error for a source that is in no half.
+    [[nodiscard]] bool judged(const std::string& source) const;
+
+  private:
+    std::set<std::string> fitted_, judged_;
+    std::string path_;
+};
+
+[[nodiscard]] Halves read_halves_file(const std::string& path);
+
+// Holds measured runs, and the program's estimates of them: tests/golden/measured.json.
 
 struct RunAccuracy {
     std::optional<double> time;    // measured over ours, less 1: above 0 the program is too fast
@@ -25,5 +45,26 @@ struct ErrorSpread {
     double median = 0, most = 0, bias = 0;  // bias: median with its sign
 };
 [[nodiscard]] ErrorSpread spread_of(std::vector<double> errors);
+
+// Says how large each run's error would be, had the constants not been fitted to its source, and how often
+// the ranges made of these errors hold on a source that is not among them.
+
+// Returns the runs with a time. Those of the judged half have the error that the program makes; the others'
+// were made smaller by the fit: they are grown, in logarithms, by the median size of the judged over that of
+// the fitted.
+[[nodiscard]] std::vector<MeasuredError> held_out_errors(const std::vector<MeasuredRun>& runs,
+                                                         const std::vector<RunAccuracy>& found,
+                                                         const Halves& halves);
+
+// Counts the runs whose error lay within the range that the others make.
+struct Coverage {
+    int runs = 0, half = 0, most = 0;
+};
+// Leaves out each source in its turn, with all its runs; returns the coverage by kind: "torchtitan, dense",
+// "all", "dense", "MoE", "16-bit GPUs" ...
+[[nodiscard]] std::map<std::string, Coverage> coverage_of(const std::vector<MeasuredError>& errors);
+
+// Returns the text of presets/measured_errors.json.
+[[nodiscard]] std::string write_measured_errors(const std::vector<MeasuredError>& errors);
 
 }  // namespace pentamesh

@@ -8,15 +8,12 @@
 
 #include "core/base/files.h"
 #include "core/base/number.h"
-#include "core/base/statistics.h"
-#include "core/calibrate/measured_runs.h"
-#include "core/calibrate/parameters.h"
+#include "core/calibrate/calibrate.h"
 #include "core/evaluate.h"
-#include "core/explain/published.h"
+#include "core/explain/verdict.h"
 #include "core/io/presets.h"
 #include "core/plan/names.h"
 #include "core/plan/software.h"
-#include "tools/accuracy/halves.h"
 #include "tools/accuracy/measured.h"
 
 #include <algorithm>

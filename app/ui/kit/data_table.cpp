@@ -4,10 +4,152 @@
 #include "core/base/number.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
+
+namespace {
+constexpr float kThumb = 3, kGrip = 9;  // widths: what is drawn, what the mouse can take
+}
+
+ScrollArea::ScrollArea(Ui& ui, std::string_view name, Rect window, ScrollState& state, Options options)
+    : room(window.inset(options.pad.x, options.pad.y)), ui_(ui), window_(window), state_(state),
+      options_(options), first_area_(ui.state().areas.size()) {
+    state_.at = std::round(std::max(0.0f, state_.at));
+    ui.canvas().push_clip(window);
+    if (state_.most > 0 && !ui.state().for_picture) {  // before the content: it takes the press
+        const Hit hit = ui.area(std::string(name) + ".thumb",
+                                {window.right() - kGrip, window.y, kGrip, window.h}, 0, true, false);
+        ui.scrolls(name, window);
+        thumb_held_ = hit.held;
+        thumb_lit_ = hit.hovered || hit.held;
+        if (hit.held)  // the middle of the thumb goes where the mouse is
+            state_.at = std::clamp((ui.frame().mouse.y - window.y) / window.h * (state_.most + window.h)
+                                       - window.h / 2,
+                                   0.0f, state_.most);
+    }
+    room.y -= state_.at;
+    room.h = 1e5f;
+    top_ = room.y;
+}
+
+void ScrollArea::show(Rect r) {
+    const float before = state_.at;
+    if (r.bottom() > window_.bottom()) state_.at += r.bottom() - window_.bottom();
+    if (r.y < window_.y) state_.at -= window_.y - r.y;
+    if (state_.at != before) ui_.state().wants_frame = true;
+}
+
+void ScrollArea::take_keys() {
+    UiState& s = ui_.state();
+    const auto begin = s.areas.begin() + static_cast<std::ptrdiff_t>(std::min(first_area_, s.areas.size()));
+    const auto focused = std::find_if(begin, s.areas.end(), [&](const UiState::Area& a) {
+        return s.focus != 0 && a.id == s.focus && a.layer == ui_.layer();
+    });
+    const bool inside = focused != s.areas.end();
+    if (inside && s.focus_visible && state_.focus != s.focus) show(focused->rect.inset(-4));
+    state_.focus = s.focus;
+    if (state_.most <= 0 || ui_.layer() != s.top_layer) return;
+    const bool keyboard = inside && s.focus_visible;
+    if (keyboard) s.scroll_has_focus = true;
+    if (s.page_keys && (keyboard || ui_.hovers(window_))) {
+        const float page = std::max(40.0f, window_.h - 40);
+        if (pressed({Key::page_down}, true)) state_.at += page;
+        if (pressed({Key::page_up}, true)) state_.at -= page;
+    }
+    if (keyboard && pressed({Key::home})) state_.at = 0;
+    if (keyboard && pressed({Key::end})) state_.at = state_.most;
+}
+
+ScrollArea::~ScrollArea() {
+    const float drawn_at = state_.at;
+    const float content = room.y - top_ + 2 * options_.pad.y;
+    state_.most = std::max(0.0f, std::ceil(content - window_.h - 0.5f));
+    ui_.state().hidden = std::max(ui_.state().hidden, state_.most);
+    if (options_.wheel && state_.most > 0) state_.at -= ui_.take_wheel(window_) * options_.wheel_step;
+    if (options_.wheel && state_.most > 0) state_.at -= ui_.take_swipe(window_);
+    if (options_.keys) take_keys();
+    state_.at = std::round(std::clamp(state_.at, 0.0f, state_.most));
+    if (state_.at != drawn_at) ui_.state().wants_frame = true;
+    if (state_.most > 0 && !ui_.state().for_picture && !ui_.state().without_bars) {
+        const float h = std::max(16.0f, window_.h * window_.h / content);
+        const float y = window_.y + (window_.h - h) * state_.at / state_.most;
+        const Theme& t = ui_.theme();
+        ui_.canvas().rect({window_.right() - 4, y, kThumb, h}, thumb_lit_ ? t.secondary : t.hairline,
+                          kThumb / 2);
+    }
+    ui_.canvas().pop_clip();
+}
+
+// All pieces shrink by one factor if there is too little room.
+void divide(float length, std::span<const Size> sizes, float gap, std::span<float> out) {
+    const float room = std::max(0.0f, length - gap * static_cast<float>(sizes.size() - 1));
+    float fixed = 0, shares = 0;
+    for (const Size& s : sizes) fixed += s.px, shares += s.share;
+    const float shrunk = fixed > room ? room / fixed : 1, spare = std::max(0.0f, room - fixed);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        out[i] = sizes[i].px * shrunk;
+        if (sizes[i].share > 0) out[i] += spare * sizes[i].share / shares;
+    }
+}
+
+void text_row(Ui& ui, Rect row, std::span<const Words> cells, float gap) {
+    std::vector<Size> sizes;
+    for (const Words& cell : cells) sizes.push_back(cell.size);
+    std::vector<float> width(cells.size());
+    divide(row.w, sizes, gap, width);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const Rect at = row.cut_left(width[i]);
+        row.cut_left(gap);
+        if (!cells[i].text.empty()) ui.label(at, cells[i].text, cells[i].style, cells[i].align);
+    }
+}
+
+void write_left(Ui& ui, Rect& row, std::string_view text, const TextStyle& style, float gap) {
+    ui.canvas().text_in(row, text, style);
+    row.cut_left(std::min(row.w, ui.canvas().text_width(text, style) + gap));
+}
+
+bool write_whole(Ui& ui, Rect box, std::string_view text, const TextStyle& style, Align align) {
+    if (ui.canvas().text_width(text, style) > box.w) return false;
+    ui.canvas().text_in(box, text, style, align);
+    return true;
+}
+
+std::string_view wording(Ui& ui, float width, std::span<const std::string> wordings, const TextStyle& style) {
+    for (const std::string& words : wordings)
+        if (ui.canvas().text_width(words, style) <= width) return words;
+    return {};
+}
+
+void write_plate(Ui& ui, Rect box, std::string_view text, const TextStyle& style, Color ground,
+                 float radius) {
+    ui.canvas().rect(box, ground, radius);
+    ui.canvas().text_in(box, text, style, Align::center);
+}
+
+void put_head(Ui& ui, Rect& room, float gap, std::string_view head, std::string_view right) {
+    ui.section(room.cut_top(18), head, right);
+    room.cut_top(gap);
+}
+
+void put_paragraph(Ui& ui, Rect& room, std::string_view text, const TextStyle& style, float line, float gap) {
+    room.cut_top(ui.canvas().paragraph(room, text, style, line) + gap);
+}
+
+void row_ground(Ui& ui, Rect row, const Hit& hit, bool picked) {
+    if (picked || hit.hovered) ui.canvas().rect(row, ui.theme().raised.alpha(picked ? 1.0f : 0.5f), 4);
+    if (hit.focused) ui.focus_ring(row, 4);
+}
+
+Rect dialog_box(Ui& ui, Vec2 most, float margin) {
+    const Vec2 screen = ui.frame().size;
+    const float w = std::min(most.x, screen.x - margin), h = std::min(most.y, screen.y - margin);
+    return {(screen.x - w) / 2, (screen.y - h) / 2, w, h};
+}
 
 namespace {
 
@@ -382,6 +524,35 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     const int clicked = draw_rows(ui, name, room, table, columns, cells, state, selected, looks);
     if (last > 0) mark_place(ui, room, static_cast<float>(table.rows.size()), last, state.scroll);
     return clicked;
+}
+
+namespace {
+
+std::vector<std::weak_ptr<WorkSlice>>& all_slices() {
+    thread_local std::vector<std::weak_ptr<WorkSlice>> slices;
+    return slices;
+}
+
+}  // namespace
+
+SliceWorker::SliceWorker(WorkSlice slice) : slice_(std::make_shared<WorkSlice>(std::move(slice))) {
+    all_slices().push_back(slice_);
+}
+SliceWorker::~SliceWorker() = default;
+
+bool run_slices(double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+    bool more = true;
+    while (more) {
+        more = false;
+        std::erase_if(all_slices(), [](const std::weak_ptr<WorkSlice>& s) { return s.expired(); });
+        for (const std::weak_ptr<WorkSlice>& s :
+             std::vector(all_slices()))  // a slice may end or begin others
+            if (const std::shared_ptr<WorkSlice> slice = s.lock()) more = (*slice)() || more;
+        if (Clock::now() >= until) break;
+    }
+    return more;
 }
 
 }  // namespace pentamesh::ui

@@ -2,9 +2,12 @@
 // bandwidth.
 #pragma once
 
+#include "app/ui/kit/ui.h"
 #include "core/base/text.h"
+#include "render/surface.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -48,5 +51,18 @@ namespace pentamesh::ui {
 // stay, all else becomes one '-', with none at either end; the length is limited to that of a name. It is
 // empty where no character stays.
 [[nodiscard]] std::string file_stem(std::string_view text);
+
+// Says in words what the keyboard has reached, for a screen reader: of a picture it knows nothing.
+
+// Returns the texts that stand in the focused area, behind those to the left of it on its line, which name
+// it: "tensor parallel, 8, +". It is empty where the keyboard was not used last or nothing has it.
+[[nodiscard]] std::string focused_words(const UiState& state, std::span<const TextRun> drawn);
+
+// Says which release this is, where pictures and pages say it.
+
+// Returns "Pentamesh 0.2.0".
+[[nodiscard]] inline std::string_view name_and_version() {
+    return "Pentamesh " PENTAMESH_VERSION;
+}
 
 }  // namespace pentamesh::ui

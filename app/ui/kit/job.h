@@ -2,15 +2,18 @@
 // threads. Its input goes in by value, results and a wake-up come out; nothing else is shared.
 #pragma once
 
-#include "app/ui/kit/slices.h"
+#include "app/ui/kit/data_table.h"
 #include "core/base/threads.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -171,6 +174,117 @@ class Job {
     std::uint64_t work_number_ = 0;
     std::optional<SliceWorker> slices_;
     std::thread thread_;  // last: it uses all of the above
+};
+
+// Keeps a value made from something that changes seldom, until its key changes.
+
+// `Key` names everything that the value depends on: a revision, or a tuple of it and the user's choices.
+template <typename T, typename Key = std::uint64_t>
+class Kept {
+  public:
+    // `make` returns the value, or takes the current one and fills it anew. Returns true if it was made now.
+    template <typename Make>
+    bool update(const Key& key, Make&& make) {
+        if (made_ && key_ == key) return false;
+        made_ = false;
+        if constexpr (std::is_invocable_v<Make&, T&>)
+            make(value_);
+        else
+            value_ = make();
+        key_ = key;
+        made_ = true;
+        return true;
+    }
+    template <typename Make>
+    const T& get(const Key& key, Make&& make) {
+        update(key, std::forward<Make>(make));
+        return value_;
+    }
+    // Returns the value made last, or a default T before that.
+    const T& operator*() const { return value_; }
+    const T* operator->() const { return &value_; }
+    // Returns the key of the current value, or null.
+    [[nodiscard]] const Key* key() const { return made_ ? &key_ : nullptr; }
+    void forget() { made_ = false; }
+
+  private:
+    T value_{};
+    Key key_{};
+    bool made_ = false;
+};
+
+// A value that takes too long for a frame is worked out on another thread for a key, and drawn when it is
+// there.
+
+// A view draws this. `key` names everything that the value depends on.
+template <typename Value, typename Key>
+struct WorkedOut {
+    std::optional<Key> key;  // the key of `value`, or of the one that is being worked out
+    Value value{};
+    bool running = false;
+    std::string error;  // why the value is missing; empty if nothing went wrong
+    [[nodiscard]] bool is_of(const Key& other) const { return key && *key == other && !running; }
+};
+
+template <typename Value, typename Key>
+class Beside {
+  public:
+    // Copies what it reads; asks now and then whether it was cancelled.
+    using Work = std::function<Value(const std::atomic<bool>& cancelled)>;
+
+    // `wake` is called on another thread when a value is there; it may be empty.
+    explicit Beside(std::function<void()> wake)
+        : job_([wake = std::move(wake)] {
+              if (wake) wake();
+          }) {}
+    ~Beside() {
+        if (cancel_) *cancel_ = true;
+    }
+    Beside(const Beside&) = delete;
+    Beside& operator=(const Beside&) = delete;
+
+    // Runs once a frame: it ends work that is not wanted, or has another key; missing work begins with
+    // `make_work()`. Returns true if there is something new to draw.
+    template <typename MakeWork>
+    bool tend(bool wanted, const Key& key, WorkedOut<Value, Key>& state, MakeWork&& make_work) {
+        if (state.running && !cancel_) state = {};  // a copy of another window's: no thread here works on it
+        const bool same = state.key && *state.key == key;
+        if (state.running && same && wanted) return take(state);
+        const bool ended = state.running;
+        if (ended) {
+            *cancel_ = true;
+            job_.cancel();
+            state = {};
+        }
+        if (!wanted || (same && !ended)) return ended;
+        state = {};
+        state.key = key, state.running = true;
+        cancel_ = std::make_shared<std::atomic<bool>>(false);
+        job_.start([work = Work(make_work()), cancel = cancel_](const typename Job<Value>::Output& out) {
+            out.send(work(*cancel));
+        });
+        return true;
+    }
+
+  private:
+    bool take(WorkedOut<Value, Key>& state) {
+        bool news = false;
+        try {
+            for (Value& value : job_.take()) {
+                state.value = std::move(value);
+                state.running = false;
+                news = true;
+            }
+        } catch (const std::exception& e) {
+            state.error = e.what();
+            state.running = false;
+            news = true;
+        }
+        return news;
+    }
+
+    std::shared_ptr<std::atomic<bool>> cancel_;
+    Job<Value> job_;
 };
 
 }  // namespace pentamesh::ui

@@ -1,7 +1,7 @@
 // A menu is a list that drops from an anchor: menus of the bar, choices of a box.
 #pragma once
 
-#include "app/ui/kit/scroll.h"
+#include "app/ui/kit/data_table.h"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,13 @@
 #include "app/ui/kit/plot.h"
 
+#include "core/base/text.h"
+#include "render/canvas.h"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -133,6 +139,195 @@ std::optional<std::size_t> nearest_point(std::span<const Vec2> points, Vec2 to, 
         if (d <= least && (!best || d < least)) best = i, least = d;
     }
     return best;
+}
+
+namespace {
+
+struct Piece {
+    std::string_view text;
+    Face face = Face::regular;
+};
+using Word = std::vector<Piece>;  // pieces that no blank parts: "**bold**,"
+
+struct Paragraph {
+    bool bullet = false;
+    std::vector<Word> words;
+};
+
+// Bold and code may hold blanks: the mark stays on over several words.
+void add_words(std::string_view line, Face& face, Paragraph& out) {
+    bool glued = false;
+    while (!line.empty()) {
+        if (line.front() == ' ') {
+            line.remove_prefix(1);
+            glued = false;
+            continue;
+        }
+        if (line.starts_with("**") || line.front() == '`') {
+            const Face mark = line.front() == '`' ? Face::mono : Face::semibold;
+            face = face == mark ? Face::regular : mark;
+            line.remove_prefix(mark == Face::mono ? 1 : 2);
+            continue;
+        }
+        std::size_t end = 1;
+        while (end < line.size() && (line[end] != ' ' || before_unit(line, end)) && line[end] != '`'
+               && !line.substr(end).starts_with("**"))
+            ++end;
+        if (!glued || out.words.empty()) out.words.emplace_back();
+        out.words.back().push_back({line.substr(0, end), face});
+        glued = true;
+        line.remove_prefix(end);
+    }
+}
+
+std::vector<Paragraph> paragraphs(std::string_view text) {
+    std::vector<Paragraph> out;
+    bool open = false;
+    Face face = Face::regular;
+    for (std::string_view line : split_lines(text)) {
+        const bool bullet = line.starts_with("- ");
+        if (bullet) line.remove_prefix(2);
+        if (line.find_first_not_of(' ') == std::string_view::npos) {
+            open = false;
+            continue;
+        }
+        if (!open || bullet) {
+            out.push_back({bullet, {}});
+            face = Face::regular;
+        }
+        open = true;
+        add_words(line, face, out.back());
+    }
+    return out;
+}
+
+}  // namespace
+
+float rich_text(Ui& ui, Rect box, std::string_view text, const RichStyle& style, bool draw) {
+    Canvas& c = ui.canvas();
+    const auto look = [&](Face face) {
+        TextStyle s = ui.style(face == Face::mono ? style.size - 1 : style.size,
+                               face == Face::semibold ? Tone::text : style.tone, face);
+        return s;
+    };
+    const float blank = c.text_width("n n", look(Face::regular)) - 2 * c.text_width("n", look(Face::regular));
+    float y = box.y;
+    bool first = true, after_bullet = false;
+    for (const Paragraph& p : paragraphs(text)) {
+        if (!first) y += p.bullet && after_bullet ? style.gap / 2 : style.gap;
+        first = false;
+        after_bullet = p.bullet;
+        const float indent = p.bullet ? style.size + 2 : 0;
+        if (p.bullet && draw)
+            c.circle({box.x + style.size * 0.4f, y + style.line / 2}, style.size * 0.15f,
+                     ui.theme().secondary);
+        float x = box.x + indent;
+        for (const Word& word : p.words) {
+            float w = 0;
+            for (const Piece& piece : word) w += c.text_width(piece.text, look(piece.face));
+            if (x > box.x + indent && x + w > box.right()) {
+                x = box.x + indent;
+                y += style.line;
+            }
+            for (const Piece& piece : word) {
+                const TextStyle s = look(piece.face);
+                const float used = c.text_width(piece.text, s);
+                if (draw) c.text_in({x, y, used + 2, style.line}, piece.text, s);
+                x += used;
+            }
+            x += blank;
+        }
+        y += style.line;
+    }
+    return y - box.y;
+}
+
+bool player_button(Ui& ui, std::string_view name, Rect r, PlayerMark mark, std::string_view what) {
+    const Hit hit = ui.area(name, r);
+    Canvas& c = ui.canvas();
+    if (hit.hovered) {
+        c.rect(r, ui.theme().raised, 6);
+        ui.tooltip(std::string(what));
+    }
+    const Color ink = hit.hovered ? ui.theme().text : ui.theme().secondary;
+    const Vec2 m = r.center();
+    const auto triangle = [&](float x, float to) {
+        const std::array<Vec2, 3> p{Vec2{x, m.y - 5}, Vec2{x, m.y + 5}, Vec2{to, m.y}};
+        const std::array<Vec2, 3> q{p[0], p[2], p[1]};
+        c.polygon(to > x ? q : p, ink);
+    };
+    switch (mark) {
+    case PlayerMark::play: triangle(m.x - 3.5f, m.x + 5); break;
+    case PlayerMark::pause:
+        c.rect({m.x - 4.5f, m.y - 5, 3, 10}, ink);
+        c.rect({m.x + 1.5f, m.y - 5, 3, 10}, ink);
+        break;
+    case PlayerMark::back:
+        triangle(m.x + 4, m.x - 3);
+        c.rect({m.x - 5.5f, m.y - 5, 2, 10}, ink);
+        break;
+    case PlayerMark::forward:
+        triangle(m.x - 4, m.x + 3);
+        c.rect({m.x + 3.5f, m.y - 5, 2, 10}, ink);
+        break;
+    }
+    if (hit.focused) ui.focus_ring(r, 6);
+    return hit.clicked;
+}
+
+double moment_of(const Playback& played, const Film& film) {
+    return played.at < 0 ? film.telling : std::min(played.at, film.end);
+}
+
+void play_on(Ui& ui, Playback& played, const Film& film) {
+    constexpr double kRestBetween_s = 0.9, kLongestFrame_s = 0.1;
+    if (!played.playing) return;
+    const double passed_s = ui.frame().time_s - played.played_at;
+    ui.state().wants_frame = true;
+    if (ui.state().reduced_motion) {
+        if (passed_s < kRestBetween_s) return;
+        played.at = film.after(moment_of(played, film));
+    } else {
+        played.at = moment_of(played, film) + std::clamp(passed_s, 0.0, kLongestFrame_s) * film.a_second;
+    }
+    played.played_at = ui.frame().time_s;
+    if (played.at >= film.end) played.at = film.end, played.playing = false;
+}
+
+void play_or_pause(Ui& ui, Playback& played, const Film& film) {
+    if (!played.playing && (played.at < 0 || played.at >= film.end)) played.at = 0;
+    played.playing = !played.playing;
+    played.played_at = ui.frame().time_s;
+    ui.state().wants_frame = true;
+}
+
+void step_film(Playback& played, const Film& film, int by) {
+    const double at = moment_of(played, film);
+    played.at = by > 0 ? film.after(at) : film.before(at);
+    played.playing = false;
+}
+
+PlayerClick player_buttons(Ui& ui, Rect& row, std::string_view name, bool playing, const PlayerWords& words,
+                           float width) {
+    const std::string of(name), key = "  (" + std::string(words.key) + ")";
+    const auto clicked = [&](const char* which, PlayerMark mark, const std::string& what) {
+        return player_button(ui, of + which, row.cut_left(width), mark, what);
+    };
+    PlayerClick out = PlayerClick::nothing;
+    if (clicked(".back", PlayerMark::back, std::string(words.back))) out = PlayerClick::back;
+    if (clicked(".play", playing ? PlayerMark::pause : PlayerMark::play, (playing ? "pause" : "play") + key))
+        out = PlayerClick::play;
+    if (clicked(".forward", PlayerMark::forward, std::string(words.forward))) out = PlayerClick::forward;
+    return out;
+}
+
+void draw_player(Ui& ui, Rect& row, std::string_view name, Playback& played, const Film& film) {
+    const PlayerClick clicked =
+        player_buttons(ui, row, name, played.playing,
+                       {"back to the moment before  (left)", "Space", "on to the next moment  (right)"});
+    if (clicked == PlayerClick::play) play_or_pause(ui, played, film);
+    if (clicked == PlayerClick::back || clicked == PlayerClick::forward)
+        step_film(played, film, clicked == PlayerClick::back ? -1 : 1);
 }
 
 }  // namespace pentamesh::ui

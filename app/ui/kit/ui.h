@@ -6,12 +6,11 @@
 // use these names. Within a scope "b" the name is "b/layout.tp.plus".
 #pragma once
 
-#include "app/ui/kit/motion.h"
 #include "app/ui/kit/theme.h"
 #include "render/canvas.h"
 #include "render/input.h"
-#include "render/kept_layer.h"
 #include "render/surface.h"
+#include "render/surface_state.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,10 +1,14 @@
-#include "app/ui/lesson/lesson_parts.h"
-
+#include "app/ui/kit/format.h"
+#include "app/ui/lesson/lesson_panel.h"
+#include "app/ui/scene/colors.h"
 #include "core/base/text.h"
+#include "core/plan/names.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -95,6 +99,150 @@ float draw_guess(Ui& ui, Rect room, LessonSession& session, float size, bool dra
     if (guess > 0)
         ui.canvas().text_in(says, three_digits(answer.number / guess) + " times your guess",
                             ui.style(size, Tone::secondary));
+    return room.y - top;
+}
+
+// A curve that is drawn before it is known: each point is dragged up and down; then the true one over it.
+
+namespace {
+
+constexpr float kPlotHeight = 150, kShownHeight = 112, kSide = 22, kPoint = 5;
+
+struct CurvePlot {
+    Rect box;
+    double end = 1;
+    std::size_t points = 2;
+
+    [[nodiscard]] Vec2 at(std::size_t i, double value) const {
+        const float step = (box.w - 2 * kSide) / static_cast<float>(points - 1);
+        return {box.x + kSide + step * static_cast<float>(i),
+                box.bottom() - box.h * static_cast<float>(std::clamp(value / end, 0.0, 1.0))};
+    }
+    [[nodiscard]] double value_at(float y) const {
+        return std::clamp(static_cast<double>((box.bottom() - y) / box.h) * end, 0.0, end);
+    }
+};
+
+// Returns the points as they were drawn or typed; untouched ones lie level with the one that is given.
+std::vector<double> drawn_points(const LessonQuestion& q, const Solution& s, const StepState& state,
+                                 double end) {
+    std::vector<double> out = parse_points(state.typed, s.answer.unit, q.options.size());
+    const bool has_given = q.given >= 0;
+    if (out.empty()) {
+        const double level = has_given ? s.options[static_cast<std::size_t>(q.given)].number : end / 2;
+        out.assign(q.options.size(), level);
+    }
+    if (has_given)
+        out[static_cast<std::size_t>(q.given)] = s.options[static_cast<std::size_t>(q.given)].number;
+    return out;
+}
+
+// Moves a point by the mouse, or by the arrows while it has the keyboard.
+void move_point(Ui& ui, const CurvePlot& plot, std::size_t i, std::vector<double>& points, StepState& state) {
+    const Vec2 at = plot.at(i, points[i]);
+    const float half = (plot.box.w - 2 * kSide) / static_cast<float>(plot.points - 1) / 2;
+    const Hit hit = ui.area("lesson.point", {at.x - half, plot.box.y, 2 * half, plot.box.h}, i);
+    double value = points[i];
+    if (hit.held) value = plot.value_at(ui.frame().mouse.y);
+    if (hit.focused) {
+        const double by = plot.end / (ui.frame().shift ? kCoarseSteps : kFineSteps);
+        if (pressed({.key = Key::up, .shift = ui.frame().shift}, true)) value += by;
+        if (pressed({.key = Key::down, .shift = ui.frame().shift}, true)) value -= by;
+        ui.canvas().ring(at, kPoint + 4, ui.theme().text, 1);
+    }
+    if (value == points[i]) return;
+    points[i] = std::clamp(value, 0.0, plot.end);
+    state.typed.clear();
+    for (const double p : points) state.typed += (state.typed.empty() ? "" : ", ") + three_digits(p);
+}
+
+void draw_axes(Ui& ui, const CurvePlot& plot, Rect labels, const LessonQuestion& q, const Solution& s) {
+    Canvas& c = ui.canvas();
+    for (const double share : {0.0, 0.5, 1.0}) {
+        const float y = plot.box.bottom() - plot.box.h * static_cast<float>(share);
+        c.line({plot.box.x, y}, {plot.box.right(), y}, ui.theme().hairline);
+        c.text({plot.box.x, y - (share == 0 ? 14.0f : 0.0f)},
+               three_digits(plot.end * share) + (share == 1 ? " " + s.answer.unit : ""), ui.small());
+    }
+    for (std::size_t i = 0; i < q.options.size(); ++i)
+        c.text_in({plot.at(i, 0).x - 30, labels.y, 60, labels.h}, q.options[i].label, ui.small(),
+                  Align::center);
+}
+
+// Draws the true curve with the band in which a point counts as right.
+void draw_truth(Ui& ui, const CurvePlot& plot, const LessonQuestion& q, const Solution& s, Color color) {
+    Canvas& c = ui.canvas();
+    std::vector<Vec2> line;
+    for (std::size_t i = 0; i < s.options.size(); ++i) line.push_back(plot.at(i, s.options[i].number));
+    for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+        const double a = s.options[i].number, b = s.options[i + 1].number;
+        const std::array<Vec2, 4> band{
+            plot.at(i, a * (1 + q.tolerance)), plot.at(i + 1, b * (1 + q.tolerance)),
+            plot.at(i + 1, b * (1 - q.tolerance)), plot.at(i, a * (1 - q.tolerance))};
+        c.polygon(band, color.alpha(0.16f));
+    }
+    c.polyline(line, color, 2);
+    TextStyle style = ui.small();
+    style.color = color;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        c.circle(line[i], 3.5f, color);
+        c.text_in({line[i].x - 40, line[i].y - 20, 80, 16}, s.options[i].text, style, Align::center);
+    }
+}
+
+Color color_of_curve(const Theme& theme, const LessonQuestion& q) {
+    const AskedQuery asked = split_query(q.options.front().value);
+    const std::string& set = asked.sets.front();
+    const auto axis = parse_name<Axis>(std::string_view(set).substr(0, set.find('=')));
+    return axis ? color_of(theme, group_of(*axis)) : theme.good;
+}
+
+}  // namespace
+
+float draw_curve(Ui& ui, Rect room, LessonSession& session, bool draw) {
+    const float top = room.y;
+    const LessonStep* step = session.current();
+    const Solution& s = session.solution;
+    if (step == nullptr || !s.solvable(QuestionKind::curve)) return 0;
+    const LessonQuestion& q = *step->question;
+    StepState& state = session.state();
+    room.cut_top(6);
+    const CurvePlot plot{room.cut_top(state.shown() ? kShownHeight : kPlotHeight),
+                         curve_scale(s, step->title), q.options.size()};
+    const Rect labels = room.cut_top(18);
+    const Rect says = room.cut_top(20);
+    room.cut_top(4);
+    if (!draw) return room.y - top;
+    draw_axes(ui, plot, labels, q, s);
+    std::vector<double> points = drawn_points(q, s, state, plot.end);
+    if (!state.shown())
+        for (std::size_t i = 0; i < points.size(); ++i)
+            if (static_cast<int>(i) != q.given) move_point(ui, plot, i, points, state);
+    if (state.shown()) draw_truth(ui, plot, q, s, color_of_curve(ui.theme(), q));
+    if (state.shown() && state.typed.empty()) return room.y - top;  // nobody drew one
+    Canvas& c = ui.canvas();
+    std::vector<Vec2> line;
+    for (std::size_t i = 0; i < points.size(); ++i) line.push_back(plot.at(i, points[i]));
+    c.polyline(line, ui.theme().text, 1.5f, false, Dash::dashed);
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        c.circle(line[i], kPoint, ui.theme().window);
+        c.ring(line[i], kPoint, ui.theme().text, static_cast<int>(i) == q.given ? 3.0f : 1.5f);
+    }
+    if (!state.shown()) {
+        if (q.given >= 0) {
+            const auto given = static_cast<std::size_t>(q.given);
+            c.text_in({line[given].x - 50, line[given].y + 8, 100, 16}, "given: " + s.options[given].text,
+                      ui.small(Tone::text), Align::center);
+        }
+        c.text_in(says, "drag the points, or type them below", ui.small());
+        return room.y - top;
+    }
+    if (!state.given.numbers.empty())
+        c.text_in(says,
+                  std::to_string(points_right(q, s, state.given.numbers)) + " of "
+                      + std::to_string(q.options.size() - (q.given >= 0 ? 1 : 0)) + " points within "
+                      + percent(q.tolerance),
+                  ui.title());
     return room.y - top;
 }
 

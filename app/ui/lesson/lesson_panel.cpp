@@ -1,13 +1,17 @@
 #include "app/ui/lesson/lesson_panel.h"
 
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rich_text.h"
-#include "app/ui/lesson/lesson_parts.h"
+#include "app/ui/kit/plot.h"
+#include "core/base/text.h"
 #include "core/mesh/places.h"
+#include "core/teach/lesson.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -442,6 +446,318 @@ LessonAction draw_lesson_panel(Ui& ui, Rect room, const Scene& scene, LessonSess
     const bool open = step != nullptr && step->question && !session.state().shown();
     ui.state().focus_home = open ? first_of_question(step->question->kind) : id_of("lesson.next");
     return p.action;
+}
+
+namespace {
+
+constexpr float kChipGap = 6, kOneRow = 480, kHeadWidth = 144;
+
+// A chip is as wide as its words; chips go on in the next row.
+class ChipRow {
+  public:
+    ChipRow(Ui& ui, Rect room, float size, bool draw)
+        : ui_(ui), room_(room), size_(size), draw_(draw), x_(room.x), y_(room.y) {}
+
+    // Returns true if it was pressed.
+    bool chip(std::uint64_t index, const std::string& label, bool chosen) {
+        const TextStyle style = ui_.style(size_, chosen ? Tone::text : Tone::secondary);
+        const float w = std::min(room_.w, std::ceil(ui_.canvas().text_width(label, style)) + 20);
+        if (x_ > room_.x && x_ + w > room_.right()) x_ = room_.x, y_ += height() + kChipGap;
+        const Rect r{x_, y_, w, height()};
+        x_ += w + kChipGap;
+        if (!draw_) return false;
+        const Hit hit = ui_.area("lesson.asked", r, index);
+        const Theme& t = ui_.theme();
+        ui_.canvas().rect(r, t.raised, 6);
+        ui_.canvas().frame(r,
+                           chosen        ? t.text
+                           : hit.hovered ? t.secondary
+                                         : t.hairline,
+                           chosen ? 2.0f : 1.0f, 6);
+        if (ui_.canvas().text_in(r.inset(10, 0), label, style) && hit.hovered) ui_.tooltip(label);
+        if (hit.focused) ui_.focus_ring(r, 6);
+        return hit.clicked;
+    }
+    // Returns what is left of the last row.
+    [[nodiscard]] Rect rest() const { return {x_ + kChipGap, y_, room_.right() - x_ - kChipGap, height()}; }
+    [[nodiscard]] float used() const { return y_ + height() - room_.y; }
+
+  private:
+    Ui& ui_;
+    Rect room_;
+    float size_;
+    bool draw_;
+    float x_, y_;
+
+    [[nodiscard]] float height() const { return std::round(size_ * 2); }
+};
+
+}  // namespace
+
+float draw_asked(Ui& ui, Rect room, const LessonSession& session, float size, LessonAction& action,
+                 bool draw) {
+    const float top = room.y;
+    const auto& plans = session.asked.plans;
+    if (plans.empty() || !session.state().shown()) return 0;
+    room.cut_top(8);
+    const bool one_row = room.w >= kOneRow;
+    const Rect head = one_row ? Rect{room.x, room.y, kHeadWidth, std::round(size * 2)} : room.cut_top(20);
+    if (draw) ui.section(head, "THE PICTURE SHOWS");
+    Rect chips = room;
+    if (one_row) chips.cut_left(kHeadWidth);
+    ChipRow row(ui, chips, size, draw);
+    const auto chip = [&](std::size_t index, const std::string& label) {
+        const bool chosen = session.asked_shown == static_cast<int>(index) - 1;
+        if (row.chip(index, label, chosen)) action = {LessonAction::Kind::ask_plan, index};
+    };
+    chip(0, "as it was");
+    for (std::size_t i = 0; i < plans.size(); ++i) chip(i + 1, plans[i].label);
+    room.cut_top(row.used() + 6);
+    std::string says = "V: the plan that was asked about, or the step's own.";
+    if (session.asked_shown >= 0) {
+        const AskedPlan& shown = plans[static_cast<std::size_t>(session.asked_shown)];
+        const std::string sets = sets_text(shown.sets);
+        if (sets != shown.label) says = sets + ". " + says;
+    }
+    if (one_row) {  // V stands among the keys as well
+        const TextStyle plain = ui.style(size - 1, Tone::secondary);
+        if (draw && ui.canvas().text_width(says, plain) <= row.rest().w)
+            ui.canvas().text_in(row.rest(), says, plain);
+        return room.y - top;
+    }
+    const RichStyle style{std::max(10.0f, size - 1), std::round(size * 1.4f), 4, Tone::secondary};
+    room.cut_top(rich_text(ui, room, says, style, draw) + 8);
+    return room.y - top;
+}
+
+// Marks over the window: outlined controls, and the cover of a picture that would be the answer.
+
+ControlName control_of(const std::string& text) {
+    const std::size_t space = text.find_last_of(' ');
+    ControlName out{text.substr(0, space), 0};
+    if (space == std::string::npos) return out;
+    const auto [end, error] = std::from_chars(text.data() + space + 1, text.data() + text.size(), out.index);
+    if (error != std::errc() || end != text.data() + text.size()) return {text, 0};
+    return out;
+}
+
+std::vector<std::string> marked_controls(const LessonStep& step) {
+    if (!step.scene.highlight.empty() || !step.task) return step.scene.highlight;
+    struct Control {
+        std::string_view field, name;
+    };
+    static constexpr std::array kControls{Control{"layout.zero", "mod.zero"},
+                                          Control{"layout.schedule", "mod.schedule"},
+                                          Control{"layout.virtual_stages", "mod.schedule"},
+                                          Control{"training.recompute", "mod.recompute"},
+                                          Control{"training.micro_batch", "mod.batch"},
+                                          Control{"training.offload", ""}};
+    std::vector<std::string> out;
+    for (const std::string& field : step.task->allow) {
+        const auto at = std::find_if(kControls.begin(), kControls.end(),
+                                     [&](const Control& c) { return c.field == field; });
+        if (at != kControls.end() && at->name.empty()) return {};  // only the sheet of every field has it
+        out.push_back(at == kControls.end() ? field : std::string(at->name));
+    }
+    return out;
+}
+
+std::optional<Rect> rect_of_marked(const UiState& state, const std::string& name) {
+    const ControlName control = control_of(name);
+    if (control.name != name) return state.rect_of(control.name, control.index);
+    std::optional<Rect> out;
+    for (std::uint64_t i = 0; const auto r = state.rect_of(name, i); ++i)
+        out = out ? Rect{std::min(out->x, r->x), std::min(out->y, r->y),
+                         std::max(out->right(), r->right()) - std::min(out->x, r->x),
+                         std::max(out->bottom(), r->bottom()) - std::min(out->y, r->y)}
+                  : *r;
+    return out;
+}
+
+void draw_highlights(Ui& ui, const LessonSession& session) {
+    const LessonStep* step = session.current();
+    if (!session.open || step == nullptr) return;
+    for (const std::string& name : marked_controls(*step))
+        if (const auto r = rect_of_marked(ui.state(), name))
+            ui.canvas().frame(r->inset(-4), ui.theme().text, 2, 8);
+}
+
+void draw_cover(Ui& ui, Rect room) {
+    Canvas& c = ui.canvas();
+    const float w = std::min(420.0f, room.w - 32), h = 96;
+    if (w < 120) return;
+    const Rect plate{room.center().x - w / 2, room.center().y - h / 2, w, h};
+    c.rect(plate, ui.theme().panel, 8);
+    c.frame(plate, ui.theme().hairline, 1, 8, Dash::dashed);
+    Rect text = plate.inset(20, 18);
+    c.text_in(text.cut_top(24), "The picture is the answer", ui.title(), Align::center);
+    text.cut_top(4);
+    c.text_in(text.cut_top(20), "It is drawn as soon as you have said what you think.",
+              ui.style(13, Tone::secondary), Align::center);
+}
+
+namespace {
+
+constexpr float kBarWidth = 44;
+constexpr int kMostVotes = 9999;
+
+// Reads "21 6 3" or "21, 6, 3"; empty where it is no list of counts.
+std::vector<int> parse_votes(std::string_view text) {
+    std::vector<int> out;
+    for (const std::string_view word : split_words(text, " \t\r,")) {
+        std::int64_t n = -1;
+        if (!parse_integer(word, n) || n < 0 || n > kMostVotes) return {};
+        out.push_back(static_cast<int>(n));
+    }
+    return out;
+}
+
+// Takes the counts of so many options, or says why they do not fit. Those that come after the answer stand
+// after the first ones.
+void take_votes(StepState& state, std::size_t options) {
+    std::vector<int> votes = parse_votes(state.votes_typed);
+    if (votes.size() != options) {
+        state.votes_refusal = "A count for each of the " + std::to_string(options) + " options, as 21 6 3.";
+        return;
+    }
+    (state.shown() ? state.votes_after : state.votes) = std::move(votes);
+    state.votes_typed.clear();
+    state.votes_refusal.clear();
+    state.counting = false;
+}
+
+}  // namespace
+
+float draw_counting(Ui& ui, Rect room, StepState& state, std::size_t options, bool draw) {
+    const float top = room.y;
+    const Rect link = room.cut_top(22);
+    if (draw && ui.link("lesson.count", link.min(), state.counting ? "no votes" : "count the votes"))
+        state.counting = !state.counting;
+    if (!state.counting) return room.y - top;
+    const Rect field = room.cut_top(30);
+    room.cut_top(6);
+    if (draw
+        && ui.text_field("lesson.votes", field, state.votes_typed, "a count for each option: 21 6 3", false))
+        take_votes(state, options);
+    if (!state.votes_refusal.empty()) {
+        const Rect row = room.cut_top(20);
+        if (draw) ui.canvas().text_in(row, state.votes_refusal, ui.style(12, Tone::secondary));
+    }
+    return room.y - top;
+}
+
+float votes_width(const StepState& state) {
+    if (state.votes.empty() && state.votes_after.empty()) return 0;
+    return kBarWidth + (state.votes.empty() || state.votes_after.empty() ? 36.0f : 66.0f);
+}
+
+void draw_votes(Ui& ui, Rect row, const StepState& state, std::size_t option) {
+    const auto& last = state.votes_after.empty() ? state.votes : state.votes_after;
+    if (option >= last.size()) return;
+    int most = 1;
+    for (const std::vector<int>* votes : {&state.votes, &state.votes_after})
+        for (const int n : *votes) most = std::max(most, n);
+    const auto width = [&](int n) { return kBarWidth * static_cast<float>(n) / static_cast<float>(most); };
+    const Rect bar = row.cut_right(kBarWidth);
+    const float y = row.center().y - 5;
+    ui.canvas().rect({bar.x, y, width(last[option]), 10}, ui.theme().secondary, 2);
+    std::string text = std::to_string(last[option]);
+    if (!state.votes_after.empty() && option < state.votes.size()) {
+        ui.canvas().frame({bar.x, y, std::max(2.0f, width(state.votes[option])), 10}, ui.theme().text, 1, 2,
+                          Dash::dashed);
+        text = std::to_string(state.votes[option]) + " → " + text;
+    }
+    row.cut_right(6);
+    ui.canvas().text_in(row, text, ui.style(12, Tone::secondary), Align::right);
+}
+
+namespace {
+
+struct TaskPen {
+    Ui& ui;
+    Rect room;
+    float size;
+    bool draw;
+
+    [[nodiscard]] float line() const { return std::round(size * 1.5f); }
+    void words(std::string_view text, Tone tone = Tone::text) {
+        room.cut_top(rich_text(ui, room, text, {size, line(), std::round(size * 0.7f), tone}, draw));
+    }
+    bool link(std::string_view name, std::string_view label) {
+        const bool pressed = draw && ui.link(name, room.min() + Vec2{0, 2}, label);
+        room.cut_top(24);
+        return pressed;
+    }
+};
+
+// Draws a tick or a cross by shape; the words say it too.
+void draw_goal(TaskPen& p, const GoalState& goal) {
+    const Theme& t = p.ui.theme();
+    Canvas& c = p.ui.canvas();
+    const Vec2 at{p.room.x + 8, p.room.y + p.line() / 2};
+    if (!p.draw) {
+        // it is only measured
+    } else if (goal.met) {
+        const std::array<Vec2, 3> tick{Vec2{at.x - 5, at.y}, Vec2{at.x - 1, at.y + 4},
+                                       Vec2{at.x + 6, at.y - 5}};
+        c.polyline(tick, t.good, 2);
+    } else {
+        c.frame({at.x - 5, at.y - 5, 10, 10}, t.secondary, 1.5f, 2);
+    }
+    Rect text{p.room.x + 24, p.room.y, p.room.w - 24, p.room.h};
+    const RichStyle style{p.size, p.line(), 4, goal.met ? Tone::secondary : Tone::text};
+    p.room.cut_top(rich_text(p.ui, text, goal.text, style, p.draw) + 6);
+}
+
+void draw_state(TaskPen& p, const LessonTask& task, const LessonSession& session) {
+    for (const GoalState& goal : session.task.goals) draw_goal(p, goal);
+    p.room.cut_top(4);
+    std::string changed = session.task.edits == 1 ? "1 choice changed"
+                                                  : std::to_string(session.task.edits) + " choices changed";
+    if (task.edits > 0) changed += " of at most " + std::to_string(task.edits);
+    p.words(changed + ". You may change " + allowed_text(task) + ".", Tone::secondary);
+    p.room.cut_top(8);
+}
+
+}  // namespace
+
+float draw_task(Ui& ui, Rect room, LessonSession& session, float size, LessonAction::Kind& action,
+                bool draw) {
+    const LessonStep& step = *session.current();
+    StepState& state = session.state();
+    TaskPen p{ui, room, size, draw};
+    p.room.cut_top(14);
+    if (draw) ui.canvas().line({p.room.x, p.room.y}, {p.room.right(), p.room.y}, ui.theme().hairline);
+    p.room.cut_top(12);
+    const Rect head = p.room.cut_top(16);
+    if (draw) ui.section(head, "YOUR TASK");
+    p.room.cut_top(4);
+    p.words(session.prompt);
+    p.room.cut_top(8);
+    draw_state(p, *step.task, session);
+    if (session.task.passed) {
+        TextStyle done = ui.style(size, Tone::text, Face::semibold);
+        done.color = ui.theme().good;
+        const Rect row = p.room.cut_top(p.line());
+        const std::string words = state.helped      ? "Done, with the solution."
+                                  : state.hints > 0 ? "Done, with hints."
+                                                    : "Done.";
+        if (draw) ui.canvas().text_in(row, words, done);
+        p.words(session.why);
+        p.room.cut_top(8);
+    }
+    for (std::size_t i = 0; i < std::min(state.hints, session.hints.size()); ++i)
+        p.words("**Hint " + std::to_string(i + 1) + ".** " + session.hints[i], Tone::secondary);
+    if (state.hints > 0) p.room.cut_top(6);
+    if (!session.task.passed && state.hints < session.hints.size()
+        && p.link("lesson.hint", state.hints == 0 ? "a hint" : "another hint"))
+        ++state.hints, ui.state().wants_frame = true;
+    if (!session.task.passed && state.hints >= session.hints.size()
+        && p.link("lesson.solve", "show a solution"))
+        action = LessonAction::Kind::solve;
+    if (session.task.edits > 0 && p.link("lesson.restart", "start again"))
+        action = LessonAction::Kind::restart;
+    return p.room.y - room.y;
 }
 
 }  // namespace pentamesh::ui

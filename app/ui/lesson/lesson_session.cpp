@@ -1,11 +1,10 @@
 #include "app/ui/lesson/lesson_session.h"
 
-#include "app/ui/views/pages.h"
-#include "core/base/error.h"
+#include "app/ui/views/table.h"
 #include "core/base/files.h"
-#include "core/io/own_presets.h"
 #include "core/io/plan_json.h"
-#include "core/teach/course.h"
+#include "core/io/presets.h"
+#include "core/teach/lesson.h"
 
 #include <algorithm>
 #include <optional>

@@ -5,11 +5,9 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/teach/hand_in.h"
-#include "core/teach/hidden_answer.h"
 #include "core/teach/lesson.h"
 #include "core/teach/lesson_answers.h"
-#include "core/teach/task.h"
-#include "render/reworded.h"
+#include "render/canvas.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,10 @@
 #include "app/ui/lesson/presenter_page.h"
 
-#include "app/ui/kit/rich_text.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
+#include "core/base/files.h"
+#include "render/page.h"
+#include "render/png.h"
 
 #include <algorithm>
 #include <array>
@@ -162,6 +166,174 @@ PresenterAction draw_presenter_page(Ui& ui, Rect room, const LessonSession& sess
     const float used = draw_step(p, {room.x, room.y - std::round(page.scroll), room.w, 1e6f}, session, *step);
     page.scroll = std::clamp(page.scroll, 0.0f, std::max(0.0f, used - room.h));
     return out;
+}
+
+namespace {
+
+constexpr float kTaskRow = 26, kTaskLine = 18, kHeadRow = 22, kBetween = 14, kLeastColumn = 230, kGap = 20;
+constexpr float kMark = 22, kDone = 82;  // before and behind a task's title
+constexpr std::size_t kOwnColumn = 3;    // tasks, from which on a lesson has a column of its own
+constexpr float kPictureWidth = 1200;
+
+struct ResultsColumn {
+    std::size_t rows = 0;
+    std::vector<std::size_t> lessons;
+};
+
+// Returns the height of a title that wraps where the column is too narrow for it.
+float height_of(Ui& ui, const ResultsOfLesson::Task& task, float width) {
+    const float text =
+        ui.canvas().paragraph_height(width - kMark - kDone, task.title, ui.style(13), kTaskLine);
+    return std::max(kTaskRow, text + kTaskRow - kTaskLine);
+}
+
+float questions_height(Ui& ui, const ResultsOfLesson& lesson, float width) {
+    if (lesson.questions.empty()) return 0;
+    return ui.canvas().paragraph_height(width, lesson.questions, ui.style(13), kTaskLine) + 6;
+}
+
+// Each lesson of tasks has a column; lessons with one task among questions share the first. Where there is no
+// room for that many, the shortest column takes the next lesson.
+std::vector<ResultsColumn> columns_of(const Results& results, float width) {
+    const auto most = static_cast<std::size_t>(std::max(1.0f, std::floor((width + kGap) / kLeastColumn)));
+    std::vector<ResultsColumn> out;
+    std::optional<std::size_t> shared;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        std::size_t at = out.size();
+        if (results[i].tasks.size() < kOwnColumn && shared)
+            at = *shared;
+        else if (out.size() >= most)
+            at = static_cast<std::size_t>(
+                std::min_element(out.begin(), out.end(),
+                                 [](const auto& a, const auto& b) { return a.rows < b.rows; })
+                - out.begin());
+        if (at == out.size()) out.emplace_back();
+        if (results[i].tasks.size() < kOwnColumn && !shared) shared = at;
+        out[at].lessons.push_back(i);
+        out[at].rows += results[i].tasks.size() + 1;
+    }
+    return out;
+}
+
+bool draw_result(Ui& ui, Rect row, const ResultsOfLesson::Task& task, std::uint64_t index) {
+    const Hit hit = ui.area("results.task", row, index);
+    Canvas& c = ui.canvas();
+    const Vec2 mark{row.x + 7, row.y + kTaskRow / 2};
+    if (task.done)
+        c.circle(mark, 5, ui.theme().good);
+    else
+        c.frame({mark.x - 5, mark.y - 5, 10, 10}, ui.theme().secondary, 1.5f, 5);
+    if (task.done)
+        c.text_in({row.right() - kDone, row.y, kDone, kTaskRow}, task.helped ? "with hints" : "done",
+                  ui.small(), Align::right);
+    c.paragraph({row.x + kMark, row.y + (kTaskRow - kTaskLine) / 2, row.w - kMark - kDone, row.h}, task.title,
+                ui.style(13, hit.hovered || task.done ? Tone::text : Tone::secondary), kTaskLine);
+    if (hit.focused) ui.focus_ring(row, 4);
+    return hit.clicked;
+}
+
+}  // namespace
+
+std::string results_file(const std::string& learner, std::string_view ending) {
+    const std::string name = file_stem(learner);
+    return "pentamesh-results" + (name.empty() ? "" : "-" + name) + std::string(ending);
+}
+
+std::string results_head(const Results& results) {
+    std::size_t done = 0, all = 0;
+    for (const ResultsOfLesson& lesson : results)
+        for (const auto& task : lesson.tasks) done += task.done, ++all;
+    return "Tasks: " + std::to_string(done) + " of " + std::to_string(all) + " done";
+}
+
+std::string results_text(const Results& results) {
+    std::string text = results_head(results) + "\n";
+    for (const ResultsOfLesson& lesson : results) {
+        text += "\n" + lesson.title + "\n";
+        if (!lesson.questions.empty()) text += "  " + lesson.questions + "\n";
+        for (const auto& task : lesson.tasks)
+            text += std::string(task.done ? "  done  " : "  open  ") + task.title
+                    + (task.done && task.helped ? " (with hints)\n" : "\n");
+    }
+    return text;
+}
+
+float results_height(Ui& ui, const Results& results, float width) {
+    const std::vector<ResultsColumn> columns = columns_of(results, width);
+    const float wide = (width + kGap) / static_cast<float>(std::max<std::size_t>(1, columns.size())) - kGap;
+    float most = 0;
+    for (const ResultsColumn& c : columns) {
+        float h = 0;
+        for (const std::size_t i : c.lessons) {
+            h += kHeadRow + kBetween + questions_height(ui, results[i], wide);
+            for (const auto& task : results[i].tasks) h += height_of(ui, task, wide);
+        }
+        most = std::max(most, h);
+    }
+    return most;
+}
+
+std::optional<PickedTask> draw_results_columns(Ui& ui, Rect room, const Results& results) {
+    const std::vector<ResultsColumn> columns = columns_of(results, room.w);
+    std::optional<PickedTask> picked;
+    const float wide = (room.w + kGap) / static_cast<float>(std::max<std::size_t>(1, columns.size()));
+    for (const ResultsColumn& c : columns) {
+        Rect at = room.cut_left(wide);
+        at.w = wide - kGap;
+        for (const std::size_t i : c.lessons) {
+            ui.section(at.cut_top(kHeadRow), results[i].title);
+            const Rect said = at.cut_top(questions_height(ui, results[i], at.w));
+            if (said.h > 0) ui.canvas().paragraph(said, results[i].questions, ui.style(13), kTaskLine);
+            for (std::size_t k = 0; k < results[i].tasks.size(); ++k)
+                if (draw_result(ui, at.cut_top(height_of(ui, results[i].tasks[k], at.w)), results[i].tasks[k],
+                                i * 100 + k))
+                    picked = PickedTask{i, k};
+            at.cut_top(kBetween);
+        }
+    }
+    return picked;
+}
+
+std::string results_of_whom(const std::string& learner) {
+    const std::string date = today_in_words();
+    return learner.empty() ? date : learner + ", " + date;
+}
+
+std::string make_results_picture(const Results& results, const std::string& of_whom, ThemeId theme,
+                                 std::string_view ending, const FontFiles& fonts) {
+    if (ending != "png" && ending != "svg" && ending != "pdf")
+        throw Error(ErrorKind::usage, "", "",
+                    "a picture is .png, .svg or .pdf, not \"." + std::string(ending) + "\"");
+    constexpr Vec2 kPad{32, 26};
+    constexpr float kHead = 62;
+    const float inner = kPictureWidth - 2 * kPad.x;
+    Vec2 size{kPictureWidth, 400};
+    const bool vector = ending != "png";
+    const float scale = vector ? 1.0f : 2.0f;
+    Offscreen surface(size, scale, fonts);
+    UiState state;
+    state.for_picture = true;
+    const auto draw = [&](const FrameInfo& info, Page* page) {
+        Ui ui(state, info, theme_of(theme), frame_canvas(info, page));
+        fill_frame(info, page, ui.theme().window);
+        size.y = std::round(results_height(ui, results, inner) + kHead + 2 * kPad.y);
+        ui.canvas().rect({0, 0, info.size.x, info.size.y}, ui.theme().window);
+        Rect room = Rect{0, 0, info.size.x, info.size.y}.inset(kPad.x, kPad.y);
+        Rect head = room.cut_top(kHead);
+        ui.canvas().text_in(head.cut_top(28), results_head(results),
+                            {Face::semibold, 20, ui.theme().text, 0});
+        ui.canvas().text_in(head.cut_top(20), of_whom + " · Pentamesh " PENTAMESH_VERSION,
+                            ui.style(13, Tone::secondary));
+        (void)draw_results_columns(ui, room, results);
+    };
+    for (int i = 0; i < 2; ++i) {  // the first says how high it is
+        surface.frame({}, i / 60.0, [&](const FrameInfo& info) { draw(info, nullptr); });
+        if (i == 0) surface.resize(size, scale);
+    }
+    if (!vector) return encode_png(surface.read(), {{"Title", results_head(results)}});
+    Page page(ending == "pdf" ? PageFormat::pdf : PageFormat::svg, size, fonts, results_head(results), "");
+    surface.frame({}, 2 / 60.0, [&](const FrameInfo& info) { draw(info, &page); });
+    return page.finish();
 }
 
 }  // namespace pentamesh::ui

@@ -1,12 +1,17 @@
 #include "app/ui/panels/import_sheet.h"
 
+#include "app/tables/decide_tables.h"
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "core/base/error.h"
+#include "core/base/files.h"
+#include "core/interop/import.h"
 #include "core/io/plan_json.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <filesystem>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -320,6 +325,290 @@ std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportShee
     draw_import_choices(ui, scene, state);
     if (!state.open) state = {};
     return out;
+}
+
+namespace {
+
+struct TargetWords {
+    std::string_view name, ending;
+};
+constexpr std::array<TargetWords, interop::kTargetNames.size()> kTargetWords{
+    {{"Megatron-LM", ".sh"},
+     {"Megatron-Bridge", ".py"},
+     {"torchtitan", ".py"},
+     {"DeepSpeed", ".json"},
+     {"Hugging Face accelerate", ".yaml"},
+     {"nanotron", ".yaml"},
+     {"picotron", ".json"},
+     {"a Hugging Face config.json", ".json"},
+     {"a PyTorch DeviceMesh", ".py"}}};
+
+void said_part(Ui& ui, Rect& room, std::string_view head, const std::vector<std::string>& lines, bool bad) {
+    if (lines.empty()) return;
+    put_head(ui, room, 4, head, std::to_string(lines.size()));
+    TextStyle s = ui.style(12);
+    if (bad) s.color = ui.theme().bad;
+    for (const std::string& line : lines) put_paragraph(ui, room, line, s, 18, 6);
+    room.cut_top(10);
+}
+
+void draw_said(Ui& ui, Rect room, const interop::Export& made, ScrollState& scroll) {
+    ScrollArea area(ui, "export.lists", room, scroll, {.pad = {0, 2}});
+    area.room.w -= 10;
+    std::vector<std::string> lost;
+    for (const interop::Unsaid& u : made.lost) lost.push_back(u.pointer + ": " + u.why);
+    said_part(ui, area.room, "REFUSED BY THE FRAMEWORK", made.refused, true);
+    said_part(ui, area.room, "WHAT IT CANNOT SAY", lost, true);
+    said_part(ui, area.room, "SAID ELSEWHERE", made.notes, false);
+    if (made.refused.empty() && lost.empty() && made.notes.empty())
+        ui.canvas().paragraph(area.room, "The text says all of the plan that bears on its layout.",
+                              ui.small(), 18);
+}
+
+// These controls of the plan panel have a name that is not their field's.
+struct ControlField {
+    std::string_view control, pointer;
+};
+constexpr std::array kControlFields{ControlField{"plan.gpus", "/cluster/gpus"},
+                                    ControlField{"mod.sp", "/layout/sequence_parallel"},
+                                    ControlField{"mod.zero", "/layout/zero"},
+                                    ControlField{"mod.cp", "/layout/cp_comm"},
+                                    ControlField{"mod.schedule", "/layout/schedule"},
+                                    ControlField{"mod.recompute", "/training/recompute"},
+                                    ControlField{"mod.batch", "/training/global_batch"},
+                                    ControlField{"mod.precision", "/training/compute"},
+                                    ControlField{"mod.optimizer", "/training/optimizer"},
+                                    ControlField{"order.preset", "/layout/order"}};
+constexpr std::uint64_t kMostSegments = 8, kZeroStages = 4;
+
+}  // namespace
+
+std::string_view target_words(interop::Target target) {
+    return kTargetWords[static_cast<std::size_t>(target)].name;
+}
+
+std::string_view ending_of(interop::Target target) {
+    return kTargetWords[static_cast<std::size_t>(target)].ending;
+}
+
+ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& state, std::uint64_t revision) {
+    if (!state.open) return ExportAction::none;
+    if (!scene.evaluation.valid) {
+        state.open = false;
+        return ExportAction::none;
+    }
+    if (state.of != revision) {
+        state.of = revision;
+        state.made = interop::export_plan(scene.plan, state.target, scene.presets);
+        state.shown.set_text(state.made.text);
+        state.lines = {};
+        state.lists = {};
+    }
+    ExportAction action = ExportAction::none;
+    const Rect box = dialog_box(ui, {1100, 820});
+    const auto layer = ui.open_layer("export", box, true);
+    bool close = !layer.stays() && !state.choosing;
+    Rect room = box.inset(24, 18);
+    const auto [note, close_at, copy_at, save_at] =
+        columns(room.cut_bottom(30), {share(), px(104), px(104), px(104)}, 8);
+    Rect head = room.cut_top(30);
+    room.cut_bottom(12);
+    room.cut_top(12);
+    const float title = ui.canvas().text_width("Export as", ui.title()) + 12;
+    ui.canvas().text_in(head.cut_left(title), "Export as", ui.title());
+    const Rect choice = head.cut_left(std::min(260.0f, head.w));
+    if (ui.dropdown("export.target", choice, target_words(state.target))) {
+        state.choosing = true;
+        state.anchor = choice;
+        state.menu = {};
+    }
+    Rect right = room.cut_right(std::floor(room.w * 0.34f));
+    room.cut_right(16);
+    draw_marked_text(ui, "export.text", room, state.shown, state.lines);
+    draw_said(ui, right, state.made, state.lists);
+    const bool text = !state.made.text.empty();
+    if (ui.button("export.save", save_at, "Save…", 0, text)) action = ExportAction::save;
+    if (ui.button("export.copy", copy_at, "Copy", 0, text)) action = ExportAction::copy;
+    close = ui.button("export.close", close_at, "Close") || close;
+    if (!state.made.refused.empty() || !state.made.lost.empty()) {
+        TextStyle s = ui.small();
+        s.color = ui.theme().amber;
+        ui.canvas().text_in(note, "This text is another run than the plan.", s);
+    }
+    if (state.choosing) {
+        std::vector<MenuItem> items;
+        for (std::size_t i = 0; i < interop::kTargetNames.size(); ++i)
+            items.push_back({.label = std::string(kTargetWords[i].name),
+                             .checked = i == static_cast<std::size_t>(state.target)});
+        const MenuResult r =
+            draw_menu(ui, "menu.export", state.anchor, items, state.menu, false, state.anchor.w);
+        if (r.picked >= 0) state.target = static_cast<interop::Target>(r.picked), state.of = 0;
+        if (r.picked >= 0 || r.closed) state.choosing = false;
+    }
+    if (close) state.open = false;
+    return action;
+}
+
+void draw_flag_words(Ui& ui, Rect panel, interop::Framework framework) {
+    if (!ui.hovers(panel)) return;
+    const std::string name(target_words(static_cast<interop::Target>(framework)));
+    const auto over = [&](std::string_view control) {
+        for (std::uint64_t i = 0; i < kMostSegments; ++i)
+            if (const auto r = ui.rect_of(control, i); r && ui.hovers(*r)) return true;
+        return false;
+    };
+    for (const interop::SpelledField& f : interop::flags_of(framework)) {
+        std::string dotted(f.pointer.substr(1));
+        std::replace(dotted.begin(), dotted.end(), '/', '.');
+        // The panel has "layout.tp", "layout.tp.toggle"; the sheet of every field has "editor/layout/tp".
+        bool hovered = over(dotted) || over(dotted + ".toggle") || over("editor" + std::string(f.pointer));
+        for (const ControlField& c : kControlFields)
+            hovered = hovered || (c.pointer == f.pointer && over(c.control));
+        if (!hovered) continue;
+        std::string words(f.name);
+        for (std::uint64_t stage = 0; stage < kZeroStages; ++stage)
+            if (const auto r = ui.rect_of("mod.zero", stage); r && ui.hovers(*r))
+                words = interop::zero_words(framework, static_cast<int>(stage));
+        ui.also_in_tooltip(name + ": " + words);
+        return;
+    }
+}
+
+namespace {
+
+constexpr float kFileRow = 44, kButtons = 30, kFiles = 260;
+
+constexpr std::string_view kHint =
+    "A table of plans and what was measured (JSON), a log of Megatron or torchtitan, a table of nccl-tests. "
+    "Add files here, or drop them on the window. A log that does not say its settings is a run of the open "
+    "plan.";
+
+void draw_files(Ui& ui, Rect room, CalibrateSheetState& s, CalibrateAction& action) {
+    Canvas& c = ui.canvas();
+    ui.section(room.cut_top(20), "FILES", s.files.empty() ? "" : std::to_string(s.files.size()));
+    if (ui.button("calibrate.add", room.cut_bottom(kButtons), "Add a file…"))
+        action = CalibrateAction::add_file;
+    room.cut_bottom(10);
+    if (s.files.empty()) {
+        c.paragraph(room, kHint, ui.small(), 18);
+        return;
+    }
+    ScrollArea area(ui, "calibrate.files", room, s.files_scroll);
+    std::size_t removed = s.files.size();
+    for (std::size_t i = 0; i < s.files.size(); ++i) {
+        const CalibrateFile& f = s.files[i];
+        TextStyle said = ui.small();
+        if (f.wrong) said.color = ui.theme().bad;
+        const std::string words = f.by_open_plan ? f.said + ", as the open plan" : f.said;
+        const float h = c.paragraph_height(room.w - 10, words, said, 17);
+        Rect row = area.room.cut_top(std::max(kFileRow, h + 26));
+        row.cut_right(10);
+        Rect head = row.cut_top(20);
+        const Rect link = head.cut_right(c.text_width("remove", ui.small()) + 4);
+        if (ui.link("calibrate.remove", link.min(), "remove", i)) removed = i;
+        ui.label(head, std::filesystem::path(f.path).filename().string(), ui.style(13));
+        c.paragraph(row, words, said, 17);
+    }
+    if (removed == s.files.size()) return;
+    s.files.erase(s.files.begin() + static_cast<std::ptrdiff_t>(removed));
+    s.stale = true;
+}
+
+void draw_made(Ui& ui, Rect room, CalibrateSheetState& s) {
+    const Calibrated& made = s.made.value;
+    for (const std::string& line : calibrated_lines(made)) put_paragraph(ui, room, line, ui.style(13), 19, 4);
+    for (const std::string& line : made.links) put_paragraph(ui, room, line, ui.style(13), 19, 4);
+    room.cut_top(8);
+    if (!made.runs.empty()) {
+        Rect runs = room.cut_top(std::max(90.0f, room.h * 0.55f));
+        ui.section(runs.cut_top(20), "RUNS, BEFORE AND AFTER");
+        runs.cut_bottom(12);
+        draw_table(ui, "calibrate.runs", runs, calibrated_runs_table(made), s.runs);
+    }
+    ui.section(room.cut_top(20), "CONSTANTS, BEFORE AND AFTER");
+    draw_table(ui, "calibrate.constants", room, calibrated_constants_table(made), s.constants);
+}
+
+}  // namespace
+
+void CalibrateSheetState::add(std::string path, std::string text) {
+    open = true;
+    files.push_back({std::move(path), std::move(text)});
+    stale = true;
+}
+
+namespace {
+
+// Returns false if the file cannot be read; `said` then says why.
+bool add_file(OwnFiles& own, CalibrateFile& f, const Plan* plan, const std::string& cluster,
+              const Presets& presets) {
+    try {
+        f.said = add_own_file(own, f.text, f.path, plan, cluster, presets);
+        return true;
+    } catch (const Error& e) {
+        f.said = e.message();
+        return false;
+    }
+}
+
+}  // namespace
+
+void read_calibrate_files(CalibrateSheetState& s, const Plan& plan, const Presets& presets) {
+    if (!std::exchange(s.stale, false)) return;
+    ++s.version;
+    s.own = {};
+    s.error.clear();
+    for (CalibrateFile& f : s.files) {
+        f.wrong = f.by_open_plan = false;
+        if (add_file(s.own, f, nullptr, plan.cluster_source.preset, presets)) continue;
+        // A log without settings of its own belongs to the open plan.
+        if (own_file_kind(f.text) == OwnFile::log && runs::read_run_log(f.text).steps > 0)
+            f.by_open_plan = add_file(s.own, f, &plan, "", presets);
+        f.wrong = !f.by_open_plan;
+    }
+    const Cluster* const of_runs = cluster_of_runs(s.own);
+    s.on = of_runs != nullptr ? *of_runs : plan.cluster;
+    if (s.name.empty() && !s.files.empty()) s.name = s.on.name + ", calibrated";
+}
+
+CalibrateAction draw_calibrate_sheet(Ui& ui, CalibrateSheetState& s) {
+    CalibrateAction action = CalibrateAction::none;
+    if (!s.open) return action;
+    const Rect box = dialog_box(ui, {1180, 780});
+    const auto layer = ui.open_layer("calibrate", box, true);
+    bool close = !layer.stays();
+    Rect room = box.inset(24, 18);
+    const auto [error_at, name_at, save_at, use_at, close_at] =
+        columns(room.cut_bottom(kButtons), {share(), px(280), px(150), px(150), px(90)}, 8);
+    room.cut_bottom(12);
+    ui.canvas().text_in(room.cut_top(28),
+                        s.has_work() ? "Calibrate the constants of " + s.on.name
+                                     : "Calibrate from measured runs",
+                        {Face::semibold, 14, ui.theme().text, 0});
+    room.cut_top(8);
+    draw_files(ui, room.cut_left(std::min(kFiles, room.w * 0.32f)), s, action);
+    room.cut_left(24);
+    const bool done = s.done();
+    if (done)
+        draw_made(ui, room, s);
+    else
+        ui.canvas().paragraph(room,
+                              !s.has_work()           ? "What the runs say of the constants stands here."
+                              : !s.made.error.empty() ? s.made.error
+                                                      : "Fitting the constants to the runs …",
+                              ui.style(13, Tone::secondary), 20);
+    close = ui.button("calibrate.close", close_at, "Close") || close;
+    if (ui.button("calibrate.use", use_at, "Use in this plan", 0, done)) action = CalibrateAction::use;
+    const bool save = ui.button("calibrate.save", save_at, "Save as a cluster", 0, done && !s.name.empty());
+    const bool entered = ui.text_field("calibrate.name", name_at, s.name, "a name for the cluster");
+    if ((save || entered) && done && !s.name.empty()) action = CalibrateAction::save;
+    if (!s.error.empty()) {
+        TextStyle style = ui.small();
+        style.color = ui.theme().bad;
+        ui.label(error_at, s.error, style);
+    }
+    if (close) s.open = false;
+    return action;
 }
 
 }  // namespace pentamesh::ui

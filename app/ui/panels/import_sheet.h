@@ -2,15 +2,22 @@
 // setting, missing values as inputs, and the plan that comes out.
 #pragma once
 
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/menu.h"
-#include "app/ui/panels/marked_text.h"
+#include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
+#include "core/calibrate/calibrate.h"
+#include "core/interop/export.h"
+#include "core/interop/fabric_text.h"
 #include "core/interop/import.h"
-#include "core/interop/nccl_tests.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -55,5 +62,75 @@ struct Imported {
     std::filesystem::path run{};  // a log whose steps are to be read instead
 };
 [[nodiscard]] std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state);
+
+// Shows the plan as a framework's own settings: the text, the fields it cannot express, and buttons to copy
+// and save.
+
+// Returns the name as its users write it: "Megatron-LM", "PyTorch DeviceMesh".
+[[nodiscard]] std::string_view target_words(interop::Target target);
+// Returns the ending of a file with its settings: ".sh", ".py", ".yaml", ".json".
+[[nodiscard]] std::string_view ending_of(interop::Target target);
+
+struct ExportSheetState {
+    bool open = false, fresh = true;
+    interop::Target target = interop::Target::megatron;
+    interop::Export made{};
+    std::uint64_t of = 0;  // revision of the plan that it was made from; 0: none yet
+    MarkedText shown{};
+    MarkedTextState lines{};
+    ScrollState lists{};
+    bool choosing = false;
+    Rect anchor{};
+    MenuState menu{};
+
+    void open_at(interop::Target at) {
+        *this = {};
+        open = true;
+        target = at;
+    }
+};
+enum class ExportAction : std::uint8_t { none, copy, save };
+// Draws the sheet while it is open. Returns what is to be done with the text, which is `state.made.text`.
+[[nodiscard]] ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& state,
+                                             std::uint64_t revision);
+
+// Adds a line to the tooltip of a control of the plan: the framework's own setting for it. Those controls lie
+// in `panel`.
+void draw_flag_words(Ui& ui, Rect panel, interop::Framework framework);
+
+// Shows one's own runs in the window: the files, the constants that they give for the cluster, the runs whose
+// estimate got better.
+
+struct CalibrateFile {
+    std::string path, text;
+    std::string said{};  // "7 runs", or why it cannot be read
+    bool wrong = false;
+    bool by_open_plan = false;  // a log that does not say its settings
+};
+
+struct CalibrateSheetState {
+    bool open = false;
+    std::vector<CalibrateFile> files{};
+    bool stale = false;         // the files are to be read again
+    std::uint64_t version = 0;  // of the files
+    OwnFiles own{};
+    Cluster on{};                                 // the cluster that is calibrated
+    WorkedOut<Calibrated, std::uint64_t> made{};  // for `version`
+    std::string name{};                           // to be saved under
+    std::string error{};                          // why it could not be saved or used
+    ScrollState files_scroll{};
+    TableState runs{}, constants{};
+
+    void add(std::string path, std::string text);
+    [[nodiscard]] bool has_work() const { return open && (!own.runs.empty() || !own.links.empty()); }
+    [[nodiscard]] bool done() const { return has_work() && made.is_of(version) && made.error.empty(); }
+};
+
+// Reads the files again where they changed. Logs without settings belong to the open plan; all are on its
+// cluster where no run names another.
+void read_calibrate_files(CalibrateSheetState& state, const Plan& plan, const Presets& presets);
+
+enum class CalibrateAction : std::uint8_t { none, add_file, save, use };
+[[nodiscard]] CalibrateAction draw_calibrate_sheet(Ui& ui, CalibrateSheetState& state);
 
 }  // namespace pentamesh::ui

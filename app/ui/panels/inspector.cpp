@@ -1,16 +1,22 @@
 // Draws the right side: the selected GPU, stage, collective or block; how its number came about; problems and
 // advice with their fixes; where the step's time goes.
 #include "app/ui/panels/inspector.h"
+
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "app/ui/panels/blame_panel.h"
-#include "app/ui/panels/selection_words.h"
-#include "app/ui/panels/signs.h"
-#include "app/ui/scene/drawn_slice.h"
+#include "app/ui/scene/colors.h"
+#include "core/base/files.h"
+#include "core/comm/comm.h"
+#include "core/explain/traffic.h"
+#include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
-#include "core/plan/edit_words.h"
+#include "core/memory/memory.h"
+#include "core/mesh/places.h"
+#include "core/pipeline/timeline.h"
+#include "core/plan/edits.h"
 #include "core/plan/problem.h"
-#include "core/sharding/placement_words.h"
+#include "core/sharding/placement.h"
+#include "core/sharding/sharding.h"
 
 #include <algorithm>
 #include <cmath>
@@ -360,6 +366,378 @@ std::optional<PlanEdit> draw_problems_layer(Ui& ui, const Scene& scene, Inspecto
     state.problems_open = layer.stays();
     ScrollArea area(ui, "problems", box.inset(2, 2), state.problems_scroll, {.pad = {14, 12}});
     return problems_block(ui, area.room, scene, state);
+}
+
+namespace {
+
+constexpr std::int64_t kListed = 6;  // more are folded
+
+// Joins a factor with the one below where it goes on where that ends.
+GroupFactors joined(const GroupFactors& f) {
+    GroupFactors out;
+    for (const Factor& x : f.span()) {
+        const auto n = static_cast<std::size_t>(out.count);
+        if (n > 0 && out.factor[n - 1].size * out.factor[n - 1].stride == x.stride)
+            out.factor[n - 1].size *= x.size;
+        else
+            out.factor[n] = x, ++out.count;
+    }
+    return out;
+}
+
+// Returns "0 … 7", "3, 11 … every 8th rank", "1, 4, 5", "a group of 64 from rank 2".
+std::string members_text(const GroupFactors& factors, std::int64_t rank) {
+    const GroupFactors f = joined(factors);
+    const std::int64_t degree = degree_of(f);
+    std::int64_t first = rank;
+    for (const Factor& x : f.span()) first -= rank / x.stride % x.size * x.stride;
+    const Factor low = f.factor[0];
+    if (f.count == 1 && low.stride == 1 && degree > 2)
+        return thousands(first) + " … " + thousands(first + degree - 1);
+    if (degree <= kListed) {
+        std::string text;
+        for (const std::int64_t r : ranks_over(f, rank))
+            if (r != rank) text += (text.empty() ? "" : ", ") + thousands(r);
+        return text;
+    }
+    if (f.count == 1)
+        return thousands(first) + ", " + thousands(first + low.stride) + " … every " + ordinal(low.stride)
+               + " rank";
+    return "a group of " + thousands(degree) + " from rank " + thousands(first);
+}
+
+// Returns "3 of 8, with 0 … 7": counted from 0, in the order of the ranks.
+std::string place_in(const GroupFactors& f, std::int64_t rank) {
+    std::int64_t at = 0, below = 1;
+    for (const Factor& x : f.span()) {
+        at += rank / x.stride % x.size * below;
+        below *= x.size;
+    }
+    return thousands(at) + " of " + thousands(below) + ", with " + members_text(f, rank);
+}
+
+// `across` is the stage that holds the same layers, -1 where no stage does.
+std::string copies_text(const GroupFactors& f, std::int64_t rank, std::int64_t across) {
+    const std::int64_t n = degree_of(f);
+    std::string text = n > 1 ? plural(n - 1, "other GPU", "other GPUs") + ": " + members_text(f, rank) : "";
+    if (across >= 0)
+        text += (n > 1 ? "; and " : "") + plural(n, "GPU", "GPUs") + " of stage " + thousands(across);
+    return text.empty() ? "no other GPU" : text;
+}
+
+bool runs_experts(const Evaluation& e, std::int64_t stage) {
+    const Stages& s = e.comm.stages;
+    if (s.empty() || stage >= s.devices) return false;
+    for (int c = 0; c < s.chunks; ++c)
+        if (s.chunk(static_cast<int>(stage), c).moe > 0) return true;
+    return false;
+}
+
+}  // namespace
+
+std::vector<CardLine> rank_lines(const Plan& plan, const Evaluation& evaluation, std::int64_t rank) {
+    const Mesh& mesh = evaluation.mesh;
+    std::vector<CardLine> lines{{"place", place_of(plan.cluster, rank)}};
+    const std::int64_t stage = dense_coordinates(mesh, rank)[Axis::pp], stages = mesh.dense[Axis::pp].size;
+    for (const Axis axis : {Axis::tp, Axis::cp, Axis::dp_shard, Axis::dp_replicate, Axis::pp}) {
+        const GroupKind kind = group_of(axis);
+        if (mesh.dense[axis].size <= 1) continue;
+        lines.push_back({name_of(kind), axis == Axis::pp
+                                            ? "stage " + thousands(stage) + " of " + thousands(stages)
+                                            : place_in(group_factors(mesh, kind), rank)});
+    }
+    if (const GroupFactors f = group_factors(mesh, GroupKind::gtp_remat); f.count > 0)
+        lines.push_back({name_of(GroupKind::gtp_remat), place_in(f, rank)});
+    if (mesh.has_experts)
+        for (const GroupKind kind : {GroupKind::ep, GroupKind::etp, GroupKind::edp})
+            if (const GroupFactors f = group_factors(mesh, kind); f.count > 0)
+                lines.push_back({name_of(kind), place_in(f, rank)});
+    const auto& memory = evaluation.memory.stage;
+    if (static_cast<std::size_t>(stage) < memory.size()) {
+        const StageMemory& s = memory[static_cast<std::size_t>(stage)];
+        lines.push_back({"computes with", count_text(static_cast<double>(s.parameters_held)) + " parameters, "
+                                              + plural(s.layers, "layer", "layers")});
+        const bool part = s.parameters_kept < s.parameters_held;
+        lines.push_back({"keeps", (part ? count_text(static_cast<double>(s.parameters_kept)) + " of them, "
+                                        : std::string())
+                                      + memory_text(s.total())});
+    }
+    const ParameterCopies copies = parameter_copies_of(plan, mesh);
+    const std::int64_t across = copies.stage_across ? stages - 1 - stage : -1;
+    const std::string dense = copies_text(copies.dense, rank, across);
+    lines.push_back({"same weights", dense});
+    if (mesh.has_experts && runs_experts(evaluation, stage)) {
+        const std::string experts = copies_text(copies.experts, rank, across);
+        if (experts != dense) lines.push_back({"same experts", experts});
+    }
+    return lines;
+}
+
+namespace {
+
+// Returns "0 … 15", "0 … 7, 64 … 71 …: 16 runs of 8".
+std::string stage_ranks_text(const Mesh& mesh, int stage) {
+    const Factor& pp = mesh.dense[static_cast<std::size_t>(Axis::pp)];
+    const std::int64_t run = pp.stride, all = pp.stride * std::max<std::int64_t>(1, pp.size);
+    const std::int64_t runs = std::max<std::int64_t>(1, mesh.world / std::max<std::int64_t>(1, all));
+    const std::int64_t first = stage * run;
+    const auto one = [&](std::int64_t from) {
+        return run == 1 ? thousands(from) : thousands(from) + " … " + thousands(from + run - 1);
+    };
+    if (pp.size <= 1) return "0 … " + thousands(mesh.world - 1);
+    if (runs == 1) return one(first);
+    std::string text = one(first) + ", " + one(first + all);
+    if (runs > 2) text += " …: " + thousands(runs) + (run == 1 ? " GPUs" : " runs of " + thousands(run));
+    return text;
+}
+
+double held_then(const Timeline& t, int device, double time) {
+    double held = 0;
+    for (const InFlightStep& s : in_flight(t, device)) {
+        if (s.time > time) break;
+        held = s.held;
+    }
+    return held;
+}
+
+// The stage's GPU holds this at its peak; only the layers' activations come and go with micro-batches.
+std::string memory_then(const StageMemory& m, double held) {
+    const double share = m.in_flight > 0 ? std::min(1.0, held / m.in_flight) : 1;
+    return memory_text(m.total() - m.layer_activations * (1 - share)) + ", with activations of "
+           + significant(held) + (held == 1 ? " micro-batch" : " micro-batches");
+}
+
+std::string message(const Evaluation& e, Phase phase, int to) {
+    for (const Operation& o : e.comm.operations)
+        if (o.group == GroupKind::pp && o.unit == Unit::boundary && o.phase == phase)
+            return traffic_text(o.message_bytes)
+                   + (phase == Phase::forward ? " of activations" : " of gradients") + " to stage "
+                   + std::to_string(to) + (o.call_s > 0 ? ", " + time_text(o.call_s) : "");
+    return "to stage " + std::to_string(to);
+}
+
+}  // namespace
+
+std::vector<CardLine> block_lines(const Plan&, const Evaluation& e, const Timeline& t, std::size_t i) {
+    std::vector<CardLine> out;
+    if (i >= t.order.ops.size()) return out;
+    const int device = device_of_op(t, i);
+    const Op& op = t.order.ops[i];
+    out.push_back({"on ranks", stage_ranks_text(e.mesh, device)});
+    const auto stage = static_cast<std::size_t>(device);
+    if (stage < e.memory.stage.size())
+        out.push_back({"holds then", memory_then(e.memory.stage[stage],
+                                                 held_then(t, device, (t.start[i] + t.end[i]) / 2))});
+    const SentTo to = sent_to(t, device, op);
+    if (to.forward >= 0) out.push_back({"sends on", message(e, Phase::forward, to.forward)});
+    if (to.backward >= 0) out.push_back({"sends back", message(e, Phase::backward, to.backward)});
+    if (to.forward < 0 && to.backward < 0) out.push_back({"sends", "nothing to another stage"});
+    return out;
+}
+
+namespace {
+
+Explanation explain_axis(const Scene& scene) {
+    const Operation* most = nullptr;
+    for (const Operation& op : scene.evaluation.comm.operations)
+        if (op.group == scene.selection.group
+            && (most == nullptr || op.sent_bytes_per_rank > most->sent_bytes_per_rank))
+            most = &op;
+    return most == nullptr ? Explanation{} : explain_operation(scene.plan, scene.evaluation, *most);
+}
+
+}  // namespace
+
+Explanation explain_selection(const Scene& scene) {
+    const Selection& sel = scene.selection;
+    const Evaluation& e = scene.evaluation;
+    switch (sel.topic) {
+    case Selection::Topic::memory:
+        if (sel.stage >= 0 && sel.stage < static_cast<int>(e.memory.stage.size())) {
+            const int category = sel.memory_category >= 0 ? sel.memory_category
+                                                          : static_cast<int>(MemoryCategory::activations);
+            return explain_memory(scene.plan, e.mesh, e.memory, sel.stage,
+                                  static_cast<MemoryCategory>(category));
+        }
+        return {};
+    case Selection::Topic::operation:
+        if (sel.operation >= 0 && sel.operation < static_cast<int>(e.comm.operations.size()))
+            return explain_operation(scene.plan, e, e.comm.operations[sel.operation]);
+        return {};
+    case Selection::Topic::step:
+        if (e.step) return explain_step(scene.plan, e, static_cast<StepPart>(sel.step_part), sel.group);
+        return {};
+    case Selection::Topic::rank: return explain_axis(scene);
+    case Selection::Topic::tensor:
+        for (const Moment moment : {Moment::at_rest, Moment::computing})
+            if (const auto p = selected_tensor(scene, moment))
+                return explain_tensor(scene.plan, e.mesh, *p, std::max<std::int64_t>(sel.rank, 0));
+        return {};
+    case Selection::Topic::none:
+    case Selection::Topic::ranks:
+    case Selection::Topic::op: break;
+    }
+    return {};
+}
+
+std::optional<Placement> selected_tensor(const Scene& scene, Moment moment) {
+    const Selection& sel = scene.selection;
+    const Mesh& mesh = scene.evaluation.mesh;
+    if (mesh.world < 1 || sel.rank >= mesh.world) return std::nullopt;
+    const bool activation = sel.activation >= 0;
+    const auto index = static_cast<std::size_t>(activation ? sel.activation : std::max(sel.tensor, 0));
+    if (!activation && sel.tensor < 0) return std::nullopt;
+    const TensorState state = activation                                     ? TensorState::activations
+                              : sel.tensor_state != TensorState::activations ? sel.tensor_state
+                                                                             : TensorState::parameters;
+    const auto all = list_placements(scene.plan, mesh, state, activation ? Moment::computing : moment);
+    if (index >= all.size()) return std::nullopt;
+    if (!activation || moment == Moment::computing) return all[index];
+    for (const Placement& p : list_placements(scene.plan, mesh, state, moment))
+        if (p.id == all[index].id && p.place == all[index].place) return p;
+    return std::nullopt;  // a partial sum: not kept
+}
+
+namespace {
+
+constexpr std::size_t kPartsShown = 12;  // of a list of ranks
+constexpr std::size_t kCallsShown = 6;   // of a group; the table has them all
+
+void blame_row(Ui& ui, Rect& room, std::string_view name, const std::string& value,
+               const Color* mark = nullptr) {
+    Canvas& c = ui.canvas();
+    constexpr float kLabel = 92;
+    const float h = c.paragraph_height(room.w - kLabel, value, ui.style(12), 18);
+    const Rect row = room.cut_top(std::max(20.0f, h + 2));
+    if (mark != nullptr) ui.swatch({row.x, row.y + 4}, *mark, 9);
+    const float in = mark != nullptr ? 15.0f : 0.0f;
+    c.text_in({row.x + in, row.y, kLabel - in, 18}, name, ui.style(12, Tone::secondary));
+    c.paragraph({row.x + kLabel, row.y + 1, row.w - kLabel, row.h}, value, ui.style(12), 18);
+}
+
+// Returns "all-gather of parameters, reduce-scatter of gradients and 3 more".
+std::string calls_text(const Evaluation& e, const SharedGroup& g) {
+    std::string text;
+    std::size_t named = 0;
+    std::vector<std::string> seen;
+    for (const int i : g.operations) {
+        const Operation& o = e.comm.operations[static_cast<std::size_t>(i)];
+        std::string words = std::string(words_of(o.collective)) + " of " + std::string(words_of(o.what));
+        if (std::find(seen.begin(), seen.end(), words) != seen.end()) continue;
+        seen.push_back(words);
+        if (named == kCallsShown) continue;
+        ++named;
+        text += (text.empty() ? "" : "; ") + words;
+    }
+    if (seen.size() > named) text += "; and " + std::to_string(seen.size() - named) + " more";
+    return text;
+}
+
+void warn(Ui& ui, Rect& room, const std::string& what) {
+    TextStyle s = ui.small();
+    s.color = ui.theme().bad;
+    const float h = ui.canvas().paragraph_height(room.w, what, s, 18);
+    ui.canvas().paragraph(room.cut_top(h + 4), what, s, 18);
+}
+
+}  // namespace
+
+void draw_blame(Ui& ui, Rect& room, const Scene& scene) {
+    const Plan& plan = scene.plan;
+    const Evaluation& e = scene.evaluation;
+    const Blame b = blame(plan, e, scene.selection.ranks);
+    const auto n = static_cast<std::int64_t>(b.ranks.size());
+    ui.section(room.cut_top(18), "WHAT THEY SHARE", n == 1 ? "1 RANK" : thousands(n) + " RANKS");
+    room.cut_top(6);
+    blame_row(ui, room, "ranks", ranks_text(b.ranks, kPartsShown));
+    if (scene.hosts != nullptr && !scene.hosts->names.empty())
+        blame_row(ui, room, "hosts", hosts_text(*scene.hosts, b.ranks, kPartsShown));
+    const std::string place = shared_place_text(plan, e, b);
+    blame_row(ui, room, "all in", place.empty() ? "no common node, stage or coordinate" : place);
+    if (b.tier >= 0) blame_row(ui, room, "joined by", tier_label(plan.cluster, b.tier));
+    if (b.groups.empty()) {
+        blame_row(ui, room, "groups", "none holds them all: no collective waits for all of them");
+        for (const AxisSpread& s : b.spread) {
+            const Color color = color_of(ui.theme(), s.kind);
+            blame_row(ui, room, axis_label(s.kind),
+                      "in " + plural(s.groups, "group", "groups") + ", at most " + thousands(s.most)
+                          + " in one",
+                      &color);
+        }
+    }
+    for (const SharedGroup& g : b.groups) {
+        const Color color = color_of(ui.theme(), g.kind);
+        const auto degree = static_cast<std::int64_t>(g.members.size());
+        std::string head = "group " + thousands(g.index) + " of " + thousands(degree) + " GPUs over "
+                           + tier_label(plan.cluster, g.tier);
+        for (const GroupKind also : g.also) head += ", also " + axis_label(also);
+        if (g.operations.empty())
+            head += ". This plan's collectives do not use it.";
+        else
+            head += (degree == n ? ". Nobody else is in it."
+                                 : ". " + plural(degree - n, "other waits", "others wait") + ".")
+                    + "\nWaits in: " + calls_text(e, g);
+        blame_row(ui, room, axis_label(g.kind), head, &color);
+    }
+    if (!b.waiting.empty())
+        blame_row(ui, room, "wait first",
+                  plural(static_cast<std::int64_t>(b.waiting.size()), "GPU", "GPUs") + ": "
+                      + ranks_text(b.waiting, kPartsShown));
+    room.cut_top(12);
+}
+
+std::string select_ranks(Scene& scene, const std::string& list) {
+    try {
+        scene.selection.ranks = parse_rank_list(list, scene.evaluation.mesh.world);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    scene.selection.topic = Selection::Topic::ranks;
+    return {};
+}
+
+void draw_blame_panel(Ui& ui, Scene& scene, BlamePanelState& state, HostNames& hosts) {
+    if (!state.open) return;
+    const Vec2 screen = ui.frame().size;
+    const float w = std::min(460.0f, screen.x - 32), h = std::min(440.0f, screen.y - 96);
+    const Rect box{screen.x - w - 16, 56, w, h};
+    const auto layer = ui.open_layer("blame", box);
+    bool open = layer.stays();
+    Rect room = box.inset(20, 16);
+    ui.canvas().text_in(room.cut_top(20), "What do these ranks share?", ui.title());
+    room.cut_top(8);
+    Rect field = room.cut_top(30);
+    const bool ok = ui.button("blame.close", field.cut_right(76), "Done");
+    field.cut_right(8);
+    bool changed = false;
+    const bool entered = ui.text_field("blame.ranks", field, state.text,
+                                       "ranks that hang or fail: 0-7, 12, 99", state.fresh, &changed);
+    state.fresh = false;
+    const bool valid = scene.evaluation.valid && scene.evaluation.mesh.world > 0;
+    if (changed || entered) {
+        state.error = !valid ? "The plan has errors: there are no groups." : select_ranks(scene, state.text);
+        if (!state.error.empty()) scene.selection = scene.selection.cleared();
+    }
+    room.cut_top(8);
+    bool named = false;
+    ui.text_field("blame.hosts", room.cut_top(30), hosts.list, "hosts by name: gpu[001-064]", false, &named);
+    if (!hosts.error().empty()) warn(ui, room, hosts.error());
+    room.cut_top(10);
+    if (!state.error.empty() && !state.text.empty()) {
+        warn(ui, room, state.error);
+    } else if (valid && scene.selection.topic == Selection::Topic::ranks) {
+        ScrollArea area(ui, "blame.answer", room, state.scroll);
+        area.room.w -= 10;
+        draw_blame(ui, area.room, scene);
+    } else {
+        ui.canvas().paragraph(
+            room,
+            "The groups, the node, the stage and the links that all of them are in, what they "
+            "wait in for each other, and who waits next.",
+            ui.small(), 18);
+    }
+    if (ok || (entered && state.error.empty())) open = false;
+    state.open = open;
 }
 
 }  // namespace pentamesh::ui

@@ -1,20 +1,22 @@
 // Draws the plan, to be changed: model, cluster, a row per axis, the order's chips, modifiers.
 #include "app/ui/panels/plan_panel.h"
+
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "app/ui/panels/plan_blocks.h"
-#include "app/ui/scene/axis_name.h"
-#include "core/base/quantity.h"
-#include "core/mesh/layout_name.h"
-#include "core/plan/changes.h"
-#include "core/plan/factors.h"
+#include "app/ui/panels/inspector.h"
+#include "app/ui/scene/colors.h"
+#include "core/base/text.h"
+#include "core/evaluate.h"
+#include "core/mesh/places.h"
+#include "core/pipeline/sequence.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
-#include "core/plan/ranges.h"
-#include "core/plan/title.h"
-#include "core/teach/axis_sentences.h"
-#include "render/reworded.h"
+#include "core/teach/glossary.h"
+#include "render/canvas.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -441,6 +443,347 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
     keep(modifiers_block(ui, room, scene, state));
     if (edit) state.refused.clear();
     return edit;
+}
+
+// Draws the order's chips: they are dragged, or moved by Alt and the arrow keys.
+
+namespace {
+
+using Chips = std::array<Rect, kAxisCount>;
+constexpr float kRowStep = 30, kChipHeight = 24;
+
+// Chips flow over two or three rows. In a low window those that are off have no place
+// next to those in use.
+Chips lay_chips(Ui& ui, Rect room, const Plan& plan) {
+    const AxisOrder& order = plan.layout.order;
+    Chips chips{};
+    const bool in_use = is_low(ui) && ranks_laid_out(plan) > 1;
+    float x = room.x, y = room.y;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        chips[i] = {x, y, 0, kChipHeight};
+        if (in_use && shown_factor(plan, order[i]) <= 1) continue;
+        const float w = ui.canvas().text_width(name_of(order[i]), ui.style(12)) + 34;
+        if (x + w > room.right() && x > room.x) x = room.x, y += kRowStep;
+        chips[i] = {x, y, w, kChipHeight};
+        x += w + 6;
+    }
+    return chips;
+}
+
+// The chip that is dragged takes the place under the mouse.
+MaybeEdit drag_chip(Ui& ui, const Scene& scene, PlanPanelState& state, const Chips& chips, std::size_t i,
+                    const Hit& hit) {
+    const AxisOrder& order = scene.plan.layout.order;
+    const int axis = static_cast<int>(order[i]);
+    const bool begun = std::abs(hit.drag.x) + std::abs(hit.drag.y) > 4 || state.dragged_chip == axis;
+    if (!hit.held || !begun) {
+        if (state.dragged_chip == axis && !ui.frame().down[0]) state.dragged_chip = -1;
+        return std::nullopt;
+    }
+    state.dragged_chip = axis;
+    for (std::size_t j = 0; j < chips.size(); ++j)
+        if (j != i && chips[j].contains(ui.frame().mouse))
+            return PlanEdit{with_order(scene.plan, moved(order, i, j)), "order", "order-drag"};
+    return std::nullopt;
+}
+
+MaybeEdit move_chip(Ui& ui, const Scene& scene, std::size_t i) {
+    const bool ctrl = ui.frame().ctrl, alt = ui.frame().alt;
+    if (!ctrl && !alt) return std::nullopt;
+    const AxisOrder& order = scene.plan.layout.order;
+    std::size_t to = i;
+    if (pressed({.key = Key::right, .ctrl = ctrl, .alt = alt}) && i + 1 < order.size()) to = i + 1;
+    if (pressed({.key = Key::left, .ctrl = ctrl, .alt = alt}) && i > 0) to = i - 1;
+    if (to == i) return std::nullopt;
+    return PlanEdit{with_order(scene.plan, moved(order, i, to)), "order", ""};
+}
+
+void draw_chip(Ui& ui, Rect r, const Plan& plan, Axis axis, const Hit& hit, bool dragged) {
+    const bool on = shown_factor(plan, axis) > 1;
+    if (dragged) r.y -= 2;
+    Canvas& c = ui.canvas();
+    c.rect(r, dragged || hit.hovered ? ui.theme().hairline : ui.theme().raised.alpha(on ? 1.0f : 0.45f), 6);
+    c.frame(r, dragged ? ui.theme().text : ui.theme().hairline.alpha(on ? 1.0f : 0.6f), 1, 6);
+    const Color swatch = color_of(ui.theme(), group_of(axis));
+    ui.swatch({r.x + 8, r.center().y - 4}, on ? swatch : swatch.alpha(0.45f), 8);
+    c.text_in({r.x + 22, r.y, r.w - 24, r.h}, name_of(axis), ui.style(12, on ? Tone::text : Tone::faint));
+    if (hit.focused) ui.focus_ring(r, 6);
+    if (hit.hovered && !hit.held)
+        ui.tooltip(std::string(name_of(axis)) + "\ndrag to another place; Alt + arrows move it");
+}
+
+}  // namespace
+
+MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    Rect head = room.cut_top(18);
+    const AxisOrder& order = scene.plan.layout.order;
+    constexpr float kWords = 140;  // of the heading
+    const bool whole = head.w - ui.canvas().text_width(order_name(order), ui.style(11)) > kWords;
+    ui.section(head, whole ? "ORDER, INNER TO OUTER" : "ORDER");
+    const Rect preset = head.cut_right(124);
+    const Hit pick = ui.area("order.preset", preset);
+    ui.canvas().text_in(preset, order_name(order), ui.style(11, pick.hovered ? Tone::text : Tone::secondary),
+                        Align::right);
+    if (pick.focused) ui.focus_ring(preset, 3);
+    if (pick.clicked) open_menu(state, "order", preset);
+    room.cut_top(6);
+
+    MaybeEdit edit;
+    const Chips chips = lay_chips(ui, room, scene.plan);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        if (chips[i].w <= 0) continue;
+        const Hit hit = ui.area("order." + std::string(name_of(order[i])), chips[i]);
+        if (auto e = drag_chip(ui, scene, state, chips, i, hit)) edit = std::move(e);
+        if (hit.focused)
+            if (auto e = move_chip(ui, scene, i)) edit = std::move(e);
+        draw_chip(ui, chips[i], scene.plan, order[i], hit, state.dragged_chip == static_cast<int>(order[i]));
+    }
+    room.cut_top(chips.back().bottom() - room.y + (is_low(ui) ? 10 : 16));
+    return edit;
+}
+
+// Draws the plan panel's modifiers: a row each; a modifier with more than one setting opens a popover.
+
+namespace {
+
+constexpr std::uint64_t kPanelTerms = 100;  // tells the panel's terms from the views'
+
+// Draws one labelled row; returns the room of its control. `id` is the label's entry in the glossary.
+Rect modifier_row(Ui& ui, Rect& room, std::string_view label, std::string_view id) {
+    Rect row = room.cut_top(28);
+    if (!is_low(ui)) room.cut_top(4);
+    term(ui, row.cut_left(88).inset(0, 3), id, label, ui.style(13, Tone::secondary), kPanelTerms);
+    return row.inset(0, 2);
+}
+
+// Draws a row that opens a popover.
+void opener(Ui& ui, Rect box, std::string_view menu, const std::string& label, PlanPanelState& state) {
+    if (ui.dropdown("mod." + std::string(menu), box, label)) open_menu(state, menu, box);
+}
+
+MaybeEdit sharding_rows(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    MaybeEdit edit;
+    const Layout& l = scene.plan.layout;
+    static constexpr std::string_view kOffOn[] = {"off", "on"};
+    static constexpr std::string_view kZero[] = {"0", "1", "2", "3"};
+    const int sp = ui.segments("mod.sp", modifier_row(ui, room, "Sequence p.", "sp"), kOffOn,
+                               l.sequence_parallel ? 1 : 0);
+    if ((sp == 1) != l.sequence_parallel)
+        edit = changed(scene, sp == 1 ? "sequence parallel on" : "sequence parallel off",
+                       [&](Plan& p) { p.layout.sequence_parallel = sp == 1; });
+    const auto over = [&](std::string_view control, std::uint64_t i) {
+        const auto at = ui.rect_of(control, i);
+        return at && ui.hovers(*at);
+    };
+    if (over("mod.sp", 0) || over("mod.sp", 1)) ui.tooltip(std::string(kSequenceParallelSentence));
+    static constexpr std::string_view kRungs[] = {"zero-1", "zero-1", "zero-2", "zero-3"};
+    const int rung = std::clamp(l.zero, 0, 3);
+    const int zero = ui.segments("mod.zero", modifier_row(ui, room, "ZeRO", kRungs[rung]), kZero, l.zero);
+    for (int i = 0; i < 4; ++i)
+        if (over("mod.zero", static_cast<std::uint64_t>(i))) ui.tooltip(std::string(sentence_of_zero(i)));
+    if (zero != l.zero)
+        edit = changed(scene, "ZeRO-" + std::to_string(zero), [&](Plan& p) {
+            p.layout.zero = zero;
+            follow_software(scene.plan, p);
+        });
+    if (l.cp > 1)
+        opener(ui, modifier_row(ui, room, "CP by", "cp"), "cp", std::string(words_of(l.cp_comm).name), state);
+    return edit;
+}
+
+// Draws a choice of three words; "…" opens the modules and how many layers.
+MaybeEdit recompute_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    const RecomputeChoice& now = scene.plan.training.recompute;
+    Rect box = modifier_row(ui, room, "Recompute", "recompute");
+    const Rect more = box.cut_right(24);
+    box.cut_right(4);
+    if (ui.button("mod.recompute_more", more, "…")) open_menu(state, "recompute", box);
+    if (!now.is_plain()) {
+        opener(ui, box, "recompute", words_of(now), state);
+        return std::nullopt;
+    }
+    static constexpr std::array<std::string_view, kNames<Recompute>.size()> kShort{"none", "sel.", "full"};
+    constexpr float kWholeWords = 140;
+    const int kind = static_cast<int>(now.kind);
+    const int to = ui.segments("mod.recompute", box, box.w < kWholeWords ? kShort : kNames<Recompute>, kind);
+    if (to == kind) return std::nullopt;
+    return changed(scene, "recompute " + std::string(name_of(static_cast<Recompute>(to))),
+                   [&](Plan& p) { p.training.recompute = static_cast<Recompute>(to); });
+}
+
+// The micro-batches are written in the box where they have room, else below it.
+void batch_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    const Training& t = scene.plan.training;
+    const Rect box = modifier_row(ui, room, "Batch", "batch");
+    const std::string label = thousands(t.global_batch) + " × " + sequence_text(t.sequence_length);
+    const std::int64_t n = scene.evaluation.microbatches;
+    const std::string micro = n > 0 ? thousands(n) + " micro" : "";
+    Canvas& c = ui.canvas();
+    const bool beside = c.text_width(label, ui.style()) + c.text_width(micro, ui.style()) + 52 < box.w;
+    if (ui.dropdown("mod.batch", box, label, beside ? micro : "")) open_menu(state, "batch", box);
+    if (beside) return;
+    room.y -= 4;
+    c.text_in({box.x, room.y, box.w, 16}, micro, ui.small(), Align::right);
+    room.cut_top(20);
+}
+
+std::string overlap_text(const Overlap& o) {
+    std::string s;
+    for (const auto& [name, on] :
+         {std::pair{"dp", o.dp}, {"pp", o.pp}, {"cp", o.cp}, {"tp", o.tp}, {"ep", o.ep}})
+        if (on) s += (s.empty() ? "" : ", ") + std::string(name);
+    return s.empty() ? "nothing hidden" : s;
+}
+
+}  // namespace
+
+MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+    const Layout& l = scene.plan.layout;
+    const Training& t = scene.plan.training;
+    ui.section(room.cut_top(18), "MODIFIERS");
+    room.cut_top(6);
+    MaybeEdit edit = sharding_rows(ui, room, scene, state);
+    const std::string schedule = l.pp == 1 ? "none (pp 1)" : with_chunks(l.schedule, l.virtual_stages);
+    opener(ui, modifier_row(ui, room, "Schedule", "schedule"), "schedule", schedule, state);
+    if (auto again = recompute_row(ui, room, scene, state)) edit = std::move(again);
+    batch_row(ui, room, scene, state);
+    opener(ui, modifier_row(ui, room, "Precision", "precision"), "precision",
+           std::string(name_of(t.compute)) + ", grads " + std::string(name_of(t.gradients)), state);
+    opener(ui, modifier_row(ui, room, "Optimizer", "optimizer-state"), "optimizer",
+           std::string(name_of(t.optimizer)) + ", " + std::string(name_of(t.optimizer_state)), state);
+    opener(ui, modifier_row(ui, room, "Attention", "flash-attention"), "attention",
+           std::string(name_of(t.attention)) + (t.dropout ? ", dropout" : ""), state);
+    opener(ui, modifier_row(ui, room, "Overlap", "overlap"), "overlap", overlap_text(t.overlap), state);
+    return edit;
+}
+
+// Draws the plan panel's menus: presets of models and clusters, schedules and orders.
+
+namespace {
+
+// Draws a menu of entries; makes an edit from the one picked.
+template <typename Make>
+MaybeEdit pick(Ui& ui, PlanPanelState& state, const std::vector<MenuItem>& items, bool filter, Make&& make) {
+    const MenuResult r = draw_menu(ui, "menu." + state.menu, state.menu_anchor, items, state.menu_state,
+                                   filter, state.menu_anchor.w);
+    MaybeEdit edit;
+    if (r.picked >= 0) edit = make(static_cast<std::size_t>(r.picked));
+    if (r.picked >= 0 || r.closed) state.menu.clear();
+    return edit;
+}
+
+// Lists the presets, then the sheet of all fields, then one's own presets where there are any.
+template <typename Make>
+MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind, FieldTopic section,
+                      std::string_view current, Make&& make) {
+    PresetMenu menu = preset_menu(scene.presets, kind, current);
+    menu.items.push_back({.label = "Edit the " + std::string(word_of(kind)) + "…",
+                          .right = "by hand",
+                          .separator = true,
+                          .stays = true});
+    const std::size_t sheet = menu.entry.size(), added = sheet + 1;
+    const bool can_add = kind == PresetKind::model;
+    if (can_add) menu.items.push_back({.label = "New model…", .right = "by hand", .stays = true});
+    if (has_own_presets(scene.presets))
+        menu.items.push_back({.label = "Presets of your own…", .stays = true});
+    return pick(ui, state, menu.items, true, [&](std::size_t i) -> MaybeEdit {
+        if (i == sheet || (can_add && i == added)) state.wants_editor = section;
+        if (can_add && i == added) return new_model_edit(scene.plan);
+        if (i > sheet) state.wants_presets = true;
+        if (!menu.is_preset(i)) return std::nullopt;
+        return PlanEdit{make(menu.entry[i]->id), menu.entry[i]->name, "", kind == PresetKind::model};
+    });
+}
+
+}  // namespace
+
+PlanEdit new_model_edit(const Plan& plan) {
+    Plan p = with_model(plan, plain_model(), "");
+    if (!evaluate(p).valid) p = with_plain_layout(p);  // the old model's layout is no place to begin
+    return {std::move(p), "a new model", "", true};
+}
+
+namespace {
+
+MaybeEdit model_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    return pick_preset(
+        ui, scene, state, PresetKind::model, FieldTopic::size, scene.plan.model_source.preset,
+        [&](const std::string& id) { return with_model(scene.plan, scene.presets.model(id), id); });
+}
+
+MaybeEdit cluster_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    return pick_preset(
+        ui, scene, state, PresetKind::cluster, FieldTopic::fabric, scene.plan.cluster_source.preset,
+        [&](const std::string& id) { return with_cluster(scene.plan, scene.presets.cluster(id), id); });
+}
+
+MaybeEdit schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    const std::vector<ScheduleChoice> choices = schedule_choices();
+    std::vector<MenuItem> items;
+    for (const ScheduleChoice& c : choices) {
+        MenuItem item;
+        item.label = with_chunks(c.schedule, c.chunks.chunks);
+        item.detail = c.chunks.detail;
+        item.checked = c.is_of(scene.plan.layout);
+        items.push_back(item);
+    }
+    return pick(ui, state, items, false, [&](std::size_t i) {
+        return PlanEdit{with_schedule(scene.plan, choices[i].schedule, choices[i].chunks.chunks),
+                        items[i].label, ""};
+    });
+}
+
+MaybeEdit cp_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    constexpr int n = static_cast<int>(kNames<CpComm>.size());
+    std::vector<MenuItem> items;
+    for (int i = 0; i < n; ++i) {
+        const auto comm = static_cast<CpComm>(i);
+        items.push_back({.label = std::string(words_of(comm).name),
+                         .detail = std::string(words_of(comm).how),
+                         .checked = scene.plan.layout.cp_comm == comm});
+    }
+    return pick(ui, state, items, false, [&](std::size_t i) {
+        Plan p = scene.plan;
+        p.layout.cp_comm = static_cast<CpComm>(i);
+        return PlanEdit{std::move(p), "cp by " + std::string(name_of(static_cast<CpComm>(i))), ""};
+    });
+}
+
+MaybeEdit order_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+    const auto presets = order_presets();
+    std::vector<MenuItem> items;
+    for (const OrderPreset& o : presets) {
+        MenuItem item;
+        item.label = std::string(o.name);
+        for (const Axis a : o.order)
+            item.detail += (item.detail.empty() ? "" : " · ") + std::string(name_of(a));
+        item.checked = o.order == scene.plan.layout.order;
+        items.push_back(item);
+    }
+    return pick(ui, state, items, false, [&](std::size_t i) {
+        return PlanEdit{with_order(scene.plan, presets[i].order), "order of " + std::string(presets[i].name),
+                        ""};
+    });
+}
+
+}  // namespace
+
+const CpWords& words_of(CpComm comm) {
+    static constexpr std::array<CpWords, kNames<CpComm>.size()> kWords{
+        {{"Ring", "keys and values go round, from neighbour to neighbour"},
+         {"All-gather", "every rank gets all keys and values"},
+         {"Ulysses", "an all-to-all turns tokens into heads, and back"},
+         {"Ulysses + ring", "Ulysses inside groups of cp_inner ranks, a ring between them"}}};
+    return kWords[static_cast<std::size_t>(comm)];
+}
+
+std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state) {
+    if (state.menu == "model") return model_menu(ui, scene, state);
+    if (state.menu == "cluster") return cluster_menu(ui, scene, state);
+    if (state.menu == "schedule") return schedule_menu(ui, scene, state);
+    if (state.menu == "cp") return cp_menu(ui, scene, state);
+    if (state.menu == "order") return order_menu(ui, scene, state);
+    return draw_plan_popover(ui, scene, state);
 }
 
 }  // namespace pentamesh::ui

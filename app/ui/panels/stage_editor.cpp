@@ -1,9 +1,9 @@
-#include "app/ui/panels/stage_editor.h"
+#include "app/ui/panels/plan_panel.h"
 
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "core/base/quantity.h"
-#include "core/plan/changes.h"
+#include "core/base/text.h"
+#include "core/plan/edits.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "app/ui/review/sheet.h"
 #include "app/ui/scene/scene.h"
 #include "core/decide/compare.h"
-#include "core/decide/sensitivity.h"
+#include "core/decide/scale.h"
 #include "core/evaluate.h"
 #include "core/io/presets.h"
 

@@ -1,9 +1,11 @@
 // The first page of a review: what to do and why, three figures, where it runs, where the step goes, what
 // else was tried, and what is open. It is one page, and needs no other.
 #include "app/ui/kit/format.h"
-#include "app/ui/review/decision_parts.h"
-#include "app/ui/review/decision_words.h"
+#include "app/ui/panels/inspector.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/mesh/mesh_parts.h"
+#include "core/explain/verdict.h"
 
 #include <algorithm>
 #include <array>
@@ -170,6 +172,211 @@ bool decision_page(ReviewSheet& sheet, const ReviewContent& content) {
     draw_cards(sheet, content, proposed);
     draw_where(sheet, content.first(), kBetweenParts);
     return draw_columns(sheet, content, proposed);
+}
+
+// Draws where a plan runs, for the pages that decide: its strip with what each axis costs, or the strips of
+// two plans, one below the other, next to the memory of each.
+
+namespace {
+
+// Says how an axis' costs are written: "8.03 GB in 260 ms, 6.4 % of the step waits" (of the first; else
+// "6.4 % waits"), without "of the step", or "8.03 GB, 260 ms, 6.4 % waits".
+enum class CostForm : std::uint8_t { whole, brief, shortest };
+
+// Describes the cell that says what an axis costs.
+struct AxisCell {
+    const MeshAxis* axis;
+    std::string name, tier;
+    AxisCost cost;
+    bool first;  // of those that send
+
+    [[nodiscard]] std::string words(CostForm form) const {
+        if (cost.bytes <= 0) return "";
+        return traffic_text(cost.bytes) + (form == CostForm::shortest ? ", " : " in ")
+               + time_text(cost.time_s) + ", " + percent(cost.share())
+               + (first && form == CostForm::whole ? " of the step waits" : " waits");
+    }
+};
+
+std::vector<AxisCell> cells_of(const Scene& scene, const std::vector<MeshAxis>& axes) {
+    std::vector<AxisCell> out;
+    bool first = true;
+    for (const MeshAxis& a : axes) {
+        const AxisCost cost = cost_of(scene.evaluation, a);
+        out.push_back({&a, axis_label(a.kind) + " " + with_commas(a.degree),
+                       scene.plan.cluster.tiers[static_cast<std::size_t>(a.tier)].name, cost, first});
+        if (cost.bytes > 0) first = false;
+    }
+    return out;
+}
+
+float widest_cost(ReviewSheet& sheet, const std::vector<AxisCell>& cells, CostForm form) {
+    float out = 0;
+    for (const AxisCell& c : cells)
+        out = std::max(out, sheet.canvas().text_width(c.words(form), sheet.plain()));
+    return out;
+}
+
+// Returns how many cells stand side by side: all four, where each has the room for its words.
+std::size_t columns_for(ReviewSheet& sheet, const std::vector<AxisCell>& cells, CostForm form, float indent,
+                        float apart) {
+    constexpr std::size_t kMost = 4, kFew = 3;
+    if (cells.size() != kMost) return kFew;
+    const float widest = indent + widest_cost(sheet, cells, form);
+    return kMost * (widest + apart) - apart <= sheet.width() ? kMost : kFew;
+}
+
+// Returns the axes that send and have no mark in the strip of the dense mesh: those of the experts.
+std::vector<MeshAxis> expert_axes(const Theme& theme, const Scene& scene) {
+    std::vector<MeshAxis> out = axes_that_send(theme, scene);
+    std::erase_if(out, [](const MeshAxis& a) { return !is_expert(a.kind) || a.degree < 2; });
+    return out;
+}
+
+float group_row(const ReviewSheet& sheet) {
+    return sheet.paper().small * 1.15f;
+}
+
+// Draws over the strip the first group of each of these axes: a line with a tick at each of its nodes, and
+// its name.
+void draw_groups_over(ReviewSheet& sheet, Rect room, Rect strip, float tile, const Scene& scene,
+                      const Period& period, const std::vector<MeshAxis>& axes) {
+    Canvas& c = sheet.canvas();
+    const std::int64_t domain = domain_of(scene.plan.cluster, 0);
+    const TextStyle style{Face::regular, sheet.paper().small, sheet.theme().text, 0};
+    for (const MeshAxis& a : axes) {
+        const Rect row = room.cut_top(group_row(sheet));
+        std::vector<Rect> nodes;
+        bool leaves = false;  // goes on beyond the period, or where the strip is cut
+        for (std::int64_t i = 0; i < a.degree; ++i) {
+            const std::int64_t node = a.member(period.first_node * domain, i) / domain;
+            const Rect at = strip_node(strip, tile, period, node);
+            if (at.w > 0 && (nodes.empty() || nodes.back().x != at.x)) nodes.push_back(at);
+            leaves |= at.w <= 0 || node >= period.first_node + period.nodes;
+        }
+        if (nodes.empty()) continue;
+        const bool one = nodes.size() == 1 && !leaves;
+        const float y = row.center().y, from = one ? nodes.front().x : nodes.front().center().x;
+        const float end = leaves ? strip_ground(strip, tile, period).right()
+                          : one  ? nodes.front().right()
+                                 : nodes.back().center().x;
+        c.line({from, y}, {end, y}, a.color, 2, a.mark.dash);
+        for (const Rect& n : nodes)
+            if (!one) c.line({n.center().x, y}, {n.center().x, row.bottom()}, a.color, 2);
+        const std::string name = axis_label(a.kind) + " " + with_commas(a.degree);
+        const float w = c.text_width(name, style) + 8;
+        const bool behind = end + 6 + w <= room.right();
+        const Rect label{behind ? end + 6 : (from + end - w) / 2, row.y, w, row.h};
+        if (!behind) c.rect(label, sheet.theme().panel);
+        sheet.label(label, name, style, behind ? Align::left : Align::center);
+    }
+}
+
+// Draws an axis as the strip does: its groups as tiles, as lines from node to node, as lines that leave, or
+// as lines over the nodes.
+void draw_sample(ReviewSheet& sheet, Rect mark, const Scene& scene, const MeshAxis& a) {
+    Canvas& c = sheet.canvas();
+    mark.w -= 6;
+    const Vec2 middle = mark.center();
+    const Period period = replica_of(scene, 0);
+    const std::int64_t domain = domain_of(scene.plan.cluster, 0);
+    const auto line = [&](Vec2 from, Vec2 to) { c.line(from, to, a.color, 3, a.mark.dash); };
+    const float half = mark.h * 0.32f;
+    if (period.nodes < 2
+        || (!is_expert(a.kind) && a.stride() >= domain && a.stride() < period.nodes * domain))
+        return line({mark.x, middle.y}, {mark.right(), middle.y});
+    if (is_expert(a.kind)) {
+        line({mark.x, middle.y - half / 2}, {mark.right(), middle.y - half / 2});
+        for (const float x : {mark.x + 1, mark.right() - 1})
+            c.line({x, middle.y - half / 2}, {x, middle.y + half}, a.color, 2);
+        return;
+    }
+    if (a.stride() >= period.nodes * domain)
+        return line({middle.x, middle.y - half}, {middle.x, middle.y + half});
+    if (a.stride() == 1 && a.degree == domain)
+        c.frame({mark.x, middle.y - half, mark.w, 2 * half}, a.color, 2, 4);
+    else
+        line({mark.x, middle.y}, {mark.right(), middle.y});
+}
+
+void draw_costs(ReviewSheet& sheet, const Scene& scene) {
+    const std::vector<MeshAxis> axes = axes_that_send(sheet.theme(), scene);
+    const std::vector<AxisCell> cells = cells_of(scene, axes);
+    const float line = sheet.paper().line(), sample = sheet.paper().body * 1.6f;
+    float apart = sheet.paper().body;
+    CostForm form = CostForm::whole;
+    std::size_t columns = columns_for(sheet, cells, form, sample, apart);
+    const float third = (sheet.width() - 2 * apart) / 3 - sample;
+    if (cells.size() > columns || widest_cost(sheet, cells, form) > third) form = CostForm::brief;
+    if (cells.size() > columns) {  // shorter, without an indent, where that makes one row of two
+        columns = columns_for(sheet, cells, CostForm::shortest, 0, apart * 0.5f);
+        if (columns > 3) form = CostForm::shortest;
+    }
+    const bool close = columns > 3;
+    const bool indents = !close && widest_cost(sheet, cells, form) <= third;
+    if (close) apart *= 0.5f;
+    for (std::size_t i = 0; i < cells.size(); i += columns) {
+        Rect row = sheet.take(2 * line);
+        sheet.link(row, kCommunicationPage);
+        const float w = (row.w - static_cast<float>(columns - 1) * apart) / static_cast<float>(columns);
+        for (std::size_t k = i; k < std::min(cells.size(), i + columns); ++k) {
+            const MeshAxis& a = *cells[k].axis;
+            Rect cell = row.cut_left(w);
+            row.cut_left(apart);
+            Rect head = cell.cut_top(line);
+            const Rect mark = head.cut_left(sample);
+            draw_sample(sheet, mark, scene, a);
+            const std::string& name = cells[k].name;
+            sheet.label(head.cut_left(sheet.canvas().text_width(name, sheet.strong()) + 8), name,
+                        sheet.strong());
+            sheet.label(head, cells[k].tier, sheet.faint());
+            if (indents) cell.cut_left(sample);
+            sheet.label(cell, cells[k].words(form), sheet.plain());
+        }
+    }
+}
+
+}  // namespace
+
+void draw_where(ReviewSheet& sheet, const Reviewed& of, float above) {
+    if (axes_in_use(of.evaluation).empty()) return sheet.gap(above);
+    const PrintedScene printed(of);
+    const Scene& scene = printed.scene;
+    const Period period = replica_of(scene, 0);
+    const std::vector<MeshAxis> over = expert_axes(sheet.theme(), scene);
+    // Lines over a strip stand in the gap above it, and on a slide its nodes give way to them.
+    const bool close = period.nodes > 1 && !over.empty();
+    const float type = sheet.paper().small, tile = close && sheet.paper().wide ? 28 : 36;
+    sheet.gap(close ? above * 0.35f : above);
+    if (period.nodes > 1) {
+        const float rows = group_row(sheet) * static_cast<float>(over.size());
+        const float beyond = close ? type * 0.6f : type;
+        Rect strip = sheet.take(rows + strip_height(tile) + beyond);
+        const Rect lines = strip.cut_top(rows);
+        draw_groups_over(sheet, lines, strip, tile, scene, period, over);
+        draw_strip(sheet.canvas(), sheet.theme(), type, strip, tile, scene, period);
+    } else {
+        draw_mesh_figure(sheet, sheet.take(sheet.paper().line() * 5), of,
+                         of.evaluation.mesh.world > kMostCards
+                             ? std::nullopt
+                             : std::optional(axes_in_use(of.evaluation).front()));
+    }
+    sheet.gap(0.3f);
+    draw_costs(sheet, scene);
+    sheet.gap(kBetweenParts);
+}
+
+void draw_verdict(ReviewSheet& sheet, const Evaluation* of, const std::string& reason) {
+    const float body = sheet.paper().body, line = sheet.paper().line(), indent = body * 1.4f;
+    const Rect row =
+        sheet.take(sheet.canvas().paragraph_height(sheet.width() - indent, reason, sheet.plain(), line));
+    const Vec2 sign{row.x + body * 0.4f, row.y + line / 2};
+    if (of != nullptr)
+        draw_fit(sheet.canvas(), sheet.theme(), sign, verdict_of(*of).sign(), body * 0.36f);
+    else
+        draw_sign(sheet.canvas(), sign, Sign::disc, sheet.theme().secondary, body * 0.36f);
+    sheet.canvas().paragraph({row.x + indent, row.y, row.w - indent, row.h}, reason, sheet.plain(), line);
+    sheet.gap(0.6f);
 }
 
 }  // namespace pentamesh::ui

@@ -1,22 +1,29 @@
 #include "app/ui/review/review.h"
 
+#include "app/tables/decide_tables.h"
+#include "app/tables/plan_tables.h"
 #include "app/tables/review.h"
-#include "app/ui/kit/version.h"
+#include "app/tables/table.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/review/pages.h"
 #include "core/advice/advice.h"
-#include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/number.h"
-#include "core/base/sha256.h"
-#include "core/decide/nearby.h"
-#include "core/io/own_presets.h"
+#include "core/decide/search.h"
+#include "core/explain/verdict.h"
 #include "core/io/plan_json.h"
+#include "core/io/presets.h"
+#include "core/plan/names.h"
 #include "core/plan/problem.h"
-#include "core/plan/title.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -452,6 +459,397 @@ std::string make_review_picture(const Presets& presets, const Plan& plan, const 
                          true);
     of.scale = scale;
     return p.single(of, ending).front().bytes;
+}
+
+namespace {
+
+// Holds the page in the box, and its canvas.
+struct Small {
+    Paper paper;
+    Rect shown;
+    float k;
+
+    Small(Rect box, const ReviewRequest& request)
+        : paper(request.page()), k(std::min(box.w / paper.size.x, box.h / paper.size.y)) {
+        shown = {box.x + (box.w - paper.size.x * k) / 2, box.y, paper.size.x * k, paper.size.y * k};
+    }
+    [[nodiscard]] Canvas canvas(const Canvas& window) const { return {window.list(), window.scale() * k}; }
+    [[nodiscard]] Vec2 corner() const { return {shown.x / k, shown.y / k}; }
+};
+
+ReviewSheet sheet_of(const Small& small, const ReviewContent& content, const ReviewRequest& request,
+                     SheetTarget target) {
+    const std::string title = request.title.empty() ? title_of(content.plans[0]) : request.title;
+    return {std::move(target),
+            small.paper,
+            theme_of(request.theme),
+            title,
+            std::string(name_and_version()),
+            review_banner(content.evaluations[0])};
+}
+
+}  // namespace
+
+ReviewPages::ReviewPages(const Presets& presets, std::vector<Plan> plans) {
+    ReviewRequest all;
+    all.second_is_a = true;
+    content_ = std::make_unique<ReviewContent>(review_content_of(presets, plans, all));
+}
+
+ReviewPages::~ReviewPages() = default;
+
+// Lays all pages out without drawing them.
+void ReviewPages::count(const ReviewRequest& request) {
+    ReviewContent& c = *content_;
+    c.pages = review_pages_of(request, c.plans.size() > 1, c.evaluations[0].valid);
+    c.request = request;
+    c.request.second_is_a = true;
+    c.take_words();
+    const Small small({0, 0, 100, 100}, request);
+    bool first = true, joined = false;
+    SheetTarget target{[](const std::string&) { return Canvas(nullptr, 1); }};
+    target.mark = [&](const SheetMark& m) {
+        if (m.kind != SheetMark::Kind::section || !std::exchange(first, false)) return;
+        joined = m.box.y > 0;
+    };
+    ReviewSheet sheet = sheet_of(small, c, request, std::move(target));
+    begins_.clear();
+    for (const ReviewPage p : c.pages) {
+        first = true, joined = false;
+        const int before = sheet.page();
+        draw_review_page(sheet, c, p);
+        begins_.push_back({before, joined});
+    }
+    all_ = sheet.page();
+    spare_ = sheet.spare();
+    counted_ = request;
+}
+
+int ReviewPages::draw(Canvas& canvas, Rect box, const ReviewRequest& request, int page) {
+    const Small small(box, request);
+    if (small.k <= 0 || canvas.list() == nullptr) return 0;
+    const auto same = [](const ReviewRequest& a, const ReviewRequest& b) {
+        return a.paper == b.paper && a.theme == b.theme && a.pages == b.pages && a.title == b.title
+               && a.author == b.author && a.date == b.date && a.words == b.words && a.run == b.run
+               && a.one_a_page == b.one_a_page;
+    };
+    if (!counted_ || !same(*counted_, request)) count(request);
+    page = std::clamp(page, 1, std::max(1, all_));
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < begins_.size(); ++i)
+        if (!begins_[i].joined && begins_[i].before < page) at = i;
+    int turned = begins_[at].before;
+    const auto turn = [&](const std::string&) {
+        return ++turned == page ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
+    };
+    {
+        const Canvas::Clip clip = canvas.clip(small.shown);
+        SheetTarget target{turn, all_};
+        target.spare = &spare_;
+        ReviewSheet sheet = sheet_of(small, *content_, request, std::move(target));
+        sheet.go_on_after(begins_[at].before);
+        sheet.lay_at(small.corner());
+        for (; at < begins_.size() && sheet.page() <= page; ++at)
+            draw_review_page(sheet, *content_, content_->pages[at]);
+    }
+    canvas.frame(small.shown, theme_of(request.theme).hairline, 1);
+    return all_;
+}
+
+ReviewFirstPage::ReviewFirstPage(const Presets& presets, const Plan& plan, const Evaluation& e)
+    : content_(new ReviewContent{{plan}, {e}, presets, {}, {ReviewPage::summary}, {}, {}, 0, {}}) {
+    if (!e.valid) content_->mended = mended_plan(plan);
+    if (!e.step) return;
+    content_->try_changes();
+}
+
+ReviewFirstPage::~ReviewFirstPage() = default;
+
+void ReviewFirstPage::draw(Canvas& canvas, Rect box, const ReviewRequest& request) {
+    const Small small(box, request);
+    if (small.k <= 0 || canvas.list() == nullptr) return;
+    content_->request = request;
+    content_->take_words();
+    bool first = true;
+    const auto turn = [&](const std::string&) {  // the rest, on another page, is not shown
+        return std::exchange(first, false) ? small.canvas(canvas) : Canvas(nullptr, canvas.scale() * small.k);
+    };
+    {
+        const Canvas::Clip clip = canvas.clip(small.shown);
+        ReviewSheet sheet = sheet_of(small, *content_, request, {turn});
+        sheet.lay_at(small.corner());
+        summary_page(sheet, *content_);
+    }
+    canvas.frame(small.shown, theme_of(request.theme).hairline, 1);
+}
+
+namespace {
+
+constexpr float kReportWidth = 960, kTallest = 60000;  // the figure ends where it ends
+
+bool has_figure(const Evaluation& e, ReportFigure figure) {
+    if (!e.valid) return false;
+    switch (figure) {
+    case ReportFigure::placement: return !axes_in_use(e).empty();
+    case ReportFigure::memory: return !e.memory.stage.empty();
+    case ReportFigure::time: return e.step.has_value();
+    case ReportFigure::pipeline: return !e.timeline.empty() && e.timeline.shape.devices > 1;
+    }
+    return false;
+}
+
+void draw_report_figure(ReviewSheet& sheet, const Reviewed& of, ReportFigure figure) {
+    const Evaluation& e = of.evaluation;
+    switch (figure) {
+    case ReportFigure::placement: draw_axes_grid(sheet, of, axes_in_use(e)); break;
+    case ReportFigure::memory: draw_memory_bars(sheet, of); break;
+    case ReportFigure::time:
+        draw_waterfall_figure(sheet, sheet.take(waterfall_height(sheet, *e.step)), *e.step, e.step->time_s);
+        break;
+    case ReportFigure::pipeline: {
+        const float row = sheet.paper().line() * 1.2f;
+        const float most = row * 24;  // lower rows where there are many
+        draw_timeline_figure(
+            sheet, sheet.take(std::min(most, row * static_cast<float>(e.timeline.device.size())) + row),
+            e.timeline);
+        break;
+    }
+    }
+}
+
+}  // namespace
+
+std::string report_figure(const Presets& presets, const Plan& plan, const Evaluation& e, ReportFigure figure,
+                          const FontFiles& fonts) {
+    if (!has_figure(e, figure)) return {};
+    return figure_svg(fonts, [&](ReviewSheet& sheet) {
+        draw_report_figure(sheet, {plan, e, presets}, figure);
+    });
+}
+
+std::string figure_svg(const FontFiles& fonts, const std::function<void(ReviewSheet&)>& draw) {
+    Paper paper = paper_of(PaperKind::a4);
+    paper.size = {kReportWidth, kTallest};
+    paper.margin = 16;
+    PageSpec spec{PageFormat::none, paper.size, load_faces(fonts), "", {}, 1, nullptr};
+    // The figure is drawn twice: first to learn its height, then for the file.
+    std::string svg;
+    for (const PageFormat format : {PageFormat::none, PageFormat::svg}) {
+        spec.format = format, spec.size = paper.size;
+        Page page(spec);
+        ReviewSheet sheet({[&](const std::string&) { return Canvas(nullptr, 1, &page); }, 0}, paper,
+                          theme_of(ThemeId::light), "", "", "");
+        sheet.begin_bare();
+        draw(sheet);
+        paper.size.y = std::ceil(paper.size.y - sheet.left()) + 1;
+        if (format == PageFormat::svg) svg = page.finish();
+    }
+    return svg;
+}
+
+// Writes a review as Markdown, for a design document or a pull request: the same words and tables as the
+// pages, with the figures as SVG files next to it.
+
+namespace {
+
+class MarkdownText {
+  public:
+    MarkdownText(const FontFiles& fonts, std::string folder) : fonts_(fonts), folder_(std::move(folder)) {}
+
+    void title(const std::string& words) { out_ += "# " + markdown_text(words) + "\n"; }
+    void head(const std::string& words) { out_ += "\n## " + markdown_text(words) + "\n"; }
+    void words(const std::string& words) {
+        if (!words.empty()) out_ += "\n" + markdown_text(words) + "\n";
+    }
+    void items(const std::vector<std::string>& list, const char* mark = "- ") {
+        out_ += "\n";
+        for (const std::string& item : list) out_ += mark + markdown_text(item) + "\n";
+    }
+    void table(const Table& t) {
+        if (!t.rows.empty()) out_ += "\n" + write_table(printed(t), TableFormat::markdown);
+    }
+    // A table that is read when it is opened.
+    void folded(const std::string& summary, const Table& t) {
+        if (t.rows.empty()) return;
+        out_ += "\n<details><summary>" + html_text(summary) + "</summary>\n\n"
+                + write_table(printed(t), TableFormat::markdown) + "\n</details>\n";
+    }
+    void picture(const std::string& name, const std::string& words, std::string svg) {
+        if (svg.empty()) return;
+        const std::string file = folder_ + "/" + name + ".svg";
+        out_ += "\n![" + markdown_text(words) + "](" + file + ")\n";
+        files_.push_back({file, std::move(svg)});
+    }
+    void picture(const std::string& name, const std::string& words,
+                 const std::function<void(ReviewSheet&)>& draw) {
+        picture(name, words, figure_svg(fonts_, draw));
+    }
+    [[nodiscard]] const FontFiles& fonts() const { return fonts_; }
+
+    // Returns the text, then what stands next to it.
+    std::vector<ReviewFile> finish(const std::string& foot, const std::vector<std::string>& plans) {
+        std::string inside;
+        for (std::size_t i = 0; i < plans.size(); ++i) {
+            const std::string file =
+                folder_ + "/plan" + (i == 0 ? std::string() : "-" + std::to_string(i + 1)) + ".json";
+            inside += (i == 0 ? "" : ", ") + std::string("[") + file + "](" + file + ")";
+            files_.push_back({file, plans[i]});
+        }
+        out_ += "\n---\n\n" + markdown_text(foot) + ": " + inside + "\n";
+        files_.insert(files_.begin(), {"", std::move(out_)});
+        return std::move(files_);
+    }
+
+  private:
+    const FontFiles& fonts_;
+    std::string folder_, out_;
+    std::vector<ReviewFile> files_;
+};
+
+// Returns what was tried, with what each takes.
+Table tried_table(const ReviewContent& content) {
+    Table t;
+    t.columns = {{"change"}, {"step", Shown::seconds}, {"fullest GPU", Shown::memory}, {"it"}};
+    const Evaluation& e = content.evaluations[0];
+    t.rows.push_back({"this plan", e.step->time_s, e.memory.peak(), fit_words(e)});
+    for (const SearchResult& r : content.tried)
+        t.rows.push_back(
+            {change_words(content.plans[0], r.choice), r.step_s, r.memory_bytes, name_of(MemoryFit::yes)});
+    for (const SearchResult& r : content.unfit)
+        t.rows.push_back(
+            {change_words(content.plans[0], r.choice), r.step_s, r.memory_bytes, name_of(MemoryFit::no)});
+    return t;
+}
+
+void write_author(MarkdownText& out, const ReviewContent& content) {
+    const AuthorWords& own = content.plans[0].review;
+    const Evaluation& e = content.evaluations[0];
+    std::vector<std::string> questions = items_of(own.open_questions);
+    if (questions.empty() && e.step) questions = open_questions(content, 0);
+    if (!own.alternatives.empty()) {
+        out.head("Alternatives");
+        out.items(items_of(own.alternatives));
+    }
+    if (!questions.empty()) {
+        out.head("Open questions");
+        out.items(questions, "- [ ] ");
+    }
+    if (!own.risks.empty()) {
+        out.head("Risks");
+        out.items(items_of(own.risks));
+    }
+    if (!own.owner.empty()) out.words("Owner: " + own.owner);
+}
+
+void write_comparison(MarkdownText& out, const ReviewContent& content) {
+    const PlanComparison& c = *content.comparison;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < c.plans.size(); ++i)
+        names.push_back(plan_letter(i) + ": " + c.plans[i]
+                        + (c.fit[i] ? "; it " + std::string(name_of(*c.fit[i])) : std::string()));
+    out.items(names);
+    if (!c.why.empty() && c.plans.size() == 2)
+        out.picture("way", "The step of A, what differs, the step of B",
+                    [&](ReviewSheet& sheet) { pair_figures(sheet, content); });
+    if (c.plans.size() > 2)
+        out.picture("candidates", "Each plan's step and memory, on one scale",
+                    [&](ReviewSheet& sheet) { candidate_figures(sheet, content); });
+    out.head("The figures");
+    out.table(worded_figures_table(c));
+    out.head("What differs");
+    out.table(shown_fields(c));
+    out.folded("Why: the parts of the step", brief_why_table(c));
+}
+
+void write_decision(MarkdownText& out, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    out.head("The figures");
+    out.table(key_figures_table(of.plan, of.evaluation));
+    if (!axes_in_use(of.evaluation).empty())
+        out.picture("mesh", "Where it runs, and what each axis costs",
+                    [&](ReviewSheet& sheet) { draw_where(sheet, of); });
+    out.head("What else was tried, one change each");
+    if (content.tried.empty() && content.unfit.empty())
+        out.words("No other layout within one change fits.");
+    else
+        out.table(tried_table(content));
+}
+
+// Returns the problems as the pages list them.
+std::vector<std::string> problem_lines(const Evaluation& e) {
+    std::vector<std::string> out;
+    for (const Problem& p : e.problems) out.push_back(problem_words(p));
+    return out;
+}
+
+void write_evidence(MarkdownText& out, const ReviewContent& content) {
+    const Reviewed of = content.first();
+    const Evaluation& e = of.evaluation;
+    const auto figure = [&](ReportFigure which) {
+        return report_figure(of.presets, of.plan, e, which, out.fonts());
+    };
+    if (e.step) {
+        out.head("Where the " + time_text(e.step->time_s) + " go");
+        out.picture("step", "The parts of the step", figure(ReportFigure::time));
+        out.folded("The parts as numbers", step_table(*e.step));
+        out.picture("pipeline", "The pipeline in one step", figure(ReportFigure::pipeline));
+        if (const Table cost = cost_table(of.plan, &*e.step); !cost.rows.empty()) {
+            out.head("What the training takes");
+            out.table(cost);
+        }
+    }
+    if (content.request.run) {
+        out.head("What was measured");
+        out.words(typeset(content.request.run->summary));
+        out.table(columns_of(measured_parts_table(*content.request.run),
+                             {"part", "predicted_s", "measured_s", "difference_s", "share"}));
+    }
+    out.head("What each GPU holds");
+    out.picture("memory", "Memory by stage", figure(ReportFigure::memory));
+    out.folded("By stage and category", stages_of(e.memory));
+    if (!e.comm.operations.empty()) {
+        out.head("What the GPUs say to each other, in one step");
+        out.table(axes_traffic_table(e));
+        out.folded("By link", links_traffic_table(of.plan, e));
+    }
+    out.head("Problems and advice");
+    out.items(e.problems.empty() ? std::vector<std::string>{"None."} : problem_lines(e));
+    out.head("What is left out of the estimates");
+    out.items(left_out_of_estimates(of.plan, e));
+    out.folded("Where each figure comes from", explanations_table(of.plan, e));
+}
+
+}  // namespace
+
+std::vector<ReviewFile> markdown_review(const ReviewContent& content, const std::string& title,
+                                        const std::string& foot, const std::vector<std::string>& plans,
+                                        const FontFiles& fonts) {
+    const Reviewed of = content.first();
+    const Evaluation& e = of.evaluation;
+    MarkdownText out(fonts, content.request.files_folder);
+    if (!e.step && !content.comparison) {
+        out.title(impossible_decision(content));
+        out.words(title + ". " + review_banner(e));
+        out.items(problem_lines(e));
+        write_author(out, content);
+        return out.finish(foot, plans);
+    }
+    const SearchResult* proposed = proposal_of(content);
+    out.title(decision_of(content, proposed));
+    if (e.step) out.words(reason_of(content, proposed));
+    out.words(title + ". " + asked_line(of.plan, e.valid ? e.microbatches : 0));
+    out.words(by_and_when(content.request));
+    if (content.comparison)
+        write_comparison(out, content);
+    else
+        write_decision(out, content);
+    write_author(out, content);
+    if (!of.plan.notes.empty()) {
+        out.head("Notes of the plan");
+        out.words(of.plan.notes);
+    }
+    if (e.step) write_evidence(out, content);
+    return out.finish(foot, plans);
 }
 
 }  // namespace pentamesh::ui

@@ -4,10 +4,13 @@
 #pragma once
 
 #include "app/ui/kit/theme.h"
-#include "app/ui/review/paper.h"
+#include "app/ui/review/sheet.h"
+#include "core/evaluate.h"
 #include "core/io/presets.h"
 #include "core/plan/plan.h"
+#include "render/canvas.h"
 #include "render/page.h"
+#include "render/surface.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -86,5 +89,62 @@ void write_review(const std::filesystem::path& to, const std::vector<ReviewFile>
 [[nodiscard]] std::string make_review_picture(const Presets& presets, const Plan& plan,
                                               const ReviewRequest& request, std::string_view ending,
                                               float scale, const FontFiles& fonts);
+
+// Shows the pages of a review, small, while the user chooses its form.
+
+struct ReviewContent;
+
+// Holds the content of a preview's pages; making it takes a while, and may run on another thread. The presets
+// must outlive it.
+class ReviewPages {
+  public:
+    ReviewPages(const Presets& presets, std::vector<Plan> plans);
+    ~ReviewPages();
+    ReviewPages(const ReviewPages&) = delete;
+    ReviewPages& operator=(const ReviewPages&) = delete;
+
+    // Draws page `page` (from 1; the last one where it is larger) as large as fits the box, in its middle.
+    // Returns how many pages the review has. Throws Error as make_review does for pages that do not exist.
+    int draw(Canvas& canvas, Rect box, const ReviewRequest& request, int page);
+
+  private:
+    std::unique_ptr<ReviewContent> content_;
+    struct Begin {
+        int before = 0;       // pages
+        bool joined = false;  // it begins below another on one page
+    };
+    std::vector<Begin> begins_;  // of content_->pages
+    std::vector<float> spare_;   // of each page
+    int all_ = 0;                // pages
+    std::optional<ReviewRequest> counted_;
+    void count(const ReviewRequest& request);
+};
+
+// Shows only the first page, for which nothing has to be worked out.
+class ReviewFirstPage {
+  public:
+    // `e` is of that plan, with advice.
+    ReviewFirstPage(const Presets& presets, const Plan& plan, const Evaluation& e);
+    ~ReviewFirstPage();
+    ReviewFirstPage(const ReviewFirstPage&) = delete;
+    ReviewFirstPage& operator=(const ReviewFirstPage&) = delete;
+
+    void draw(Canvas& canvas, Rect box, const ReviewRequest& request);
+
+  private:
+    std::unique_ptr<ReviewContent> content_;
+};
+
+// Makes the figures of a review by themselves, which an HTML report has between its tables.
+
+enum class ReportFigure : std::uint8_t { placement, memory, time, pipeline };
+
+// Returns an <svg> element on light ground, its text as text. It is empty where the plan has no such figure.
+[[nodiscard]] std::string report_figure(const Presets& presets, const Plan& plan, const Evaluation& e,
+                                        ReportFigure figure, const FontFiles& fonts);
+
+class ReviewSheet;
+// Draws on a page that is as high as what is drawn; returns it as SVG.
+[[nodiscard]] std::string figure_svg(const FontFiles& fonts, const std::function<void(ReviewSheet&)>& draw);
 
 }  // namespace pentamesh::ui

@@ -1,8 +1,14 @@
 #include "app/ui/scene/colors.h"
 
+#include "app/ui/kit/format.h"
+#include "core/base/containers.h"
+#include "core/mesh/places.h"
+#include "core/plan/edits.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -148,6 +154,89 @@ std::string_view words_of(Dash dash) {
     case Dash::dotted: return "dotted";
     }
     return "";
+}
+
+void names_axis(Ui& ui, GroupKind kind, Rect r, std::string action, Id control, Rect clear) {
+    for (const Axis axis : all_of<Axis>()) {
+        if (group_of(axis) != kind) continue;
+        ui.names(
+            {static_cast<int>(axis), r, clear.h > 0 ? clear : r, std::move(action), control, ui.layer()});
+        return;
+    }
+}
+
+std::uint64_t index_of(const StepSlice& slice) {
+    return static_cast<std::uint64_t>(slice.part) * 64 + static_cast<std::uint64_t>(slice.group);
+}
+
+DrawnSlice drawn_slice(const Ui& ui, std::string_view name, const StepSlice& slice) {
+    const std::uint64_t begin = 2 * index_of(slice), length = begin + 1;
+    DrawnSlice out{slice, std::nullopt};
+    out.now.from_s = ui.glide(name, slice.from_s, begin);
+    out.now.time_s = ui.glide(name, slice.time_s, length);
+    if (const auto time = ui.before(name, length)) {
+        out.before = slice;
+        out.before->from_s = ui.before(name, begin).value_or(slice.from_s);
+        out.before->time_s = *time;
+    }
+    return out;
+}
+
+ChangeFigures change_figures(const Plan& plan, const Evaluation& e) {
+    ChangeFigures out;
+    for (const Axis axis : all_of<Axis>()) out.factor[axis] = factor_in_force(plan, axis);
+    out.layout = layout_name(plan, e.mesh).name;
+    if (plan.layout.zero > 0 && plan.cluster.gpus > 1 && zero_in_force(plan) == 0)
+        out.shares_for_nothing =
+            "ZeRO " + std::to_string(plan.layout.zero) + " shares nothing: its group, dp_shard, is 1";
+    if (!e.step || e.memory.stage.empty()) return out;
+    out.any = true;
+    out.step_s = e.step->time_s;
+    out.memory = e.memory.peak();
+    for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i) {
+        double bytes = 0;
+        for (const Operation& op : e.comm.operations)
+            if (op.tier == static_cast<int>(i) && !op.on_other_stage) bytes += op.sent_bytes_per_rank;
+        out.wires.emplace_back(tier_label(plan.cluster, static_cast<int>(i)), bytes);
+    }
+    return out;
+}
+
+std::optional<Axis> PlanChange::paid() const {
+    for (const Axis axis : all_of<Axis>())
+        if (touched && axis != *touched && changed(axis)) return axis;
+    return std::nullopt;
+}
+
+double difference(double now, double was) {
+    constexpr double kRounding = 1e-9;
+    return std::abs(now - was) <= kRounding * std::max(std::abs(now), std::abs(was)) ? 0 : now - was;
+}
+
+std::string difference_text(double by, std::string (*text)(double)) {
+    if (by == 0) return "";
+    return (by < 0 ? "−" : "+") + text(std::abs(by));
+}
+
+std::string points_text(double share) {
+    return significant(share * 100) + " points";
+}
+
+Color color_of_difference(const Theme& theme, double by, bool less_is_better) {
+    return (by < 0) == less_is_better ? theme.good : theme.bad;
+}
+
+void draw_difference(Ui& ui, Rect& row, double by, bool less_is_better, std::string (*text)(double),
+                     float keep) {
+    constexpr float kBack = 14, kAfter = 18;  // over the gap that the figure left behind it
+    const std::string words = difference_text(by, text);
+    if (words.empty()) return;
+    TextStyle s = ui.style(12);
+    s.color = color_of_difference(ui.theme(), by, less_is_better);
+    const float w = ui.canvas().text_width(words, s) + 1;
+    if (w - kBack + kAfter > row.w - keep) return;
+    ui.canvas().text_in({row.x - kBack, row.y, w, row.h}, words, s);
+    row.cut_left(w - kBack + kAfter);
 }
 
 }  // namespace pentamesh::ui

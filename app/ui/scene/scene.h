@@ -2,23 +2,32 @@
 // plan; selecting in one view highlights in all.
 #pragma once
 
-#include "app/ui/scene/change.h"
+#include "app/tables/table.h"
+#include "app/ui/kit/job.h"
+#include "app/ui/kit/plot.h"
+#include "app/ui/kit/theme.h"
+#include "app/ui/kit/ui.h"
 #include "app/ui/scene/colors.h"
 #include "core/evaluate.h"
 #include "core/interop/import.h"
 #include "core/io/presets.h"
 #include "core/mesh/places.h"
-#include "core/mesh/rank_list.h"
+#include "core/runs/hang.h"
+#include "core/runs/measured.h"
 #include "core/sharding/sharding.h"
 #include "core/teach/glossary.h"
 #include "render/input.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -156,5 +165,87 @@ struct Scene {
 [[nodiscard]] std::string axis_label(GroupKind kind);  // "tp", "dp_shard", "etp x ep"
 // Returns the kind called "dp_shard" and the like; nullopt where no kind of groups is called so.
 [[nodiscard]] std::optional<GroupKind> axis_named(std::string_view name);
+
+// Places a view's own controls and words: in the row of its head, or in a row of their own.
+
+struct Scene;
+
+// Returns the place for a view's own control of this width: in the head's row, or, where that is short, in a
+// row of its own cut off `room`, which is the head's row then. It is squeezed only where `room` is too low
+// for that.
+[[nodiscard]] Rect head_place(Rect& head_row, Rect& room, float width);
+// Returns the width at which segments show all of their labels, at least `least`; in a picture, which has no
+// switches, that of the selected label, of the longest where none is named.
+[[nodiscard]] float segments_width(Ui& ui, std::span<const std::string_view> labels, float least = 0,
+                                   int selected = -1);
+// Returns a row for words of this width: the rest of the head's row, or a row of its own where that is short.
+[[nodiscard]] Rect head_words(Rect head_row, Rect& room, float width);
+// Writes the sentence of a view: in the head's row, or as a paragraph cut off `room` where the row is too
+// short and the room higher than `least_height`; else cut, with a tooltip.
+void head_sentence(Ui& ui, Rect head_row, Rect& room, std::string_view words, float least_height = 150);
+
+// Returns true if Space was pressed for what plays in `room`: the keyboard has not gone to a control that it
+// presses. The mouse leaves the focus on the control it clicked last: in the room that does not choose one.
+[[nodiscard]] bool takes_space(Ui& ui, Rect room, const Scene& scene);
+// Lets Space play and Left and Right step, and goes on; `space`: it was taken.
+void answer_player_keys(Ui& ui, const Scene& scene, Playback& played, const Film& film, bool space);
+
+// Hatches the place of figures that a plan with errors does not have, and says which rule fails and what
+// mends it.
+void draw_void(Ui& ui, Rect room, const Scene& scene);
+
+// Holds a second plan next to the open one, with the figures that follow from it.
+
+struct OtherPlan {
+    Plan plan;
+    Evaluation evaluation;
+};
+using KeptOtherPlan = Kept<OtherPlan, std::pair<std::uint64_t, int>>;  // by revision and choice
+
+// Holds what a real run left behind, as it stands next to the open plan.
+
+// Parts have the colours that they have in the predicted step; what no axis has is grey.
+[[nodiscard]] Color color_of(const Theme& theme, runs::RunPart part);
+
+// Returns a table as people read it: "3.51 s", at the right end of its column.
+[[nodiscard]] Table as_read(Table table);
+
+struct RealRun {
+    std::string name;                           // of its files: "dumps", "train.log and 2 files"
+    std::shared_ptr<const runs::HangRun> hang;  // null: there are no dumps
+    std::vector<runs::RunFile> files;           // traces, logs, timelines
+    std::filesystem::path settings{};           // the log that says its settings too; empty: none
+    // Compares the files with the plan of this revision; null while that is worked out.
+    std::shared_ptr<const runs::Measured> measured;
+    std::uint64_t measured_of = 0;
+
+    // Returns one line: the verdict, or where the difference sits.
+    [[nodiscard]] std::string words() const;
+};
+
+// Returns the part of the measured step to which a part of the predicted one belongs; nullopt where the run
+// is not divided. `group` is the axis of what is exposed.
+[[nodiscard]] std::optional<runs::RunPart> run_part_of(const RealRun& run, StepPart part, GroupKind group);
+// The part of a real run that is selected: chosen in its own rows, or by the predicted step.
+[[nodiscard]] std::optional<runs::RunPart> selected_part(const Scene& scene);
+// Selects in all views what a part of a real run is of the predicted step; nothing for one that no plan has.
+void select_part(Scene& scene, runs::RunPart part);
+
+// Holds the hosts that the plan's ranks run on, as the user typed them or an imported job names them.
+
+class HostNames {
+  public:
+    // Holds a node list of SLURM, "gpu[001-064]"; empty where there are no names.
+    std::string list;
+
+    // Returns the hosts of these GPUs; no hosts where the list does not fit them: error() says why.
+    [[nodiscard]] const Hosts& of(const Plan& plan, const Mesh& mesh);
+    [[nodiscard]] const std::string& error() const { return error_; }
+
+  private:
+    std::tuple<std::string, std::int64_t, std::int64_t> known_;  // list, GPUs, GPUs of a node
+    Hosts hosts_;
+    std::string error_;
+};
 
 }  // namespace pentamesh::ui

@@ -1,16 +1,25 @@
 #include "app/ui/shell/decider.h"
 
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/views/scale/view.h"
-#include "app/ui/views/search/search_runner.h"
+#include "app/ui/views/search/view.h"
 #include "core/advice/advice.h"
+#include "core/base/files.h"
+#include "core/base/text.h"
+#include "core/calibrate/calibrate.h"
 #include "core/decide/compare.h"
-#include "core/decide/nearby.h"
-#include "core/plan/changes.h"
+#include "core/decide/search.h"
+#include "core/interop/import.h"
+#include "core/plan/edits.h"
+#include "core/runs/run_file.h"
+#include "core/runs/run_layout.h"
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -280,6 +289,256 @@ void Decider::add_commands(std::vector<Command>& commands) {
         "Edit", "edit.flip", "Flip A and B", {Key::x}, [this] { flip_pinned(); }, pinned));
     commands.push_back(in_menu(
         "Edit", "edit.unpin", "Unpin A", {}, [this] { window_.views.compare.remove(0); }, pinned));
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using Places = std::vector<fs::path>;
+
+bool is_folder(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored);
+}
+
+// Returns what a file begins with; empty where it cannot be read.
+std::string begin_of(const fs::path& path) {
+    constexpr std::size_t kBegin = std::size_t{1} << 18U;
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) return "";
+    std::string out(kBegin, '\0');
+    std::ifstream in(path, std::ios::binary);
+    in.read(out.data(), static_cast<std::streamsize>(out.size()));
+    out.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
+    return out;
+}
+
+bool is_dump(const fs::path& path) {
+    const std::string begin = begin_of(path), words = runs::run_file_words(begin);
+    return !words.empty() && !runs::run_file_kind(begin);
+}
+
+// Returns the files of a folder that say that they are traces, Inspector files or timelines, by name. A
+// folder with a dump is one of dumps: its other files, which may be thousands, are not looked into.
+Places run_files_in(const fs::path& folder, const runs::ReadWatch* watch) {
+    Places all, out;
+    std::error_code failed;
+    for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed))
+        if (it->is_regular_file(failed)) all.push_back(it->path());
+    std::sort(all.begin(), all.end());
+    for (const fs::path& file : all) {
+        runs::end_if_cancelled(watch);
+        const std::string begin = begin_of(file);
+        if (runs::run_file_kind(begin))
+            out.push_back(file);
+        else if (!runs::run_file_words(begin).empty())
+            return {};
+    }
+    return out;
+}
+
+bool has_steps(const std::string& text) {
+    return own_file_kind(text) == OwnFile::log && runs::read_run_log(text).steps > 0;
+}
+
+bool says_settings(const runs::RunFile& file, const fs::path& path) {
+    using runs::RunFileKind;
+    if (file.kind != RunFileKind::megatron_log && file.kind != RunFileKind::torchtitan_log) return false;
+    return !interop::guess_framework(runs::unpacked_begin(begin_of(path))).empty();
+}
+
+// Reads dumps: with the open plan, if its layout is theirs, else with a plan of their own.
+RealRun hang_at(const fs::path& place, const Plan& open, const Presets& presets, runs::ReadWatch* watch) {
+    runs::HangRun run = runs::read_hang(place, &open, presets, watch);
+    if (!run.differences.empty()) {
+        std::vector<std::string> differences = std::move(run.differences);
+        run = hang_of(std::move(run.run), nullptr, presets);
+        run.differences = std::move(differences);
+    }
+    RealRun out;
+    out.name = place.filename().string();
+    out.hang = std::make_shared<const runs::HangRun>(std::move(run));
+    return out;
+}
+
+}  // namespace
+
+bool is_run_place(const fs::path& path) {
+    if (is_folder(path)) return true;
+    const std::string begin = begin_of(path);
+    return !runs::run_file_words(begin).empty() || has_steps(runs::unpacked_begin(begin));
+}
+
+std::string log_text(const fs::path& path) {
+    constexpr std::size_t kMostLog = std::size_t{64} << 20U;
+    std::string text = read_file(path);
+    if (!runs::is_gzip(text)) return text;
+    std::string unpacked;
+    runs::unpack_gzip(text, kMostLog, unpacked);
+    return unpacked;
+}
+
+RealRun read_real_run(const Places& places, const Plan& open, const Presets& presets,
+                      runs::ReadWatch* watch) {
+    Places files;
+    for (const fs::path& place : places) {
+        if (is_folder(place)) {
+            const Places in = run_files_in(place, watch);
+            if (in.empty()) return hang_at(place, open, presets, watch);
+            files.insert(files.end(), in.begin(), in.end());
+        } else if (is_dump(place)) {
+            return hang_at(runs::place_of_dumps(place), open, presets, watch);
+        } else {
+            files.push_back(place);
+        }
+    }
+    const Mesh mesh = build_mesh(open);
+    const runs::PartOfGroup part_of = runs::parts_by(&mesh);
+    RealRun out;
+    for (const fs::path& file : files) {
+        std::error_code failed;
+        const std::uintmax_t bytes = fs::file_size(file, failed);
+        if (watch != nullptr && !failed) watch->all_bytes += bytes;
+    }
+    for (const fs::path& file : files) {
+        out.files.push_back(read_run_file(file, part_of, watch));
+        if (out.settings.empty() && says_settings(out.files.back(), file)) out.settings = file;
+    }
+    if (out.files.empty()) throw Error(ErrorKind::invalid, "", "", "there is no file of a run");
+    out.name = out.files.front().file;
+    if (files.size() > 1)
+        out.name +=
+            sentence(" and ", pentamesh::count_text(static_cast<std::int64_t>(files.size()) - 1, "file"));
+    return out;
+}
+
+void RunDesk::add(const std::filesystem::path& place) {
+    pending_.push_back(place);
+    window_.dirty = true;
+}
+
+void RunDesk::update() {
+    if (!pending_.empty()) begin();
+    if (reader_) {
+        const auto work = [this] {
+            return [places = reading_, plan = window_.document.plan(), &presets = window_.presets,
+                    watch = watch_](const std::atomic<bool>&) {
+                return std::make_shared<const RealRun>(read_real_run(places, plan, presets, watch.get()));
+            };
+        };
+        if (reader_->tend(wanted_, number_, read_, work)) window_.dirty = true;
+        if (!read_.error.empty()) window_.say(std::exchange(read_.error, {}));
+        if (!read_.running && read_.value) open(std::exchange(read_.value, nullptr));
+    }
+    compare();
+}
+
+void RunDesk::begin() {
+    if (watch_) watch_->cancelled = true;
+    reading_ = std::exchange(pending_, {});
+    watch_ = std::make_shared<runs::ReadWatch>();
+    ++number_;
+    wanted_ = true;
+    if (!reader_)
+        reader_ = std::make_unique<Beside<std::shared_ptr<const RealRun>, std::uint64_t>>(window_.host.wake);
+}
+
+void RunDesk::cancel() {
+    if (watch_) watch_->cancelled = true;
+    wanted_ = false;
+    window_.say("The run was not read to its end");
+}
+
+// A hang brings the plan of its layout, unless the open one has it.
+void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
+    window_.real_run = run;
+    ViewStates& views = window_.views;
+    if (run->hang) {
+        const std::string name = run->name;
+        if (!(run->hang->plan == window_.document.plan()))
+            window_.replace_plan({run->hang->plan, {}, false}, "the layout of " + name);
+        window_.real_run = run;
+        views.mesh.shows_run = true;
+        views.in_pane[static_cast<std::size_t>(Pane::top)] = ViewId::mesh;
+    } else {
+        views.step.part = StepViewState::kMeasured;
+        views.in_pane[static_cast<std::size_t>(Pane::bottom)] = ViewId::step;
+    }
+    window_.say("Read " + run->name + (run->hang ? ": " + run->words() : ""));
+    window_.dirty = window_.state.redraw_all = true;
+}
+
+void RunDesk::compare() {
+    const bool wanted = window_.real_run && !window_.real_run->files.empty();
+    if (!comparer_ && wanted)
+        comparer_ = std::make_unique<Beside<std::shared_ptr<const runs::Measured>, Key>>(window_.host.wake);
+    if (!comparer_) return;
+    const Key key{number_, window_.document.revision()};
+    const auto work = [this] {
+        return [run = window_.real_run, plan = window_.document.plan(),
+                &presets = window_.presets](const std::atomic<bool>&) {
+            return std::make_shared<const runs::Measured>(measure(run->files, &plan, presets));
+        };
+    };
+    const bool news = comparer_->tend(wanted, key, compared_, work);
+    if (news) window_.dirty = window_.state.redraw_all = true;
+    // A comparison with another state of the plan is not shown with this one.
+    if (wanted && window_.real_run->measured && compared_.running) set_measured(nullptr, 0);
+    if (!compared_.error.empty()) window_.say(std::exchange(compared_.error, {}));
+    if (!wanted || !compared_.is_of(key) || !compared_.value) return;
+    if (window_.real_run->measured == compared_.value) return;
+    set_measured(compared_.value, key.second);
+}
+
+void RunDesk::set_measured(std::shared_ptr<const runs::Measured> measured, std::uint64_t revision) {
+    RealRun next = *window_.real_run;
+    next.measured = std::move(measured);
+    next.measured_of = revision;
+    window_.real_run = std::make_shared<const RealRun>(std::move(next));
+    window_.dirty = window_.state.redraw_all = true;
+}
+
+void RunDesk::close() {
+    window_.real_run = nullptr;
+    window_.dirty = window_.state.redraw_all = true;
+}
+
+void RunDesk::draw(Ui& ui, Rect row) {
+    Canvas& c = ui.canvas();
+    const Theme& theme = ui.theme();
+    c.rect(row, theme.panel);
+    c.line({row.x, row.bottom() - 1}, {row.right(), row.bottom() - 1}, theme.hairline);
+    row = {row.x + 16, row.y + 4, row.w - 32, row.h - 9};
+    if (read_.running) {
+        if (ui.button("run.cancel", row.cut_right(72), "Cancel")) cancel();
+        row.cut_right(12);
+        write_left(ui, row, "Reading " + reading_.front().filename().string(), ui.style(12), 12);
+        const Rect bar{row.x, row.center().y - 3, std::max(0.0f, row.w), 6};
+        c.rect(bar, theme.hairline, 3);
+        const auto all = static_cast<double>(watch_->all_bytes);
+        const double share = all > 0 ? std::min(1.0, static_cast<double>(watch_->bytes) / all) : 0;
+        c.rect({bar.x, bar.y, bar.w * static_cast<float>(share), bar.h}, theme.text, 3);
+        return;
+    }
+    if (ui.button("run.close", row.cut_right(112), "Close the run")) window_.later("", [this] { close(); });
+    row.cut_right(12);
+    if (const std::filesystem::path& log = window_.real_run->settings; !log.empty()) {
+        if (ui.button("run.settings", row.cut_right(150), "Import its settings"))
+            window_.later("Import", [this, log] { window_.import_settings(log); });
+        row.cut_right(12);
+    }
+    write_left(ui, row, window_.real_run->name, ui.style(12, Tone::text, Face::semibold), 12);
+    ui.label(row, window_.real_run->words(), ui.style(12, Tone::secondary));
+}
+
+void RunDesk::add_commands(std::vector<Command>& commands) {
+    commands.push_back(in_menu("File", "run.open", "Open a run: dumps, traces, logs…", {},
+                               [this] { window_.ask(DialogKind::run, ""); }));
+    commands.push_back({.id = "run.close",
+                        .title = "Close the run",
+                        .menu = "File",
+                        .run = [this] { close(); },
+                        .label = [this] { return window_.real_run ? "Close the run" : ""; }});
 }
 
 }  // namespace pentamesh::ui

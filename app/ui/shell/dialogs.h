@@ -2,16 +2,13 @@
 // row of a table: its words, its height and the function that draws it.
 #pragma once
 
-#include "app/ui/kit/beside.h"
-#include "app/ui/kit/kept.h"
-#include "app/ui/kit/scroll.h"
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
-#include "app/ui/review/preview.h"
 #include "app/ui/review/review.h"
 #include "app/ui/shell/commands.h"
+#include "app/ui/shell/dialog_picture.h"
 #include "app/ui/shell/files.h"
-#include "app/ui/shell/path_field.h"
-#include "app/ui/shell/picture_choice.h"
 #include "app/ui/shell/window.h"
 #include "core/io/presets.h"
 #include "render/surface.h"
@@ -173,7 +170,7 @@ class Dialogs {
     void update_preview();
     bool draw_written(Ui& ui, Rect room, Rect buttons);
 
-    // dialog_review.cpp
+    // dialog_picture.cpp
     [[nodiscard]] float review_height(Ui& ui, float width) const;
     bool draw_review(Ui& ui, Rect room, Rect buttons);
     [[nodiscard]] std::shared_ptr<const Plan> review_second() const;
@@ -186,7 +183,7 @@ class Dialogs {
     void take_review_second(const std::filesystem::path& path);
     void ask_review_file();
 
-    // dialog_presets.cpp
+    // dialogs.cpp
     struct PresetNote {
         std::string text;
         bool refused = false;
@@ -200,7 +197,7 @@ class Dialogs {
     void draw_own_presets(Ui& ui, Rect room);
     void remove_preset(const Presets::Entry& entry);
 
-    // dialog_gallery.cpp
+    // dialog_picture.cpp
     Kept<std::vector<GalleryPlan>> gallery_;
     [[nodiscard]] float gallery_height(Ui& ui, float width) const;
     bool draw_gallery(Ui& ui, Rect room, Rect buttons);

@@ -2,14 +2,23 @@
 // so that opening another plan is a step of undo like any edit.
 #pragma once
 
+#include "app/ui/kit/theme.h"
+#include "app/ui/views/table.h"
+#include "core/base/files.h"
 #include "core/plan/plan.h"
+#include "core/teach/hand_in.h"
 
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace pentamesh::ui {
@@ -123,5 +132,126 @@ class Document {
     // Takes the last step of one history and puts what it replaces on the other. False: `from` has no step.
     bool exchange(std::vector<Step>& from, std::vector<Step>& to);
 };
+
+// Plans that are not saved, kept in files against a crash, and those that windows left that are gone. Every
+// window has its own files and a lock that says that it lives; the lock ends with the process, however that
+// ends.
+
+// Returns "3 minutes ago", "less than a minute ago".
+[[nodiscard]] std::string age_text(std::filesystem::file_time_type time);
+
+// A plan that a window left.
+struct LeftPlan {
+    std::filesystem::path file;
+    std::string window;  // whose it was
+    std::uintmax_t bytes = 0;
+    std::filesystem::file_time_type written{};
+};
+
+class Recovery {
+  public:
+    using Write = std::function<std::string(const Plan&)>;
+    // Nothing is made in `folder` before there is something to keep. `write` makes a plan's text, on a
+    // thread.
+    explicit Recovery(std::filesystem::path folder, Write write = {});
+    // Leaves the kept files in the folder, as a crash does.
+    ~Recovery();
+    Recovery(const Recovery&) = delete;
+    Recovery& operator=(const Recovery&) = delete;
+
+    // From now on these are kept, and nothing else of this window's. Returns at once: a thread writes them,
+    // at most every half second. Where there are no threads they are written now.
+    void keep(const std::vector<UnsavedPlan>& plans);
+    // Waits until what was given last is on the disk.
+    void flush();
+    // Returns why the last writing failed, once; "": it did not.
+    [[nodiscard]] std::string take_error();
+    // Removes all that is kept: the window ends as it should.
+    void finish();
+
+    // Looks for plans of windows that are gone, and claims them, so that no other window offers them too.
+    void look();
+    [[nodiscard]] const std::vector<LeftPlan>& left() const { return left_; }
+    // Deletes one of them.
+    void forget(std::size_t index);
+
+  private:
+    using Kept = std::map<std::uint64_t, std::shared_ptr<const Plan>>;  // by file
+
+    std::filesystem::path folder_;
+    Write write_text_;
+    std::string window_;            // this one's name
+    std::optional<FileLock> lock_;  // this one's; taken with the first writing
+    std::map<std::string, FileLock> claimed_;
+    std::vector<LeftPlan> left_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    Kept wanted_;   // guarded by mutex_, as are the four below
+    Kept written_;  // what lies in the folder
+    std::string error_;
+    bool hurry_ = false, stop_ = false;
+    std::thread writer_;  // started with the first plan to keep
+
+    [[nodiscard]] std::filesystem::path file_of(const std::string& window, std::uint64_t file) const;
+    [[nodiscard]] std::filesystem::path lock_of(const std::string& window) const;
+    void write_loop();
+    // Returns why it failed; "": it did not.
+    [[nodiscard]] std::string written_down(const Kept& wanted, Kept& written);
+    void write(const Kept& wanted, Kept& written);
+    void take_lock();
+    void stop();
+    void claim(const std::string& window);
+};
+
+// A plan keeps what the window shows (/scene), so that a file or a picture opens as it was left.
+
+// "memory activations, stage 2, rank 5": what the inspector speaks of stands first.
+[[nodiscard]] std::string selection_words(const Selection& selection);
+// Words that are not known, and numbers that the plan has no such thing for, select nothing.
+[[nodiscard]] Selection selection_named(std::string_view words, const Evaluation& evaluation);
+
+// `full`: the view that fills the window; nullopt: the dashboard. A scene's page is, of a view, which of its
+// own pages it shows; of the dashboard, which views stand in its panes.
+[[nodiscard]] SavedScene scene_as_saved(const ViewStates& views, const Selection& selection,
+                                        std::optional<ViewId> full);
+// Returns the selection of a plan that is opened and keeps no scene: nothing, over the expert mesh if the
+// step waits most for one of its axes.
+[[nodiscard]] Selection selection_at_first(const Evaluation& evaluation);
+// Shows what the scene states and leaves the rest as it is. Selects only what the evaluation has.
+void show_saved_scene(const SavedScene& scene, const Evaluation& evaluation, ViewStates& views,
+                      Selection& selection, std::optional<ViewId>& full);
+
+// The window keeps its settings between runs, in the platform's config folder. A broken file is set aside and
+// is never fatal.
+
+inline constexpr std::size_t kRecentListed = 6;  // in the File menu
+inline constexpr float kPresentScale = 1.25f;    // a lecture room's last row
+
+struct Settings {
+    ThemeId theme = ThemeId::dark;
+    float scale = 1;                         // times the monitor's
+    float present = kPresentScale;           // times that, while presenting
+    float left = 0, right = 0;               // widths of the panels; 0: they follow the window's
+    float memory = 0.24f, timeline = 0.25f;  // shares of the middle's height
+    std::vector<std::string> recent;         // absolute paths, each once, newest first
+    std::vector<std::string> tasks_done;     // titles, each once
+    std::vector<std::string> tasks_helped;   // those of them that hints or the solution helped with
+    std::vector<LessonProgress> lessons;     // that were begun, each title once
+    std::string learner;                     // whose results the page of tasks shows
+    std::string flags = "software";          // a framework's name, "software": the plan's own, "none"
+    std::string link_base;                   // what links begin with; empty: the page's own address
+    bool welcomed = false;                   // the welcome was seen
+    int hints = 0;                           // that were seen, of those after the welcome
+    bool zoom_flown = false;                 // the zoom flew by itself
+    bool reduced_motion = false;             // nothing glides
+    bool operator==(const Settings&) const = default;
+};
+
+// Returns defaults where the file is missing; `warning` says what was wrong with one that could not be read.
+[[nodiscard]] Settings load_settings(const std::filesystem::path& folder, std::string& warning);
+// Throws an error of kind io.
+void save_settings(const std::filesystem::path& folder, const Settings& settings);
+void add_recent(Settings& settings, const std::filesystem::path& path);
 
 }  // namespace pentamesh::ui

@@ -1,19 +1,443 @@
 #include "app/ui/shell/files.h"
 
-#include "app/ui/shell/link.h"
-#include "app/ui/shell/saved_scene.h"
-#include "core/base/error.h"
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/panels/import_sheet.h"
+#include "app/ui/shell/document.h"
+#include "app/ui/shell/picture.h"
 #include "core/base/files.h"
-#include "core/io/own_presets.h"
+#include "core/base/json_reader.h"
+#include "core/io/hf_families.h"
 #include "core/io/plan_json.h"
-#include "core/plan/title.h"
+#include "core/io/presets.h"
+#include "core/model/model.h"
+#include "core/plan/edits.h"
+#include "core/plan/names.h"
+#include "core/runs/run_file.h"
+#include "render/page.h"
+#include "render/png.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace pentamesh::ui {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+#if defined(_WIN32)
+constexpr std::string_view kSeparators = "/\\";
+#else
+constexpr std::string_view kSeparators = "/";
+#endif
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
+bool begins_alike(std::string_view name, std::string_view leaf) {
+    return name.size() >= leaf.size() && lower(name.substr(0, leaf.size())) == lower(leaf);
+}
+
+bool has_ending(std::string_view name, const std::vector<std::string>& endings) {
+    return endings.empty() || std::any_of(endings.begin(), endings.end(), [&](const std::string& e) {
+               return name.size() > e.size() && lower(name.substr(name.size() - e.size())) == e;
+           });
+}
+
+// Returns true if a letter of several bytes goes on at this byte.
+bool goes_on(std::string_view text, std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+}
+
+}  // namespace
+
+FolderList list_folder(const fs::path& folder, const std::vector<std::string>& endings, bool hidden) {
+    FolderList list;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        FolderName entry{it->path().filename().string()};
+        if (!hidden && entry.name.starts_with('.')) continue;
+        std::error_code ignored;  // it may go away meanwhile
+        entry.folder = it->is_directory(ignored);
+        if (!entry.folder && (!it->is_regular_file(ignored) || !has_ending(entry.name, endings))) continue;
+        if (list.names.size() == kMostListedFiles) {
+            list.cut = true;
+            break;
+        }
+        list.names.push_back(std::move(entry));
+    }
+    if (error) list.error = folder.string() + " cannot be read: " + error.message();
+    std::sort(list.names.begin(), list.names.end(), [](const FolderName& a, const FolderName& b) {
+        const std::string x = lower(a.name), y = lower(b.name);
+        return std::tie(b.folder, x, a.name) < std::tie(a.folder, y, b.name);
+    });
+    if (folder.has_parent_path() && folder.parent_path() != folder)
+        list.names.insert(list.names.begin(), {"..", true});
+    return list;
+}
+
+fs::path typed_in(std::string_view typed, const fs::path& folder, const fs::path& home) {
+    const bool at_home = !home.empty() && (typed == "~" || typed.starts_with("~/"));
+    const fs::path path = at_home ? home.string() + std::string(typed.substr(1)) : std::string(typed);
+    std::error_code ignored;
+    const fs::path whole = fs::absolute(path.is_absolute() ? path : folder / path, ignored);
+    return (whole.empty() ? path : whole).lexically_normal();
+}
+
+fs::path folder_of_typed(std::string_view typed, const fs::path& folder, const fs::path& home) {
+    if (typed.empty()) return folder;
+    const fs::path path = typed_in(typed, folder, home);
+    const bool itself = typed == "~" || kSeparators.find(typed.back()) != std::string_view::npos;
+    return itself && path.has_filename() ? path : path.parent_path();
+}
+
+bool lies_in(const fs::path& path, const fs::path& folder) {
+    const fs::path whole = path.lexically_normal(), fence = folder.lexically_normal();
+    return std::mismatch(fence.begin(), fence.end(), whole.begin(), whole.end()).first == fence.end();
+}
+
+std::string_view leaf_of_typed(std::string_view typed) {
+    const std::size_t at = typed.find_last_of(kSeparators);
+    return at == std::string_view::npos ? typed : typed.substr(at + 1);
+}
+
+std::string completed(std::string_view typed, const FolderList& list) {
+    const std::string_view leaf = leaf_of_typed(typed);
+    std::string common;
+    const FolderName* only = nullptr;
+    int found = 0;
+    for (const FolderName& e : list.names) {
+        if (!begins_alike(e.name, leaf) || (leaf.empty() && e.name == "..")) continue;
+        if (found++ == 0) {
+            common = e.name;
+            only = &e;
+            continue;
+        }
+        std::size_t n = 0;
+        while (n < common.size() && n < e.name.size() && common[n] == e.name[n]) ++n;
+        while (n > 0 && (goes_on(common, n) || goes_on(e.name, n))) --n;
+        common.resize(n);
+    }
+    if (found == 0 || common.size() < leaf.size()) return std::string(typed);
+    std::string out(typed.substr(0, typed.size() - leaf.size()));
+    out += common;
+    if (found == 1 && only->folder) out += '/';
+    return out;
+}
+
+int first_match(const FolderList& list, std::string_view leaf) {
+    if (leaf.empty()) return -1;
+    for (std::size_t i = 0; i < list.names.size(); ++i)
+        if (begins_alike(list.names[i].name, leaf)) return static_cast<int>(i);
+    return -1;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr float kNameRow = 24, kFieldHeight = 30, kRecentWidth = 230;
+
+std::string with_separator(const fs::path& folder) {
+    std::string text = folder.string();
+    if (!text.empty() && text.back() != '/' && text.back() != '\\') text += '/';
+    return text;
+}
+
+struct Asking {
+    Ui& ui;
+    PathField& f;
+    std::string& typed;
+    const fs::path& home;
+    bool& fresh;
+    PathPicked picked{};
+
+    // The field takes its new text once it has been left.
+    void go_to(const fs::path& folder) {
+        leave_text_field();
+        f.go_to(folder, typed);
+        fresh = true;
+    }
+
+    void enter(const FolderName& n) {
+        const fs::path to = (f.folder / n.name).lexically_normal();
+        if (n.folder) return go_to(to.has_filename() ? to : to.parent_path());
+        leave_text_field();
+        typed = to.string();
+        picked.go = true;
+    }
+
+    void path_row(Rect row) {
+        const std::function<std::string(const std::string&)> complete = [&](const std::string& text) {
+            f.follow(text, home);
+            f.look(text);
+            return completed(text, f.list);
+        };
+        bool changed = false;
+        const bool entered = ui.text_field("dialog.path", row, typed, "path of a file; Tab completes it",
+                                           std::exchange(fresh, false), &changed, &complete);
+        if (changed) f.follow(typed, home);
+        f.look(typed);
+        if (!entered) return;
+        if (f.cursor >= 0 && f.cursor < static_cast<int>(f.list.names.size()))
+            return enter(f.list.names[static_cast<std::size_t>(f.cursor)]);
+        std::error_code ignored;
+        const fs::path path = typed_in(typed, f.base, home);
+        if (!typed.empty() && fs::is_directory(path, ignored))
+            go_to(path.has_filename() ? path : path.parent_path());
+        else
+            picked.go = true;
+    }
+
+    bool move_cursor() {
+        const int n = static_cast<int>(f.list.names.size()), before = f.cursor;
+        if (n == 0) return false;
+        if (pressed({Key::down}, true)) f.cursor = std::min(n - 1, f.cursor + 1);
+        if (pressed({Key::up}, true)) f.cursor = f.cursor < 0 ? n - 1 : std::max(0, f.cursor - 1);
+        return f.cursor != before;
+    }
+
+    void name_row(Rect row, std::size_t i, bool matches) {
+        const FolderName& n = f.list.names[i];
+        const Hit hit = ui.area("dialog.file", row, i, true, false);
+        const bool chosen = static_cast<int>(i) == f.cursor;
+        row_ground(ui, row, hit, chosen || matches);
+        if (chosen) ui.canvas().frame(row, ui.theme().text, 1, 4);
+        ui.label(row.inset(8, 0), n.name + (n.folder ? "/" : ""), ui.style());
+        if (hit.double_clicked) {
+            ui.state().active = 0;  // its release means nothing in the folder that comes
+            enter(n);
+        } else if (hit.clicked) {
+            f.cursor = static_cast<int>(i);
+            if (!n.folder) typed = (f.folder / n.name).string();
+        }
+    }
+
+    void names(Rect room) {
+        const bool moved = move_cursor();
+        ui.label(room.cut_top(22).inset(8, 0), f.folder.string(), ui.small());
+        TextStyle style = ui.small();
+        if (!f.list.error.empty()) style.color = ui.theme().bad;
+        if (const std::string& why = f.list.error; !why.empty()) {
+            ui.canvas().paragraph(room.inset(8, 4), why, style, 18);
+            return;
+        }
+        ScrollArea area(ui, "dialog.files", room, f.scroll, {.wheel_step = 3 * kNameRow});
+        const int match = f.cursor < 0 ? first_match(f.list, leaf_of_typed(typed)) : -1;
+        for (std::size_t i = 0; i < f.list.names.size(); ++i) {
+            Rect row = area.room.cut_top(kNameRow);
+            row.w -= 10;  // of the thumb
+            const bool matches = static_cast<int>(i) == match;
+            if (static_cast<int>(i) == f.cursor && moved) area.show(row);
+            if (matches && std::exchange(f.shown_match, match) != match) area.show(row);
+            if (!area.sees(row)) continue;
+            name_row(row, i, matches);
+            if (f.listed.first.empty()) return;  // another folder was gone to
+        }
+        const bool empty = std::none_of(f.list.names.begin(), f.list.names.end(),
+                                        [](const FolderName& n) { return n.name != ".."; });
+        if (empty || f.list.cut)
+            ui.canvas().text_in(area.room.cut_top(kNameRow).inset(8, 0),
+                                empty ? "nothing that serves is here" : "and more: type the name", style);
+    }
+
+    void recent_files(Rect room, const std::vector<std::string>& labels) {
+        ui.section(room.cut_top(22).inset(8, 0), "RECENT");
+        ScrollArea area(ui, "dialog.places", room, f.recent_scroll);
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            Rect row = area.room.cut_top(kNameRow);
+            row.w -= 10;
+            const Hit hit = ui.area("dialog.place", row, i);
+            row_ground(ui, row, hit);
+            ui.label(row.inset(8, 0), labels[i], ui.style(13, Tone::secondary));
+            if (hit.clicked) picked.recent = static_cast<int>(i);
+        }
+    }
+};
+
+}  // namespace
+
+void PathField::begin(fs::path at, std::string& typed, const fs::path& home) {
+    folder = base = std::move(at);
+    cursor = -1;
+    scroll = recent_scroll = {};
+    read_again();
+    if (typed.empty()) go_to(folder, typed);  // so that it can be read where
+    follow(typed, home);
+}
+
+void PathField::go_to(fs::path to, std::string& typed) {
+    if (!lies_in(to, fence)) return;
+    const std::string leaf(leaf_of_typed(typed));
+    folder = base = std::move(to);
+    typed = saves ? (folder / leaf).string() : with_separator(folder);
+    cursor = -1;
+    scroll = {};
+    read_again();
+}
+
+void PathField::follow(std::string_view typed, const fs::path& home) {
+    cursor = -1;
+    const fs::path to = folder_of_typed(typed, base, home);
+    std::error_code ignored;
+    if (to == folder || to.empty() || !lies_in(to, fence) || !fs::is_directory(to, ignored)) return;
+    folder = to;
+    scroll = {};
+}
+
+void PathField::look(std::string_view typed) {
+    const std::pair now(folder, leaf_of_typed(typed).starts_with('.'));
+    if (listed == now && !folder.empty()) return;
+    list = list_folder(folder, endings, now.second);
+    listed = now;
+    cursor = std::min(cursor, static_cast<int>(list.names.size()) - 1);
+}
+
+PathPicked draw_path_field(Ui& ui, Rect room, PathField& field, std::string& typed,
+                           const std::vector<std::string>& recent, const fs::path& home, bool& fresh) {
+    Asking a{ui, field, typed, home, fresh};
+    a.path_row(room.cut_top(kFieldHeight));
+    room.cut_top(10);
+    if (room.w > 520 && !recent.empty()) {
+        a.recent_files(room.cut_left(kRecentWidth), recent);
+        room.cut_left(16);
+    }
+    a.names(room);
+    return a.picked;
+}
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::size_t kHeadOfPage = 512;  // an SVG file's root stands in it
+
+bool is_picture(std::string_view text) {
+    return text.starts_with("\x89PNG");
+}
+bool is_page(std::string_view text) {
+    if (text.starts_with("%PDF")) return true;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || text[first] != '<') return false;
+    const std::string_view head = text.substr(first, kHeadOfPage);
+    return head.find("<svg") != std::string_view::npos
+           || head.find(":svg ") != std::string_view::npos                  // with the name of a namespace
+           || head.find("content=\"Pentamesh ") != std::string_view::npos;  // a review of ours
+}
+// A lesson begins with its head between two lines of dashes.
+bool is_lesson(std::string_view text) {
+    return text.starts_with("---\n") || text.starts_with("---\r\n");
+}
+
+// A plan says so, or has a plan's parts; the model in it may be a whole Hugging Face config.
+bool is_plan(const nlohmann::json& value) {
+    return value.is_object() && (value.contains("format") || value.contains("cluster"));
+}
+
+bool is_model(const nlohmann::json& value) {
+    return !is_plan(value) && is_hf_config(value);
+}
+
+// Returns true for settings of a framework that are neither a plan nor a config.json.
+bool is_settings(const std::string& text) {
+    if (!is_settings_text(text)) return false;
+    const std::optional<nlohmann::json> value = try_parse_json(text);
+    return !value || (!is_plan(*value) && !is_model(*value));
+}
+
+// A config without a file has no name of its own: "llama 70.6 B".
+std::string name_of_pasted(const Model& model, const nlohmann::json& config) {
+    const auto type = config.find("model_type");
+    return (type != config.end() && type->is_string() ? type->get<std::string>() : std::string("model")) + " "
+           + count_text(static_cast<double>(count_parameters(model).total));
+}
+
+}  // namespace
+
+std::vector<std::string> incoming_endings() {
+    return {".json", ".png", ".svg",  ".pdf", ".html", ".md", ".sh",
+            ".yaml", ".yml", ".toml", ".py",  ".txt",  ".log"};
+}
+
+namespace {
+
+// Returns the plans' texts in a picture or a page; no text: it is neither.
+std::vector<std::string> plan_texts_inside(const std::string& text, const std::string& name) {
+    std::vector<std::string> inside;
+    if (is_picture(text)) {
+        for (std::string key = "pentamesh.plan"; auto plan = read_png_text(text, key);
+             key = "pentamesh.plan." + std::to_string(inside.size() + 1))
+            inside.push_back(std::move(*plan));
+    } else if (is_page(text)) {
+        inside = read_all_embedded(text);
+    } else {
+        return {};
+    }
+    if (inside.empty())
+        throw Error(ErrorKind::invalid, name, "",
+                    is_picture(text) ? "this picture has no plan inside; only Pentamesh's own do"
+                                     : "this page has no plan inside; only Pentamesh's own do");
+    return inside;
+}
+
+}  // namespace
+
+std::string plan_text_inside(const std::string& text, const std::string& name) {
+    const std::vector<std::string> inside = plan_texts_inside(text, name);
+    return inside.empty() ? text : inside.front();
+}
+
+Incoming read_incoming(const std::string& text, const std::string& name, const Presets& presets) {
+    Incoming in;
+    if (is_lesson(text)) {
+        in.kind = IncomingKind::lesson;
+        return in;
+    }
+    if (const std::string words = runs::run_file_words(text); !words.empty())
+        throw Error(ErrorKind::invalid, name, "", words);
+    const bool wrapped = is_picture(text) || is_page(text);
+    if (!wrapped && is_settings(text)) {
+        in.kind = IncomingKind::settings;
+        in.text = text;
+        return in;
+    }
+    const std::vector<std::string> inside = plan_texts_inside(text, name);
+    const nlohmann::json value = parse_json(inside.empty() ? text : inside.front(), name);
+    if (!wrapped && is_model(value)) {
+        in.kind = IncomingKind::model;
+        Source ignored;
+        in.model = model_from_json(value, {name, ""}, presets, ignored);
+        if (in.model.name.empty() || in.model.name == name) in.model.name = name_of_pasted(in.model, value);
+        return in;
+    }
+    in.kind = wrapped ? IncomingKind::plan_inside : IncomingKind::plan;
+    in.plan = plan_from_json(value, name, presets);
+    for (std::size_t i = 1; i < inside.size(); ++i)
+        in.others.push_back(plan_from_json(parse_json(inside[i], name), name, presets));
+    return in;
+}
+
+bool is_model_text(const std::string& text) {
+    if (is_picture(text) || is_page(text)) return false;
+    const std::optional<nlohmann::json> value = try_parse_json(text);
+    return value && is_model(*value);
+}
+
+Plan with_model_of(const Plan& plan, const Model& model) {
+    return with_true_title(plan, with_model(plan, model, ""));
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -1,12 +1,17 @@
 // Lessons in the window: the plan that is set aside, scenes, picks in the mesh, the welcome.
 #include "app/ui/shell/lesson_desk.h"
+
+#include "app/ui/kit/data_table.h"
 #include "app/ui/lesson/lesson_panel.h"
 #include "core/advice/advice.h"
-#include "core/base/error.h"
-#include "render/reworded.h"
+#include "core/base/files.h"
+#include "core/io/presets.h"
+#include "core/plan/names.h"
+#include "render/canvas.h"
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -427,6 +432,259 @@ void LessonDesk::add_commands(std::vector<Command>& commands) {
     add_step_commands(commands);
     add(
         "lesson.close", "Leave the lesson", [this] { leave(); }, open);
+}
+
+// Tasks in the window: their solution and start as edits, what was done before, the page of results.
+
+// Finds the step's own plan, which its words are about and its task begins with.
+void LessonDesk::begin_step() {
+    lesson_.start = window_.document.plan();
+    if (lesson_.scene_error.empty() && lesson_.current() != nullptr)
+        lesson_.start =
+            plan_of(lesson_, window_.set_aside ? window_.set_aside->plan() : window_.document.plan(),
+                    window_.presets);
+    lesson_.start_evaluation = assess(lesson_.start);
+    lesson_.made_of = 0;
+}
+
+// Remembers a task that holds now, also with help: by its title, so that it is the same in a course.
+void LessonDesk::note_task() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr || !step->task || !lesson_.task.passed) return;
+    const LessonProgress* kept = progress_of(lesson_.lesson.title);
+    if (kept == nullptr || lesson_.step >= kept->marks.size()
+        || kept->marks[lesson_.step] != static_cast<char>(Mark::done))
+        keep_answers();
+    auto& done = window_.settings.tasks_done;
+    if (std::find(done.begin(), done.end(), step->title) != done.end()) return;
+    done.push_back(step->title);
+    if (lesson_.state().helped || lesson_.state().hints > 0)
+        window_.settings.tasks_helped.push_back(step->title);
+}
+
+void LessonDesk::solve_task() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr || !step->task) return;
+    lesson_.state().helped = true;
+    window_.edit_plan(plan_with(lesson_.start, step->task->solution, window_.presets), "the task's solution");
+}
+
+void LessonDesk::restart_task() {
+    const LessonStep* step = lesson_.current();
+    if (step == nullptr) return;
+    window_.edit_plan(lesson_.start, step->task ? "the task's start" : "the step's plan");
+}
+
+Results LessonDesk::results() const {
+    Results out;
+    const auto add_lesson = [&](const LessonEntry& e) {
+        const LessonProgress* kept = progress_of(e.title);
+        std::string said;
+        if (kept != nullptr && e.tasks.empty()) said = summary_of(kept->marks, 0);
+        if (e.tasks.empty() && said.empty()) return;
+        ResultsOfLesson& lesson = out.emplace_back();
+        lesson.title = e.title;
+        lesson.questions = std::move(said);
+        const auto& helped = window_.settings.tasks_helped;
+        for (const std::string& title : e.tasks)
+            lesson.tasks.push_back(
+                {title, task_done(title), std::find(helped.begin(), helped.end(), title) != helped.end()});
+    };
+    for (const LessonEntry& e : courses_) add_lesson(e);
+    for (const LessonEntry& e : lessons_) add_lesson(e);
+    return out;
+}
+
+bool LessonDesk::task_done(const std::string& title) const {
+    const auto& done = window_.settings.tasks_done;
+    return std::find(done.begin(), done.end(), title) != done.end();
+}
+
+void LessonDesk::draw_results(Ui& ui) {
+    if (!results_) return;
+    const Results shown = results();
+    const Vec2 size = ui.frame().size;
+    const float w = std::min(1180.0f, size.x - 32);
+    const float h = std::min(110 + results_height(ui, shown, w - 48), size.y - 32);
+    const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
+    const auto layer = ui.open_layer("results", box, true);
+    const bool open = layer.stays();
+    Rect room = box.inset(24, 20);
+    ui.canvas().text_in(room.cut_top(24), results_head(shown), {Face::semibold, 16, ui.theme().text, 0});
+    room.cut_top(10);
+    Rect foot = room.cut_bottom(30);
+    room.cut_bottom(6);
+    std::optional<PickedTask> picked;
+    {
+        ScrollArea area(ui, "results.list", room, results_scroll_);
+        picked = draw_results_columns(ui, area.room, shown);
+        area.room.cut_top(results_height(ui, shown, area.room.w));
+    }
+    if (ui.button("results.close", foot.cut_right(90), "Close", 0, true, true) || !open) results_ = false;
+    foot.cut_right(8);
+    if (ui.button("results.copy", foot.cut_right(110), "Copy as text") && window_.host.set_clipboard) {
+        window_.host.set_clipboard(results_text(shown));
+        window_.say("The results are on the clipboard");
+    }
+    foot.cut_right(8);
+    if (foot.w > 500)
+        ui.text_field("results.name", foot.cut_left(200), window_.settings.learner, "Your name");
+    const auto ask = [&](const char* ending) {
+        results_ = false;
+        window_.later("", [this, ending] {
+            window_.ask(DialogKind::results,
+                        window_.proposed_file(results_file(window_.settings.learner, ending)), nullptr);
+        });
+    };
+    if (window_.host.save_results && ui.button("results.picture", foot.cut_right(130), "Save a picture…"))
+        ask(".png");
+    foot.cut_right(8);
+    if (ui.button("results.hand_in", foot.cut_right(90), "Hand in…")) {
+        if (window_.settings.learner.empty() && ui.state().rect_of("results.name")) {
+            window_.say("Type your name first: the file is called by it");
+            ui.give_keyboard("results.name", 0, true);
+        } else {
+            ask(".json");
+        }
+    }
+    if (!picked) return;
+    results_ = false;
+    window_.later("", [this, title = shown[picked->lesson].tasks[picked->task].title] { open_task(title); });
+}
+
+bool LessonDesk::hand_in(const std::filesystem::path& file) {
+    if (file.extension() != ".json") return false;
+    keep_answers();
+    const Settings& s = window_.settings;
+    write_file(file.string(), write_hand_in({s.learner, today_in_words(), s.lessons, s.tasks_helped}));
+    return true;
+}
+
+void LessonDesk::open_task(const std::string& title) {
+    for (const LessonEntry& e : lessons_) {
+        if (std::find(e.tasks.begin(), e.tasks.end(), title) == e.tasks.end()) continue;
+        open(e.file);
+        const auto& steps = lesson_.lesson.steps;
+        const auto step =
+            std::find_if(steps.begin(), steps.end(), [&](const auto& s) { return s.title == title; });
+        if (step != steps.end()) go_to_step(lesson_, static_cast<std::size_t>(step - steps.begin()));
+        return;
+    }
+}
+
+// After an answer the views show the plan that was asked about. It is no edit: the step's own plan waits with
+// its history, is pinned as A, and comes back.
+
+namespace {
+
+// Returns the axis that the sets touch first: its groups are coloured then.
+std::optional<GroupKind> touched_axis(const std::vector<std::string>& sets) {
+    for (const std::string& set : sets) {
+        std::string field = set.substr(0, set.find('='));
+        if (field.starts_with("layout.")) field.erase(0, std::string("layout.").size());
+        if (const auto kind = parse_name<Axis>(field) ? axis_named(field) : std::nullopt) return kind;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+// Shows plan `index` of those that were asked about; -1: the step's own.
+void LessonDesk::show_asked(int index) {
+    if (!lesson_.open || index >= static_cast<int>(lesson_.asked.plans.size())) return;
+    end_asked();
+    if (index < 0) return;
+    const AskedPlan& asked = lesson_.asked.plans[static_cast<std::size_t>(index)];
+    Plan plan;
+    try {
+        plan = plan_with(lesson_.start, asked.sets, window_.presets);
+    } catch (const Error& e) {
+        window_.say(std::string("This plan cannot be shown: ") + e.what());
+        return;
+    }
+    plan.name = lesson_.start.name;
+    if (!pinned_before_) {
+        pinned_before_ = window_.views.compare.kept;
+        window_.views.compare.kept.clear();
+        window_.views.compare.pin(lesson_.start, lesson_.start_evaluation);
+        pinned_asked_ = true;
+    }
+    const Document own = window_.document;
+    aside_ = own;
+    window_.document = Document(std::move(plan));
+    window_.document.continue_after(own.revision());
+    lesson_.asked_shown = index;
+    const Selection before = window_.selection;
+    if (const auto kind = touched_axis(asked.sets)) {
+        window_.selection.choose(*kind);
+        group_before_ = before.group;
+    }
+    window_.dirty = window_.state.redraw_all = true;
+}
+
+// The step's own plan comes back. What was changed in the other one is kept for redo.
+void LessonDesk::end_asked() {
+    lesson_.asked_shown = -1;
+    if (!aside_) return;
+    const std::uint64_t seen = window_.document.revision();
+    std::optional<Plan> changed;
+    if (window_.document.modified()) changed = window_.document.plan();
+    window_.document = std::move(*aside_);
+    aside_.reset();
+    window_.document.rewrite([this](const Plan& plan) { return with_same_meaning(plan, window_.presets); });
+    window_.document.continue_after(seen);
+    if (changed) window_.document.looked_at(std::move(*changed), "the plan that was asked about");
+    if (std::exchange(pinned_asked_, false)) unpin();
+    if (group_before_) window_.selection.choose(*std::exchange(group_before_, std::nullopt));
+    window_.dirty = window_.state.redraw_all = true;
+}
+
+// Shows what was asked about, as soon as the answer is seen.
+void LessonDesk::show_first_asked() {
+    make_texts(lesson_, window_.document.plan(), window_.evaluation, window_.presets, window_.evaluated);
+    if (lesson_.asked.first >= 0) show_asked(lesson_.asked.first);
+}
+
+// V counts the votes of a room before the answer; after it, it goes there and back.
+void LessonDesk::turn_asked() {
+    if (!lesson_.state().shown()) {
+        lesson_.state().counting = !lesson_.state().counting;
+        if (lesson_.state().counting) window_.state.focus = id_of("lesson.votes");
+        window_.state.focus_visible = true;
+        window_.dirty = true;
+        return;
+    }
+    if (lesson_.asked_shown >= 0)
+        show_asked(-1);
+    else
+        show_asked(std::max(0, lesson_.asked.first));
+}
+
+void LessonDesk::back_to_scene() {
+    if (lesson_.asked_shown >= 0)
+        end_asked();
+    else
+        show_view();
+}
+
+void LessonDesk::add_step_commands(std::vector<Command>& commands) {
+    commands.push_back(in_menu(
+        "Learn", "lesson.more", "Read more of the step", {Key::m},
+        [this] {
+            act({LessonAction::Kind::more, 0});
+        },
+        [this] { return lesson_.open && !lesson_.more.empty(); }, [this] { return lesson_.show_more; }));
+    commands.push_back(in_menu(
+        "Learn", "lesson.asked", "Count the votes, or show the plan that was asked about", {Key::v},
+        [this] { turn_asked(); },
+        [this] {
+            const LessonStep* step = lesson_.open ? lesson_.current() : nullptr;
+            if (step == nullptr || !step->question) return false;
+            const QuestionKind kind = step->question->kind;
+            return lesson_.state().shown() ? !lesson_.asked.plans.empty()
+                                           : kind == QuestionKind::choose || kind == QuestionKind::tier;
+        },
+        [this] { return lesson_.asked_shown >= 0; }));
 }
 
 }  // namespace pentamesh::ui

@@ -4,10 +4,9 @@
 
 #include "app/ui/lesson/lesson_panel.h"
 #include "app/ui/lesson/presenter_page.h"
-#include "app/ui/lesson/results_page.h"
 #include "app/ui/shell/commands.h"
 #include "app/ui/shell/window.h"
-#include "app/ui/views/pages.h"
+#include "app/ui/views/table.h"
 
 #include <filesystem>
 #include <optional>

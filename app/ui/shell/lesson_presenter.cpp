@@ -1,10 +1,10 @@
 // Presenter mode: one view and the lesson's words large; the plan and the notes on a side that is shown when
 // it is asked for; a blank screen, a spotlight about the pointer.
-#include "app/ui/kit/rich_text.h"
-#include "app/ui/lesson/lesson_parts.h"
+#include "app/ui/kit/plot.h"
+#include "app/ui/lesson/lesson_panel.h"
 #include "app/ui/shell/lesson_desk.h"
 #include "core/advice/advice.h"
-#include "render/reworded.h"
+#include "render/canvas.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,15 +1,22 @@
 #include "app/ui/shell/shell.h"
 
+#include "app/ui/kit/data_table.h"
 #include "app/ui/lesson/lesson_session.h"
-#include "app/ui/panels/change_card.h"
-#include "app/ui/panels/first_hints.h"
-#include "core/base/error.h"
-#include "core/plan/title.h"
-#include "render/reworded.h"
+#include "app/ui/panels/inspector.h"
+#include "app/ui/views/shards/shards_sheets.h"
+#include "app/ui/views/table.h"
+#include "core/base/files.h"
+#include "core/io/plan_json.h"
+#include "core/plan/names.h"
+#include "render/canvas.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -352,6 +359,545 @@ void Shell::keep_settings(const FrameInfo& info) {
     if (window_.host.config_folder.empty() || window_.settings == saved_settings_ || info.down[0]) return;
     window_.guarded("Settings", [&] { save_settings(window_.host.config_folder, window_.settings); });
     saved_settings_ = window_.settings;
+}
+
+// Places the panels: plan, views and lesson or inspector stand side by side; in a small window some give way
+// to others.
+
+namespace {
+
+constexpr float kMenuBar = 40, kStatus = 30, kSplitter = 6, kOnePaneSwitch = 44;
+constexpr float kPresenterFoot = 40, kPresenterFigures = 28;
+// Below: a lesson and the plan share a place; below: the view may take the lesson's place too.
+constexpr float kWithPlan = 1000, kBesideView = 760;
+// Below: one of them at a time, as on a phone.
+constexpr float kOnePane = 560;
+constexpr float kSwitch = 200;  // of lesson, plan and view
+
+// A line between two panes that the mouse drags. Returns the pixels that it moves in this frame.
+float splitter(Ui& ui, std::string_view name, Rect r, bool vertical) {
+    const Hit hit = ui.area(name, r, 0, true, false);
+    const Color color = hit.hovered || hit.held ? ui.theme().text : ui.theme().hairline;
+    const Vec2 c = r.center();
+    if (vertical)
+        ui.canvas().line({c.x, r.y}, {c.x, r.bottom()}, color);
+    else
+        ui.canvas().line({r.x, c.y}, {r.right(), c.y}, color);
+    if (!hit.held) return 0;
+    return vertical ? ui.frame().mouse.x - c.x : ui.frame().mouse.y - c.y;
+}
+
+}  // namespace
+
+// The view that fills the window has the keyboard; else the one with the focus, or under the mouse, or that
+// had it last.
+bool Shell::has_keys(const Ui& ui, Rect room, Pane pane) {
+    if (ui.layer() != window_.state.top_layer || window_.state.keys_scroll) return false;
+    if (window_.full) return true;
+    bool focus = false;
+    for (const UiState::Area& a : window_.state.last_areas)
+        focus = focus || (a.id == window_.state.focus && room.contains(a.rect.center()));
+    if (window_.state.focus_visible ? focus : ui.hovers(room)) keys_pane_ = pane;
+    return keys_pane_ == pane;
+}
+
+void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
+    if (room.w < 120 || room.h < 60) return;  // nothing could be read
+    decider_.saw(view);
+    scene.keys.here = has_keys(ui, room, view_of(view).pane);
+    const std::string_view title = view_of(view).title;
+    if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
+                                  ui.theme().window, moving_in_view(view, window_.views)))
+        window_.draw_guarded(ui, title, room, [&] { draw_kept_view(ui, room, scene, view); });
+    if (window_.hidden_answer.covers_view != view_of(view).name)
+        window_.draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, window_.views); });
+}
+
+// All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
+void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
+    room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
+    const ViewHead head = view_head(ui, room, view, window_.views.as_data[static_cast<std::size_t>(view)]);
+    if (head.full) window_.toggle_full(view);
+    if (head.switch_to) {
+        if (window_.full)
+            window_.full = *head.switch_to;
+        else
+            window_.views.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
+        window_.dirty = true;
+    }
+    if (window_.hidden_answer.covers_view == view_of(view).name) {
+        draw_cover(ui, room);
+        return;
+    }
+    if (auto edit = draw_view_body(ui, head.row, room, scene, view, window_.views, window_.evaluated))
+        view_edit_ = std::move(edit);
+}
+
+std::uint64_t Shell::shown_key(ViewId view) const {
+    const std::uint64_t key = window_.evaluated * 0x9e3779b97f4a7c15ULL;
+    const ViewEntry& entry = view_of(view);
+    return entry.lit_by != nullptr ? key ^ entry.lit_by(window_.hover, window_.views) : key;
+}
+
+void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
+    if (window_.hidden_answer.covers) {
+        draw_cover(ui, middle);
+        return;
+    }
+    if (window_.full) {
+        draw_view(ui, middle, scene, *window_.full);
+        return;
+    }
+    const float h = middle.h;
+    float memory_h = std::clamp(h * window_.settings.memory, 96.0f, std::max(96.0f, h * 0.5f));
+    float timeline_h = std::clamp(h * window_.settings.timeline, 120.0f, std::max(120.0f, h * 0.6f));
+    if (h < 560) {  // a low window keeps the mesh and one pane below it
+        memory_h = std::min(memory_h, h * 0.27f);
+        timeline_h = std::min(timeline_h, h * 0.3f);
+    }
+    const Rect timeline = middle.cut_bottom(timeline_h);
+    const Rect memory = middle.cut_bottom(memory_h);
+    const std::array<Rect, kPaneCount> place{middle, memory, timeline};
+    const std::array<ViewId, kPaneCount> shown =
+        window_.views.in_pane;  // a click on a tab counts from the next frame
+    for (std::size_t i = 0; i < place.size(); ++i) draw_view(ui, place[i], scene, shown[i]);
+    if (const float d =
+            splitter(ui, "split.memory", {memory.x, memory.y - kSplitter / 2, memory.w, kSplitter}, false);
+        d != 0)
+        window_.settings.memory = std::clamp((memory_h - d) / h, 0.08f, 0.5f);
+    if (const float d = splitter(ui, "split.timeline",
+                                 {timeline.x, timeline.y - kSplitter / 2, timeline.w, kSplitter}, false);
+        d != 0) {
+        window_.settings.timeline = std::clamp((timeline_h - d) / h, 0.08f, 0.6f);
+        window_.settings.memory =
+            std::clamp(window_.settings.memory, 0.08f, 0.9f - window_.settings.timeline);
+    }
+}
+
+bool Shell::one_pane() const {
+    return window_.width > 0 && window_.width < kOnePane && !desk_.presenter().on;
+}
+
+// In a narrow window the plan takes the lesson's place, in a smaller one the view may take both.
+SidePane Shell::side() const {
+    if (one_pane()) return desk_.lesson().open ? window_.side : window_.alone;
+    if (!desk_.lesson().open || desk_.presenter().on || window_.width >= kWithPlan) return SidePane::lesson;
+    return window_.side == SidePane::view && window_.width >= kBesideView ? SidePane::lesson : window_.side;
+}
+
+// Once the plan is drawn, what the step marks in it is brought into view.
+void Shell::seek_marked(Rect panel) {
+    const LessonStep* step = desk_.lesson().current();
+    if (!window_.seek_marked || step == nullptr) return;
+    window_.dirty = true;
+    if (!window_.state.rect_of("plan.model")) return;  // not drawn yet
+    window_.seek_marked = false;
+    for (const std::string& name : marked_controls(*step)) {
+        const auto r = rect_of_marked(window_.state, name);
+        if (!r) continue;
+        if (r->y < panel.y || r->bottom() > panel.bottom())
+            panel_.scroll.at += r->center().y - panel.center().y;
+        return;
+    }
+}
+
+void Shell::make_side_commands() {
+    struct Side {
+        const char *id, *title;
+        SidePane pane;
+        float below;
+    };
+    static constexpr std::array<Side, 3> kSides{
+        {{"side.lesson", "Show the lesson", SidePane::lesson, kWithPlan},
+         {"side.plan", "Show the plan in the lesson's place", SidePane::plan, kWithPlan},
+         {"side.view", "Show the view alone", SidePane::view, kBesideView}}};
+    for (const Side& s : kSides)
+        add({.id = s.id,
+             .title = s.title,
+             .menu = "Learn",
+             .separator = s.pane == SidePane::lesson,
+             .run = [this, pane = s.pane] { show_side(pane); },
+             .enabled =
+                 [this, below = s.below] {
+                     return desk_.lesson().open && !desk_.presenter().on && window_.width < below;
+                 },
+             .checked = [this, pane = s.pane] { return desk_.lesson().open && side() == pane; }});
+}
+
+// "lesson | plan | view": the switch chooses what stands next to the view, or in its place.
+void Shell::draw_side_switch(Ui& ui, Rect row) {
+    static constexpr std::string_view kPanes[] = {"lesson", "plan", "view"};
+    const std::size_t n = window_.width < kBesideView ? 3 : 2;
+    const int shown = static_cast<int>(side());
+    const int picked = ui.segments("side.tab", row, std::span(kPanes).first(n), shown);
+    if (picked != shown) show_side(static_cast<SidePane>(picked));
+}
+
+// Over a view that takes the whole width: the switch, and the lesson's place and buttons.
+void Shell::draw_side_strip(Ui& ui, Rect row) {
+    using Kind = LessonAction::Kind;
+    ui.canvas().rect(row, ui.theme().panel);
+    ui.canvas().line({row.x, row.bottom() - 1}, {row.right(), row.bottom() - 1}, ui.theme().hairline);
+    row = row.inset(16, 4);
+    draw_side_switch(ui, row.cut_left(std::min(kSwitch, row.w * 0.5f)));
+    row.cut_left(16);
+    const std::size_t n = desk_.lesson().lesson.steps.size();
+    if (row.w > 160) {
+        if (ui.button("lesson.next", row.cut_right(56), "Next", 0, desk_.lesson().step + 1 < n))
+            desk_.want({Kind::next, 0});
+        row.cut_right(8);
+        if (ui.button("lesson.back", row.cut_right(56), "Back", 0, desk_.lesson().step > 0))
+            desk_.want({Kind::back, 0});
+        row.cut_right(12);
+    }
+    const LessonStep* step = desk_.lesson().current();
+    if (step == nullptr || row.w < 40) return;
+    const std::string place = std::to_string(desk_.lesson().step + 1) + " of " + std::to_string(n) + "  ";
+    row.cut_left(ui.canvas().text(row.min() + Vec2{0, (row.h - 16) / 2}, place, ui.small()));
+    if (ui.canvas().text_in(row, step->title, ui.small(Tone::text)) && ui.hovers(row))
+        ui.tooltip(step->title);
+}
+
+// The lesson, or the plan in its place, under their switch.
+std::optional<PlanEdit> Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
+    if (window_.width < kWithPlan) {
+        Rect row = right.cut_top(34);
+        row = {row.x + 16, row.y + 8, std::min(row.w - 32, kSwitch), 24};
+        draw_side_switch(ui, row);
+    }
+    if (side() == SidePane::plan) {
+        right.cut_top(6);  // what scrolls stays clear of the switch
+        seek_marked(right);
+        return draw_plan(ui, right, scene);
+    }
+    desk_.draw(ui, right, scene, 13, false);
+    return std::nullopt;
+}
+
+void Shell::draw_pane_switch(Ui& ui, Rect row) {
+    static constexpr std::array<std::string_view, 3> kInLesson{"lesson", "plan", "view"},
+        kElse{"advice", "plan", "view"};
+    ui.canvas().rect(row, ui.theme().panel);
+    ui.canvas().line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
+    const int shown = static_cast<int>(side());
+    const int picked =
+        ui.segments("side.tab", row.inset(16, 6), desk_.lesson().open ? kInLesson : kElse, shown);
+    if (picked != shown) show_side(static_cast<SidePane>(picked));
+}
+
+// Draws the pane that the switch chose, from edge to edge.
+std::optional<PlanEdit> Shell::draw_one_pane(Ui& ui, Rect room, Scene& scene) {
+    std::optional<PlanEdit> edit;
+    desk_.lesson().plan_hidden = desk_.lesson().open && side() != SidePane::plan;
+    if (side() == SidePane::view) {
+        draw_middle(ui, room, scene);
+    } else if (side() == SidePane::plan) {
+        seek_marked(room);
+        if (const auto part = ui.part("part.plan", 0, room, window_.evaluated, ui.theme().panel))
+            edit = draw_plan(ui, room, scene);
+    } else if (const auto part = ui.part("part.right", 0, room, window_.evaluated, ui.theme().panel)) {
+        if (desk_.lesson().open)
+            desk_.draw(ui, room, scene, 13, false);
+        else
+            edit = draw_inspector(ui, room, scene, inspector_);
+    }
+    return edit;
+}
+
+// The room sees one view, the step's words, and what an edit changed.
+std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
+    const Theme& theme = ui.theme();
+    LessonSession& lesson = desk_.lesson();
+    std::optional<PlanEdit> edit;
+    lesson.plan_hidden = false;  // the presenter can show the side
+    desk_.draw_presenter_foot(ui, room.cut_bottom(kPresenterFoot));
+    const Rect figures = room.cut_bottom(kPresenterFigures);
+    ui.canvas().rect(figures, theme.panel);
+    ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
+    draw_status(ui, figures, scene, -1, nullptr, window_.hidden_answer.covers_figures);
+    const bool task = lesson.current() != nullptr && lesson.current()->task;
+    if (desk_.presenter().side || task) {  // a task cannot be done without the plan
+        Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
+        ui.canvas().rect(side, theme.panel);
+        ui.canvas().line({side.right() - 1, side.y}, {side.right() - 1, side.bottom()}, theme.hairline);
+        // The room does not see notes that the presenter reads on another screen.
+        if (!desk_.presenter().apart && desk_.presenter().side) desk_.draw_presenter_notes(ui, side);
+        seek_marked(side);
+        edit = draw_plan(ui, side, scene);
+    }
+    if (lesson.open) desk_.draw_presented_words(ui, room, scene);
+    draw_middle(ui, room, scene);
+    draw_highlights(ui, lesson);
+    return edit;
+}
+
+namespace {
+
+constexpr float kLeastLeft = 248, kLeastRight = 236;  // in a window of 1280 pixels
+
+// A panel's width that nobody dragged follows the window's.
+float panel_width(float dragged, float window, float least, float most) {
+    return dragged > 0 ? dragged : std::clamp(least * window / 1280, least, most);
+}
+
+std::optional<MeasuredMfu> measured_of(Window& window) {
+    if (!window.evaluation.step) return std::nullopt;
+    return measured_mfu(window.document.plan(), *window.evaluation.step,
+                        published_runs(window.views.step, window.presets).runs());
+}
+
+// Lets the mouse drag the edges of both sides. They lie over both, and so are drawn after both.
+void move_edges(Ui& ui, Rect middle, Rect left, Rect right, Settings& settings) {
+    const auto edge = [&](std::string_view name, float x) {
+        return splitter(ui, name, {x - kSplitter / 2, middle.y, kSplitter, middle.h}, true);
+    };
+    if (left.w > 0)
+        if (const float d = edge("split.left", left.right()); d != 0)
+            settings.left = std::clamp(left.w + d, 240.0f, 560.0f);
+    if (right.w > 0)
+        if (const float d = edge("split.right", right.x); d != 0)
+            settings.right = std::clamp(right.w - d, kLeastRight, 560.0f);
+}
+
+}  // namespace
+
+std::optional<PlanEdit> Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
+    const Rewording words = words_hiding(window_.hidden_answer, HiddenAnswer::Place::plan);
+    const Reworded hiding(words);
+    return draw_plan_panel(ui, room, scene, panel_);
+}
+
+// Plan on the left, inspector or lesson on the right, views between, bar and status line around them.
+std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
+    const Theme& theme = ui.theme();
+    const float width = room.w;
+    const Rect bar = room.cut_top(kMenuBar), band = room.cut_top(verdict_band_height(ui.frame().size)),
+               status = room.cut_bottom(kStatus);
+    std::optional<PlanEdit> edit;
+    const bool one = one_pane();
+    if (one) draw_pane_switch(ui, room.cut_bottom(kOnePaneSwitch));
+    const bool alone = !one && side() == SidePane::view;
+    const bool show_left =
+        !one && (width >= 760 || !window_.full) && (!desk_.lesson().open || width >= kWithPlan);
+    const bool show_right = !one && (width >= 940 || desk_.lesson().open) && !alone;
+    desk_.lesson().plan_hidden = desk_.lesson().open && !show_left && side() != SidePane::plan;
+    if (alone) draw_side_strip(ui, room.cut_top(32));
+    const Rect run = runs_.shown() ? room.cut_top(32) : Rect{};
+    Rect left, right;
+    if (show_left && width >= kOnePane) {
+        const float wide = panel_width(window_.settings.left, width, kLeastLeft, 296);
+        left = room.cut_left(std::clamp(wide, 240.0f, width * 0.45f));
+        seek_marked(left);
+        if (const auto part = ui.part("part.plan", 0, left, window_.evaluated, theme.panel)) {
+            edit = draw_plan(ui, left, scene);
+            if (scene.flags) draw_flag_words(ui, left, *scene.flags);
+        }
+    }
+    if (show_right) {
+        const float least = desk_.lesson().open ? std::min(380.0f, width * 0.5f) : kLeastRight;
+        const float wide = panel_width(window_.settings.right, width, kLeastRight, 290);
+        right = room.cut_right(std::clamp(wide, least, std::max(least, width * 0.4f)));
+        if (const auto part = ui.part("part.right", 0, right, window_.evaluated, theme.panel)) {
+            if (auto e = desk_.lesson().open ? draw_side(ui, right, scene)
+                                             : draw_inspector(ui, right, scene, inspector_))
+                edit = std::move(e);
+        }
+    }
+    if (one)
+        edit = draw_one_pane(ui, room, scene);
+    else
+        draw_middle(ui, room, scene);
+    move_edges(ui, room, left, right, window_.settings);
+    if (const auto part = ui.part("part.bar", 0, bar, window_.evaluated, theme.panel)) {
+        ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
+        if (auto e = menus_.draw(ui, bar)) edit = std::move(e);
+    }
+    if (band.h > 0)
+        if (const auto part = ui.part("part.band", 0, band, window_.evaluated, theme.panel))
+            draw_verdict_band(ui, band, scene,
+                              window_.hidden_answer.covers_figures || window_.hidden_answer.hides(),
+                              measured_of(window_));
+    if (run.h > 0) runs_.draw(ui, run);
+    if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
+        ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
+        draw_status(ui, status, scene, window_.evaluate_s, &inspector_, window_.hidden_answer.covers_figures,
+                    band.h <= 0);
+    }
+    draw_highlights(ui, desk_.lesson());
+    return edit;
+}
+
+// The first run: where to begin.
+
+namespace {
+
+constexpr std::size_t kRecentFiles = 3;
+constexpr Vec2 kBox{740, 446};
+constexpr float kRecentRow = 26, kLoaves = 150, kDoors = 130;
+
+// Names what can be chosen, except a file that was open before.
+enum class Way : std::uint8_t { none, course, know_ddp, preset, open, tour, tasks, later, model };
+
+// Four ways in, side by side.
+Way draw_doors(Ui& ui, Rect doors) {
+    struct Door {
+        std::string_view name, title, text;
+        Way way;
+    };
+    static constexpr std::array<Door, 4> kWays{
+        {{"welcome.course", "The map in 40 minutes", "Pictures that ask first, then layouts of your own.",
+          Way::course},
+         {"welcome.ddp", "I know DDP", "From one sum of gradients a step to four more axes.", Way::know_ddp},
+         {"welcome.preset", "Open a run", "From one GPU to Llama 3 405B on 16,384 and DeepSeek-V3.",
+          Way::preset},
+         {"welcome.open", "Open mine", "A plan, a config.json, a launch script. Or drop it on the window.",
+          Way::open}}};
+    Canvas& c = ui.canvas();
+    const float w = (doors.w - 36) / 4;
+    Way picked = Way::none;
+    for (const Door& door : kWays) {
+        const Rect r = doors.cut_left(w);
+        doors.cut_left(12);
+        const Hit hit = ui.area(door.name, r);
+        c.rect(r, ui.theme().raised, 6);
+        const bool first = door.way == Way::course;
+        c.frame(r, hit.hovered || first ? ui.theme().text : ui.theme().hairline, first ? 1.5f : 1, 6);
+        Rect text = r.inset(12, 10);
+        put_paragraph(ui, text, door.title, ui.title(), 18, 4);
+        put_paragraph(ui, text, door.text, ui.small(), 17);
+        if (hit.focused) ui.focus_ring(r, 6);
+        if (hit.clicked) picked = door.way;
+    }
+    return picked;
+}
+
+// Draws the step of a small model cut once, then once more: three pictures at one scale.
+void draw_loaves(Ui& ui, Rect room, const OpeningLoaves& loaves) {
+    Canvas& c = ui.canvas();
+    const Rect captions = room.cut_bottom(22);
+    const LoafSlice& whole = loaves.layers.whole;
+    if (whole.blocks.empty() || room.h < 60) return;
+    const LoafScale scale = scale_for({&whole, 1}, 104, room.h);
+    float x = room.x;
+    const auto group = [&](std::span<const LoafSlice> slices, Color bread, std::string_view caption) {
+        const auto ramp = shades(ui.theme(), bread);
+        const float from = x;
+        for (std::size_t i = 0; i < slices.size(); ++i) {
+            LoafLook look;
+            look.layers = loaves.layers.layers;
+            look.bread = slices.size() == 1 ? bread : ramp[i % 2];
+            look.samples = slices.size() == 1 ? loaves.layers.samples : 1;
+            const float left = static_cast<float>(left_of(slices[i])) * scale.w;
+            draw_slice(c, ui.theme(), {{x - left, room.bottom()}, scale}, slices[i], look);
+            x += width_of(scale, slices[i]) + 8;
+        }
+        c.text_in({from - 20, captions.y, x - from + 32, captions.h}, caption, ui.small(), Align::center);
+    };
+    const auto arrow = [&] {
+        const float y = room.bottom() - 30, from = x + 6;
+        c.line({from, y}, {from + 22, y}, ui.theme().secondary, 1.5f);
+        const std::array<Vec2, 3> head{Vec2{from + 22, y - 4}, Vec2{from + 28, y}, Vec2{from + 22, y + 4}};
+        c.polygon(head, ui.theme().secondary);
+        x += 48;
+    };
+    const auto axis = [&](Axis a) { return ui.theme().axis[static_cast<std::size_t>(a)]; };
+    group({&whole, 1}, ui.theme().memory[3], "one GPU: too much");
+    arrow();
+    group(loaves.samples.slices, axis(Axis::dp_replicate), "cut the samples");
+    arrow();
+    group(loaves.layers.slices, axis(Axis::tp), "and each layer");
+}
+
+OpeningLoaves opening_loaves(const Presets& presets) {
+    const auto loaf = [&](std::vector<std::string> layout) {
+        std::vector<std::string> sets{"model=llama-3.2-1b", "cluster.fast_domain=2", "layout.zero=0",
+                                      "layout.dp_shard=1", "training.global_batch=4"};
+        sets.insert(sets.end(), layout.begin(), layout.end());
+        const Plan plan = with_sets(presets.plan(kFirstPlan), sets, presets);
+        const Evaluation e = evaluate(plan, {.timeline = false});
+        return e.valid ? loaf_of(plan, e, GroupKind::tp, 0, 4) : Loaf{};
+    };
+    OpeningLoaves out;
+    out.samples = loaf({"cluster.gpus=2", "layout.tp=1", "layout.dp_replicate=2", "training.micro_batch=2"});
+    out.layers = loaf({"cluster.gpus=4", "layout.tp=2", "layout.dp_replicate=2", "training.micro_batch=2"});
+    return out;
+}
+
+// Draws the files that were open last. Returns the index of the one that was clicked.
+std::optional<std::size_t> draw_recent(Ui& ui, Rect line, const std::vector<std::string>& labels) {
+    Canvas& c = ui.canvas();
+    std::optional<std::size_t> picked;
+    line.cut_left(c.text(line.min(), "Recent:", ui.small()) + 10);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const float w = c.text_width(labels[i], ui.style(12)) + 18;
+        if (w > line.w) break;  // the menu File has them all
+        if (ui.link("welcome.recent", line.min(), labels[i], i)) picked = i;
+        line.cut_left(w);
+    }
+    return picked;
+}
+
+}  // namespace
+
+void Shell::draw_welcome(Ui& ui) {
+    const Vec2 size = ui.frame().size;
+    std::vector<std::string> recent;
+    for (std::size_t i = 0; i < std::min(kRecentFiles, window_.settings.recent.size()); ++i)
+        recent.push_back(files_.recent_label(i));
+    const float w = std::min(kBox.x, size.x - 32),
+                h = std::min(kBox.y + (recent.empty() ? 0 : kRecentRow), size.y - 32);
+    const Rect box{(size.x - w) / 2, (size.y - h) / 2, w, h};
+    const auto layer = ui.open_layer("welcome", box, true);
+    const bool open = layer.stays();
+    Canvas& c = ui.canvas();
+    Rect room = box.inset(28, 22);
+    c.text_in(room.cut_top(28), "One training step, many GPUs. Where do you cut?",
+              ui.style(20, Tone::text, Face::semibold));
+    put_paragraph(ui, room,
+                  "Change a factor and see who talks to whom, what each GPU holds, how long a step takes.",
+                  ui.style(13, Tone::secondary), 20, 10);
+    Rect row = room.cut_bottom(24);
+    room.cut_bottom(8);
+    std::optional<std::size_t> reopened;
+    if (!recent.empty()) reopened = draw_recent(ui, room.cut_bottom(kRecentRow), recent);
+    Way picked = draw_doors(ui, room.cut_bottom(std::min(kDoors, room.h)));
+    room.cut_bottom(12);
+    opening_.update(0, [&] { return opening_loaves(window_.presets); });
+    draw_loaves(ui, room.cut_bottom(std::min(kLoaves, room.h)), *opening_);
+    const auto link = [&](std::string_view name, std::string_view words, Way way) {
+        if (ui.link(name, {row.x, row.y + 3}, words)) picked = way;
+        row.cut_left(c.text_width(words, ui.style(12)) + 24);
+    };
+    link("welcome.skip", "Look around", Way::later);
+    link("welcome.tour", "Two-minute tour", Way::tour);
+    link("welcome.tasks", "Tasks", Way::tasks);
+    link("welcome.model", "Type in my model", Way::model);
+    c.text_in(row, "behind: " + title_of(window_.document.plan()), ui.small(), Align::right);
+    if (!open) picked = Way::later;
+    if (reopened)
+        window_.later("", [this, file = std::filesystem::path(window_.settings.recent[*reopened])] {
+            files_.open_recent(file);
+        });
+    if (picked == Way::none && !reopened) return;
+    welcome_ = false;
+    window_.settings.welcomed = true;
+    window_.dirty = true;
+    const auto begin = [&](const std::vector<LessonEntry>& list, std::string_view id) {
+        for (const LessonEntry& e : list)
+            if (e.id.starts_with(id))
+                return window_.later(e.title, [this, file = e.file] { desk_.open(file); });
+    };
+    switch (picked) {
+    case Way::course: begin(desk_.courses(), "40-"); break;
+    case Way::know_ddp: begin(desk_.courses(), "know-ddp"); break;
+    case Way::preset: window_.ask(DialogKind::gallery, "", nullptr); break;
+    case Way::open: window_.ask(DialogKind::open, "", nullptr); break;
+    case Way::tour: begin(desk_.lessons(), "tour"); break;
+    case Way::tasks: begin(desk_.lessons(), "20-"); break;
+    case Way::model: window_.later("New model", [this] { sheets_.begin_new_model(); }); break;
+    case Way::later: hints_ = true; break;
+    case Way::none: break;
+    }
 }
 
 }  // namespace pentamesh::ui

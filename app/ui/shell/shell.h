@@ -3,16 +3,13 @@
 #pragma once
 
 #include "app/ui/lesson/lesson_session.h"
-#include "app/ui/panels/glossary_card.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/panels/plan_panel.h"
-#include "app/ui/shell/axis_card.h"
+#include "app/ui/shell/commands.h"
 #include "app/ui/shell/decider.h"
 #include "app/ui/shell/dialogs.h"
 #include "app/ui/shell/files.h"
 #include "app/ui/shell/lesson_desk.h"
-#include "app/ui/shell/menu_bar.h"
-#include "app/ui/shell/run_desk.h"
 #include "app/ui/shell/sheets.h"
 #include "app/ui/shell/window.h"
 #include "core/teach/loaf.h"
@@ -155,7 +152,7 @@ class Shell {
     void take_escape();
     void keep_settings(const FrameInfo& info);
 
-    // shell_panels.cpp
+    // shell.cpp
     void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view);
     void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);
     [[nodiscard]] bool has_keys(const Ui& ui, Rect room, Pane pane);
@@ -175,9 +172,9 @@ class Shell {
     void seek_marked(Rect panel);
     [[nodiscard]] SidePane side() const;
 
-    void draw_welcome(Ui& ui);  // shell_welcome.cpp
+    void draw_welcome(Ui& ui);  // shell.cpp
 
-    // commands_table.cpp, commands_views.cpp
+    // commands.cpp
     void add(Command command) { commands_.push_back(std::move(command)); }
     void make_commands();
     void make_file_commands();

@@ -2,7 +2,7 @@
 // and tests walk it: a new view is a folder, an id, a state and a row (docs/code.md, "Adding a view").
 #pragma once
 
-#include "app/ui/kit/kept.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/views/comm/view.h"
 #include "app/ui/views/compare/view.h"
 #include "app/ui/views/layer/view.h"
@@ -16,6 +16,7 @@
 #include "app/ui/views/tensors/view.h"
 #include "app/ui/views/timeline/view.h"
 #include "app/ui/views/zoom/view.h"
+#include "core/teach/lesson.h"
 
 #include <array>
 #include <cstdint>
@@ -134,5 +135,49 @@ void begin_lesson_scene(ViewStates& states);
 [[nodiscard]] bool plays_with_space(const ViewStates& states, ViewId view);
 // Stops all that plays or flies, as a picture shows it.
 void stand_still(ViewStates& states);
+
+// The pages of each view by name: a lesson's step names one, and every step begins with the first of all.
+
+// Returns the views that a lesson may name, with the names of their pages, the first page first.
+[[nodiscard]] std::span<const LessonView> lesson_views();
+// Returns false if the view has no page of that name.
+bool show_named_page(ViewStates& states, ViewId view, std::string_view page);
+// Shows the first page of every view.
+void show_first_pages(ViewStates& states);
+
+// Which pages were open.
+struct OpenPages {
+    std::array<int, kViewCount> page{};
+    ShardsViewState::Shows shards = ShardsViewState::Shows::loaf;
+    Strategy strategy = Strategy::ddp;
+    LayerChoice layer;
+};
+[[nodiscard]] OpenPages open_pages(const ViewStates& states);
+void show_open_pages(ViewStates& states, const OpenPages& pages);
+
+// Draws the frame of a view: its title, its siblings, the switch between picture and table.
+
+// Draws title, its siblings as tabs, and "show as data" at the right end. Cuts its row off `room`.
+struct ViewHead {
+    std::optional<ViewId> switch_to;  // a sibling was clicked
+    bool full = false;                // the title was double-clicked: fill the window, or back
+    Rect row;                         // the rest of the row, for the view's own switches
+};
+ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data);
+
+// Returns the view's content as a table; of a plan with errors, only the reason.
+[[nodiscard]] Table data_of(const Scene& scene, ViewId view, const ViewStates& states);
+
+// Draws the view's picture, or its table where that is shown. Parts that move with the mouse are drawn after
+// it.
+std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
+                                       ViewStates& states, std::uint64_t revision);
+void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states);
+// Returns the rectangle where the mouse changes draw_view_moving's drawing; empty where it changes nothing.
+[[nodiscard]] Rect moving_in_view(ViewId view, const ViewStates& states);
+
+// Draws all of a view under its title, without controls: for a picture.
+void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& states,
+                      std::uint64_t revision);
 
 }  // namespace pentamesh::ui

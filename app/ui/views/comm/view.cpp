@@ -2,13 +2,12 @@
 // and every collective of a step as a table.
 #include "app/ui/views/comm/view.h"
 
-#include "app/tables/comm.h"
-#include "app/tables/measured.h"
+#include "app/tables/plan_tables.h"
+#include "app/tables/review.h"
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "app/ui/scene/difference.h"
-#include "app/ui/scene/real_run.h"
-#include "app/ui/scene/view_head.h"
+#include "app/ui/scene/colors.h"
+#include "app/ui/scene/scene.h"
 
 #include <algorithm>
 #include <array>

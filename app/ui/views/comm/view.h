@@ -2,11 +2,10 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
-#include "app/ui/kit/player.h"
+#include "app/ui/kit/job.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "core/explain/collective_steps.h"
 #include "core/explain/traffic.h"
 
 #include <cstdint>
@@ -54,7 +53,7 @@ enum class FlowWidth : std::uint8_t { time, bytes };
 // wide as its time, or its bytes. A click on an axis selects it.
 void draw_comm_flow(Ui& ui, Rect room, Scene& scene, FlowWidth width);
 
-// ---- comm_bands.cpp ----
+// ---- comm_flow.cpp ----
 struct Ribbon {
     Rect from, to;  // joined: the right edge of `from`, the left one of `to`
 };

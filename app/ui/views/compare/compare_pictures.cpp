@@ -1,15 +1,15 @@
 // Draws the pictures of two plans, of A above or next to the same of B: steps and memory on one scale, the
 // cells of the meshes, timelines on one time axis.
-#include "app/tables/step.h"
+#include "app/tables/decide_tables.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/kit/plot.h"
-#include "app/ui/scene/difference.h"
-#include "app/ui/scene/view_head.h"
+#include "app/ui/scene/colors.h"
+#include "app/ui/scene/scene.h"
 #include "app/ui/views/compare/view.h"
 #include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_draw.h"
-#include "core/step/block_parts.h"
-#include "core/teach/captions.h"
+#include "core/step/step.h"
+#include "core/teach/glossary.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "app/tables/table.h"
-#include "app/ui/kit/beside.h"
-#include "app/ui/kit/kept.h"
-#include "app/ui/kit/scroll.h"
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/decide/compare.h"

@@ -3,9 +3,9 @@
 // communication, the program.
 #pragma once
 
-#include "app/tables/layer.h"
-#include "app/ui/kit/kept.h"
-#include "app/ui/kit/scroll.h"
+#include "app/tables/plan_tables.h"
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/evaluate.h"

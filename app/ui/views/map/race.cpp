@@ -1,10 +1,10 @@
 // Draws the page of wires: a gigabyte runs down all of them at once; below stands who fills its wire how
 // often, and the step with an axis on another wire.
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/player.h"
-#include "app/ui/kit/rows.h"
-#include "app/ui/scene/axis_name.h"
-#include "app/ui/scene/view_head.h"
+#include "app/ui/kit/plot.h"
+#include "app/ui/scene/colors.h"
+#include "app/ui/scene/scene.h"
 #include "app/ui/views/map/view.h"
 #include "core/mesh/places.h"
 

@@ -1,10 +1,11 @@
 #include "app/ui/views/map/view.h"
 
-#include "app/tables/map.h"
+#include "app/tables/plan_tables.h"
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "app/ui/scene/view_head.h"
-#include "core/mesh/layout_name.h"
+#include "app/ui/panels/inspector.h"
+#include "app/ui/scene/scene.h"
+#include "core/mesh/places.h"
 
 #include <algorithm>
 #include <array>
@@ -199,6 +200,389 @@ Table map_data(const Scene& scene, const MapViewState& state) {
     if (state.page == MapPage::tables) return map_reference_table();
     if (state.page == MapPage::wires) return wires_table(wire_race(scene.plan, scene.evaluation));
     return map_table(scene.plan, map_rows(scene.plan, scene.evaluation, state.style));
+}
+
+// Lists the names that people use, each under the axis that it belongs to.
+
+namespace {
+
+constexpr std::array<MapRowId, 5> kAxes{MapRowId::dp, MapRowId::tp, MapRowId::pp, MapRowId::cp, MapRowId::ep};
+
+void pick(Scene& scene, MapViewState& state, const GlossaryEntry& e, MapRowId axis) {
+    state.name = e.id;
+    select_row(scene, state, axis);
+}
+
+// Draws one name; used ones carry their axis' colour and a filled mark.
+void chip(Ui& ui, Rect r, const GlossaryEntry& e, MapRowId axis, Scene& scene, MapViewState& state) {
+    Canvas& c = ui.canvas();
+    const bool used = used_in(e.id, scene.plan, scene.evaluation).value_or(false);
+    const bool picked = state.name == e.id;
+    const Hit hit = ui.area("map.name." + e.id, r);
+    c.rect(r, ui.theme().raised, 6);
+    const Color edge = picked || hit.hovered ? ui.theme().text
+                       : used                ? color_of_row(ui.theme(), axis, state)
+                                             : ui.theme().hairline;
+    c.frame(r, edge, used || picked ? 1.5f : 1.0f, 6);
+    Rect text = r.inset(10, 0);
+    if (used) {
+        c.circle({text.x + 3, text.center().y}, 3.5f, color_of_row(ui.theme(), axis, state));
+        text.cut_left(13);
+    }
+    text.w += 4;
+    c.text_in(text, e.term,
+              ui.style(12, used || hit.hovered || picked ? Tone::text : Tone::secondary,
+                       used ? Face::semibold : Face::regular));
+    if (hit.focused) ui.focus_ring(r, 6);
+    if (hit.clicked) pick(scene, state, e, axis);
+}
+
+float chip_width(Ui& ui, const GlossaryEntry& e, const Scene& scene) {
+    const bool used = used_in(e.id, scene.plan, scene.evaluation).value_or(false);
+    return ui.canvas().text_width(e.term, ui.style(12, Tone::text, used ? Face::semibold : Face::regular))
+           + 22 + (used ? 13.0f : 0.0f);
+}
+
+// Draws the names of one axis, flowing; returns their height.
+float flow(Ui& ui, Rect room, MapRowId axis, Scene& scene, MapViewState& state) {
+    constexpr float kChip = 26, kGap = 8;
+    float x = room.x, y = room.y;
+    for (const GlossaryEntry& e : scene.glossary->entries) {
+        if (!e.name || e.axis != words_of(axis).key || glossary_match(e, state.search) < 0) continue;
+        const float w = std::min(room.w, chip_width(ui, e, scene));
+        if (x + w > room.right() && x > room.x) x = room.x, y += kChip + kGap;
+        chip(ui, {x, y, w, kChip}, e, axis, scene, state);
+        x += w + kGap;
+    }
+    return x > room.x || y > room.y ? y - room.y + kChip : 0;
+}
+
+// Picks the name that fits best what was typed.
+void pick_best(Scene& scene, MapViewState& state) {
+    const GlossaryEntry* best = nullptr;
+    for (const GlossaryEntry& e : scene.glossary->entries)
+        if (e.name && glossary_match(e, state.search) >= 0
+            && (best == nullptr || glossary_match(e, state.search) > glossary_match(*best, state.search)))
+            best = &e;
+    if (best == nullptr) return;
+    for (const MapRowId axis : kAxes)
+        if (best->axis == words_of(axis).key) pick(scene, state, *best, axis);
+}
+
+}  // namespace
+
+void draw_map_names(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    Canvas& c = ui.canvas();
+    if (scene.glossary == nullptr) {
+        c.text_in(room, "The glossary could not be read.", ui.small(), Align::center);
+        return;
+    }
+    const GlossaryEntry* shown = scene.glossary->find(state.name);
+    Rect top = room.cut_top(28);
+    bool changed = false;
+    const bool entered = ui.text_field("map.search", top.cut_left(std::min(280.0f, top.w)), state.search,
+                                       "find a name: FSDP, 1F1B, DeepEP", false, &changed);
+    if (changed) state.scroll = {};
+    top.cut_left(16);
+    if (top.w > 180) {
+        c.circle({top.x + 4, top.center().y}, 3.5f, ui.theme().text);
+        top.cut_left(14);
+        c.text_in(top, "filled: this plan uses it", ui.small());
+    }
+    room.cut_top(10);
+    // The card of the picked name is right of the list or under it.
+    if (shown != nullptr) {
+        if (room.w >= 760) {
+            const Rect card = room.cut_right(300);
+            room.cut_right(24);
+            glossary_text(ui, card, scene, *shown, false);
+        } else {
+            const float h = glossary_text(ui, room, scene, *shown, true);
+            const Rect card = room.cut_bottom(std::min(h, room.h * 0.6f));
+            room.cut_bottom(8);
+            const Canvas::Clip clip = c.clip(card);
+            glossary_text(ui, card, scene, *shown, false);
+        }
+    }
+    ScrollArea area(ui, "map.names", room.inset(-3), state.scroll, {.pad = {3, 3}});
+    const float label = room.w > 520 ? 170.0f : 44.0f;
+    float y = area.room.y;
+    const float begin = y;
+    for (const MapRowId axis : kAxes) {
+        const float h = flow(ui, {room.x + label, y + 8, room.w - label, room.h}, axis, scene, state);
+        if (h <= 0) continue;  // nothing of that axis was found
+        c.line({room.x, y}, {room.right(), y}, ui.theme().hairline);
+        ui.swatch({room.x, y + 15}, color_of_row(ui.theme(), axis, state), 12);
+        const TextStyle s =
+            ui.style(13, Tone::text, is_selected(scene, state, axis) ? Face::semibold : Face::regular);
+        if (const MapRow* r = find_row(state, axis)) name_row(ui, *r, {room.x, y + 8, label - 8, 26}, "");
+        c.text_in({room.x + 20, y + 8, label - 28, 26},
+                  label > 100 ? words_of(axis).name : words_of(axis).key, s);
+        y += h + 16;
+    }
+    if (y == begin) c.text_in({room.x, room.y, room.w, 26}, "nothing is called that", ui.small());
+    area.room.cut_top(y - begin);
+    if (entered) pick_best(scene, state);
+}
+
+// Draws the map's reference tables: what each axis works on and needs of the model, what it saves and costs.
+// They are the same in any plan; the axes that this one uses stand out.
+
+namespace {
+
+constexpr float kLine = 17, kCellGap = 16, kPadY = 5, kName = 84;
+
+// The first column is the axis.
+constexpr std::array kScopeSizes{px(kName), share(1.0f), share(1.3f), share(1.1f), share(1.2f)};
+constexpr std::array kMasterSizes{px(kName), share(1.1f), share(1.2f), share(1.3f), share(1.3f), share(1.2f)};
+
+// Draws at the top of `room` and takes its height off it. `first` is the index of its rows' names.
+template <std::size_t N>
+void reference_table(Ui& ui, Rect& room, std::string_view title, const std::array<MapWordsColumn, N>& words,
+                     const std::array<Size, N + 1>& sizes, Scene& scene, MapViewState& state,
+                     std::uint64_t first) {
+    Canvas& c = ui.canvas();
+    ui.section(room.cut_top(20), title);
+    const std::array<Rect, N + 1> head = columns(room.cut_top(20), sizes, kCellGap);
+    for (std::size_t k = 0; k < N; ++k) ui.section(head[k + 1], in_capitals(words[k].title));
+    for (int i = 0; i < kMapRowCount; ++i) {
+        const auto id = static_cast<MapRowId>(i);
+        const MapWords& w = words_of(id);
+        const MapRow* const in_plan = find_row(state, id);
+        const bool on = in_plan != nullptr && in_plan->verdict != Verdict::off;
+        const TextStyle style = ui.small(on ? Tone::text : Tone::secondary);
+        float h = kLine;
+        for (std::size_t k = 0; k < N; ++k)
+            h = std::max(h, c.paragraph_height(head[k + 1].w, w.*words[k].words, style, kLine));
+        const Rect row = room.cut_top(h + 2 * kPadY);
+        const Hit hit = ui.area("map.reference", row, first + static_cast<std::uint64_t>(i));
+        c.line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline);
+        row_ground(ui, row.inset(0, 1), hit, is_selected(scene, state, id));
+        if (hit.clicked) select_row(scene, state, id);
+        const std::array<Rect, N + 1> cells = columns(row.inset(0, kPadY), sizes, kCellGap);
+        Rect name = cells[0];
+        const bool modifier = id == MapRowId::zero || id == MapRowId::sp || id == MapRowId::etp;
+        if (modifier) name.cut_left(12);
+        row_mark(ui, {name.x + 6, name.y + (kLine - 11) / 2}, 11, modifier, on,
+                 color_of_row(ui.theme(), id, state));
+        name.cut_left(24);
+        name.h = kLine;
+        c.text_in(name, w.key, on ? ui.title() : ui.style(13, Tone::secondary));
+        for (std::size_t k = 0; k < N; ++k) c.paragraph(cells[k + 1], w.*words[k].words, style, kLine);
+    }
+}
+
+}  // namespace
+
+void draw_map_tables(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    ScrollArea area(ui, "map.tables", room, state.scroll);
+    room = area.room;
+    room.cut_right(10);  // the scroll bar's
+    const float top = room.y;
+    reference_table(ui, room, "SCOPE: WHERE EACH WORKS, AND WHAT IT MUST KNOW", kMapScope, kScopeSizes, scene,
+                    state, 0);
+    room.cut_top(20);
+    reference_table(ui, room, "MASTER TABLE: WHAT EACH CUTS, SAVES AND COSTS", kMapMaster, kMasterSizes,
+                    scene, state, 100);
+    area.room.cut_top(room.y - top);
+}
+
+// Draws the page `compact`: the axes on one screen, in two groups. One cuts the data, the other the model.
+
+namespace {
+
+constexpr std::array kOfData{MapRowId::dp, MapRowId::zero, MapRowId::cp};
+constexpr std::array kOfModel{MapRowId::tp, MapRowId::sp, MapRowId::etp, MapRowId::pp, MapRowId::ep};
+constexpr float kCompactHead = 22, kMostCompactRow = 80, kLeastCompactRow = 44, kGroupHead = 24;
+
+// Returns the places of a row's parts: loaf, name, words, wire, bar, mark. One without room has no width.
+std::array<Rect, 6> place_compact(Rect row) {
+    return columns(row,
+                   {px(row.w >= 520 ? 92 : 0), px(118), share(1.1f), px(row.w >= 460 ? 150 : 0),
+                    row.w >= 620 ? share(0.9f) : px(0), px(20)},
+                   10);
+}
+
+void two_rows(Ui& ui, Rect cell, std::string_view first, const TextStyle& style, std::string_view second) {
+    const float y = cell.center().y;
+    const bool two = cell.h >= 38;
+    ui.label({cell.x, two ? y - 18 : y - 9, cell.w, 18}, first, style);
+    if (two) ui.label({cell.x, y + 1, cell.w, 17}, second, ui.small());
+}
+
+// Holds what a row cuts and says, as it stands in its column: a sentence that is too long is wrapped.
+struct CompactText {
+    CompactWords words;
+    TextStyle style;
+    float cuts_h = 0, talks_h = 0;
+    [[nodiscard]] float height() const { return cuts_h + talks_h; }
+};
+
+constexpr float kCompactLine = 15;
+
+CompactText compact_text(Ui& ui, float width, const MapRow& r) {
+    CompactText out{compact_words(r), ui.style(13, r.verdict != Verdict::off ? Tone::text : Tone::secondary)};
+    out.cuts_h = ui.canvas().paragraph_height(width, out.words.cuts, out.style, kCompactLine);
+    out.talks_h = ui.canvas().paragraph_height(width, out.words.talks, ui.small(), kCompactLine);
+    return out;
+}
+
+void draw_compact_text(Ui& ui, Rect cell, const MapRow& r) {
+    const CompactText t = compact_text(ui, cell.w, r);
+    if (cell.h < t.height()) return two_rows(ui, cell, t.words.cuts, t.style, t.words.talks);
+    cell.cut_top((cell.h - t.height()) / 2);
+    ui.canvas().paragraph(cell.cut_top(t.cuts_h), t.words.cuts, t.style, kCompactLine);
+    ui.canvas().paragraph(cell, t.words.talks, ui.small(), kCompactLine);
+}
+
+double share_of_step(const Scene& scene, double seconds) {
+    return scene.evaluation.step ? seconds / scene.evaluation.step->time_s : 0;
+}
+
+void draw_wire_cell(Ui& ui, Rect cell, const MapRow& r, const Cluster& cluster, Color color) {
+    if (cell.w <= 0) return;
+    if (r.modifier && r.verdict != Verdict::off) {
+        ui.label(cell, std::string("with ") + (r.id == MapRowId::zero ? "dp" : "tp"), ui.small());
+        return;
+    }
+    if (r.tier < 0 || r.sent_bytes <= 0) {
+        ui.label(cell, r.verdict == Verdict::off ? "off" : "sends nothing", ui.small());
+        return;
+    }
+    // A wire is thick by the logarithm of its bytes: 1 GB and more stand out.
+    const auto thick =
+        std::clamp(1.5f + 2.4f * static_cast<float>(std::log10(r.sent_bytes / 1e9)), 1.5f, 8.0f);
+    const float y = cell.center().y;
+    ui.canvas().line({cell.x, y - 9}, {cell.right(), y - 9}, color, thick,
+                     mark_of_tier(ui.theme(), cluster, r.tier).dash);
+    Rect words{cell.x, y, cell.w, 17};
+    ui.canvas().text_in(words.cut_right(66), traffic_text(r.sent_bytes),
+                        ui.style(12, Tone::text, Face::semibold), Align::right);
+    ui.label(words, tier_label(cluster, r.tier), ui.small());
+}
+
+// Draws the share of the step that waits for the row, on the scale of the largest.
+void draw_wait_cell(Ui& ui, Rect cell, const Scene& scene, const MapRow& r, double most, Color color) {
+    if (cell.w <= 0) return;
+    const Theme& theme = ui.theme();
+    Canvas& c = ui.canvas();
+    if (r.modifier || r.verdict == Verdict::off) {
+        const double saves = r.without - scene.evaluation.memory.peak();
+        const bool known = r.modifier && r.verdict != Verdict::off && r.without > 0;
+        const std::string words = !known      ? r.reason
+                                  : saves > 0 ? "saves " + memory_text(saves) + " a GPU"
+                                              : std::string("saves nothing here");
+        const float high = c.paragraph_height(cell.w, words, ui.small(), kCompactLine);
+        if (high > cell.h) return ui.label(cell, words, ui.small());
+        cell.cut_top((cell.h - high) / 2);
+        c.paragraph(cell, words, ui.small(), kCompactLine);
+        return;
+    }
+    constexpr float kFigure = 58;
+    const float y = cell.center().y, w = cell.w - kFigure;
+    float x = cell.x;
+    std::string parts;
+    const auto part = [&](double seconds, std::string_view name, auto&& paint) {
+        if (seconds <= 0 || most <= 0) return;
+        const Rect box{x, y - 17, std::max(1.0f, w * static_cast<float>(seconds / most)), 15};
+        paint(box);
+        x = box.right();
+        parts +=
+            (parts.empty() ? "" : ", ") + std::string(name) + " " + percent(share_of_step(scene, seconds));
+    };
+    part(r.bubble_s, "bubble", [&](Rect box) {
+        c.pattern(box, Pattern::hatched, theme.bad, mix(theme.window, theme.bad, 0.2f));
+        c.frame(box, theme.bad, 1);
+    });
+    part(r.uneven_s, "uneven", [&](Rect box) { c.rect(box, theme.bad); });
+    part(r.waits_s, r.id == MapRowId::pp ? "sending" : "waited for", [&](Rect box) { c.rect(box, color); });
+    const double all = r.bubble_s + r.uneven_s + r.waits_s;
+    c.text_in({x + 8, y - 19, kFigure, 18},
+              all > 0 ? percent(share_of_step(scene, all)) : std::string("hidden"),
+              ui.style(13, Tone::text, Face::semibold));
+    if (r.bubble_s > 0) ui.label({cell.x, y + 1, cell.w, 17}, parts, ui.small());
+}
+
+void draw_compact_row(Ui& ui, Rect row, Scene& scene, MapViewState& state, const MapRow& r, double most) {
+    const Hit hit = ui.area("map.row", row, static_cast<std::uint64_t>(r.id));
+    const bool picked = is_selected(scene, state, r.id), on = r.verdict != Verdict::off;
+    const Color color = color_of_row(ui.theme(), r.id, state);
+    row_ground(ui, row.inset(0, 1), hit, picked);
+    if (picked) ui.canvas().rect({row.x, row.y + 6, 3, row.h - 12}, color, 1);
+    if (hit.hovered) scene.next_hover.group = r.kind;
+    if (hit.clicked) {
+        state.opened = !(state.opened && picked);
+        select_row(scene, state, r.id);
+    }
+    auto [loaf, name, words, wire, bar, mark] = place_compact(row.inset(8, 3));
+    if (loaf.w > 0) draw_map_loaf(ui, {loaf.x, loaf.y, 84, loaf.h}, scene, state, r);
+    const float from = loaf.w > 0 ? loaf.x : name.x;
+    name_row(ui, r, {from, row.y, name.right() - from, row.h}, "click for why, cost and limits");
+    const float y = name.center().y - (name.h >= 38 ? 15.0f : 6.0f);
+    if (r.modifier)
+        row_mark(ui, {name.x + 1, y + 1}, 10, true, on, color);
+    else
+        row_mark(ui, {name.x, y}, 12, false, on, color);
+    name.cut_left(20);
+    const TextStyle bold = ui.style(14, on ? Tone::text : Tone::secondary, Face::semibold);
+    two_rows(ui, name, std::string(words_of(r.id).key) + " " + short_setting(r), bold,
+             words_of(r.id).short_name);
+    draw_compact_text(ui, words, r);
+    draw_wire_cell(ui, wire, r, scene.plan.cluster, color);
+    draw_wait_cell(ui, bar, scene, r, most, color);
+    verdict_mark(ui, mark.center(), r.verdict);
+}
+
+// Draws a group of rows under its name.
+void draw_compact_group(Ui& ui, Rect& room, float high, std::string_view name, std::span<const MapRowId> ids,
+                        Scene& scene, MapViewState& state, double most) {
+    Rect head = room.cut_top(kGroupHead);
+    const float w = ui.canvas().text_width(name, ui.title());
+    ui.label(head, name, ui.title());
+    ui.canvas().line({head.x + w + 10, head.center().y}, {head.right(), head.center().y},
+                     ui.theme().secondary);
+    bool first = true;
+    for (const MapRowId id : ids) {
+        const MapRow* const r = find_row(state, id);
+        if (r == nullptr) continue;
+        const Rect row = room.cut_top(high);
+        if (!first)
+            ui.canvas().line({row.x, row.y}, {row.right(), row.y}, ui.theme().hairline, 1,
+                             r->modifier ? Dash::dotted : Dash::solid);
+        first = false;
+        draw_compact_row(ui, row, scene, state, *r, most);
+    }
+}
+
+}  // namespace
+
+void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
+    const std::vector<MapRow>& rows = state.figures->rows;
+    float whole = kLeastCompactRow;  // a row's height at which no sentence is cut; a card changes none
+    for (const MapRow& r : rows)
+        whole = std::max(whole, compact_text(ui, place_compact(room.inset(8, 0))[2].w, r).height() + 10);
+    if (state.opened && room.w >= 900) {  // the card of the row that was clicked
+        Rect card = room.cut_right(std::floor(room.w * 0.36f));
+        room.cut_right(20);
+        draw_map_card(ui, card, scene, state);
+    }
+    constexpr std::array<std::string_view, 5> kHeads{"CUT", "AXIS", "CUTS, AND SAYS", "WIRE, BYTES A STEP",
+                                                     "SHARE OF THE STEP"};
+    const std::array<Rect, 6> at = place_compact(room.cut_top(kCompactHead).inset(8, 0));
+    for (std::size_t i = 0; i < kHeads.size(); ++i)
+        if (at[i].w > 0) ui.section({at[i].x, at[i].y, at[i].w, 16}, kHeads[i]);
+    double most = 0;
+    for (const MapRow& r : rows)
+        if (!r.modifier) most = std::max(most, r.bubble_s + r.uneven_s + r.waits_s);
+    const auto n = static_cast<float>(rows.size());
+    // All axes stand on one screen: sentences are wrapped where rows have that room.
+    const float high =
+        std::clamp((room.h - 2 * kGroupHead) / n, kLeastCompactRow, std::max(whole, kMostCompactRow));
+    ScrollArea area(ui, "map.compact", room, state.scroll);
+    Rect& inside = area.room;
+    draw_compact_group(ui, inside, high, "cuts the data: weights are copied", kOfData, scene, state, most);
+    draw_compact_group(ui, inside, high, "cuts the model, and the weights with it", kOfModel, scene, state,
+                       most);
 }
 
 }  // namespace pentamesh::ui

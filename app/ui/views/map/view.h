@@ -3,12 +3,11 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
-#include "app/ui/kit/player.h"
-#include "app/ui/kit/scroll.h"
+#include "app/ui/kit/job.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/shards/loaf_solid.h"
+#include "app/ui/views/shards/shards_sheets.h"
 #include "core/teach/map.h"
 #include "core/teach/wire_race.h"
 

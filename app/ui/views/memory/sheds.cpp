@@ -1,10 +1,10 @@
 
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "app/ui/scene/view_head.h"
+#include "app/ui/scene/scene.h"
 #include "app/ui/views/memory/view.h"
-#include "core/mesh/collective.h"
-#include "core/plan/factors.h"
+#include "core/mesh/mesh.h"
+#include "core/plan/edits.h"
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "core/memory/savings.h"
-#include "core/teach/zero_rungs.h"
+#include "core/memory/memory_costs.h"
+#include "core/teach/wire_race.h"
 
 #include <array>
 #include <cstdint>

@@ -4,7 +4,6 @@
 
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 
 #include <cstdint>

@@ -1,12 +1,123 @@
 #include "app/ui/views/mesh/mesh_layout.h"
 
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/views/mesh/mesh_draw.h"
 #include "core/base/text.h"
+#include "core/mesh/mesh.h"
+#include "core/mesh/places.h"
 #include "core/plan/names.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace pentamesh::ui {
+
+namespace {
+
+constexpr GroupKind kDenseAxes[] = {GroupKind::tp, GroupKind::cp, GroupKind::dp_shard,
+                                    GroupKind::dp_replicate, GroupKind::pp};
+// Megatron's axes where weights are cut further than by tp: data parallelism is cut in two.
+constexpr GroupKind kShardAxes[] = {GroupKind::tp, GroupKind::gtp_remat, GroupKind::cp,
+                                    GroupKind::dp_without_gtp_remat, GroupKind::pp};
+constexpr GroupKind kExpertAxes[] = {GroupKind::etp, GroupKind::ep, GroupKind::edp, GroupKind::pp};
+
+std::span<const GroupKind> axis_kinds(const Mesh& mesh, bool expert) {
+    if (expert) return kExpertAxes;
+    return mesh.weight_shards > 1 ? std::span<const GroupKind>(kShardAxes) : kDenseAxes;
+}
+
+// Returns true if the groups of the kind are those of the axis, in the same mesh.
+bool has_groups_of(const Mesh& mesh, GroupKind kind, const MeshAxis& axis) {
+    const GroupFactors kept = group_factors(mesh, kind);
+    const auto f = kept.span(), of_axis = axis.factors.span();
+    // The bytes of weight shards are not counted; those of another axis among the same ranks are not theirs.
+    if (is_of_weight_shards(axis.kind)) return kind == axis.kind;
+    return is_expert(kind) == is_expert(axis.kind)
+           && std::equal(f.begin(), f.end(), of_axis.begin(), of_axis.end());
+}
+
+}  // namespace
+
+MeshAxis mesh_axis(const Theme& theme, const Plan& plan, const Evaluation& evaluation, GroupKind kind) {
+    const GroupSummary& s = evaluation.groups[kind];
+    return {.kind = kind,
+            .degree = s.degree,
+            .factors = group_factors(evaluation.mesh, kind),
+            .tier = s.slowest_tier,
+            .color = color_of(theme, kind),
+            .mark = mark_of_tier(theme, plan.cluster, s.slowest_tier)};
+}
+
+MeshAxes axes_of(const Theme& theme, const Plan& plan, const Evaluation& evaluation, bool expert) {
+    MeshAxes out;
+    for (const GroupKind kind : axis_kinds(evaluation.mesh, expert)) {
+        const MeshAxis axis = mesh_axis(theme, plan, evaluation, kind);
+        if (axis.degree <= 1 || axis.factors.count == 0) continue;
+        // It goes behind those with smaller strides.
+        std::size_t at = out.count++;
+        for (; at > 0 && out.axis[at - 1].stride() > axis.stride(); --at) out.axis[at] = out.axis[at - 1];
+        out.axis[at] = axis;
+    }
+    return out;
+}
+
+std::int64_t tile_of(const Plan& plan, const Evaluation& evaluation, bool expert) {
+    if (plan.cluster.tiers.empty()) return 1;
+    const std::int64_t domain = domain_of(plan.cluster, 0);
+    for (const GroupKind kind : axis_kinds(evaluation.mesh, expert)) {
+        const GroupSummary& s = evaluation.groups[kind];
+        const GroupFactors f = group_factors(evaluation.mesh, kind);
+        if (s.degree > 1 && s.slowest_tier == 0 && f.count == 1 && f.factor[0].stride == 1
+            && domain % s.degree == 0)
+            return s.degree;
+    }
+    return 1;
+}
+
+const MeshAxis* tile_axis(const MeshAxes& axes, std::int64_t tile) {
+    return tile > 1 && axes.count > 0 && axes.axis[0].degree == tile ? &axes.axis[0] : nullptr;
+}
+
+AxisCost cost_of(const Evaluation& evaluation, GroupKind kind) {
+    const AxisTraffic& t = evaluation.comm.by_axis[kind];
+    if (!evaluation.step) return {};
+    return {.bytes = t.sent_bytes_per_rank,
+            .time_s = t.time_s,
+            .waits_s = evaluation.step->exposed_comm_s[kind],
+            .step_s = evaluation.step->time_s};
+}
+
+AxisCost cost_of(const Evaluation& evaluation, const MeshAxis& axis) {
+    AxisCost sum;
+    for (const GroupKind kind : all_of<GroupKind>()) {
+        if (!has_groups_of(evaluation.mesh, kind, axis)) continue;
+        const AxisCost c = cost_of(evaluation, kind);
+        sum.bytes += c.bytes, sum.time_s += c.time_s, sum.waits_s += c.waits_s, sum.step_s = c.step_s;
+    }
+    return sum;
+}
+
+std::string_view words_without_bytes(GroupKind kind) {
+    if (kind == GroupKind::gtp_remat) return "gathers weights: not counted";
+    return is_of_weight_shards(kind) ? "counted with all of dp" : "sends nothing";
+}
+
+std::vector<MeshAxis> axes_that_send(const Theme& theme, const Scene& scene) {
+    const MeshAxes axes = axes_of(theme, scene);
+    std::vector<MeshAxis> out(axes.span().begin(), axes.span().end());
+    for (const GroupKind kind : all_of<GroupKind>()) {
+        const auto known = [&](const MeshAxis& a) { return has_groups_of(scene.evaluation.mesh, kind, a); };
+        if (cost_of(scene.evaluation, kind).bytes <= 0 || std::any_of(out.begin(), out.end(), known))
+            continue;
+        out.push_back(mesh_axis(theme, scene.plan, scene.evaluation, kind));
+    }
+    return out;
+}
 
 namespace {
 
@@ -316,6 +427,498 @@ std::int64_t rank_step_down(const CellGrid& grid) {
         step *= l.size;
     }
     return step;
+}
+
+namespace {
+
+constexpr float kQuiet = 0.2f;  // of the axis' colour in cells that are not highlighted
+
+const GroupSummary& summary(const Scene& scene, GroupKind kind) {
+    return scene.evaluation.groups[kind];
+}
+
+// Calls `draw` for the cells of one group, once for each run of equally spaced ranks.
+template <typename Draw>
+void for_each_run(const Mesh& mesh, GroupKind kind, std::int64_t rank, Draw&& draw) {
+    const std::int64_t first = first_rank_of_group(mesh, kind, rank);
+    const GroupFactors f = group_factors(mesh, kind);
+    if (f.count == 0) return;
+    // The longest factor becomes the run, the others the loop around it.
+    const auto factors = f.span();
+    const auto longest = std::max_element(factors.begin(), factors.end(),
+                                          [](const Factor& a, const Factor& b) { return a.size < b.size; });
+    std::int64_t runs = 1;
+    for (auto it = factors.begin(); it != factors.end(); ++it)
+        if (it != longest) runs *= it->size;
+    for (std::int64_t i = 0; i < runs; ++i) {
+        std::int64_t offset = 0, rest = i;
+        for (auto it = factors.begin(); it != factors.end(); ++it) {
+            if (it == longest) continue;
+            offset += rest % it->size * it->stride;
+            rest /= it->size;
+        }
+        draw(first + offset, longest->size, longest->stride);
+    }
+}
+
+// Draws cells at least kLeastNodeCell.y wide and high. A cell ends where the next one begins, however large
+// it is asked for: a smaller one is drawn again next to itself.
+void draw_large_enough(Canvas& c, CellGrid grid) {
+    const auto times = [](float size) {
+        const float least = kLeastNodeCell.y;
+        return size >= least ? 0 : static_cast<int>(std::ceil(least / std::max(size, 0.5f))) - 1;
+    };
+    const int right = times(grid.cell.x), down = times(grid.cell.y);
+    const Vec2 origin = grid.origin;
+    for (int x = 0; x <= right; ++x)
+        for (int y = 0; y <= down; ++y) {
+            const auto part = [](int i, int n, float size) {
+                return n == 0 ? 0 : (kLeastNodeCell.y - size) * static_cast<float>(i) / static_cast<float>(n);
+            };
+            grid.origin = origin + Vec2{part(x, right, grid.cell.x), part(y, down, grid.cell.y)};
+            c.cells(grid);
+        }
+}
+
+// Draws the cells of one group in one colour: those of `ranks`, where the grid's first cell is the first of
+// them.
+void paint_group(Canvas& c, const Mesh& mesh, GroupKind kind, std::int64_t rank, const CellGrid& grid,
+                 Color color, RankRange ranks = {}) {
+    for_each_run(mesh, kind, rank, [&](std::int64_t first, std::int64_t count, std::int64_t step) {
+        CellGrid run = grid;
+        const std::int64_t skipped =
+            first < ranks.begin ? std::min(count, (ranks.begin - first + step - 1) / step) : 0;
+        first += skipped * step, count -= skipped;
+        count = std::min(count, (ranks.end - first + step - 1) / step);
+        if (count <= 0) return;
+        first -= ranks.begin;
+        // If a cell is a whole node, the group lights the nodes that it has GPUs in.
+        if (const std::int64_t node = grid.step; node > 1) {
+            const std::int64_t last = (first + (count - 1) * step) / node;
+            first = first / node * node;
+            if (step < node) step = node, count = last - first / node + 1;
+        }
+        run.first = static_cast<std::int32_t>(first);
+        run.count = static_cast<std::int32_t>(count);
+        run.step = static_cast<std::int32_t>(step);
+        color_plainly(color, run);
+        draw_large_enough(c, run);
+    });
+}
+
+}  // namespace
+
+Color LitGroups::color_of(std::int64_t other) const {
+    if (own_lit && other == rank) return own;
+    for (const MeshAxis& axis : axes.span())
+        if (axis.first_of(other) == axis.first_of(rank)) return axis.color;
+    return quiet;
+}
+
+LitGroups lit_groups(const Theme& theme, const Scene& scene) {
+    LitGroups out;
+    const Mesh& mesh = scene.evaluation.mesh;
+    const GroupKind kind = scene.selection.group;
+    if (scene.selection.all_axes) {
+        out.axes = axes_of(theme, scene);
+    } else if (summary(scene, kind).degree > 1) {
+        out.axes.count = 1;
+        out.axes.axis[0] = mesh_axis(theme, scene.plan, scene.evaluation, kind);
+    }
+    out.shown = mesh.world > kMostCards && out.axes.count > 0;
+    if (!out.shown) return out;
+    out.rank = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
+    if (out.rank < 0 || out.rank >= mesh.world) out.rank = 0;
+    out.own = theme.text;
+    out.own_lit = scene.selection.all_axes;
+    out.quiet = mix(theme.window, out.axes.axis[0].color, kQuiet);
+    return out;
+}
+
+void draw_lit_cells(Canvas& c, const Mesh& mesh, const LitGroups& lit, const CellGrid& grid,
+                    RankRange ranks) {
+    for (std::size_t i = lit.axes.count; i-- > 0;)  // the innermost last: it is the smallest
+        paint_group(c, mesh, lit.axes.axis[i].kind, lit.rank, grid, lit.axes.axis[i].color, ranks);
+    if (!lit.own_lit || lit.rank < ranks.begin || lit.rank >= ranks.end) return;
+    CellGrid own = grid;
+    own.first = static_cast<std::int32_t>((lit.rank - ranks.begin) / grid.step * grid.step);
+    own.count = 1;
+    color_plainly(lit.own, own);
+    draw_large_enough(c, own);
+}
+
+void color_by_groups(const Theme& theme, const Scene& scene, CellGrid& grid) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const GroupKind kind = scene.selection.group;
+    grid.count = static_cast<std::int32_t>(std::min<std::int64_t>(mesh.world, grid.count));
+    const auto ramp = shades(theme, color_of(theme, kind));
+    std::copy(ramp.begin(), ramp.end(), grid.palette.begin());
+    grid.palette_size = kShadeCount;
+    grid.ground = theme.window;
+    // A group's index is the mixed-radix number of the coordinates that its members share.
+    const Factors rest = split_factors(mesh, kind).rest;
+    std::int64_t weight = 1;
+    grid.digits = 0;
+    for (const Factor& f : rest.span()) {
+        grid.digit[grid.digits++] = {static_cast<std::int32_t>(f.stride), static_cast<std::int32_t>(f.size),
+                                     static_cast<std::int32_t>(weight)};
+        weight *= f.size;
+    }
+    const std::int64_t lit = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
+    if (lit >= 0 && lit < mesh.world && summary(scene, kind).degree > 1)
+        grid.lit_id = static_cast<std::int32_t>(cell_id(grid, lit));
+    grid.dim = scene.hover.rank >= 0 ? 0.45f : 0.3f;
+}
+
+void color_by_groups_on_page(const Theme& theme, const Scene& scene, CellGrid& grid) {
+    color_by_groups(theme, scene, grid);
+    if (summary(scene, scene.selection.group).degree <= 1)
+        color_plainly(mix(theme.window, theme.secondary, 0.3f), grid);
+}
+
+void color_plainly(Color color, CellGrid& grid) {
+    grid.palette[0] = color;
+    grid.palette_size = 1;
+    grid.digits = 0;
+    grid.lit_id = -1;
+}
+
+void draw_failure(Ui& ui, const Scene& scene, std::int64_t node, std::int64_t node_size,
+                  const CellGrid& grid) {
+    Canvas& c = ui.canvas();
+    const Mesh& mesh = scene.evaluation.mesh;
+    const std::int64_t end = std::min(mesh.world, (node + 1) * node_size);
+    std::vector<std::int64_t> seen;
+    for (std::int64_t r = node * node_size; r < end; ++r) {
+        const std::int64_t first = first_rank_of_group(mesh, scene.selection.group, r);
+        if (std::find(seen.begin(), seen.end(), first) != seen.end()) continue;
+        seen.push_back(first);
+        paint_group(c, mesh, scene.selection.group, r, grid, ui.theme().amber);
+    }
+    CellGrid lost = grid;
+    lost.first = static_cast<std::int32_t>(node * node_size);
+    lost.count = static_cast<std::int32_t>((std::max<std::int64_t>(0, end - node * node_size) + grid.step - 1)
+                                           / grid.step);
+    color_plainly(ui.theme().bad, lost);
+    draw_large_enough(c, lost);
+}
+
+void merge_small_cells(const MeshLayout& layout, CellGrid& grid) {
+    if (layout.node.size <= 1 || (grid.cell.x >= kLeastGpuCell && grid.cell.y >= kLeastGpuCell)) return;
+    const float zoom = grid.cell.x / layout.grid.cell.x;
+    grid.step = static_cast<std::int32_t>(layout.node.size);
+    grid.count = static_cast<std::int32_t>((grid.count + grid.step - 1) / grid.step);
+    grid.origin = grid.origin - layout.node.padding * zoom;
+    grid.cell = layout.node.full * zoom;
+    // Nodes too small to be seen one by one are drawn without gaps: first the rows, then the columns.
+    // An edge in the middle of a pixel would leave that pixel to neither of two cells.
+    constexpr float kOffMiddle = 1.0f / 64;
+    if (grid.cell.y < kLeastNodeCell.y) grid.cell.y += layout.node_gap.y * zoom, grid.origin.y -= kOffMiddle;
+    if (grid.cell.x < kLeastNodeCell.x) grid.cell.x += layout.node_gap.x * zoom, grid.origin.x -= kOffMiddle;
+}
+
+namespace {
+
+constexpr float kHeadWithLines = 40;  // of a node: words, and the lines between its tiles
+
+constexpr float kLeastRounded = 34;  // a box less wide has no round corners: all are drawn at once
+constexpr float kLeastBox = 14;      // one less wide has no frame
+constexpr float kContour = 2, kRadius = 8;
+
+struct BoxPaint {
+    Color line, fill;
+    float width = 1;
+};
+
+// Draws every box of a level in two draws, for any number of boxes.
+void draw_small_boxes(Canvas& c, const MeshPlace& m, const MeshLayout::Boxes& boxes, std::int64_t count,
+                      const BoxPaint& paint) {
+    CellGrid all = m.grid;
+    all.step = static_cast<std::int32_t>(boxes.size);
+    all.count = static_cast<std::int32_t>(std::min(count, boxes.count));
+    all.digits = 0, all.palette_size = 1, all.lit_id = -1;
+    const auto draw = [&](float inset, Color color) {
+        all.origin = m.grid.origin - boxes.padding * m.zoom + Vec2{inset, inset};
+        all.cell = boxes.full * m.zoom - Vec2{2 * inset, 2 * inset};
+        all.palette[0] = color;
+        c.cells(all);
+    };
+    draw(0, paint.line);
+    draw(1, paint.fill);
+}
+
+void draw_box(Canvas& c, Rect r, const BoxPaint& paint, float radius) {
+    c.box(r, paint.fill, paint.line, paint.width, radius);
+}
+
+float radius_of(const MeshPlace& m, const MeshLayout::Boxes& boxes) {
+    return std::min(kRadius, boxes.full.x * m.zoom * 0.12f);
+}
+
+BoxPaint tile_paint(const Theme& theme, const MeshAxis& axis, float line, float fill) {
+    return {mix(theme.window, axis.color, line), mix(theme.window, axis.color, fill), kContour};
+}
+
+}  // namespace
+
+bool MeshPlace::merged() const {
+    return layout.node.size > 1 && (grid.cell.x < kLeastGpuCell || grid.cell.y < kLeastGpuCell);
+}
+
+void draw_boxes(Canvas& c, const Theme& theme, const MeshPlace& m, bool quiet) {
+    const float width = m.layout.node.full.x * m.zoom;
+    if (m.merged() || width < kLeastBox) return;
+    const bool node_is_tile = m.tile != nullptr && m.layout.tile.size == m.layout.node.size;
+    const BoxPaint idle{theme.hairline, mix(theme.window, theme.panel, 0.7f), 1};
+    BoxPaint node = idle, tile;
+    if (m.tile != nullptr) tile = tile_paint(theme, *m.tile, quiet ? 0.5f : 1.0f, quiet ? 0.06f : 0.1f);
+    if (node_is_tile) node = tile;
+    const bool tiles = m.tile != nullptr && !node_is_tile;
+    if (width < kLeastRounded) {
+        if (node_is_tile) draw_small_boxes(c, m, m.layout.node, m.layout.node.count, idle);
+        draw_small_boxes(c, m, m.layout.node, node_is_tile ? m.used(m.layout.node) : m.layout.node.count,
+                         node);
+        if (tiles) draw_small_boxes(c, m, m.layout.tile, m.used(m.layout.tile), tile);
+        return;
+    }
+    const std::int64_t in_node = m.layout.node.size / m.layout.tile.size;
+    for_each_seen_node(m.layout, m.grid, m.zoom, m.area, [&](std::int64_t i) {
+        draw_box(c, m.node(i), i < m.used(m.layout.node) ? node : idle, radius_of(m, m.layout.node));
+        for (std::int64_t t = i * in_node; tiles && t < std::min((i + 1) * in_node, m.used(m.layout.tile));
+             ++t)
+            draw_box(c, box_rect(m.layout.tile, t, m.grid, m.zoom), tile, radius_of(m, m.layout.tile));
+    });
+}
+
+void draw_lit_tile(Canvas& c, const MeshPlace& m, const LitGroups& lit) {
+    if (m.tile == nullptr || m.merged() || lit.axes.count == 0 || lit.axes.axis[0].kind != m.tile->kind)
+        return;
+    const Rect r = m.tile_at(lit.rank);
+    if (r.w < kLeastBox) return;
+    const auto& boxes = m.layout.tile.size == m.layout.node.size ? m.layout.node : m.layout.tile;
+    c.frame(r, m.tile->color, kContour, r.w < kLeastRounded ? 0 : radius_of(m, boxes));
+}
+
+void draw_gliding_tile(Ui& ui, const MeshPlace& m, std::int64_t rank) {
+    if (m.merged() || m.zoom != 1 || rank < 0 || rank >= m.ranks) return;
+    const Rect r = m.tile != nullptr ? m.tile_at(rank) : m.cell(rank);
+    const auto side = [&](std::string_view name, float value) {
+        return std::pair{static_cast<float>(ui.glide(name, value)),
+                         static_cast<float>(ui.before(name).value_or(value))};
+    };
+    const auto [x, old_x] = side("mesh.tile.x", r.x);
+    const auto [y, old_y] = side("mesh.tile.y", r.y);
+    const auto [w, old_w] = side("mesh.tile.w", r.w);
+    const auto [h, old_h] = side("mesh.tile.h", r.h);
+    ui.outline({old_x, old_y, old_w, old_h}, r);
+    if (x == r.x && y == r.y && w == r.w && h == r.h) return;
+    const Color color = m.tile != nullptr ? m.tile->color : ui.theme().secondary;
+    ui.canvas().frame({x, y, w, h}, color, kContour, w < kLeastRounded ? 0 : std::min(kRadius, w * 0.12f));
+}
+
+void name_boxes(Ui& ui, const MeshPlace& m, const Scene& scene) {
+    Canvas& c = ui.canvas();
+    const Cluster& cluster = scene.plan.cluster;
+    const float head = (m.layout.node.padding.y - m.layout.tile.padding.y) * m.zoom;
+    if (m.merged() || head < 16 || m.layout.node.full.x * m.zoom < 44) return;
+    const std::string fast(tier_name(cluster, 0));
+    const bool node_is_tile = m.tile != nullptr && m.layout.tile.size == m.layout.node.size;
+    const std::string tile = m.tile == nullptr ? "" : axis_label(m.tile->kind) + " · " + fast;
+    const TextStyle plain = ui.style(11, Tone::secondary);
+    TextStyle axis = ui.style(11, Tone::text, Face::semibold);
+    const float tile_head = m.layout.tile_head * m.zoom;
+    const std::int64_t in_node = m.layout.node.size / m.layout.tile.size;
+    for_each_seen_node(m.layout, m.grid, m.zoom, m.area, [&](std::int64_t i) {
+        const Rect box = m.node(i);
+        Rect row{box.x + 12, box.y + 5, box.w - 24, 16};
+        const std::string name = std::string(domain_name(cluster)) + " " + thousands(i);
+        write_left(ui, row, name, ui.style(12), 8);
+        const std::string held = node_is_tile ? tile
+                                 : m.layout.node.size > 1
+                                     ? plural(m.layout.node.size, "GPU on ", "GPUs on ") + fast
+                                     : "";
+        // In a low head lines run where these words would stand.
+        if (head >= kHeadWithLines && c.text_width(held, plain) <= row.w) c.text_in(row, held, plain);
+        if (node_is_tile || tile_head < 14) return;
+        for (std::int64_t t = i * in_node; t < std::min((i + 1) * in_node, m.layout.tile.count); ++t) {
+            const Rect r = box_rect(m.layout.tile, t, m.grid, m.zoom);
+            if (c.text_width(tile, axis) + 24 <= r.w)
+                c.text_in({r.x + 12, r.y + 5, r.w - 24, 16}, tile, axis);
+        }
+    });
+}
+
+const MeshAxis* names_rows(const MeshAxes& axes, const MeshLayout& layout) {
+    const std::int64_t row = layout.row_nodes * layout.node.size;
+    if (layout.has_pods || layout.grid.count <= kMostCards) return nullptr;
+    for (const MeshAxis& a : axes.span())
+        if (a.stride() == row && a.factors.count == 1) return &a;
+    return nullptr;
+}
+
+void name_rows(Ui& ui, const MeshPlace& m, const Scene& scene) {
+    const MeshAxis* axis = names_rows(m.axes, m.layout);
+    const Rect first = m.node(0);
+    if (axis == nullptr || m.zoom != 1 || first.x - m.area.x < kRowNames - 4) return;
+    const std::string name = axis->kind == GroupKind::pp ? "stage" : axis_label(axis->kind);
+    const std::int64_t rows = m.layout.node.count / m.layout.row_nodes;
+    const std::int64_t own =
+        scene.selection.rank < 0 ? 0 : scene.selection.rank / (m.layout.row_nodes * m.layout.node.size);
+    constexpr std::int64_t kEvery = 5;
+    constexpr float kLine = 15;
+    const bool all = first.h + m.layout.node_gap.y >= kLine;
+    float below = m.area.y;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const Rect r = m.node(row * m.layout.row_nodes);
+        const float top = r.center().y - kLine / 2;
+        if (top < below || (!all && row % kEvery != 0 && row + 1 != rows && row != own)) continue;
+        const std::string words = name + " " + thousands(row % axis->degree);
+        const TextStyle style =
+            row == own ? ui.style(11, Tone::text, Face::semibold) : ui.style(11, Tone::secondary);
+        ui.canvas().text_in({m.area.x, top, r.x - m.area.x - 8, kLine}, words, style, Align::right);
+        below = top + kLine;
+    }
+}
+
+Rect pod_rect(const MeshPlace& m, std::int64_t pod) {
+    return box_rect(m.layout.pod, pod, m.grid, m.zoom).inset(-std::min(4.0f, m.layout.node_gap.x + 2));
+}
+
+std::string pod_name(const Canvas& c, const MeshPlace& m, std::int64_t pod, std::int64_t gpus, float type) {
+    const MeshLayout::Boxes& pods = m.layout.pod;
+    const float room = pods.full.x * m.zoom;
+    const TextStyle style{Face::regular, type, {}, 0};
+    const std::int64_t held = std::min(pods.size, gpus - pod * pods.size);
+    std::string name = "pod " + std::to_string(pod);
+    if (held < pods.size) {
+        std::string part = name + " (" + thousands(held) + " of " + thousands(pods.size) + ")";
+        if (c.text_width(part, style) <= room) return part;
+    }
+    if (c.text_width(name, style) > room) name = std::to_string(pod);
+    return c.text_width(name, style) <= room + 6 ? name : "";
+}
+
+void draw_pods(Canvas& c, const Theme& theme, const MeshPlace& m, std::int64_t gpus, float type) {
+    if (!m.layout.has_pods) return;
+    for (std::int64_t i = 0; i < m.layout.pod.count; ++i) {
+        const Rect r = pod_rect(m, i);
+        c.frame(r, theme.hairline, 1, 2);
+        c.text({r.x, r.y - type - 5}, pod_name(c, m, i, gpus, type),
+               {Face::regular, type, theme.secondary, 0});
+    }
+}
+
+namespace {
+
+constexpr float kLeastWithShare = 48;      // width of a pod that says its share
+constexpr float kUnder = 6, kPodLane = 3;  // from a pod's last cell to the first line, from line to line
+
+bool crosses_pods(const MeshAxis& axis) {
+    return axis.tier >= 2;
+}
+
+// Draws under each row of pods one line from the group's first GPU in it to its last. Returns true if there
+// is one.
+bool join_pods(Canvas& c, const Theme& theme, const MeshPlace& m, const MeshAxis& axis, std::int64_t rank,
+               float lane) {
+    const MeshLayout::Boxes& pod = m.layout.pod;
+    const std::int64_t beside = m.grid.level[static_cast<std::size_t>(m.grid.levels) - 1].cols;
+    const std::int64_t first = axis.first_of(rank);
+    bool any = false;
+    for (std::int64_t row = 0; row < pod.count; row += beside) {
+        const std::int64_t begin = row * pod.size, end = std::min(row + beside, pod.count) * pod.size;
+        const std::int64_t from = members_below(axis, rank, begin), to = members_below(axis, rank, end);
+        if (from >= to) continue;
+        const auto x_of = [&](std::int64_t member) {
+            return m.node(axis.member(first, member) / m.layout.node.size).center().x;
+        };
+        // Members of one pod stand in a few columns: the line ends in the first pod and in the last.
+        const float y = box_rect(pod, row, m.grid, m.zoom).bottom() + kUnder + kPodLane * lane;
+        const std::array<Vec2, 2> line{Vec2{x_of(from), y}, Vec2{x_of(to - 1), y}};
+        if (line[1].x - line[0].x <= 2) continue;
+        draw_link(c, theme.window, line, axis.color, axis.mark.dash);
+        any = true;
+    }
+    return any;
+}
+
+}  // namespace
+
+std::int64_t members_below(const MeshAxis& axis, std::int64_t rank, std::int64_t end) {
+    std::int64_t rest = end - axis.first_of(rank), below = 0, inner = axis.degree;
+    if (rest <= 0) return 0;
+    const auto factors = axis.factors.span();
+    for (std::size_t i = factors.size(); i-- > 0;) {
+        const Factor& f = factors[i];
+        inner /= f.size;
+        const std::int64_t whole = std::min(f.size, rest / f.stride);
+        below += whole * inner;
+        if (whole == f.size) return below;
+        rest -= whole * f.stride;
+    }
+    return below + (rest > 0 ? 1 : 0);
+}
+
+const MeshAxis* crossing_pods(const MeshAxes& axes) {
+    const MeshAxis* out = nullptr;
+    for (const MeshAxis& a : axes.span())
+        if (crosses_pods(a)) out = &a;
+    return out;
+}
+
+std::string spread_over_pods(const MeshAxis& axis, std::int64_t rank, std::int64_t pod, std::int64_t pods) {
+    struct Share {
+        std::int64_t gpus = 0, pods = 0;
+    };
+    std::vector<Share> shares;
+    for (std::int64_t i = 0; i < pods; ++i) {
+        const std::int64_t n = members_in(axis, rank, i * pod, (i + 1) * pod);
+        if (n == 0) continue;
+        const auto same =
+            std::find_if(shares.begin(), shares.end(), [n](const Share& s) { return s.gpus == n; });
+        if (same == shares.end())
+            shares.push_back({n, 1});
+        else
+            ++same->pods;
+    }
+    if (shares.empty() || shares.size() > 3) return {};
+    std::string out;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        out += i == 0 ? "" : i + 1 == shares.size() ? " and " : ", ";
+        out += thousands(shares[i].gpus)
+               + (shares[i].pods == 1 ? " in one" : " in each of " + thousands(shares[i].pods));
+        if (i == 0) out += shares[i].pods == 1 ? " pod" : " pods";
+    }
+    return axis_label(axis.kind) + " group of rank " + thousands(rank) + ", " + thousands(axis.degree)
+           + " GPUs: " + out;
+}
+
+void draw_shares(Canvas& c, const Theme& theme, const MeshPlace& m, const LitGroups& lit, std::int64_t gpus,
+                 float type) {
+    const MeshAxis* axis = crossing_pods(lit.axes);
+    if (!m.layout.has_pods || !lit.shown || axis == nullptr) return;
+    float lane = 0;
+    for (const MeshAxis& a : lit.axes.span())
+        if (crosses_pods(a) && join_pods(c, theme, m, a, lit.rank, lane)) lane += 1;
+    const MeshLayout::Boxes& pod = m.layout.pod;
+    if (pod.full.x * m.zoom < kLeastWithShare) return;  // many pods: no text for each
+    const std::int64_t beside = m.grid.level[static_cast<std::size_t>(m.grid.levels) - 1].cols;
+    const TextStyle plain{Face::regular, type, theme.secondary, 0}, own{Face::semibold, type, theme.text, 0};
+    const std::string of = " of " + thousands(axis->degree);
+    for (std::int64_t i = 0; i < pod.count; ++i) {
+        const std::int64_t n = members_in(*axis, lit.rank, i * pod.size, (i + 1) * pod.size);
+        if (n == 0) continue;
+        const Rect r = pod_rect(m, i);
+        const TextStyle& style = i == lit.rank / pod.size ? own : plain;
+        const float left =
+            r.w - c.text_width(pod_name(c, m, i, gpus, type), {Face::regular, type, theme.text, 0}) - 16;
+        // The first of each row says of how many, and the one that has the rank.
+        std::string words = thousands(n) + (i % beside == 0 || &style == &own ? of : "");
+        if (c.text_width(words, style) > left) words = thousands(n);
+        const float w = c.text_width(words, style);
+        // Clear of the next pod's name.
+        if (w <= left) c.text({r.right() - w - 8, r.y - type - 5}, words, style);
+    }
 }
 
 }  // namespace pentamesh::ui

@@ -1,12 +1,19 @@
-#include "app/ui/views/mesh/mesh_draw.h"
-
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/scene/colors.h"
+#include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/mesh/mesh_parts.h"
 #include "core/mesh/places.h"
+#include "core/sharding/sharding.h"
+#include "core/teach/glossary.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace pentamesh::ui {
 
@@ -251,6 +258,540 @@ void draw_lit_links(Canvas& canvas, const Theme& theme, const MeshPlace& m, cons
                   gap >= kRoomyGap ? std::optional(axis.kind) : std::nullopt);
         from = to, ++drawn;
     }
+}
+
+namespace {
+
+// Places a rank's part of a dense weight: columns cut by tp, rows by the axes that cut parameters.
+struct Part {
+    std::int64_t columns = 1, column = 0, rows = 1, row = 0;
+    bool copied = false;  // another rank with a lower number keeps the same
+};
+
+Part part_of(const Scene& scene, std::int64_t rank) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const auto at = [&](const Factor& f) { return rank / f.stride % f.size; };
+    Part p;
+    p.columns = mesh.dense[Axis::tp].size, p.column = at(mesh.dense[Axis::tp]);
+    const ParameterCopies copies = parameter_copies_of(scene.plan, mesh);
+    for (const Factor& f : copies.dense.span()) p.copied = p.copied || at(f) > 0;
+    const GroupFactors cut =
+        group_factors(mesh, scene.plan.layout.zero < 3 ? GroupKind::gtp_remat : GroupKind::fsdp);
+    for (const Factor& f : cut.span()) {
+        p.row += p.rows * at(f);
+        p.rows *= f.size;
+    }
+    return p;
+}
+
+std::string words_of(const Part& p) {
+    const std::int64_t parts = p.columns * p.rows;
+    const std::string held = parts == 1   ? "the whole"
+                             : parts == 2 ? "a half"
+                             : parts == 4 ? "a quarter"
+                             : parts == 8 ? "an eighth"
+                                          : "1 of " + thousands(parts);
+    return p.copied ? "same, copied" : held;
+}
+
+// Draws a weight as a square, cut as it is, with the held part filled, or hatched where it is a copy.
+void draw_part(Ui& ui, Rect square, const Part& p, Color ink, Color ground) {
+    Canvas& c = ui.canvas();
+    constexpr float kMostRulers = 16;  // lines closer than 4 pixels would be a grey
+    const float w = square.w / static_cast<float>(p.columns), h = square.h / static_cast<float>(p.rows);
+    Rect held{square.x + w * static_cast<float>(p.column), square.y + h * static_cast<float>(p.row),
+              std::max(w, 1.5f), std::max(h, 1.5f)};
+    c.rect(square, ground);
+    if (p.copied)
+        c.pattern(held, Pattern::hatched, ink);
+    else
+        c.rect(held, ink);
+    for (std::int64_t i = 1; i < p.columns && static_cast<float>(p.columns) <= kMostRulers; ++i) {
+        const float x = square.x + w * static_cast<float>(i);
+        c.line({x, square.y}, {x, square.bottom()}, color_of(ui.theme(), GroupKind::tp), 1.5f);
+    }
+    for (std::int64_t i = 1; i < p.rows && static_cast<float>(p.rows) <= kMostRulers; ++i) {
+        const float y = square.y + h * static_cast<float>(i);
+        c.line({square.x, y}, {square.right(), y}, color_of(ui.theme(), GroupKind::dp_shard), 1.5f);
+    }
+    c.frame(square, ui.theme().secondary, 1);
+}
+
+// Draws how full the GPU's memory is, by category.
+void draw_memory(Ui& ui, Rect strip, const Scene& scene, std::int64_t rank) {
+    const Memory& memory = scene.evaluation.memory;
+    const auto stage = static_cast<std::size_t>(std::max(0, stage_of_rank(scene.evaluation.mesh, rank)));
+    if (stage >= memory.stage.size() || memory.hbm <= 0) return;
+    Canvas& c = ui.canvas();
+    c.rect(strip, ui.theme().hairline, 1);
+    float x = strip.x;
+    for (int k = 0; k < kMemoryCategoryCount; ++k) {
+        const double bytes = bytes_of(memory.stage[stage], static_cast<MemoryCategory>(k));
+        const float w = std::min(strip.right() - x, strip.w * static_cast<float>(bytes / memory.hbm));
+        c.rect({x, strip.y, w, strip.h}, k < std::ssize(ui.theme().memory)
+                                             ? ui.theme().memory[static_cast<std::size_t>(k)]
+                                             : ui.theme().secondary);
+        x += w;
+    }
+    if (memory.stage[stage].total() > memory.hbm) c.frame(strip.inset(-1), ui.theme().bad, 1);
+}
+
+void draw_card(Ui& ui, Rect cell, const MeshPlace& m, const Scene& scene, std::int64_t rank, Color ground,
+               bool plain) {
+    Canvas& c = ui.canvas();
+    const TextStyle big = ui.style(20, Tone::text, Face::semibold).in(ink_on(ground)),
+                    small = ui.style(11).in(big.color);
+    Rect in = cell.inset(10, 8);
+    const float number = c.text({in.x, in.y - 3}, std::to_string(rank), big);
+    if (plain) return;
+    Rect strip = in.cut_bottom(7);
+    draw_memory(ui, strip, scene, rank);
+    in.cut_bottom(6);
+    Rect words{in.x, in.y + 25, in.w, 14};
+    float widest = number;
+    for (const MeshAxis& axis : m.axes.span()) {
+        if (words.bottom() > in.bottom() + 1) break;
+        const std::string text = axis_label(axis.kind) + " " + std::to_string(axis.place_of(rank));
+        widest = std::max(widest, c.text_width(text, small));
+        c.text_in(words, text, small);
+        words.y += 14;
+    }
+    if (scene.selection.expert()) return;
+    const float caption = in.h >= 66 ? 15.0f : 0.0f;
+    const float side = std::min({std::max(62.0f, cell.h * 0.45f), in.h - caption, in.w - widest - 12});
+    if (side < 24) return;
+    const Part p = part_of(scene, rank);
+    const Rect square{in.right() - side, in.y, side, side};
+    draw_part(ui, square, p, big.color, mix(ground, big.color, 0.06f));
+    if (caption > 0) {
+        const std::string text = words_of(p);
+        const float w = c.text_width(text, small);
+        if (w <= in.w - widest - 4 || words.y <= in.bottom() - 12)
+            c.text_in({in.right() - std::min(w, in.w), square.bottom() + 2, w + 1, 14}, text, small);
+    }
+}
+
+void draw_small_card(Ui& ui, Rect cell, const Scene& scene, std::int64_t rank, Color ground, bool plain) {
+    const TextStyle style = ui.style(13).in(ink_on(ground));
+    Rect in = cell.inset(4, 4);
+    if (!plain && cell.h >= 28) {
+        draw_memory(ui, in.cut_bottom(5), scene, rank);
+        in.cut_bottom(2);
+    }
+    ui.canvas().text_in(in, std::to_string(rank), style, Align::center);
+}
+
+// Returns the largest size at which the longest number fits a cell; 0 where none does.
+float number_size(Ui& ui, const CellGrid& grid) {
+    const std::string longest(std::to_string(std::max<std::int64_t>(0, grid.count - 1)).size(), '0');
+    for (const float size : {13.0f, 11.0f, 9.0f})
+        if (ui.canvas().text_width(longest, ui.style(size)) + (size > 11 ? 12.0f : 3.0f) <= grid.cell.x
+            && grid.cell.y >= size + 2)
+            return size;
+    return 0;
+}
+
+}  // namespace
+
+void draw_cards(Ui& ui, const MeshPlace& m, const Scene& scene, const CellGrid& colored, Cards which) {
+    const bool plain = which == Cards::ranks;
+    const Vec2 cell = m.grid.cell;
+    const float size = number_size(ui, m.grid);
+    if (size <= 0 || m.merged()) return;
+    const bool few = scene.evaluation.mesh.world <= kMostCards;
+    const bool card = few && cell.x >= kCard.x && cell.y >= kCard.y;
+    const bool small = few && cell.x >= kSmallCard.x && cell.y >= kSmallCard.y;
+    const LitGroups lit = lit_groups(ui.theme(), scene);
+    for_each_seen_node(m.layout, m.grid, m.zoom, m.area, [&](std::int64_t node) {
+        const std::int64_t end = std::min<std::int64_t>((node + 1) * m.layout.node.size, colored.count);
+        for (std::int64_t r = node * m.layout.node.size; r < end; ++r) {
+            const Rect box = m.cell(r);
+            if (box.bottom() < m.area.y || box.y > m.area.bottom() || box.right() < m.area.x
+                || box.x > m.area.right())
+                continue;
+            Color ground =
+                colored.palette[static_cast<std::size_t>(cell_id(colored, r) % colored.palette_size)];
+            if (which == Cards::lit) ground = lit.color_of(r);
+            if (which == Cards::lit && ground == lit.quiet) continue;
+            if (card)
+                draw_card(ui, box, m, scene, r, ground, plain);
+            else if (small)
+                draw_small_card(ui, box, scene, r, ground, plain);
+            else
+                ui.canvas().text_in(box, std::to_string(r), ui.style(size).in(ink_on(ground)), Align::center);
+        }
+    });
+}
+
+namespace {
+
+// Returns the cell that holds a rank, also where one stands for several.
+Rect cell_of(const CellGrid& grid, std::int64_t rank) {
+    return cell_rect(grid, rank / grid.step * grid.step);
+}
+
+void outline(Canvas& c, Rect cell, Color color, float width) {
+    const float grow = std::max(0.0f, 5 - cell.w) / 2;  // a cell of two pixels is still found
+    c.frame(cell.inset(-1.5f - grow), color, width, cell.w > 20 ? 3.0f : 0.0f);
+}
+
+// Says "tp stays inside NVLink, dp_shard and pp cross RoCE.": the axes by the slowest tier of their groups.
+std::string where_all_lie(const Scene& scene) {
+    const MeshAxes axes = axes_of({}, scene);
+    const int tiers = static_cast<int>(scene.plan.cluster.tiers.size());
+    std::string out;
+    for (int tier = 0; tier < std::max(1, tiers); ++tier) {
+        std::vector<std::string> names;
+        for (const MeshAxis& a : axes.span())
+            if (a.tier == tier) names.push_back(axis_label(a.kind));
+        if (names.empty()) continue;
+        out += out.empty() ? "" : ", ";
+        for (std::size_t i = 0; i < names.size(); ++i)
+            out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+        const bool one = names.size() == 1;
+        out += tier == 0 ? (one ? " stays inside " : " stay inside ") : (one ? " crosses " : " cross ");
+        out += tier_label(scene.plan.cluster, tier);
+    }
+    return out + ".";
+}
+
+// Says over what the groups of a rank spread: "tp in its node, pp over 16 nodes, dp_shard over 6 pods".
+std::string spread_words(const Scene& scene, std::int64_t rank) {
+    const Cluster& cluster = scene.plan.cluster;
+    if (cluster.tiers.empty()) return "";
+    const std::string node(domain_name(cluster));
+    const bool pods = cluster.tiers.size() > 2;
+    const auto boxes = [&](const MeshAxis& axis, std::int64_t size) {
+        const std::int64_t first = axis.first_of(rank);
+        std::int64_t count = 0, last = -1;
+        for (std::int64_t i = 0; i < axis.degree; ++i)  // members ascend
+            if (const std::int64_t box = axis.member(first, i) / size; box != last) last = box, ++count;
+        return count;
+    };
+    std::string out;
+    const MeshAxes axes = axes_of({}, scene);
+    for (const MeshAxis& axis : axes.span()) {
+        const std::int64_t nodes = boxes(axis, domain_of(cluster, 0));
+        const std::int64_t in_pods = pods ? boxes(axis, domain_of(cluster, 1)) : 1;
+        out += (out.empty() ? "" : ", ") + axis_label(axis.kind);
+        if (in_pods > 1)
+            out += " over " + thousands(in_pods) + " pods";
+        else
+            out += nodes == 1 ? " in its " + node : " over " + thousands(nodes) + " " + node + "s";
+    }
+    return out;
+}
+
+}  // namespace
+
+MeshCaption mesh_caption(const Scene& scene) {
+    if (scene.evaluation.mesh.world <= 1) return {"One GPU: no axis cuts anything, nobody to talk to.", ""};
+    if (scene.selection.all_axes) {
+        const std::int64_t rank = std::max<std::int64_t>(0, scene.selection.rank);
+        return {where_all_lie(scene),
+                scene.evaluation.mesh.world > kMostCards
+                    ? "Lit: the groups of rank " + thousands(rank) + ": " + spread_words(scene, rank) + "."
+                    : "A tile is a group inside a node; a line between nodes is one of those that cross."};
+    }
+    const AxisCaption c = caption_of(scene.plan, scene.evaluation, scene.selection.group);
+    if (c.talk.empty()) return {c.where, ""};
+    MeshCaption out{c.where + ".", c.talk};
+    const AxisTraffic& t = scene.evaluation.comm.by_axis[scene.selection.group];
+    if (t.sent_bytes_per_rank <= 0) return out;
+    const Comm& comm = scene.evaluation.comm;
+    out.plain +=
+        ", " + traffic_text(t.sent_bytes_per_rank)
+        + (comm.stages.devices > 1 ? " a step per GPU of stage " + std::to_string(comm.busiest_device)
+                                   : std::string(" sent per GPU and step"));
+    return out;
+}
+
+MeshCaption failure_caption(const Scene& scene, std::int64_t node) {
+    const Failure f = lose_node(scene.plan, scene.evaluation.mesh, node);
+    MeshCaption out;
+    out.bold =
+        "Without node " + thousands(node) + " " + plural(f.waiting, "other GPU waits.", "other GPUs wait.");
+    for (const AxisFailure& a : f.axes)
+        if (!is_expert(a.kind) || scene.selection.expert())
+            out.plain += (out.plain.empty() ? "" : " · ") + axis_label(a.kind) + " " + thousands(a.groups_hit)
+                         + " of " + thousands(a.groups) + " groups";
+    out.plain +=
+        f.state_survives ? " · every shard survives elsewhere" : " · the run goes back to its checkpoint";
+    return out;
+}
+
+void draw_selected(Canvas& c, const Theme& theme, const Scene& scene, const CellGrid& grid) {
+    const std::int64_t rank = scene.selection.rank;
+    if (rank >= 0 && rank < scene.evaluation.mesh.world) outline(c, cell_of(grid, rank), theme.text, 2);
+}
+
+void draw_ranks(Canvas& c, const Theme& theme, const Selection& selection, const CellGrid& grid) {
+    if (selection.topic != Selection::Topic::ranks) return;
+    const auto& ranks = selection.ranks;
+    for (std::size_t i = 0; i < ranks.size();) {
+        if (ranks[i] >= grid.count) return;
+        Rect frame = cell_of(grid, ranks[i]);
+        // Neighbours in a row are one frame.
+        for (++i; i < ranks.size() && ranks[i] == ranks[i - 1] + 1 && ranks[i] < grid.count; ++i) {
+            const Rect next = cell_of(grid, ranks[i]);
+            if (next.y != frame.y || next.x > frame.right() + next.w) break;
+            frame.w = next.right() - frame.x;
+        }
+        outline(c, frame, theme.text, 2);
+    }
+}
+
+std::string rank_tooltip(const Scene& scene, std::int64_t rank) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    std::string s = "rank " + thousands(rank);
+    if (rank >= mesh.world) return s + "\nidle: the layout uses " + thousands(mesh.world) + " GPUs";
+    s += "\n" + place_of(scene.plan.cluster, rank);
+    if (const std::string host = host_of(scene, rank); !host.empty()) s += ", " + host;
+    const Coordinates at =
+        scene.selection.expert() ? expert_coordinates(mesh, rank) : dense_coordinates(mesh, rank);
+    const auto& factors = scene.selection.expert() ? mesh.expert : mesh.dense;
+    static constexpr std::string_view kDense[] = {"tp", "cp", "ep", "dp_shard", "dp_replicate", "pp"};
+    static constexpr std::string_view kExpert[] = {"etp", "cp", "ep", "edp", "edp outer", "pp"};
+    for (std::size_t i = 0; i < factors.size(); ++i)
+        if (factors[i].size > 1)
+            s += "\n" + std::string(scene.selection.expert() ? kExpert[i] : kDense[i]) + " "
+                 + thousands(at[i]) + " of " + thousands(factors[i].size);
+    return s;
+}
+
+namespace {
+
+constexpr float kSample = 30, kLeastEntry = 244, kEntryGap = 16;
+
+double longest(const Scene& scene, std::span<const MeshAxis> entries) {
+    double most = 0;
+    for (const MeshAxis& a : entries) most = std::max(most, cost_of(scene.evaluation, a).time_s);
+    return most;
+}
+
+std::size_t columns_in(float width, std::size_t entries, bool one_row) {
+    if (one_row) return entries;
+    const auto most =
+        static_cast<std::size_t>(std::max(1.0f, std::floor((width + kEntryGap) / (kLeastEntry + kEntryGap))));
+    return std::min(entries, most);
+}
+
+// The longest wording first.
+using Wordings = std::array<std::string, 3>;
+Wordings where_of(const Scene& scene, const MeshAxis& axis) {
+    const Cluster& cluster = scene.plan.cluster;
+    const std::string node(domain_name(cluster));
+    const std::string place = axis.inside()    ? "inside the " + node
+                              : axis.tier >= 2 ? "pod to pod"
+                                               : node + " to " + node;
+    const std::string tier = tier_label(cluster, axis.tier);
+    return {place + " · " + tier + ", " + std::string(ui::words_of(axis.mark.dash)), place + " · " + tier,
+            tier};
+}
+
+bool is_tile(const Scene& scene, const MeshAxis& axis) {
+    return axis.inside() && axis.factors.count == 1 && axis.stride() == 1
+           && tile_of(scene.plan, scene.evaluation, scene.selection.expert()) == axis.degree;
+}
+
+void draw_sample(Ui& ui, Rect at, const Scene& scene, const MeshAxis& axis) {
+    Canvas& c = ui.canvas();
+    if (is_tile(scene, axis)) {
+        const Rect tile{at.x, at.center().y - 8, 26, 16};
+        c.box(tile, mix(ui.theme().window, axis.color, 0.15f), axis.color, 2, 5);
+        return;
+    }
+    const std::array<Vec2, 2> line{Vec2{at.x + 3, at.center().y}, Vec2{at.x + kSample - 3, at.center().y}};
+    draw_link(c, ui.theme().window.alpha(0), line, axis.color, axis.mark.dash, 2, axis.kind);
+}
+
+// Writes words, then the longest wording of others that has room.
+void write_two(Ui& ui, Rect row, std::string_view first, const TextStyle& a, const Wordings& then,
+               const TextStyle& b) {
+    write_left(ui, row, first, a);
+    ui.canvas().text_in(row, wording(ui, row.w, then, b), b);
+}
+
+// Draws an entry of one line.
+void draw_line(Ui& ui, Rect row, const Scene& scene, const MeshAxis& axis) {
+    names_axis(ui, axis.kind, row);
+    draw_sample(ui, row, scene, axis);
+    row.cut_left(kSample + 6);
+    const AxisCost cost = cost_of(scene.evaluation, axis);
+    const std::string tier = tier_label(scene.plan.cluster, axis.tier);
+    const std::string waits = cost.waits_s > 0 ? " · " + percent(cost.share()) + " waits" : "";
+    write_two(ui, row, axis_label(axis.kind) + " " + thousands(axis.degree), ui.title(),
+              {tier + waits, tier, ""}, ui.small());
+}
+
+}  // namespace
+
+float legend_height(Ui& ui, float width, const Scene& scene, Legend form) {
+    const std::size_t n = axes_that_send(ui.theme(), scene).size();
+    if (n == 0) return 0;
+    if (form == Legend::lines) return kLegendLine;
+    const std::size_t columns = columns_in(width, n, form != Legend::rows);
+    const std::size_t rows = (n + columns - 1) / columns;
+    return static_cast<float>(rows) * (kLegendEntry + 6) - 6;
+}
+
+void draw_legend_entry(Ui& ui, Rect room, const Scene& scene, const MeshAxis& axis, double most_s) {
+    Canvas& c = ui.canvas();
+    names_axis(ui, axis.kind, {room.x, room.y, room.w, kLegendEntry});
+    draw_sample(ui, {room.x, room.y, kSample, 18}, scene, axis);
+    room.cut_left(kSample + 8);
+    const std::string name = axis_label(axis.kind) + " " + thousands(axis.degree);
+    write_two(ui, room.cut_top(18), name, ui.title(), where_of(scene, axis), ui.small());
+    const AxisCost cost = cost_of(scene.evaluation, axis);
+    const Rect row = room.cut_top(17);
+    if (!scene.evaluation.step) {
+        c.text_in(row, "—", ui.small());
+        return;
+    }
+    if (cost.bytes <= 0) {
+        c.text_in(row, words_without_bytes(axis.kind), ui.small());
+        return;
+    }
+    const std::string waits = cost.waits_s > 0 ? percent(cost.share()) : "";
+    const Wordings said = waits.empty() ? Wordings{"a step; hidden", "hidden", ""}
+                                        : Wordings{"a step; " + waits + " of the step waits",
+                                                   waits + " of the step waits", waits + " waits"};
+    write_two(ui, row, traffic_text(cost.bytes) + " in " + time_text(cost.time_s),
+              ui.style(12, Tone::text, Face::semibold), said, ui.small());
+    const float full = room.w - 8, scale = most_s > 0 ? static_cast<float>(cost.time_s / most_s) : 0;
+    const Rect bar{room.x, room.y + 3, std::max(3.0f, full * scale), 6};
+    const float filled = bar.w * static_cast<float>(std::clamp(cost.waits_s / cost.time_s, 0.0, 1.0));
+    c.rect({bar.x, bar.y, filled, bar.h}, axis.color);
+    c.frame(bar, axis.color, 1);
+}
+
+void draw_legend(Ui& ui, Rect room, const Scene& scene, Legend form) {
+    const std::vector<MeshAxis> entries = axes_that_send(ui.theme(), scene);
+    if (entries.empty()) return;
+    const double most = longest(scene, entries);
+    const std::size_t columns = columns_in(room.w, entries.size(), form != Legend::rows);
+    const float width = std::min(380.0f, (room.w + kEntryGap) / static_cast<float>(columns) - kEntryGap);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const float high = form == Legend::lines ? kLegendLine : kLegendEntry;
+        const Rect at = box_in_rows(room.min(), i, columns, {width, high}, {kEntryGap, 6});
+        if (form == Legend::lines)
+            draw_line(ui, at, scene, entries[i]);
+        else
+            draw_legend_entry(ui, at, scene, entries[i], most);
+    }
+}
+
+// Places the parts around the cells, and the cells under the camera.
+
+namespace {
+
+constexpr std::int64_t kEnlargedFrom = 512;  // GPUs
+// Heights of the view: for more than its cells, for entries with figures, for rows of them.
+constexpr float kLeastHeight = 180, kLow = 300, kHigh = 400;
+constexpr float kBelow = 6;        // under the legend
+constexpr float kBelowFold = 150;  // under a stage drawn in both meshes: legend and cells
+
+// Draws a stage in both meshes, and the legend below; returns the rest of the room.
+Rect draw_both(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, const ExpertFold& fold,
+               ExpertLoads& loads, std::optional<PlanEdit>& edit) {
+    draw_fold(ui, room.cut_top(fold_height(fold)), scene, fold, shown_loads(scene, loads));
+    edit = draw_load_row(ui, room.cut_top(kLoadRow), scene, state, loads);
+    draw_legend(ui, room.cut_top(legend_height(ui, room.w, scene, Legend::row)), scene, Legend::row);
+    room.cut_top(10);
+    const MeshLayout& layout = layout_for(state, room, scene, ui.canvas().scale());
+    const MeshCamera camera = held(state.camera, room, layout);
+    if (camera.zoom == 1) draw_fold_lines(ui.canvas(), ui.theme(), layout, seen(layout, camera, room), fold);
+    state.still = room;  // the controls above follow the mouse
+    return room;
+}
+
+constexpr float kMaxZoom = 400;
+
+}  // namespace
+
+Rect draw_around(Ui& ui, Rect room, const Scene& scene, MeshViewState& state, ExpertLoads& loads,
+                 std::optional<PlanEdit>& edit) {
+    if (room.h < kLeastHeight || scene.evaluation.mesh.world <= 1) return room;
+    if (state.both) {
+        ExpertFold fold = fold_of(scene, std::max<std::int64_t>(0, scene.selection.rank));
+        const auto fits = [&] { return room.h >= fold_height(fold) + kLoadRow + kBelowFold; };
+        if (!fits()) fold.shown = 2;
+        if (fold.line > 0 && fits()) return draw_both(ui, room, scene, state, fold, loads, edit);
+    }
+    state.ladder = ladder_in(ui, room, scene);
+    if (state.ladder.shown()) {
+        draw_ladder(ui, scene, state);
+        return state.ladder.cluster;
+    }
+    const Period period = period_of(scene, std::max<std::int64_t>(0, scene.selection.rank));
+    const Legend form = room.h < kLow ? Legend::lines : room.h < kHigh ? Legend::row : Legend::rows;
+    const float legend = legend_height(ui, room.w, scene, form);
+    if (scene.evaluation.mesh.world < kEnlargedFrom || period.nodes < 2 || period.count < 2) {
+        if (legend > room.h * 0.35f) return room;
+        room.cut_bottom(kBelow);
+        draw_legend(ui, room.cut_bottom(legend), scene, form);
+        room.cut_bottom(8);
+        return room;
+    }
+    const float tile = room.h >= 560 ? kStripTile : room.h >= kLow ? 44.0f : 26.0f;
+    Rect strip = room.cut_top(strip_height(tile));
+    const Rect entries = room.cut_top(legend);
+    room.cut_top(form == Legend::lines ? 2.0f : 10.0f);
+    const MeshLayout& layout = layout_for(state, room, scene, ui.canvas().scale());
+    const MeshCamera camera = held(state.camera, room, layout);
+    if (camera.zoom == 1) {
+        state.enlarged = period_rect(period, layout, seen(layout, camera, room), camera.zoom);
+        draw_beam(ui.canvas(), ui.theme(), strip_ground(strip, tile, period), state.enlarged.inset(-2));
+    }
+    draw_strip(ui.canvas(), ui.theme(), 11, strip, tile, scene, period);
+    draw_legend(ui, entries, scene, form);
+    return room;
+}
+
+const MeshLayout& layout_for(MeshViewState& s, Rect cells, const Scene& scene, float scale) {
+    Vec2 room{cells.w, cells.h - kRowWords};
+    const MeshInBoxes boxes = in_boxes(scene);
+    if (boxes.pod > 0) room = {room.x - 2 * kAroundPods, room.y - under_pods(cells.h)};
+    return s.layout.get({room, boxes, scale, scene.evaluation.mesh}, [&] {
+        MeshLayout out = lay_out_mesh(scene, room, 1 / scale);
+        const float beside = room.x - 2 * kRowNames;
+        if (names_rows(axes_of({}, scene), out) != nullptr && beside > 2 * kRowNames)
+            out = lay_out_mesh(scene, {beside, room.y}, 1 / scale);
+        return out;
+    });
+}
+
+MeshCamera held(MeshCamera camera, Rect area, const MeshLayout& layout) {
+    // The mesh is centred along a direction in which everything fits; else it is never panned off the area.
+    const auto hold = [](float pan, float extent, float room) {
+        return extent <= room ? std::floor((room - extent) / 2) : std::clamp(pan, room - extent, 0.0f);
+    };
+    const float below = layout.extent.y * camera.zoom <= area.h - kRowWords ? kRowWords : 0;
+    camera.pan = {hold(camera.pan.x, layout.extent.x * camera.zoom, area.w),
+                  hold(camera.pan.y, layout.extent.y * camera.zoom, area.h - below)};
+    return camera;
+}
+
+void move_camera(Ui& ui, Rect area, const MeshLayout& layout, MeshViewState& s, const Hit& hit,
+                 bool over_cell, const ViewKeys& keys) {
+    MeshCamera& cam = s.camera;
+    const float zoom = cam.zoom;
+    if (const float by = ui.take_wheel(area); by != 0) {
+        const float next = std::clamp(cam.zoom * std::pow(1.25f, by), 1.0f, kMaxZoom);
+        const Vec2 at = ui.frame().mouse - area.min();
+        cam.pan = at - (at - cam.pan) * (next / cam.zoom);
+        cam.zoom = next;
+    }
+    if (hit.held) {
+        if (!s.panning) s.pan_start = cam.pan;
+        s.panning = true;
+        cam.pan = s.pan_start + hit.drag;
+    } else {
+        s.panning = false;
+    }
+    if ((hit.double_clicked && !over_cell) || (layout.grid.count > 0 && keys.pressed({Key::home}))) cam = {};
+    cam = held(cam, area, layout);
+    if (cam.zoom != zoom) ui.state().wants_frame = true;  // what stands still at zoom 1 comes or goes
 }
 
 }  // namespace pentamesh::ui

@@ -5,7 +5,6 @@
 #include "app/ui/kit/theme.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/mesh/mesh_axes.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/mesh/view.h"

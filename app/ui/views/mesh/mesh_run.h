@@ -3,7 +3,6 @@
 #pragma once
 
 #include "app/ui/kit/ui.h"
-#include "app/ui/scene/real_run.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_parts.h"

@@ -1,19 +1,25 @@
 // The view Mesh draws every GPU of the cluster in its boxes, coloured by the group of the chosen axis.
 #include "app/ui/views/mesh/view.h"
+
+#include "app/tables/plan_tables.h"
+#include "app/tables/review.h"
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "app/ui/panels/blame_panel.h"
-#include "app/ui/scene/real_run.h"
+#include "app/ui/panels/inspector.h"
+#include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/mesh/mesh_run.h"
 #include "core/base/number.h"
+#include "core/mesh/mesh.h"
 #include "core/mesh/places.h"
-#include "core/plan/order_presets.h"
+#include "core/plan/edits.h"
 #include "core/plan/problem.h"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -428,6 +434,153 @@ Rect moving_in_mesh(const MeshViewState& state) {
     if (b.w <= 0) return state.still;
     const float top = std::max(a.y, b.y);
     return {a.x, top, b.right() - a.x, a.bottom() - top};
+}
+
+// The mesh as tables: groups of each axis, ranks, a run that hangs.
+
+namespace {
+
+constexpr int kGroupRows = 1;  // the table with a row for each group
+
+// Returns the kind of the groups that a row stands for; nullopt where each rank is for itself.
+std::optional<GroupKind> kind_of(const Scene& scene, const Table::Row& row) {
+    const auto kind = row.empty() ? std::nullopt : axis_named(row[0].words());
+    return kind && scene.evaluation.groups[*kind].degree > 1 ? kind : std::nullopt;
+}
+
+std::int64_t first_rank_of_row(const Mesh& mesh, GroupKind kind, const Table::Row& row) {
+    std::int64_t index = row[1].whole(), first = 0;
+    const Factors rest = split_factors(mesh, kind).rest;
+    for (const Factor& f : rest.span()) first += index % f.size * f.stride, index /= f.size;
+    return first;
+}
+
+}  // namespace
+
+void hover_mesh_row(Scene& scene, int part, const Table::Row& row) {
+    const auto kind = kind_of(scene, row);
+    if (!kind) return;
+    scene.next_hover.group = kind;
+    if (part == kGroupRows) scene.next_hover.rank = first_rank_of_row(scene.evaluation.mesh, *kind, row);
+}
+
+void pick_mesh_row(Scene& scene, int part, const Table::Row& row) {
+    const auto kind = kind_of(scene, row);
+    if (!kind) return;
+    if (can_choose(scene, *kind)) scene.selection.choose(*kind);
+    if (part == kGroupRows) scene.selection.pick_rank(first_rank_of_row(scene.evaluation.mesh, *kind, row));
+}
+
+bool marks_mesh_row(const Scene& scene, int part, const Table::Row& row) {
+    const auto kind = kind_of(scene, row);
+    if (!kind) return false;
+    if (part != kGroupRows) return !scene.selection.all_axes && scene.selection.group == *kind;
+    if (scene.hover.group) return false;  // the mouse is over another row
+    const std::int64_t rank = scene.hover.rank >= 0 ? scene.hover.rank : scene.selection.rank;
+    return rank >= 0 && rank < scene.evaluation.mesh.world
+           && group_index(scene.evaluation.mesh, *kind, rank) == row[1].whole();
+}
+
+Table mesh_data(const Scene& scene, int part) {
+    static constexpr std::size_t kMost = 200000;
+    static constexpr auto kAxes =
+        std::to_array<GroupKind>({GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate,
+                                  GroupKind::pp, GroupKind::ep});
+    if (part == 3) return has_hang(scene) ? hang_table(*scene.run->hang) : Table{};
+    const std::vector<GroupKind> kinds = kinds_of(scene.evaluation);
+    if (part == 0)  // five rows, and experts'
+        return without(groups_table(scene.plan, scene.evaluation,
+                                    std::span(kAxes).first(scene.evaluation.mesh.has_experts ? 6 : 5), true),
+                       {"per_fast_domain", "sharing_node"});
+    return part == 1
+               ? ranks_table(scene.evaluation, kinds, kMost, scene.hosts != nullptr ? *scene.hosts : Hosts())
+               : groups_table(scene.plan, scene.evaluation, kinds, true);
+}
+
+MeshInBoxes in_boxes(const Scene& scene) {
+    const Cluster& c = scene.plan.cluster;
+    return {.gpus = shows_groups(scene) ? std::max(c.gpus, scene.evaluation.mesh.world) : c.gpus,
+            .domain = c.tiers.empty() ? 1 : domain_of(c, 0),
+            .pod = c.tiers.size() > 2 ? domain_of(c, 1) : 0,
+            .tile = tile_of(scene.plan, scene.evaluation, scene.selection.expert())};
+}
+
+MeshLayout lay_out_mesh(const Scene& scene, Vec2 room, float pixel, float zoom) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const MeshInBoxes b = in_boxes(scene);
+    MeshLayout out = lay_out_mesh(room * (1 / zoom), b.gpus, b.domain, b.pod, pixel,
+                                  row_periods(mesh, b.domain, b.pod), b.tile);
+    const auto add = [&](const std::string& words) {
+        if (!words.empty()) out.words += (out.words.empty() ? "" : ", ") + words;
+    };
+    if (out.merged && std::min(out.grid.cell.x, out.grid.cell.y) * zoom < kLeastGpuCell)
+        add("a cell is a " + std::string(domain_name(scene.plan.cluster)));
+    add(row_words(mesh, b.domain, out.row_nodes, scene.plan.layout.zero == 3));
+    if (out.merged && out.node.full.x * zoom < kLeastNodeCell.x)
+        add("rows and columns stand joined");
+    else if (out.merged && out.node.full.y * zoom < kLeastNodeCell.y)
+        add("rows stand joined");
+    if (shows_groups(scene) && mesh.world != scene.plan.cluster.gpus)
+        add(mesh.world > scene.plan.cluster.gpus ? "red: ranks without a GPU" : "grey: GPUs without a rank");
+    if (out.has_pods) add("a box is a pod of " + thousands(b.pod));
+    return out;
+}
+
+bool shows_groups(const Scene& scene) {
+    constexpr std::int64_t kMostTimes = 4;
+    const std::int64_t world = scene.evaluation.mesh.world;
+    return scene.evaluation.valid || (world > 0 && world / kMostTimes <= scene.plan.cluster.gpus);
+}
+
+void draw_missing_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene) {
+    const std::int64_t gpus = scene.plan.cluster.gpus, world = scene.evaluation.mesh.world;
+    if (world <= gpus || !shows_groups(scene)) return;
+    CellGrid missing = m.grid;
+    missing.count = static_cast<std::int32_t>(world - gpus);
+    merge_small_cells(m.layout, missing);
+    missing.first = static_cast<std::int32_t>(gpus / missing.step * missing.step);
+    color_plainly(mix(theme.window, theme.bad, 0.3f), missing);
+    c.cells(missing);
+}
+
+void draw_idle_cells(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene) {
+    if (scene.evaluation.mesh.world >= scene.plan.cluster.gpus) return;
+    CellGrid idle = m.grid;
+    merge_small_cells(m.layout, idle);
+    color_plainly(mix(theme.window, theme.hairline, 0.7f), idle);
+    c.cells(idle);
+}
+
+void draw_still_mesh(Canvas& c, const Theme& theme, const MeshPlace& m, const Scene& scene, float type) {
+    const Mesh& mesh = scene.evaluation.mesh;
+    const LitGroups lit = lit_groups(theme, scene);
+    draw_boxes(c, theme, m, lit.shown);
+    draw_idle_cells(c, theme, m, scene);
+    draw_pods(c, theme, m, in_boxes(scene).gpus, type);
+    CellGrid cells = m.grid;
+    color_by_groups_on_page(theme, scene, cells);
+    if (lit.shown) color_plainly(lit.quiet, cells);
+    merge_small_cells(m.layout, cells);
+    c.cells(cells);
+    draw_missing_cells(c, theme, m, scene);
+    if (!lit.shown) return;
+    draw_lit_tile(c, m, lit);
+    draw_lit_cells(c, mesh, lit, cells);
+    for (const MeshAxis& axis : lit.axes.span()) draw_lit_links(c, theme, m, axis, lit.rank);
+    draw_shares(c, theme, m, lit, in_boxes(scene).gpus, type);
+}
+
+MeshLayout draw_mesh_in(Canvas& c, const Theme& theme, Rect room, const Scene& scene, float type) {
+    MeshLayout layout = lay_out_mesh(scene, {room.w, room.h}, 1 / c.scale());
+    const CellGrid grid = seen(layout, {}, room);
+    MeshPlace place{.layout = layout,
+                    .grid = grid,
+                    .area = room,
+                    .ranks = scene.evaluation.mesh.world,
+                    .axes = axes_of(theme, scene)};
+    place.tile = tile_axis(place.axes, layout.tile.size);
+    draw_still_mesh(c, theme, place, scene, type);
+    return layout;
 }
 
 }  // namespace pentamesh::ui

@@ -3,10 +3,8 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
-#include "app/ui/kit/scroll.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
-#include "app/ui/scene/other_plan.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 

@@ -1,11 +1,15 @@
 #include "app/ui/views/scale/view.h"
 
-#include "app/tables/scale.h"
+#include "app/tables/decide_tables.h"
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "app/ui/scene/view_head.h"
+#include "app/ui/scene/colors.h"
+#include "app/ui/scene/scene.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -165,6 +169,236 @@ Table scale_data(const ScaleViewState& state, int part) {
     none.rows = {{state.of.error.empty() ? "evaluating the plan over this number …"
                                          : "It could not be worked out: " + state.of.error}};
     return none;
+}
+
+namespace {
+
+// Returns the plan's own point, or the last possible one.
+const ScalePoint* shown_point(const Scale& scale) {
+    const ScalePoint* own = scale.at(scale.own);
+    if (own != nullptr && own->possible()) return own;
+    const ScalePoint* last = nullptr;
+    for (const ScalePoint& point : scale.points)
+        if (point.possible()) last = &point;
+    return last;
+}
+
+void draw_mark(const ScaleInk& ink, Vec2 at, int number) {
+    const float r = ink.small * 0.78f;
+    const bool refused = number == 0;
+    if (refused) {
+        ink.canvas.circle(at, r, ink.theme.bad);
+    } else {
+        ink.canvas.circle(at, r, ink.theme.window);
+        ink.canvas.ring(at, r, ink.theme.text, 1.4f);
+    }
+    ink.canvas.text_in({at.x - r, at.y - r, 2 * r, 2 * r}, refused ? "!" : std::to_string(number),
+                       ink.bold(refused ? ink_on(ink.theme.bad) : ink.theme.text), Align::center);
+}
+
+}  // namespace
+
+std::string figures_of(const Scale& scale, const ScaleCrossing& c) {
+    if (c.turn == ScaleTurn::refused) return c.why;
+    const ScalePoint *own = shown_point(scale), *from = nullptr;
+    for (const ScalePoint& p : scale.points)
+        if (p.possible() && from == nullptr && static_cast<double>(p.at) >= c.at) from = &p;
+    if (from == nullptr || own == nullptr) return "";
+    const auto at = [](const ScalePoint& p) { return " at " + with_commas(p.at); };
+    const auto two = [&](const auto& figure) {
+        return figure(*from) + at(*from) + (own == from ? "" : ", " + figure(*own) + at(*own));
+    };
+    const GroupKind k = c.axis;
+    switch (c.turn) {
+    case ScaleTurn::memory: return two([](const ScalePoint& p) { return memory_text(p.memory_bytes); });
+    case ScaleTurn::bubble:
+        return two([&](const ScalePoint& p) {
+            return time_text(p.bubble_s) + " against " + time_text(p.waits_s[k]);
+        });
+    case ScaleTurn::passes_compute:
+        return two([&](const ScalePoint& p) {
+            return time_text(p.time_s[k]) + " against " + time_text(p.compute_s);
+        });
+    default:
+        if (from->waits_s[k] <= 0 && own->waits_s[k] <= 0) return "All of it hides behind compute";
+        return "The step waits " + two([&](const ScalePoint& p) { return time_text(p.waits_s[k]); });
+    }
+}
+
+float draw_turns(const ScaleInk& ink, Rect room, const Scale& scale) {
+    const float top = room.y, left = ink.small * 2.2f, gap = ink.small * 0.7f;
+    const std::vector<NamedTurn> turns = named_turns(scale);
+    if (turns.empty()) {
+        ink.canvas.text_in(room.cut_top(ink.line()), "Nothing, in this range.", ink.second());
+        return room.y - top;
+    }
+    for (const NamedTurn& t : turns) {
+        const std::string figures = figures_of(scale, *t.of), first = t.of->place;
+        const float w = room.w - left;
+        const float what = ink.canvas.paragraph_height(w, t.of->what, ink.plain(), ink.line());
+        const float more = ink.canvas.paragraph_height(w, figures, ink.second(), ink.line());
+        const bool whole = ink.line() + what + more <= room.h;
+        if (!whole && ink.line() + what > room.h) break;
+        Rect entry = room.cut_top(ink.line() + what + (whole ? more : 0));
+        draw_mark(ink, {entry.x + ink.small * 0.8f, entry.y + ink.line() / 2}, t.number);
+        entry.cut_left(left);
+        ink.canvas.text_in(entry.cut_top(ink.line()), first, ink.bold());
+        ink.canvas.paragraph(entry.cut_top(what), t.of->what, ink.plain(), ink.line());
+        if (whole) ink.canvas.paragraph(entry, figures, ink.second(), ink.line());
+        room.cut_top(std::min(gap, std::max(room.h, 0.0f)));
+    }
+    return room.y - top;
+}
+
+void draw_scale_memory(const ScaleInk& ink, Rect room, const Plan& plan, const Scale& scale) {
+    const double hbm = plan.cluster.gpu.hbm_bytes;
+    double most = hbm;
+    for (const ScalePoint& p : scale.points) most = std::max(most, p.memory_bytes);
+    if (scale.points.size() < 2 || hbm <= 0 || room.h < ink.line() * 3) return;
+    const Rect foot = room.cut_bottom(ink.line());
+    const std::string capacity = memory_text(hbm);
+    room.cut_top(ink.line());
+    const auto first = static_cast<double>(scale.points.front().at),
+               last = static_cast<double>(scale.points.back().at);
+    const PlotScale x{first, last, ScaleKind::logarithmic, room.x + 4, room.right() - 4};
+    const PlotScale y{0, most, ScaleKind::linear, room.bottom(), room.y};
+    const auto place = [&](const ScalePoint& p) {
+        return Vec2{x.at(static_cast<double>(p.at)), y.at(p.memory_bytes)};
+    };
+    ink.canvas.line({room.x, room.bottom()}, {room.right(), room.bottom()}, ink.theme.hairline);
+    const float full = y.at(hbm);
+    for (std::size_t i = 1; i < scale.points.size(); ++i) {
+        const ScalePoint &a = scale.points[i - 1], &b = scale.points[i];
+        if (!a.possible() || !b.possible()) continue;
+        const Vec2 from = place(a), to = place(b);
+        const std::array<Vec2, 4> below{from, to, Vec2{to.x, room.bottom()}, Vec2{from.x, room.bottom()}};
+        ink.canvas.polygon(below, ink.theme.memory[0].alpha(0.35f));
+        ink.canvas.line(from, to, ink.theme.memory[1], 2);
+    }
+    ink.canvas.line({room.x, full}, {room.right(), full}, ink.theme.bad, 1.4f, Dash::dashed);
+    const ScalePoint* own = shown_point(scale);
+    const bool above = own == nullptr || place(*own).y > full + ink.line();
+    const float next = above || full + ink.line() > room.bottom() ? full - ink.line() - 3 : full + 4;
+    ink.canvas.text_in({room.x + 4, next, room.w - 8, ink.line()}, "a GPU has " + capacity,
+                       ink.plain(ink.theme.text), Align::left);
+    const auto value = [&](const ScalePoint& p, Align align) {
+        ink.canvas.text_in({room.x, foot.y, room.w, foot.h},
+                           with_commas(p.at) + ": "
+                               + (p.possible() ? memory_text(p.memory_bytes) : "refused"),
+                           ink.second(), align);
+    };
+    value(scale.points.front(), Align::left);
+    value(scale.points.back(), Align::right);
+    if (own == nullptr) return;
+    const Vec2 at = place(*own);
+    ink.canvas.circle(at, 4, ink.theme.text);
+    const std::string words = memory_text(own->memory_bytes) + " at " + with_commas(own->at);
+    const float w = ink.width(words, ink.bold());
+    const float left = std::clamp(at.x - w / 2, room.x, std::max(room.x, room.right() - w));
+    const bool below = at.y + ink.line() + 6 < room.bottom();  // the curve comes from above
+    ink.canvas.text_in({left, below ? at.y + 6 : at.y - ink.line() - 5, w, ink.line()}, words,
+                       ink.bold(own->fit == MemoryFit::yes ? ink.theme.text : ink.theme.bad));
+}
+
+namespace {
+
+constexpr double kSeen = 0.002;  // of the step, at any point: what is less has no curve
+constexpr double kSame = 0.98;   // of its time: what waits so much waits whole
+
+std::vector<double> seconds_of(const Scale& scale, const std::function<double(const ScalePoint&)>& of) {
+    std::vector<double> out;
+    for (const ScalePoint& p : scale.points) out.push_back(p.possible() ? of(p) : -1);
+    return out;
+}
+
+// Returns the largest share of the step.
+double most_share(const Scale& scale, const std::vector<double>& s) {
+    double out = 0;
+    for (std::size_t i = 0; i < s.size(); ++i)
+        if (s[i] > 0) out = std::max(out, s[i] / scale.points[i].step_s);
+    return out;
+}
+
+void add_axis(std::vector<ScaleCurve>& out, const Theme& theme, const Scale& scale, GroupKind k) {
+    const Color color = color_of(theme, k);
+    std::vector<double> waits = seconds_of(scale, [&](const ScalePoint& p) { return p.waits_s[k]; });
+    std::vector<double> time = seconds_of(scale, [&](const ScalePoint& p) { return p.time_s[k]; });
+    bool whole = true;
+    for (std::size_t i = 0; i < waits.size(); ++i)
+        whole = whole && (time[i] <= 0 || waits[i] >= kSame * time[i]);
+    const bool waited = most_share(scale, waits) > kSeen;
+    const std::string name = axis_label(k);
+    if (!whole && most_share(scale, time) > kSeen)
+        out.push_back({name + ", all of it", "", color, 1.2f, Dash::dashed, std::move(time)});
+    if (waited)
+        out.push_back(
+            {name, whole ? "all of it waits" : "waits", color, 2.4f, Dash::solid, std::move(waits)});
+}
+
+bool overlaps(Rect a, Rect b) {
+    return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+// Returns true if the line from a to b passes through the box.
+bool passes(Vec2 a, Vec2 b, Rect box) {
+    float from = 0, to = 1;
+    const auto cut = [&](float start, float by, float low, float high) {
+        if (std::abs(by) < 1e-6f) return start >= low && start <= high;
+        float t0 = (low - start) / by, t1 = (high - start) / by;
+        if (t0 > t1) std::swap(t0, t1);
+        from = std::max(from, t0), to = std::min(to, t1);
+        return from <= to;
+    };
+    return cut(a.x, b.x - a.x, box.x, box.right()) && cut(a.y, b.y - a.y, box.y, box.bottom());
+}
+
+// Returns the step that perfect scaling from the best point would take; < 0 where the point is impossible.
+double perfect_s(const ScalePoint& p) {
+    return p.possible() ? p.step_s * p.of_best : -1;
+}
+
+}  // namespace
+
+std::vector<ScaleCurve> curves_of(const Theme& theme, const Scale& scale) {
+    std::vector<ScaleCurve> out;
+    for (const GroupKind k : all_of<GroupKind>()) add_axis(out, theme, scale, k);
+    std::vector<double> bubble = seconds_of(scale, [](const ScalePoint& p) { return p.bubble_s; });
+    if (most_share(scale, bubble) > kSeen)
+        out.push_back({"bubble", "idle", theme.bad, 2.4f, Dash::solid, std::move(bubble)});
+    out.push_back({"compute", "", theme.forward, 2.2f, Dash::solid,
+                   seconds_of(scale, [](const ScalePoint& p) { return p.compute_s; })});
+    out.push_back({"perfect", "", theme.text, 1.2f, Dash::dotted, seconds_of(scale, perfect_s)});
+    out.push_back({"step", "", theme.text, 3.4f, Dash::solid,
+                   seconds_of(scale, [](const ScalePoint& p) { return p.step_s; })});
+    return out;
+}
+
+bool NamePlaces::is_free(Rect box) const {
+    if (box.x < area_.x || box.right() > area_.right() || box.y < area_.y || box.bottom() > area_.bottom())
+        return false;
+    for (const Rect& b : boxes_)
+        if (overlaps(b, box)) return false;
+    return std::none_of(lines_.begin(), lines_.end(), [&](const Line& l) { return passes(l.a, l.b, box); });
+}
+
+Rect NamePlaces::beside(const std::vector<Vec2>& curve, Vec2 size) {
+    constexpr int kTries = 10;  // places between two points
+    for (const float lift : {gap_, 2.5f * gap_})
+        for (std::size_t i = 1; i < curve.size(); ++i)
+            for (int k = 0; k < kTries; ++k) {
+                const float t = static_cast<float>(k) / kTries;
+                const Vec2 at = curve[i - 1] * (1 - t) + curve[i] * t;
+                for (const bool above : {true, false}) {
+                    // The box stands off the curve on the side to which the curve leans away from it.
+                    const bool falls = curve[i].y > curve[i - 1].y;
+                    const Rect box{above == falls ? at.x + gap_ / 2 : at.x - size.x - gap_ / 2,
+                                   above ? at.y - lift - size.y : at.y + lift, size.x, size.y};
+                    if (!is_free(box)) continue;
+                    boxes_.push_back(box);
+                    return box;
+                }
+            }
+    return {};
 }
 
 }  // namespace pentamesh::ui

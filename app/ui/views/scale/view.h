@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/tables/table.h"
-#include "app/ui/kit/beside.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/plot.h"
 #include "app/ui/kit/theme.h"
 #include "app/ui/kit/ui.h"

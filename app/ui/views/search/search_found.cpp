@@ -1,9 +1,8 @@
 #include "app/ui/views/search/search_found.h"
 
 #include "core/base/text.h"
-#include "core/decide/nodes.h"
-#include "core/plan/changes.h"
-#include "core/plan/order_presets.h"
+#include "core/decide/bounds.h"
+#include "core/plan/edits.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // request.
 #pragma once
 
-#include "core/decide/ties.h"
+#include "core/decide/search.h"
 
 #include <cstdint>
 #include <memory>

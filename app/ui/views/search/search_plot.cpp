@@ -1,12 +1,15 @@
-#include "app/ui/views/search/view.h"
-
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/kit/rows.h"
-#include "core/plan/factors.h"
+#include "app/ui/scene/scene.h"
+#include "app/ui/views/search/view.h"
+#include "core/plan/edits.h"
+#include "core/plan/problem.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace pentamesh::ui {
 
@@ -250,6 +253,304 @@ void mark_in_plot(Ui& ui, const Scene& scene, const KeptDots& dots, const Search
     if (row.step_s <= 0 || dots.key() == nullptr) return;
     ui.canvas().ring(dots->plot.at(row.memory_bytes, tokens_per_step(scene.plan.training) / row.step_s), 6,
                      ui.theme().text, 1.5f);
+}
+
+namespace {
+
+constexpr float kRow = 24, kGap = 8;
+constexpr float kStep = 54, kTokens = 58, kMemory = 44, kMark = 15, kNumber = 22, kSecond = 72;
+
+// Returns a short title for a column.
+std::string_view column_name(Varied v) {
+    switch (v) {
+    case Varied::virtual_stages: return "v";
+    case Varied::dp_shard: return "shard";
+    case Varied::dp_replicate: return "repl";
+    case Varied::micro_batch: return "mb";
+    default: return chip_name(v);
+    }
+}
+
+// Returns the columns: fields in which the results differ.
+std::vector<Varied> differing(const std::vector<SearchRow>& rows, const LayoutChoice& own) {
+    std::vector<Varied> out;
+    for (const Varied v : all_of<Varied>())
+        if (std::any_of(rows.begin(), rows.end(),
+                        [&](const SearchRow& r) { return value_text(r.choice, v) != value_text(own, v); }))
+            out.push_back(v);
+    return out;
+}
+
+struct Columns {
+    std::vector<Varied> fields;  // empty: the layout is one text
+    std::vector<Size> size;
+    std::string same;         // values shared by all results, in no column: "schedule zb-v, micro-batch 1"
+    std::string_view second;  // the title of the second goal's column; empty: it has no such column
+};
+
+Columns columns_of_results(Ui& ui, float room, const std::vector<SearchRow>& rows, const LayoutChoice& own,
+                           Second then) {
+    Columns out{differing(rows, own), {}, {}, {}};
+    if (then == Second::robust) out.second = "slowed";
+    if (then == Second::simple) out.second = "edits";
+    const TextStyle s = ui.style(12);
+    float all = kNumber + kStep + kTokens + kMemory + kMark + (out.second.empty() ? 0 : kSecond);
+    for (const Varied v : out.fields) {
+        float w = std::max(ui.canvas().text_width(column_name(v), ui.small()),
+                           ui.canvas().text_width(value_text(own, v), s));
+        for (const SearchRow& r : rows) w = std::max(w, ui.canvas().text_width(value_text(r.choice, v), s));
+        out.size.push_back(px(w + kGap));
+        all += w + kGap;
+    }
+    // If that is too wide, fields that the results share go into a line below.
+    for (std::size_t i = out.fields.size(); i-- > 0 && all > room && !rows.empty();) {
+        const Varied v = out.fields[i];
+        const std::string value = value_text(rows.front().choice, v);
+        if (std::any_of(rows.begin(), rows.end(),
+                        [&](const SearchRow& r) { return value_text(r.choice, v) != value; }))
+            continue;
+        const std::string own_value = value_text(own, v);
+        out.same = std::string(chip_name(v)) + " " + value
+                   + (own_value == value ? "" : " (this plan: " + own_value + ")")
+                   + (out.same.empty() ? "" : ", ") + out.same;
+        all -= out.size[i].px;
+        out.fields.erase(out.fields.begin() + static_cast<std::ptrdiff_t>(i));
+        out.size.erase(out.size.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (all > room) out = {{}, {}, {}, out.second};
+    return out;
+}
+
+// Writes a line: a result's, or the titles. The layout is one text where it has no columns.
+void draw_line(Ui& ui, Rect row, const Columns& columns, const std::string& number, const TextStyle& faint,
+               const std::vector<std::string>& fields, const std::array<std::string, 4>& figures,
+               const TextStyle& plain, const TextStyle& step) {
+    std::vector<Words> cells{{number, px(kNumber), faint}};
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        cells.push_back({fields[i], columns.fields.empty() ? share() : columns.size[i], plain});
+    cells.push_back({{}, columns.fields.empty() ? px(8) : share()});
+    constexpr std::array kWidth{kStep, kTokens, kMemory, kSecond};
+    for (std::size_t i = 0; i < (columns.second.empty() ? 3u : 4u); ++i)
+        cells.push_back({figures[i], px(kWidth[i]), i == 0 ? step : plain, Align::right});
+    cells.push_back(space(kMark));
+    text_row(ui, row, cells);
+}
+
+void draw_head(Ui& ui, Rect row, const Columns& columns) {
+    ui.canvas().line({row.x, row.bottom()}, {row.right(), row.bottom()}, ui.theme().hairline);
+    std::vector<std::string> titles;
+    for (const Varied v : columns.fields) titles.emplace_back(column_name(v));
+    if (titles.empty()) titles = {"layout"};
+    draw_line(ui, row, columns, "", ui.small(), titles,
+              {"step", "tokens/s", "GiB", std::string(columns.second)}, ui.small(), ui.small());
+}
+
+void draw_result(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r,
+                 const std::string& number, const std::string& second) {
+    const bool own = r.choice == choice_of(scene.plan);
+    if (own) ui.canvas().frame(row, ui.theme().text, 1, 4);
+    std::vector<std::string> fields;
+    for (const Varied v : columns.fields) fields.push_back(value_text(r.choice, v));
+    if (fields.empty()) fields = {words_of(r.choice, scene.plan.model.moe.has_value())};  // the card has all
+    const double tokens_per_s = r.step_s > 0 ? tokens_per_step(scene.plan.training) / r.step_s : 0;
+    draw_line(ui, row.inset(6, 0), columns, number, ui.small(own ? Tone::text : Tone::secondary), fields,
+              {time_text(r.step_s), count_text(tokens_per_s), gib(r.memory_bytes), second}, ui.style(12),
+              ui.style(12, Tone::text, Face::semibold));
+    if (r.pareto) ui.canvas().circle({row.right() - 12, row.center().y}, 3.5f, ui.theme().good);
+}
+
+std::string_view words_of_goal(const SearchFound& found) {
+    // A layout is called the best only where no other may be as good.
+    const bool best = found.report && !found.report->cancelled && found.report->ties.count < 2;
+    switch (found.request.goal) {
+    case Goal::tokens: return best ? "BEST, MOST TOKENS PER SECOND" : "MOST TOKENS PER SECOND";
+    case Goal::memory: return "BEST, LEAST MEMORY";
+    case Goal::cost: return best ? "BEST, LEAST COST PER TOKEN" : "LEAST COST PER TOKEN";
+    }
+    return "";
+}
+
+// Returns how many of the rows, from the first on, are of layouts that cannot be distinguished.
+std::size_t tied_rows(const SearchFound& found, const std::vector<SearchRow>& rows) {
+    if (!found.report || found.report->ties.count < 2) return 0;
+    std::size_t n = 0;
+    while (n < rows.size() && rows[n].tied) ++n;
+    return n;
+}
+
+// Draws the heading of the tied rows and the switch of what orders them.
+void draw_tie_head(Ui& ui, Rect& room, const SearchTies& ties, Second& then) {
+    ui.section(room.cut_top(20),
+               (ties.all ? "" : "AT LEAST ") + thousands(ties.count) + " CANNOT BE TOLD APART",
+               "within " + percent(ties.within));
+    static constexpr std::string_view kThen[] = {"step", "memory", "robust", "fewest changes"};
+    static_assert(std::size(kThen) == kNames<Second>.size());
+    if (ui.state().for_picture) return;
+    Rect row = room.cut_top(24);
+    room.cut_top(4);
+    const Rect place = row.cut_left(std::min(row.w, segments_width(ui, kThen)));
+    const int now = static_cast<int>(then);
+    const int picked = ui.segments("search.then", place, kThen, now);
+    if (ui.hovers(place))
+        ui.tooltip(
+            "Second goal\norders layouts that the estimate cannot tell apart: by the step after all, by the "
+            "memory of the fullest GPU, by the longer of two steps ("
+            + std::string("the slowest link carries 10 % less; one stage takes 25 % longer")
+            + "), or by how many fields of this plan change");
+    then = static_cast<Second>(picked);
+}
+
+// Returns what the second goal says of a row: "7.02 s" of the harder step, "3 changes".
+std::string second_words(const SearchRow& r, Second then) {
+    if (then == Second::robust && r.slow_link_s > 0)
+        return time_text(std::max(r.slow_link_s, r.slow_stage_s));
+    if (then == Second::simple) return plural(r.changes, "change", "changes");
+    return "";
+}
+
+void draw_row(Ui& ui, Rect row, const Scene& scene, const Columns& columns, const SearchRow& r, std::size_t i,
+              const std::string& second, SearchPick& pick, const std::optional<LayoutChoice>& lit_row) {
+    const Hit hit = ui.area("search.row", row, i);
+    row_ground(ui, row, hit, lit_row && *lit_row == r.choice);
+    draw_result(ui, row, scene, columns, r, std::to_string(i + 1), second);
+    const bool by_keys = hit.focused && ui.state().focus_visible && !pick.hovered;
+    if (hit.hovered || by_keys) pick.hovered = r.choice, pick.row = r;
+    if (hit.hovered) pick.at = ui.frame().mouse;
+    if (by_keys) pick.at = row.center();
+    if (hit.clicked) pick.clicked = r.choice;
+}
+
+// Returns the place of the plan among rows that do not list it: before the first that is worse by the goal.
+std::size_t place_of_own(const Evaluation& e, Goal goal, const std::vector<SearchRow>& rows,
+                         std::size_t from) {
+    while (from < rows.size()
+           && (goal == Goal::memory ? rows[from].memory_bytes <= e.memory.peak()
+                                    : rows[from].step_s <= e.step->time_s))
+        ++from;
+    return from;
+}
+
+}  // namespace
+
+float results_height(std::size_t rows) {
+    return 20 + 22 + kRow * static_cast<float>(rows + 2) + 28 + 20 + 28;
+}
+
+void draw_results(Ui& ui, Rect& room, const Scene& scene, const SearchFound& found,
+                  const std::vector<SearchRow>& rows, const ListChoice& choice, SearchPick& pick) {
+    const std::optional<LayoutChoice> lit_row = pick.hovered;  // in the plot, which is drawn first
+    const std::size_t tied = tied_rows(found, rows);
+    if (tied > 0)
+        draw_tie_head(ui, room, found.report->ties, choice.then);
+    else
+        ui.section(room.cut_top(20), words_of_goal(found),
+                   found.report && !found.report->cancelled ? "" : "so far");
+    const std::size_t shown = choice.all_rows ? rows.size() : std::min(rows.size(), choice.most);
+    const std::vector<SearchRow> listed(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown));
+    const LayoutChoice own = choice_of(scene.plan);
+    Columns columns = columns_of_results(ui, room.w - 12, listed, own, tied > 0 ? choice.then : Second::step);
+    draw_head(ui, room.cut_top(20).inset(6, 0), columns);
+    room.cut_top(2);
+    const Evaluation& e = scene.evaluation;
+    const bool has_own = e.step && !e.memory.stage.empty();
+    const bool own_listed =
+        std::any_of(listed.begin(), listed.end(), [&](const auto& r) { return r.choice == own; });
+    // Tied rows may stand in another order than that of the step: the plan's row comes after them.
+    const bool among = choice.then == Second::step;
+    const std::size_t own_at = has_own && !own_listed ? place_of_own(e, found.request.goal, listed,
+                                                                     among ? 0 : std::min(tied, shown))
+                                                      : shown + 1;
+    const auto draw_own = [&] {
+        draw_result(ui, room.cut_top(kRow), scene, columns, {own, e.step->time_s, e.memory.peak()}, "", "");
+    };
+    const float top = room.y;
+    for (std::size_t i = 0; i < shown; ++i) {
+        if (i == own_at) draw_own();
+        if (i == tied && tied > 0)
+            ui.canvas().text_in(room.cut_top(20).inset(6, 0), "slower, on less memory", ui.small());
+        const std::string second = i < tied ? second_words(rows[i], choice.then) : "";
+        draw_row(ui, room.cut_top(kRow), scene, columns, rows[i], i, second, pick, lit_row);
+        if (i + 1 == std::min(tied, shown))
+            ui.canvas().rect({room.x - 2, top, 2, room.y - top}, ui.theme().secondary);
+    }
+    if (own_at == shown && has_own) draw_own();
+    if (!columns.same.empty())
+        ui.label(room.cut_top(20).inset(6, 0), "all that are listed: " + columns.same, ui.small());
+    if (rows.size() > choice.most) {
+        const Rect row = room.cut_top(kRow);
+        const std::size_t more = rows.size() - choice.most;
+        if (ui.state().for_picture)
+            ui.canvas().text_in(row.inset(6, 0), std::to_string(more) + " more", ui.small());
+        else if (ui.link("search.all", {row.x + 6, row.y + 4},
+                         choice.all_rows ? "fewer" : "all " + std::to_string(rows.size())))
+            choice.all_rows = !choice.all_rows;
+    }
+    room.cut_top(14);
+}
+
+float rejected_height(const SearchFound& found) {
+    return 24 + kRow * static_cast<float>(found.report ? found.report->rejected.size() + 1 : 1);
+}
+
+void draw_rejected(Ui& ui, Rect& room, const SearchFound& found, SearchPick& pick) {
+    const SearchCounts& n = found.counts;
+    const std::int64_t others = n.invalid + n.too_big + (found.report ? n.skipped : 0);
+    ui.section(room.cut_top(20), "WHY THE OTHERS ARE NOT HERE",
+               thousands(others)
+                   + (n.left_out > 0 ? ", and " + thousands(n.left_out) + " that are not run" : ""));
+    room.cut_top(4);
+    struct Reason {
+        std::string words, about;
+        std::int64_t count;
+        const Plan* example;
+        bool bad;
+    };
+    std::vector<Reason> reasons;
+    if (found.report) {
+        for (const Rejection& r : found.report->rejected) {
+            const bool big = r.code == ProblemCode::out_of_memory;
+            reasons.push_back({std::string(reason_words(r.code)), r.message, r.count, &r.example, big});
+        }
+        if (n.skipped > 0)
+            reasons.push_back(
+                {found.report->cancelled ? "not looked at" : "proved no better, without a look",
+                 found.report->cancelled
+                     ? "The search was stopped."
+                     : "The least time and memory that they can take is beaten by a layout that "
+                       "was found.",
+                 n.skipped, nullptr, false});
+    } else {
+        if (n.too_big > 0)
+            reasons.push_back(
+                {std::string(reason_words(ProblemCode::out_of_memory)), "", n.too_big, nullptr, true});
+        if (n.invalid > 0) reasons.push_back({"break a rule", "", n.invalid, nullptr, false});
+    }
+    std::sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+    std::int64_t most = 1;
+    for (const Reason& r : reasons) most = std::max(most, r.count);
+    Canvas& c = ui.canvas();
+    for (std::size_t i = 0; i < reasons.size(); ++i) {
+        const Reason& r = reasons[i];
+        const Rect row = room.cut_top(kRow);
+        const Hit hit = ui.area("search.reason", row, i, r.example != nullptr);
+        row_ground(ui, row, hit);
+        if (ui.hovers(row) && !r.about.empty())
+            ui.tooltip(r.words + "\n"
+                       + (r.example != nullptr
+                              ? "for example "
+                                    + words_of(choice_of(*r.example), r.example->model.moe.has_value())
+                                    + ":\n"
+                              : "")
+                       + r.about + (r.example != nullptr ? "\nclick: open that example" : ""));
+        const auto [words, bar, count] =
+            columns(row, {share(), px(std::min(220.0f, (row.w - 84) * 0.4f)), px(84)});
+        ui.label({words.x, words.y, words.w - 8, words.h}, r.words, ui.style(12));
+        const auto part = static_cast<float>(static_cast<double>(r.count) / static_cast<double>(most));
+        c.rect({bar.x, bar.center().y - 5, std::max(1.0f, bar.w * part), 10},
+               r.bad ? ui.theme().bad : ui.theme().faint);
+        c.text_in(count, thousands(r.count), ui.small(), Align::right);
+        if (hit.clicked) pick.example = r.example;
+    }
 }
 
 }  // namespace pentamesh::ui

@@ -1,8 +1,136 @@
+#include "app/ui/kit/format.h"
+#include "app/ui/views/memory/view.h"
 #include "app/ui/views/shards/shards_sheets.h"
+#include "app/ui/views/shards/view.h"
+#include "core/base/text.h"
+#include "core/plan/edits.h"
+#include "core/sharding/placement.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
 
 namespace pentamesh::ui {
+
+namespace {
+
+// More pieces than this look the same on a screen.
+constexpr std::int64_t kMostPieces = 256;
+
+bool is_mlps_norm(TensorId id) {
+    switch (id) {
+    case TensorId::norm_mlp:
+    case TensorId::norm_mlp_bias:
+    case TensorId::norm_mlp_input:
+    case TensorId::norm_after_mlp:
+    case TensorId::norm_after_mlp_bias:
+    case TensorId::norm_after_mlp_input:
+    case TensorId::norm_after_dense_mlp:
+    case TensorId::norm_after_dense_mlp_bias:
+    case TensorId::norm_after_dense_mlp_input: return true;
+    default: return false;
+    }
+}
+
+bool of_attention(const Placement& p) {
+    return p.kind == TensorKind::attention || p.kind == TensorKind::mixer
+           || (p.kind == TensorKind::norm && !is_mlps_norm(p.id));
+}
+
+bool in_block(const Placement& p, const SheetRequest& r) {
+    const bool end = p.place == Place::embedding || p.place == Place::head || p.place == Place::mtp;
+    if (r.block == Block::ends) return end;
+    if (end || p.place == (r.moe ? Place::dense_layer : Place::moe_layer)) return false;
+    if (r.block == Block::layer) return true;
+    return of_attention(p) == (r.block == Block::attention);
+}
+
+// Matrices come before vectors, attention before the MLP; else as listed. Activations are in the order of the
+// pass.
+int drawing_order(const Sheet& s) {
+    const Placement& p = s.placement;
+    if (p.state == TensorState::activations) return 0;
+    const int block = p.place == Place::mtp             ? 3
+                      : p.kind == TensorKind::head      ? 2
+                      : p.kind == TensorKind::embedding ? 0
+                      : of_attention(p)                 ? 0
+                                                        : 1;
+    return block * 2 + (s.lying ? 1 : 0);
+}
+
+}  // namespace
+
+void make_sheets(const Plan& plan, const Mesh& mesh, const SheetRequest& request, std::vector<Sheet>& out) {
+    out.clear();
+    if (mesh.world < 1) return;
+    const std::vector<Placement> all = list_placements(plan, mesh, request.state, request.moment);
+    const bool activations = request.state == TensorState::activations;
+    const std::vector<Placement> computing =
+        activations ? list_placements(plan, mesh, request.state, Moment::computing)
+                    : std::vector<Placement>();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Placement& p = all[i];
+        if (p.layers < 1 || !in_block(p, request)) continue;
+        if (p.expert && !mesh.has_experts) continue;
+        Sheet s;
+        s.placement = p;
+        if (activations) {
+            const auto same = std::find_if(computing.begin(), computing.end(), [&](const Placement& c) {
+                return c.id == p.id && c.place == p.place;
+            });
+            if (same != computing.end()) s.activation = static_cast<int>(same - computing.begin());
+        } else {
+            s.tensor = static_cast<int>(i);
+        }
+        s.lying = !activations && p.shape[2] == 1;
+        s.expert = p.expert ? std::clamp<std::int64_t>(request.expert, 0, p.shape[0] - 1) : 0;
+        s.cuts = cuts_within_layer(mesh, p);
+        pieces_of(plan, mesh, p, request.rank, s.expert, true, kMostPieces, s.coarse);
+        pieces_of(plan, mesh, p, request.rank, s.expert, false, kMostPieces, s.fine);
+        out.push_back(std::move(s));
+    }
+    light_sheets(plan, mesh, request.rank, out);
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Sheet& a, const Sheet& b) { return drawing_order(a) < drawing_order(b); });
+}
+
+void light_sheets(const Plan& plan, const Mesh& mesh, std::int64_t rank, std::vector<Sheet>& sheets) {
+    for (Sheet& s : sheets) {
+        s.part = part_of(plan, mesh, s.placement, rank);
+        s.lit.clear();
+        boxes_of(s.placement, s.part, s.expert, s.lit);
+    }
+}
+
+SheetTotals totals_of(const std::vector<Sheet>& sheets) {
+    SheetTotals t;
+    for (const Sheet& s : sheets) {
+        double numbers = 1;
+        for (const std::int64_t n : s.placement.shape) numbers *= static_cast<double>(n);
+        t.numbers += numbers;
+        t.bytes += s.placement.bytes_whole;
+        t.numbers_here += static_cast<double>(s.part.numbers);
+        t.bytes_here += s.part.bytes;
+    }
+    return t;
+}
+
+std::string sheet_tooltip(const Sheet& s, std::int64_t rank) {
+    const Placement& p = s.placement;
+    const auto exact = [](double bytes) {
+        return memory_text(bytes) + " (" + thousands(static_cast<std::int64_t>(std::llround(bytes)))
+               + " bytes)";
+    };
+    std::string t = std::string(name_of(p.id)) + "  " + shape_words(p);
+    for (const Axis a : {Axis::tp, Axis::cp, Axis::ep, Axis::dp_shard, Axis::dp_replicate, Axis::pp})
+        if (p.on(a).size > 1) t += "\n" + std::string(axis_name(p, a)) + ": " + spread_words(p.on(a));
+    t += "\nrank " + thousands(rank) + ": " + part_words(p, s.part);
+    t += "\nhere " + exact(s.part.bytes) + "\nwhole " + exact(p.bytes_whole) + ", "
+         + trimmed(p.bytes_per_number) + (p.bytes_per_number == 1 ? " byte a number" : " bytes a number");
+    if (p.layers > 1) t += "\nin each of " + thousands(p.layers) + " layers";
+    return t;
+}
 
 namespace {
 
@@ -354,6 +482,355 @@ std::int64_t draw_experts(Ui& ui, Rect room, const Sheet& sheet, const SheetLook
         if (cell.contains(ui.frame().mouse)) under = e;
     }
     return under;
+}
+
+namespace {
+
+constexpr float kSheetLine = 17;  // of a label
+
+std::string not_to_scale(double bytes) {
+    return "not to scale, " + memory_text(bytes) + " in all:";
+}
+
+bool selected(const Scene& scene, const Sheet& s) {
+    if (scene.selection.topic != Selection::Topic::tensor) return false;
+    return s.tensor >= 0 ? scene.selection.tensor == s.tensor && scene.selection.activation < 0
+                         : scene.selection.activation == s.activation;
+}
+
+void one_sheet(Ui& ui, const SheetPlace& place, Rect room, Scene& scene, ShardsViewState& s, std::size_t i,
+               const SheetLook& look) {
+    Canvas& c = ui.canvas();
+    const Sheet& sheet = s.drawn->sheets[i];
+    const auto moved = [&](const Rect& r) { return Rect{room.x + r.x, room.y + r.y, r.w, r.h}; };
+    const Rect slot = moved(place.slot), body = moved(place.body);
+    const Hit hit = ui.area("shards.tensor", slot, i);
+    const bool chosen = selected(scene, sheet);
+    draw_sheet(c, ui.theme(), body, sheet, look);
+    if (place.to_scale && place.label.h > 0) draw_rulers(ui, body, sheet, look);
+    if (chosen || hit.hovered)
+        c.frame(body.inset(-2), chosen ? ui.theme().text : ui.theme().secondary, chosen ? 2.0f : 1.0f, 2);
+    if (hit.focused) ui.focus_ring(slot, 3);
+    if (hit.hovered) {
+        const Explanation e =
+            explain_tensor(scene.plan, scene.evaluation.mesh, sheet.placement, s.drawn->of.rank);
+        ui.tooltip(sheet_tooltip(sheet, s.drawn->of.rank) + "\n" + e.formula + "\n= " + e.substituted);
+    }
+    if (hit.clicked) {
+        scene.selection.topic = chosen ? Selection::Topic::none : Selection::Topic::tensor;
+        scene.selection.tensor = chosen ? -1 : sheet.tensor;
+        scene.selection.activation = chosen ? -1 : sheet.activation;
+        scene.selection.tensor_state = s.state;
+    }
+    if (place.label.h <= 0) return;
+    Rect label = moved(place.label);
+    Rect line = place.to_scale ? label.cut_top(kSheetLine) : label;
+    const std::string_view name = name_of(sheet.placement.id);
+    const TextStyle style = ui.small(sheet.part.held ? Tone::text : Tone::secondary);
+    c.text_in({line.x, line.y, line.w + 2, line.h - 2}, name, style);
+    if (!place.to_scale) return;
+    line.cut_left(c.text_width(name, style) + 10);
+    const std::string bytes = memory_text(drawn_bytes(sheet)) + (shows_one_expert(sheet) ? " each" : "");
+    for (const std::string& words : {bytes, shape_words(sheet.placement)}) {
+        const float w = c.text_width(words, ui.small());
+        if (w > line.w) break;
+        c.text_in({line.x, line.y, line.w + 2, line.h - 2}, words, ui.small());
+        line.cut_left(w + 10);
+    }
+    if (label.h > 0) draw_cutters(ui, {label.x, label.y - 2, label.w, label.h}, sheet);
+}
+
+// Says below the tensors what the rank holds in all: a bar of its categories.
+void draw_held(Ui& ui, Rect room, const Scene& scene, const ShardsViewState& s) {
+    const Memory& m = scene.evaluation.memory;
+    const auto pp = static_cast<std::size_t>(Axis::pp);
+    const auto stage =
+        static_cast<std::size_t>(dense_coordinates(scene.evaluation.mesh, s.drawn->of.rank)[pp]);
+    if (stage >= m.stage.size()) return;
+    const StageMemory& held = m.stage[stage];
+    Canvas& c = ui.canvas();
+    Rect bar = room.cut_top(room.h / 2);
+    const std::string head =
+        "rank " + thousands(s.drawn->of.rank) + " holds " + memory_text(held.total()) + " in all";
+    const float head_w = c.text_width(head, ui.small(Tone::text)) + 14;
+    c.text_in(bar.cut_left(head_w), head, ui.small(Tone::text));
+    room.cut_left(head_w);
+    bar = bar.inset(0, (bar.h - 10) / 2);
+    for (int i = 0; i < kMemoryCategoryCount; ++i) {
+        const auto category = static_cast<MemoryCategory>(i);
+        const auto at = static_cast<std::size_t>(i);
+        const double bytes = bytes_of(held, category);
+        const auto part = static_cast<float>(held.total() > 0 ? bytes / held.total() : 0);
+        swatch(ui, {bar.x, bar.y, std::max(0.0f, bar.w * part - 1), bar.h}, at, 1);
+        bar.x += bar.w * part;
+        const std::string words = std::string(name_of(category)) + " " + memory_text(bytes);
+        const TextStyle style =
+            ui.small(name_of(category) == name_of(s.state) ? Tone::text : Tone::secondary);
+        const float w = c.text_width(words, style);
+        if (bytes <= 0 || room.w < w + 15) continue;
+        swatch(ui, {room.x, room.center().y - 5, 10, 10}, at, 1);
+        c.text_in({room.x + 15, room.y, w + 2, room.h}, words, style);
+        room.cut_left(w + 33);
+    }
+}
+
+const PackedSheets& packed(Ui& ui, Vec2 room, const Scene& scene, ShardsViewState& s) {
+    SheetRequest tensors = s.drawn->of;  // their places are the same for every rank
+    tensors.rank = 0;
+    return s.packed.get({s.drawn.key()->first, tensors, room}, [&] {
+        PackedWords words;
+        for (const Sheet& x : s.drawn->sheets)
+            words.name.push_back(ui.canvas().text_width(name_of(x.placement.id), ui.small()) + 2);
+        words.said = ui.canvas().text_width(not_to_scale(88.8 * 1024 * 1024), ui.small()) + 2;
+        constexpr auto axes = all_of<Axis>();
+        const bool alone = std::all_of(axes.begin(), axes.end(), [&](Axis a) {
+            return a == Axis::pp || axis_size(scene.evaluation.mesh, a) <= 1;
+        });
+        words.second_line = room.y > 320 && !alone;
+        PackedSheets out = pack_sheets(s.drawn->sheets, room, words);
+        if (out.place.empty()) out = pack_sheets(s.drawn->sheets, room, {});  // without names: on hover
+        return out;
+    });
+}
+
+}  // namespace
+
+std::optional<PlanEdit> draw_sheets(Ui& ui, Rect room, Scene& scene, ShardsViewState& s) {
+    constexpr float kHeldHeight = 38, kTall = 420;
+    std::optional<PlanEdit> edit;
+    SheetLook look;
+    look.isolate = s.isolate;
+    look.dense = dense_coordinates(scene.evaluation.mesh, s.drawn->of.rank);
+    look.expert = expert_coordinates(scene.evaluation.mesh, s.drawn->of.rank);
+    if (room.h > kTall) {
+        draw_held(ui, room.cut_bottom(kHeldHeight), scene, s);
+        room.cut_bottom(8);
+    }
+    const auto expert = std::find_if(s.drawn->sheets.begin(), s.drawn->sheets.end(), [](const Sheet& x) {
+        return x.placement.expert && x.placement.dims[0] == Dim::experts;
+    });
+    // In a low pane the map has its own block.
+    const bool roomy = room.h > 280 || s.block == Block::mlp || s.isolate == static_cast<int>(Axis::ep);
+    if (expert != s.drawn->sheets.end() && room.w > 320 && roomy) {
+        const float share = s.block == Block::mlp ? 0.5f : 0.36f;
+        Rect map = room.cut_right(std::clamp(room.w * share, 150.0f, 620.0f));
+        room.cut_right(20);
+        edit = draw_expert_map(ui, map, scene, s, *expert, look);
+    }
+    const Rect inner{room.x + 2, room.y + 2, room.w - 4, room.h - 4};
+    const PackedSheets& all = packed(ui, {inner.w, inner.h}, scene, s);
+    if (all.place.empty()) {
+        ui.canvas().text_in(room, "Too little room: a digit fills the window with this view.", ui.small(),
+                            Align::center);
+        return edit;
+    }
+    for (std::size_t i = 0; i < all.place.size(); ++i) one_sheet(ui, all.place[i], inner, scene, s, i, look);
+    if (all.said.h > 0) {
+        double small = 0;
+        for (std::size_t i = 0; i < all.place.size(); ++i)
+            if (!all.place[i].to_scale) small += drawn_bytes(s.drawn->sheets[i]);
+        ui.label({inner.x + all.said.x, inner.y + all.said.y, all.said.w, all.said.h - 2},
+                 not_to_scale(small), ui.small());
+    }
+    return edit;
+}
+
+namespace {
+
+constexpr std::string_view kPointer = "/training/router_imbalance";
+constexpr double kMostLoad = 64, kLoadStep = 0.25;
+constexpr float kLoadPixels = 24;  // of a drag that adds one mean load
+
+std::optional<PlanEdit> set_load(const Scene& scene, ExpertLoads& loads, std::int64_t expert, double to,
+                                 std::int64_t experts, std::int64_t parts, std::string merge_key = {}) {
+    to = std::clamp(to, 0.0, kMostLoad);
+    if (loads.load.empty()) loads.load.assign(static_cast<std::size_t>(experts), 1.0);
+    double& load = loads.load[static_cast<std::size_t>(expert)];
+    if (load == to) return std::nullopt;
+    load = to;
+    loads.imbalance = imbalance_of(loads.load, parts);
+    if (loads.imbalance == scene.plan.training.router_imbalance) return std::nullopt;
+    return imbalance_edit(scene, loads.imbalance, std::move(merge_key));
+}
+
+// Draws "busiest rank [- 1.25 x +] even".
+std::optional<PlanEdit> imbalance_row(Ui& ui, Rect row, const Scene& scene, ExpertLoads& loads) {
+    Canvas& c = ui.canvas();
+    const double now = scene.plan.training.router_imbalance;
+    const std::string shown = trimmed(now) + " ×";
+    if (ui.state().for_picture) {
+        ui.label(row, now > 1 ? "busiest ep rank " + shown + " the mean" : "as many tokens for each ep rank",
+                 ui.small());
+        return std::nullopt;
+    }
+    std::optional<PlanEdit> edit;
+    constexpr float kControls = 160;
+    for (const std::string_view words : {"busiest ep rank, of the mean", "imbalance"}) {
+        const float w = c.text_width(words, ui.small()) + 10;
+        if (row.w < w + kControls) continue;
+        c.text_in(row.cut_left(w), words, ui.small());
+        break;
+    }
+    const Rect box = row.cut_left(std::min(92.0f, row.w));
+    if (ui.hovers(box) && !loads.typing)
+        ui.tooltip(
+            "load of the busiest expert rank over the mean\nclick to type it; drag an expert up or down "
+            "to say who is busy");
+    if (loads.typing) {
+        const bool fresh = std::exchange(loads.fresh, false);
+        const Ui::Typing typing = ui.typed_value("edit.shards.imbalance", box, loads.text, fresh);
+        if (typing == Ui::Typing::goes_on) return std::nullopt;
+        loads.typing = false;
+        if (typing == Ui::Typing::dropped || loads.text == trimmed(now)) return std::nullopt;
+        std::string text = loads.text;
+        if (const std::size_t times = text.find("×"); times != std::string::npos) text.resize(times);
+        const Quantity typed = parse_quantity(text, Dimension::count);
+        const std::optional<FieldRange> range = range_of(kPointer);
+        if (typed.value && (!range || range->allows(*typed.value))) {
+            loads.load.clear();
+            return imbalance_edit(scene, *typed.value);
+        }
+        loads.refusal = typed.value && range
+                            ? "\"" + loads.text + "\" is refused: it must be " + range_text(*range)
+                            : typed.refusal;
+        return std::nullopt;
+    }
+    const std::optional<FieldRange> most = range_of(kPointer);
+    const Ui::Step step =
+        ui.stepper("shards.imbalance", box, shown, now > 1, !most || now<most->most, now> 1);
+    if (step.edit_requested) {
+        loads.typing = loads.fresh = true;
+        loads.text = trimmed(now);
+    }
+    if (step.by != 0) {
+        loads.load.clear();
+        edit = imbalance_edit(scene, stepped_imbalance(now, step.by));
+    }
+    row.cut_left(8);
+    const bool uneven = now > 1 || !loads.load.empty();
+    if (row.w >= 48 && ui.button("shards.even", row.cut_left(48), "even", 0, uneven)) {
+        loads.load.clear();
+        if (now > 1) edit = imbalance_edit(scene, 1);
+    }
+    return edit;
+}
+
+std::string expert_tooltip(const ExpertLoads& loads, const AxisPlacement& ep, std::int64_t experts,
+                           std::int64_t expert, bool shown) {
+    const std::int64_t owner = ep.parts > 1 ? owner_of_expert(experts, ep.size, expert) : 0;
+    std::string t = "expert " + thousands(expert);
+    if (ep.parts > 1) {
+        const auto [first, end] = experts_of(experts, ep.size, owner);
+        t += "\non ep rank " + thousands(owner) + " of " + thousands(ep.parts);
+        t += end - first == 1 ? std::string(", which has no other expert")
+                              : ", with experts " + thousands(first) + " – " + thousands(end - 1);
+    } else {
+        t += "\non every rank";
+    }
+    if (!loads.load.empty()) {
+        double mean = 0;
+        for (const double l : loads.load) mean += l / static_cast<double>(loads.load.size());
+        const double own = loads.load[static_cast<std::size_t>(expert)];
+        t += "\ngets " + trimmed(mean > 0 ? own / mean : 0) + " × the mean expert's tokens";
+    }
+    t += shown ? "\nits matrices are drawn" : "\nclick to draw its matrices";
+    return t + (ep.parts > 1 ? "\ndrag up or down to give it more or fewer tokens" : "");
+}
+
+// Returns "256 experts, 32 to each of 8 ep ranks: 96 % of the bytes".
+std::string experts_words(const Sheet& sheet, const std::vector<Sheet>& sheets) {
+    const AxisPlacement& ep = sheet.placement.on(Axis::ep);
+    std::string out = thousands(sheet.placement.shape[0]) + " experts";
+    out += ep.parts > 1 ? ", " + thousands(sheet.placement.local[0]) + " to each of " + thousands(ep.parts)
+                              + " ep ranks"
+                        : ", all on every rank";
+    double all = 0, of_experts = 0;
+    for (const Sheet& x : sheets) {
+        all += x.placement.bytes_whole;
+        if (x.placement.expert) of_experts += x.placement.bytes_whole;
+    }
+    if (of_experts > 0 && of_experts < all) out += ": " + percent(of_experts / all) + " of the bytes";
+    return out;
+}
+
+double load_of(const ExpertLoads& loads, std::int64_t expert) {
+    return loads.load.empty() ? 1.0 : loads.load[static_cast<std::size_t>(expert)];
+}
+
+// Drags the load of the expert that was pressed up or down.
+std::optional<PlanEdit> drag_load(Ui& ui, const Hit& hit, std::int64_t under, const Scene& scene,
+                                  ExpertLoads& loads, std::int64_t experts, std::int64_t parts) {
+    if (!hit.held) loads.dragged = -1;
+    if (!hit.held || parts <= 1) return std::nullopt;
+    if (loads.dragged < 0 && under >= 0) loads.dragged = under, loads.drag_from = load_of(loads, under);
+    if (loads.dragged < 0) return std::nullopt;
+    const double by = std::abs(hit.drag.y) < 4 ? 0 : -hit.drag.y / kLoadPixels;
+    const double to = std::round((loads.drag_from + by) / kLoadStep) * kLoadStep;
+    std::optional<PlanEdit> edit;
+    if (by != 0 || load_of(loads, loads.dragged) != loads.drag_from)
+        edit = set_load(scene, loads, loads.dragged, to, experts, parts, "expert-load");
+    if (by != 0)
+        ui.tooltip("expert " + thousands(loads.dragged) + ": load " + trimmed(load_of(loads, loads.dragged))
+                   + "\nbusiest rank " + trimmed(loads.imbalance) + " × the mean");
+    return edit;
+}
+
+}  // namespace
+
+PlanEdit imbalance_edit(const Scene& scene, double to, std::string merge_key) {
+    PlanEdit edit{scene.plan, "router imbalance " + trimmed(to), std::move(merge_key)};
+    edit.plan.training.router_imbalance = to;
+    return edit;
+}
+
+double stepped_imbalance(double now, int by) {
+    constexpr double kStepsOfOne = 20;
+    return std::max(1.0, std::round(now * kStepsOfOne + by) / kStepsOfOne);
+}
+
+bool loads_hold(const Scene& scene, const ExpertLoads& loads, std::int64_t experts) {
+    return static_cast<std::int64_t>(loads.load.size()) == experts
+           && std::abs(scene.plan.training.router_imbalance - loads.imbalance) <= 1e-9;
+}
+
+std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, ShardsViewState& s,
+                                        const Sheet& sheet, const SheetLook& look) {
+    Canvas& c = ui.canvas();
+    const AxisPlacement& ep = sheet.placement.on(Axis::ep);
+    const std::int64_t experts = sheet.placement.shape[0];
+    ExpertLoads& loads = s.loads;
+    if (!loads_hold(scene, loads, experts)) loads.load.clear();
+    ui.label(room.cut_top(17), experts_words(sheet, s.drawn->sheets), ui.small(Tone::text));
+    std::optional<PlanEdit> edit;
+    if (ep.parts > 1 && room.h > 110) {
+        edit = imbalance_row(ui, room.cut_top(24).inset(0, 1), scene, loads);
+        room.cut_top(5);
+    }
+    if (!loads.refusal.empty()) {
+        room.cut_top(c.paragraph(room, loads.refusal, ui.small().in(ui.theme().bad), 16) + 4);
+        if (edit || loads.typing) loads.refusal.clear();
+    }
+    const Hit hit = ui.area("shards.experts", room);
+    const std::int64_t shown = s.drawn->of.expert;
+    const std::int64_t under = draw_experts(ui, room, sheet, look, shown, loads.load);
+    if (hit.focused) ui.focus_ring(room, 3);
+    const std::int64_t parts = ep.parts > 1 ? ep.size : 1;
+    if (auto e = drag_load(ui, hit, under, scene, loads, experts, parts)) edit = std::move(e);
+    const bool dragged = std::abs((ui.frame().mouse - ui.state().press).y) >= 4;
+    if (hit.hovered && under >= 0 && !hit.held) {
+        ui.tooltip(expert_tooltip(loads, ep, experts, under, under == shown));
+        if (hit.clicked && !dragged) s.expert = under;
+    }
+    if (hit.focused && pressed({Key::right}, true)) s.expert = std::min(shown + 1, experts - 1);
+    if (hit.focused && pressed({Key::left}, true)) s.expert = std::max<std::int64_t>(shown - 1, 0);
+    const int more = hit.focused && parts > 1 ? (pressed({Key::up}, true)     ? 1
+                                                 : pressed({Key::down}, true) ? -1
+                                                                              : 0)
+                                              : 0;
+    if (more != 0)
+        if (auto e = set_load(scene, loads, shown, load_of(loads, shown) + more * kLoadStep, experts, parts))
+            edit = std::move(e);
+    return edit;
 }
 
 }  // namespace pentamesh::ui

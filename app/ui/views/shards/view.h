@@ -5,13 +5,12 @@
 
 #include "app/tables/table.h"
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/shards/loaf_solid.h"
 #include "app/ui/views/shards/shards_sheets.h"
+#include "core/teach/loaf.h"
 #include "core/teach/map.h"
-#include "core/teach/single_axis.h"
 
 #include <array>
 #include <cstdint>

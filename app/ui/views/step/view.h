@@ -3,16 +3,14 @@
 #pragma once
 
 #include "app/tables/table.h"
-#include "app/ui/kit/beside.h"
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
-#include "app/ui/kit/player.h"
-#include "app/ui/kit/scroll.h"
+#include "app/ui/kit/job.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/kit/ui.h"
-#include "app/ui/panels/constants_panel.h"
+#include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
-#include "core/decide/sensitivity.h"
-#include "core/explain/published.h"
+#include "core/decide/scale.h"
+#include "core/explain/verdict.h"
 
 #include <array>
 #include <cstdint>

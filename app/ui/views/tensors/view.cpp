@@ -1,8 +1,8 @@
 // The view Tensors shows every parameter tensor, how each axis places it, and what one GPU keeps.
 #include "app/ui/views/tensors/view.h"
-#include "app/tables/tensors.h"
+#include "app/tables/plan_tables.h"
 #include "app/ui/kit/format.h"
-#include "app/ui/scene/view_head.h"
+#include "app/ui/scene/scene.h"
 #include "app/ui/views/shards/shards_sheets.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"

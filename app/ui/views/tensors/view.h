@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/sharding/sharding.h"

@@ -1,15 +1,23 @@
 // The view Timeline draws devices downwards, time to the right; work below a pixel is merged before it is
 // drawn.
 #include "app/ui/views/timeline/view.h"
-#include "app/tables/step.h"
-#include "app/ui/scene/view_head.h"
+
+#include "app/tables/decide_tables.h"
+#include "app/ui/kit/data_table.h"
+#include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
+#include "app/ui/scene/colors.h"
+#include "app/ui/scene/scene.h"
 #include "app/ui/views/timeline/timeline_parts.h"
-#include "core/pipeline/timeline_walk.h"
+#include "core/pipeline/timeline.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/runs/run_file.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -415,6 +423,377 @@ Table timeline_data(const Scene& scene, int part) {
     static constexpr std::size_t kMost = 200000;
     const Timeline& t = scene.evaluation.timeline;
     return part == 1 ? devices_table(t) : operations_table(t, kMost);
+}
+
+namespace {
+
+constexpr std::array<double, 6> kSlowFactors{1.1, 1.25, 1.5, 2, 3, 5};
+
+// Returns the stage to use where no stage is picked: the selected one, or the selected GPU's.
+int meant_stage(const Scene& scene) {
+    return std::max(0, chosen_stage(scene));
+}
+
+void slow_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state) {
+    const SlowDevice& slow = state.choice.slow;
+    const std::string label = !slow.any()
+                                  ? "slow stage: none"
+                                  : "stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor);
+    const bool can_up = slow.factor < kSlowFactors.back() || !slow.any();
+    const Ui::Step step = ui.stepper("timeline.slow", box, label, slow.any(), can_up, slow.any(), false);
+    const int devices = scene.evaluation.timeline.shape.devices;
+    if (step.by != 0)
+        inject(state, slow.any() ? slow.device : std::min(meant_stage(scene), devices - 1), step.by);
+    else if (step.edit_requested)
+        inject(state, slow.any() ? (slow.device + 1) % devices : std::min(meant_stage(scene), devices - 1),
+               slow.any() ? 0 : 1);
+    if (ui.hovers(box))
+        ui.tooltip("inject a slow stage\nOne GPU that is slower holds up its tensor and context peers in "
+                   "every layer, so its whole stage runs at its pace.\n+ and − set the factor; a click on "
+                   "the middle or on a stage's name moves it. It is not part of the plan.");
+}
+
+// Chooses the schedule that is set next to the plan's own: it is stepped through.
+void second_switch(Ui& ui, Rect box, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
+    const std::string label = state.second < 0
+                                  ? "compare: none"
+                                  : "with " + std::string(name_of(static_cast<Schedule>(state.second)));
+    step_choice(ui, "timeline.second", box, label, kScheduleCount, state.second);
+    if (state.second < 0) return;
+    state.other.update({revision, state.second}, [&](OtherPlan& other) {
+        const auto schedule = static_cast<Schedule>(state.second);
+        const Layout& l = scene.plan.layout;
+        other.plan = schedule == l.schedule
+                         ? scene.plan
+                         : with_schedule(scene.plan, schedule, chunks_for(schedule, l.virtual_stages));
+        evaluate(other.plan, other.evaluation);
+    });
+}
+
+// Writes text piece by piece in one row, until there is no room.
+struct Line {
+    Ui& ui;
+    Rect rest;
+    bool cut = false;
+    void put(const std::string& text, const TextStyle& s) {
+        cut = cut || rest.w < 20;
+        if (cut) return;
+        cut = ui.canvas().text_in(rest, text, s);
+        rest.cut_left(std::min(rest.w, ui.canvas().text_width(text, s) + 4));
+    }
+};
+
+std::string form_text(const Bubble& b) {
+    // The first figure is the share of the time, as the figure before it: the overhead is only of the work
+    // and larger.
+    const std::string figures = percent(b.form_fraction())
+                                + (b.form.span_measure ? " of a stage's span (" : " of it (")
+                                + percent(b.form_overhead) + " of the work)";
+    if (b.form_holds()) return std::string(b.form.formula) + " = " + figures + ", as measured";
+    std::string needs;
+    if (!b.equal_stages) needs = "stages were equal";
+    if (!b.form.exact) needs += (needs.empty() ? "" : " and ") + std::string(b.form.exact_when);
+    return std::string(b.form.formula) + " would be " + figures + " if " + needs;
+}
+
+std::string measures_text(const Bubble& b) {
+    std::string s = "makespan bubble " + time_text(b.makespan) + ": fraction " + percent(b.fraction)
+                    + " of the makespan, overhead " + percent(b.overhead) + " of the work · span bubble "
+                    + time_text(b.span);
+    if (b.steady) s += " · back to back " + time_text(*b.steady) + " a step";
+    return s;
+}
+
+std::string measures_explained(const Bubble& b) {
+    std::string s = measures_text(b) + "\n" + form_text(b);
+    s += "\nwork: what a stage is busy on average, m(F + B) where stages are equal, " + time_text(b.work);
+    s += "\nmakespan bubble: first start to last end, less the work";
+    s += "\nspan bubble: the longest of the stages' own spans, less the work: what is lost where the next "
+         "step may slide into the slanted end of this one";
+    if (b.steady)
+        s += "\nback to back: what one more step adds, less the work. Where it is zero the schedule is a "
+             "zero-bubble one, whatever its makespan says";
+    else
+        s += "\n\"2 steps\" shows them back to back";
+    return s;
+}
+
+// Draws entries one after another, in as many lines as they need; with `draw` false, it only counts them.
+struct Legend {
+    Ui& ui;
+    Rect all, row;
+    bool draw;
+    int lines = 1;
+
+    Legend(Ui& u, Rect r, bool d) : ui(u), all(r), row(r), draw(d) { row.h = kLegendRow; }
+    // Returns the place of the next entry of this width; nullopt where nothing is to be drawn.
+    std::optional<Rect> next(float w) {
+        if (row.w < w && row.x > all.x) {
+            ++lines;
+            row = {all.x, row.y + kLegendRow, all.w, kLegendRow};
+        }
+        const Rect at = row.cut_left(std::min(w, row.w));
+        row.cut_left(std::min(16.0f, row.w));
+        if (!draw || at.bottom() > all.bottom() + 1) return std::nullopt;
+        return at;
+    }
+    std::optional<Rect> item(std::string_view name, Color color, OpKind kind, Pattern pattern) {
+        const auto at = next(ui.canvas().text_width(name, ui.style(11)) + 16);
+        if (!at) return std::nullopt;
+        const Rect box{at->x, at->center().y - 5, 10, 10};
+        ui.canvas().rect(box, color);
+        texture(ui.canvas(), ui.theme(), kind, box);
+        if (pattern != Pattern::solid) ui.canvas().pattern(box, pattern, ui.theme().window.alpha(0.35f));
+        ui.canvas().text_in({box.right() + 5, at->y, at->w - 15, at->h}, name, ui.style(11, Tone::secondary));
+        return box;
+    }
+};
+
+}  // namespace
+
+void inject(TimelineViewState& state, int device, int by) {
+    SlowDevice& slow = state.choice.slow;
+    int at = -1;  // place of the factor in force
+    if (slow.any())
+        for (std::size_t i = 0; i < kSlowFactors.size(); ++i)
+            if (kSlowFactors[i] <= slow.factor + 1e-9) at = static_cast<int>(i);
+    if (by > 0 && at < 0) at = 1;  // the first is hardly seen: begin with the second
+    if (by < 0 || (by > 0 && slow.any())) at += by < 0 ? -1 : 1;
+    at = std::min(at, static_cast<int>(kSlowFactors.size()) - 1);
+    if (at < 0)
+        slow = {};
+    else
+        slow = {device, kSlowFactors[at]};
+}
+
+std::string comparison_text(const Timeline& own, const Timeline& other) {
+    const auto idle = [](const Timeline& t) { return t.makespan * t.bubble_fraction(); };
+    const double before = idle(own), after = idle(other);
+    const std::string name(name_of(other.shape.schedule)), mine(name_of(own.shape.schedule));
+    std::string s = name + " over " + mine + ": ";
+    const double less = before > 0 ? 1 - after / before : 0;
+    if (std::abs(less) < 5e-4)
+        s += "as much idle";
+    else
+        s += percent(std::abs(less)) + (less > 0 ? " less idle" : " more idle");
+    s += " (" + time_text(before) + " to " + time_text(after) + " a stage)";
+    const double change = other.makespan / own.makespan - 1;
+    if (std::abs(change) < 5e-4)
+        s += ", as long";
+    else
+        s += ", " + percent(std::abs(change)) + (change < 0 ? " shorter" : " longer");
+    const auto peak = [](const Timeline& t) {
+        double most = 0;
+        for (const DeviceTime& d : t.device) most = std::max(most, d.peak_in_flight);
+        return most;
+    };
+    const std::string held = trimmed(peak(other)), held_before = trimmed(peak(own));
+    s += "; holds up to " + held + (held == "1" ? " micro-batch" : " micro-batches");
+    return s + (held == held_before ? ", as before" : " instead of " + held_before);
+}
+
+void draw_transport(Ui& ui, Rect row, const Timeline& t, TimelineViewState& state, int stage) {
+    const PlayerClick clicked = player_buttons(
+        ui, row, "timeline", state.playing,
+        {"back to the last start or end  (,)", "P", "on to the next start or end  (.)"}, row.w / 3);
+    if (clicked == PlayerClick::play) state.playing = !state.playing;
+    if (clicked == PlayerClick::back || clicked == PlayerClick::forward)
+        step_cursor(t, state, clicked == PlayerClick::back ? -1 : 1, stage);
+}
+
+void draw_critical_switch(Ui& ui, Rect box, TimelineViewState& state) {
+    if (ui.button("timeline.critical", box, "critical path", 0, true, !state.critical))
+        state.critical = !state.critical;
+    if (ui.hovers(box))
+        ui.tooltip("critical path\nThe chain of ops, each starting the moment the one before it is there, "
+                   "that the makespan hangs on: red, at the top of its rows.");
+}
+
+void draw_controls(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state, std::uint64_t revision) {
+    const Timeline& t = state.shown->timeline(scene.evaluation);
+    draw_transport(ui, row.cut_left(84), t, state, scene.selection.stage);
+    row.cut_left(8);
+    draw_critical_switch(ui, row.cut_left(92), state);
+    row.cut_left(8);
+    static constexpr std::string_view kSteps[] = {"1 step", "2 steps"};
+    const Rect steps = row.cut_left(116);
+    state.choice.steps = ui.segments("timeline.steps", steps, kSteps, state.choice.steps - 1) + 1;
+    if (ui.hovers(steps))
+        ui.tooltip("two steps back to back\nWithout a barrier between them the next step slides into the "
+                   "slanted end of the last, as zero-bubble schedules do by checking the optimizer step "
+                   "afterwards.");
+    row.cut_left(8);
+    const float wide = std::clamp((row.w - 8) / 2, 144.0f, 176.0f);
+    if (row.w >= wide) slow_switch(ui, row.cut_left(wide), scene, state);
+    row.cut_left(8);
+    if (row.w >= wide) second_switch(ui, row.cut_left(wide), scene, state, revision);
+}
+
+namespace {
+
+// Says which stage is slow and what it costs; a link takes it away.
+void slow_sentence(Line& line, TimelineViewState& state) {
+    Ui& ui = line.ui;
+    const ShownTimeline& shown = *state.shown;
+    const SlowDevice& slow = shown.choice.slow;
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    const float w = ui.canvas().text_width("remove", ui.style(12)) + 8;
+    if (line.rest.w > w + 120) {
+        const Rect at = line.rest.cut_right(w);
+        if (ui.link("timeline.slow.remove", {at.x + 4, at.center().y - 9}, "remove")) state.choice.slow = {};
+    }
+    const TextStyle strong = ui.title().in(ui.theme().bad);
+    line.put("injected:", strong);
+    line.put("stage " + std::to_string(slow.device) + " × " + trimmed(slow.factor), plain);
+    if (shown.step_before_s <= 0) return;
+    line.put("· step", plain);
+    line.put("+" + percent(shown.step_s / shown.step_before_s - 1), ui.title());
+    line.put("(" + time_text(shown.step_before_s) + " to " + time_text(shown.step_s)
+                 + "), idle on the average stage " + percent(shown.bubble.fraction),
+             plain);
+}
+
+// Says what the bubble is a share of, its formula, and how many stages and micro-batches there are: as much
+// as has room. A part without room is left out whole: the tooltip has it.
+void bubble_rest(Line& line, const ShownTimeline& shown, const ScheduleShape& shape, std::string more,
+                 const std::string& whole) {
+    const TextStyle plain = line.ui.style(13, Tone::secondary);
+    std::string sizes = plural(shape.devices, "stage", "stages") + ", "
+                        + plural(shape.microbatches, "micro-batch", "micro-batches");
+    if (chunks_of(shape) > 1) sizes += ", " + std::to_string(chunks_of(shape)) + " chunks";
+    const std::string dot = more.empty() ? "· " : " · ";
+    const auto fits = [&](const std::string& text) {
+        return line.ui.canvas().text_width(text, plain) <= line.rest.w;
+    };
+    if (const std::string all = more + dot + form_text(shown.bubble) + " · " + sizes; fits(all))
+        more = all;
+    else if (fits(more + dot + sizes))
+        more += dot + sizes;
+    else if (!fits(more))
+        more = fits(whole) ? whole : "";
+    if (!more.empty()) line.put(more, plain);
+}
+
+void bubble_sentence(Line& line, const Scene& scene, const ShownTimeline& shown) {
+    Ui& ui = line.ui;
+    const Timeline& t = shown.timeline(scene.evaluation);
+    const TextStyle plain = ui.style(13, Tone::secondary);
+    const bool own = &t == &scene.evaluation.timeline;
+    const Step* step = scene.evaluation.step ? &*scene.evaluation.step : nullptr;
+    const bool of_step = step != nullptr && step->time_s > 0 && own;
+    const auto share = [](const Step& of) { return schedule_bubble_s(of) / of.time_s; };
+    line.put("bubble", plain);
+    line.put(percent(of_step ? share(*step) : shown.bubble.fraction), ui.title());
+    const Evaluation* a =
+        scene.pinned == nullptr || scene.pinned->timeline.empty() || !own ? nullptr : scene.pinned;
+    const auto against = [&](double by, std::string (*text)(double)) {
+        const TextStyle s = ui.style(12).in(by < 0 ? ui.theme().good : ui.theme().bad);
+        if (by != 0) line.put(difference_text(by, text), s);
+    };
+    if (a != nullptr && of_step && a->step && a->step->time_s > 0)
+        against(difference(share(*step), share(*a->step)), points_text);
+    const std::string whole = of_step ? "of the step" : "of the pipeline's time";
+    std::string more = whole
+                       + (of_step ? ", " + time_text(schedule_bubble_s(*step)) : " on the average stage")
+                       + "; hatched: idle";
+    if (const double by = a == nullptr ? 0 : difference(t.makespan, a->timeline.makespan); by != 0) {
+        line.put(std::exchange(more, ""), plain);
+        against(by, time_text);
+    }
+    bubble_rest(line, shown, t.shape, std::move(more), whole);
+}
+
+}  // namespace
+
+void draw_sentence(Ui& ui, Rect row, const Scene& scene, TimelineViewState& state) {
+    const ShownTimeline& shown = *state.shown;
+    const ScheduleShape& shape = shown.timeline(scene.evaluation).shape;
+    Line line{ui, row};
+    if (shown.choice.slow.any()) {
+        slow_sentence(line, state);
+    } else if (shape.devices == 1) {
+        line.put("one stage: no bubble, " + plural(shape.microbatches, "micro-batch", "micro-batches"),
+                 ui.style(13, Tone::secondary));
+        return;
+    } else {
+        bubble_sentence(line, scene, shown);
+    }
+    if (ui.hovers(row)) ui.tooltip(measures_explained(shown.bubble));
+}
+
+namespace {
+
+// Names what is drawn for the axes and for what follows the last micro-batch.
+void axes_legend(Legend& legend, const Theme& theme, const ShownTimeline& shown, const Timeline& t,
+                 float row_height) {
+    static constexpr std::array<GroupKind, UnitComm::kAxes> kAxes{GroupKind::tp, GroupKind::cp, GroupKind::ep,
+                                                                  GroupKind::etp};
+    for (std::size_t a = 0; a < kAxes.size(); ++a) {
+        const bool speaks = std::any_of(shown.exposed.begin(), shown.exposed.end(), [&](const auto& x) {
+            return x.comm.forward[a] + x.comm.backward[a] > 0;
+        });
+        if (speaks && row_height >= kLowRow_px)
+            legend.item("exposed " + axis_label(kAxes[a]), color_of(theme, kAxes[a]), OpKind::F,
+                        Pattern::cross_hatched);
+    }
+    for (const TailPart& part : tail_parts(theme, shown.tail))
+        legend.item((part.gathered         ? "of every micro-batch, summed: "
+                     : t.shape.devices > 1 ? "after the pipeline: "
+                                           : "after the backward: ")
+                        + part.name,
+                    part.color, OpKind::F, part.hatched ? Pattern::cross_hatched : Pattern::solid);
+    const float lane = lane_height(shown, static_cast<int>(t.device.size()), row_height);
+    const HiddenLanes lanes = hidden_lanes(shown, row_height - lane);
+    for (int k = 0; k < kGroupKindCount && lanes.sum() > 0; ++k) {
+        const auto axis = static_cast<GroupKind>(k);
+        const bool each = std::any_of(shown.hidden.begin(), shown.hidden.end(),
+                                      [&](const HiddenComm& h) { return h.all(axis) > 0; });
+        if (each || shown.hidden_once.all(axis) > 0)
+            legend.item("hidden " + axis_label(axis), color_of(theme, axis).alpha(0.75f), OpKind::F,
+                        Pattern::solid);
+    }
+    if (lane > 0)
+        legend.item("sends: on solid, back dashed", color_of(theme, GroupKind::pp), OpKind::F,
+                    Pattern::solid);
+}
+
+}  // namespace
+
+int timeline_legend(Ui& ui, Rect room, const Scene& scene, const TimelineViewState& state, float row_height,
+                    bool draw) {
+    const ShownTimeline& shown = *state.shown;
+    const Timeline& t = shown.timeline(scene.evaluation);
+    const auto has = [&](OpKind k) { return shown.has[static_cast<std::size_t>(k)]; };
+    const Theme& theme = ui.theme();
+    const bool pairs = has(OpKind::FB);
+    Legend legend(ui, room, draw);
+    const auto item = [&](std::string_view name, Color color, OpKind kind, Pattern pattern = Pattern::solid) {
+        return legend.item(name, color, kind, pattern);
+    };
+    const auto plain = [&](OpKind kind, Color color) { item(name_of(kind), color, kind); };
+    if (has(OpKind::F) || pairs) plain(OpKind::F, theme.forward);
+    if (has(OpKind::B) || pairs) plain(OpKind::B, theme.backward);
+    if (has(OpKind::I)) plain(OpKind::I, theme.backward);
+    if (has(OpKind::W)) plain(OpKind::W, theme.weight_grad);
+    if (pairs) {
+        if (const auto box = item("pair: both at once", theme.forward, OpKind::F)) {
+            ui.canvas().rect({box->x, box->y + 5, 10, 5}, theme.backward);
+            ui.canvas().frame(*box, theme.text, 1);
+        }
+    }
+    const bool again = std::any_of(shown.exposed.begin(), shown.exposed.end(),
+                                   [](const auto& x) { return x.recompute > 0; });
+    if (again && row_height >= kLowRow_px) item("forward again", recompute_color(theme), OpKind::F);
+    axes_legend(legend, theme, shown, t, row_height);
+    if (t.shape.devices > 1) item("idle", theme.bad.alpha(0.55f), OpKind::F, Pattern::hatched);
+    if (shown.choice.slow.any())
+        item("waits because of the slow stage", theme.bad.alpha(0.5f), OpKind::F, Pattern::hatched);
+    if (chunks_of(t.shape) > 1) {
+        const std::string_view words = "fainter: later chunk";
+        if (const auto at = legend.next(ui.canvas().text_width(words, ui.style(11)) + 2))
+            ui.canvas().text_in(*at, words, ui.style(11, Tone::secondary));
+    }
+    return legend.lines;
 }
 
 }  // namespace pentamesh::ui

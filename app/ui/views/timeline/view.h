@@ -2,16 +2,14 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
-#include "app/ui/scene/other_plan.h"
 #include "app/ui/scene/scene.h"
 #include "core/evaluate.h"
-#include "core/pipeline/stage_names.h"
+#include "core/pipeline/stages.h"
 #include "core/pipeline/timeline.h"
-#include "core/pipeline/timeline_blocks.h"
-#include "core/step/block_parts.h"
-#include "core/step/bubble.h"
+#include "core/step/exposure.h"
+#include "core/step/step.h"
 #include "render/canvas.h"
 
 #include <array>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
-#include "app/ui/kit/kept.h"
+#include "app/ui/kit/job.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/zoom/zoom_places.h"
@@ -67,7 +67,7 @@ void fly(Ui& ui, Rect room, ZoomViewState& s, NestPath path, std::int64_t cursor
 // Returns the first child that has something in it: a layer rather than the embedding before it.
 [[nodiscard]] std::int64_t first_to_enter(const NestChildren& children);
 
-// These are in zoom_guide.cpp; `room` and `canvas` are the boxes' own.
+// These are in zoom_places.cpp; `room` and `canvas` are the boxes' own.
 void draw_crumbs(Ui& ui, Rect row, Rect room, ZoomViewState& s);
 void draw_caption(Ui& ui, Rect row, const Scene& scene, const ZoomViewState& s);
 void draw_ladder(Ui& ui, Rect side, Rect canvas, Scene& scene, ZoomViewState& s);

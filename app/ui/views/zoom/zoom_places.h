@@ -1,7 +1,7 @@
-// Places each box of the nest on the plane. The nest itself is nesting.h's.
+// Places each box of the nest on the plane. The nest itself is placement.h's.
 #pragma once
 
-#include "core/sharding/nesting.h"
+#include "core/sharding/placement.h"
 
 #include <cstdint>
 #include <span>

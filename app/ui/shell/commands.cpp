@@ -1,0 +1,744 @@
+// The commands of the bar's menus, in their order, and those about views; those about lessons are where
+// lessons are.
+#include "app/ui/shell/commands.h"
+
+#include "app/ui/shell/shell.h"
+#include "app/ui/views/table.h"
+#include "app/ui/views/timeline/timeline_parts.h"
+#include "core/base/files.h"
+#include "core/base/number.h"
+#include "core/base/text.h"
+#include "core/io/plan_json.h"
+#include "core/mesh/places.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "core/plan/edits.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace pentamesh::ui {
+
+void Shell::make_commands() {
+    make_file_commands();
+    make_edit_commands();
+    make_layout_commands();
+    make_view_commands();
+    make_timeline_commands();
+    make_look_commands();
+    sheets_.add_flags_commands(commands_);
+    make_export_commands();
+    sheets_.add_interop_commands(commands_);
+    desk_.add_commands(commands_);
+    make_side_commands();
+    desk_.add_presenter_commands(commands_);
+    make_help_commands();
+}
+
+void Shell::make_file_commands() {
+    add(in_menu("File", "file.new", "New: one GPU", ctrl(Key::n),
+                [this] { open_plan(window_.presets.plan("single-gpu")); }));
+    add(in_menu("File", "file.open", "Open…", ctrl(Key::o),
+                [this] { window_.ask(DialogKind::open, "", nullptr); }));
+    add(in_menu("File", "file.preset", "Open a preset…", {},
+                [this] { window_.ask(DialogKind::gallery, "", nullptr); }));
+    add(in_menu("File", "file.save", "Save", ctrl(Key::s), [this] { files_.save_or_ask(); }));
+    add(in_menu("File", "file.save_as", "Save as…", ctrl(Key::s, true),
+                [this] { window_.ask(DialogKind::save, window_.proposed_file(), nullptr); }));
+    const auto add_review = [this](const char* id, const char* title, const char* menu, bool separator) {
+        add({.id = id,
+             .title = title,
+             .menu = menu,
+             .separator = separator,
+             .run = [this] { dialogs_.ask_review(); },
+             .enabled = [this] { return window_.host.save_review && !window_.hidden_answer.hides(); }});
+    };
+    add_review("file.review", "Export review…", "File", false);
+    add_review("export.review", "Export review for a meeting…", "Export", true);
+    sheets_.add_calibrate_command(commands_);
+    runs_.add_commands(commands_);
+    for (const Presets::Entry& e : window_.presets.list(PresetKind::plan))
+        add({.id = "preset." + e.id,
+             .title = "Open preset: " + e.name + (e.broken.empty() ? "" : " (broken)"),
+             .run = [this, id = e.id] { open_plan(window_.presets.plan(id)); }});
+    make_recent_commands();
+    add({.id = "file.recover",
+         .title = "Unsaved plans of a window that is gone…",
+         .run =
+             [this] {
+                 if (!offer_recovery()) window_.say("No window left a plan that was not saved");
+             },
+         .enabled = [this] { return files_.remembers(); }});
+    if (window_.host.in_page) return;
+    add({.id = "file.quit",
+         .title = "Quit",
+         .menu = "File",
+         .chord = ctrl(Key::q),
+         .separator = true,
+         .run = [this] {
+             if (may_close()) window_.quit = true;
+         }});
+}
+
+void Shell::make_recent_commands() {
+    for (std::size_t i = 0; i < kRecentListed; ++i) {
+        const auto file = [this, i] {
+            return i < window_.settings.recent.size() ? std::filesystem::path(window_.settings.recent[i])
+                                                      : std::filesystem::path();
+        };
+        add({.id = "recent." + std::to_string(i),
+             .title = "Recent file " + std::to_string(i + 1),
+             .menu = "File",
+             .separator = i == 0,
+             .run = [this, file] { files_.open_recent(file()); },
+             .enabled = [file] { return !file().empty(); },
+             .label = [this, i] { return files_.recent_label(i); }});
+    }
+    add({.id = "recent.drop",
+         .title = "Drop the files that are gone",
+         .menu = "File",
+         .run = [this] { files_.drop_missing(); },
+         .label = [this] { return files_.has_missing() ? "Drop the files that are gone" : ""; }});
+}
+
+void Shell::make_edit_commands() {
+    add({.id = "edit.undo",
+         .title = "Undo",
+         .menu = "Edit",
+         .chord = ctrl(Key::z),
+         .repeats = true,
+         .run = [this] { window_.document.undo(), window_.toast.clear(); },
+         .enabled = [this] { return window_.document.can_undo(); }});
+    add({.id = "edit.redo",
+         .title = "Redo",
+         .menu = "Edit",
+         .chord = ctrl(Key::z, true),
+         .repeats = true,
+         .run = [this] { window_.document.redo(), window_.toast.clear(); },
+         .enabled = [this] { return window_.document.can_redo(); }});
+    add({.id = "edit.fields",
+         .title = "Every field of the plan…",
+         .menu = "Edit",
+         .chord = ctrl(Key::e, true),
+         .separator = true,
+         .run = [this] { sheets_.open_fields(FieldTopic::size); }});
+    add(in_menu("Edit", "edit.model", "Edit the model…", {},
+                [this] { sheets_.open_fields(FieldTopic::size); }));
+    add(in_menu("Edit", "edit.new_model", "New model…", {}, [this] { sheets_.begin_new_model(); }));
+    add(in_menu("Edit", "edit.cluster", "Edit the cluster…", {},
+                [this] { sheets_.open_fields(FieldTopic::fabric); }));
+    add(in_menu("Edit", "edit.presets", "Presets of your own…", {}, [this] { dialogs_.ask_own_presets(); }));
+    add(in_menu(
+        "Edit", "edit.stages", "Layers of each stage…", {}, [this] { sheets_.open_stages(); },
+        [this] { return window_.document.plan().layout.pp > 1; }));
+    add(in_menu("Edit", "edit.title", "Rename the plan…", {}, [this] { menus_.edit_title(); }));
+    add(in_menu("Edit", "edit.notes", "Notes of the plan…", {}, [this] { sheets_.open_notes(); }));
+    decider_.add_commands(commands_);
+    add({.id = "edit.copy",
+         .title = "Copy the plan",
+         .menu = "Edit",
+         .chord = ctrl(Key::c),
+         .separator = true,
+         .run =
+             [this] {
+                 window_.host.set_clipboard(files_.plan_text());
+                 window_.say("Copied the plan as JSON");
+             },
+         .enabled = [this] { return static_cast<bool>(window_.host.set_clipboard); }});
+    files_.add_link_commands(commands_);
+    add(in_menu(
+        "Edit", "edit.paste", "Paste a plan, link, config or settings", ctrl(Key::v),
+        [this] { open_text(window_.host.clipboard(), "the clipboard"); },
+        [this] { return static_cast<bool>(window_.host.clipboard); }));
+}
+
+// Adds the orders of the frameworks and the schedules, as in the plan panel's menus.
+void Shell::make_layout_commands() {
+    for (const OrderPreset& o : order_presets()) {
+        std::string id = "order.to.", axes;
+        for (const char c : o.name)
+            id += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        for (const Axis a : o.order) axes += (axes.empty() ? "" : " · ") + std::string(name_of(a));
+        add({.id = std::move(id),
+             .title = "Order of " + std::string(o.name) + ": " + axes,
+             .run =
+                 [this, &o] {
+                     window_.edit_plan(with_order(window_.document.plan(), o.order),
+                                       "order of " + std::string(o.name));
+                 },
+             .checked = [this, &o] { return window_.document.plan().layout.order == o.order; }});
+    }
+    for (const ScheduleChoice& c : schedule_choices()) {
+        const std::string name = with_chunks(c.schedule, c.chunks.chunks);
+        add({.id = "schedule." + std::string(name_of(c.schedule)) + "." + std::to_string(c.chunks.chunks),
+             .title = "Schedule " + name + ": " + std::string(c.chunks.detail),
+             .run =
+                 [this, c, name] {
+                     window_.edit_plan(with_schedule(window_.document.plan(), c.schedule, c.chunks.chunks),
+                                       name);
+                 },
+             .checked = [this, c] { return c.is_of(window_.document.plan().layout); }});
+    }
+}
+
+// Returns the view that fills the window; else the uppermost that is shown as a table; else the uppermost.
+ViewId Shell::tabled_view() const {
+    if (window_.full) return *window_.full;
+    for (const ViewId id : window_.views.in_pane)
+        if (window_.views.as_data[static_cast<std::size_t>(id)]) return id;
+    return window_.views.in_pane.front();
+}
+
+Table Shell::shown_table() {
+    Hover none;
+    return data_of(scene_of(none), tabled_view(), window_.views);
+}
+
+// Saves the table of the view as it would be shown as data, in the form that the file's ending names.
+void Shell::save_table(const std::filesystem::path& path) {
+    const std::string ending = path.extension().string();
+    const TableFormat format = ending == ".md"     ? TableFormat::markdown
+                               : ending == ".json" ? TableFormat::json
+                               : ending == ".html" ? TableFormat::html
+                               : ending == ".txt"  ? TableFormat::text
+                                                   : TableFormat::csv;
+    const std::string table = write_table(shown_table(), format);
+    const std::string title(view_of(tabled_view()).title);
+    write_file(path, format == TableFormat::html ? "<!doctype html>\n<meta charset=\"utf-8\">\n<title>"
+                                                       + html_text(title) + "</title>\n" + table
+                                                 : table);
+}
+
+void Shell::copy_table(TableFormat format) {
+    if (!window_.host.set_clipboard) return;
+    window_.host.set_clipboard(write_table(shown_table(), format));
+    window_.say("Copied the data of " + std::string(view_of(tabled_view()).title));
+}
+
+void Shell::make_export_commands() {
+    add(in_menu(
+        "Export", "export.picture", "Picture of this view…", ctrl(Key::e),
+        [this] { window_.ask(DialogKind::picture, "", nullptr); },
+        [this] { return static_cast<bool>(window_.host.save_picture); }));
+    add(in_menu(
+        "Export", "export.copy_picture", "Copy the picture of this view", {},
+        [this] { dialogs_.copy_picture(); },
+        [this] { return static_cast<bool>(window_.host.save_picture); }));
+    // A table can hold the answer to an open question: it is not offered while that is hidden.
+    const auto tells_nothing = [this] { return !window_.hidden_answer.hides(); };
+    add({.id = "export.table",
+         .title = "This table…",
+         .menu = "Export",
+         .separator = true,
+         .run =
+             [this] {
+                 const std::string name(view_of(tabled_view()).name);
+                 window_.ask(DialogKind::table, window_.proposed_file(name + ".csv"), nullptr);
+             },
+         .enabled = tells_nothing});
+    struct Format {
+        TableFormat format;
+        const char *id, *title;
+    };
+    static constexpr std::array<Format, 4> kFormats{
+        {{TableFormat::csv, "export.csv", "Copy data as CSV"},
+         {TableFormat::markdown, "export.markdown", "Copy data as Markdown"},
+         {TableFormat::json, "export.json", "Copy data as JSON"},
+         {TableFormat::text, "export.text", "Copy data as text"}}};
+    for (const Format& f : kFormats)
+        add(in_menu(
+            "Export", f.id, f.title, {}, [this, format = f.format] { copy_table(format); },
+            [this] { return window_.host.set_clipboard && !window_.hidden_answer.hides(); }));
+}
+
+void Shell::make_help_commands() {
+    add(in_menu("Help", "help.keys", "Keys", {Key::f1}, [this] {
+        axis_card_.asked.reset();
+        if (const auto* named = named_axis(window_.state)) axis_card_.asked = *named;  // its card opens
+        axis_card_.asked_at = window_.state.mouse;
+        if (!axis_card_.asked) menus_.switch_keys();
+    }));
+    add(in_menu("Help", "help.glossary", "Glossary", ctrl(Key::g), [this] {
+        glossary_state_.open = glossary_state_.fresh = true;
+        glossary_state_.search.clear();
+    }));
+    add(in_menu("Help", "help.menus", "To the menus", {Key::f10}, [this] {
+        window_.state.focus = id_of("menu.File");
+        window_.state.focus_visible = true;
+    }));
+    add(in_menu("Help", "help.palette", "Search commands", ctrl(Key::p), [this] { menus_.search(""); }));
+    add(in_menu("Help", "help.welcome", "Welcome", {}, [this] { welcome_ = true; }));
+    add(in_menu("Help", "help.about", "About Pentamesh", {},
+                [this] { window_.ask(DialogKind::about, "", nullptr); }));
+}
+
+const Command* pressed_command(const std::vector<Command>& commands) {
+    for (const Command& c : commands)
+        if (c.chord.key != Key::none && c.can_run() && pressed(c.chord, c.repeats)) return &c;
+    return nullptr;
+}
+
+// The commands about views: which one fills the window, what the mesh, the map and the timeline show, themes
+// and sizes.
+
+void Shell::make_view_commands() {
+    for (const ViewEntry& v : view_table())
+        add(in_menu(
+            "View", "view." + std::string(v.name), std::string(v.title) + " in the whole window", v.key,
+            [this, id = v.id] { window_.toggle_full(id); }, nullptr,
+            [this, id = v.id] { return window_.full == id; }));
+    add(in_menu(
+        "View", "view.failure", "Lose a node: click one in the mesh", ctrl(Key::f),
+        [this] {
+            window_.views.mesh.failure = !window_.views.mesh.failure;
+            window_.views.mesh.lost_node = -1;
+        },
+        nullptr, [this] { return window_.views.mesh.failure; }));
+    add(in_menu(
+        "View", "view.blame", "What do these ranks share?…", {},
+        [this] {
+            sheets_.open_blame(window_.selection.topic == Selection::Topic::ranks
+                                   ? ranks_text(window_.selection.ranks)
+                                   : std::string());
+        },
+        [this] { return window_.evaluation.valid; }));
+    add(switch_of("View", "view.links", "Links to the selected GPU's peers", ctrl(Key::l),
+                  window_.views.mesh.show_links));
+    add(in_menu(
+        "View", "view.experts", "Ranks as the experts have them", {},
+        [this] { window_.selection.show_mesh(!window_.selection.expert()); },
+        [this] { return window_.evaluation.mesh.has_experts; },
+        [this] { return window_.selection.expert() && window_.evaluation.mesh.has_experts; }));
+    add(in_menu(
+        "View", "view.map_rows", "Map: FSDP and SP as rows of their own", {},
+        [this] {
+            const bool rows = window_.views.map.style == MapStyle::own_rows;
+            window_.views.map.style = rows ? MapStyle::modifiers : MapStyle::own_rows;
+            window_.views.map.page = MapPage::axes;
+            window_.views.map.page_chosen = true;
+            window_.full = ViewId::map;
+        },
+        nullptr, [this] { return window_.views.map.style == MapStyle::own_rows; }));
+}
+
+void Shell::make_timeline_commands() {
+    // The same keys play the layer when it fills the window.
+    const auto of_layer = [this] { return full_view() == ViewId::layer && window_.evaluation.valid; };
+    const auto has_timeline = [this, of_layer] {
+        return of_layer() || window_.views.timeline.current(window_.evaluation, window_.evaluated) != nullptr;
+    };
+    const auto step = [this, of_layer](int by) {
+        if (of_layer()) return step_layer(window_.views.layer, by);
+        if (const auto* shown = window_.views.timeline.current(window_.evaluation, window_.evaluated))
+            step_cursor(*shown, window_.views.timeline, by, window_.selection.stage);
+    };
+    add(in_menu(
+        "View", "timeline.play", "Play or pause the timeline", {Key::p},
+        [this, of_layer] {
+            if (of_layer()) return play_or_pause(window_.views.layer);
+            window_.views.timeline.playing = !window_.views.timeline.playing;
+        },
+        has_timeline));
+    add({.id = "timeline.step",
+         .title = "Timeline: next start or end",
+         .chord = {.key = Key::period},
+         .run = [step] { step(1); },
+         .enabled = has_timeline});
+    add({.id = "timeline.step_back",
+         .title = "Timeline: last start or end",
+         .chord = {.key = Key::comma},
+         .run = [step] { step(-1); },
+         .enabled = has_timeline});
+    add(switch_of("View", "timeline.critical_path", "Critical path of the timeline", {},
+                  window_.views.timeline.critical));
+    add(in_menu(
+        "View", "timeline.two_steps", "Two steps back to back in the timeline", {},
+        [this] { window_.views.timeline.choice.steps = 3 - window_.views.timeline.choice.steps; }, nullptr,
+        [this] { return window_.views.timeline.choice.steps > 1; }));
+    add(in_menu(
+        "View", "timeline.slow_stage", "Inject a slow stage into the timeline", {},
+        [this] {
+            if (window_.views.timeline.choice.slow.any())
+                window_.views.timeline.choice.slow = {};
+            else
+                inject(window_.views.timeline, std::max(0, window_.selection.stage), 1);
+        },
+        nullptr, [this] { return window_.views.timeline.choice.slow.any(); }));
+}
+
+float& Shell::own_scale() {
+    return desk_.presenter().on ? window_.settings.present : window_.settings.scale;
+}
+
+void Shell::make_look_commands() {
+    for (int i = 0; i < kThemeCount; ++i) {
+        const auto id = static_cast<ThemeId>(i);
+        add({.id = "theme." + std::string(name_of(id)),
+             .title = "Theme: " + std::string(name_of(id)),
+             .menu = "View",
+             .separator = i == 0,
+             .run = [this, id] { window_.settings.theme = id; },
+             .checked = [this, id] { return window_.settings.theme == id; }});
+    }
+    add(switch_of("View", "view.reduced_motion", "Reduced motion: jumps in place of glides", {},
+                  window_.settings.reduced_motion));
+    add({.id = "view.larger",
+         .title = "Larger",
+         .menu = "View",
+         .chord = ctrl(Key::equal),
+         .separator = true,
+         .run = [this] { own_scale() = std::min(4.0f, own_scale() * 1.125f); }});
+    add(in_menu("View", "view.smaller", "Smaller", ctrl(Key::minus),
+                [this] { own_scale() = std::max(0.5f, own_scale() / 1.125f); }));
+    add(in_menu("View", "view.normal", "Normal size", ctrl(Key::n0),
+                [this] { own_scale() = desk_.presenter().on ? kPresentScale : 1; }));
+    add(in_menu(
+        "View", "view.fullscreen", "Full screen", {Key::f11},
+        [this] {
+            window_.fullscreen = !window_.fullscreen;
+            window_.host.set_fullscreen(window_.fullscreen);
+        },
+        [this] { return static_cast<bool>(window_.host.set_fullscreen); }));
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kMenus{"File", "Edit", "View", "Export", "Learn", "Help"};
+
+Rect centred(const FrameInfo& info, float w, float h) {
+    w = std::min(w, info.size.x - 32);
+    h = std::min(h, info.size.y - 32);
+    return {(info.size.x - w) / 2, (info.size.y - h) / 2, w, h};
+}
+
+constexpr float kWithName = 480;  // a narrower menu bar has only the mark
+
+void draw_mark(Canvas& c, Vec2 at, const Theme& theme) {
+    // The pentagon: five axes around one mesh.
+    std::array<Vec2, 5> corner{};
+    for (std::size_t i = 0; i < corner.size(); ++i) {
+        const float a = -1.5707963f + static_cast<float>(i) * 1.2566371f;
+        corner[i] = Vec2{at.x + 8 * std::cos(a), at.y + 8 * std::sin(a)};
+    }
+    c.polyline(corner, theme.text, 1.5f, true);
+    c.circle(at, 2.5f, theme.axis[0]);
+}
+
+}  // namespace
+
+std::optional<PlanEdit> MenuBar::draw(Ui& ui, Rect bar) {
+    Canvas& c = ui.canvas();
+    Rect row = bar.inset(16, 0);
+    draw_mark(c, {row.x + 8, row.center().y}, ui.theme());
+    row.cut_left(26);
+    const TextStyle name{Face::semibold, 14, ui.theme().text, 0};
+    const float name_w = c.text_width("Pentamesh", name);
+    if (bar.w >= kWithName) c.text_in(row.cut_left(name_w + 20), "Pentamesh", name);
+    draw_names(ui, row);
+    const Rect search = row.cut_right(std::min(168.0f, std::max(0.0f, row.w)));
+    if (search.w > 90) {
+        const Rect box = search.inset(0, 8);
+        const Hit hit = ui.area("palette.open", box);
+        c.rect(box, ui.theme().raised, 6);
+        c.frame(box, hit.hovered ? ui.theme().secondary : ui.theme().hairline, 1, 6);
+        Rect text = box.inset(10, 0);
+        c.text_in(text.cut_right(40), "Ctrl P", ui.small(), Align::right);
+        c.text_in(text, "Search commands", ui.small());
+        if (hit.focused) ui.focus_ring(box, 6);
+        if (hit.clicked) palette_ = true, palette_state_ = {};
+    }
+    return draw_title(ui, bar, row);
+}
+
+// Draws the names of the menus from the left of `row`, and opens the one that is clicked.
+void MenuBar::draw_names(Ui& ui, Rect& row) {
+    const bool open = !menu_.empty();
+    std::vector<std::string_view> menus;
+    for (const auto menu : kMenus)
+        if (std::any_of(commands_.begin(), commands_.end(), [&](const Command& x) { return x.menu == menu; }))
+            menus.push_back(menu);
+    // Left and Right go along the bar, with a menu open or a name focused; Down opens the focused one.
+    const auto beside = [&](std::string_view menu, int by) -> std::string_view {
+        const auto n = static_cast<std::ptrdiff_t>(menus.size());
+        const auto at = std::find(menus.begin(), menus.end(), menu) - menus.begin();
+        return by == 0 || at == n ? "" : menus[(at + by + n) % n];
+    };
+    const std::string_view turned = beside(menu_, std::exchange(menu_turn_, 0));
+    std::string_view focus_to = turned;
+    for (const auto menu : menus) {
+        const TextStyle s = ui.style(13, Tone::secondary);
+        const Rect item = row.cut_left(ui.canvas().text_width(menu, s) + 16);
+        const Hit hit = ui.area("menu." + std::string(menu), item);
+        TextStyle shown = s;
+        if (hit.hovered || menu_ == menu) shown.color = ui.theme().text;
+        ui.canvas().text_in(item, menu, shown, Align::center);
+        if (hit.focused) ui.focus_ring(item.inset(2, 8), 4);
+        // With one menu open, moving over another opens that.
+        const bool mouse_moved = !(ui.frame().mouse == ui.state().last_mouse);
+        const bool slides = open && mouse_moved && menu_ != menu && item.contains(ui.frame().mouse);
+        bool down = false;
+        if (hit.focused && !open) {
+            focus_to = beside(menu, pressed({Key::right}, true) ? 1 : pressed({Key::left}, true) ? -1 : 0);
+            down = pressed({Key::down});
+        }
+        if (hit.clicked || slides || down || turned == menu) {
+            menu_ = menu;
+            menu_anchor_ = {item.x, item.y, item.w, item.h - 6};
+            menu_state_ = {};
+        }
+    }
+    if (!focus_to.empty()) {
+        window_.state.focus = id_of("menu." + std::string(focus_to));
+        window_.state.focus_visible = true;
+        window_.dirty = true;
+    }
+}
+
+// The plan's title stands in the middle of the window, where `row` leaves room. A click edits it in place.
+std::optional<PlanEdit> MenuBar::draw_title(Ui& ui, Rect bar, Rect row) {
+    Canvas& c = ui.canvas();
+    const float room = row.w - 24;
+    if (room <= 60) {
+        title_edit_.reset();
+        return std::nullopt;
+    }
+    std::string text = title_of(window_.document.plan());
+    if (window_.document.modified()) text += " *";
+    const float w = title_edit_ ? std::min(420.0f, room) : std::min(c.text_width(text, ui.title()), room);
+    const float left = row.x + 12, right = std::max(left, row.right() - w - 12);
+    const Rect box{std::clamp(bar.w / 2 - w / 2, left, right), bar.y, w + 1, bar.h};
+    if (title_edit_) {
+        const Ui::Typing typing =
+            ui.typed_value("edit.title", box.inset(0, 7), title_edit_->text, title_edit_->fresh);
+        if (ui.state().edit == ui.id("edit.title")) title_edit_->fresh = false;
+        if (typing == Ui::Typing::goes_on) return std::nullopt;
+        std::optional<PlanEdit> edit;
+        if (typing == Ui::Typing::taken && title_edit_->text != title_of(window_.document.plan())) {
+            edit = PlanEdit{window_.document.plan(), "Title", ""};
+            edit->plan.name = title_edit_->text;  // an empty one is made from the plan
+        }
+        title_edit_.reset();
+        window_.dirty = true;
+        return edit;
+    }
+    const Hit hit = ui.value_area("title", box);
+    const bool cut = c.text_in(box, text, ui.title());
+    if (hit.hovered) ui.tooltip(cut ? text + "\nClick to change the title" : "Click to change the title");
+    if (hit.focused) ui.focus_ring(box.inset(-4, 10), 4);
+    if (hit.clicked) edit_title();
+    return std::nullopt;
+}
+
+void MenuBar::edit_title() {
+    title_edit_ = TitleEdit{title_of(window_.document.plan()), true};
+    window_.dirty = true;
+}
+
+void MenuBar::search(std::string filter) {
+    palette_ = true;
+    palette_state_ = {.filter = std::move(filter)};
+}
+
+void MenuBar::close() {
+    menu_.clear();
+    palette_ = keys_ = false;
+}
+
+void MenuBar::draw_open(Ui& ui) {
+    if (!menu_.empty()) draw_menus(ui);
+    if (palette_) draw_palette(ui);
+    if (keys_) draw_keys(ui);
+}
+
+void MenuBar::draw_menus(Ui& ui) {
+    std::vector<MenuItem> items;
+    std::vector<const Command*> shown;
+    for (const Command& x : commands_) {
+        std::string label = x.menu == menu_ ? x.text() : "";
+        if (label.empty()) continue;
+        items.push_back({.label = std::move(label),
+                         .right = x.chord.key == Key::none ? "" : chord_text(x.chord),
+                         .enabled = x.can_run(),
+                         .checked = x.checked && x.checked(),
+                         .separator = x.separator});
+        shown.push_back(&x);
+    }
+    const MenuResult r = draw_menu(ui, "bar", menu_anchor_, items, menu_state_, false, 220);
+    menu_turn_ = r.beside;
+    if (r.beside != 0) window_.dirty = true;
+    if (r.picked >= 0 || r.closed) menu_.clear();
+    if (r.picked >= 0) run(*shown[r.picked]);
+}
+
+void MenuBar::draw_palette(Ui& ui) {
+    std::vector<MenuItem> items;
+    std::vector<const Command*> shown;
+    // The typed text may be an edit of the plan. Its label has the typed text, so that no command comes
+    // before.
+    const std::string& typed = palette_state_.filter;
+    const std::optional<TypedEdits> edits = typed_edits(window_.document.plan(), typed, window_.presets);
+    if (edits) {
+        const bool can = edits->refused.empty();
+        items.push_back({.label = "Set " + typed,
+                         .detail = can ? edits->words + ", in this plan" : edits->refused,
+                         .enabled = can});
+        shown.push_back(nullptr);
+    }
+    for (const Command& x : commands_) {
+        const std::string label = x.text();
+        if (label.empty()) continue;
+        items.push_back({.label = (x.menu.empty() ? "" : x.menu + ": ") + label,
+                         .right = x.chord.key == Key::none ? "" : chord_text(x.chord),
+                         .enabled = x.can_run()});
+        shown.push_back(&x);
+    }
+    const float w = std::min(520.0f, ui.frame().size.x - 32);
+    const Rect anchor{(ui.frame().size.x - w) / 2, 40, w, 8};
+    const MenuResult r = draw_menu(ui, "palette", anchor, items, palette_state_, true, w);
+    if (r.picked >= 0 || r.closed) palette_ = false;
+    if (r.picked < 0) return;
+    if (shown[r.picked] != nullptr) return run(*shown[r.picked]);
+    window_.later("Set " + edits->words, [this, edits = *edits] {
+        window_.document.edit(edits.plan, edits.words);
+        window_.dirty = true;
+    });
+}
+
+void MenuBar::draw_keys(Ui& ui) {
+    struct Line {
+        std::string keys, what;
+        bool operator==(const Line&) const = default;
+    };
+    std::vector<Line> lines;
+    for (const Command& x : commands_)
+        if (x.chord.key != Key::none) lines.push_back({chord_text(x.chord), x.title});
+    for (const auto& [k, w] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"Tab, Shift+Tab", "next, previous control"},
+             {"F6, Ctrl+Tab", "next part of the window; with Shift the one before"},
+             {"Enter, Space", "press it"},
+             {"arrows", "step a factor"},
+             {"Alt+Left, Alt+Right", "move an axis in the order"},
+             {"wheel", "zoom about the cursor; step a factor"},
+             {"drag", "pan the mesh or the timeline"},
+             {"Home, double-click", "fit everything again"},
+             {"Shift+click on − +", "change this factor alone"},
+             {"Esc", "clear the selection, leave the full view"}})
+        lines.push_back({k, w});
+    for (const ViewEntry& view : view_table())
+        for (const KeyHelp& help : view.keys) {
+            const Line line{std::string(help.keys), std::string(help.what)};
+            if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+        }
+    constexpr float kColumn = 400, kKeys = 142, kRow = 22;
+    const float widest = std::min(3 * kColumn, ui.frame().size.x - 32);
+    const auto columns = static_cast<std::size_t>(std::max(1.0f, widest / kColumn));
+    const std::size_t per_column = (lines.size() + columns - 1) / columns;
+    const Rect box = centred(ui.frame(), widest, static_cast<float>(per_column) * kRow + 72);
+    const auto layer = ui.open_layer("keys", box);
+    const bool open = layer.stays();
+    Rect room = box.inset(24, 20);
+    ui.canvas().text_in(room.cut_top(20), "Keys", {Face::semibold, 14, ui.theme().text, 0});
+    room.cut_top(12);
+    {
+        ScrollArea area(ui, "keys.scroll", room, keys_scroll_);
+        const Rect all = area.room.cut_top(static_cast<float>(per_column) * kRow);
+        const float column = all.w / static_cast<float>(columns);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            const std::size_t before = i / per_column;  // columns to the left
+            const Rect cell{all.x + static_cast<float>(before) * column,
+                            all.y + static_cast<float>(i % per_column) * kRow, column - 14, kRow};
+            ui.canvas().text_in({cell.x, cell.y, kKeys - 4, kRow}, lines[i].keys,
+                                ui.style(12, Tone::secondary));
+            ui.label({cell.x + kKeys, cell.y, cell.w - kKeys, kRow}, lines[i].what, ui.style(12));
+        }
+    }
+    if (!open || pressed({Key::f1})) keys_ = false;
+}
+
+namespace {
+
+// Names that people say of a field, instead of its key.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSaid{
+    {{"batch", "/training/global_batch"},
+     {"sequence", "/training/sequence_length"},
+     {"seq", "/training/sequence_length"},
+     {"micro-batch", "/training/micro_batch"},
+     {"mb", "/training/micro_batch"},
+     {"chunks", "/layout/virtual_stages"},
+     {"vpp", "/layout/virtual_stages"}}};
+
+std::vector<std::string> words_in(std::string_view text) {
+    std::string small(text);
+    for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::vector<std::string_view> words = split_words(small, " ,=");
+    return {words.begin(), words.end()};
+}
+
+// Returns the pointer of a field of the layout, the training or the cluster; empty where no field is called
+// so.
+std::string pointer_of_name(const Plan& plan, std::string_view name, const Presets& presets) {
+    for (const auto& [said, pointer] : kSaid)
+        if (said == name) return std::string(pointer);
+    const std::vector<PlanField> fields = list_plan_fields(plan, presets);
+    for (const std::string_view group : {"/layout/", "/training/", "/cluster/"})
+        for (const PlanField& f : fields)
+            if (f.kind != PlanField::Kind::group && f.pointer == std::string(group) + std::string(name))
+                return f.pointer;
+    return {};
+}
+
+std::optional<std::int64_t> whole(std::string_view text) {
+    const std::optional<double> n = parse_double(text);
+    if (!n || *n != std::floor(*n) || !(*n >= 1 && *n < 1e9)) return std::nullopt;
+    return static_cast<std::int64_t>(*n);
+}
+
+// Changes one thing. Returns false where the name names nothing that a plan has.
+bool change(Plan& plan, const std::string& name, const std::string& value, const Presets& presets) {
+    const auto number = whole(value);
+    const auto refuse = [&] {
+        throw Error(ErrorKind::usage, "", "", name + " " + value + ": is a whole number from 1 on");
+    };
+    if (const auto axis = parse_name<Axis>(name)) {
+        if (!number) refuse();
+        plan = with_factor(plan, *axis, *number, true);
+        return true;
+    }
+    if (name == "gpus") {
+        if (!number) refuse();
+        plan = with_gpus(plan, *number);
+        return true;
+    }
+    const std::string pointer = pointer_of_name(plan, name, presets);
+    if (pointer.empty()) return false;
+    plan = with_field(plan, pointer, value, presets);
+    return true;
+}
+
+}  // namespace
+
+std::optional<TypedEdits> typed_edits(const Plan& plan, std::string_view text, const Presets& presets) {
+    const std::vector<std::string> words = words_in(text);
+    if (words.size() < 2 || words.size() % 2 != 0) return std::nullopt;
+    TypedEdits out{{}, {}, plan};
+    try {
+        for (std::size_t i = 0; i < words.size(); i += 2) {
+            if (!change(out.plan, words[i], words[i + 1], presets)) return std::nullopt;
+            out.words += (i > 0 ? ", " : "") + words[i] + " " + words[i + 1];
+        }
+    } catch (const Error& e) {
+        // Words that are no numbers may be those of a command: "order of Megatron".
+        for (std::size_t i = 1; i < words.size(); i += 2)
+            if (!parse_double(words[i])) return std::nullopt;
+        out.refused = e.message();
+        out.plan = plan;
+        out.words = std::string(text);
+    }
+    return out;
+}
+
+}  // namespace pentamesh::ui

@@ -1,0 +1,691 @@
+// Finds flags of Megatron-LM that are misspelt.
+#include "core/interop/megatron.h"
+
+#include "core/base/text.h"
+#include "core/interop/import.h"
+#include "core/interop/settings.h"
+#include "core/interop/shell_script.h"
+#include "core/pipeline/schedules/schedule.h"
+#include "core/plan/names.h"
+
+#include <algorithm>
+
+namespace pentamesh::interop {
+namespace {
+
+// Returns true if `key` is `known` without one of its words. A longer name is another setting.
+bool lacks_a_word(std::string_view key, std::string_view known) {
+    const std::vector<std::string_view> x = split(key, '_'), y = split(known, '_');
+    if (y.size() != x.size() + 1 || x.size() < 2) return false;
+    std::size_t i = 0;
+    for (const std::string_view word : y)
+        if (i < x.size() && x[i] == word) ++i;
+    return i == x.size();
+}
+
+std::string_view near_miss(std::string_view key) {
+    for (const std::string_view known : megatron_keys()) {
+        if (key == known) continue;
+        const std::size_t off = known.size() > 8 ? 2 : 1;
+        const std::size_t longer = std::max(key.size(), known.size()) - std::min(key.size(), known.size());
+        if (longer <= off && edit_distance(key, known) <= off) return known;
+        if (lacks_a_word(key, known)) return known;
+    }
+    return {};
+}
+
+}  // namespace
+
+const std::vector<std::string>& megatron_keys() {
+    static const std::vector<std::string> names = [] {
+        auto out = words("megatron_also_read").get<std::vector<std::string>>();
+        for (const SpelledField& f : flags_of(Framework::megatron)) out.push_back(flag_key(f.name));
+        return out;
+    }();
+    return names;
+}
+
+void refuse_misspelt(Sheet& s, const KnownSettings& known) {
+    if (s.printed) return;
+    int strange = 0;  // settings of no known name
+    for (const std::string& key : s.open_keys()) {
+        if (known.knows(key)
+            || std::find(megatron_keys().begin(), megatron_keys().end(), key) != megatron_keys().end()
+            || ++strange > kMostStrange)
+            continue;
+        std::string flag(near_miss(key));
+        if (flag.empty()) continue;
+        std::replace(flag.begin(), flag.end(), '_', '-');
+        s.error("setting-unknown", s.written(key), " is no setting of Megatron; the closest is --", flag);
+    }
+    if (strange > kMostStrange)
+        s.problem(Severity::warning, "many-unknown", strange,
+                  " settings are none of Megatron's; of the first ", kMostStrange,
+                  " only it was looked whether one is misspelled.");
+}
+
+namespace {
+
+// Reads "2,4", "[2, 4]": whole numbers between anything else.
+std::vector<std::int64_t> numbers_in(std::string_view text) {
+    std::vector<std::int64_t> out;
+    for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
+        const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+        out.push_back(parse_integer(text.substr(at, end - at)).value_or(0));
+        at = end;
+    }
+    return out;
+}
+
+class LayoutReader {
+  public:
+    LayoutReader(Sheet& sheet, Draft& draft, const MegatronDialect& dialect)
+        : s_(sheet), d_(draft), l_(draft.layout), dialect_(dialect) {}
+
+    void read() {
+        degrees();
+        if (s_.failed()) return;
+        world();
+        sharding();
+        dispatcher();
+        stages();
+        empty_layers();
+        batch();
+        cuts();
+    }
+
+  private:
+    void degrees() {
+        tp_ = take_degree(s_, d_, "tensor_model_parallel_size", "tp");
+        pp_ = take_degree(s_, d_, "pipeline_model_parallel_size", "pp");
+        cp_ = take_degree(s_, d_, "context_parallel_size", "cp");
+        ep_ = take_degree(s_, d_, "expert_model_parallel_size", "ep");
+        etp_ = s_.integer("expert_tensor_parallel_size", "/layout/etp").value_or(tp_);
+        if (s_.flag("moe_tp_extend_ep", "/layout/ep").value_or(false)) {
+            l_["ep"] = ep_ *= etp_;  // MindSpeed: ranks of tp hold other experts, each of them whole
+            etp_ = 1;
+        }
+        if (d_.model.contains("moe") || ep_ > 1 || s_.has("expert_tensor_parallel_size")) l_["etp"] = etp_;
+        const bool sp = s_.flag("sequence_parallel", "/layout/sequence_parallel").value_or(false);
+        l_["sequence_parallel"] = sp && tp_ > 1;
+        const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
+        l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
+        if (outside && ep_ > 1)
+            s_.refusal("order-with-experts", "Megatron refuses: ", s_.written("use_tp_pp_dp_mapping"),
+                       " with an expert-parallel degree above 1");
+        // Megatron-DeepSpeed's own way: heads for tokens over these ranks.
+        const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
+        if (ulysses.value_or(1) > 1 && !s_.has("context_parallel_size")) {
+            l_["cp"] = cp_ = *ulysses;
+            l_["cp_comm"] = "ulysses";
+        }
+        take_settings(s_, d_, "megatron_cp");
+        hierarchy(s_.value_of("cp_comm_type") == "a2a+p2p");
+        weight_shards();
+    }
+
+    // From model_parallel_config.py: the sizes of the levels, the all-to-all's first.
+    void hierarchy(bool used) {
+        const auto sizes = s_.text("hierarchical_context_parallel_sizes", "/layout/cp_inner");
+        if (!sizes) return;
+        const std::vector<std::int64_t> levels = numbers_in(*sizes);
+        std::int64_t all = 1;
+        for (const std::int64_t n : levels) all *= std::clamp<std::int64_t>(n, 0, 1 << 20);
+        if (used && levels.size() == 2 && all == cp_)
+            l_["cp_inner"] = levels.front();
+        else if (used && levels.size() != 2)
+            s_.cannot_hold("hierarchical_context_parallel_sizes", "the plan has two levels");
+        else if (used)
+            s_.refusal("context-levels",
+                       "Megatron refuses: ", s_.written("hierarchical_context_parallel_sizes"), " ", *sizes,
+                       " do not multiply to cp = ", cp_);
+    }
+
+    // MindSpeed's empty layers (mindspeed/arguments.py, noop_layers): "60,61" are places of the split that
+    // hold nothing.
+    void empty_layers() {
+        const auto text = s_.text("noop_layers", "/layout/stage_layers");
+        const std::int64_t layers = d_.model.value("layers", std::int64_t{0});
+        if (!text || layers < 1) return;
+        const std::int64_t parts = pp_ * l_.value("virtual_stages", std::int64_t{1});
+        std::vector<std::int64_t> held(static_cast<std::size_t>(parts), layers / parts);
+        if (l_.contains("stage_layers")) held = l_["stage_layers"].get<std::vector<std::int64_t>>();
+        std::int64_t empty = 0;
+        for (std::int64_t place : numbers_in(*text)) {
+            std::size_t part = 0;
+            while (part < held.size() && place >= layers / parts) place -= layers / parts, ++part;
+            if (part == held.size() || held[part] == 0) continue;
+            --held[part];
+            ++empty;
+        }
+        if (empty == 0) return;
+        d_.model["layers"] = layers - empty;
+        if (parts > 1) l_["stage_layers"] = held;
+    }
+
+    // From model_parallel_config.py: it counts all shards of each weight, tp among them; its quotient by tp
+    // is the size of the axis gtp_remat.
+    void weight_shards() {
+        const auto all = s_.integer("tensor_parallel_num_weight_shards", "/layout/weight_shards");
+        const auto remat = s_.integer("gtp_weight_remat_size", "/layout/weight_shards");
+        if (!all && remat && *remat > 1) l_["weight_shards"] = *remat;
+        if (!all) return;
+        if (*all % tp_ != 0)
+            s_.refusal("weight-shards", "Megatron refuses: ", *all,
+                       " weight shards are not a multiple of tp = ", tp_);
+        else if (*all > tp_)
+            l_["weight_shards"] = *all / tp_;
+    }
+
+    // token_dispatcher.py: flex is DeepEP's kernels unless another backend is named.
+    void dispatcher() {
+        const std::string path = "/layout/ep_comm";
+        const auto type = s_.text("moe_token_dispatcher_type", path);
+        const auto backend = s_.text("moe_flex_dispatcher_backend", path);
+        const bool deepep = s_.flag("moe_enable_deepep", path).value_or(false);
+        l_["ep_comm"] =
+            type && *type == "allgather" ? "allgather" : "alltoall";  // said, not its recipes' own
+        if (!deepep && (!type || *type != "flex")) return;
+        const std::string kernel = backend.value_or("deepep");
+        if (kernel != "deepep" && kernel != "hybridep")
+            return s_.cannot_hold("moe_flex_dispatcher_backend", "the plan knows deepep and hybridep");
+        l_["ep_comm"] = kernel;
+        s_.problem(Severity::info, "ep-kernel-rate", s_.written("moe_flex_dispatcher_backend"), " ", kernel,
+                   ": counted by what it sends on each tier, at the rate of an all-to-all.");
+    }
+
+    // From arguments.py: world size over tp * pp * cp; parallel_state.py: over etp * ep * pp.
+    void world() {
+        ask_for_gpus(s_, d_, std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_));
+        const std::int64_t model = tp_ * pp_ * cp_;
+        if (d_.gpus % model != 0)
+            s_.refusal("world-not-divisible", "Megatron refuses: ", d_.gpus,
+                       " GPUs are not a multiple of tp x pp x cp = ", model);
+        if (etp_ * ep_ > 1 && d_.model.contains("moe") && d_.gpus % (etp_ * ep_ * pp_) != 0)
+            s_.refusal("expert-world-not-divisible", "Megatron refuses: ", d_.gpus,
+                       " GPUs are not a multiple of etp x ep x pp = ", etp_ * ep_ * pp_);
+        dp_ = std::max<std::int64_t>(1, d_.gpus / model);
+    }
+
+    void sharding() {
+        std::int64_t zero = 0;
+        const bool distributed = s_.flag("use_distributed_optimizer", "/layout/zero")
+                                     .value_or(dialect_.distributed_optimizer_default);
+        // NeMo's names of the distributed optimizer.
+        const std::string nemo = s_.value_of("optim.name");
+        if (distributed || nemo == "distributed_fused_adam" || nemo == "mcore_distributed_optim") zero = 1;
+        // Megatron-DeepSpeed: the stage is another flag than the switch that hands the step to DeepSpeed.
+        const auto stage = s_.integer("zero_stage", "/layout/zero", 0, 3);
+        if (s_.flag("deepspeed", "/training/software").value_or(false)) {
+            d_.training["software"] = pentamesh::name_of(Software::deepspeed);
+            zero = stage.value_or(zero);
+        } else if (stage) {
+            s_.cannot_hold("zero_stage", "without --deepspeed nothing reads it");
+        }
+        const bool fsdp = s_.flag("use_megatron_fsdp", "/layout/zero").value_or(false);
+        const auto strategy = s_.text("data_parallel_sharding_strategy", "/layout/zero");
+        if (fsdp) {  // the default of the strategy shards everything
+            const std::string word = strategy.value_or("optim_grads_params");
+            zero = word == "no_shard" ? 0 : word == "optim" ? 1 : word == "optim_grads" ? 2 : 3;
+        }
+        if (s_.flag("use_torch_fsdp2", "/layout/zero").value_or(false)) zero = 3;
+        if (s_.flag("torch_fsdp2_no_reshard_after_forward", "/layout/zero").value_or(false))
+            l_["reshard"] = "never", s_.map("torch_fsdp2_no_reshard_after_forward", "/layout/reshard");
+        std::int64_t instances =
+            s_.integer("num_distributed_optimizer_instances", "/layout/dp_replicate").value_or(1);
+        if (dp_ % instances != 0) {
+            s_.refusal("optimizer-instances", "Megatron refuses: ", instances,
+                       " instances of the optimizer do not divide ", dp_, " data-parallel ranks");
+            instances = 1;
+        }
+        l_["zero"] = zero;
+        l_["dp_shard"] = zero > 0 ? dp_ / instances : 1;
+        l_["dp_replicate"] = zero > 0 ? instances : dp_;
+    }
+
+    void batch() {
+        nlohmann::json& t = d_.training;
+        const std::int64_t micro = t.value("micro_batch", std::int64_t{1});
+        if (!t.contains("global_batch")) t["global_batch"] = micro * dp_;
+        const std::int64_t global = t["global_batch"].get<std::int64_t>();
+        if (global % (micro * dp_) != 0 && !s_.has("global_batch_size") && !s_.has("micro_batch_size"))
+            ask_for_batch(s_, d_, 1, dp_);  // the text says neither: its recipe's own are not known
+        else if (global % (micro * dp_) != 0)
+            s_.refusal("batch-not-divisible", "Megatron refuses: the global batch of ", global,
+                       " is not a multiple of micro-batch ", micro, " x ", dp_, " data-parallel ranks");
+        for (const char* key : {"rampup_batch_size", "step_batch_size_schedule"})
+            s_.cannot_hold(key, "the plan has one batch: the final one stands");
+        if (s_.has("step_batch_size_schedule") && s_.has("global_batch_size") && dialect_.command_line)
+            s_.refusal("two-batches",
+                       "Megatron refuses --step-batch-size-schedule together with --global-batch-size");
+    }
+
+    // ---- stages ---------------------------------------------------------------------------------------
+
+    void stages() {
+        const auto per_chunk = s_.integer("num_layers_per_virtual_pipeline_stage", "/layout/virtual_stages");
+        auto chunks = s_.integer("num_virtual_stages_per_pipeline_rank", "/layout/virtual_stages");
+        if (!chunks) chunks = s_.integer("virtual_pipeline_model_parallel_size", "/layout/virtual_stages");
+        auto layout = s_.text("pipeline_model_parallel_layout", "/layout/stage_layers");
+        for (const char* key : {"hybrid_layer_pattern", "hybrid_override_pattern"})
+            if (std::string all = s_.value_of(key);
+                all.find('|') < all.find('/') && d_.model.contains("pattern")) {
+                all.erase(std::min(all.find('/'), all.size()));
+                std::replace_if(
+                    all.begin(), all.end(), [](char c) { return c != '|'; }, 't');
+                layout = "E" + all + "L";
+            }
+        if (per_chunk.has_value() + chunks.has_value() + layout.has_value() > 1 && dialect_.command_line) {
+            std::string named;
+            for (const char* key : {"num_layers_per_virtual_pipeline_stage",
+                                    "num_virtual_stages_per_pipeline_rank", "pipeline_model_parallel_layout"})
+                if (s_.has(key)) named += (named.empty() ? "" : " and ") + s_.written(key);
+            s_.refusal("two-virtual-stages", "Megatron refuses ", named,
+                       " together: one says the virtual stages");
+            return;
+        }
+        if (const auto n =
+                s_.integer("microbatch_group_size_per_virtual_pipeline_stage", "/layout/microbatch_group"))
+            group_ = *n;
+        if (const auto n = s_.integer("microbatch_group_size_per_vp_stage", "/layout/microbatch_group"))
+            group_ = *n;  // Megatron-Core's own name, which Bridge uses
+        const std::int64_t layers = d_.model.value("layers", std::int64_t{0});
+        const bool embedding =
+            s_.flag("account_for_embedding_in_pipeline_split", "/layout/stage_layers").value_or(false);
+        const bool loss =
+            s_.flag("account_for_loss_in_pipeline_split", "/layout/stage_layers").value_or(false);
+        const std::int64_t counted = layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
+        std::int64_t v = chunks.value_or(1);
+        if (per_chunk && layers > 0) {
+            if (counted % (pp_ * *per_chunk) != 0) {
+                s_.refusal("layers-not-divisible", "Megatron refuses: ", counted,
+                           " layers are not a multiple of pp ", pp_, " x ", *per_chunk,
+                           " layers a virtual stage");
+                return;
+            }
+            v = counted / pp_ / *per_chunk;
+        }
+        if (layout) {
+            v = from_layout(*layout, layers);
+            if (v == 0) return;
+        } else {
+            split(layers, v, embedding, loss);
+        }
+        l_["virtual_stages"] = v;
+        l_["schedule"] = std::string(pentamesh::name_of(usual_schedule(v)));
+        if (v > 1 && group_ > 0) l_["microbatch_group"] = group_;
+    }
+
+    std::int64_t from_layout(const std::string& text, std::int64_t layers) {
+        const PipelineParts parts = parse_pipeline_layout(text);
+        const std::string name = s_.written("pipeline_model_parallel_layout");
+        if (!parts.error.empty()) {
+            s_.error("pipeline-layout", name, ": ", text, ": ", parts.error);
+            return 0;
+        }
+        const auto n = static_cast<std::int64_t>(parts.layers.size());
+        std::int64_t sum = 0;
+        for (const std::int64_t x : parts.layers) sum += x;
+        if (n % pp_ != 0 || (layers > 0 && sum != layers)) {
+            s_.refusal("pipeline-layout", name, ": Megatron refuses: ", n, " stages with ", sum,
+                       " layers, where pp is ", pp_, " and the model has ", layers, " layers");
+            return 0;
+        }
+        l_["stage_layers"] = parts.layers;
+        if (parts.mtp_part >= 0 && parts.mtp_part + 1 < n) l_["mtp_chunk"] = parts.mtp_part;
+        return n / pp_;
+    }
+
+    void split(std::int64_t layers, std::int64_t v, bool embedding, bool loss) {
+        auto first = s_.integer("decoder_first_pipeline_num_layers", "/layout/stage_layers");
+        auto last = s_.integer("decoder_last_pipeline_num_layers", "/layout/stage_layers");
+        const bool older =
+            s_.has("num_layers_in_first_pipeline_stage") || s_.has("num_layers_in_last_pipeline_stage");
+        if (!first) first = s_.integer("num_layers_in_first_pipeline_stage", "/layout/stage_layers");
+        if (!last) last = s_.integer("num_layers_in_last_pipeline_stage", "/layout/stage_layers");
+        if ((first || last) && (embedding || loss) && older) {
+            s_.refusal("two-splits",
+                       "Megatron refuses --num-layers-in-first/last-pipeline-stage together with "
+                       "--account-for-embedding/loss-in-pipeline-split");
+            return;
+        }
+        if (layers <= 0) return;
+        // MindSpeed-LLM's own list: "15,15,15,16".
+        if (const auto list = s_.text("num_layer_list", "/layout/stage_layers")) {
+            l_["stage_layers"] = numbers_in(*list);
+            return;
+        }
+        const std::int64_t n = pp_ * v;
+        std::vector<std::int64_t> out;
+        if (first || last) {
+            const std::int64_t ends = first.value_or(0) + last.value_or(0), rest = layers - ends;
+            const std::int64_t middle = pp_ - (first ? 1 : 0) - (last ? 1 : 0);
+            const bool fits = rest >= 0 && (middle == 0 ? rest == 0 : rest % (middle * v) == 0)
+                              && first.value_or(0) % v == 0 && last.value_or(0) % v == 0;
+            if (!fits) return refuse_split(rest, middle * v, "layers between the first and the last stage");
+            for (std::int64_t i = 0; i < n; ++i) {
+                const std::int64_t stage = i % pp_;
+                out.push_back(stage == 0 && first        ? *first / v
+                              : stage == pp_ - 1 && last ? *last / v
+                                                         : rest / std::max<std::int64_t>(middle * v, 1));
+            }
+        } else {
+            const std::int64_t counted = layers + (embedding ? 1 : 0) + (loss ? 1 : 0);
+            if (counted % n != 0) return refuse_split(counted, n, "layers");
+            if (!embedding && !loss) return;  // even: the plan's default
+            out.assign(static_cast<std::size_t>(n), counted / n);
+            if (embedding) --out.front();
+            if (loss) --out.back();
+        }
+        l_["stage_layers"] = out;
+    }
+
+    void refuse_split(std::int64_t layers, std::int64_t stages, const char* what) {
+        s_.refusal("layers-not-divisible", "Megatron refuses: ", layers, " ", what, " do not divide over ",
+                   stages, " stages");
+    }
+
+    // Checks the sizes that a degree must divide; a model from a preset is checked with the plan.
+    void cuts() {
+        const auto has = [&](const char* field, std::int64_t& n) {
+            const auto it = d_.model.find(field);
+            if (it == d_.model.end()) return false;
+            n = it->get<std::int64_t>();
+            return true;
+        };
+        std::int64_t n = 0;
+        if (has("heads", n) && n % tp_ != 0)
+            s_.refusal("heads-not-divisible", "Megatron refuses: ", n,
+                       " attention heads are not a multiple of tp = ", tp_);
+        const auto moe = d_.model.find("moe");
+        if (moe == d_.model.end()) {
+            if (ep_ > 1 && !dialect_.model_named)
+                s_.refusal("ep-without-experts", "Megatron refuses ",
+                           s_.written("expert_model_parallel_size"), " without --num-experts");
+            return;
+        }
+        const std::int64_t experts = moe->value("experts", std::int64_t{0});
+        if (experts > 0 && experts % ep_ != 0)
+            s_.refusal("experts-not-divisible", "Megatron refuses: ", experts,
+                       " experts are not a multiple of ep = ", ep_);
+        if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line)
+            s_.refusal("moe-without-sequence-parallel", "Megatron refuses experts with tp ", tp_,
+                       " without --sequence-parallel");
+    }
+
+    Sheet& s_;
+    Draft& d_;
+    nlohmann::json& l_;
+    const MegatronDialect& dialect_;
+    std::int64_t tp_ = 1, pp_ = 1, cp_ = 1, ep_ = 1, etp_ = 1, dp_ = 1, group_ = 0;
+};
+
+}  // namespace
+
+void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect) {
+    LayoutReader(sheet, draft, dialect).read();
+}
+
+// Reads the two small languages inside Megatron's flags: which layers are MoE, and which layers make a stage.
+
+namespace {
+
+constexpr std::size_t kMostItems = std::size_t{1} << 16;
+constexpr int kMostPatternLevels = 40;
+
+class ListExpression {
+  public:
+    explicit ListExpression(std::string_view text) : s_(text) {}
+    std::optional<std::vector<int>> whole() {
+        auto v = sum(0);
+        blanks();
+        return at_ == s_.size() ? v : std::nullopt;
+    }
+
+  private:
+    using List = std::optional<std::vector<int>>;
+    void blanks() {
+        while (at_ < s_.size() && s_[at_] == ' ') ++at_;
+    }
+    bool take(char c) {
+        blanks();
+        if (at_ >= s_.size() || s_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+    std::optional<std::size_t> number() {
+        blanks();
+        std::size_t n = 0;
+        const std::size_t begin = at_;
+        while (at_ < s_.size() && s_[at_] >= '0' && s_[at_] <= '9' && n < kMostItems)
+            n = n * 10 + static_cast<std::size_t>(s_[at_++] - '0');
+        return at_ > begin ? std::optional(n) : std::nullopt;
+    }
+    List sum(int level) {
+        List left = product(level);
+        while (left && take('+')) {
+            const List right = product(level);
+            if (!right || left->size() + right->size() > kMostItems) return std::nullopt;
+            left->insert(left->end(), right->begin(), right->end());
+        }
+        return left;
+    }
+    List product(int level) {
+        if (level > kMostPatternLevels) return std::nullopt;
+        List v;
+        if (take('(')) {
+            v = sum(level + 1);
+            if (!take(')')) return std::nullopt;
+        } else if (take('[')) {
+            v.emplace();
+            while (!take(']')) {
+                const auto n = number();
+                if (!n || *n > 1) return std::nullopt;
+                v->push_back(static_cast<int>(*n));
+                take(',');
+            }
+        }
+        while (v && take('*')) {
+            const auto n = number();
+            if (!n || v->size() * *n > kMostItems) return std::nullopt;
+            const std::vector<int> once = *v;
+            v->clear();
+            for (std::size_t i = 0; i < *n; ++i) v->insert(v->end(), once.begin(), once.end());
+        }
+        return v;
+    }
+
+    std::string_view s_;
+    std::size_t at_ = 0;
+};
+
+// Returns the layout's letters with every "*n" written out: "Et*3|(tt|)*2" -> "Ettt|tt|tt|". It is empty
+// where the text is no layout.
+std::string written_out(std::string_view text, int level) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == ',' || c == ' ') continue;
+        std::string unit;
+        if (c == '(') {
+            int depth = 1;
+            std::size_t end = i + 1;
+            while (end < text.size() && depth > 0) {
+                depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+                ++end;
+            }
+            if (depth > 0 || level > kMostPatternLevels) return "";
+            unit = written_out(text.substr(i + 1, end - i - 2), level + 1);
+            if (unit.empty()) return "";
+            i = end - 1;
+        } else {
+            unit = c;
+        }
+        std::size_t times = 1;
+        if (i + 2 < text.size() + 1 && i + 1 < text.size() && text[i + 1] == '*') {
+            std::size_t j = i + 2;
+            times = 0;
+            while (j < text.size() && text[j] >= '0' && text[j] <= '9' && times < kMostItems)
+                times = times * 10 + static_cast<std::size_t>(text[j++] - '0');
+            if (j == i + 2) return "";
+            i = j - 1;
+        }
+        if (out.size() + unit.size() * times > kMostItems) return "";
+        for (std::size_t n = 0; n < times; ++n) out += unit;
+    }
+    return out;
+}
+
+// Returns "Et|tL" of [["embedding", "decoder"], ["decoder", "loss"]], Megatron-Core's other notation.
+std::string letters_of_lists(std::string_view text) {
+    std::string out, word;
+    int depth = 0;
+    for (const char c : text) {
+        if ((c >= 'a' && c <= 'z') || c == '_') {
+            word.push_back(c);
+            continue;
+        }
+        if (!word.empty())
+            out += word == "embedding" ? "E" : word == "decoder" ? "t" : word == "mtp" ? "m" : "L";
+        word.clear();
+        if (c == '[' && ++depth == 2 && !out.empty()) out += '|';
+        if (c == ']') --depth;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
+    return ListExpression(text).whole();
+}
+
+// From Megatron-LM, megatron/core/transformer/pipeline_parallel_layer_layout.py: E is embedding, t layer, m
+// prediction layer, L loss, | the end of a stage.
+PipelineParts parse_pipeline_layout(std::string_view text) {
+    PipelineParts out;
+    std::string letters = written_out(text, 0);
+    if (text.starts_with("[[")) letters = letters_of_lists(text);
+    if (letters.empty()) {
+        out.error = "it is no layout of stages such as Et*3|(tt|)*29,m|L";
+        return out;
+    }
+    out.layers.push_back(0);
+    for (const char c : letters) {
+        if (c == '|')
+            out.layers.push_back(0);
+        else if (c == 't')
+            ++out.layers.back();
+        else if (c == 'm')
+            out.mtp_part = static_cast<std::int64_t>(out.layers.size()) - 1;
+        else if (c != 'E' && c != 'L') {
+            out.error = std::string("it has the letter ") + c + "; E, t, m, L, |, * and ( ) are known";
+            out.layers.clear();
+            return out;
+        }
+    }
+    return out;
+}
+
+// Reads Megatron-Bridge and NeMo. Recipes: megatron/bridge/recipes/common.py; performance scripts:
+// scripts/performance/argument_parser.py; NeMo 1: megatron_gpt_config.yaml; NeMo 2:
+// nemo/collections/llm/recipes.
+
+namespace {
+
+// Takes the recipe or model that a text names.
+void take_named(Sheet& sheet, Draft& draft, const Presets& presets) {
+    for (const char* key :
+         {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()", "hf_model_id"}) {
+        std::string value = sheet.value_of(key);
+        if (value.empty()) continue;
+        if (std::string_view(key) == "pretrain_recipe()") {  // llm.llama3_70b.pretrain_recipe
+            const std::size_t end = value.rfind('.');
+            const std::size_t begin = value.rfind('.', end == std::string::npos || end == 0 ? end : end - 1);
+            if (begin == std::string::npos || end == std::string::npos || begin >= end) continue;
+            value = value.substr(begin + 1, end - begin - 1);
+        }
+        take_model(sheet, draft, presets, key, value);
+        if (!draft.model_preset.empty()) return;
+    }
+}
+
+// Sets what HybridModelProvider has where the text does not say it (models/hybrid/hybrid_provider.py).
+void hybrid_defaults(const Sheet& s, nlohmann::json& m) {
+    if (!s.has("add_bias_linear")) {
+        m["mlp_bias"] = m["attention_bias"] = false;
+        if (m.contains("mamba")) m["mamba"]["bias"] = false;
+    }
+    if (!s.has("share_embeddings_and_output_weights")) m["tied_embeddings"] = false;
+    if (!s.has("normalization")) m["norm"] = "rmsnorm";
+    if (s.has("position_embedding_type")) return;
+    m["positions"] = "rope";
+    m.erase("max_positions");
+}
+
+void read_world(Sheet& s, Draft& d, const Launch* launch) {
+    const auto total = s.integer("num_gpus", "/cluster/gpus");
+    const auto devices = s.integer("devices", "/cluster/gpus"),
+               per_node = s.integer("num_gpus_per_node", "/cluster/gpus");
+    const auto nodes = s.integer("num_nodes", "/cluster/gpus");
+    const auto of_node = s.integer("gpus_per_node", "/cluster/gpus");
+    d.gpus_per_node = devices.value_or(per_node.value_or(of_node.value_or(0)));
+    if (d.gpus > 0) return;
+    std::int64_t fewest = 1;
+    for (const char* key :
+         {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"})
+        fewest *= std::clamp<std::int64_t>(parse_integer(s.value_of(key)).value_or(1), 1, 1 << 16);
+    if (total)
+        d.gpus = *total;
+    else if (d.gpus_per_node > 0 && (nodes || fewest <= d.gpus_per_node))  // else nobody says how many nodes
+        d.gpus = d.gpus_per_node * nodes.value_or(1);
+    else if (launch)
+        d.gpus = launch->gpus;
+}
+
+}  // namespace
+
+void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launch) {
+    MegatronDialect dialect;
+    dialect.command_line = false;
+    for (const char* key : {"crossattn_emb_size", "num_joint_layers"})  // Wan's, FLUX's
+        if (s.has(key)) {
+            d.model["hidden"] = s.integer("hidden_size", "/model/hidden").value_or(1);
+            return s.error("other-model", "The model is a diffusion transformer (", s.written(key),
+                           "): a plan holds language models.");
+        }
+    const bool own_model = (s.has("num_layers") || s.has("hybrid_layer_pattern")) && s.has("hidden_size");
+    dialect.model_named = !own_model;
+    if (!own_model && d.model_preset.empty()) take_named(s, d, presets);
+    for (const char* key : {"recipe", "mr", "model_recipe_name"})
+        if (launch && s.unread.empty() && !s.value_of(key).empty())
+            s.leave_unread("the recipe " + s.value_of(key));
+    if (!own_model && d.model_preset.empty()) d.model_preset = d.named_model;
+    const bool nemo1 = s.has("optim.name");
+    if (!nemo1) {
+        dialect.overlap_default = true;
+        dialect.distributed_optimizer_default = true;
+        dialect.micro_batch_default = 2;
+        dialect.global_batch_default = 32;
+    }
+    read_world(s, d, launch);
+    const bool experts = presets.has(PresetKind::model, d.model_preset) && presets.model(d.model_preset).moe;
+    if (experts) d.model["moe"] = nlohmann::json::object();
+    know_layers(d, presets);
+    const bool performance =
+        launch
+        && (!s.value_of("tensor_model_parallel_size").empty()
+            && (launch->program.ends_with("setup_experiment.py") || launch->program == "run_script.py"));
+    read_megatron_model(s, d, dialect);
+    if (own_model && d.model.contains("pattern") && s.has("hybrid_layer_pattern"))
+        hybrid_defaults(s, d.model);
+    if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
+    read_megatron_training(s, d, dialect);
+    if (experts && !d.model.contains("moe")) d.model["moe"] = nlohmann::json::object();
+    read_megatron_layout(s, d, dialect);
+    if (d.model.contains("moe") && d.model["moe"].empty()) d.model.erase("moe");
+    // The performance scripts set it wherever there is tensor parallelism.
+    if (performance && !s.has("sequence_parallel")) d.layout["sequence_parallel"] = degree(d, "tp") > 1;
+}
+
+}  // namespace pentamesh::interop
