@@ -216,9 +216,41 @@ Node node_of(const toml::node& from) {
     return n;
 }
 
+// toml++ makes a table of each part of a key, one inside the other, and takes 80 bytes for one of a value.
+constexpr std::size_t kMostTomlBytes = std::size_t{4} << 20U;
+constexpr int kMostKeyParts = 64;
+
+// Returns the line on which a key has more parts than that, or 0.
+int line_of_deep_key(std::string_view text) {
+    int line = 1, dots = 0;
+    char quote = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\n') ++line, dots = 0;
+        if (quote != 0) {
+            if (c == '\\' && quote == '"') ++i;
+            if (c == quote) quote = 0;
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (c == '#') {
+            i = std::min(text.find('\n', i), text.size()) - 1;
+        } else if (c == '=' || c == ',' || c == '{' || c == '[') {
+            dots = 0;
+        } else if (c == '.' && ++dots >= kMostKeyParts) {
+            return line;
+        }
+    }
+    return 0;
+}
+
 }  // namespace
 
 Node read_toml(std::string_view text, const std::string& path) {
+    if (text.size() > kMostTomlBytes)
+        throw Error(ErrorKind::invalid, path, "", "is larger than 4 MiB, the most that is read as TOML");
+    if (const int line = line_of_deep_key(text); line > 0)
+        throw Error(ErrorKind::invalid, path, "",
+                    "line " + std::to_string(line) + ": a key of more than 64 parts");
     try {
         return node_of(toml::parse(text, path));
     } catch (const toml::parse_error& e) {

@@ -38,9 +38,17 @@ std::size_t find_outside(std::string_view s, char wanted, std::size_t from) {
 
 }  // namespace
 
+// A part takes 30 times the two letters that may name it.
+void WordReader::add_part(Word& w, Part p) const {
+    constexpr std::size_t kMostParts = 1'000'000;
+    if (++parts_ > kMostParts)
+        fail("the text has more than 1,000,000 parts of words, the most that are read");
+    w.parts.push_back(std::move(p));
+}
+
 void WordReader::put_literal(Word& w, char c, bool quoted) const {
     if (w.parts.empty() || w.parts.back().kind != PartKind::literal || w.parts.back().quoted != quoted)
-        w.parts.push_back({PartKind::literal, quoted, {}, {}, {}, {}});
+        add_part(w, {PartKind::literal, quoted, {}, {}, {}, {}});
     w.parts.back().text.push_back(c);
 }
 
@@ -153,14 +161,17 @@ void WordReader::dollar(Word& w, bool quoted) {
         put_literal(w, '$', quoted);
         return;
     }
-    w.parts.push_back(std::move(p));
+    add_part(w, std::move(p));
 }
 
 Word WordReader::operand(std::string_view text) const {
     WordReader inner(text, *path_, line_);
     inner.level_ = level_ + 1;
     if (inner.level_ > kMostWordLevels) fail("values are nested more than 40 levels deep");
-    return inner.double_quoted_all();
+    inner.parts_ = parts_;
+    Word out = inner.double_quoted_all();
+    parts_ = inner.parts_;
+    return out;
 }
 
 // Reads after "${": name, index, operation and operands, to its "}".
@@ -216,7 +227,7 @@ void WordReader::backquotes(Word& w, bool quoted) {
     p.kind = PartKind::command;
     p.quoted = quoted;
     p.text = text_.substr(begin, at_++ - begin);
-    w.parts.push_back(std::move(p));
+    add_part(w, std::move(p));
 }
 
 Word WordReader::double_quoted_all(bool document) {
@@ -439,7 +450,7 @@ Word WordReader::test_word() {
         if (take(op)) {
             Word w;
             w.line = line_;
-            w.parts.push_back({PartKind::literal, false, std::string(op), {}, {}, {}});
+            add_part(w, {PartKind::literal, false, std::string(op), {}, {}, {}});
             return w;
         }
     return word();

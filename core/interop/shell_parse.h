@@ -64,6 +64,7 @@ class WordReader {
     [[nodiscard]] std::size_t placeholder() const;
     void next_line();
     void read_here_documents();
+    void add_part(Word& w, Part p) const;
     void put_literal(Word& w, char c, bool quoted) const;
     void open_quotes(Word& w);       // moves past one; a part begins, even where it stays empty
     void quoted_character(Word& w);  // moves past it, and marks the line that it ends
@@ -80,7 +81,8 @@ class WordReader {
     const std::string* path_;  // never null; outlives the reader
     std::size_t at_ = 0, command_began_ = 0;
     int line_ = 1;
-    int level_ = 0;  // of values inside values
+    int level_ = 0;                  // of values inside values
+    mutable std::size_t parts_ = 0;  // of all words
     std::vector<Pending> pending_;
 };
 

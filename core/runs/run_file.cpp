@@ -56,7 +56,7 @@ class Unpacker {
     }
 
   private:
-    static constexpr std::uint64_t kMostUnproved = std::uint64_t{256} << 20U, kMostRatio = 100;
+    static constexpr std::uint64_t kMostUnproved = std::uint64_t{128} << 20U, kMostRatio = 100;
     std::size_t read_any(char* to, std::size_t room) {
         while (true) {
             const bool any = z_.avail_in > 0 || feed();

@@ -1491,7 +1491,7 @@ class Review(unittest.TestCase):
             self.assertEqual(room is None, name != "llama-3.1-405b-16k")
             if room:
                 self.assertAlmostEqual(report["memory"]["room_for_buffers"] / 2**30, float(room.group(1)), delta=0.005)
-            told = [[c.strip() for c in line.strip("|").replace("−", "-").split(" | ")]
+            told = [[re.sub(r"\\([*<>`\[\]\\|])", r"\1", c.strip()) for c in line.strip("|").replace("−", "-").split(" | ")]
                     for line in text.splitlines() if " | = " in line]
             self.assertGreater(len(told), 20)
             for row in told:
