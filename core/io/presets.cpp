@@ -19,15 +19,15 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Kind {
+struct KindOfPreset {
     std::string_view folder, ending, word;
 };
-constexpr std::array<Kind, 4> kKinds{{{"gpus", ".json", "GPU"},
+constexpr std::array<KindOfPreset, 4> kKinds{{{"gpus", ".json", "GPU"},
                                       {"clusters", ".json", "cluster"},
                                       {"models", ".json", "model"},
                                       {"plans", ".plan.json", "plan"}}};
 
-const Kind& kind_of(PresetKind kind) {
+const KindOfPreset& kind_of(PresetKind kind) {
     return kKinds[static_cast<std::size_t>(kind)];
 }
 
