@@ -8,6 +8,7 @@
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 
