@@ -7,6 +7,7 @@
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 
@@ -246,4 +247,23 @@ TEST_CASE(
         runs.push_back(run);
     }
     CHECK(constant(calibrate(runs, {}, on, "own.json"), "efficiency.gemm") == near(truth.gemm, 0.03));
+}
+
+TEST_CASE("the network is blamed where the error grows with exposed communication, and only there") {
+    const Cluster on = presets().plan("llama-3-8b-fsdp").cluster;
+    std::vector<MeasuredRun> noise = runs_of(on.gpu.efficiency), slow = noise;
+    const double off[] = {1.15, 0.85, 0.85, 1.15, 1.15, 0.85, 0.85};
+    const auto blames = [&](const std::vector<MeasuredRun>& runs) {
+        const std::vector<std::string> said = calibrate(runs, {}, on, "").links;
+        return std::ranges::any_of(said,
+                                   [](const std::string& s) { return s.starts_with("The error grows"); });
+    };
+    for (std::size_t i = 0; i < noise.size(); ++i) {
+        noise[i].step_s *= off[i];
+        const Evaluation e = evaluate(slow[i].plan);
+        slow[i].step_s += 3 * exposed_of(*e.step);  // links a quarter as fast
+    }
+    CHECK_FALSE(blames(runs_of(on.gpu.efficiency)));
+    CHECK_FALSE(blames(noise));
+    CHECK(blames(slow));
 }

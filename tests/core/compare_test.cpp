@@ -218,6 +218,37 @@ TEST_CASE("each row of the sensitivity is the evaluation of the plan that it nam
     CHECK(seen > 60);
 }
 
+TEST_CASE(
+    "a row of the sensitivity reaches from its shortest to its longest step, and the widest comes first") {
+    for (const char* id : {"llama-3-70b-3d", "mixtral-8x7b-ep"}) {
+        const Plan plan = test::presets().plan(id);
+        const Evaluation own = evaluate(plan);
+        const Sensitivity s = sensitivity_of(plan, test::presets());
+        CHECK(s.memory_bytes == own.memory.peak());
+        CHECK(s.tokens_per_s == own.step->tokens_per_s);
+        std::vector<std::size_t> moved;
+        for (std::size_t i = 0; i < s.rows.size(); ++i) {
+            const SensitivityRow& r = s.rows[i];
+            CAPTURE(r.id);
+            std::vector<double> steps{s.step_s};
+            bool moves = false;
+            for (const std::optional<Nudge>* n : {&r.down, &r.up}) {
+                if (!*n || !(*n)->valid()) continue;
+                steps.push_back((*n)->same_tokens_s);
+                moves = moves || (*n)->same_tokens_s != s.step_s || (*n)->memory_bytes != s.memory_bytes;
+            }
+            const auto [least, most] = std::ranges::minmax(steps);
+            CHECK(r.reach_s == near(most - least));
+            if (moves) moved.push_back(i);
+        }
+        std::vector<std::size_t> order = s.by_reach();
+        for (std::size_t i = 1; i < order.size(); ++i)
+            CHECK(s.rows[order[i - 1]].reach_s >= s.rows[order[i]].reach_s);
+        std::ranges::sort(order);
+        CHECK(order == moved);
+    }
+}
+
 TEST_CASE("a shorter sequence or batch gains no more than it makes as many tokens faster") {
     const Plan plan = test::presets().plan("llama-3-70b-3d");
     const Sensitivity s = sensitivity_of(plan, test::presets());

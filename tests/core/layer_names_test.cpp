@@ -1,4 +1,5 @@
 // The program of a layer can be run as it stands: each name that a line reads is the tensor that it means.
+#include "core/base/text.h"
 #include "core/layer/layer.h"
 #include "layer_plans.h"
 #include "shipped.h"
@@ -111,4 +112,67 @@ TEST_CASE("the backward of Megatron's permute and unpermute have their forward's
     }
     CHECK(calls
           == std::vector<std::string>{"permute", "unpermute", "unpermute_backward", "permute_backward"});
+}
+
+TEST_CASE("a step's sentence names its ranks and what becomes of the tensor, and says when it is repeated") {
+    LayerPlans plans(29);
+    int collectives = 0, products = 0, repeated = 0, per_step = 0;
+    for (int i = 0; i < 200; ++i) {
+        const Plan p = plans.next();
+        const Evaluation e = evaluate(p);
+        if (!e.valid) continue;
+        for (int type = 0; type < layer_types(p.model).size(); ++type)
+            for (const LayerStep& s : list_layer(p, e.mesh, e.groups, type).steps) {
+                const std::string said = sentence_of(s), group(name_of(s.group)),
+                                  n = with_commas(s.group_size);
+                CAPTURE(said);
+                const auto begins = [&](const std::string& words) { CHECK(said.starts_with(words)); };
+                switch (s.op) {
+                case LayerOp::all_gather:
+                    begins("Each of the " + n + " ranks of " + group
+                           + " has a piece and gets those of the others.");
+                    break;
+                case LayerOp::reduce_scatter:
+                    begins("Every rank of " + group
+                           + " holds a summand of all of it: one reduce-scatter adds the " + n + " up");
+                    break;
+                case LayerOp::all_reduce:
+                    begins("Every rank of " + group + " holds a summand: one all-reduce adds the " + n
+                           + " up");
+                    break;
+                case LayerOp::all_to_all:
+                    begins("Each of the " + n + " ranks of " + group + " sends every other one its piece.");
+                    break;
+                case LayerOp::ring_send:
+                    begins("Blocks go round the ring of the " + n + " ranks of " + group + ", "
+                           + count_text(static_cast<std::int64_t>(s.calls), "message") + " each.");
+                    break;
+                default: {
+                    ++products;
+                    if (s.out.empty()) break;
+                    const LayerTensor& t = s.out[0];
+                    if (!t.partial.empty() && !t.weight) {
+                        CHECK(said.find("so each rank has a summand.") != std::string::npos);
+                        break;
+                    }
+                    CHECK(said.find("nothing is sent.") != std::string::npos);
+                    for (const GroupKind k : {GroupKind::tp, GroupKind::cp, GroupKind::ep, GroupKind::etp})
+                        if (t.cut_by(k)) CHECK(said.find(name_of(k)) != std::string::npos);
+                }
+                }
+                collectives += is_collective(s.op);
+                repeated += s.recomputed, per_step += s.per_step;
+                CHECK(said.ends_with('.'));
+                CHECK((said.find(" Again: the forward did not keep it.") != std::string::npos)
+                      == s.recomputed);
+                CHECK((said.find(" Once in a training step.") != std::string::npos)
+                      == (s.per_step && !s.per_run));
+                CHECK((said.find(" Once after each run of micro-batches.") != std::string::npos)
+                      == (s.per_step && s.per_run));
+            }
+    }
+    CHECK(collectives > 1000);
+    CHECK(products > 1000);
+    CHECK(repeated > 100);
+    CHECK(per_step > 100);
 }

@@ -1,6 +1,7 @@
 // Compares every query with arithmetic done here, from the plan's own numbers.
 #include "core/teach/lesson_answers.h"
 
+#include "core/base/text.h"
 #include "core/teach/lesson_queries.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
@@ -442,5 +443,30 @@ TEST_CASE("a plan that fits only if buffers stay small does not fit") {
                                     {held.least() - 1, "no"}}) {
         p.cluster.gpu.hbm_bytes = hbm;
         CHECK(answer_query("fits", p, evaluate(p), presets()).text == said);
+    }
+}
+
+TEST_CASE("the working of an answer about memory names every part, and their sum") {
+    for (const char* id : {"llama-3-70b-3d", "deepseek-v3-2048", "single-gpu"}) {
+        const Open open(id);
+        const auto& stages = open.e.memory.stage;
+        const auto words = [&](const StageMemory& s) {
+            return "stage " + std::to_string(s.stage) + ": parameters " + memory_text(s.parameters)
+                   + " + gradients " + memory_text(s.gradients) + " + optimizer " + memory_text(s.optimizer)
+                   + " + activations " + memory_text(s.activations) + " + buffers " + memory_text(s.buffers)
+                   + " = " + memory_text(s.total());
+        };
+        const StageMemory& most = stages[static_cast<std::size_t>(open.e.memory.peak_stage)];
+        CHECK(open.ask("memory fullest").working == words(most));
+        CHECK(open.ask("memory stage 0").working == words(stages.front()));
+        CHECK(open.ask("fullest stage").working == words(most));
+        CHECK(open.ask("memory largest").working == words(most));
+        const auto [largest, name] = std::max({std::pair(most.parameters, "parameters"),
+                                               {most.gradients, "gradients"},
+                                               {most.optimizer, "optimizer"},
+                                               {most.activations, "activations"},
+                                               {most.buffers, "buffers"}});
+        CHECK(open.text("memory largest") == name);
+        CHECK(largest >= most.total() / 5);
     }
 }

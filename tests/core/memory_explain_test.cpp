@@ -194,6 +194,14 @@ TEST_CASE("what explains a part of the step ends in its seconds and its share") 
                   == "= " + time_text(seconds, Zeros::kept) + ", "
                          + percent_text(seconds / s.time_s, Zeros::kept) + " of the step");
         }
+        const std::string flops = three_digits(s.model_flops_per_gpu / 1e12) + " TFLOP";
+        CHECK(explain_step(p, e, StepPart::compute).substituted
+              == with_commas(e.microbatches) + (e.microbatches == 1 ? " micro-batch" : " micro-batches")
+                     + " on the average stage, " + flops + " per GPU and step");
+        CHECK(explain_step(p, e, StepPart::ideal).substituted.starts_with(flops + ", "));
+        CHECK(
+            explain_step(p, e, StepPart::products)
+                .substituted.starts_with("of " + time_text(s.compute_s - s.ideal_s, Zeros::kept) + " that"));
         for (const GroupKind kind : all_of<GroupKind>())
             CHECK(explain_step(p, e, StepPart::exposed, kind)
                       .result.starts_with("= " + time_text(s.exposed_comm_s[kind], Zeros::kept) + ", "));

@@ -457,3 +457,24 @@ TEST_CASE("unreduced gradients are of a layer, of two and of both ends at most")
         CHECK(found->high == near(4 * std::min(2 * layer + ends, beyond)));
     }
 }
+
+TEST_CASE("the numbers that a GPU keeps between steps are its bytes of parameters, two for each in bf16") {
+    const Presets presets(SOURCE_DIR "/presets");
+    int experts = 0, cut = 0;
+    for (const Presets::Entry& entry : presets.list(PresetKind::plan))
+        for (const int zero : {1, 3}) {
+            Plan p = presets.plan(entry.id);
+            p.layout.zero = zero, p.training.parameters = Dtype::bf16;
+            if (p.layout.schedule == Schedule::dualpipe) continue;  // it holds every parameter twice
+            const Evaluation e = evaluate(p);
+            CAPTURE(entry.id);
+            CAPTURE(zero);
+            for (const StageMemory& s : e.memory.stage) {
+                CHECK(s.parameters == near(2 * static_cast<double>(s.parameters_kept), 1e-6));
+                experts += p.model.moe && zero == 3;
+                cut += s.parameters_kept < s.parameters_held;
+            }
+        }
+    CHECK(experts > 0);
+    CHECK(cut > 5);
+}

@@ -173,3 +173,18 @@ TEST_CASE("the steps of a call take as long as the call, and move what leaves a 
         }
     }
 }
+
+TEST_CASE("the first and the last stage send each other the gradients of a word embedding that both hold") {
+    Plan p = plan_on(64, 4, 4);
+    const Evaluation apart = evaluate(p);
+    CHECK(traffic_matrix(p, apart, GroupKind::pp, 64).at(0, 48) == 0);
+    p.model.tied_embeddings = true;
+    const Evaluation e = evaluate(p);
+    const TrafficMatrix pp = traffic_matrix(p, e, GroupKind::pp, 64);
+    // Two ranks sum 128,000 words of 4,096 numbers in fp32, cut over 4 tp ranks: each sends half of it twice.
+    const double bytes = 128000.0 * 4096 / 4 * 4;
+    CHECK(pp.at(0, 48) == near(bytes));
+    CHECK(pp.at(48, 0) == near(bytes));
+    CHECK(pp.at(16, 48) == 0);
+    CHECK(pp.at(0, 49) == 0);
+}
