@@ -104,7 +104,7 @@ void MarkPage::pattern(Rect r, Pattern pattern, Color color) {
             {std::string(kNames[static_cast<std::size_t>(pattern)]), place(seen(r)), hex(color)});
 }
 
-// Of the slices of one band, or of the lines of one hatching, each fourth is kept behind the first eight.
+// Behind the first eight slices of one band, or lines of one hatching, each fourth is kept.
 bool MarkPage::is_one_of_many(const DrawnMark& mark) {
     constexpr int kFirst = 8, kEach = 4;
     const bool more = !marks_.empty() && same_look(marks_.back(), mark);
@@ -432,7 +432,7 @@ void GoldenMarks::check(const std::string& picture, const std::vector<DrawnMark>
     const std::vector<std::string> known = at == golden_.end() ? std::vector<std::string>{} : lines_of(*at);
     const std::vector<std::string> difference = difference_of_marks(marks_of_lines(known), marks);
     const bool equal = at != golden_.end() && difference.empty();
-    // What is the same keeps its lines: another machine rounds another way.
+    // Equal marks keep their golden lines: another machine rounds another way.
     now_.push_back({picture, equal ? known : lines_of_marks(marks)});
     changed_ = changed_ || !equal;
     if (equal || refresh_) return;

@@ -1,5 +1,5 @@
-// What a picture is made of, as a list of marks that a person can read: a rectangle, a line, a text, each
-// with its place and its look. A golden file keeps the marks of many pictures, and a test holds new ones
+// A picture is a list of marks that a person can read: a rectangle, a line, a text, each with its place and
+// its look. A golden file keeps the marks of many pictures, and a test holds new ones
 // against them.
 //
 // Places do not hang on a font's version where all three faces are the monospaced one (mark_fonts): its
@@ -22,8 +22,8 @@ struct DrawnMark {
     bool operator==(const DrawnMark&) const = default;
 };
 
-// Keeps the marks of what is drawn on it and is seen: what lies beyond the clip is none, and a rectangle ends
-// at the clip.
+// Keeps the marks of what is drawn on it and is seen: what lies beyond the clip is left out, and a rectangle
+// ends at the clip.
 class MarkPage final : public Page::Impl {
   public:
     MarkPage(std::shared_ptr<const TypeFaces> faces, std::vector<DrawnMark>& marks)
@@ -65,7 +65,7 @@ class MarkPage final : public Page::Impl {
 // "rect x4 10 20 8 8 by 12 0 0 0 #a0a0a0". Several that come in turns stand below "repeat 4 2": so many
 // times, so many lines.
 [[nodiscard]] std::vector<std::string> lines_of_marks(const std::vector<DrawnMark>& marks);
-// Reads such lines. Throws std::runtime_error for a line that is none.
+// Reads such lines. Throws std::runtime_error for another line.
 [[nodiscard]] std::vector<DrawnMark> marks_of_lines(const std::vector<std::string>& lines);
 // Returns "- " lines of golden marks that are missing and "+ " lines of new ones, in drawing order. Kind,
 // look and order must be equal, places within three quarters of a pixel: half a pixel is the rounding.
