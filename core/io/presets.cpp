@@ -23,9 +23,9 @@ struct KindOfPreset {
     std::string_view folder, ending, word;
 };
 constexpr std::array<KindOfPreset, 4> kKinds{{{"gpus", ".json", "GPU"},
-                                      {"clusters", ".json", "cluster"},
-                                      {"models", ".json", "model"},
-                                      {"plans", ".plan.json", "plan"}}};
+                                              {"clusters", ".json", "cluster"},
+                                              {"models", ".json", "model"},
+                                              {"plans", ".plan.json", "plan"}}};
 
 const KindOfPreset& kind_of(PresetKind kind) {
     return kKinds[static_cast<std::size_t>(kind)];
