@@ -3,9 +3,9 @@
 #pragma once
 
 #include "render/canvas.h"
+#include "render/glyph_cache.h"
 #include "render/input.h"
 #include "render/surface.h"
-#include "render/type_faces.h"
 
 #include <cstdint>
 #include <deque>

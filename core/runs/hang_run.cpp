@@ -121,8 +121,6 @@ std::string waiting_words(const HangRun& run, const WaitingCall& w) {
 
 namespace {
 
-constexpr std::size_t kMostRanks = 12;  // named in a sentence
-
 std::string_view advice_of(FaultKind kind) {
     switch (kind) {
     case FaultKind::stopped:
