@@ -478,3 +478,25 @@ TEST_CASE("the numbers that a GPU keeps between steps are its bytes of parameter
     CHECK(experts > 0);
     CHECK(cut > 5);
 }
+
+// docs/memory.md: keys and values of the next block in a ring (Liu et al. 2023), of the whole sequence where
+// they are gathered (Grattafiori et al. 2024), of the heads exchanged by Ulysses.
+TEST_CASE("keys and values that context parallelism brings in are a rank's own, so many times") {
+    struct Case {
+        CpComm comm;
+        double low, mid, high;
+    };
+    for (const Case& c :
+         {Case{CpComm::ring, 1, 2, 4}, Case{CpComm::allgather, 4, 4, 8}, Case{CpComm::ulysses, 1, 1, 2}}) {
+        Plan p = plan_of_size(4, 1024, 16);
+        p.cluster.gpus = p.layout.cp = 4, p.layout.cp_comm = c.comm;
+        const double own = 2 * 2048.0 / 4 * 1024 * 2;  // both, of a quarter of 2,048 tokens, in bf16
+        std::vector<BufferBytes> buffers;
+        list_buffers(p, build_mesh(p), memory_of(p).stage.front(), buffers);
+        const auto found = std::ranges::find(buffers, Buffer::keys_and_values, &BufferBytes::buffer);
+        REQUIRE(found != buffers.end());
+        CHECK(found->low == near(c.low * own));
+        CHECK(found->mid == near(c.mid * own));
+        CHECK(found->high == near(c.high * own));
+    }
+}

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,16 @@ TEST_CASE("every order preset names each axis once and its source") {
         CHECK(!p.source.empty());
         CHECK(!p.stated.empty());
     }
+}
+
+TEST_CASE("an order is called what the first framework calls it that has it, any other one is custom") {
+    const std::span<const OrderPreset> all = order_presets();
+    for (const OrderPreset& p : all) {
+        const auto first = std::ranges::find(all, p.order, &OrderPreset::order);
+        CHECK(order_name(p.order) == first->name);
+    }
+    CHECK(order_name({Axis::pp, Axis::ep, Axis::tp, Axis::cp, Axis::dp_replicate, Axis::dp_shard})
+          == "custom");
 }
 
 TEST_CASE("Megatron: pp outermost, then dp, cp, tp; with the mapping switch dp outermost") {
