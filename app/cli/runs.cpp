@@ -32,14 +32,14 @@ struct HangArguments {
 };
 
 // Holds what a run is shown with.
-struct Shown {
+struct ShownHang {
     const runs::HangRun& of;
     const Hosts& hosts;
     const runs::DumpFolder& run = of.run;
     const runs::Hang& hang = of.hang;
 };
 
-Json json_of_call(const Shown& s, const runs::RunCall& call, bool members) {
+Json json_of_call(const ShownHang& s, const runs::RunCall& call, bool members) {
     if (call.group < 0)
         return {{"axes", Json::array()}, {"group_name", nullptr}, {"group", Json::array()},
                 {"sequence", nullptr},   {"collective", nullptr}, {"tier", nullptr}};
@@ -52,7 +52,7 @@ Json json_of_call(const Shown& s, const runs::RunCall& call, bool members) {
     return out;
 }
 
-Json json_of_culprit(const Shown& s, const runs::Culprit& c) {
+Json json_of_culprit(const ShownHang& s, const runs::Culprit& c) {
     Json out{{"rank", c.rank}, {"kind", name_of(c.kind)}, {"sure", c.sure}};
     out.update(json_of_call(s, c.call, true));
     Json coordinates = Json::object();
@@ -88,7 +88,7 @@ Json json_of_layout(const runs::RunLayout& l, const runs::RunNames& names, const
             {"agrees_with_plan", agrees}};
 }
 
-Json json_of_hang(const Shown& s, const Json& agrees) {
+Json json_of_hang(const ShownHang& s, const Json& agrees) {
     const runs::Hang& h = s.hang;
     Json unreadable = Json::array(), culprits = Json::array(), waiting = Json::array(), stuck = Json::array(),
          problems = Json::array(), warnings = Json::array();
@@ -122,7 +122,7 @@ Json json_of_hang(const Shown& s, const Json& agrees) {
 }
 
 // Adds who waits, a line for each call.
-void add_waiting(const Shown& s, std::string& out) {
+void add_waiting(const ShownHang& s, std::string& out) {
     const std::vector<runs::WaitingCall> calls = waiting_by_call(s.hang);
     if (!calls.empty()) out += "\nWaiting\n";
     constexpr std::size_t kMostCalls = 64;
@@ -135,7 +135,7 @@ void add_waiting(const Shown& s, std::string& out) {
                + " held up behind them\n";
 }
 
-std::string text_of(const Shown& s) {
+std::string text_of(const ShownHang& s) {
     const runs::Hang& h = s.hang;
     std::string out = verdict_words(h) + "\n";
     for (const runs::Culprit& c : h.culprits) out += culprit_words(s.of, c, s.hosts) + "\n";
@@ -163,7 +163,7 @@ int show_hang(const Context& context, const HangArguments& a) {
     const runs::HangRun run = runs::read_hang(a.folder, own ? &*own : nullptr, context.presets);
     Hosts hosts;
     if (!a.hosts.empty()) hosts = load_hosts(a.hosts, run.plan, build_mesh(run.plan));
-    const Shown shown{run, hosts};
+    const ShownHang shown{run, hosts};
     if (context.json)
         print_json(pretty(json_of_hang(shown, own ? Json(run.differences.empty()) : Json(nullptr))));
     else

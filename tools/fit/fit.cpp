@@ -4,7 +4,6 @@
 // to its runs. docs/step.md says what is fitted and why. With --check it fits nothing, and exits with 1 where
 // the constants that ship err too much on presets/published_runs.json or a run moved.
 #include "check.h"
-#include "software_fit.h"
 
 #include "core/base/files.h"
 #include "core/base/number.h"
