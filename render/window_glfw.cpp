@@ -1,8 +1,9 @@
-#include "render/window_glfw.h"
+#include "render/screens_glfw.h"
 
 #include "core/base/files.h"
 #include "render/imgui_compat.h"
 #include "render/input.h"
+#include "render/second_window.h"
 #include "render/surface_state.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "render/imgui_compat.h"
 #include "render/page_input.h"
 #include "render/picture_context.h"
+#include "render/second_window.h"
 #include "render/surface_state.h"
-#include "render/window_glfw.h"
 
 #include <algorithm>
 #include <cmath>

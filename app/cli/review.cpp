@@ -54,7 +54,7 @@ std::vector<Plan> other_plans(const Context& context, const ReviewOptions& optio
         refuse("a review compares at most " + std::to_string(kMostCompared) + " plans; found "
                + std::to_string(options.others.size() + 1));
     const std::size_t n = std::max<std::size_t>(options.others.size(), options.second.sets.empty() ? 0 : 1);
-    std::size_t inputs = options.plan.name == "-" ? 1 : 0;
+    std::size_t from_stdin = options.plan.name == "-" ? 1 : 0;
     for (std::size_t i = 0; i < n; ++i) {
         PlanArgument other = i == 0 ? options.second : PlanArgument{};
         if (options.others.empty()) {  // the same plan with other settings
@@ -64,7 +64,7 @@ std::vector<Plan> other_plans(const Context& context, const ReviewOptions& optio
         } else {
             other.name = options.others[i];
         }
-        if (other.name == "-" && ++inputs > 1)
+        if (other.name == "-" && ++from_stdin > 1)
             refuse("standard input has one plan, not two: save it to a file");
         out.push_back(load_plan(context, other));
     }

@@ -9,8 +9,8 @@
 #include "core/base/files.h"
 #include "core/base/threads.h"
 #include "render/png.h"
+#include "render/second_window.h"
 #include "render/surface.h"
-#include "render/window_glfw.h"
 
 #include <algorithm>
 #include <chrono>

@@ -105,22 +105,22 @@ TEST_CASE("a silent GPU is named with its first call that its peers have finishe
 TEST_CASE("a pickle and the same dump in JSON are read alike") {
     test::MadeJob job{
         .tp = 4, .dp = 4, .kind = FaultKind::stopped, .faulty = {6}, .at = 4, .only_active = false};
-    const DumpFolder json = test::MadeHang(job).read();
+    const DumpFolder plain = test::MadeHang(job).read();
     job.pickle = true;
     const DumpFolder pickle = test::MadeHang(job).read();
-    REQUIRE(json.dumps.size() == pickle.dumps.size());
-    for (std::size_t i = 0; i < json.dumps.size(); ++i) {
-        REQUIRE(json.dumps[i].entries.size() == pickle.dumps[i].entries.size());
-        CHECK(json.dumps[i].passed_over == 0);
-        for (std::size_t k = 0; k < json.dumps[i].entries.size(); ++k) {
-            const DumpEntry &a = json.dumps[i].entries[k], &b = pickle.dumps[i].entries[k];
+    REQUIRE(plain.dumps.size() == pickle.dumps.size());
+    for (std::size_t i = 0; i < plain.dumps.size(); ++i) {
+        REQUIRE(plain.dumps[i].entries.size() == pickle.dumps[i].entries.size());
+        CHECK(plain.dumps[i].passed_over == 0);
+        for (std::size_t k = 0; k < plain.dumps[i].entries.size(); ++k) {
+            const DumpEntry &a = plain.dumps[i].entries[k], &b = pickle.dumps[i].entries[k];
             CHECK(a.sequence == b.sequence);
             CHECK(a.numbers_in == b.numbers_in);
             CHECK(a.open == b.open);
-            CHECK(json.names->text(a.collective) == pickle.names->text(b.collective));
+            CHECK(plain.names->text(a.collective) == pickle.names->text(b.collective));
         }
     }
-    CHECK(blamed(find_hang(json, 8)) == blamed(find_hang(pickle, 8)));
+    CHECK(blamed(find_hang(plain, 8)) == blamed(find_hang(pickle, 8)));
 }
 
 TEST_CASE("a pickle that calls code is refused with the opcode and its byte") {

@@ -10,7 +10,7 @@
 #include "render/canvas.h"
 #include "render/input.h"
 #include "render/surface.h"
-#include "render/surface_state.h"
+#include "render/kept_layer.h"
 
 #include <cstdint>
 #include <functional>

@@ -10,7 +10,7 @@
 #include "core/plan/names.h"
 #include "core/teach/loaf.h"
 #include "render/page.h"
-#include "render/surface_state.h"
+#include "render/kept_layer.h"
 
 #include <algorithm>
 #include <array>

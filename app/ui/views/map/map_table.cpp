@@ -503,12 +503,12 @@ Ruler ruler_for(const std::vector<MapLevel>& levels, float x, float w) {
 
 // Lists the axes that use a level, with the bytes they send where there is room.
 void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewState& state) {
-    constexpr float kSwatch = 16, kAfter = 20;
+    constexpr float kChipSwatch = 16, kAfter = 20;
     Canvas& c = ui.canvas();
     const auto name_of_row = [&](int k) { return words_of(state.figures->rows[k].id).key; };
     float all = -kAfter;
     for (const MapLevel::Sitter& s : level.sitters)
-        all += kSwatch + c.text_width(name_of_row(s.row), ui.title()) + 6
+        all += kChipSwatch + c.text_width(name_of_row(s.row), ui.title()) + 6
                + c.text_width(traffic_text(s.sent_bytes), ui.small()) + kAfter;
     const bool with_bytes = all <= cell.w;
     for (const auto& [k, sent_bytes] : level.sitters) {
@@ -516,7 +516,7 @@ void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewStat
         const std::string name(name_of_row(k)), bytes = traffic_text(sent_bytes);
         const float name_w = c.text_width(name, ui.title()) + 1;
         const float bytes_w = with_bytes ? c.text_width(bytes, ui.small()) + 7 : 0;
-        Rect chip = cell.cut_left(kSwatch + name_w + bytes_w);
+        Rect chip = cell.cut_left(kChipSwatch + name_w + bytes_w);
         cell.cut_left(with_bytes ? kAfter : 10);
         const Hit hit = ui.area("map.sits", chip, static_cast<std::uint64_t>(r.id));
         name_row(ui, r, chip, "click to select it");
@@ -524,7 +524,7 @@ void sitters(Ui& ui, Rect cell, const MapLevel& level, Scene& scene, MapViewStat
             c.rect({chip.x - 5, chip.center().y - 12, chip.w + 10, 24}, ui.theme().raised, 4);
         if (hit.focused) ui.focus_ring({chip.x - 3, chip.center().y - 10, chip.w + 6, 20}, 4);
         ui.swatch({chip.x, chip.center().y - 5}, color_of_row(ui.theme(), r.id, state));
-        chip.cut_left(kSwatch);
+        chip.cut_left(kChipSwatch);
         c.text_in(chip.cut_left(name_w + 1), name, ui.title());
         if (with_bytes) c.text_in({chip.x + 5, chip.y, chip.w, chip.h}, bytes, ui.small());
         if (hit.hovered)
