@@ -73,7 +73,7 @@ Table key_figures_table(const Plan& plan, const Evaluation& e) {
         if (shows_causal_mfu(s)) rate("MFU (causal)", mfu_causal(s), share_words, "");
         rate("HFU", s.hfu, share_words, "");
         rate("model FLOPs per GPU", s.tflops_per_gpu, figure_words, " TFLOP/s");
-        rate("cost of a billion tokens", gpu_hours_of_billion(e.mesh.world, s.tokens_per_s), figure_words,
+        rate("a billion tokens", gpu_hours_of_billion(e.mesh.world, s.tokens_per_s), figure_words,
              " GPU-hours");
     }
     if (!e.memory.stage.empty()) {

@@ -86,7 +86,7 @@ if [ $failed = 0 ]; then
     timed "the marks of all pictures are those that were written on Debian 12" \
         there build/its/bin/ui_tests "--source-file=*marks_test*" || failed=1
     timed "words are whole in PDF and SVG" there python3 tests/cli/cli_test.py build/its/bin/pentamesh . \
-        CommandLine.test_words_are_whole_in_a_picture_as_pdf || failed=1
+        Pictures.test_words_are_whole_in_a_picture_as_pdf || failed=1
     for plan in mesh-8 llama-3-70b-3d deepseek-v3-2048; do
         timed "the report of $plan has the same bytes" same report $plan --json || failed=1
     done

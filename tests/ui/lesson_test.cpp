@@ -421,7 +421,7 @@ TEST_CASE("broken lessons stop nothing") {
     d.shell.open_lesson(folder / "not-there.md");
     d.settle();
     REQUIRE(d.shell.lesson().errors.size() == 1);
-    CHECK(d.shell.lesson().errors[0].message.find("could not be opened") != std::string::npos);
+    CHECK(d.shell.lesson().errors[0].message.find("cannot be read") != std::string::npos);
 }
 
 TEST_CASE("the last step of a lesson is said for each lesson, though the words are the same") {

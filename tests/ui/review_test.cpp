@@ -358,7 +358,7 @@ TEST_CASE("the first page decides: what to do, by how much, and what else was tr
     CHECK(has(text, "published run: 43.5 %"));
     CHECK(has(flat(text), "A published run has this plan: how does it fit?"));
     CHECK(has(text, "then " + time_text(tried.front().step_s, Zeros::kept)));
-    CHECK(has(text, " GPU-hours for a billion tokens"));
+    CHECK(has(text, " GPU-hours a billion tokens"));
     // A layout that is faster and does not fit is listed with that reason.
     Plan slow = shipped().plan("llama-3-70b-3d");
     std::vector<SearchResult> any = best_of_each_edit(slow, {.headroom = -1e3});

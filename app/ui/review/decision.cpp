@@ -160,7 +160,7 @@ CostWords cost_words(const Reviewed& of, bool whole) {
 
 std::string training_cost_words(const Reviewed& of) {
     const bool whole = of.plan.training.tokens_total > 0;
-    return cost_words(of, whole).joined() + (whole ? "" : " for a billion tokens");
+    return cost_words(of, whole).joined() + (whole ? "" : " a billion tokens");
 }
 
 void ReviewContent::try_changes() {

@@ -307,7 +307,7 @@ void draw_cost(ReviewSheet& sheet, Rect room, const ReviewContent& content, std:
     const CostWords cost = cost_words(content.of(i), whole);
     const float line = sheet.paper().line();
     sheet.label(room.cut_top(line), cost.head, sheet.strong(), Align::right);
-    sheet.label(room.cut_top(line), cost.rest.empty() ? "for a billion tokens" : cost.rest, sheet.faint(),
+    sheet.label(room.cut_top(line), cost.rest.empty() ? "a billion tokens" : cost.rest, sheet.faint(),
                 Align::right);
 }
 
