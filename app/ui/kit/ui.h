@@ -9,8 +9,8 @@
 #include "app/ui/kit/theme.h"
 #include "render/canvas.h"
 #include "render/input.h"
-#include "render/surface.h"
 #include "render/kept_layer.h"
+#include "render/surface.h"
 
 #include <cstdint>
 #include <functional>

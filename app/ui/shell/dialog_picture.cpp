@@ -9,8 +9,8 @@
 #include "core/base/files.h"
 #include "core/plan/names.h"
 #include "core/teach/loaf.h"
-#include "render/page.h"
 #include "render/kept_layer.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <array>
