@@ -201,7 +201,7 @@ TEST_CASE("the figures of a term are those of the plan's file, of two plans and 
     // and 128 heads.
     const Plan p = preset("deepseek-v3-2048");
     const Evaluation e = evaluate(p);
-    for (const auto& [id, text] :
+    for (const auto& [bound_id, text] :
          {std::pair("rank", "0 to 2,047 here"),
           {"stage", "16 here"},
           {"device-mesh", "ep 64, dp_shard 128, pp 16, innermost first"},
@@ -227,6 +227,7 @@ TEST_CASE("the figures of a term are those of the plan's file, of two plans and 
           {"straggler", "none is assumed in this plan"},
           {"replica", "128 here, of 16 GPUs each"},
           {"recompute", "full"}}) {
+        const auto& id = bound_id;
         CAPTURE(id);
         CHECK(in_this_plan(id, p, e) == text);
     }

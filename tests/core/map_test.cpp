@@ -185,7 +185,8 @@ TEST_CASE(
         CAPTURE(preset);
         const Case c(preset);
         const double step = c.e.step->time_s;
-        for (const auto& [id, kind] : axes) {
+        for (const auto& [bound_id, kind] : axes) {
+            const auto& id = bound_id;
             const MapRow& r = c.row(id);
             CAPTURE(words_of(id).key);
             CHECK(r.degree == c.e.groups[kind].degree);

@@ -182,13 +182,14 @@ TEST_CASE("what explains a collective comes to the bytes that it sends, its step
 TEST_CASE("what explains a part of the step ends in its seconds and its share") {
     each_plan([&](const Plan& p, const Evaluation& e) {
         const Step& s = *e.step;
-        for (const auto& [part, seconds] : {std::pair(StepPart::compute, s.compute_s),
-                                            {StepPart::recompute, s.recompute_s},
-                                            {StepPart::optimizer, s.optimizer_s},
-                                            {StepPart::straggler, s.straggler_s},
-                                            {StepPart::products, s.below.products},
-                                            {StepPart::uneven, s.uneven_s},
-                                            {StepPart::bubble, schedule_bubble_s(s)}}) {
+        for (const auto& [bound_part, seconds] : {std::pair(StepPart::compute, s.compute_s),
+                                                  {StepPart::recompute, s.recompute_s},
+                                                  {StepPart::optimizer, s.optimizer_s},
+                                                  {StepPart::straggler, s.straggler_s},
+                                                  {StepPart::products, s.below.products},
+                                                  {StepPart::uneven, s.uneven_s},
+                                                  {StepPart::bubble, schedule_bubble_s(s)}}) {
+            const auto& part = bound_part;
             CAPTURE(name_of(part));
             CHECK(explain_step(p, e, part).result
                   == "= " + time_text(seconds, Zeros::kept) + ", "

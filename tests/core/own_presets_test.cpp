@@ -111,7 +111,7 @@ TEST_CASE("names of own presets that cannot be are refused in words, and what sh
     const Folder folder;
     const Presets presets = with_own(folder);
     const Plan plan = presets.plan("llama-3-70b-3d");
-    for (const auto& [name, why] :
+    for (const auto& [bound_name, why] :
          {std::pair("", "needs a name"),
           {"   ", "needs a name"},
           {"+++", "needs a letter"},
@@ -120,6 +120,7 @@ TEST_CASE("names of own presets that cannot be are refused in words, and what sh
           {"Llama 3 8B", "ships"},
           {"llama-3-8b", "ships"},
           {"a name that is longer than anybody would ever want to type or to read", "at most"}}) {
+        const auto& name = bound_name;
         CAPTURE(name);
         CHECK(refused_preset_name(presets, PresetKind::model, name).find(why) != std::string::npos);
         CHECK_THROWS_AS(static_cast<void>(save_own_preset(presets, PresetKind::model, name, plan)), Error);

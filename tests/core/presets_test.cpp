@@ -212,7 +212,8 @@ TEST_CASE("presets are found beside an installed program before the source tree"
 TEST_CASE("GPUs and their fast links have the figures of their data sheets") {
     const nlohmann::json sheets = test::golden("hardware.json")["gpus"];
     int types = 0, links = 0;
-    for (const auto& [id, sheet] : sheets.items()) {
+    for (const auto& [bound_id, sheet] : sheets.items()) {
+        const auto& id = bound_id;
         CAPTURE(id);
         const Gpu gpu = presets().gpu(id);
         const std::pair<const char*, double> flops[] = {{"bf16", gpu.flops.bf16},
@@ -220,7 +221,8 @@ TEST_CASE("GPUs and their fast links have the figures of their data sheets") {
                                                         {"fp8", gpu.flops.fp8},
                                                         {"fp4", gpu.flops.fp4},
                                                         {"tf32", gpu.flops.tf32}};
-        for (const auto& [type, ours] : flops) {
+        for (const auto& [bound_type, ours] : flops) {
+            const auto& type = bound_type;
             if (!sheet["flops"].contains(type)) continue;
             CAPTURE(type);
             CHECK(ours == test::near(sheet["flops"][type].get<double>(), 2e-3));

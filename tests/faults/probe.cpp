@@ -202,9 +202,9 @@ void ask_interop() {
         r.text = read_file(file.string()), r.path = file.filename().string();
         ask_import(r.path, r);
     }
-    for (const auto& [name, plan] : golden["plans"].items())
-        answer("export " + name, [&](const auto& say) {
-            const Plan p = parse_plan(plan.dump(), name, presets());
+    for (const auto& item : golden["plans"].items())
+        answer("export " + item.key(), [&](const auto& say) {
+            const Plan p = parse_plan(item.value().dump(), item.key(), presets());
             for (std::size_t t = 0; t < interop::kTargetNames.size(); ++t)
                 say(interop::export_plan(p, static_cast<interop::Target>(t), presets()));
         });
