@@ -583,7 +583,7 @@ Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh) {
         hosts == "-"
         || (std::filesystem::exists(hosts, ignored) && !std::filesystem::is_directory(hosts, ignored));
     const std::int64_t node = std::max<std::int64_t>(1, node_size(mesh, plan.cluster));
-    const Hosts out = hosts_of(file ? read_input(hosts) : hosts, mesh.world, node);
+    Hosts out = hosts_of(file ? read_input(hosts) : hosts, mesh.world, node);
     const std::int64_t nodes = (mesh.world + node - 1) / node;
     // A single word may be the name of a file; one of a host in its domain has several dots.
     const bool as_file =

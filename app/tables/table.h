@@ -90,7 +90,7 @@ enum class TableFormat : std::uint8_t { text, csv, markdown, json, html };
 [[nodiscard]] Cell whole_cell(double value);
 
 // Returns the text with "&", "<" and ">" as HTML says them.
-[[nodiscard]] std::string html_text(const std::string& text);
+[[nodiscard]] std::string html_text(const std::string& given);
 // Does the same for a text between double quotes.
 [[nodiscard]] std::string html_attribute(const std::string& text);
 

@@ -1371,6 +1371,25 @@ class Results(unittest.TestCase):
 
 
 class Pictures(unittest.TestCase):
+    def test_words_are_whole_in_a_picture_as_pdf(self):
+        # A reader of PDF parts words where letters stand apart: a narrow "1" in the middle of its column did so.
+        if shutil.which("pdftotext") is None:
+            self.skipTest("pdftotext is not installed (Debian: poppler-utils)")
+        with tempfile.TemporaryDirectory() as folder:
+            for plan, view in (("llama-3-70b-3d", "dashboard"), ("mesh-8", "step"), ("llama-3.1-405b-16k", "memory")):
+                pdf, svg = os.path.join(folder, "x.pdf"), os.path.join(folder, "x.svg")
+                for file in (pdf, svg):
+                    status, _, err = run("screenshot", plan, "--view", view, "-o", file)
+                    if status == 3 and "Cairo" in err:
+                        self.skipTest(err)
+                    self.assertEqual(status, 0, err)
+                read = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, check=True).stdout.decode()
+                with open(svg, encoding="utf-8") as f:
+                    drawn = [html.unescape(t) for t in re.findall(r"<text[^>]*>([^<]*)</text>", f.read())]
+                figures = {word for text in drawn for word in text.split() if re.search(r"\d\d", word)}
+                self.assertGreater(len(figures), 20)
+                self.assertEqual([w for w in sorted(figures) if w not in read], [], (plan, view))
+
     def shot(self, folder, *args, status=0):
         file = os.path.join(folder, "x.svg")
         got, _, err = run("screenshot", "llama-3-70b-3d", "-o", file, *args)
@@ -1415,26 +1434,6 @@ def section(markdown, title):
     at = markdown.index("## " + title)
     end = markdown.find("\n## ", at + 1)
     return markdown[at:end if end > 0 else None]
-
-
-    def test_words_are_whole_in_a_picture_as_pdf(self):
-        # A reader of PDF parts words where letters stand apart: a narrow "1" in the middle of its column did so.
-        if shutil.which("pdftotext") is None:
-            self.skipTest("pdftotext is not installed (Debian: poppler-utils)")
-        with tempfile.TemporaryDirectory() as folder:
-            for plan, view in (("llama-3-70b-3d", "dashboard"), ("mesh-8", "step"), ("llama-3.1-405b-16k", "memory")):
-                pdf, svg = os.path.join(folder, "x.pdf"), os.path.join(folder, "x.svg")
-                for file in (pdf, svg):
-                    status, _, err = run("screenshot", plan, "--view", view, "-o", file)
-                    if status == 3 and "Cairo" in err:
-                        self.skipTest(err)
-                    self.assertEqual(status, 0, err)
-                read = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, check=True).stdout.decode()
-                with open(svg, encoding="utf-8") as f:
-                    drawn = [html.unescape(t) for t in re.findall(r"<text[^>]*>([^<]*)</text>", f.read())]
-                figures = {word for text in drawn for word in text.split() if re.search(r"\d\d", word)}
-                self.assertGreater(len(figures), 20)
-                self.assertEqual([w for w in sorted(figures) if w not in read], [], (plan, view))
 
 
 class Review(unittest.TestCase):
