@@ -566,11 +566,11 @@ void draw_map_compact(Ui& ui, Rect room, Scene& scene, MapViewState& state) {
         room.cut_right(20);
         draw_map_card(ui, card, scene, state);
     }
-    constexpr std::array<std::string_view, 5> kHeads{"CUT", "AXIS", "CUTS, AND SAYS", "WIRE, BYTES A STEP",
-                                                     "SHARE OF THE STEP"};
+    constexpr std::array<std::string_view, 5> kCompactHeads{"CUT", "AXIS", "CUTS, AND SAYS",
+                                                            "WIRE, BYTES A STEP", "SHARE OF THE STEP"};
     const std::array<Rect, 6> at = place_compact(room.cut_top(kCompactHead).inset(8, 0));
-    for (std::size_t i = 0; i < kHeads.size(); ++i)
-        if (at[i].w > 0) ui.section({at[i].x, at[i].y, at[i].w, 16}, kHeads[i]);
+    for (std::size_t i = 0; i < kCompactHeads.size(); ++i)
+        if (at[i].w > 0) ui.section({at[i].x, at[i].y, at[i].w, 16}, kCompactHeads[i]);
     double most = 0;
     for (const MapRow& r : rows)
         if (!r.modifier) most = std::max(most, r.bubble_s + r.uneven_s + r.waits_s);

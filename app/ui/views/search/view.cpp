@@ -418,14 +418,14 @@ void draw_search_head(Ui& ui, Rect& head_row, Rect& room, const Scene& scene, Se
 }
 
 void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& state) {
-    constexpr float kHeight = 24, kGap = 7, kMark = 18;
+    constexpr float kHeight = 24, kChipGap = 7, kRangeMark = 18;
     Canvas& c = ui.canvas();
     Rect row = room.cut_top(kHeight);
     const LayoutChoice own = choice_of(scene.plan);
     std::string held;
     software_chip(ui, row.cut_left(chip_width(ui, software_words(scene.plan, state.request))), scene.plan,
                   state);
-    row.cut_left(kGap);
+    row.cut_left(kChipGap);
     for (const Varied v : all_of<Varied>()) {
         const bool expert = v == Varied::ep || v == Varied::etp;
         if (expert && !scene.plan.model.moe) continue;
@@ -435,15 +435,15 @@ void draw_search_chips(Ui& ui, Rect& room, const Scene& scene, SearchViewState& 
             held += (held.empty() ? "held: " : ", ") + std::string(chip_name(v)) + " " + value_text(own, v);
         const bool ranges = varied && !ui.state().for_picture && v != Varied::schedule
                             && v != Varied::recompute && v != Varied::order;
-        const float w = chip_width(ui, name) + (ranges ? kMark : 0);
+        const float w = chip_width(ui, name) + (ranges ? kRangeMark : 0);
         if (row.w < w) {
             room.cut_top(6);
             row = room.cut_top(kHeight);
         }
         Rect place = row.cut_left(w);
-        vary_chip(ui, place, ranges ? kMark : 0, v, varied, name, value_text(own, v), state);
-        row.cut_left(kGap);
-        if (ranges) range_mark(ui, place.cut_right(kMark), v, varied, state);
+        vary_chip(ui, place, ranges ? kRangeMark : 0, v, varied, name, value_text(own, v), state);
+        row.cut_left(kChipGap);
+        if (ranges) range_mark(ui, place.cut_right(kRangeMark), v, varied, state);
     }
     row.cut_left(6);
     const float w = c.text_width(held, ui.small()) + 2;
