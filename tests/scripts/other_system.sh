@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # other_system.sh make RELEASE        Makes a bare root of another system (trixie, noble), and installs there what
 #                                     scripts/setup.sh installs, by its own words.
-# other_system.sh try RELEASE PROGRAM Builds this tree there with its compiler (-O0, warnings are errors), runs the engine's
-#                                     tests, draws a picture and holds its answers to PROGRAM's, which was built here.
+# other_system.sh try RELEASE PROGRAM Builds this tree there with its compiler (-O0, warnings are errors; each file of the
+#                                     program by itself), runs the engine's tests, draws a picture and holds its answers
+#                                     to PROGRAM's, which was built here.
 # Exit status 5 means that the system cannot be had here; the reason is printed. The roots are kept in build/roots.
 # shellcheck disable=SC2317  # functions are called by timed
 set -euo pipefail
@@ -62,13 +63,13 @@ fi
 copy_tree
 
 # Configures build/NAME there for a compiler and builds targets.
-build_with() {  # NAME C_COMPILER CXX_COMPILER TARGET...
-    local name=$1 cc=$2 cxx=$3
-    shift 3
+build_with() {  # NAME UNITY C_COMPILER CXX_COMPILER TARGET...
+    local name=$1 unity=$2 cc=$3 cxx=$4
+    shift 4
     # shellcheck disable=SC2016
     there bash -c 'cmake --preset release -B "$1" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DPENTAMESH_WERROR=ON \
-        -DPENTAMESH_DEPS=system -DCMAKE_C_COMPILER="$2" -DCMAKE_CXX_COMPILER="$3" && cmake --build "$1" --target "${@:4}"' \
-        - "build/$name" "$cc" "$cxx" "$@"
+        -DPENTAMESH_DEPS=system -DPENTAMESH_UNITY="$2" -DCMAKE_C_COMPILER="$3" -DCMAKE_CXX_COMPILER="$4" \
+        && cmake --build "$1" --target "${@:5}"' - "build/$name" "$unity" "$cc" "$cxx" "$@"
 }
 same() {  # COMMAND...: the same bytes as PROGRAM's
     "$program" "$@" > "$root.wanted" && there build/its/bin/pentamesh "$@" | cmp - "$root.wanted"
@@ -79,7 +80,7 @@ picture() {
 }
 failed=0
 say "$(there c++ --version | head -n 1)"
-timed "builds the program and its tests" build_with its cc c++ pentamesh core_tests ui_tests || failed=1
+timed "builds the program and its tests" build_with its TESTS cc c++ pentamesh core_tests ui_tests || failed=1
 if [ $failed = 0 ]; then
     timed "core_tests" there build/its/bin/core_tests || failed=1
     timed "a picture is drawn" picture || failed=1
@@ -92,7 +93,7 @@ if [ $failed = 0 ]; then
     done
 fi
 if [ "$release" = trixie ]; then
-    timed "builds the core with g++ 13" build_with gcc13 gcc-13 g++-13 pentamesh_core || failed=1
-    timed "builds the core with $(there clang --version | sed -n 1p)" build_with clang clang clang++ pentamesh_core || failed=1
+    timed "builds the core with g++ 13" build_with gcc13 ON gcc-13 g++-13 pentamesh_core || failed=1
+    timed "builds the core with $(there clang --version | sed -n 1p)" build_with clang ON clang clang++ pentamesh_core || failed=1
 fi
 exit $failed
