@@ -240,7 +240,7 @@ Json json_of_problems(const std::vector<Problem>& problems) {
                        {"code", name_of(p.code)},
                        {"rule", name_of(p.rule)},
                        {"pointer", p.pointer},
-                       {"message", p.message},
+                       {"message", p.said()},
                        {"fix", json_of_fix(p.fix)}});
     return out;
 }
@@ -600,7 +600,7 @@ int status_of(const Evaluation& evaluation) {
     if (evaluation.valid) return 0;
     for (const Problem& p : evaluation.problems) {
         if (p.severity != Severity::error) continue;
-        say_error("pentamesh: " + (p.pointer.empty() ? "" : p.pointer + ": ") + p.message
+        say_error("pentamesh: " + (p.pointer.empty() ? "" : p.pointer + ": ") + p.said()
                   + (p.fix.empty() ? "" : " Change: " + words_of(p.fix) + "."));
     }
     return 1;
@@ -755,7 +755,7 @@ Section problems_section(const Evaluation& e) {
     Section s{"Problems and advice", {}, {}};
     for (const Problem& p : e.problems) {
         const std::string change = words_of(p.fix);
-        s.lines.push_back(std::string(name_of(p.severity)) + ": " + p.message
+        s.lines.push_back(std::string(name_of(p.severity)) + ": " + p.said()
                           + (change.empty() ? "" : " Change: " + change + "."));
     }
     if (e.problems.empty()) s.lines.emplace_back("None.");

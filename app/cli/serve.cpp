@@ -232,7 +232,7 @@ void judge(const Plan& plan, Checked& row, bool sure) {
         if (row.verdict == Verdict::ok) row.verdict = Verdict::refused;
         if (row.reasons.empty())
             for (const Problem& p : e.problems)
-                row.reasons.push_back({p.severity, std::string(name_of(p.code)), p.message, p.fix});
+                row.reasons.push_back({p.severity, std::string(name_of(p.code)), p.said(), p.fix});
         return;
     }
     find_leaving(plan, e, row);

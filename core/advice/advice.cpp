@@ -139,10 +139,9 @@ std::vector<Edit> without_idle(Advice& a, std::vector<Edit> edits, std::string_v
 bool offer(Advice& a, Advised& problem, const Candidate& candidate) {
     const std::vector<Edit> edits = without_idle(a, candidate.edits, problem.pointer);
     if (!a.show(edits) || !a.shown_is_faster() || !a.shown_memory_allows()) return false;
-    const std::size_t from = problem.message.size();
-    say(problem, " With ", words_of(edits), " a step takes ", a.after(Measure::step_s), " instead of ",
-        a.before(Measure::step_s), ".");
-    set_fix(problem, edits, from);
+    say_help(problem, "With ", words_of(edits), " a step takes ", a.after(Measure::step_s), " instead of ",
+             a.before(Measure::step_s), ".");
+    problem.fix = edits;
     return true;
 }
 
@@ -150,16 +149,16 @@ void offer_or_withdraw(Advice& a, Advised& problem, const Candidate& candidate) 
     if (!offer(a, problem, candidate)) a.out.pop_back();
 }
 
-void say_price(Advice& a, Advised& problem) {
+void say_price(Advice& a, Advised& problem, std::string& text) {
     constexpr double kSame = 1e-3;
     const Stated sent = a.before(Measure::sent), then = a.after(Measure::sent);
     if (std::abs(then.value - sent.value) <= kSame * sent.value)
-        say(problem, " for the same bytes on the wire");
+        say_in(text, problem, " for the same bytes on the wire");
     else
-        say(problem, "; each GPU then sends ", then, " a step instead of ", sent);
+        say_in(text, problem, "; each GPU then sends ", then, " a step instead of ", sent);
     const Stated time = a.before(Measure::step_s), takes = a.after(Measure::step_s);
     if (std::abs(takes.value - time.value) > kSame * time.value)
-        say(problem, ", and a step takes ", takes, " instead of ", time);
+        say_in(text, problem, ", and a step takes ", takes, " instead of ", time);
 }
 
 std::vector<Advised> advise(const Plan& plan, const Evaluation& evaluation) {
@@ -315,11 +314,10 @@ void pipeline_with_sharded_parameters(Advice& a) {
     for (const int zero : {2, 1}) fastest.consider([&](Plan& q) { q.layout.zero = zero; }, true);
     const Candidate* c = fastest.any();
     if (c == nullptr || !a.show(c->edits) || !a.shown.memory.fits()) return;
-    const std::size_t from = p.message.size();
-    say(p, " With ", words_of(c->edits), " it is ", a.after(Measure::sent_data_parallel), " and ",
-        a.after(Measure::memory), " per GPU, which fits; a step takes ", a.after(Measure::step_s),
-        " instead of ", a.before(Measure::step_s), ".");
-    set_fix(p, c->edits, from);
+    say_help(p, "With ", words_of(c->edits), " it is ", a.after(Measure::sent_data_parallel), " and ",
+             a.after(Measure::memory), " per GPU, which fits; a step takes ", a.after(Measure::step_s),
+             " instead of ", a.before(Measure::step_s), ".");
+    p.fix = c->edits;
 }
 
 void shard_axis_that_shards_nothing(Advice& a) {
@@ -331,11 +329,10 @@ void shard_axis_that_shards_nothing(Advice& a) {
     if (!a.show(edits)) return;
     const Stated saved = a.after(Measure::memory_saved);
     if (saved.value <= 0) return;
-    const std::size_t from = p.message.size();
-    say(p, " zero = 1 would save ", saved, " per GPU");
-    say_price(a, p);
-    say(p, ".");
-    set_fix(p, edits, from);
+    say_help(p, "zero = 1 would save ", saved, " per GPU");
+    say_price(a, p, p.help);
+    say_help(p, ".");
+    p.fix = edits;
 }
 
 }  // namespace
@@ -445,11 +442,10 @@ void advise_experts(Advice& a) {
         return;
     }
     if (!a.show(c->edits) || !a.shown.memory.fits()) return;
-    const std::size_t from = p.message.size();
-    say(p, " With ", words_of(c->edits), " the fullest GPU takes ", a.after(Measure::memory), " instead of ",
-        a.before(Measure::memory), ", which fits; a step takes ", a.after(Measure::step_s), " instead of ",
-        a.before(Measure::step_s), ".");
-    set_fix(p, c->edits, from);
+    say_help(p, "With ", words_of(c->edits), " the fullest GPU takes ", a.after(Measure::memory),
+             " instead of ", a.before(Measure::memory), ", which fits; a step takes ",
+             a.after(Measure::step_s), " instead of ", a.before(Measure::step_s), ".");
+    p.fix = c->edits;
 }
 
 // Advises on where groups lie: talk that crosses a slow tier and need not.

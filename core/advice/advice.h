@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace pentamesh {
@@ -79,31 +78,34 @@ struct Stated {
 [[nodiscard]] std::string text_of(const Stated& stated);  // "12.3 ms", "17.5 %", "71.2 GiB", "28.1 GB"
 
 struct Advised : Problem {
-    std::vector<Stated> figures;  // the numbers with a unit in `message`, in its order
+    std::vector<Stated> figures;  // the numbers with a unit in what is said, in its order
 };
 
 // Returns warnings and notices over a complete, replayed evaluation; the most severe first. It is empty for
 // an impossible plan.
 [[nodiscard]] std::vector<Advised> advise(const Plan& plan, const Evaluation& evaluation);
 
-// Adds to a problem's sentence; the numbers go to its figures too.
+// Adds to one of a problem's texts; the numbers go to its figures too.
 template <typename... Parts>
-void say(Advised& problem, const Parts&... parts) {
+void say_in(std::string& text, Advised& problem, const Parts&... parts) {
     const auto one = [&](const auto& part) {
         if constexpr (std::is_same_v<std::decay_t<decltype(part)>, Stated>) {
-            problem.message += text_of(part);
+            text += text_of(part);
             problem.figures.push_back(part);
         } else {
-            append_part(problem.message, part);
+            append_part(text, part);
         }
     };
     (one(parts), ...);
 }
-
-// Sets the fix that the message speaks of from this place on.
-inline void set_fix(Advised& problem, std::vector<Edit> fix, std::size_t from) {
-    problem.fix = std::move(fix);
-    problem.fix_words = {from, problem.message.size()};
+// Say what is wrong; and, after that, what would help.
+template <typename... Parts>
+void say(Advised& problem, const Parts&... parts) {
+    say_in(problem.message, problem, parts...);
+}
+template <typename... Parts>
+void say_help(Advised& problem, const Parts&... parts) {
+    say_in(problem.help, problem, parts...);
 }
 
 }  // namespace pentamesh

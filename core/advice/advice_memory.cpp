@@ -170,10 +170,9 @@ void say_what_fits(Advice& a, Advised& p) {
         say(p, " No small change of the layout makes it fit; it takes more GPUs or a smaller model.");
         return;
     }
-    const std::size_t from = p.message.size();
-    say(p, " The fastest small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory),
-        " and ", a.after(Measure::step_s), " a step instead of ", a.before(Measure::step_s), ".");
-    set_fix(p, c->edits, from);
+    say_help(p, "The fastest small change that fits: ", words_of(c->edits), ", ", a.after(Measure::memory),
+             " and ", a.after(Measure::step_s), " a step instead of ", a.before(Measure::step_s), ".");
+    p.fix = c->edits;
 }
 
 void does_not_fit(Advice& a) {
@@ -235,7 +234,7 @@ void sequence_parallel_left_off(Advice& a) {
         " every tp rank computes and keeps the same norms and dropouts. Sequence parallelism cuts them and "
         "saves ",
         saved, " per GPU");
-    say_price(a, p);
+    say_price(a, p, p.message);
     say(p, ".");
     p.fix = edits;
 }
@@ -334,24 +333,23 @@ void large_bubble(Advice& a) {
         " stages.");
     if (const std::int64_t m = enough_microbatches(a); m > 0) {
         const std::vector<Edit> edits = batch_of(a, m);
-        const std::size_t from = p.message.size();
-        say(p, " A global batch of ", m * (a.plan.training.global_batch / a.base.microbatches), " (", m,
-            " micro-batches) would bring it to ", a.after(Measure::bubble_share));
+        say_help(p, "A global batch of ", m * (a.plan.training.global_batch / a.base.microbatches), " (", m,
+                 " micro-batches) would bring it to ", a.after(Measure::bubble_share));
         if (!a.shown.memory.fits())
-            say(p, ", and take ", a.after(Measure::memory), " of ", a.before(Measure::hbm), " instead of ",
-                a.before(Measure::memory), ": it ", name_of(a.shown.memory.fit()), ".");
+            say_help(p, ", and take ", a.after(Measure::memory), " of ", a.before(Measure::hbm),
+                     " instead of ", a.before(Measure::memory), ": it ", name_of(a.shown.memory.fit()), ".");
         else
-            say(p, ".");
-        if (a.shown_memory_allows()) set_fix(p, edits, from);
+            say_help(p, ".");
+        if (a.shown_memory_allows()) p.fix = edits;
     }
     Fastest fastest(a);
     consider_interleaving(a, fastest);
     const Candidate* c = fastest.better_than(a.base.step->time_s);
     if (!c || !a.show(c->edits) || !a.shown_is_faster() || !a.shown_memory_allows()) return;
-    const std::size_t from = p.message.size();
-    say(p, " With the same batch, ", words_of(c->edits), " takes ", a.after(Measure::step_s),
-        " a step instead of ", a.before(Measure::step_s), " (bubble ", a.after(Measure::bubble_share), ").");
-    if (bubble_share(a.shown) < kLargeBubble) set_fix(p, c->edits, from);
+    say_help(p, p.help.empty() ? "" : " ", "With the same batch, ", words_of(c->edits), " takes ",
+             a.after(Measure::step_s), " a step instead of ", a.before(Measure::step_s), " (bubble ",
+             a.after(Measure::bubble_share), ").");
+    if (bubble_share(a.shown) < kLargeBubble) p.fix = c->edits;
 }
 
 void stragglers(Advice& a) {

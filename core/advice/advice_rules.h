@@ -92,14 +92,15 @@ class Fastest {
     std::optional<Candidate> best_;
 };
 
-// Sets the problem's fix and appends to its message " With tp = 8 a step takes 3.1 s instead of 9.2 s."
+// Sets the problem's fix and says what it gives: "With tp = 8 a step takes 3.1 s instead of 9.2 s."
 // Returns false, and appends nothing, where the replay shows less than one percent of gain.
 bool offer(Advice& a, Advised& problem, const Candidate& candidate);
 // Does the same; the advice added last is taken back where nothing can be offered for it.
 void offer_or_withdraw(Advice& advice, Advised& problem, const Candidate& candidate);
-// Appends how the shown plan changes traffic and time: " for the same bytes on the wire", or "; each GPU then
-// sends 381 GB a step instead of 304 GB"; where it is so, ", and a step takes 3.2 s instead of 3.1 s".
-void say_price(Advice& a, Advised& problem);
+// Appends to one of its texts how the shown plan changes traffic and time: " for the same bytes on the wire",
+// or "; each GPU then sends 381 GB a step instead of 304 GB"; where it is so, ", and a step takes 3.2 s
+// instead of 3.1 s".
+void say_price(Advice& a, Advised& problem, std::string& text);
 
 // Each is in its own file.
 void advise_experts(Advice& a);    // advice.cpp

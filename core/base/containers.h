@@ -15,9 +15,18 @@ namespace pentamesh {
 #define PENTAMESH_ENUMERATOR(enumerator, ...) enumerator,
 #define PENTAMESH_ONE_MORE(...) +1  // NOLINT(bugprone-macro-parentheses): a term of a sum
 
-// Holds the number of enumerators of E, 0 .. n-1; it is specialised next to each enum that indexes an array.
+// Returns what count_of_enum(E) says, next to an enum of an inner namespace; else 0.
 template <typename E>
-inline constexpr std::size_t kEnumCount = 0;
+[[nodiscard]] constexpr std::size_t stated_count() {
+    if constexpr (requires { count_of_enum(E{}); })
+        return count_of_enum(E{});
+    else
+        return 0;
+}
+// Holds the number of enumerators of E, 0 .. n-1; it is specialised next to each enum that indexes an array,
+// or count_of_enum says it.
+template <typename E>
+inline constexpr std::size_t kEnumCount = stated_count<E>();
 
 template <typename E, typename T>
 struct EnumArray : std::array<T, kEnumCount<E>> {

@@ -213,7 +213,11 @@ std::vector<MeasuredRun> read_measured_file(const std::string& path, const Prese
 
 MeasuredRun read_log(std::string_view text, const std::string& path, const Plan* plan,
                      const std::string& cluster, const Presets& presets) {
-    const runs::RunFile log = runs::read_run_log(std::string(text));
+    return run_of_log(runs::read_run_log(std::string(text)), text, path, plan, cluster, presets);
+}
+
+MeasuredRun run_of_log(const runs::RunFile& log, std::string_view text, const std::string& path,
+                       const Plan* plan, const std::string& cluster, const Presets& presets) {
     if (log.steps == 0)
         throw Error(
             ErrorKind::invalid, path, "",
@@ -542,9 +546,10 @@ std::string add_own_file(OwnFiles& own, const std::string& text, const std::stri
         found = "a table of nccl-tests";
         break;
     case OwnFile::log: {
-        MeasuredRun run = read_log(text, path, plan, cluster, presets);
+        const runs::RunFile log = runs::read_run_log(text);
+        MeasuredRun run = run_of_log(log, text, path, plan, cluster, presets);
         run.id = std::filesystem::path(path).filename().string();
-        found = "a log of " + count_text(static_cast<std::int64_t>(runs::read_run_log(text).steps), "step");
+        found = "a log of " + count_text(static_cast<std::int64_t>(log.steps), "step");
         own.runs.push_back(std::move(run));
         break;
     }
@@ -582,7 +587,7 @@ void add_run_files(OwnFiles& own, std::vector<runs::RunFile> files, const Plan& 
 
 bool is_measured_text(const std::string& text) {
     if (own_file_kind(text) == OwnFile::log)
-        return runs::read_run_log(text).steps > 0 && interop::guess_framework(text).empty();
+        return interop::guess_framework(text).empty() && runs::read_run_log(text).steps > 0;
     if (own_file_kind(text) != OwnFile::table) return false;
     const std::optional<nlohmann::json> value = try_parse_json(text);
     if (!value) return false;

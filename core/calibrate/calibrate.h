@@ -122,6 +122,9 @@ struct MeasuredRun {
 // InfiniBand). Throws Error where one of the two is missing.
 [[nodiscard]] MeasuredRun read_log(std::string_view text, const std::string& path, const Plan* plan,
                                    const std::string& cluster, const Presets& presets);
+// Does the same with what the log says of its steps, which was read before.
+[[nodiscard]] MeasuredRun run_of_log(const runs::RunFile& log, std::string_view text, const std::string& path,
+                                     const Plan* plan, const std::string& cluster, const Presets& presets);
 
 // Fits the constants that one's own runs determine: the few of a cluster that runs can determine, fitted as
 // those that ship are, kept within the limits of a GPU; and tiers from tables of nccl-tests.

@@ -419,6 +419,7 @@ struct Part {
     std::function<std::string(const Plan&, const Evaluation&)> fact;
     std::function<std::string(const Side&, const Side&)> brief;
     GroupKind group = GroupKind::tp;
+    [[nodiscard]] std::string words() const { return name + (kind == StepPart::exposed ? " exposed" : ""); }
 };
 
 std::vector<Part> parts_of_step() {
@@ -435,13 +436,12 @@ std::vector<Part> parts_of_step() {
     for (const GroupKind k : all_of<GroupKind>()) {
         if (is_data_parallel(k)) continue;
         out.push_back(
-            {std::string(name_of(k)) + " exposed", StepPart::exposed,
-             [k](const Step& s) { return s.exposed_comm_s[k]; },
+            {std::string(name_of(k)), StepPart::exposed, [k](const Step& s) { return s.exposed_comm_s[k]; },
              [k](const Plan& p, const Evaluation& e) { return exposed_fact(p, e, k); },
              [k](const Side& a, const Side& b) { return sent_brief(a, b, [&](auto x) { return x == k; }); },
              k});
     }
-    out.push_back({"data parallel exposed", StepPart::exposed, data_parallel_exposed, data_parallel_fact,
+    out.push_back({"data parallel", StepPart::exposed, data_parallel_exposed, data_parallel_fact,
                    [](const Side& a, const Side& b) { return sent_brief(a, b, is_data_parallel); },
                    GroupKind::dp_shard});
     out.push_back({"optimizer", StepPart::optimizer, [](const Step& s) { return s.optimizer_s; },
@@ -520,7 +520,7 @@ std::vector<PartRow> why_steps_differ(std::span<const Plan> plans, std::span<con
         if (!e.step) return {};
     std::vector<PartRow> rows;
     for (const Part& part : parts_of_step()) {
-        PartRow row{part.name, {}, {}, {}, part.kind, part.group, {}};
+        PartRow row{part.words(), {}, {}, {}, part.kind, part.group, {}, part.name};
         bool any = false;
         for (const Evaluation& e : evaluations) {
             row.values_s.push_back(above_rounding(part.read(*e.step), e.step->time_s));
@@ -548,7 +548,7 @@ std::string main_parts_text(const Step& from, const Step& to) {
     std::vector<Change> along, against;  // the way of the difference, and the other way
     for (const Part& part : parts_of_step())
         if (const double d = above_rounding(part.read(to) - part.read(from), from.time_s); d != 0)
-            ((d < 0) == less ? along : against).push_back({part.name, d});
+            ((d < 0) == less ? along : against).push_back({part.words(), d});
     const auto larger = [](const Change& x, const Change& y) {
         return std::abs(x.delta_s) > std::abs(y.delta_s);
     };

@@ -50,6 +50,7 @@ struct PartRow {
     GroupKind group = GroupKind::tp;  // of `exposed`
     // Says of two plans what changed, in figures and few words: "301 GB -> 129 GB"; empty where nothing did.
     std::string brief{};
+    std::string name{};  // "compute", "tp": where "exposed" goes without saying
 };
 
 struct PathEdit {

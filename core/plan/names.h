@@ -11,9 +11,17 @@
 
 namespace pentamesh {
 
+// Returns what names_of_enum(E) says, next to an enum of an inner namespace; else nothing.
+template <typename E>
+[[nodiscard]] constexpr auto stated_names() {
+    if constexpr (requires { names_of_enum(E{}); })
+        return names_of_enum(E{});
+    else
+        return std::array<std::string_view, 0>{};
+}
 // It is specialised per enum below: kNames<E>[i] spells the enumerator of value i.
 template <typename E>
-inline constexpr std::array<std::string_view, 0> kNames{};
+inline constexpr auto kNames = stated_names<E>();
 
 template <>
 inline constexpr std::array<std::string_view, 5> kNames<FfnKind>{"swiglu", "geglu", "gelu", "relu2", "xielu"};

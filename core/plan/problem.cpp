@@ -26,8 +26,7 @@ EnumArray<ProblemCode, std::string> make_names() {
 }  // namespace
 
 void Problem::drop_fix() {
-    message.erase(fix_words.from, fix_words.to - fix_words.from);
-    fix_words = {};
+    help.clear();
     fix.clear();
 }
 

@@ -169,15 +169,12 @@ struct Problem {
     Severity severity = Severity::error;
     Rule rule = Rule::arithmetic;
     ProblemCode code = ProblemCode::below_one;
-    std::string message;    // a sentence with the numbers in it
+    std::string message;    // what is wrong: a sentence with the numbers in it
     std::string pointer;    // the field it is about, "/layout/tp"
     std::vector<Edit> fix;  // the smallest edit that mends it; empty: none is known
-    // Says where the words about the fix stand in the message; none where it has no such words.
-    struct Words {
-        std::size_t from = 0, to = 0;
-        bool operator==(const Words&) const = default;
-    };
-    Words fix_words = {};
+    std::string help = {};  // what would help and what that gives, in sentences; empty: nothing is said of it
+    // Returns both texts, as a person reads them.
+    [[nodiscard]] std::string said() const { return help.empty() ? message : message + " " + help; }
     // Takes the fix out, and the words about it.
     void drop_fix();
     bool operator==(const Problem&) const = default;

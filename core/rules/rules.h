@@ -12,9 +12,22 @@
 #include "core/plan/problem.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
+#include <variant>
 
 namespace pentamesh {
+
+// A value that the words of a problem name. It lives as long as the call that it is handed to.
+struct Named {
+    std::string_view name;
+    std::variant<std::int64_t, bool, std::string_view> value;
+};
+// One field of a fix.
+struct Mend {
+    std::string_view path;
+    std::variant<std::int64_t, double, bool, std::string_view> value;
+};
 
 // Applies rules of arithmetic, schedules and frameworks that make the plan impossible. It needs only the
 // mesh. Replaces out's contents. With `messages` false it gives only codes and severity; a valid plan then
@@ -32,7 +45,17 @@ struct Rules {
     const Plan& plan = resolved.plan;
     const Mesh& mesh = resolved.mesh;
 
-    // Appends a problem; the caller fills in its message and fix where `messages` is set.
+    // Appends a problem in the words of its row (problem_words.cpp).
+    Problem& find(ProblemCode code, std::initializer_list<Named> values = {},
+                  std::initializer_list<Mend> fix = {});
+    // Does the same; the fix is what `change` makes of the plan.
+    template <typename Change>
+    Problem& find(ProblemCode code, std::initializer_list<Named> values, Change&& change) {
+        Problem& p = find(code, values);
+        if (messages) p.fix = fix_by(plan, change);
+        return p;
+    }
+    // Appends a problem that has no row; the caller fills in its message and fix where `messages` is set.
     Problem& add(Severity severity, Rule rule, ProblemCode code, std::string_view pointer) {
         Problem& p = out.emplace_back();
         p.severity = severity;
@@ -40,9 +63,6 @@ struct Rules {
         p.code = code;
         if (messages) p.pointer = pointer;
         return p;
-    }
-    Problem& error(Rule rule, ProblemCode code, std::string_view pointer) {
-        return add(Severity::error, rule, code, pointer);
     }
 };
 

@@ -10,26 +10,15 @@
 namespace pentamesh {
 namespace {
 
-void megatron_moe_sequence_parallel(Rules& r) {
-    if (!lacks(Lack::no_sequence_parallel, r.plan, r.plan.training.software)) return;
-    Problem& p = r.add(Severity::warning, Rule::megatron, ProblemCode::megatron_moe_needs_sp,
-                       "/layout/sequence_parallel");
-    if (!r.messages) return;
-    p.message = sentence("Megatron refuses experts with tp = ", r.plan.layout.tp,
-                         " without sequence parallelism: every tp rank would route the same tokens.");
-    p.fix = {{"/layout/sequence_parallel", true}};
-}
-
-void megatron_uneven_stages(Rules& r) {
+void uneven_stages(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t chunks = pipeline_chunks(l), layers = r.plan.model.layers;
     if (!l.stage_layers.empty() || chunks > layers || layers % chunks == 0) return;
-    Problem& p = r.add(Severity::info, Rule::megatron, ProblemCode::uneven_stages, "/layout/stage_layers");
-    if (!r.messages) return;
-    p.message = sentence(layers, " layers over ", chunks, " chunks: ", layers % chunks, " hold ",
-                         layers / chunks + 1, ", the others ", layers / chunks,
-                         " (the first and last take the fewer). Megatron wants the stages listed "
-                         "(--pipeline-model-parallel-layout) for this.");
+    r.find(ProblemCode::uneven_stages, {{"layers", layers},
+                                        {"chunks", chunks},
+                                        {"fuller", layers % chunks},
+                                        {"more", layers / chunks + 1},
+                                        {"fewer", layers / chunks}});
 }
 
 // The vocabulary is padded, by the model's own multiple or by the software's.
@@ -37,29 +26,25 @@ void padded_vocabulary(Rules& r) {
     const std::int64_t multiple = vocab_multiple_of(r.plan), tp = r.plan.layout.tp;
     const std::int64_t unit = multiple * tp, vocab = r.plan.model.vocab;
     if (multiple == 1 || vocab % unit == 0) return;
-    Problem& p = r.add(Severity::info, Rule::megatron, ProblemCode::vocab_padded, "/model/vocab");
-    if (!r.messages) return;
     const std::int64_t padded = (vocab + unit - 1) / unit * unit;
-    p.message = sentence(facts_of(r.plan.training.software).name, " pads the vocabulary of ", vocab, " to ",
-                         padded, ", a multiple of ", multiple, " × tp ", tp, ": ", padded - vocab,
-                         " rows that no token uses.");
+    r.find(ProblemCode::vocab_padded, {{"software", facts_of(r.plan.training.software).name},
+                                       {"vocab", vocab},
+                                       {"padded", padded},
+                                       {"multiple", multiple},
+                                       {"tp", tp},
+                                       {"more", padded - vocab}});
 }
 
 // torchtitan parallel_dims.py: ep is taken out of dp_shard, cp and tp.
 void torchtitan_expert_degree(Rules& r) {
     if (!lacks(Lack::expert_width, r.plan, r.plan.training.software)) return;
     const Layout& l = r.plan.layout;
-    const std::int64_t width = l.dp_shard * l.cp * l.tp;
-    Problem& p = r.add(Severity::warning, Rule::torchtitan, ProblemCode::torchtitan_ep, "/layout/ep");
-    if (!r.messages) return;
-    p.message = sentence("torchtitan takes ep out of dp_shard × cp × tp = ", width, ", which ep = ", l.ep,
-                         " does not divide.");
     const auto folds = [&](const Plan& q) {
         const std::int64_t ranks = q.layout.dp_shard * l.cp * l.tp;
         return ranks % q.layout.ep == 0 && q.model.moe->experts % q.layout.ep == 0
                && build_mesh(q).has_experts;
     };
-    p.fix = fix_by(r.plan, [&](Plan& q) {
+    r.find(ProblemCode::torchtitan_ep, {{"width", l.dp_shard * l.cp * l.tp}, {"ep", l.ep}}, [&](Plan& q) {
         q.layout.dp_shard *= replicas_in_force(q);
         q.layout.dp_replicate = 1;
         if (folds(q)) return;
@@ -106,21 +91,17 @@ void reduction_of_software(Rules& r) {
     const bool zero = zero_support(software, l.zero, l.pp) != ReductionSupport::runs;
     const bool refuses = support == ReductionSupport::refuses;
     const Rule rule = rule_of(software);
-    Problem& p = r.add(refuses || zero ? Severity::warning : Severity::info, rule,
-                       refuses ? ProblemCode::zero_refused : ProblemCode::no_such_reduction,
-                       zero ? "/layout/zero" : "/layout/gradient_reduction");
+    Problem& p = r.find(
+        refuses ? ProblemCode::zero_refused : ProblemCode::no_such_reduction,
+        {{"stage", zero},
+         {"zero", l.zero},
+         {"pp", l.pp},
+         {"software", rule == Rule::megatron ? std::string_view("Megatron-FSDP") : facts_of(software).name},
+         {"asked", name_of(l.gradient_reduction)},
+         {"pipeline", l.pp > 1}});
+    p.rule = rule;
+    if (zero) p.severity = Severity::warning;
     if (!r.messages) return;
-    const std::string name = rule == Rule::megatron ? "Megatron-FSDP" : facts_of(software).name;
-    if (refuses)
-        p.message = sentence("DeepSpeed refuses zero = ", l.zero, " under a pipeline (pp = ", l.pp,
-                             "): it would reduce the gradients of every micro-batch over the wire.");
-    else if (zero)
-        p.message = sentence(
-            name, " has no such setting: any zero_stage above 0 is ZeRO-1 there, not zero = ", l.zero, ".");
-    else
-        p.message = sentence(name, " has no such setting: gradient_reduction ", name_of(l.gradient_reduction),
-                             " with zero = ", l.zero, l.pp > 1 ? " and a pipeline" : "",
-                             "; it is laid out all the same.");
     if (zero)
         p.fix = {{"/layout/zero", std::int64_t{1}}};
     else
@@ -133,12 +114,13 @@ void leftover_replicas(Rules& r) {
     const Layout& l = r.plan.layout;
     const std::int64_t replicas = replicas_in_force(r.plan);
     if (l.dp_replicate || replicas == 1) return;
-    Problem& p =
-        r.add(Severity::info, Rule::arithmetic, ProblemCode::leftover_replicas, "/layout/dp_replicate");
-    if (!r.messages) return;
-    p.message = sentence("tp ", l.tp, " × cp ", l.cp, " × dp_shard ", l.dp_shard, " × pp ", l.pp, " = ",
-                         r.mesh.world / replicas, " GPUs; what is left of the ", r.plan.cluster.gpus,
-                         " makes ", replicas, " replicas of that (dp_replicate = ", replicas, ").");
+    r.find(ProblemCode::leftover_replicas, {{"tp", l.tp},
+                                            {"cp", l.cp},
+                                            {"shard", l.dp_shard},
+                                            {"pp", l.pp},
+                                            {"ranks", r.mesh.world / replicas},
+                                            {"gpus", r.plan.cluster.gpus},
+                                            {"replicas", replicas}});
 }
 
 }  // namespace
@@ -146,10 +128,12 @@ void leftover_replicas(Rules& r) {
 void check_frameworks(Rules& r) {
     leftover_replicas(r);
     reduction_of_software(r);
-    megatron_moe_sequence_parallel(r);
+    if (lacks(Lack::no_sequence_parallel, r.plan, r.plan.training.software))
+        r.find(ProblemCode::megatron_moe_needs_sp, {{"tp", r.plan.layout.tp}},
+               {{"/layout/sequence_parallel", true}});
     torchtitan_expert_degree(r);
     lacking_software(r);
-    megatron_uneven_stages(r);
+    uneven_stages(r);
     padded_vocabulary(r);
     check_megatron(r);
     check_mixers(r);
@@ -157,94 +141,30 @@ void check_frameworks(Rules& r) {
 
 // Warns of Megatron-LM's own refusals of a plan that could be laid out, where the plan's software is
 // Megatron's. An order whose pipelines differ for experts is an error (rules.cpp).
-
-namespace {
-
-Problem& refusal(Rules& r, ProblemCode code, std::string_view pointer) {
-    return r.add(Severity::warning, Rule::megatron, code, pointer);
-}
-
-// Asks the table of software_runs.h, which has the sources.
-bool refuses(const Rules& r, Lack what) {
-    return lacks(what, r.plan, Software::megatron);
-}
-
-void order_of_experts(Rules& r) {
-    if (!r.mesh.has_experts || !refuses(r, Lack::expert_order)) return;
-    Problem& p = refusal(r, ProblemCode::megatron_expert_order, "/layout/order");
-    if (!r.messages) return;
-    const Layout& l = r.plan.layout;
-    const std::int64_t ranks = r.mesh.world / l.pp;
-    const std::int64_t dense = ranks / (l.tp * l.cp), experts = ranks / (l.etp.value_or(l.tp) * l.ep);
-    p.message = sentence("Megatron refuses an order with pp not outermost where experts and the rest have "
-                         "different data-parallel sizes: here ",
-                         experts, " and ", dense, ".");
-    p.fix = fix_by(r.plan, pp_outermost);
-}
-
-void interleaved_messages(Rules& r) {
-    if (!refuses(r, Lack::message_overlap)) return;
-    Problem& p = refusal(r, ProblemCode::megatron_p2p_overlap, "/training/overlap/pp");
-    if (!r.messages) return;
-    p.message =
-        sentence("Megatron refuses the interleaved schedule on pp = 2 without overlap of its messages "
-                 "(--no-overlap-p2p-communication).");
-    p.fix = {{"/training/overlap/pp", true}};
-}
-
-void tensor_overlap(Rules& r) {
-    if (!refuses(r, Lack::tensor_overlap)) return;
-    Problem& p = refusal(r, ProblemCode::megatron_tp_overlap, "/training/overlap/tp");
-    if (!r.messages) return;
-    p.message =
-        "Megatron refuses overlap of tensor parallelism (--tp-comm-overlap) without sequence parallelism.";
-    p.fix = {{"/layout/sequence_parallel", true}};
-}
-
-void expert_overlap(Rules& r) {
-    const std::string_view wants = expert_overlap_wants(r.plan);
-    if (wants.empty()) return;
-    Problem& p = refusal(r, ProblemCode::megatron_ep_overlap, "/training/overlap/ep");
-    if (!r.messages) return;
-    p.message = sentence("Megatron refuses overlap of the experts' exchange "
-                         "(--overlap-moe-expert-parallel-comm): it wants ",
-                         wants, ".");
-    p.fix = {{"/training/overlap/ep", false}};
-}
-
-void fsdp_optimizer(Rules& r) {
-    if (!refuses(r, Lack::optimizer)) return;
-    Problem& p = refusal(r, ProblemCode::megatron_fsdp_optimizer, "/training/optimizer");
-    if (!r.messages) return;
-    p.message = sentence("Megatron refuses muon with Megatron-FSDP, which ZeRO-", r.plan.layout.zero,
-                         " needs: it takes Adam and SGD.");
-    p.fix = {{"/layout/zero", std::int64_t{1}}};
-}
-
-// arguments.py: max_position_embeddings >= seq_length.
-void learned_positions(Rules& r) {
-    const Model& m = r.plan.model;
-    if (m.positions != Positions::learned || m.max_positions == 0
-        || m.max_positions >= r.plan.training.sequence_length)
-        return;
-    Problem& p = refusal(r, ProblemCode::megatron_positions, "/training/sequence_length");
-    if (!r.messages) return;
-    p.message = sentence("Megatron refuses sequences of ", r.plan.training.sequence_length,
-                         " tokens: the model has ", m.max_positions, " learned positions.");
-    p.fix = {{"/training/sequence_length", m.max_positions}};
-}
-
-}  // namespace
-
 void check_megatron(Rules& r) {
     const Software s = r.plan.training.software;
     if (s != Software::megatron && s != Software::megatron_bridge) return;
-    order_of_experts(r);
-    interleaved_messages(r);
-    tensor_overlap(r);
-    expert_overlap(r);
-    fsdp_optimizer(r);
-    learned_positions(r);
+    // software_runs.cpp has the sources.
+    const auto refuses = [&](Lack what) { return lacks(what, r.plan, Software::megatron); };
+    const Layout& l = r.plan.layout;
+    const Model& m = r.plan.model;
+    const std::int64_t ranks = r.mesh.world / l.pp, tokens = r.plan.training.sequence_length;
+    if (r.mesh.has_experts && refuses(Lack::expert_order))
+        r.find(ProblemCode::megatron_expert_order,
+               {{"experts", ranks / (l.etp.value_or(l.tp) * l.ep)}, {"dense", ranks / (l.tp * l.cp)}},
+               pp_outermost);
+    if (refuses(Lack::message_overlap))
+        r.find(ProblemCode::megatron_p2p_overlap, {}, {{"/training/overlap/pp", true}});
+    if (refuses(Lack::tensor_overlap))
+        r.find(ProblemCode::megatron_tp_overlap, {}, {{"/layout/sequence_parallel", true}});
+    if (const std::string_view wants = expert_overlap_wants(r.plan); !wants.empty())
+        r.find(ProblemCode::megatron_ep_overlap, {{"wants", wants}}, {{"/training/overlap/ep", false}});
+    if (refuses(Lack::optimizer))
+        r.find(ProblemCode::megatron_fsdp_optimizer, {{"zero", l.zero}}, {{"/layout/zero", 1}});
+    // arguments.py: max_position_embeddings >= seq_length.
+    if (m.positions == Positions::learned && m.max_positions != 0 && m.max_positions < tokens)
+        r.find(ProblemCode::megatron_positions, {{"tokens", tokens}, {"positions", m.max_positions}},
+               {{"/training/sequence_length", m.max_positions}});
 }
 
 }  // namespace pentamesh

@@ -1,58 +1,27 @@
 // Reads events in the format of Chrome's traces out of a stream, one at a time.
 #pragma once
 
-#include "core/base/containers.h"
+#include "core/runs/dump.h"
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pentamesh::runs {
 
-class UnpackedBytes;
-
-// Names the arguments of events that are read; all others are passed over.
-enum class EventKey : std::uint8_t {
-    name,  // of a thread
-    step,
-    micro_batch,
-    model_chunk,
-    collective,
-    elements_in,
-    elements_out,
-    dtype,
-    group_size,
-    group_name,
-    group_description,
-    group_ranks,
-    group_start,
-    group_stride
-};
-
-}  // namespace pentamesh::runs
-
-namespace pentamesh {
-template <>
-inline constexpr std::size_t kEnumCount<runs::EventKey> = 14;
-}  // namespace pentamesh
-
-namespace pentamesh::runs {
-
-struct EventValue {
-    bool has = false;
-    double number = 0;  // 0 for a text
-    std::string text;   // empty for a number
-};
-
+// Shows one event. It lives as long as the call that it is handed to.
 struct ChromeEvent {
-    std::string name, category;
+    const Values& values;
+    const Value* args = nullptr;
+    std::string_view name{}, category{};
     char phase = ' ';
     std::int64_t process = -1, thread = -1;  // -1: none, or no number
     double begin_us = 0, length_us = 0;
-    EnumArray<EventKey, EventValue> args;
-    // Returns a whole number from 0 to `most`; -1 for all else.
-    [[nodiscard]] std::int64_t whole(EventKey key, std::int64_t most) const;
+    // Return an argument: a text, empty for all else; a whole number from 0 to `most`, -1 for all else.
+    [[nodiscard]] std::string_view text(std::string_view key) const;
+    [[nodiscard]] std::int64_t whole(std::string_view key, std::int64_t most) const;
 };
 
 struct TraceGroup {

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <istream>
 #include <limits>
 #include <map>
@@ -116,7 +117,12 @@ namespace {
 // Receives a JSON text part by part, so that no second tree of it is made.
 class Receiver {
   public:
-    explicit Receiver(Values& out) : out_(out) {}
+    explicit Receiver(Values& out) : out_(&out) {}
+    // Receives a list, whose items go to `each` one by one; `out` gets the rest.
+    Receiver(Values& out, std::string_view name, UnpackedBytes& bytes,
+             const std::function<void(const Values&, const Value&)>& each)
+        : out_(&out), name_(name), bytes_(&bytes), each_(&each) {}
+    [[nodiscard]] bool found() const { return found_; }
 
     bool null() { return put({}); }
     bool boolean(bool value) { return put(whole_value(value ? 1 : 0, ValueKind::flag)); }
@@ -126,38 +132,68 @@ class Receiver {
         return put(whole_value(n > static_cast<std::uint64_t>(kMost) ? kMost : static_cast<std::int64_t>(n)));
     }
     bool number_float(double x, const std::string&) { return put(real_value(x)); }
-    bool string(std::string& text) { return put(out_.copied_text(text)); }
+    bool string(std::string& text) { return put(out_->copied_text(text)); }
     bool binary(std::vector<std::uint8_t>&) { return false; }
-    bool key(std::string& text) { return put(out_.copied_text(text)); }
+    bool key(std::string& text) {
+        named_ = each_ && !in_list() && open_.size() == 1 && text == name_;
+        return put(out_->copied_text(text));
+    }
     bool start_object(std::size_t) { return open(ValueKind::dict); }
-    bool start_array(std::size_t) { return open(ValueKind::list); }
+    bool start_array(std::size_t) {
+        const bool list = each_ && !in_list() && !found_ && (open_.empty() || (open_.size() == 1 && named_));
+        if (!list) return open(ValueKind::list);
+        put({});  // nothing of the list stays where it stood
+        outside_ = std::exchange(out_, &item_);
+        open_outside_ = std::exchange(open_, {});
+        return true;
+    }
     bool end_object() { return close(); }
-    bool end_array() { return close(); }
+    bool end_array() {
+        if (!in_list() || !open_.empty()) return close();
+        found_ = true;
+        out_ = std::exchange(outside_, nullptr);
+        open_ = std::exchange(open_outside_, {});
+        return true;
+    }
     bool parse_error(std::size_t position, const std::string&, const std::exception&) {
-        refuse("no valid JSON at byte " + std::to_string(position));
+        refuse(position == 0 && each_ ? "no valid JSON"
+                                      : "no valid JSON at byte " + std::to_string(position));
     }
 
   private:
     bool put(const Value& v) {
-        if (open_.empty())
-            out_.root = v;
-        else
-            out_.append(open_.back(), v);
+        if (!open_.empty()) {
+            out_->append(open_.back(), v);
+        } else if (in_list()) {
+            (*each_)(item_, v);
+            item_.clear();
+        } else {
+            out_->root = v;
+        }
         return true;
     }
     bool open(ValueKind kind) {
-        if (open_.size() >= kMostValueLevels) refuse("more than 64 levels");
-        open_.push_back(out_.make(kind));
+        const std::size_t around = in_list() ? open_outside_.size() + 1 : 0;
+        if (open_.size() + around >= kMostValueLevels) refuse("more than 64 levels");
+        open_.push_back(out_->make(kind));
         return true;
     }
     bool close() {
         const Value done = open_.back();
         open_.pop_back();
+        if (bytes_) bytes_->mark();
         return put(done);
     }
+    [[nodiscard]] bool in_list() const { return outside_ != nullptr; }
 
-    Values& out_;
-    std::vector<Value> open_;
+    Values* out_;
+    Values item_;
+    Values* outside_ = nullptr;  // what stands around the list, while it is read
+    std::vector<Value> open_, open_outside_;
+    std::string_view name_;
+    UnpackedBytes* bytes_ = nullptr;
+    const std::function<void(const Values&, const Value&)>* each_ = nullptr;
+    bool named_ = false, found_ = false;
 };
 
 }  // namespace
@@ -165,6 +201,14 @@ class Receiver {
 void read_json_values(std::string_view text, Values& out) {
     Receiver to(out);
     if (!nlohmann::json::sax_parse(text.begin(), text.end(), &to)) refuse("no valid JSON");
+}
+
+bool read_json_list(UnpackedBytes& bytes, std::string_view name,
+                    const std::function<void(const Values&, const Value&)>& each, Values& rest) {
+    Receiver to(rest, name, bytes, each);
+    std::istream in(&bytes);
+    if (!nlohmann::json::sax_parse(in, &to)) refuse("no valid JSON");
+    return to.found();
 }
 
 // Reads pickles by the opcodes of CPython's Lib/pickletools.py, as far as they make plain values.
@@ -658,22 +702,6 @@ namespace {
 
 constexpr std::size_t kMostCalls = 12'000'000;
 
-std::int64_t whole_at(const Values& values, const Value& dict, std::string_view key, std::int64_t most) {
-    const Value* v = values.find(dict, key);
-    return v && v->kind == ValueKind::whole && v->whole >= 0 && v->whole <= most ? v->whole : -1;
-}
-double real_at(const Values& values, const Value& dict, std::string_view key) {
-    const Value* v = values.find(dict, key);
-    if (!v) return 0;
-    return v->kind == ValueKind::real    ? v->real
-           : v->kind == ValueKind::whole ? static_cast<double>(v->whole)
-                                         : 0;
-}
-std::string text_at(const Values& values, const Value& dict, std::string_view key) {
-    const Value* v = values.find(dict, key);
-    return std::string(v ? v->view() : std::string_view());
-}
-
 class InspectorReader {
   public:
     // Returns false for an object that is no call.
@@ -685,16 +713,16 @@ class InspectorReader {
         const Value& perf = coll ? *coll : *p2p;
         const std::string begin = coll ? "coll" : "p2p";
         constexpr std::int64_t kMostBytes = std::int64_t{1} << 50, kMostNumber = std::int64_t{1} << 60;
-        const std::int64_t bytes = whole_at(v, perf, begin + "_msg_size_bytes", kMostBytes);
-        const double us = real_at(v, perf, begin + "_exec_time_us");
-        const std::int64_t rank = whole_at(v, *header, "rank", kMostRank);
+        const std::int64_t bytes = whole_of(v.find(perf, begin + "_msg_size_bytes"), kMostBytes);
+        const double us = real_of(v.find(perf, begin + "_exec_time_us"), 0);
+        const std::int64_t rank = whole_of(v.find(*header, "rank"), kMostRank);
         if (bytes < 0 || !(us > 0 && us < 1e12) || rank < 0) return false;
         if (out.rank < 0) out.rank = rank;
-        const double per_s = real_at(v, perf, begin + "_algobw_gbs") * 1e9;
-        RunCalls& calls = calls_of(v, *header, text_at(v, perf, begin), bytes);
+        const double per_s = real_of(v.find(perf, begin + "_algobw_gbs"), 0) * 1e9;
+        RunCalls& calls = calls_of(v, *header, std::string(text_of(v.find(perf, begin))), bytes);
         if (per_s > 0 && per_s < 1e15 && calls.seconds.empty()) calls.buffer = std::round(per_s * us / 1e6);
         calls.seconds.push_back(static_cast<float>(us / 1e6));
-        calls.numbers.push_back(whole_at(v, perf, begin + "_sn", kMostNumber));
+        calls.numbers.push_back(whole_of(v.find(perf, begin + "_sn"), kMostNumber));
         return ++count_ <= kMostCalls;
     }
     RunFile out;
@@ -702,9 +730,9 @@ class InspectorReader {
   private:
     RunCalls& calls_of(const Values& v, const Value& header, std::string name, std::int64_t bytes) {
         RunGroup g;
-        g.name = text_at(v, header, "comm_name");
-        g.own_name = text_at(v, header, "id");
-        g.size = whole_at(v, header, "n_ranks", kMostRank + 1);
+        g.name = text_of(v.find(header, "comm_name"));
+        g.own_name = text_of(v.find(header, "id"));
+        g.size = whole_of(v.find(header, "n_ranks"), kMostRank + 1);
         const auto [group, new_group] =
             groups_.try_emplace(std::pair(g.own_name, g.name), static_cast<int>(out.groups.size()));
         if (new_group) out.groups.push_back(std::move(g));

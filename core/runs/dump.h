@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -105,6 +106,29 @@ class Values {
 void read_pickle(std::string_view bytes, Values& out);
 // Reads a JSON text. Throws Error (invalid).
 void read_json_values(std::string_view text, Values& out);
+class UnpackedBytes;
+// Reads a JSON list, or an object that has one by this name, out of a stream: each item goes to `each` and is
+// dropped, what stands around the list goes to `rest`. Returns false where there is no such list. Throws
+// Error (invalid).
+[[nodiscard]] bool read_json_list(UnpackedBytes& bytes, std::string_view name,
+                                  const std::function<void(const Values&, const Value&)>& each, Values& rest);
+
+// Return what a value is; null is a value that is not there.
+[[nodiscard]] inline std::string_view text_of(const Value* v) {
+    return v ? v->view() : std::string_view();
+}
+[[nodiscard]] inline double real_of(const Value* v, double otherwise) {
+    return !v                            ? otherwise
+           : v->kind == ValueKind::real  ? v->real
+           : v->kind == ValueKind::whole ? static_cast<double>(v->whole)
+                                         : otherwise;
+}
+// Returns a whole number from 0 to `most`; -1 for all else.
+[[nodiscard]] inline std::int64_t whole_of(const Value* v, std::int64_t most) {
+    if (v && v->kind == ValueKind::whole) return v->whole >= 0 && v->whole <= most ? v->whole : -1;
+    const double x = real_of(v, -1);
+    return x >= 0 && x <= static_cast<double>(most) && x == std::floor(x) ? static_cast<std::int64_t>(x) : -1;
+}
 
 // Reads what one rank's flight recorder wrote (torch/csrc/distributed/c10d/FlightRecorderDetail.hpp).
 

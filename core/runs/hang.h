@@ -24,17 +24,12 @@ enum class RunVerdict : std::uint8_t { hang, slow, clean, unclear };
 // gpu: its GPU no longer reports; stopped: it does not come; dead: it left no dump; mismatch: it calls
 // another collective; size: of another size; slow: the others wait for it.
 enum class FaultKind : std::uint8_t { stopped, dead, gpu, mismatch, size, slow };
-}  // namespace pentamesh::runs
-
-namespace pentamesh {
-template <>
-inline constexpr std::array<std::string_view, 4> kNames<runs::RunVerdict>{"hang", "slow", "clean", "unclear"};
-template <>
-inline constexpr std::array<std::string_view, 6> kNames<runs::FaultKind>{"stopped",  "dead", "gpu",
-                                                                         "mismatch", "size", "slow"};
-}  // namespace pentamesh
-
-namespace pentamesh::runs {
+[[nodiscard]] constexpr std::array<std::string_view, 4> names_of_enum(RunVerdict) {
+    return {"hang", "slow", "clean", "unclear"};
+}
+[[nodiscard]] constexpr std::array<std::string_view, 6> names_of_enum(FaultKind) {
+    return {"stopped", "dead", "gpu", "mismatch", "size", "slow"};
+}
 
 // Is one call of a group. `sequence` counts the group's collectives; of sends and receives it is the rank's
 // own number.

@@ -93,20 +93,16 @@ enum class RunPart : std::uint8_t {
     rest
 };
 
-}  // namespace pentamesh::runs
-
-namespace pentamesh {
-template <>
-inline constexpr std::array<std::string_view, 5> kNames<runs::RunFileKind>{
-    "kineto", "megatron-log", "torchtitan-log", "nccl-inspector", "straggler-timeline"};
-template <>
-inline constexpr std::size_t kEnumCount<runs::RunPart> = 12;
-template <>
-inline constexpr std::array<std::string_view, 12> kNames<runs::RunPart>{
-    "compute", "optimizer", "tp", "cp", "ep", "pp", "dp", "unnamed", "memory", "idle", "pipeline", "rest"};
-}  // namespace pentamesh
-
-namespace pentamesh::runs {
+[[nodiscard]] constexpr std::array<std::string_view, 5> names_of_enum(RunFileKind) {
+    return {"kineto", "megatron-log", "torchtitan-log", "nccl-inspector", "straggler-timeline"};
+}
+[[nodiscard]] constexpr std::array<std::string_view, 12> names_of_enum(RunPart) {
+    return {"compute", "optimizer", "tp",     "cp",   "ep",       "pp",
+            "dp",      "unnamed",   "memory", "idle", "pipeline", "rest"};
+}
+[[nodiscard]] constexpr std::size_t count_of_enum(RunPart) {
+    return 12;
+}
 
 struct PartTime {
     double measured_s = 0;  // of a step; of an axis only while nothing is computed

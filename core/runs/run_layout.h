@@ -23,14 +23,9 @@ namespace pentamesh::runs {
 // Names the axes of both meshes; `shard` is all of data parallelism where a framework does not split it, but
 // for the ranks that cut weights further than tp (gtp).
 enum class RunAxis : std::uint8_t { tp, gtp, cp, shard, replicate, pp, etp, ep, edp };
-}  // namespace pentamesh::runs
-
-namespace pentamesh {
-template <>
-inline constexpr std::size_t kEnumCount<runs::RunAxis> = 9;
-}  // namespace pentamesh
-
-namespace pentamesh::runs {
+[[nodiscard]] constexpr std::size_t count_of_enum(RunAxis) {
+    return 9;
+}
 
 // Is a set of axes, a bit each.
 using AxisSet = unsigned;

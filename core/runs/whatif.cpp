@@ -375,19 +375,19 @@ class Timelines {
   public:
     void add(const ChromeEvent& e) {
         if (e.phase == 'M') {
-            const std::string& name = e.args[EventKey::name].text;
-            if (e.name == "thread_name" && e.args[EventKey::name].has && places_.size() < kMostEvents)
+            const std::string_view name = e.text("name");
+            if (e.name == "thread_name" && !name.empty() && places_.size() < kMostEvents)
                 places_[{e.process, e.thread}] = {number_behind(name, "PP rank "),
                                                   number_behind(name, "TP rank ")};
             return;
         }
         const auto kind = kind_called(e.name);
-        const std::int64_t step = e.whole(EventKey::step, std::int64_t{1} << 40);
+        const std::int64_t step = e.whole("step", std::int64_t{1} << 40);
         if (!kind || step < 0 || e.process < 0) {
-            if (step >= 0 && unknown_.size() < kMostNames) unknown_.insert(e.name);
+            if (step >= 0 && unknown_.size() < kMostNames) unknown_.emplace(e.name);
             return;
         }
-        if (e.whole(EventKey::model_chunk, 1024) > 0)
+        if (e.whole("model_chunk", 1024) > 0)
             refuse("its stages have several chunks (virtual stages): only plain pipelines are replayed");
         if (events_.size() >= kMostEvents) refuse("more than 8 million operations");
         events_.push_back({step, e.process, e.thread, *kind, e.begin_us, e.length_us});

@@ -29,28 +29,24 @@ enum class WorkKind : std::uint8_t {
     gc
 };
 
-}  // namespace pentamesh::runs
-
-namespace pentamesh {
-template <>
-inline constexpr std::size_t kEnumCount<runs::WorkKind> = 13;
-template <>
-inline constexpr std::array<std::string_view, 13> kNames<runs::WorkKind>{"forward-compute",
-                                                                         "backward-compute",
-                                                                         "forward-send",
-                                                                         "forward-recv",
-                                                                         "backward-send",
-                                                                         "backward-recv",
-                                                                         "params-all-gather",
-                                                                         "grads-reduce-scatter",
-                                                                         "layernorm-grads-all-reduce",
-                                                                         "embedding-grads-all-reduce",
-                                                                         "optimizer-clip-main-grad",
-                                                                         "optimizer",
-                                                                         "gc"};
-}  // namespace pentamesh
-
-namespace pentamesh::runs {
+[[nodiscard]] constexpr std::array<std::string_view, 13> names_of_enum(WorkKind) {
+    return {"forward-compute",
+            "backward-compute",
+            "forward-send",
+            "forward-recv",
+            "backward-send",
+            "backward-recv",
+            "params-all-gather",
+            "grads-reduce-scatter",
+            "layernorm-grads-all-reduce",
+            "embedding-grads-all-reduce",
+            "optimizer-clip-main-grad",
+            "optimizer",
+            "gc"};
+}
+[[nodiscard]] constexpr std::size_t count_of_enum(WorkKind) {
+    return 13;
+}
 
 // Holds one stage: how many operations of each kind a step has, and the order of its compute.
 struct StageWork {

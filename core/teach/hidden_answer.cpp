@@ -177,7 +177,7 @@ void hide_options(HiddenAnswer& hidden, const Solution& solution, const Evaluati
     for (const Answer& a : solution.options)
         if (a.kind == Answer::Kind::number) hidden.others.push_back({a.number, 0, a.unit});
     for (const Problem& p : e.problems)
-        if (p.severity == Severity::info) hidden.phrases.push_back(p.message);
+        if (p.severity == Severity::info) hidden.phrases.push_back(p.said());
 }
 
 }  // namespace
@@ -215,7 +215,7 @@ void hide_column(HiddenAnswer& hidden, const QueryInput& in, const Answer& /*ans
 }
 
 void hide_problems(HiddenAnswer& hidden, const QueryInput& in, const Answer& /*answer*/) {
-    for (const Problem& p : in.e.problems) hidden.phrases.push_back(p.message);
+    for (const Problem& p : in.e.problems) hidden.phrases.push_back(p.said());
 }
 
 void hide_answer(HiddenAnswer& hidden, const QueryInput& /*in*/, const Answer& answer) {

@@ -551,35 +551,20 @@ LessonQuestion QuestionReader::finish() {
 
 namespace {
 
-// Gives the size of a typed unit: "TB" is 1e12 bytes, "ms" 1e-3 seconds, "k" 1,000 of the unit that is asked
-// for.
+// Gives the size of a typed unit: "TB" is 1e12 bytes, "ms" 1e-3 seconds; "k", which is only a prefix, 1,000
+// of the unit that is asked for (Dimension::count).
 struct UnitSize {
     double size = 1;
-    char kind = 0;      // 'B' bytes, 's' seconds
-    bool bare = false;  // only a prefix
+    Dimension of = Dimension::count;
 };
 std::optional<UnitSize> size_of_unit(std::string_view unit) {
     if (unit.ends_with("/s")) unit.remove_suffix(2);
-    if (unit == "s") return UnitSize{1, 's'};
-    if (unit == "ms") return UnitSize{1e-3, 's'};
-    if (unit == "us" || unit == "µs") return UnitSize{1e-6, 's'};
-    static constexpr std::string_view kPrefixes = "kMGT";
-    std::string_view rest = unit;
-    double decimal = 1, binary = 1;
-    if (!rest.empty()) {
-        const char first = rest.front() == 'K' ? 'k' : rest.front();
-        const std::size_t at = kPrefixes.find(first);
-        if (at != std::string_view::npos) {
-            decimal = std::pow(1e3, static_cast<double>(at + 1));
-            binary = std::pow(1024.0, static_cast<double>(at + 1));
-            rest.remove_prefix(1);
-        }
-    }
-    if (rest == "iB") return UnitSize{binary, 'B'};
-    if (rest == "B" && decimal > 1) return UnitSize{decimal, 'B'};
-    if (rest == "B") return UnitSize{1, 'B'};
-    if (rest.empty() && decimal > 1) return UnitSize{decimal, 0, true};
-    return std::nullopt;
+    if (unit.empty()) return std::nullopt;
+    for (const Dimension of : {Dimension::seconds, Dimension::bytes})
+        if (const Quantity one = parse_quantity(sentence("1 ", unit), of); one.value)
+            return UnitSize{*one.value, of};
+    const Quantity prefix = parse_quantity(sentence("1 ", unit, "B"), Dimension::bytes);
+    return prefix.value ? std::optional(UnitSize{*prefix.value}) : std::nullopt;
 }
 
 // Removes the separators between groups of digits: "16,384" and "16 384". A comma that is not before three
@@ -615,7 +600,7 @@ std::optional<double> parse_guess(std::string_view text, std::string_view unit) 
     if (typed.empty() || typed == unit) return value;
     const auto of_typed = size_of_unit(typed), of_unit = size_of_unit(unit);
     if (unit.empty() || !of_unit) return value * (of_typed ? of_typed->size : 1);
-    return of_typed && (of_typed->bare || of_typed->kind == of_unit->kind)
+    return of_typed && (of_typed->of == Dimension::count || of_typed->of == of_unit->of)
                ? value * of_typed->size / of_unit->size
                : value;
 }

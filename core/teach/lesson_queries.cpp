@@ -543,10 +543,10 @@ Answer microbatches(const QueryInput& in) {
                                              " replicas · micro-batch ", in.plan.training.micro_batch, ")"));
 }
 Answer valid(const QueryInput& in) {
-    return yes_no(in.e.valid, in.e.problems.empty() ? "nothing is wrong" : in.e.problems[0].message);
+    return yes_no(in.e.valid, in.e.problems.empty() ? "nothing is wrong" : in.e.problems[0].said());
 }
 Answer problem(const QueryInput& in) {
-    return in.e.problems.empty() ? words("nothing is wrong", "") : words(in.e.problems[0].message, "");
+    return in.e.problems.empty() ? words("nothing is wrong", "") : words(in.e.problems[0].said(), "");
 }
 
 constexpr Hides kCalls{.nouns = {"call", "calls", "times", "per layer"}, .in_view = true},

@@ -222,6 +222,8 @@ TEST_CASE("applying fixes in any order ends in a valid plan") {
             const Problem& chosen = errors[rng() % errors.size()];
             CAPTURE(name_of(chosen.code));
             CAPTURE(chosen.message);
+            CHECK(chosen.message.find_first_of("{}|") == std::string::npos);  // each value has its name
+            CHECK(chosen.pointer.find('{') == std::string::npos);
             REQUIRE(!chosen.fix.empty());
             REQUIRE(apply_in_core(p, chosen.fix));
             REQUIRE(++steps < 60);

@@ -307,6 +307,9 @@ TEST_CASE("guesses are judged within their tolerance, ranks as sets, options by 
     CHECK(parse_guess("129 k") == near(129000));
     CHECK(parse_guess("0.45 TB/s", "GB/s") == near(450));
     CHECK(parse_guess("820 ms", "s") == near(0.82));
+    CHECK(parse_guess("500 ns", "ms") == near(5e-4));
+    CHECK(parse_guess("2 min", "s") == near(120));
+    CHECK(parse_guess("400 Gb/s", "GB/s") == near(50));  // bits
     CHECK(parse_guess("7/39", "%") == near(100.0 * 7 / 39));
     CHECK_FALSE(parse_guess("7/0", "%"));
     // A length is written in 1,024: "16K" of a count may be either.

@@ -108,12 +108,13 @@ std::size_t numbers_with_units(const std::string& text) {
 }
 
 void check_figures(const Advised& problem, const Plan& plan, const Evaluation& now) {
-    CAPTURE(problem.message);
-    CHECK(numbers_with_units(problem.message) == problem.figures.size());
+    CAPTURE(problem.said());
+    CHECK(problem.message.find_first_of("{}|") == std::string::npos);  // each value has its name
+    CHECK(numbers_with_units(problem.said()) == problem.figures.size());
     std::size_t at = 0;
     for (const Stated& f : problem.figures) {
         CAPTURE(name_of(f.measure));
-        at = problem.message.find(text_of(f), at);
+        at = problem.said().find(text_of(f), at);
         REQUIRE(at != std::string::npos);
         Plan after = plan;
         REQUIRE(apply_in_core(after, f.after));
@@ -147,7 +148,7 @@ TEST_CASE("each number in a sentence of advice is that of a report, before and a
             check_figures(problem, plan, now);
             if (problem.rule != Rule::advice && problem.rule != Rule::hardware) continue;
             if (problem.fix.empty() || problem.code == ProblemCode::fp32_as_tf32) continue;
-            CAPTURE(problem.message);
+            CAPTURE(problem.said());
             Plan after = plan;
             REQUIRE(apply_in_core(after, problem.fix));
             const Evaluation e = evaluate(after);
@@ -183,11 +184,11 @@ TEST_CASE("the same bytes on the wire are claimed only where they are") {
                 && problem.code != ProblemCode::shard_axis_without_zero)
                 continue;
             if (problem.fix.empty()) continue;
-            CAPTURE(problem.message);
+            CAPTURE(problem.said());
             Plan after = plan;
             REQUIRE(apply_in_core(after, problem.fix));
             const double ratio = sent(evaluate(after), false) / sent(now, false);
-            const bool claimed = problem.message.find("same bytes on the wire") != std::string::npos;
+            const bool claimed = problem.said().find("same bytes on the wire") != std::string::npos;
             CHECK(claimed == (std::abs(ratio - 1) <= 1e-3));
             ++(claimed ? same : other);
         }
@@ -209,7 +210,7 @@ TEST_CASE("the batch that bubble-too-large names is the smallest multiple of pp,
                 if (f.after.size() != 1 || f.after[0].path != "/training/global_batch") continue;
                 if (f.measure != Measure::bubble_share) continue;
                 ++seen;
-                CAPTURE(problem.message);
+                CAPTURE(problem.said());
                 CHECK(f.value < 0.1);
                 const std::int64_t found = std::get<std::int64_t>(f.after[0].value);
                 const std::int64_t round_of = plan.training.global_batch / now.microbatches * plan.layout.pp;
@@ -243,13 +244,13 @@ TEST_CASE("a fix of advice leaves no plan with the problem that it mends") {
         for (const Advised& problem : advise(plan, now)) {
             if (std::find(std::begin(kGone), std::end(kGone), problem.code) == std::end(kGone)) continue;
             if (problem.fix.empty()) continue;
-            CAPTURE(problem.message);
+            CAPTURE(problem.said());
             Plan after = plan;
             REQUIRE(apply_in_core(after, problem.fix));
             const Evaluation e = assess(after);
             CHECK(e.valid);
             for (const Problem& left : e.problems)
-                CHECK_MESSAGE((left.code != problem.code || left.pointer != problem.pointer), left.message);
+                CHECK_MESSAGE((left.code != problem.code || left.pointer != problem.pointer), left.said());
             ++seen;
             etp += problem.code == ProblemCode::etp_cuts_small_experts;
         }

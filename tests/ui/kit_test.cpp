@@ -407,3 +407,32 @@ TEST_CASE("ordinals end as English ends them") {
     CHECK(ordinal(21) == "21st");
     CHECK(ordinal(1002) == "1,002nd");
 }
+
+TEST_CASE(
+    "running text is read once: paragraphs over lines, bullets, bold, code in bold, two stars in code") {
+    const auto text = "Set **tp = `8`** now,\nand `a**b`.\n- one\n- **two\n  words**,\n\n- three\n \nLast";
+    std::string read;
+    for (const RichParagraph& p : read_rich(text)) {
+        read += (p.apart ? "|" : "") + std::string(p.bullet ? "-" : "");
+        for (const RichRun& r : p.runs)
+            read += "[" + std::string(r.bold ? "b" : "") + (r.code ? "c" : "") + ":" + r.text + "]";
+        read += "\n";
+    }
+    CHECK(read
+          == "|[:Set ][b:tp = ][bc:8][: now, and ][c:a**b][:.]\n-[:one]\n-[b:two   words][:,]\n"
+             "|-[:three]\n|[:Last]\n");
+    CHECK(without_marks("**tp** is `8`,\nnot 4") == "tp is 8, not 4");
+    CHECK(read_rich(" \n").empty());
+}
+
+TEST_CASE("a word keeps its pieces and a number its unit") {
+    const std::vector<RichParagraph> read = read_rich("a **bold**, 5 GB");
+    REQUIRE(read.size() == 1);
+    const std::vector<RichWord> words = words_of(read[0]);
+    REQUIRE(words.size() == 3);
+    REQUIRE(words[1].size() == 2);
+    CHECK(words[1][0].text == "bold");
+    CHECK(words[1][0].face == Face::semibold);
+    CHECK(words[1][1].text == ",");
+    CHECK(words[2][0].text == "5 GB");
+}

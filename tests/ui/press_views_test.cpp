@@ -179,7 +179,7 @@ TEST_CASE("what is left of a step is selected in the inspector, and a layer's ki
 TEST_CASE(
     "a problem is one bold line and two of its reason; a press shows the whole reason, another hides it") {
     Driver d("llama-3.1-405b-16k", {1600, 1300});
-    const std::string& message = d.shell.evaluation().problems.at(0).message;
+    const std::string message = d.shell.evaluation().problems.at(0).said();
     const std::string end = message.substr(message.rfind(' ', message.size() - 8) + 1);
     const auto shows_end = [&] {
         d.move({2, 2});  // off the line, whose tooltip has the whole reason too

@@ -141,67 +141,75 @@ std::optional<std::size_t> nearest_point(std::span<const Vec2> points, Vec2 to, 
     return best;
 }
 
-namespace {
-
-struct Piece {
-    std::string_view text;
-    Face face = Face::regular;
-};
-using Word = std::vector<Piece>;  // pieces that no blank parts: "**bold**,"
-
-struct Paragraph {
-    bool bullet = false;
-    std::vector<Word> words;
-};
-
-// Bold and code may hold blanks: the mark stays on over several words.
-void add_words(std::string_view line, Face& face, Paragraph& out) {
-    bool glued = false;
-    while (!line.empty()) {
-        if (line.front() == ' ') {
-            line.remove_prefix(1);
-            glued = false;
-            continue;
-        }
-        if (line.starts_with("**") || line.front() == '`') {
-            const Face mark = line.front() == '`' ? Face::mono : Face::semibold;
-            face = face == mark ? Face::regular : mark;
-            line.remove_prefix(mark == Face::mono ? 1 : 2);
-            continue;
-        }
-        std::size_t end = 1;
-        while (end < line.size() && (line[end] != ' ' || before_unit(line, end)) && line[end] != '`'
-               && !line.substr(end).starts_with("**"))
-            ++end;
-        if (!glued || out.words.empty()) out.words.emplace_back();
-        out.words.back().push_back({line.substr(0, end), face});
-        glued = true;
-        line.remove_prefix(end);
-    }
-}
-
-std::vector<Paragraph> paragraphs(std::string_view text) {
-    std::vector<Paragraph> out;
-    bool open = false;
-    Face face = Face::regular;
+std::vector<RichParagraph> read_rich(std::string_view text) {
+    std::vector<RichParagraph> out;
+    bool open = false, bold = false, code = false;
+    const auto add = [&](std::string_view part) {
+        std::vector<RichRun>& runs = out.back().runs;
+        if (part.empty()) return;
+        if (runs.empty() || runs.back().bold != bold || runs.back().code != code)
+            runs.push_back({"", bold, code});
+        runs.back().text += part;
+    };
     for (std::string_view line : split_lines(text)) {
-        const bool bullet = line.starts_with("- ");
-        if (bullet) line.remove_prefix(2);
         if (line.find_first_not_of(' ') == std::string_view::npos) {
             open = false;
             continue;
         }
+        const bool bullet = line.starts_with("- ");
+        if (bullet) line.remove_prefix(2);
         if (!open || bullet) {
-            out.push_back({bullet, {}});
-            face = Face::regular;
+            out.push_back({bullet, !open, {}});
+            bold = code = false;
+        } else {
+            add(" ");
         }
         open = true;
-        add_words(line, face, out.back());
+        // A mark stays on over several words and lines. Two stars in code are code.
+        while (!line.empty()) {
+            const std::size_t mark = code ? line.find('`') : std::min(line.find('`'), line.find("**"));
+            add(line.substr(0, mark));
+            if (mark == std::string_view::npos) break;
+            const bool of_code = line[mark] == '`';
+            bool& on = of_code ? code : bold;
+            on = !on;
+            line.remove_prefix(mark + (of_code ? 1 : 2));
+        }
     }
     return out;
 }
 
-}  // namespace
+std::vector<RichWord> words_of(const RichParagraph& paragraph) {
+    std::vector<RichWord> out;
+    bool glued = false;
+    for (const RichRun& run : paragraph.runs) {
+        const Face face = run.code ? Face::mono : run.bold ? Face::semibold : Face::regular;
+        for (std::string_view rest = run.text; !rest.empty();) {
+            if (rest.front() == ' ') {
+                rest.remove_prefix(1);
+                glued = false;
+                continue;
+            }
+            std::size_t end = 1;
+            while (end < rest.size() && (rest[end] != ' ' || before_unit(rest, end))) ++end;
+            if (!glued) out.emplace_back();
+            out.back().push_back({rest.substr(0, end), face});
+            glued = true;
+            rest.remove_prefix(end);
+        }
+    }
+    return out;
+}
+
+std::string without_marks(std::string_view text) {
+    std::string out;
+    for (const RichParagraph& p : read_rich(text)) {
+        out += out.empty() ? "" : p.apart ? "\n\n" : "\n";
+        if (p.bullet) out += "- ";
+        for (const RichRun& run : p.runs) out += run.text;
+    }
+    return out;
+}
 
 float rich_text(Ui& ui, Rect box, std::string_view text, const RichStyle& style, bool draw) {
     Canvas& c = ui.canvas();
@@ -213,7 +221,7 @@ float rich_text(Ui& ui, Rect box, std::string_view text, const RichStyle& style,
     const float blank = c.text_width("n n", look(Face::regular)) - 2 * c.text_width("n", look(Face::regular));
     float y = box.y;
     bool first = true, after_bullet = false;
-    for (const Paragraph& p : paragraphs(text)) {
+    for (const RichParagraph& p : read_rich(text)) {
         if (!first) y += p.bullet && after_bullet ? style.gap / 2 : style.gap;
         first = false;
         after_bullet = p.bullet;
@@ -222,14 +230,14 @@ float rich_text(Ui& ui, Rect box, std::string_view text, const RichStyle& style,
             c.circle({box.x + style.size * 0.4f, y + style.line / 2}, style.size * 0.15f,
                      ui.theme().secondary);
         float x = box.x + indent;
-        for (const Word& word : p.words) {
+        for (const RichWord& word : words_of(p)) {
             float w = 0;
-            for (const Piece& piece : word) w += c.text_width(piece.text, look(piece.face));
+            for (const RichPiece& piece : word) w += c.text_width(piece.text, look(piece.face));
             if (x > box.x + indent && x + w > box.right()) {
                 x = box.x + indent;
                 y += style.line;
             }
-            for (const Piece& piece : word) {
+            for (const RichPiece& piece : word) {
                 const TextStyle s = look(piece.face);
                 const float used = c.text_width(piece.text, s);
                 if (draw) c.text_in({x, y, used + 2, style.line}, piece.text, s);

@@ -52,7 +52,32 @@ struct Plot {
 [[nodiscard]] std::optional<std::size_t> nearest_point(std::span<const Vec2> points, Vec2 to,
                                                        float reach = 24);
 
-// Draws running text with **bold**, `code` and "- " bullets, wrapped at words: lessons are written in it.
+// Reads running text with **bold**, `code` and "- " bullets: lessons are written in it.
+
+struct RichRun {
+    std::string text;  // with its blanks
+    bool bold = false, code = false;
+};
+// A paragraph goes over several lines of a text; a blank line or a bullet ends it.
+struct RichParagraph {
+    bool bullet = false;
+    bool apart = false;  // a blank line stands before it, or nothing
+    std::vector<RichRun> runs;
+};
+[[nodiscard]] std::vector<RichParagraph> read_rich(std::string_view text);
+
+// A word is the pieces that no blank parts: "**bold**,". A number and its unit are one. They point into the
+// paragraph.
+struct RichPiece {
+    std::string_view text;
+    Face face = Face::regular;  // mono for code, semibold for bold
+};
+using RichWord = std::vector<RichPiece>;
+[[nodiscard]] std::vector<RichWord> words_of(const RichParagraph& paragraph);
+// Returns the text without its marks, for words that are bold as a whole.
+[[nodiscard]] std::string without_marks(std::string_view text);
+
+// Draws it, wrapped at words.
 
 struct RichStyle {
     float size = 13;

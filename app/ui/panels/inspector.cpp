@@ -178,11 +178,11 @@ std::optional<PlanEdit> problem_row(Ui& ui, Rect& room, const Scene& scene, Insp
     const Rect head = room.cut_top(18);
     const Hit hit = ui.area("problem.row", head, i);
     c.text_in(head, title_of(p.code), ui.style(13, Tone::text, Face::semibold));
-    if (hit.hovered) ui.tooltip(p.message);
+    if (hit.hovered) ui.tooltip(p.said());
     if (hit.focused) ui.focus_ring(head.inset(-3, 0), 3);
     if (hit.clicked) state.open = state.open == p.code ? std::nullopt : std::optional(p.code);
     room.cut_top(1);
-    room.cut_top(reason(ui, room, p.message, p.severity == Severity::error || state.open == p.code));
+    room.cut_top(reason(ui, room, p.said(), p.severity == Severity::error || state.open == p.code));
     if (!p.fix.empty()) {
         const std::string words = words_of(p.fix);
         if (c.text_width(words, ui.style(12)) > room.w && ui.hovers({room.x, room.y, room.w, 18}))

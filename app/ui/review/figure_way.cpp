@@ -335,10 +335,7 @@ std::vector<WayBar> way_bars(const PlanComparison& c) {
         if (r.delta_s[1] == 0) continue;
         StepSlice slice;
         slice.part = r.kind, slice.group = r.group;
-        std::string name = r.part;
-        constexpr std::string_view kExposed = " exposed";
-        if (name.ends_with(kExposed)) name.resize(name.size() - kExposed.size());
-        out.push_back({std::move(name), typeset(r.brief), slice, r.delta_s[1]});
+        out.push_back({r.name, typeset(r.brief), slice, r.delta_s[1]});
     }
     std::stable_sort(out.begin(), out.end(), [](const WayBar& a, const WayBar& b) {
         return std::abs(a.delta_s) > std::abs(b.delta_s);

@@ -509,7 +509,7 @@ std::string by_and_when(const ReviewRequest& r) {
 std::string problem_words(const Problem& p) {
     static constexpr std::array<const char*, 3> kWords{"Error", "Warning", "Note"};
     const std::string change = words_of(p.fix);
-    return kWords[static_cast<std::size_t>(p.severity)] + (": " + p.message)
+    return kWords[static_cast<std::size_t>(p.severity)] + (": " + p.said())
            + (change.empty() ? "" : " Change: " + change + ".");
 }
 

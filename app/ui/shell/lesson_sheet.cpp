@@ -2,6 +2,7 @@
 
 #include "app/tables/table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/kit/plot.h"
 #include "app/ui/kit/theme.h"
 #include "app/ui/review/sheet.h"
 #include "core/advice/advice.h"
@@ -218,61 +219,6 @@ constexpr float kWordsShare = 0.31f;  // of a slide's width are words, the rest 
 // has no room for all of it at this scale has a page of its own.
 constexpr float kBesideScale = 0.8f;
 
-// Returns words without marks of bold and code, for words that are bold as a whole.
-std::string unmarked(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '`')
-            continue;
-        else if (text.substr(i).starts_with("**"))
-            ++i;
-        else
-            out += text[i];
-    }
-    return out;
-}
-
-// Returns the paragraphs of a text. One goes over several lines of it; a blank line or a bullet ends it.
-std::vector<std::string> paragraphs_of(std::string_view text) {
-    std::vector<std::string> out(1);
-    for (const std::string_view line : split_lines(text)) {
-        if ((line.empty() || line.starts_with("- ")) && !out.back().empty()) out.emplace_back();
-        if (!line.empty()) out.back() += (out.back().empty() ? "" : " ") + std::string(line);
-    }
-    if (out.back().empty()) out.pop_back();
-    return out;
-}
-
-// A word as it is set; `apart`: a space before it.
-struct Word {
-    std::string text;
-    Face face = Face::regular;
-    bool apart = false;
-};
-std::vector<Word> words_of(std::string_view paragraph) {
-    std::vector<Word> out(1);
-    Face face = Face::regular;
-    const auto next = [&](bool apart) {
-        if (out.back().text.empty())
-            out.back() = {"", face, out.back().apart || apart};
-        else
-            out.push_back({"", face, apart});
-    };
-    for (std::size_t i = 0; i < paragraph.size(); ++i) {
-        if (paragraph[i] == ' ') {
-            next(true);
-        } else if (paragraph[i] == '`' || paragraph.substr(i).starts_with("**")) {
-            const Face mark = paragraph[i] == '`' ? Face::mono : Face::semibold;
-            i += mark == Face::mono ? 0 : 1;
-            face = face == mark ? Face::regular : mark;
-            next(false);
-        } else {
-            out.back().text += paragraph[i];
-        }
-    }
-    return out;
-}
-
 Paper slide_paper() {
     Paper paper = slide_of(kSlide);
     paper.margin = 36;
@@ -346,42 +292,40 @@ class Booklet {
     // Puts words with bold and `code`, each paragraph in one piece. Returns the height; draws only if `draw`.
     float put_words(std::string_view marked, float indent = 0, bool draw = true) {
         float used = 0;
-        for (const std::string& paragraph : paragraphs_of(marked)) {
-            const bool bullet = paragraph.starts_with("- ");
-            const float left = indent + (bullet ? kIndent : 0);
-            const std::vector<Word> words = words_of(std::string_view(paragraph).substr(bullet ? 2 : 0));
+        for (const RichParagraph& paragraph : read_rich(marked)) {
+            const float left = indent + (paragraph.bullet ? kIndent : 0);
+            const std::vector<RichWord> words = words_of(paragraph);
             const float height = lay_words(words, {0, 0, sheet_.width() - left, 0}, false);
             used += height + 0.4f * paper_.line();
             if (!draw) continue;
             const Rect box = sheet_.take(height);
-            if (bullet) sheet_.canvas().text({box.x + indent, box.y}, "•", sheet_.plain());
+            if (paragraph.bullet) sheet_.canvas().text({box.x + indent, box.y}, "•", sheet_.plain());
             lay_words(words, {box.x + left, box.y, box.w - left, box.h}, true);
             sheet_.gap(0.35f);
         }
         return used;
     }
     // Returns the height used.
-    float lay_words(const std::vector<Word>& words, Rect box, bool draw) {
+    float lay_words(const std::vector<RichWord>& words, Rect box, bool draw) {
         Canvas& c = sheet_.canvas();
         const float space = c.text_width(" ", sheet_.plain());
         Vec2 at = box.min();
-        const auto style_of = [&](const Word& word) {
+        const auto style_of = [&](const RichPiece& piece) {
             TextStyle style = sheet_.plain();
-            style.face = word.face;
-            if (word.face == Face::mono) style.size -= 1;
+            style.face = piece.face;
+            if (piece.face == Face::mono) style.size -= 1;
             return style;
         };
-        const auto width = [&](const Word& word) { return c.text_width(word.text, style_of(word)); };
-        for (auto word = words.begin(); word != words.end(); ++word) {
-            float w = width(*word);
-            const float advance = w;
-            if (word->apart || word == words.begin()) {  // a full stop stays at its bold word
-                for (auto next = word + 1; next != words.end() && !next->apart; ++next) w += width(*next);
-                if (at.x > box.x) at.x += space;
-                if (at.x > box.x && at.x + w > box.right()) at = {box.x, at.y + paper_.line()};
+        const auto width = [&](const RichPiece& piece) { return c.text_width(piece.text, style_of(piece)); };
+        for (const RichWord& word : words) {
+            float w = 0;
+            for (const RichPiece& piece : word) w += width(piece);
+            if (at.x > box.x) at.x += space;
+            if (at.x > box.x && at.x + w > box.right()) at = {box.x, at.y + paper_.line()};
+            for (const RichPiece& piece : word) {
+                if (draw) c.text(at, piece.text, style_of(piece));
+                at.x += width(piece);
             }
-            if (draw) c.text(at, word->text, style_of(*word));
-            at.x += advance;
         }
         return at.y + paper_.line() - box.y;
     }
@@ -393,7 +337,7 @@ class Booklet {
     [[nodiscard]] static std::vector<Passage> passages_of(const StepSheet& s) {
         std::vector<Passage> out{{s.asked}};
         if (!s.step.question && !s.step.task) return out;
-        out.push_back({"**" + unmarked(s.prompt) + "**", 0, true});
+        out.push_back({"**" + without_marks(s.prompt) + "**", 0, true});
         char letter = 'a';
         if (s.step.question)
             for (const std::string& choice : choices_of(s))
@@ -448,7 +392,7 @@ class Booklet {
             const StepSheet s = sheet_of(lesson_, i, base_, presets_);
             if (!any) sheet_.begin("Answers");
             any = true;
-            const std::string answer = step.task ? solution_of(s) : unmarked(lettered_answer_of(s));
+            const std::string answer = step.task ? solution_of(s) : without_marks(lettered_answer_of(s));
             sheet_.need(paper_.line() * 3);
             sheet_.words("Step " + std::to_string(i + 1) + ": " + answer, sheet_.strong());
             const std::string& working = s.solution.answer.working;
@@ -482,59 +426,40 @@ std::string lesson_pdf(const Lesson& lesson, const Plan& base, const Presets& pr
 
 namespace {
 
-// Returns the HTML of one paragraph with **bold** and `code`.
-std::string inline_html(std::string_view text) {
+// Returns the HTML of one paragraph with bold and code, which may lie in bold.
+std::string inline_html(const RichParagraph& paragraph) {
     std::string out;
     bool bold = false, code = false;
-    std::size_t plain = 0;
-    const auto flush = [&](std::size_t end) {
-        out += html_attribute(std::string(text.substr(plain, end - plain)));
+    const auto turn_to = [&](bool to_bold, bool to_code) {
+        if (code && !to_code) out += "</code>";
+        if (bold != to_bold) out += to_bold ? "<b>" : "</b>";
+        if (!code && to_code) out += "<code>";
+        bold = to_bold, code = to_code;
     };
-    for (std::size_t i = 0; i < text.size();) {
-        if (text[i] == '`') {
-            flush(i);
-            out += code ? "</code>" : "<code>";
-            code = !code;
-            plain = ++i;
-        } else if (!code && text.substr(i).starts_with("**")) {
-            flush(i);
-            out += bold ? "</b>" : "<b>";
-            bold = !bold;
-            plain = i += 2;
-        } else {
-            ++i;
-        }
+    for (const RichRun& run : paragraph.runs) {
+        turn_to(run.bold, run.code);
+        out += html_attribute(run.text);
     }
-    flush(text.size());
-    return out + (code ? "</code>" : "") + (bold ? "</b>" : "");
+    turn_to(false, false);
+    return out;
+}
+
+std::string inline_html(std::string_view text) {
+    return join(read_rich(text), " ", [](const RichParagraph& p) { return inline_html(p); });
 }
 
 std::string words_html(std::string_view text) {
-    std::string out, paragraph;
+    std::string out;
     bool list = false;
-    const auto close = [&] {
-        if (!paragraph.empty())
-            out += list ? "<li>" + inline_html(paragraph) + "</li>\n"
-                        : "<p>" + inline_html(paragraph) + "</p>\n";
-        paragraph.clear();
-    };
     const auto set_list = [&](bool on) {
         if (on != list) out += on ? "<ul>\n" : "</ul>\n";
         list = on;
     };
-    for (const std::string_view line : split_lines(text)) {
-        if (line.find_first_not_of(' ') == std::string_view::npos) {
-            close();
-            set_list(false);
-        } else if (line.starts_with("- ")) {
-            close();
-            set_list(true);
-            paragraph = line.substr(2);
-        } else {
-            paragraph += (paragraph.empty() ? "" : " ") + std::string(line);
-        }
+    for (const RichParagraph& p : read_rich(text)) {
+        if (p.apart) set_list(false);
+        set_list(p.bullet);
+        out += p.bullet ? "<li>" + inline_html(p) + "</li>\n" : "<p>" + inline_html(p) + "</p>\n";
     }
-    close();
     set_list(false);
     return out;
 }

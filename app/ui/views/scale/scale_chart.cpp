@@ -110,18 +110,19 @@ std::vector<std::vector<Vec2>> runs_of(const Chart& c, const ScaleCurve& curve) 
 }
 
 const ScaleCurve* curve_named(const Chart& c, std::string_view name) {
-    for (const ScaleCurve& curve : c.curves)
-        if (curve.name == name) return &curve;
-    return nullptr;
+    const auto at = std::ranges::find(c.curves, name, &ScaleCurve::name);
+    return at == c.curves.end() ? nullptr : &*at;
+}
+const ScaleCurve* whole_of(const Chart& c, std::string_view name) {
+    const auto at = std::ranges::find(c.curves, name, &ScaleCurve::all_of);
+    return at == c.curves.end() ? nullptr : &*at;
 }
 
 // Fills the band of an axis between what waits and all of it.
 void draw_bands(const Chart& c) {
     for (const ScaleCurve& all : c.curves) {
-        constexpr std::string_view kAll = ", all of it";
-        if (!all.name.ends_with(kAll)) continue;
-        const ScaleCurve* waits =
-            curve_named(c, std::string_view(all.name).substr(0, all.name.size() - kAll.size()));
+        if (all.all_of.empty()) continue;
+        const ScaleCurve* waits = curve_named(c, all.all_of);
         for (std::size_t i = 1; i < all.s.size(); ++i) {
             if (all.s[i - 1] <= 0 || all.s[i] <= 0) continue;
             const auto below = [&](std::size_t k) { return c.at(k, waits != nullptr ? waits->s[k] : 0); };
@@ -259,7 +260,7 @@ void draw_numbers(Chart& c) {
         if (t.of->turn == ScaleTurn::bubble) name = "bubble";
         const ScaleCurve* curve = curve_named(c, name);
         if (t.of->turn == ScaleTurn::passes_compute || curve == nullptr)
-            if (const ScaleCurve* all = curve_named(c, std::string(name) + ", all of it")) curve = all;
+            if (const ScaleCurve* all = whole_of(c, name)) curve = all;
         if (curve == nullptr) continue;
         const Vec2 at{c.plot.x.at(t.of->at),
                       std::min(height_at(c, *curve, t.of->at), c.plot.area.bottom() - r)};

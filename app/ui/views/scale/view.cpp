@@ -329,7 +329,7 @@ void add_axis(std::vector<ScaleCurve>& out, const Theme& theme, const Scale& sca
     const bool waited = most_share(scale, waits) > kSeen;
     const std::string name = axis_label(k);
     if (!whole && most_share(scale, time) > kSeen)
-        out.push_back({name + ", all of it", "", color, 1.2f, Dash::dashed, std::move(time)});
+        out.push_back({name + ", all of it", "", color, 1.2f, Dash::dashed, std::move(time), name});
     if (waited)
         out.push_back(
             {name, whole ? "all of it waits" : "waits", color, 2.4f, Dash::solid, std::move(waits)});

@@ -91,6 +91,7 @@ struct ScaleCurve {
     float width = 2;
     Dash dash = Dash::solid;
     std::vector<double> s;  // seconds at each point; < 0: no curve
+    std::string all_of{};   // the name of the curve of which this one shows all, what is hidden too
 };
 // Lists them as they are drawn, the step last.
 [[nodiscard]] std::vector<ScaleCurve> curves_of(const Theme& theme, const Scale& scale);
