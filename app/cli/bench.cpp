@@ -407,9 +407,7 @@ int bench(const Context& context, const BenchArguments& a) {
     } catch (const Error& e) {
         say_error(std::string("pentamesh: frames are not measured: ") + e.what());
     }
-    const auto json = [&] { return out; };
-    print_form(context, a.forms, json, json, [&] { return Document{"", std::move(sections)}; });
-    return 0;
+    return print_answer(context, a.forms, {out, figures_table(out), {"", std::move(sections)}});
 }
 
 }  // namespace

@@ -265,14 +265,9 @@ int compare_plans(const Context& context, const CompareOptions& options) {
     const PlanComparison c = compare(plans, evaluations);
     std::optional<KeptOutput> kept;
     if (!options.file.empty() && options.file != "-" && !is_picture(options.file)) kept.emplace();
-    const auto json = [&] {
-        Json out = json_of_comparison(c);
-        out["valid"] = status == 0;
-        return out;
-    };
-    print_form(
-        context, forms, json, [&] { return comparison_table(c); },
-        [&] { return comparison_document(c, evaluations); });
+    Answer out{json_of_comparison(c), comparison_table(c), comparison_document(c, evaluations)};
+    out.json["valid"] = status == 0;
+    static_cast<void>(print_answer(context, forms, out));  // the plans' errors are said before
     if (kept) write_output(options.file, kept->text());
     return status;
 }
