@@ -9,7 +9,6 @@
 #include "core/base/files.h"
 #include "core/base/threads.h"
 #include "render/png.h"
-#include "render/second_window.h"
 #include "render/surface.h"
 
 #include <algorithm>

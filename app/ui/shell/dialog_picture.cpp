@@ -9,7 +9,7 @@
 #include "core/base/files.h"
 #include "core/plan/names.h"
 #include "core/teach/loaf.h"
-#include "render/kept_layer.h"
+#include "render/surface.h"
 #include "render/page.h"
 
 #include <algorithm>
