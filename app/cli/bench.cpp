@@ -56,7 +56,7 @@ FrameEffort quick_frames() {
     return {.gpus = {8, 16384}, .frames = 8, .edits = 2, .rest = 20, .depths = 4, .large_timeline = false};
 }
 
-// Is called with a case in words when it has been measured.
+// It is called with a case in words when it has been measured.
 using CaseDone = std::function<void(const std::string&)>;
 
 double median(std::vector<double> v) {

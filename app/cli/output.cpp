@@ -776,7 +776,7 @@ Section parameters_section(const ParameterCounts& c) {
     if (c.active_without_embedding != c.total)
         s.table.rows.push_back(
             {"used by one token, without the embedding's table", c.active_without_embedding});
-    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", c.mtp});
+    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, on top", c.mtp});
     return s;
 }
 

@@ -412,7 +412,7 @@ int groups(const Context& context, const OnPlan<GroupsOptions>& options) {
 void add_groups(Options& app, Context& context) {
     auto& options = run_with(app, context, groups);
     add_plan_argument(app, options.plan);
-    app.add_option("--axis", options.axes, "these axes alone, as tp, dp_cp or edp")
+    app.add_option("--axis", options.axes, "only these axes, as tp, dp_cp or edp")
         .count(1, kGroupKindCount)
         .type_name("AXIS");
     add_hosts(app, options.hosts);

@@ -112,7 +112,7 @@ void add_review(Options& app, Context& context) {
     app.add_option(
            "--set-b", options.second.sets,
            "change a field of the second plan, as layout.tp=4; without PLAN_B: of a copy of PLAN. --set "
-           "changes PLAN alone")
+           "changes only PLAN")
         .type_name("POINTER=VALUE")
         .repeatable();
     app.add_option(
@@ -422,7 +422,7 @@ void add_screenshot(Options& app, Context& context) {
         .type_name("{dark,light,high-contrast}")
         .show_default();
     app.add_option("--rank", options.rank, "show this rank as selected");
-    app.add_option("--axis", options.axis, "the axis whose groups are lit; default: all");
+    app.add_option("--axis", options.axis, "the axis whose groups are highlighted; default: all");
     app.add_flag("--outlines", options.outlines, "SVG: text as shapes, not as <text>");
     app.add_flag("--no-title", options.no_title, "a view without the plan's title over it");
     app.add_flag("--no-caption", options.no_caption, "without the line of model, cluster and layout");

@@ -386,7 +386,7 @@ Cluster cluster_to_calibrate(const Context& context, const CalibrateOptions& opt
     if (!options.cluster.empty()) return context.presets.cluster(options.cluster);
     if (const Cluster* of_runs = cluster_of_runs(own)) return *of_runs;
     if (!options.plan.name.empty()) return load_plan(context, options.plan).cluster;
-    refuse("tables of nccl-tests alone need --cluster or --plan");
+    refuse("tables of nccl-tests without a run need --cluster or --plan");
 }
 
 Json json_of_calibrated(const Calibrated& made, const std::string& constants) {

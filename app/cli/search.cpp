@@ -383,7 +383,7 @@ void add_search(Options& app, Context& context) {
     app.add_option("--headroom", a.headroom,
                    "share of the memory that stays free: 5% or 0.05 (5%; 0 where memory<= is asked for)")
         .type_name("SHARE");
-    app.add_option("--top", a.options.top, "how many layouts to list besides the Pareto line (10)")
+    app.add_option("--top", a.options.top, "how many layouts to list next to the Pareto line (10)")
         .range(1, 10000);
     app.add_option("--threads", a.options.threads, "threads (one a core)").range(1, 1024);
     add_forms(app, context, a.forms);

@@ -49,7 +49,7 @@ Costs parse_costs(const std::string& text) {
         Key* key = nullptr;
         for (Key& k : keys)
             if (k.name == part.substr(0, equals)) key = &k;
-        if (!key) refuse_costs(text, "\"" + part.substr(0, equals) + "\" is none of F, I, W, comm, FB");
+        if (!key) refuse_costs(text, "\"" + part.substr(0, equals) + "\" is not one of F, I, W, comm, FB");
         const std::string number = equals < part.size() ? part.substr(equals + 1) : "";
         const std::optional<double> value = parse_double(number);
         if (!value || *value < 0) refuse_costs(text, "\"" + number + "\" is no time");
@@ -361,7 +361,7 @@ Json json_of_layer_totals(const LayerTotals& t) {
 Notation notation_of(const std::string& word) {
     for (const Notation n : all_of<Notation>())
         if (name_of(n) == word) return n;
-    refuse("--notation: \"" + shown_text(word) + "\" is none of megatron, dtensor, jax");
+    refuse("--notation: \"" + shown_text(word) + "\" is not one of megatron, dtensor, jax");
 }
 
 // Returns true for the MoE layer. Where no kind is asked for, it is chosen if the model has one.
@@ -371,7 +371,7 @@ bool is_moe(const Plan& plan, const std::string& word) {
     const bool moe = sum_of(counts, types.moe()) > 0, dense = sum_of(counts, types.all() & ~types.moe()) > 0;
     if (word.empty()) return moe;
     if (word != "dense" && word != "moe")
-        refuse("--kind: \"" + shown_text(word) + "\" is none of dense, moe");
+        refuse("--kind: \"" + shown_text(word) + "\" is not one of dense, moe");
     if (word == "moe" && !moe) refuse("--kind moe: the model has no MoE layer");
     if (word == "dense" && !dense) refuse("--kind dense: every layer of the model is a MoE layer");
     return word == "moe";

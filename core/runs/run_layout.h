@@ -32,7 +32,7 @@ inline constexpr std::size_t kEnumCount<runs::RunAxis> = 9;
 
 namespace pentamesh::runs {
 
-// Is a set of axes, a bit each.
+// It is a set of axes, a bit each.
 using AxisSet = unsigned;
 [[nodiscard]] constexpr AxisSet bit_of(RunAxis axis) {
     return 1U << static_cast<unsigned>(axis);

@@ -25,7 +25,7 @@ ScrollArea::ScrollArea(Ui& ui, std::string_view name, Rect window, ScrollState& 
                                 {window.right() - kGrip, window.y, kGrip, window.h}, 0, true, false);
         ui.scrolls(name, window);
         thumb_held_ = hit.held;
-        thumb_lit_ = hit.hovered || hit.held;
+        thumb_highlighted_ = hit.hovered || hit.held;
         if (hit.held)  // the middle of the thumb goes where the mouse is
             state_.at = std::clamp((ui.frame().mouse.y - window.y) / window.h * (state_.most + window.h)
                                        - window.h / 2,
@@ -78,7 +78,7 @@ ScrollArea::~ScrollArea() {
         const float h = std::max(16.0f, window_.h * window_.h / content);
         const float y = window_.y + (window_.h - h) * state_.at / state_.most;
         const Theme& t = ui_.theme();
-        ui_.canvas().rect({window_.right() - 4, y, kThumb, h}, thumb_lit_ ? t.secondary : t.hairline,
+        ui_.canvas().rect({window_.right() - 4, y, kThumb, h}, thumb_highlighted_ ? t.secondary : t.hairline,
                           kThumb / 2);
     }
     ui_.canvas().pop_clip();

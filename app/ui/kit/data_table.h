@@ -58,7 +58,7 @@ class ScrollArea {
     Options options_;
     float top_;
     std::size_t first_area_;
-    bool thumb_held_ = false, thumb_lit_ = false;
+    bool thumb_held_ = false, thumb_highlighted_ = false;
 };
 
 // Rows and columns: a view says how large each piece is, so that its code reads as it looks.

@@ -637,7 +637,7 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
     MaybeEdit edit = sharding_rows(ui, room, scene, state);
     const std::string schedule = l.pp == 1 ? "none (pp 1)" : with_chunks(l.schedule, l.virtual_stages);
     opener(ui, modifier_row(ui, room, "Schedule", "schedule"), "schedule", schedule, state);
-    if (auto again = recompute_row(ui, room, scene, state)) edit = std::move(again);
+    if (auto recompute = recompute_row(ui, room, scene, state)) edit = std::move(recompute);
     batch_row(ui, room, scene, state);
     opener(ui, modifier_row(ui, room, "Precision", "precision"), "precision",
            std::string(name_of(t.compute)) + ", grads " + std::string(name_of(t.gradients)), state);
