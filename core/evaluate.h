@@ -39,7 +39,7 @@ struct Evaluation {
     // states by stage, the other categories 0. It is empty where an error bears on them, for a plan that is
     // valid, and without EvaluateOptions::report.
     Memory states;
-    // Are kept from one evaluation to the next, no part of the result.
+    // These are kept from one evaluation to the next, no part of the result.
     PartsByType parts;
     ErrorRangeWork range_work;
     bool operator==(const Evaluation&) const = default;

@@ -5,6 +5,8 @@
 #include "render/canvas.h"
 #include "render/input.h"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -123,9 +125,57 @@ class Window {
     std::unique_ptr<Impl> impl_;
 };
 
+// A second window stands on a screen of its own. It is plain, with the keys and the left mouse button,
+// without text fields.
+class SecondWindow {
+  public:
+    // Fills most of the screen that `beside` does not stand on. Throws Error (kind io) where there is no
+    // other screen, or the window cannot be opened. `beside` outlives it.
+    SecondWindow(const Window& beside, const std::string& title, const FontFiles& fonts);
+    ~SecondWindow();
+    SecondWindow(const SecondWindow&) = delete;
+    SecondWindow& operator=(const SecondWindow&) = delete;
+    // Draws one frame of the input since the last one; the other window's frame waits for both.
+    WindowEvents frame(float user_scale, const std::function<void(const FrameInfo&)>& draw);
+
+    [[nodiscard]] bool has_input() const;  // since the last frame
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
 // Returns a Canvas over the whole frame, behind Dear ImGui's own windows (`front` false) or before them.
 [[nodiscard]] Canvas frame_canvas(const FrameInfo& info, Page* page = nullptr, bool front = false);
 // Sets the colour behind everything in this frame; it is black where no call is made.
 void fill_frame(const FrameInfo& info, Page* page, Color ground);
+
+// Parts of the window that do not change are drawn once on a texture as large as the window, then copied from
+// it.
+
+// Returns the texture's generation in the current surface: it grows when the content is lost (new size or
+// scale). It is 0 where there is no texture, since the surface does not draw every frame or the driver has
+// none. Makes the texture if it is missing, which needs a current OpenGL context.
+[[nodiscard]] std::uint64_t kept_generation();
+// Returns a canvas that draws part `r` of the window on the texture, over `ground`.
+[[nodiscard]] Canvas kept_canvas(const FrameInfo& info, Rect r, Color ground);
+// Shows part `r` of the texture in this frame, behind everything that the frame draws.
+void show_kept(const FrameInfo& info, Rect r);
+
+// Says how much a canvas has drawn so far: with drawn_since it compares a part's drawing in two frames.
+struct DrawMark {
+    int vertices = 0;
+    std::size_t grids = 0;
+};
+[[nodiscard]] DrawMark drawn_so_far(const Canvas& canvas);
+// Returns a hash of everything drawn after the mark.
+[[nodiscard]] std::uint64_t drawn_since(const Canvas& canvas, const DrawMark& mark);
+
+// Shows an image in the window: a picture's preview. It is drawn only on the screen, not on pages.
+
+// Shows the image within `r`, as large as that has room for, at the top of its middle; returns its rectangle.
+// One image is kept in the surface's texture by its `key` (not 0) until another key is shown. It needs a
+// current OpenGL context.
+Rect show_image(Canvas& canvas, Rect r, const Image& image, std::uint64_t key);
 
 }  // namespace pentamesh

@@ -2,8 +2,8 @@
 
 #include "core/base/files.h"
 #include "render/imgui_compat.h"
-#include "render/kept_layer.h"
 #include "render/picture_context.h"
+#include "render/surface.h"
 #include "render/text_edit.h"
 #include "render/type_faces.h"
 

@@ -1,8 +1,8 @@
 #include "render/text_edit.h"
 
-#include "render/glyph_cache.h"
 #include "render/imgui_compat.h"
 #include "render/input.h"
+#include "render/surface_state.h"
 
 #include <algorithm>
 #include <cmath>

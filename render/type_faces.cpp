@@ -2,7 +2,6 @@
 
 #include "core/base/files.h"
 #include "render/canvas.h"
-#include "render/glyph_cache.h"
 #include "render/imgui_compat.h"
 #include "render/picture_context.h"
 #include "render/surface_state.h"

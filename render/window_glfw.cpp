@@ -1,15 +1,14 @@
-#include "render/screens_glfw.h"
-
 #include "core/base/files.h"
 #include "render/imgui_compat.h"
 #include "render/input.h"
-#include "render/second_window.h"
+#include "render/surface.h"
 #include "render/surface_state.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <imgui.h>
 #include <limits>
 #include <span>
@@ -20,11 +19,32 @@
 #define GLFW_INCLUDE_NONE
 #endif
 #include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
 #include <glad/gl.h>
 
 namespace pentamesh {
 
+// The windows below ask GLFW here: which screens there are, and which character a key has. GLFW must be
+// started.
+
 namespace {
+
+// Returns the screen that shows most of a window; the first one where none does; null without any.
+[[nodiscard]] GLFWmonitor* screen_under(GLFWwindow* window);
+// Returns the first screen that is not that one; null where there is no other.
+[[nodiscard]] GLFWmonitor* screen_beside(GLFWwindow* window);
+// Returns the factor by which the system enlarges the window's content; 1 where it gives none.
+[[nodiscard]] float scale_of_window(GLFWwindow* window);
+// Returns that factor times the user's own, within bounds, in sixteenths.
+[[nodiscard]] float drawn_scale(GLFWwindow* window, float user_scale);
+// Draws a frame of a window's context, after its input was fed, and shows it.
+void show_frame(GLFWwindow* window, FrameContext& context, double now_s, int width, int height,
+                const std::function<void(const FrameInfo&)>& draw);
+// GLFW names a key by its place on an American keyboard. A chord means the character on the key: letters and
+// punctuation by the layout, digits too where it has them without Shift. Returns one of GLFW's numbers.
+[[nodiscard]] int labelled_key(int key, int scancode);
+// Returns the same as our key; Key::none where we have no such key.
+[[nodiscard]] Key key_of_glfw(int key, int scancode);
 
 std::span<GLFWmonitor* const> all_screens() {
     int count = 0;
@@ -36,8 +56,6 @@ std::span<GLFWmonitor* const> all_screens() {
 int shared_length(int a, int a_size, int b, int b_size) {
     return std::max(0, std::min(a + a_size, b + b_size) - std::max(a, b));
 }
-
-}  // namespace
 
 GLFWmonitor* screen_under(GLFWwindow* window) {
     if (GLFWmonitor* const full = glfwGetWindowMonitor(window)) return full;
@@ -131,15 +149,11 @@ Key key_of_glfw(int key, int scancode) {
     return Key::none;
 }
 
+}  // namespace
+
 }  // namespace pentamesh
 
 // Its input is kept here and handed to Dear ImGui once a frame: the backend for GLFW is the first window's.
-
-#ifndef GLFW_INCLUDE_NONE
-#define GLFW_INCLUDE_NONE
-#endif
-#include <GLFW/glfw3.h>
-#include <glad/gl.h>
 
 namespace pentamesh {
 
@@ -279,13 +293,6 @@ WindowEvents SecondWindow::frame(float user_scale, const std::function<void(cons
 }  // namespace pentamesh
 
 // The real window is made by GLFW. Dear ImGui's coordinates are made physical pixels on every platform.
-
-#ifndef GLFW_INCLUDE_NONE
-#define GLFW_INCLUDE_NONE
-#endif
-#include <GLFW/glfw3.h>
-#include <backends/imgui_impl_glfw.h>
-#include <glad/gl.h>
 
 namespace pentamesh {
 

@@ -3,7 +3,7 @@
 #include "render/imgui_compat.h"
 #include "render/page_input.h"
 #include "render/picture_context.h"
-#include "render/second_window.h"
+#include "render/surface.h"
 #include "render/surface_state.h"
 
 #include <algorithm>

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Checks the comments of C++ files: each is a sentence, in words that readers know whose English is a second language.
+"""Checks the words of C++ files: each comment is a sentence, in words that readers know whose English is a second language;
+identifiers and what users read do without a few words too.
 
 usage: scripts/check_words.py   (from the repository's root; prints what breaks a rule and exits 1 above a limit)
 
 A comment that begins with What, Of, Whether, Where, How or Who is taken for a noun clause. One that begins with When is a
-sentence only if its first sentence has a comma and an end ("When a GPU has two links, the faster one is used.").
+sentence only if its first sentence has a comma and an end ("When a GPU has two links, the faster one is used."). One that
+begins with Is or Are has no subject. Names of tests are read by nobody else, so strings of tests may hold any word.
 """
 import pathlib
 import re
@@ -12,9 +14,16 @@ import subprocess
 import sys
 
 # The most that may be found of each kind.
-LIMITS = {"noun clause": 0, "word": 0}
+LIMITS = {"noun clause": 0, "no subject": 0, "word": 0, "identifier": 275, "text": 35}
 
 WORDS = re.compile(r"\b(alone|[Ww]hatever|[Ww]hoever|is none|[Bb]esides?|alike|lit|told|Said|tends?|veil(?:s|ed)?)\b")
+
+# Components of identifiers: highlighted, not lit; a call set or a group, not a lot; update, not tend.
+IDENTIFIER = re.compile(r"\b\w*(?:(?<![A-Za-z])lit(?![a-z])|Lit(?![a-z]))\w*|\btend(?:s|_\w+)?\b|\b(?:Lot|lots?(?:_of)?|list_lot)\b"
+                        r"|\bmakes_again\b")
+# "dp alone" is the name of a page that lessons show, "alone" a key of presets/frameworks.
+TEXT = re.compile(r"\b(?:alone|besides|is none|lit)\b")
+NAME = re.compile(r'"alone"|"(?:dp|zero|fsdp|tp|cp|pp|ep) alone(?: \(DDP\))?"')
 
 # A literal is matched before a comment, so that "//" within it begins none; 1'000 holds no character.
 TOKEN = re.compile(
@@ -46,6 +55,16 @@ def comments(text):
     return found
 
 
+def code_and_texts(text):
+    """Returns (line number, words) of what is neither comment nor literal, a line each, and of each text in quotes."""
+    code, texts = list(text), []
+    for token in TOKEN.finditer(text):
+        if token[0].startswith(("R", '"')):
+            texts.append((text.count("\n", 0, token.start()) + 1, token[0]))
+        code[token.start():token.end()] = [c if c == "\n" else " " for c in token[0]]
+    return list(enumerate("".join(code).split("\n"), 1)), texts
+
+
 def is_noun_clause(comment):
     first = re.match(r"(What|Of|Whether|Where|How|When|Who)\b", comment)
     if not first:
@@ -57,6 +76,8 @@ def is_noun_clause(comment):
 def faults(comment):
     """Returns the kind and the words of each fault. Names between backquotes are code, not words."""
     found = [("noun clause", comment[:60])] if is_noun_clause(comment) else []
+    if re.match(r"(Is|Are)\b", comment):
+        found.append(("no subject", comment[:60]))
     return found + [("word", word) for word in WORDS.findall(re.sub(r"`[^`]*`", "", comment))]
 
 
@@ -64,10 +85,15 @@ def main():
     counts = dict.fromkeys(LIMITS, 0)
     listed = subprocess.run(["git", "ls-files", "-z", "*.cpp", "*.h"], check=True, capture_output=True, text=True)
     for name in filter(None, listed.stdout.split("\0")):
-        for line, comment in comments(pathlib.Path(name).read_text(encoding="utf-8")):
-            for kind, words in faults(comment):
-                counts[kind] += 1
-                print(f"{name}:{line}: {kind}: {words}")
+        text = pathlib.Path(name).read_text(encoding="utf-8")
+        found = [(line, fault) for line, comment in comments(text) for fault in faults(comment)]
+        code, texts = code_and_texts(text)
+        found += [(line, ("identifier", word)) for line, words in code for word in IDENTIFIER.findall(words)]
+        if not name.startswith("tests/"):
+            found += [(line, ("text", words)) for line, words in texts if TEXT.search(words) and not NAME.fullmatch(words)]
+        for line, (kind, words) in found:
+            counts[kind] += 1
+            print(f"{name}:{line}: {kind}: {words}")
     for kind, limit in LIMITS.items():
         print(f"{kind}: {counts[kind]}, at most {limit}")
     return any(counts[kind] > limit for kind, limit in LIMITS.items())

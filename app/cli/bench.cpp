@@ -56,7 +56,7 @@ FrameEffort quick_frames() {
     return {.gpus = {8, 16384}, .frames = 8, .edits = 2, .rest = 20, .depths = 4, .large_timeline = false};
 }
 
-// Is called with a case in words when it has been measured.
+// It is called with a case in words when it has been measured.
 using CaseDone = std::function<void(const std::string&)>;
 
 double median(std::vector<double> v) {
@@ -407,9 +407,7 @@ int bench(const Context& context, const BenchArguments& a) {
     } catch (const Error& e) {
         say_error(std::string("pentamesh: frames are not measured: ") + e.what());
     }
-    const auto json = [&] { return out; };
-    print_form(context, a.forms, json, json, [&] { return Document{"", std::move(sections)}; });
-    return 0;
+    return print_answer(context, a.forms, {out, figures_table(out), {"", std::move(sections)}});
 }
 
 }  // namespace

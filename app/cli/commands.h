@@ -118,12 +118,16 @@ struct Command {
 [[nodiscard]] std::span<const Command> commands();
 
 // Says which function runs a command. Returns the values of its options, which the caller declares.
-template <typename T>
-[[nodiscard]] T& run_with(Options& app, Context& context, int (*act)(const Context&, const T&)) {
+template <typename T, typename Act>
+[[nodiscard]] T& run_with(Options& app, Context& context, Act act) {
     const auto values = std::make_shared<T>();
     app.callback(
         [&context, values, act] { context.run = [&context, values, act] { return act(context, *values); }; });
     return *values;
+}
+template <typename T>
+[[nodiscard]] T& run_with(Options& app, Context& context, int (*act)(const Context&, const T&)) {
+    return run_with<T, int (*)(const Context&, const T&)>(app, context, act);
 }
 
 void add_report(Options& app, Context& context);

@@ -377,25 +377,21 @@ Json json_of_marks(const std::vector<MarkedHandIn>& all, AnswerKeys& keys) {
 int mark(const Context& context, const MarkOptions& options) {
     AnswerKeys keys(context, options);
     std::vector<MarkedHandIn> all;
-    int status = 0;
+    std::vector<std::string> errors;
     for (const std::string& file : hand_ins_in(options.files)) {
         try {
             all.push_back(judged(file, keys, context.presets));
         } catch (const std::exception& e) {  // the other files are judged all the same
             const std::string words = e.what();
-            say_error((words.starts_with(file) ? "" : file + ": ") + words);
-            status = 1;
+            errors.push_back((words.starts_with(file) ? "" : file + ": ") + words);
         }
     }
-    print_form(
-        context, options.forms, [&] { return json_of_marks(all, keys); }, [&] { return pupils_table(all); },
-        [&] {
-            return Document{
-                "What was handed in: " + with_commas(static_cast<std::int64_t>(all.size()))
-                    + (all.size() == 1 ? " file" : " files"),
-                {{"Pupils", {}, pupils_table(all)}, {"Questions and tasks", {}, questions_table(all, keys)}}};
-        });
-    return status;
+    const Table pupils = pupils_table(all);
+    Document document{"What was handed in: " + with_commas(static_cast<std::int64_t>(all.size()))
+                          + (all.size() == 1 ? " file" : " files"),
+                      {{"Pupils", {}, pupils}, {"Questions and tasks", {}, questions_table(all, keys)}}};
+    return print_answer(context, options.forms,
+                        {json_of_marks(all, keys), pupils, std::move(document), std::move(errors)});
 }
 
 }  // namespace

@@ -596,14 +596,19 @@ Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh) {
     return out;
 }
 
+std::vector<std::string> errors_of(const Evaluation& evaluation) {
+    std::vector<std::string> out;
+    if (evaluation.valid) return out;
+    for (const Problem& p : evaluation.problems)
+        if (p.severity == Severity::error)
+            out.push_back("pentamesh: " + (p.pointer.empty() ? "" : p.pointer + ": ") + p.said()
+                          + (p.fix.empty() ? "" : " Change: " + words_of(p.fix) + "."));
+    return out;
+}
+
 int status_of(const Evaluation& evaluation) {
-    if (evaluation.valid) return 0;
-    for (const Problem& p : evaluation.problems) {
-        if (p.severity != Severity::error) continue;
-        say_error("pentamesh: " + (p.pointer.empty() ? "" : p.pointer + ": ") + p.said()
-                  + (p.fix.empty() ? "" : " Change: " + words_of(p.fix) + "."));
-    }
-    return 1;
+    for (const std::string& line : errors_of(evaluation)) say_error(line);
+    return evaluation.valid ? 0 : 1;
 }
 
 void refuse(const std::string& why) {
@@ -651,17 +656,18 @@ void add_output_file(Options& app, Context& context) {
 }
 
 void print_document(const Forms& forms, const Document& document) {
-    print(forms.markdown ? to_markdown(document) : to_text(document, output_width()));
+    print(forms.html       ? to_html(document)
+          : forms.markdown ? to_markdown(document)
+                           : to_text(document, output_width()));
 }
 
 void print_csv(const Table& table) {
     print(write_table(table, TableFormat::csv));
 }
 
-void print_csv(const nlohmann::ordered_json& value) {
+Table figures_table(const Json& json) {
     Table flat{{{"place"}, {"value"}}, {}};
-    const auto add = [&flat](const auto& self, const std::string& place,
-                             const nlohmann::ordered_json& v) -> void {
+    const auto add = [&flat](const auto& self, const std::string& place, const Json& v) -> void {
         if (!v.is_structured()) {
             flat.rows.push_back({place, v.is_string() ? v.get<std::string>() : v.is_null() ? "" : v.dump()});
             return;
@@ -672,8 +678,26 @@ void print_csv(const nlohmann::ordered_json& value) {
             self(self, place + "/" + key, item.value());
         }
     };
-    add(add, "", value);
-    print_csv(flat);
+    add(add, "", json);
+    return flat;
+}
+
+int print_answer(const Context& context, const Forms& forms, const Answer& answer) {
+    if (context.json)
+        print_json(pretty(answer.json));
+    else if (!forms.csv)
+        print_document(forms, answer.document);
+    else if (!answer.csv.columns.empty())
+        print_csv(answer.csv);
+    for (const std::string& line : answer.errors) say_error(line);
+    return answer.errors.empty() ? 0 : 1;
+}
+
+Answer with_problems(const Evaluation& e, Answer answer) {
+    if (!e.valid) void_figures(answer.json);
+    add_validity(answer.json, e);
+    answer.errors = errors_of(e);
+    return answer;
 }
 
 Progress::Progress()
@@ -701,42 +725,22 @@ void Progress::say(const std::string& words) {
 
 namespace {
 
-struct PartOptions {
-    PlanArgument plan;
-    Forms forms;
-};
-
 template <Json (*JsonOf)(const Plan&, const Evaluation&),
           Section (*SectionOf)(const Plan&, const Evaluation&)>
-int show_part(const Context& context, const PartOptions& options) {
-    const Plan plan = load_plan(context, options.plan);
+Answer answer_part(const Context&, const Plan& plan, const OnPlan<>&) {
     const Evaluation e = assess(plan);
-    const auto json = [&] {
-        Json out = JsonOf(plan, e);
-        if (!e.valid) void_figures(out);
-        return out;
-    };
-    return print_form(
-        context, options.forms, e, json, [&] { return SectionOf(plan, e).table; },
-        [&] {
-            return Document{"", {SectionOf(plan, e)}};
-        });
-}
-
-void add_part(Options& app, Context& context, int (*show)(const Context&, const PartOptions&)) {
-    auto& options = run_with(app, context, show);
-    add_plan_argument(app, options.plan);
-    add_forms(app, context, options.forms);
+    const Section section = SectionOf(plan, e);
+    return with_problems(e, {JsonOf(plan, e), section.table, {"", {section}}});
 }
 
 }  // namespace
 
 void add_memory(Options& app, Context& context) {
-    add_part(app, context, show_part<json_of_memory, memory_section>);
+    add_forms(app, context, answer_with(app, context, answer_part<json_of_memory, memory_section>).forms);
 }
 
 void add_comm(Options& app, Context& context) {
-    add_part(app, context, show_part<json_of_comm, comm_section>);
+    add_forms(app, context, answer_with(app, context, answer_part<json_of_comm, comm_section>).forms);
 }
 
 namespace {
@@ -772,7 +776,7 @@ Section parameters_section(const ParameterCounts& c) {
     if (c.active_without_embedding != c.total)
         s.table.rows.push_back(
             {"used by one token, without the embedding's table", c.active_without_embedding});
-    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, besides", c.mtp});
+    if (c.mtp > 0) s.table.rows.push_back({"multi-token prediction, on top", c.mtp});
     return s;
 }
 

@@ -177,7 +177,9 @@ void add_hosts(Options& app, std::string& hosts);
 // Returns the hosts, empty where no host is named. Throws Error where they do not fit the plan.
 [[nodiscard]] Hosts load_hosts(const std::string& hosts, const Plan& plan, const Mesh& mesh);
 
-// Writes to standard error why a plan is invalid; returns the exit status for that.
+// Returns why a plan is invalid, a line an error; nothing for one that can be laid out.
+[[nodiscard]] std::vector<std::string> errors_of(const Evaluation& evaluation);
+// Writes these lines to standard error; returns the exit status for that.
 [[nodiscard]] int status_of(const Evaluation& evaluation);
 
 // Ends a command as a usage error that says `why`.
@@ -192,7 +194,7 @@ void add_hosts(Options& app, std::string& hosts);
 
 // Holds which form is asked for, other than text and JSON.
 struct Forms {
-    bool csv = false, markdown = false;
+    bool csv = false, markdown = false, html = false;
 };
 // --json, --csv, --markdown: one of them at most; and -o (commands.cpp writes that file).
 void add_forms(Options& app, Context& context, Forms& forms);
@@ -200,35 +202,41 @@ void add_forms(Options& app, Context& context, Forms& forms);
 void add_form_flags(Options& app, Context& context, Forms& forms);
 void add_output_file(Options& app, Context& context);
 
-// Writes a document as text, as wide as the terminal, or as Markdown.
+// Writes a document as text, as wide as the terminal, as Markdown or as HTML.
 void print_document(const Forms& forms, const Document& document);
 void print_csv(const Table& table);
-// Writes a row for each figure: its place in the JSON, and its value.
-void print_csv(const nlohmann::ordered_json& value);
+// Returns a row for each figure: its place in the JSON, and its value.
+[[nodiscard]] Table figures_table(const Json& json);
 
-// Writes the form that is asked for. The three are functions that make JSON, a table and a document: only the
-// one that is written is made.
-template <typename MakeJson, typename MakeTable, typename MakeDocument>
-void print_form(const Context& context, const Forms& forms, const MakeJson& json, const MakeTable& table,
-                const MakeDocument& document) {
-    if (context.json)
-        print_json(pretty(json()));
-    else if (forms.csv)
-        print_csv(table());
-    else
-        print_document(forms, document());
-}
-// Does the same with a plan's validity and problems in the JSON. Returns the exit status.
-template <typename MakeJson, typename MakeTable, typename MakeDocument>
-int print_form(const Context& context, const Forms& forms, const Evaluation& e, const MakeJson& json,
-               const MakeTable& table, const MakeDocument& document) {
-    const auto with_problems = [&] {
-        Json out = json();
-        add_validity(out, e);
-        return out;
-    };
-    print_form(context, forms, with_problems, table, document);
-    return status_of(e);
+// A command answers with this. It leaves out a form that takes long and is not asked for.
+struct Answer {
+    Json json{};
+    Table csv{};  // without columns: nothing is written
+    Document document{};
+    std::vector<std::string> errors{};  // a line each, said after the answer
+};
+// Writes the form that is asked for, then the errors. Returns the exit status: 1 where there are errors.
+[[nodiscard]] int print_answer(const Context& context, const Forms& forms, const Answer& answer);
+// Returns an answer about a plan with the plan's problems, and without figures where it is impossible.
+[[nodiscard]] Answer with_problems(const Evaluation& e, Answer answer);
+
+// Every command on a plan has these options; `More` are its own.
+struct NoMore {};
+template <typename More = NoMore>
+struct OnPlan : More {
+    PlanArgument plan;
+    Forms forms;
+};
+// Declares PLAN and --set of a command that `answer` answers. The caller declares its own options, then the
+// forms.
+template <typename More>
+OnPlan<More>& answer_with(Options& app, Context& context,
+                          Answer (*answer)(const Context&, const Plan&, const OnPlan<More>&)) {
+    auto& options = run_with<OnPlan<More>>(app, context, [answer](const Context& c, const OnPlan<More>& o) {
+        return print_answer(c, o.forms, answer(c, load_plan(c, o.plan), o));
+    });
+    add_plan_argument(app, options.plan);
+    return options;
 }
 
 // Says on standard error how far something is, where that is a terminal and it takes more than half a second.

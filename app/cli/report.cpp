@@ -81,34 +81,27 @@ Json json_of_report(const Plan& plan, const Evaluation& e) {
     return out;
 }
 
-struct ReportOptions {
-    PlanArgument plan;
-    Forms forms;
-    bool html = false;
-};
-
-int report(const Context& context, const ReportOptions& options) {
-    const Plan plan = load_plan(context, options.plan);
+Answer report(const Context& context, const Plan& plan, const OnPlan<>& options) {
     const Evaluation e = assess(plan);
-    if (options.html) {
-        Document document = document_of(plan, e, true);
-        add_pictures(context, plan, e, document);
-        print(to_html(document));
-    } else {
-        const auto json = [&] { return json_of_report(plan, e); };
-        print_form(context, options.forms, json, json,
-                   [&] { return document_of(plan, e, options.forms.markdown); });
-    }
-    return status_of(e);
+    const Forms& forms = options.forms;
+    Answer out;
+    if (context.json)
+        out.json = json_of_report(plan, e);  // it tries each edit
+    else if (forms.csv)
+        out.csv = figures_table(json_of_report(plan, e));
+    else
+        out.document = document_of(plan, e, forms.markdown || forms.html);
+    if (forms.html) add_pictures(context, plan, e, out.document);
+    out.errors = errors_of(e);
+    return out;
 }
 
 }  // namespace
 
 void add_report(Options& app, Context& context) {
-    auto& options = run_with(app, context, report);
-    add_plan_argument(app, options.plan);
+    auto& options = answer_with(app, context, report);
     add_forms(app, context, options.forms);
-    app.add_flag("--html", options.html, "write one HTML file with pictures")
+    app.add_flag("--html", options.forms.html, "write one HTML file with pictures")
         .excludes("--json")
         .excludes("--csv")
         .excludes("--markdown");
@@ -240,10 +233,8 @@ Section contents_section(const Plan& plan, const Evaluation& e, const RankConten
 }
 
 struct RankOptions {
-    PlanArgument plan;
     std::string rank;
     std::string hosts;
-    Forms forms;
 };
 
 // Reads a number; one too large for any rank becomes the largest number.
@@ -256,13 +247,13 @@ std::int64_t number_of(const std::string& text) {
     return error == std::errc() ? n : std::numeric_limits<std::int64_t>::max();
 }
 
-int show_rank(const Context& context, const RankOptions& options) {
-    const Plan plan = load_plan(context, options.plan);
+Answer answer_rank(const Context&, const Plan& plan, const OnPlan<RankOptions>& options) {
     const Evaluation e = assess(plan);
     const std::int64_t rank = number_of(options.rank);
+    Json json{{"rank", rank}};
     if (e.mesh.world == 0 || !e.valid) {
-        if (context.json) print_json({{"rank", rank}}, e);
-        return status_of(e);
+        add_validity(json, e);
+        return {std::move(json), {}, {}, errors_of(e)};
     }
     if (rank < 0 || rank >= e.mesh.world)
         throw Error(ErrorKind::invalid, "", "",
@@ -270,28 +261,21 @@ int show_rank(const Context& context, const RankOptions& options) {
                         + std::to_string(e.mesh.world - 1));
     const RankContents contents = contents_of(plan, e.mesh, rank);
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
-    const auto json = [&] {
-        Json out{{"rank", rank},
-                 {"node", plan.cluster.tiers.empty() ? 0 : rank / domain_of(plan.cluster, 0)},
-                 {"coordinates", json_of_coordinates(e, rank)},
-                 {"groups", json_of_rank_groups(plan, e, rank)},
-                 {"holds", json_of_contents(plan, e, contents)}};
-        if (!hosts.names.empty()) out["host"] = hosts.of(rank);
-        return out;
-    };
-    const auto document = [&] {
-        return Document{"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world)
-                            + (hosts.names.empty() ? "" : " on " + hosts.of(rank)),
-                        {coordinates_section(plan, e, rank), contents_section(plan, e, contents)}};
-    };
-    return print_form(context, options.forms, e, json, json, document);
+    json["node"] = plan.cluster.tiers.empty() ? 0 : rank / domain_of(plan.cluster, 0);
+    json["coordinates"] = json_of_coordinates(e, rank);
+    json["groups"] = json_of_rank_groups(plan, e, rank);
+    json["holds"] = json_of_contents(plan, e, contents);
+    if (!hosts.names.empty()) json["host"] = hosts.of(rank);
+    Document document{"Rank " + with_commas(rank) + " of " + with_commas(e.mesh.world)
+                          + (hosts.names.empty() ? "" : " on " + hosts.of(rank)),
+                      {coordinates_section(plan, e, rank), contents_section(plan, e, contents)}};
+    return with_problems(e, {json, figures_table(json), std::move(document)});
 }
 
 }  // namespace
 
 void add_rank(Options& app, Context& context) {
-    auto& options = run_with(app, context, show_rank);
-    add_plan_argument(app, options.plan);
+    auto& options = answer_with(app, context, answer_rank);
     app.add_option("RANK", options.rank, "which GPU, from 0").required();
     add_hosts(app, options.hosts);
     add_forms(app, context, options.forms);
@@ -300,11 +284,9 @@ void add_rank(Options& app, Context& context) {
 namespace {
 
 struct GroupsOptions {
-    PlanArgument plan;
     std::vector<std::string> axes;
     std::string hosts;
     bool summary = false;
-    Forms forms;
 };
 
 GroupKind kind_named(const std::string& name) {
@@ -396,7 +378,7 @@ void print_with_ranks(Json out, const Mesh& mesh, std::span<const GroupKind> kin
     stream.flush();
 }
 
-int groups(const Context& context, const GroupsOptions& options) {
+int groups(const Context& context, const OnPlan<GroupsOptions>& options) {
     const Plan plan = load_plan(context, options.plan);
     const Evaluation e = assess(plan);
     const std::vector<GroupKind> kinds = asked_for(options, e);
@@ -430,7 +412,7 @@ int groups(const Context& context, const GroupsOptions& options) {
 void add_groups(Options& app, Context& context) {
     auto& options = run_with(app, context, groups);
     add_plan_argument(app, options.plan);
-    app.add_option("--axis", options.axes, "these axes alone, as tp, dp_cp or edp")
+    app.add_option("--axis", options.axes, "only these axes, as tp, dp_cp or edp")
         .count(1, kGroupKindCount)
         .type_name("AXIS");
     add_hosts(app, options.hosts);
@@ -464,15 +446,11 @@ int params(const Context& context, const ParamsOptions& options) {
     const Model model = load_model(context, name);
     const ParameterCounts counts = count_parameters(model);
     if (!counts_all(counts)) throw Error(ErrorKind::invalid, name, "", uncounted_text(model));
-    const auto section = [&] { return parameters_section(counts); };
+    const Section section = parameters_section(counts);
     const bool preset = context.presets.has(PresetKind::model, name);
-    print_form(
-        context, options.forms, [&] { return json_of_parameters(preset ? name : model.name, counts); },
-        [&] { return section().table; },
-        [&] {
-            return Document{model.name, {section()}};
-        });
-    return 0;
+    return print_answer(
+        context, options.forms,
+        {json_of_parameters(preset ? name : model.name, counts), section.table, {model.name, {section}}});
 }
 
 }  // namespace
@@ -515,9 +493,7 @@ int presets(const Context& context, const Forms& forms) {
         out[title] = std::move(list);
         document.sections.push_back(std::move(section));
     }
-    const auto json = [&] { return out; };
-    print_form(context, forms, json, json, [&] { return document; });
-    return 0;
+    return print_answer(context, forms, {out, figures_table(out), std::move(document)});
 }
 
 int schema(const Context& /*context*/, const std::string& /*what*/) {

@@ -112,7 +112,7 @@ void add_review(Options& app, Context& context) {
     app.add_option(
            "--set-b", options.second.sets,
            "change a field of the second plan, as layout.tp=4; without PLAN_B: of a copy of PLAN. --set "
-           "changes PLAN alone")
+           "changes only PLAN")
         .type_name("POINTER=VALUE")
         .repeatable();
     app.add_option(
@@ -265,14 +265,9 @@ int compare_plans(const Context& context, const CompareOptions& options) {
     const PlanComparison c = compare(plans, evaluations);
     std::optional<KeptOutput> kept;
     if (!options.file.empty() && options.file != "-" && !is_picture(options.file)) kept.emplace();
-    const auto json = [&] {
-        Json out = json_of_comparison(c);
-        out["valid"] = status == 0;
-        return out;
-    };
-    print_form(
-        context, forms, json, [&] { return comparison_table(c); },
-        [&] { return comparison_document(c, evaluations); });
+    Answer out{json_of_comparison(c), comparison_table(c), comparison_document(c, evaluations)};
+    out.json["valid"] = status == 0;
+    static_cast<void>(print_answer(context, forms, out));  // the plans' errors are said before
     if (kept) write_output(options.file, kept->text());
     return status;
 }
@@ -427,7 +422,7 @@ void add_screenshot(Options& app, Context& context) {
         .type_name("{dark,light,high-contrast}")
         .show_default();
     app.add_option("--rank", options.rank, "show this rank as selected");
-    app.add_option("--axis", options.axis, "the axis whose groups are lit; default: all");
+    app.add_option("--axis", options.axis, "the axis whose groups are highlighted; default: all");
     app.add_flag("--outlines", options.outlines, "SVG: text as shapes, not as <text>");
     app.add_flag("--no-title", options.no_title, "a view without the plan's title over it");
     app.add_flag("--no-caption", options.no_caption, "without the line of model, cluster and layout");

@@ -314,12 +314,11 @@ int show_measured(const Context& context, const MeasuredArguments& a) {
     std::optional<Plan> plan;
     if (!a.plan.name.empty()) plan = load_plan(context, a.plan);
     const runs::Measured m = measure_files(context.presets, a.files, plan ? &*plan : nullptr);
-    print_form(
-        context, a.forms, [&] { return json_of_measured(m); },
-        [&] { return m.parts.empty() ? measured_collectives_table(m) : measured_parts_table(m); },
-        [&] { return document_of(m); });
+    Answer out{json_of_measured(m), m.parts.empty() ? measured_collectives_table(m) : measured_parts_table(m),
+               document_of(m)};
     for (const runs::RunProblem& p : m.problems)
-        if (p.code == "impossible-run") say_error("pentamesh: " + p.message);
+        if (p.code == "impossible-run") out.errors.push_back("pentamesh: " + p.message);
+    static_cast<void>(print_answer(context, a.forms, out));
     return m.possible ? 0 : 1;
 }
 
@@ -387,7 +386,7 @@ Cluster cluster_to_calibrate(const Context& context, const CalibrateOptions& opt
     if (!options.cluster.empty()) return context.presets.cluster(options.cluster);
     if (const Cluster* of_runs = cluster_of_runs(own)) return *of_runs;
     if (!options.plan.name.empty()) return load_plan(context, options.plan).cluster;
-    refuse("tables of nccl-tests alone need --cluster or --plan");
+    refuse("tables of nccl-tests without a run need --cluster or --plan");
 }
 
 Json json_of_calibrated(const Calibrated& made, const std::string& constants) {
@@ -434,13 +433,10 @@ int calibrate_files(const Context& context, const CalibrateOptions& options) {
     if (writes && !options.out.empty()) write_output(options.out, constants);
     std::string kept;
     if (writes && !options.save.empty()) kept = save_calibrated(made, options.save, context.presets).string();
-    print_form(
-        context, options.forms, [&] { return json_of_calibrated(made, constants); },
-        [&] { return calibrated_constants_table(made); }, [&] { return document_of(made); });
-    if (!writes) {
-        say_error("pentamesh: " + worse + ". Nothing is written; --force writes it all the same.");
-        return 1;
-    }
+    Answer out{json_of_calibrated(made, constants), calibrated_constants_table(made), document_of(made)};
+    if (!writes)
+        out.errors.push_back("pentamesh: " + worse + ". Nothing is written; --force writes it all the same.");
+    if (const int status = print_answer(context, options.forms, out); status != 0) return status;
     if (context.json || options.forms.csv) return 0;
     if (!options.out.empty()) print("\nWritten to " + options.out + ": --constants takes it.\n");
     if (!kept.empty()) print("\nKept as a cluster of your own: " + kept + "\n");
@@ -474,10 +470,8 @@ void add_calibrate(Options& app, Context& context) {
 namespace {
 
 struct BlameOptions {
-    PlanArgument plan;
     std::vector<std::string> ranks;
     std::string hosts;
-    Forms forms;
 };
 
 Json json_of_group(const Plan& plan, const Evaluation& e, const Blame& b, const SharedGroup& g) {
@@ -579,7 +573,7 @@ Document document_of(const Plan& plan, const Evaluation& e, const Blame& b, cons
     return d;
 }
 
-int show_blame(const Context& context, const BlameOptions& options) {
+int show_blame(const Context& context, const OnPlan<BlameOptions>& options) {
     std::error_code ignored;
     if (std::filesystem::is_directory(options.plan.name, ignored))
         throw Error(ErrorKind::usage, options.plan.name, "",
@@ -588,15 +582,13 @@ int show_blame(const Context& context, const BlameOptions& options) {
     const Evaluation e = assess(plan);
     std::string list;
     for (const std::string& r : options.ranks) list += r + " ";
-    if (e.mesh.world == 0 || !e.valid) {
-        if (context.json) print_json(Json::object(), e);
-        return status_of(e);
-    }
+    if (e.mesh.world == 0 || !e.valid)
+        return print_answer(context, options.forms, with_problems(e, {Json::object(), {}, {}}));
     const Blame b = blame(plan, e, parse_rank_list(list, e.mesh.world));
     const Hosts hosts = load_hosts(options.hosts, plan, e.mesh);
-    return print_form(
-        context, options.forms, e, [&] { return json_of_blame(plan, e, b, hosts); },
-        [&] { return shared_groups_table(plan, b); }, [&] { return document_of(plan, e, b, hosts); });
+    return print_answer(context, options.forms,
+                        with_problems(e, {json_of_blame(plan, e, b, hosts), shared_groups_table(plan, b),
+                                          document_of(plan, e, b, hosts)}));
 }
 
 }  // namespace

@@ -32,8 +32,7 @@
 namespace pentamesh::cli {
 namespace {
 
-struct SearchArguments {
-    PlanArgument plan;
+struct SearchMore {
     std::string model, cluster, goal = "tokens";
     std::int64_t gpus = 0;
     std::string software;  // of --for
@@ -41,8 +40,8 @@ struct SearchArguments {
     SpaceRequest space;
     SearchOptions options;
     std::string then = "step";  // of ties
-    Forms forms;
 };
+using SearchArguments = OnPlan<SearchMore>;
 
 // Returns a plan of --model, --cluster and --gpus, or the one that was named, with --set.
 Plan plan_of(const Context& context, const SearchArguments& a) {
@@ -319,20 +318,11 @@ int run_search(const Context& context, const SearchArguments& arguments) {
         find_ties(plan, ties, r);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     r.nothing_fits = what_would_fit(plan, asked, options, r);
-    if (context.json)
-        print_json(pretty(json_of_search(plan, r, seconds, within)));
-    else if (arguments.forms.csv)
-        print_csv(results_table(r));
-    else
-        print_document(arguments.forms, search_document(plan, r, ties.then, seconds, within));
-    if (r.nothing_fits.empty()) return 0;
-    say_error("pentamesh: " + r.nothing_fits);
-    return 1;
+    Answer out{json_of_search(plan, r, seconds, within), results_table(r),
+               search_document(plan, r, ties.then, seconds, within)};
+    if (!r.nothing_fits.empty()) out.errors.push_back("pentamesh: " + r.nothing_fits);
+    return print_answer(context, arguments.forms, out);
 }
-
-}  // namespace
-
-namespace {
 
 // Returns "{megatron,torchtitan,...,any}".
 std::string software_list() {
@@ -393,7 +383,7 @@ void add_search(Options& app, Context& context) {
     app.add_option("--headroom", a.headroom,
                    "share of the memory that stays free: 5% or 0.05 (5%; 0 where memory<= is asked for)")
         .type_name("SHARE");
-    app.add_option("--top", a.options.top, "how many layouts to list besides the Pareto line (10)")
+    app.add_option("--top", a.options.top, "how many layouts to list next to the Pareto line (10)")
         .range(1, 10000);
     app.add_option("--threads", a.options.threads, "threads (one a core)").range(1, 1024);
     add_forms(app, context, a.forms);
@@ -405,11 +395,9 @@ namespace {
 
 constexpr std::size_t kMostPoints = 200000;
 
-struct SweepArguments {
-    PlanArgument plan;
+struct SweepOptions {
     std::vector<std::string> vary;
     std::string points;
-    Forms forms;
 };
 
 // Fields and their values, in the order in which they are set: "layout.tp", 4.
@@ -578,26 +566,21 @@ Table sweep_table(const std::vector<Point>& points, const std::vector<Swept>& ro
     return t;
 }
 
-int sweep(const Context& context, const SweepArguments& a) {
+Answer sweep(const Context& context, const Plan& plan, const OnPlan<SweepOptions>& a) {
     if (a.vary.empty() == a.points.empty()) refuse("sweep needs --vary FIELD=V,V or --points FILE");
-    const Plan plan = load_plan(context, a.plan);
     const nlohmann::json base(plan_to_json(plan));
     const std::vector<Point> points = a.points.empty() ? combinations(a.vary) : points_in(a.points);
     const std::vector<Swept> rows = sweep_all(context, base, points);
-    const auto table = [&] { return sweep_table(points, rows); };
-    print_form(
-        context, a.forms, [&] { return json_of_sweep(points, rows); }, table,
-        [&] {
-            return Document{title_of(plan), {{sentence(points.size(), " variants"), {}, table()}}};
-        });
-    return 0;
+    const Table table = sweep_table(points, rows);
+    return {json_of_sweep(points, rows),
+            table,
+            {title_of(plan), {{sentence(points.size(), " variants"), {}, table}}}};
 }
 
 }  // namespace
 
 void add_sweep(Options& app, Context& context) {
-    auto& a = run_with(app, context, sweep);
-    add_plan_argument(app, a.plan);
+    auto& a = answer_with(app, context, sweep);
     app.add_option("--vary", a.vary, "the values of a field, as layout.tp=1,2,4; repeated: every combination")
         .type_name("FIELD=V,V")
         .repeatable();
@@ -611,11 +594,6 @@ void add_sweep(Options& app, Context& context) {
 // `sensitivity` says how much each choice and constant matters.
 
 namespace {
-
-struct SensitivityOptions {
-    PlanArgument plan;
-    Forms forms;
-};
 
 Json json_of_nudge(const Plan& plan, const std::optional<Nudge>& n) {
     if (!n) return nullptr;
@@ -648,16 +626,10 @@ Json json_of_sensitivity(const Plan& plan, const Sensitivity& s, std::optional<M
     return {{"base", std::move(base)}, {"rows", std::move(rows)}};
 }
 
-int sensitivity(const Context& context, const SensitivityOptions& options) {
-    const Plan plan = load_plan(context, options.plan);
+Answer sensitivity(const Context& context, const Plan& plan, const OnPlan<>&) {
     const Evaluation e = assess(plan);
     const Sensitivity s = sensitivity_of(plan, context.presets);
     const auto fit = fit_of(e.memory);
-    const auto json = [&] {
-        Json out = json_of_sensitivity(plan, s, fit);
-        if (!e.valid) void_figures(out);
-        return out;
-    };
     Section rows{"One step down and up; hardware figures and constants by 20 %",
                  {},
                  columns_of(sensitivity_table(s, true), {"name", "from", "to", "delta_s", "share", "step_s",
@@ -669,31 +641,25 @@ int sensitivity(const Context& context, const SensitivityOptions& options) {
                              + whole_text(std::round(s.tokens_per_s)) + " tokens/s, "
                              + memory_text(s.memory_bytes) + " on the fullest GPU, which "
                              + std::string(name_of(*fit)) + ". What changes nothing is left out.");
-    return print_form(
-        context, options.forms, e, json, [&] { return sensitivity_table(s, false); },
-        [&] {
-            return Document{title_of(plan), {std::move(rows)}};
-        });
+    return with_problems(e, {json_of_sensitivity(plan, s, fit),
+                             sensitivity_table(s, false),
+                             {title_of(plan), {std::move(rows)}}});
 }
 
 }  // namespace
 
 void add_sensitivity(Options& app, Context& context) {
-    auto& options = run_with(app, context, sensitivity);
-    add_plan_argument(app, options.plan);
-    add_forms(app, context, options.forms);
+    add_forms(app, context, answer_with(app, context, sensitivity).forms);
 }
 
 // `scale` says how far a plan scales: over GPUs, batch, sequence or a factor, and what sets the limit.
 
 namespace {
 
-struct ScaleArguments {
-    PlanArgument plan;
+struct ScaleOptions {
     std::string over = "gpus";
     std::string least, most;
     bool weak = false;
-    Forms forms;
 };
 
 Json json_of_point(const Scale& s, const ScalePoint& p) {
@@ -759,7 +725,7 @@ Document scale_document(const Plan& plan, const Scale& s) {
     return {title_of(plan), {{how, {words.verdict, words.held}, scale_table(s)}, std::move(turns)}};
 }
 
-int run_scale(const Context& context, const ScaleArguments& a) {
+Answer answer_scale(const Context&, const Plan& plan, const OnPlan<ScaleOptions>& a) {
     const std::optional<ScaleOver> over = parse_name<ScaleOver>(a.over);
     if (!over) refuse("--over " + shown_text(a.over) + ": there are gpus, batch, sequence, tp, cp, ep, pp");
     if (a.weak && *over != ScaleOver::gpus)
@@ -767,19 +733,14 @@ int run_scale(const Context& context, const ScaleArguments& a) {
     const ScaleRequest request{*over, a.weak, bound_of("--from", a.least), bound_of("--to", a.most)};
     if (request.least > 0 && request.most > 0 && request.least > request.most)
         refuse("--from " + a.least + " --to " + a.most + ": goes backwards");
-    const Plan plan = load_plan(context, a.plan);
     const Scale s = scale_of(plan, request);
-    print_form(
-        context, a.forms, [&] { return json_of_scale(plan, s); }, [&] { return scale_table(s); },
-        [&] { return scale_document(plan, s); });
-    return 0;
+    return {json_of_scale(plan, s), scale_table(s), scale_document(plan, s)};
 }
 
 }  // namespace
 
 void add_scale(Options& app, Context& context) {
-    auto& a = run_with(app, context, run_scale);
-    add_plan_argument(app, a.plan);
+    auto& a = answer_with(app, context, answer_scale);
     app.add_option("--over", a.over, "what grows")
         .type_name("{gpus,batch,sequence,tp,cp,ep,pp}")
         .show_default();

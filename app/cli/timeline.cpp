@@ -22,9 +22,7 @@ namespace pentamesh::cli {
 namespace {
 
 struct TimelineOptions {
-    PlanArgument plan;
     std::string costs, trace;
-    Forms forms;
 };
 
 // Reads F=1,I=1,W=1,comm=0,FB=3: the costs of a micro-batch on a whole stage.
@@ -51,7 +49,7 @@ Costs parse_costs(const std::string& text) {
         Key* key = nullptr;
         for (Key& k : keys)
             if (k.name == part.substr(0, equals)) key = &k;
-        if (!key) refuse_costs(text, "\"" + part.substr(0, equals) + "\" is none of F, I, W, comm, FB");
+        if (!key) refuse_costs(text, "\"" + part.substr(0, equals) + "\" is not one of F, I, W, comm, FB");
         const std::string number = equals < part.size() ? part.substr(equals + 1) : "";
         const std::optional<double> value = parse_double(number);
         if (!value || *value < 0) refuse_costs(text, "\"" + number + "\" is no time");
@@ -145,7 +143,7 @@ void add_bubble_lines(const Bubble& b, Section& s) {
     s.lines.push_back(std::move(form));
 }
 
-int timeline(const Context& context, const TimelineOptions& options) {
+int timeline(const Context& context, const OnPlan<TimelineOptions>& options) {
     const Plan plan = load_plan(context, options.plan);
     const bool own_costs = !options.costs.empty();
     const Costs own = own_costs ? parse_costs(options.costs) : Costs{};
@@ -244,13 +242,7 @@ Table table_of_all(const std::vector<Placement>& stored) {
     return t;
 }
 
-struct TensorsOptions {
-    PlanArgument plan;
-    Forms forms;
-};
-
-int tensors(const Context& context, const TensorsOptions& options) {
-    const Plan plan = load_plan(context, options.plan);
+Answer tensors(const Context&, const Plan& plan, const OnPlan<>&) {
     const Evaluation e = assess(plan);
     Json list = Json::array();
     Document document;
@@ -265,20 +257,13 @@ int tensors(const Context& context, const TensorsOptions& options) {
                 if (moment == Moment::at_rest)
                     document.sections.push_back({std::string(name_of(state)), {}, tensors_table(placements)});
             }
-    return print_form(
-        context, options.forms, e,
-        [&] {
-            return Json{{"tensors", std::move(list)}};
-        },
-        [&] { return table_of_all(stored); }, [&] { return document; });
+    return with_problems(e, {{{"tensors", std::move(list)}}, table_of_all(stored), std::move(document)});
 }
 
 }  // namespace
 
 void add_tensors(Options& app, Context& context) {
-    auto& options = run_with(app, context, tensors);
-    add_plan_argument(app, options.plan);
-    add_forms(app, context, options.forms);
+    add_forms(app, context, answer_with(app, context, tensors).forms);
 }
 
 // `layer` says what one GPU does in one layer, step by step.
@@ -286,10 +271,8 @@ void add_tensors(Options& app, Context& context) {
 namespace {
 
 struct LayerOptions {
-    PlanArgument plan;
     std::string kind, notation = "jax";
     std::int64_t rank = 0;
-    Forms forms;
 };
 
 // A tensor can be cut by these axes: those of its mesh that have more than one rank.
@@ -378,7 +361,7 @@ Json json_of_layer_totals(const LayerTotals& t) {
 Notation notation_of(const std::string& word) {
     for (const Notation n : all_of<Notation>())
         if (name_of(n) == word) return n;
-    refuse("--notation: \"" + shown_text(word) + "\" is none of megatron, dtensor, jax");
+    refuse("--notation: \"" + shown_text(word) + "\" is not one of megatron, dtensor, jax");
 }
 
 // Returns true for the MoE layer. Where no kind is asked for, it is chosen if the model has one.
@@ -388,7 +371,7 @@ bool is_moe(const Plan& plan, const std::string& word) {
     const bool moe = sum_of(counts, types.moe()) > 0, dense = sum_of(counts, types.all() & ~types.moe()) > 0;
     if (word.empty()) return moe;
     if (word != "dense" && word != "moe")
-        refuse("--kind: \"" + shown_text(word) + "\" is none of dense, moe");
+        refuse("--kind: \"" + shown_text(word) + "\" is not one of dense, moe");
     if (word == "moe" && !moe) refuse("--kind moe: the model has no MoE layer");
     if (word == "dense" && !dense) refuse("--kind dense: every layer of the model is a MoE layer");
     return word == "moe";
@@ -420,36 +403,29 @@ Document document_of(const Plan& plan, const Evaluation& e, const LayerList& lis
     return d;
 }
 
-int show_layer(const Context& context, const LayerOptions& options) {
-    const Plan plan = load_plan(context, options.plan);
+Answer answer_layer(const Context&, const Plan& plan, const OnPlan<LayerOptions>& options) {
     const Notation notation = notation_of(options.notation);
     const Evaluation e = assess(plan);
-    if (!e.valid || e.mesh.world == 0) {
-        if (context.json) print_json({{"kind", nullptr}, {"steps", Json::array()}, {"totals", nullptr}}, e);
-        return status_of(e);
-    }
+    if (!e.valid || e.mesh.world == 0)
+        return with_problems(e, {{{"kind", nullptr}, {"steps", Json::array()}, {"totals", nullptr}}, {}, {}});
     if (options.rank < 0 || options.rank >= e.mesh.world)
         refuse(sentence("--rank ", options.rank, ": the plan has ranks 0 to ", e.mesh.world - 1));
     const bool moe = is_moe(plan, options.kind), dp = e.groups[GroupKind::dp].degree > 1;
     const int type = usual_type(plan.model, layer_types(plan.model), moe);
     const LayerList list = timed_layer(plan, e.mesh, e.groups, type, options.rank);
-    const auto json = [&] {
-        Json steps = Json::array();
-        for (const LayerStep& s : list.steps) steps.push_back(json_of_layer_step(s, e.groups, notation, dp));
-        return Json{{"kind", moe ? "moe" : "dense"},   {"notation", name_of(notation)},
-                    {"micro_batch", list.micro_batch}, {"rank", list.rank},
-                    {"steps", std::move(steps)},       {"totals", json_of_layer_totals(list.totals)}};
-    };
-    return print_form(
-        context, options.forms, e, json, [&] { return layer_table(list, notation, dp); },
-        [&] { return document_of(plan, e, list, notation, dp); });
+    Json steps = Json::array();
+    for (const LayerStep& s : list.steps) steps.push_back(json_of_layer_step(s, e.groups, notation, dp));
+    Json json{{"kind", moe ? "moe" : "dense"},   {"notation", name_of(notation)},
+              {"micro_batch", list.micro_batch}, {"rank", list.rank},
+              {"steps", std::move(steps)},       {"totals", json_of_layer_totals(list.totals)}};
+    return with_problems(
+        e, {std::move(json), layer_table(list, notation, dp), document_of(plan, e, list, notation, dp)});
 }
 
 }  // namespace
 
 void add_layer(Options& app, Context& context) {
-    auto& options = run_with(app, context, show_layer);
-    add_plan_argument(app, options.plan);
+    auto& options = answer_with(app, context, answer_layer);
     app.add_option("--kind", options.kind,
                    "which layer; the MoE layer where it is left out and the model has one")
         .type_name("{dense,moe}");

@@ -9,7 +9,6 @@
 #include "core/base/files.h"
 #include "core/base/threads.h"
 #include "render/png.h"
-#include "render/second_window.h"
 #include "render/surface.h"
 
 #include <algorithm>
@@ -115,8 +114,8 @@ void write_wanted(const Presets& presets, const Wanted& wanted, const FontFiles&
 }
 
 // Opens, draws and closes the second window as it is wanted. Returns true if it was used.
-bool tend_second(std::unique_ptr<SecondWindow>& second, const Window& window, const FontFiles& fonts,
-                 ui::Shell& shell) {
+bool run_second(std::unique_ptr<SecondWindow>& second, const Window& window, const FontFiles& fonts,
+                ui::Shell& shell) {
     if (!shell.wants_second_window()) {
         second.reset();
         return false;
@@ -237,7 +236,7 @@ bool WindowRun::turn() {
     const WindowEvents events =
         w.window.frame(shell.scale(), [&](const FrameInfo& info) { shell.frame(info); });
     w.say_aloud();
-    if (tend_second(w.second, w.window, w.fonts, shell)) w.settle = kSettle;
+    if (run_second(w.second, w.window, w.fonts, shell)) w.settle = kSettle;
     // Input that arrives while the last event's frames are still drawn needs frames of its own.
     if (events.had_input) w.settle = kSettle;
     for (const auto& file : events.dropped) {

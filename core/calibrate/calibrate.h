@@ -133,7 +133,7 @@ struct LinkText {
     std::string text, path;  // a table of nccl-tests
 };
 
-// Is a constant that a part of a run gives by itself: a wire by a transfer, memory by the optimizer.
+// It is a constant that a part of a run gives by itself: a wire by a transfer, memory by the optimizer.
 struct PartConstant {
     std::string id;  // "efficiency.fast_link"
     double value = 0;

@@ -297,38 +297,38 @@ std::string line_of(const LayerStep& s, Notation notation, bool dp) {
 
 std::string sentence_of(const LayerStep& s) {
     const std::string group(name_of(s.group)), n = with_commas(s.group_size);
-    std::string again = s.recomputed ? " Again: the forward did not keep it." : "";
+    std::string more = s.recomputed ? " Again: the forward did not keep it." : "";
     if (s.per_step)
-        again += s.per_run ? " Once after each run of micro-batches." : " Once in a training step.";
+        more += s.per_run ? " Once after each run of micro-batches." : " Once in a training step.";
     const bool cuts = !s.out.empty() && s.out[0].cut_by(s.group);
     switch (s.op) {
     case LayerOp::all_gather:
         return sentence("Each of the ", n, " ranks of ", group, " has a piece and gets those of the others.")
-               + again;
+               + more;
     case LayerOp::reduce_scatter:
         return sentence("Every rank of ", group,
                         " holds a summand of all of it: one reduce-scatter adds the ", n,
                         cuts ? " up and leaves each rank its piece." : " up.")
-               + again;
+               + more;
     case LayerOp::all_reduce:
         return sentence("Every rank of ", group, " holds a summand: one all-reduce adds the ", n,
                         " up, and all have the sum.")
-               + again;
+               + more;
     case LayerOp::all_to_all:
-        return sentence("Each of the ", n, " ranks of ", group, " sends every other one its piece.") + again;
+        return sentence("Each of the ", n, " ranks of ", group, " sends every other one its piece.") + more;
     case LayerOp::ring_send:
         return sentence("Blocks go round the ring of the ", n, " ranks of ", group, ", ",
                         count_text(std::llround(s.calls), "message"), " each.")
-               + again;
+               + more;
     default: break;
     }
-    if (s.out.empty()) return std::string(words_of(s.what)) + "." + again;
+    if (s.out.empty()) return std::string(words_of(s.what)) + "." + more;
     std::string what(words_of(s.what));
     if (!what.empty()) what[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(what[0])));
     const LayerTensor& t = s.out[0];
     if (!t.partial.empty() && !t.weight)
         return what + ": what is summed over is cut by " + sums_text(t) + ", so each rank has a summand."
-               + again;
+               + more;
     const std::vector<GroupKind> axes = axes_of(t);
     std::string by;
     for (const GroupKind a : axes)
@@ -336,7 +336,7 @@ std::string sentence_of(const LayerStep& s) {
     return what
            + (by.empty() ? ": no axis of a replica cuts it, nothing is sent."
                          : ": cut by " + by + ", nothing is sent.")
-           + again;
+           + more;
 }
 
 }  // namespace pentamesh

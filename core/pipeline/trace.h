@@ -12,7 +12,7 @@
 
 namespace pentamesh {
 
-// Is a kernel on the track of its name, as a trace of PyTorch has it. The texts are static.
+// It is a kernel on the track of its name, as a trace of PyTorch has it. The texts are static.
 struct TraceSlice {
     std::string_view track, name;
     std::string_view group;  // the description of a communication's process group; empty: it has none

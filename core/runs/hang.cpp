@@ -454,7 +454,7 @@ struct Caller {
     std::int64_t rank;
     const DumpEntry* entry;
 };
-// Is what must be the same for all: the collective, and where `sizes` is set its elements and types.
+// This must be the same for all: the collective, and where `sizes` is set its elements and types.
 using Kind = std::array<std::int64_t, 5>;
 
 Kind kind_of(const DumpEntry& e, bool sizes) {

@@ -31,8 +31,8 @@ enum class FaultKind : std::uint8_t { stopped, dead, gpu, mismatch, size, slow }
     return {"stopped", "dead", "gpu", "mismatch", "size", "slow"};
 }
 
-// Is one call of a group. `sequence` counts the group's collectives; of sends and receives it is the rank's
-// own number.
+// It is one call of a group. `sequence` counts the group's collectives; of sends and receives it is the
+// rank's own number.
 struct RunCall {
     int group = -1, collective = -1;
     std::int64_t sequence = -1;
@@ -79,7 +79,7 @@ void find_slow(const DumpFolder& run, Hang& hang);
 
 // The steps by which culprits are found, in their order.
 
-// Is a call that some ranks have begun and others have not.
+// It is a call that some ranks have begun and others have not.
 struct WaitedCall {
     RunCall call;
     std::vector<std::int64_t> waiting, missing;  // ranks, ascending

@@ -109,7 +109,7 @@ struct PartTime {
     double total_s = 0;     // the same with what is hidden
 };
 
-// Is a group as a trace or an Inspector names it. Ranks are empty where they are not known.
+// It is a group as a trace or an Inspector names it. Ranks are empty where they are not known.
 struct RunGroup {
     std::string name;
     std::int64_t size = 0;
@@ -128,7 +128,7 @@ struct RunCalls {
     std::vector<std::int64_t> numbers;  // of the calls; empty: they are matched by their order
 };
 
-// Is a time of one step that belongs to one part, from the step's begin.
+// It is a time of one step that belongs to one part, from the step's begin.
 struct PartSpan {
     double begin_s = 0, end_s = 0;
     RunPart part = RunPart::idle;

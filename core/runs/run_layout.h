@@ -27,7 +27,7 @@ enum class RunAxis : std::uint8_t { tp, gtp, cp, shard, replicate, pp, etp, ep, 
     return 9;
 }
 
-// Is a set of axes, a bit each.
+// It is a set of axes, a bit each.
 using AxisSet = unsigned;
 [[nodiscard]] constexpr AxisSet bit_of(RunAxis axis) {
     return 1U << static_cast<unsigned>(axis);

@@ -312,7 +312,7 @@ double module_time(const RecomputeChoice& choice, const ModuleTimes& times) {
     return sum;
 }
 
-bool makes_again(const RecomputeChoice& choice, const Model& model, const Tensor& t) {
+bool recomputes_tensor(const RecomputeChoice& choice, const Model& model, const Tensor& t) {
     if (choice.whole_layers()) return true;
     const bool latent = model.attention == AttentionKind::mla;
     const bool up = t.id == TensorId::attention_q_up || t.id == TensorId::attention_kv_up
@@ -360,7 +360,7 @@ double recomputed_flops(const ResolvedPlan& r, const Stages& stages) {
     }
     visit_tensors(m, types, [&](const Tensor& t) {
         if (!t.is_matrix() || t.place == Place::embedding || t.place == Place::head) return;
-        if (!makes_again(choice, m, t)) return;
+        if (!recomputes_tensor(choice, m, t)) return;
         double copies = static_cast<double>(t.copies), layers = t.place == Place::mtp ? mtp_recomputed : 0;
         if (t.per_expert && m.moe) copies = std::min(copies, static_cast<double>(m.moe->top_k));
         for (int k = 0; k < types.size(); ++k)
@@ -391,10 +391,10 @@ void wait_for_host(const Plan& plan, StepWork& work) {
         t.weight_grad += late;
         time.waiting = forward + backward + late;
         // Launches of recomputed modules first take the host's idle time.
-        double& again = layer.recompute.input_grad;
+        double& recompute = layer.recompute.input_grad;
         const double launches = repeats * host - std::max(own - least, 0.0);
-        const double wait = std::max(launches - again - layer.recomputed.sum(Phase::backward), 0.0);
-        again += wait;
+        const double wait = std::max(launches - recompute - layer.recomputed.sum(Phase::backward), 0.0);
+        recompute += wait;
         // In all of these the device has nothing to do: all of their time can hide transfers, of compute only
         // the share `overlap`.
         const double free = 1 - e.overlap;

@@ -70,7 +70,7 @@ void each_member(const T& x, const Use& use) {
 template <typename T>
 void dump(std::string& out, const T& x);
 
-// Is a struct with a base, whose members no binding names.
+// It is a struct with a base, whose members no binding names.
 inline void dump_stage(std::string& out, const StageMemory& s) {
     dump(out, static_cast<const StageContents&>(s));
     for (const double v :

@@ -57,7 +57,7 @@ TEST_CASE(
     REQUIRE(d.shell.calibration().files.size() == 1);
     CHECK(d.shell.calibration().files[0].said == "3 runs");
     d.until([&] { return d.shell.calibration().done(); });
-    const Calibrated& made = d.shell.calibration().made.value;
+    const Calibrated& made = *d.shell.calibration().made;
     CHECK(made.runs.size() == 3);
     CHECK(made.before > 0.1);
     CHECK(made.after < made.before / 3);

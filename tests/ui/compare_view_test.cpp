@@ -39,7 +39,7 @@ void pin(Driver& d) {
 
 void wait_for_path(Driver& d) {
     d.settle();
-    d.until([&] { return !compare_of(d).path.running; });
+    d.until([&] { return !compare_of(d).path.running(); });
 }
 
 }  // namespace
@@ -237,10 +237,10 @@ TEST_CASE("the comparison in the window is core/decide's own, path and words inc
     const std::vector<Plan> plans{a, d.plan()};
     const std::vector<Evaluation> evaluations{evaluate(plans[0]), evaluate(plans[1])};
     const PlanComparison expected = compare(plans, evaluations);
-    REQUIRE(compare_of(d).path.value.size() == expected.path.size());
+    REQUIRE(compare_of(d).path->size() == expected.path.size());
     for (std::size_t i = 0; i < expected.path.size(); ++i) {
-        CHECK(compare_of(d).path.value[i].edit == expected.path[i].edit);
-        CHECK(compare_of(d).path.value[i].step_s == expected.path[i].step_s);
+        CHECK((*compare_of(d).path)[i].edit == expected.path[i].edit);
+        CHECK((*compare_of(d).path)[i].step_s == expected.path[i].step_s);
         CHECK(says(d, typeset(expected.path[i].edit)));
     }
     for (const PartRow& r : expected.why) {

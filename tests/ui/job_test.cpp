@@ -92,54 +92,52 @@ TEST_CASE("a job in the middle of its work ends with its owner") {
     CHECK(ended);
 }
 
-TEST_CASE("a value beside the window is worked out once for a key, and another key cancels it") {
+TEST_CASE("a value in the background is worked out once for a key, and another key cancels it") {
     Woken woken;
-    WorkedOut<int, int> value;
+    using Value = Kept<int, int>;
+    const auto wake = woken.wake();
     std::counting_semaphore<16> begun(0), ended(0);
     {
-        Beside<int, int> beside(woken.wake());
+        Value value;
         const auto square = [&](int key) {
-            return [key] {
-                return Beside<int, int>::Work([key](const std::atomic<bool>&) { return key * key; });
-            };
+            return [key] { return Value::Work([key](const std::atomic<bool>&) { return key * key; }); };
         };
-        CHECK_FALSE(beside.tend(false, 3, value, square(3)));  // nobody wants it
-        CHECK(beside.tend(true, 3, value, square(3)));
-        CHECK(value.running);
-        while (!beside.tend(true, 3, value, square(3))) woken.wait(1);
+        CHECK_FALSE(value.work_out(wake, false, 3, square(3)));  // nobody wants it
+        CHECK(value.work_out(wake, true, 3, square(3)));
+        CHECK(value.running());
+        while (!value.work_out(wake, true, 3, square(3))) woken.wait(1);
         CHECK(value.is_of(3));
-        CHECK(value.value == 9);
-        CHECK_FALSE(beside.tend(true, 3, value, square(3)));  // it stays
+        CHECK(*value == 9);
+        CHECK_FALSE(value.work_out(wake, true, 3, square(3)));  // it stays
 
         const auto endless = [&] {
-            return Beside<int, int>::Work([&](const std::atomic<bool>& cancelled) {
+            return Value::Work([&](const std::atomic<bool>& cancelled) {
                 begun.release();
                 while (!cancelled) std::this_thread::yield();
                 ended.release();
                 return 0;
             });
         };
-        CHECK(beside.tend(true, 4, value, endless));
+        CHECK(value.work_out(wake, true, 4, endless));
         CHECK_FALSE(value.is_of(4));
         begun.acquire();
-        CHECK(beside.tend(true, 5, value, square(5)));
+        CHECK(value.work_out(wake, true, 5, square(5)));
         ended.acquire();
-        while (!beside.tend(true, 5, value, square(5))) woken.wait(1);
-        CHECK(value.value == 25);
+        while (!value.work_out(wake, true, 5, square(5))) woken.wait(1);
+        CHECK(*value == 25);
 
-        CHECK(beside.tend(true, 6, value, [] {
-            return Beside<int, int>::Work(
+        CHECK(value.work_out(wake, true, 6, [] {
+            return Value::Work(
                 [](const std::atomic<bool>&) -> int { throw std::runtime_error("no figure"); });
         }));
-        while (!beside.tend(true, 6, value, square(6))) woken.wait(1);
-        CHECK(value.error == "no figure");
-        CHECK(beside.tend(true, 7, value, endless));
+        while (!value.work_out(wake, true, 6, square(6))) woken.wait(1);
+        CHECK(value.error() == "no figure");
+        CHECK(value.work_out(wake, true, 7, endless));
         begun.acquire();
-        WorkedOut<int, int> copied = value;
-        Beside<int, int> other(woken.wake());
-        CHECK(other.tend(true, 7, copied, square(7)));
-        while (!other.tend(true, 7, copied, square(7))) woken.wait(1);
-        CHECK(copied.value == 49);
+        Value copied = value;
+        CHECK(copied.work_out(wake, true, 7, square(7)));
+        while (!copied.work_out(wake, true, 7, square(7))) woken.wait(1);
+        CHECK(*copied == 49);
     }
     ended.acquire();  // its owner's end was the work's
 }

@@ -60,7 +60,7 @@ TEST_CASE("view Scale says what core/decide says, and a click on a number of GPU
     Driver d("llama-3.1-405b-16k", {1600, 1000});
     look_at_scale(d);
     const Scale expected = scale_of(d.plan());
-    const Scale& shown = scale_of_view(d).of.value->scale;
+    const Scale& shown = (*scale_of_view(d).of)->scale;
     // All that is possible is shown, and the nearest refusal.
     REQUIRE(shown.points.size() < expected.points.size());
     for (std::size_t i = 0; i < expected.points.size(); ++i) {
@@ -92,7 +92,7 @@ TEST_CASE("Scale asks the same of batch, sequence and factors, strong and weak")
     CHECK(scale_of_view(d).page == 0);
     REQUIRE(d.click("scale.batch", 1));
     finish_scale(d);
-    CHECK(scale_of_view(d).of.value->scale.request.weak);
+    CHECK((*scale_of_view(d).of)->scale.request.weak);
     REQUIRE(d.click("scale.batch", 0));
     // The switch has GPUs, batch, sequence, tp, cp, ep, pp.
     const ScaleOver over[] = {ScaleOver::gpus, ScaleOver::batch, ScaleOver::sequence, ScaleOver::tp,
@@ -101,9 +101,9 @@ TEST_CASE("Scale asks the same of batch, sequence and factors, strong and weak")
         REQUIRE(d.click("scale.over", i));
         finish_scale(d);
         CAPTURE(name_of(over[i]));
-        CHECK(scale_of_view(d).of.value->scale.request.over == over[i]);
+        CHECK((*scale_of_view(d).of)->scale.request.over == over[i]);
     }
-    const Scale& s = scale_of_view(d).of.value->scale;
+    const Scale& s = (*scale_of_view(d).of)->scale;
     const auto other = std::find_if(s.points.begin(), s.points.end(),
                                     [&](const ScalePoint& p) { return p.possible() && p.at != s.own; });
     REQUIRE(other != s.points.end());
@@ -116,7 +116,7 @@ TEST_CASE("Scale asks the same of batch, sequence and factors, strong and weak")
 TEST_CASE("a bar of another number makes its value the plan's") {
     Driver d("llama-3.1-405b-16k", {1600, 1000});
     look_at_scale(d);
-    const ScalePicture& picture = *scale_of_view(d).of.value;
+    const ScalePicture& picture = **scale_of_view(d).of;
     std::uint64_t index = 0;
     for (const Scale& s : picture.others)
         for (const ScalePoint& p : s.points) {

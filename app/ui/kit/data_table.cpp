@@ -25,7 +25,7 @@ ScrollArea::ScrollArea(Ui& ui, std::string_view name, Rect window, ScrollState& 
                                 {window.right() - kGrip, window.y, kGrip, window.h}, 0, true, false);
         ui.scrolls(name, window);
         thumb_held_ = hit.held;
-        thumb_lit_ = hit.hovered || hit.held;
+        thumb_highlighted_ = hit.hovered || hit.held;
         if (hit.held)  // the middle of the thumb goes where the mouse is
             state_.at = std::clamp((ui.frame().mouse.y - window.y) / window.h * (state_.most + window.h)
                                        - window.h / 2,
@@ -78,7 +78,7 @@ ScrollArea::~ScrollArea() {
         const float h = std::max(16.0f, window_.h * window_.h / content);
         const float y = window_.y + (window_.h - h) * state_.at / state_.most;
         const Theme& t = ui_.theme();
-        ui_.canvas().rect({window_.right() - 4, y, kThumb, h}, thumb_lit_ ? t.secondary : t.hairline,
+        ui_.canvas().rect({window_.right() - 4, y, kThumb, h}, thumb_highlighted_ ? t.secondary : t.hairline,
                           kThumb / 2);
     }
     ui_.canvas().pop_clip();
@@ -524,6 +524,47 @@ int draw_table(Ui& ui, std::string_view name, Rect room, const Table& table, Tab
     const int clicked = draw_rows(ui, name, room, table, columns, cells, state, selected, looks);
     if (last > 0) mark_place(ui, room, static_cast<float>(table.rows.size()), last, state.scroll);
     return clicked;
+}
+
+NumberEdit number_box(Ui& ui, Rect r, const NumberBox& box, TypedNumbers& numbers) {
+    NumberEdit out;
+    if (numbers.editing != box.key) {
+        const Ui::Step step =
+            ui.stepper(box.name, r, box.shown, box.can_down, box.can_up, box.on, true, box.scrubs);
+        out.by = step.by, out.drags = step.drags;
+        const bool begins = step.edit_requested && box.can_type;
+        if (begins || (step.by != 0 && numbers.refused == box.key)) numbers.forget_refusal();
+        if (!begins) return out;
+        numbers.editing = box.key;
+        numbers.text = numbers.before = box.typed;
+        numbers.fresh = true;
+        return out;
+    }
+    const bool fresh = std::exchange(numbers.fresh, false);
+    const std::string field = box.field.empty() ? "edit." + std::string(box.key) : box.field;
+    const Ui::Typing typing = ui.typed_value(field, r, numbers.text, fresh);
+    if (typing == Ui::Typing::goes_on) return out;
+    numbers.editing.clear();
+    // The text from before may be rounded: it is no other number.
+    if (typing == Ui::Typing::dropped || numbers.text == numbers.before) return out;
+    std::string text = numbers.text;
+    if (const std::size_t sign = text.find(box.sign); !box.sign.empty() && sign != std::string::npos)
+        text.resize(sign);
+    const Quantity typed = parse_quantity(text, box.dimension, box.unit);
+    const std::string why = typed.value ? box.refuse(*typed.value) : "";
+    if (!typed.value)
+        numbers.refuse(box.key, typed.refusal + ".");
+    else if (!why.empty())
+        numbers.refuse(box.key, "\"" + numbers.text + "\" " + why);
+    else
+        out.typed = typed.value;
+    return out;
+}
+
+void number_message(Ui& ui, Rect& room, std::string_view key, const TypedNumbers& numbers) {
+    if (numbers.refused != key) return;
+    room.cut_top(2);
+    put_paragraph(ui, room, numbers.refusal, ui.small().in(ui.theme().bad), 16, 2);
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "app/tables/table.h"
 #include "app/ui/kit/ui.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,11 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pentamesh::ui {
 
@@ -55,7 +58,7 @@ class ScrollArea {
     Options options_;
     float top_;
     std::size_t first_area_;
-    bool thumb_held_ = false, thumb_lit_ = false;
+    bool thumb_held_ = false, thumb_highlighted_ = false;
 };
 
 // Rows and columns: a view says how large each piece is, so that its code reads as it looks.
@@ -152,6 +155,40 @@ inline void step_choice(Ui& ui, std::string_view name, Rect box, std::string_vie
     if (step.by != 0 || step.edit_requested)
         at = std::clamp(at + (step.by != 0 ? step.by : 1), -1, count - 1);
 }
+
+// A number that is stepped, or typed in its place. What is typed and not taken is said below it.
+
+// Holds what is typed of the numbers that share this, one at a time, and which was refused last.
+struct TypedNumbers {
+    std::string editing;           // key of the number that is typed; empty: none
+    std::string text, before;      // as it is, as it was
+    bool fresh = false;            // its field is drawn for the first time
+    std::string refused, refusal;  // the number that was refused, until the next edit, and a sentence: why
+    [[nodiscard]] bool types() const { return !editing.empty(); }
+    void refuse(std::string_view key, std::string why) { refused = key, refusal = std::move(why); }
+    void forget_refusal() { refused.clear(), refusal.clear(); }
+};
+struct NumberBox {
+    std::string_view name{};       // of the control
+    std::string_view key = name;   // in TypedNumbers
+    std::string field{};           // the name of its text field; empty: "edit.KEY"
+    std::string shown{}, typed{};  // as it stands in its box; as one begins to type it
+    bool can_down = true, can_up = true, on = true, can_type = true, scrubs = false;
+    Dimension dimension = Dimension::count;
+    std::string unit{};       // of a number that is typed without one
+    std::string_view sign{};  // may follow the number, as "×"
+    // Returns why a number is not taken, which follows the typed text and a space; empty: it is taken.
+    std::function<std::string(double)> refuse{};
+};
+// Says what the user did: steps by -1 or 1, or types another number.
+struct NumberEdit {
+    int by = 0;
+    bool drags = false;  // the steps of one drag
+    std::optional<double> typed{};
+};
+[[nodiscard]] NumberEdit number_box(Ui& ui, Rect r, const NumberBox& box, TypedNumbers& numbers);
+// Says why the number was refused last, at the top of `room`, and takes the height off it.
+void number_message(Ui& ui, Rect& room, std::string_view key, const TypedNumbers& numbers);
 
 // Draws the head of a section at the top of `room`, and takes it and the gap below it off.
 void put_head(Ui& ui, Rect& room, float gap, std::string_view head, std::string_view right = {});

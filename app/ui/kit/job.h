@@ -37,20 +37,26 @@ class Job {
                 if (job_.number_ != number_) return false;
                 job_.results_.push_back(std::move(result));
             }
-            job_.wake_();
+            if (job_.wake_) job_.wake_();
             return true;
         }
+        // Work that takes long looks at this now and then: it is true once nobody wants the result, or wants
+        // it as far as it has come. It lives as long as the work.
+        [[nodiscard]] const std::atomic<bool>& cancelled() const { return *cancelled_; }
 
       private:
         friend class Job;
-        Output(Job& job, std::uint64_t number) : job_(job), number_(number) {}
+        Output(Job& job, std::uint64_t number, std::shared_ptr<const std::atomic<bool>> cancelled)
+            : job_(job), number_(number), cancelled_(std::move(cancelled)) {}
         Job& job_;
         std::uint64_t number_;
+        std::shared_ptr<const std::atomic<bool>> cancelled_;
     };
     // One call is a slice of the work; it is called until it returns false, which means done.
     using Work = std::function<bool(const Output&)>;
 
-    // `wake` is called on the background thread after each result and at the end: Window::wake.
+    // `wake` is called on the background thread after each result and at the end: Window::wake. It may be
+    // empty.
     explicit Job(std::function<void()> wake) : wake_(std::move(wake)) {
         if constexpr (kOnThread)
             thread_ = std::thread([this] { run(); });
@@ -58,11 +64,10 @@ class Job {
             slices_.emplace([this] { return run_slice(); });
     }
     ~Job() {
+        cancel();
         if constexpr (!kOnThread) return;
         {
             const std::lock_guard lock(mutex_);
-            ++number_;
-            next_.reset();
             quit_ = true;
         }
         changed_.notify_one();
@@ -85,7 +90,9 @@ class Job {
         {
             const std::lock_guard lock(mutex_);
             ++number_;
-            next_ = std::move(in_slices);
+            if (cancelled_) *cancelled_ = true;
+            cancelled_ = std::make_shared<std::atomic<bool>>(false);
+            next_ = Started{std::move(in_slices), cancelled_, number_};
             results_.clear();
             error_ = nullptr;
             running_ = true;
@@ -96,10 +103,16 @@ class Job {
     void cancel() {
         const std::lock_guard lock(mutex_);
         ++number_;
+        if (cancelled_) *cancelled_ = true;
         next_.reset();
         results_.clear();
         error_ = nullptr;
         running_ = false;
+    }
+    // The work stops the next time that it asks, and hands over what it has.
+    void cut_short() {
+        const std::lock_guard lock(mutex_);
+        if (cancelled_) *cancelled_ = true;
     }
     [[nodiscard]] bool running() const {
         const std::lock_guard lock(mutex_);
@@ -114,43 +127,48 @@ class Job {
     }
 
   private:
+    struct Started {
+        Work work;
+        std::shared_ptr<std::atomic<bool>> cancelled;
+        std::uint64_t number = 0;
+    };
+
     void run() {
         std::unique_lock lock(mutex_);
         while (true) {
             changed_.wait(lock, [this] { return quit_ || next_.has_value(); });
             if (quit_) return;
-            const Work work = *std::exchange(next_, std::nullopt);
-            const std::uint64_t number = number_;
+            const Started now = *std::exchange(next_, std::nullopt);
             lock.unlock();
-            const Output out(*this, number);
+            const Output out(*this, now.number, now.cancelled);
             std::exception_ptr error;
-            while (slice_of(work, out, error) && out.wanted()) {
+            while (slice_of(now.work, out, error) && out.wanted()) {
             }
             lock.lock();
-            if (number != number_) continue;
+            if (now.number != number_) continue;
             running_ = false;
             error_ = error;
             lock.unlock();
-            wake_();
+            if (wake_) wake_();
             lock.lock();
         }
     }
     // Runs a slice without a thread. Returns true if there is more to do.
     bool run_slice() {
-        if (next_) work_ = std::exchange(next_, std::nullopt), work_number_ = number_;
-        if (!work_) return false;
-        if (work_number_ == number_) {
+        if (next_) sliced_ = std::exchange(next_, std::nullopt);
+        if (!sliced_) return false;
+        if (sliced_->number == number_) {
             std::exception_ptr error;
-            const Work work = *work_;  // it may start the next
-            if (slice_of(work, Output(*this, work_number_), error)) return true;
+            const Started now = *sliced_;  // it may start the next
+            if (slice_of(now.work, Output(*this, now.number, now.cancelled), error)) return true;
             if (next_) return true;
-            if (work_number_ == number_) {
+            if (now.number == number_) {
                 running_ = false;
                 error_ = error;
-                wake_();
+                if (wake_) wake_();
             }
         }
-        work_.reset();
+        sliced_.reset();
         return false;
     }
     static bool slice_of(const Work& work, const Output& out, std::exception_ptr& error) {
@@ -165,28 +183,30 @@ class Job {
     const std::function<void()> wake_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    std::optional<Work> next_;
-    std::uint64_t number_ = 0;  // of the work that is wanted
+    std::optional<Started> next_;
+    std::uint64_t number_ = 0;                      // of the work that is wanted
+    std::shared_ptr<std::atomic<bool>> cancelled_;  // of that work; null before the first
     std::vector<Result> results_;
     std::exception_ptr error_;
     bool running_ = false, quit_ = false;
-    std::optional<Work> work_;  // the work that is being done in slices
-    std::uint64_t work_number_ = 0;
+    std::optional<Started> sliced_;  // the work that is being done in slices
     std::optional<SliceWorker> slices_;
     std::thread thread_;  // last: it uses all of the above
 };
 
-// Keeps a value made from something that changes seldom, until its key changes.
+// A value that is worked out for a key: at once, or in the background where that takes too long for a frame.
 
 // `Key` names everything that the value depends on: a revision, or a tuple of it and the user's choices.
 template <typename T, typename Key = std::uint64_t>
 class Kept {
   public:
-    // `make` returns the value, or takes the current one and fills it anew. Returns true if it was made now.
+    // Works the value out at once if it is not of this key. `make` returns the value, or takes the current
+    // one and fills it anew. Returns true if it was made now.
     template <typename Make>
     bool update(const Key& key, Make&& make) {
-        if (made_ && key_ == key) return false;
-        made_ = false;
+        if (is_of(key)) return false;
+        forget();
+        error_.clear();
         if constexpr (std::is_invocable_v<Make&, T&>)
             make(value_);
         else
@@ -200,91 +220,80 @@ class Kept {
         update(key, std::forward<Make>(make));
         return value_;
     }
-    // Returns the value made last, or a default T before that.
+    // Works the value out in the background; runs once a frame. It ends work that is not wanted, or has
+    // another key; a missing value is begun with `make_work()`, a function that copies what it reads, asks
+    // now and then if it was cancelled, and returns the value. `wake` is called on another thread when it is
+    // there. Returns true if there is something new to draw.
+    using Work = std::function<T(const std::atomic<bool>& cancelled)>;
+    template <typename MakeWork>
+    bool work_out(const std::function<void()>& wake, bool wanted, const Key& key, MakeWork&& make_work) {
+        if (running() && wanted && key_ == key) return collect();
+        const bool ended = running();
+        if (ended) forget();
+        if (!wanted || is_of(key)) return ended;
+        value_ = {};
+        error_.clear();
+        key_ = key, made_ = false;
+        if (!worker_.job) worker_.job = std::make_unique<Job<T>>(wake);
+        worker_.job->start([work = Work(make_work())](const typename Job<T>::Output& out) {
+            out.send(work(out.cancelled()));
+        });
+        worker_.running = true;
+        return true;
+    }
+    // Returns the value made last, or a default T before that and while another is worked out.
     const T& operator*() const { return value_; }
     const T* operator->() const { return &value_; }
     // Returns the key of the current value, or null.
     [[nodiscard]] const Key* key() const { return made_ ? &key_ : nullptr; }
-    void forget() { made_ = false; }
+    [[nodiscard]] bool is_of(const Key& key) const { return made_ && key_ == key; }
+    [[nodiscard]] bool running() const { return worker_.running; }
+    // Returns why the value is missing; empty if nothing went wrong.
+    [[nodiscard]] const std::string& error() const { return error_; }
+    // Hands over the value, or the error, so that it is used once.
+    [[nodiscard]] T take() { return std::exchange(value_, T{}); }
+    [[nodiscard]] std::string take_error() { return std::exchange(error_, {}); }
+    void forget() {
+        worker_.stop();
+        made_ = false;
+    }
 
   private:
-    T value_{};
-    Key key_{};
-    bool made_ = false;
-};
-
-// A value that takes too long for a frame is worked out on another thread for a key, and drawn when it is
-// there.
-
-// A view draws this. `key` names everything that the value depends on.
-template <typename Value, typename Key>
-struct WorkedOut {
-    std::optional<Key> key;  // the key of `value`, or of the one that is being worked out
-    Value value{};
-    bool running = false;
-    std::string error;  // why the value is missing; empty if nothing went wrong
-    [[nodiscard]] bool is_of(const Key& other) const { return key && *key == other && !running; }
-};
-
-template <typename Value, typename Key>
-class Beside {
-  public:
-    // Copies what it reads; asks now and then whether it was cancelled.
-    using Work = std::function<Value(const std::atomic<bool>& cancelled)>;
-
-    // `wake` is called on another thread when a value is there; it may be empty.
-    explicit Beside(std::function<void()> wake)
-        : job_([wake = std::move(wake)] {
-              if (wake) wake();
-          }) {}
-    ~Beside() {
-        if (cancel_) *cancel_ = true;
-    }
-    Beside(const Beside&) = delete;
-    Beside& operator=(const Beside&) = delete;
-
-    // Runs once a frame: it ends work that is not wanted, or has another key; missing work begins with
-    // `make_work()`. Returns true if there is something new to draw.
-    template <typename MakeWork>
-    bool tend(bool wanted, const Key& key, WorkedOut<Value, Key>& state, MakeWork&& make_work) {
-        if (state.running && !cancel_) state = {};  // a copy of another window's: no thread here works on it
-        const bool same = state.key && *state.key == key;
-        if (state.running && same && wanted) return take(state);
-        const bool ended = state.running;
-        if (ended) {
-            *cancel_ = true;
-            job_.cancel();
-            state = {};
+    // A copy of a value has no work of its own: where it was being worked out, it is begun anew.
+    struct Worker {
+        std::unique_ptr<Job<T>> job;  // null until it is needed
+        bool running = false;
+        Worker() = default;
+        Worker(const Worker& /*other*/) {}
+        Worker& operator=(const Worker& other) {
+            if (this != &other) stop();
+            return *this;
         }
-        if (!wanted || (same && !ended)) return ended;
-        state = {};
-        state.key = key, state.running = true;
-        cancel_ = std::make_shared<std::atomic<bool>>(false);
-        job_.start([work = Work(make_work()), cancel = cancel_](const typename Job<Value>::Output& out) {
-            out.send(work(*cancel));
-        });
+        ~Worker() = default;
+        void stop() {
+            if (running) job->cancel();
+            running = false;
+        }
+    };
+
+    bool collect() {
+        try {
+            std::vector<T> values = worker_.job->take();
+            if (values.empty()) return false;
+            value_ = std::move(values.back());
+        } catch (const std::exception& e) {
+            error_ = e.what();
+        }
+        worker_.running = false;
+        made_ = true;
         return true;
     }
 
-  private:
-    bool take(WorkedOut<Value, Key>& state) {
-        bool news = false;
-        try {
-            for (Value& value : job_.take()) {
-                state.value = std::move(value);
-                state.running = false;
-                news = true;
-            }
-        } catch (const std::exception& e) {
-            state.error = e.what();
-            state.running = false;
-            news = true;
-        }
-        return news;
-    }
-
-    std::shared_ptr<std::atomic<bool>> cancel_;
-    Job<Value> job_;
+    T value_{};
+    Key key_{};
+    bool made_ = false;  // the value, or the error, is of the key
+    std::string error_;
+    Worker worker_;
 };
 
 }  // namespace pentamesh::ui

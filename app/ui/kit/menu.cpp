@@ -104,9 +104,9 @@ struct Menu {
         return state.cursor != before;
     }
 
-    void draw_item(Rect row, const MenuItem& item, bool lit) const {
+    void draw_item(Rect row, const MenuItem& item, bool highlighted) const {
         Canvas& c = ui.canvas();
-        if (lit && item.enabled) c.rect(row, ui.theme().raised, 4);
+        if (highlighted && item.enabled) c.rect(row, ui.theme().raised, 4);
         TextStyle label = ui.style();
         if (!item.enabled) label.color = label.color.alpha(0.45f);
         Rect text = row.inset(10, 0);

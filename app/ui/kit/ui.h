@@ -9,7 +9,6 @@
 #include "app/ui/kit/theme.h"
 #include "render/canvas.h"
 #include "render/input.h"
-#include "render/kept_layer.h"
 #include "render/surface.h"
 
 #include <cstdint>

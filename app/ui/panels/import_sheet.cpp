@@ -515,7 +515,7 @@ void draw_files(Ui& ui, Rect room, CalibrateSheetState& s, CalibrateAction& acti
 }
 
 void draw_made(Ui& ui, Rect room, CalibrateSheetState& s) {
-    const Calibrated& made = s.made.value;
+    const Calibrated& made = *s.made;
     for (const std::string& line : calibrated_lines(made)) put_paragraph(ui, room, line, ui.style(13), 19, 4);
     for (const std::string& line : made.links) put_paragraph(ui, room, line, ui.style(13), 19, 4);
     room.cut_top(8);
@@ -593,9 +593,9 @@ CalibrateAction draw_calibrate_sheet(Ui& ui, CalibrateSheetState& s) {
         draw_made(ui, room, s);
     else
         ui.canvas().paragraph(room,
-                              !s.has_work()           ? "What the runs say of the constants stands here."
-                              : !s.made.error.empty() ? s.made.error
-                                                      : "Fitting the constants to the runs …",
+                              !s.has_work()             ? "What the runs say of the constants stands here."
+                              : !s.made.error().empty() ? s.made.error()
+                                                        : "Fitting the constants to the runs …",
                               ui.style(13, Tone::secondary), 20);
     close = ui.button("calibrate.close", close_at, "Close") || close;
     if (ui.button("calibrate.use", use_at, "Use in this plan", 0, done)) action = CalibrateAction::use;

@@ -114,16 +114,16 @@ struct CalibrateSheetState {
     bool stale = false;         // the files are to be read again
     std::uint64_t version = 0;  // of the files
     OwnFiles own{};
-    Cluster on{};                                 // the cluster that is calibrated
-    WorkedOut<Calibrated, std::uint64_t> made{};  // for `version`
-    std::string name{};                           // to be saved under
-    std::string error{};                          // why it could not be saved or used
+    Cluster on{};             // the cluster that is calibrated
+    Kept<Calibrated> made{};  // for `version`
+    std::string name{};       // to be saved under
+    std::string error{};      // why it could not be saved or used
     ScrollState files_scroll{};
     TableState runs{}, constants{};
 
     void add(std::string path, std::string text);
     [[nodiscard]] bool has_work() const { return open && (!own.runs.empty() || !own.links.empty()); }
-    [[nodiscard]] bool done() const { return has_work() && made.is_of(version) && made.error.empty(); }
+    [[nodiscard]] bool done() const { return has_work() && made.is_of(version) && made.error().empty(); }
 };
 
 // Reads the files again where they changed. Logs without settings belong to the open plan; all are on its

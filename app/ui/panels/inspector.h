@@ -109,9 +109,7 @@ void draw_change_card(Ui& ui, const PlanChange& change);
 
 struct ConstantsState {
     ScrollState scroll;
-    std::string editing, edit_text;  // id of the constant whose value is typed
-    bool edit_fresh = false;
-    std::string refused, refusal;  // the constant whose last value was refused, and why; until the next edit
+    TypedNumbers numbers;              // by id
     Kept<std::vector<Constant>> list;  // by revision
 };
 [[nodiscard]] std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene,

@@ -293,15 +293,19 @@ std::optional<PresetKind> preset_kind_of(FieldTopic s) {
     return cluster ? std::optional(PresetKind::cluster) : std::nullopt;
 }
 
-void preset_button(Ui& ui, Rect& head, const Scene& scene, PlanEditorState& state) {
-    const std::optional<PresetKind> kind = preset_kind_of(state.section);
-    if (!kind || head.w < 300) return;
+Effects preset_button(Ui& ui, Rect& head, const Scene& scene, FieldTopic section) {
+    Effects out;
+    const std::optional<PresetKind> kind = preset_kind_of(section);
+    if (!kind || head.w < 300) return out;
     head.cut_right(8);
     const Rect r = head.cut_right(206);
     const bool can = !scene.presets.own_root().empty();
-    if (ui.button("editor.preset", r, "Save " + std::string(word_of(*kind)) + " as preset…", 0, can))
-        state.wants_preset = kind;
+    if (ui.button("editor.preset", r, "Save " + std::string(word_of(*kind)) + " as preset…", 0, can)) {
+        out = Effects(Effects::Opens::preset_name);
+        out.preset = *kind;
+    }
     if (!can && ui.hovers(r)) ui.tooltip("There is no folder for settings to keep it in");
+    return out;
 }
 
 void draw_sections(Ui& ui, Rect room, PlanEditorState& state) {
@@ -384,11 +388,10 @@ void draw_counts(Ui& ui, Rect& room, const Scene& scene, PlanEditorState& state,
 
 }  // namespace
 
-std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state,
-                                         std::uint64_t revision) {
-    if (!state.open) return std::nullopt;
+Effects draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state, std::uint64_t revision) {
+    Effects out;
+    if (!state.open) return out;
     const Rect sheet = dialog_box(ui, {880, 640}, 24);
-    std::optional<PlanEdit> edit;
     const std::vector<PlanField>& fields =
         state.fields.get(revision, [&] { return list_plan_fields(scene.plan, scene.presets); });
     {
@@ -399,7 +402,7 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
         Rect room = sheet.inset(20, 16);
         Rect head = room.cut_top(28);
         if (ui.button("editor.close", head.cut_right(72), "Close")) state.open = false;
-        preset_button(ui, head, scene, state);
+        out.add(preset_button(ui, head, scene, state.section));
         c.text_in(head, "Everything that the plan says", {Face::semibold, 14, ui.theme().text, 0});
         room.cut_top(8);
         draw_counts(ui, room, scene, state, revision);
@@ -407,17 +410,14 @@ std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorS
         room.cut_left(20);
         ScrollArea area(ui, "editor.fields", room, state.scroll, {.keys = state.editing.empty()});
         area.room.cut_right(8);
-        if (state.section == FieldTopic::fabric)
-            if (auto e = tier_buttons(ui, area.room, scene, state)) edit = std::move(e);
-        if (state.section == FieldTopic::gpu)
-            if (auto e = gpu_row(ui, area.room, scene, state)) edit = std::move(e);
-        if (auto e = draw_fields(ui, area.room, scene, fields, state)) edit = std::move(e);
+        if (state.section == FieldTopic::fabric) out.add(tier_buttons(ui, area.room, scene, state));
+        if (state.section == FieldTopic::gpu) out.add(gpu_row(ui, area.room, scene, state));
+        out.add(draw_fields(ui, area.room, scene, fields, state));
         if (scene.flags) draw_flag_words(ui, room, *scene.flags);
     }
-    if (!state.choosing.empty())
-        if (auto e = draw_choices(ui, scene, fields, state)) edit = std::move(e);
+    if (!state.choosing.empty()) out.add(draw_choices(ui, scene, fields, state));
     state.fresh = false;
-    return edit;
+    return out;
 }
 
 // Draws the plan panel's popovers: several settings of one thing, a row each.
@@ -447,18 +447,10 @@ std::optional<std::int64_t> number_row(Ui& ui, Rect& room, const NumberRow& numb
     Rect row = room.cut_top(kRow);
     const Rect box = row.cut_right(120);
     ui.canvas().text_in(row, number.label, ui.style(13, Tone::secondary));
-    std::optional<std::int64_t> result;
-    if (state.editing == number.name) {
-        result = typed_number(ui, number.name, number.pointer, box, state);
-    } else {
-        const std::int64_t up = next_value(number.pointer, number.value, 1),
-                           down = next_value(number.pointer, number.value, -1);
-        const Ui::Step step = ui.stepper(number.name, box, thousands(number.value), down != number.value,
-                                         up != number.value, true);
-        if (step.edit_requested) start_editing(state, number.name, number.value);
-        if (step.by != 0) result = step.by > 0 ? up : down;
-    }
-    field_message(ui, room, number.name, state);
+    const PlanNumber of{
+        .name = number.name, .key = number.name, .pointer = number.pointer, .value = number.value};
+    const std::optional<std::int64_t> result = plan_number(ui, box, of, state);
+    number_message(ui, room, number.name, state.numbers);
     room.cut_top(kGap);
     return result;
 }
@@ -483,8 +475,8 @@ MaybeEdit batch_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
     Canvas& under = ui.canvas();
     float h = 2 * kPadY + 3 * (kRow + kGap) + under.paragraph_height(w - 2 * kPadX, text, ui.small(), 18);
     for (const NumberRow& r : rows)
-        if (state.refused == r.name)
-            h += under.paragraph_height(w - 2 * kPadX, state.refusal, ui.small(), 16) + 4;
+        if (state.numbers.refused == r.name)
+            h += under.paragraph_height(w - 2 * kPadX, state.numbers.refusal, ui.small(), 16) + 4;
     const Rect box = popover_box(ui, state.menu_anchor, w, h);
     const auto layer = ui.open_layer("menu.batch", box);
     const bool open = layer.stays();
@@ -495,10 +487,10 @@ MaybeEdit batch_popover(Ui& ui, const Scene& scene, PlanPanelState& state) {
             edit = PlanEdit{with_number(scene.plan, r.pointer, *n),
                             std::string(r.label) + " " + thousands(*n), ""};
     ui.canvas().paragraph(room, text, ui.small(), 18);
-    if (!open && !state.refused.empty())
-        scene.next_hover.message = state.refusal;  // there is no field to say it at
-    if (edit || !open) state.refused.clear();
-    if (!open) state.menu.clear(), state.editing.clear();
+    if (!open && !state.numbers.refused.empty())
+        scene.next_hover.message = state.numbers.refusal;  // there is no field to say it at
+    if (edit || !open) state.numbers.forget_refusal();
+    if (!open) state.menu.clear(), state.numbers.editing.clear();
     return edit;
 }
 

@@ -45,36 +45,26 @@ std::int64_t shown_factor(const Plan& plan, Axis axis) {
     return std::max<std::int64_t>(factor_in_force(plan, axis), 1);
 }
 
-std::optional<std::int64_t> typed_number(Ui& ui, std::string_view key, std::string_view pointer, Rect box,
-                                         PlanPanelState& state) {
-    const bool fresh = std::exchange(state.edit_fresh, false);
-    const Ui::Typing typing = ui.typed_value("edit." + std::string(key), box, state.edit_text, fresh);
-    if (typing == Ui::Typing::goes_on) return std::nullopt;
-    state.editing.clear();
-    if (typing == Ui::Typing::dropped || state.edit_text == state.edit_before) return std::nullopt;
-    const std::optional<FieldRange> range = range_of(pointer);
-    const Quantity typed = parse_quantity(state.edit_text, Dimension::count);
-    if (typed.value && range && range->allows(*typed.value)) return static_cast<std::int64_t>(*typed.value);
-    state.refused = key;
-    state.refusal = typed.value && range
-                        ? "\"" + state.edit_text + "\" is refused: it must be " + range_text(*range) + "."
-                        : typed.refusal + ".";
-    return std::nullopt;
+std::string out_of_range(const FieldRange& range, double value) {
+    return range.allows(value) ? "" : "is refused: it must be " + range_text(range) + ".";
 }
 
-void start_editing(PlanPanelState& state, std::string_view key, std::int64_t value) {
-    state.editing = key;
-    state.edit_text = state.edit_before = std::to_string(value);
-    state.edit_fresh = true;
-    state.refused.clear();
-}
-
-void field_message(Ui& ui, Rect& room, std::string_view key, const PlanPanelState& state) {
-    if (state.refused != key) return;
-    TextStyle bad = ui.small();
-    bad.color = ui.theme().bad;
-    room.cut_top(2);
-    put_paragraph(ui, room, state.refusal, bad, 16, 2);
+std::optional<std::int64_t> plan_number(Ui& ui, Rect box, const PlanNumber& number, PlanPanelState& state) {
+    const std::int64_t up = next_value(number.pointer, number.value, 1),
+                       down = next_value(number.pointer, number.value, -1);
+    const FieldRange range = range_of(number.pointer).value_or(FieldRange{});
+    const NumberEdit edit = number_box(ui, box,
+                                       {.name = number.name,
+                                        .key = number.key,
+                                        .shown = number.shown,
+                                        .typed = std::to_string(number.value),
+                                        .can_down = down != number.value,
+                                        .can_up = number.can_up && up != number.value,
+                                        .on = number.on,
+                                        .refuse = [&](double value) { return out_of_range(range, value); }},
+                                       state.numbers);
+    if (edit.typed) return static_cast<std::int64_t>(*edit.typed);
+    return edit.by == 0 ? std::nullopt : std::optional(edit.by > 0 ? up : down);
 }
 
 void open_menu(PlanPanelState& state, std::string_view name, Rect anchor) {
@@ -173,41 +163,39 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
     const auto fits = [&](std::int64_t n) {
         return static_cast<double>(n) * static_cast<double>(each) <= most;
     };
-    if (state.editing == "nodes") {
-        const auto n = typed_number(ui, "nodes", kGpus, left, state);
-        if (n && fits(*n)) edit = nodes_to(*n);
-        if (n && !fits(*n)) {
-            state.refused = "nodes";
-            state.refusal = plural(*n, "node", "nodes") + " of " + thousands(each) + " are more than "
-                            + thousands(static_cast<std::int64_t>(most)) + " GPUs.";
-        }
-    } else {
-        const std::int64_t up = next_value(kGpus, nodes, 1), down = next_value(kGpus, nodes, -1);
-        // The GPUs would follow from the nodes, so these are hidden too.
-        const bool hidden = is_reworded(thousands(cluster.gpus));
-        const Ui::Step step = ui.stepper("plan.nodes", left, hidden ? "?" : thousands(nodes), down != nodes,
-                                         up != nodes && fits(up), cluster.gpus % each == 0);
-        if (step.edit_requested) start_editing(state, "nodes", nodes);
-        if (step.by != 0) edit = nodes_to(step.by > 0 ? up : down);
+    // The GPUs would follow from the nodes, so these are hidden too.
+    const bool hidden = is_reworded(thousands(cluster.gpus));
+    const PlanNumber of_nodes{.name = "plan.nodes",
+                              .key = "nodes",
+                              .pointer = kGpus,
+                              .value = nodes,
+                              .shown = hidden ? "?" : thousands(nodes),
+                              .can_up = fits(next_value(kGpus, nodes, 1)),
+                              .on = cluster.gpus % each == 0};
+    if (const auto n = plan_number(ui, left, of_nodes, state)) {
+        if (fits(*n))
+            edit = nodes_to(*n);
+        else
+            state.numbers.refuse("nodes", plural(*n, "node", "nodes") + " of " + thousands(each)
+                                              + " are more than " + thousands(static_cast<std::int64_t>(most))
+                                              + " GPUs.");
     }
-    if (state.editing == "gpus_per_node") {
-        const auto n = typed_number(ui, "gpus_per_node", kGpus, right, state);
-        if (n) edit = each_to(*n);
-        if (n && edit && edit->plan.cluster.tiers.front().domain != *n) {
+    const PlanNumber of_each{.name = "plan.gpus_per_node",
+                             .key = "gpus_per_node",
+                             .pointer = kGpus,
+                             .value = each,
+                             .can_up = each_to(next_value(kGpus, each, 1)).has_value()};
+    if (const auto n = plan_number(ui, right, of_each, state)) {
+        edit = each_to(*n);
+        if (edit && edit->plan.cluster.tiers.front().domain != *n) {
             edit.reset();
-            state.refused = "gpus_per_node";
-            state.refusal = "A node has fewer GPUs than the next tier, " + cluster.tiers[1].name
-                            + ", joins: " + thousands(cluster.tiers[1].domain) + ".";
+            state.numbers.refuse("gpus_per_node",
+                                 "A node has fewer GPUs than the next tier, " + cluster.tiers[1].name
+                                     + ", joins: " + thousands(cluster.tiers[1].domain) + ".");
         }
-    } else {
-        const std::int64_t up = next_value(kGpus, each, 1), down = next_value(kGpus, each, -1);
-        const Ui::Step step = ui.stepper("plan.gpus_per_node", right, thousands(each), down != each,
-                                         each_to(up).has_value(), true);
-        if (step.edit_requested) start_editing(state, "gpus_per_node", each);
-        if (step.by != 0) edit = each_to(step.by > 0 ? up : down);
     }
-    field_message(ui, room, "nodes", state);
-    field_message(ui, room, "gpus_per_node", state);
+    number_message(ui, room, "nodes", state.numbers);
+    number_message(ui, room, "gpus_per_node", state.numbers);
     return edit;
 }
 
@@ -222,16 +210,9 @@ MaybeEdit cluster_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& 
     const auto edit_to = [&](std::int64_t n) {
         return PlanEdit{with_spare(scene.plan, n, state), thousands(n) + " GPUs", ""};
     };
-    if (state.editing == "gpus") {
-        if (const auto n = typed_number(ui, "gpus", "/cluster/gpus", count, state)) edit = edit_to(*n);
-    } else {
-        const std::int64_t up = next_value("/cluster/gpus", gpus, 1),
-                           down = next_value("/cluster/gpus", gpus, -1);
-        const Ui::Step step = ui.stepper("plan.gpus", count, thousands(gpus), down != gpus, up != gpus, true);
-        if (step.edit_requested) start_editing(state, "gpus", gpus);
-        if (step.by != 0) edit = edit_to(step.by > 0 ? up : down);
-    }
-    field_message(ui, room, "gpus", state);
+    const PlanNumber of_gpus{.name = "plan.gpus", .key = "gpus", .pointer = "/cluster/gpus", .value = gpus};
+    if (const auto n = plan_number(ui, count, of_gpus, state)) edit = edit_to(*n);
+    number_message(ui, room, "gpus", state.numbers);
     if (MaybeEdit nodes = nodes_row(ui, room, scene, state)) edit = std::move(nodes);
     room.cut_top(4);
     std::string text;
@@ -291,21 +272,29 @@ MaybeEdit axis_toggle(Ui& ui, Rect row, Rect whole, Axis axis, const Scene& scen
 MaybeEdit axis_factor(Ui& ui, Rect box, Axis axis, const Plan& p, PlanPanelState& state) {
     const std::string name(name_of(axis));
     const bool keeps_gpus = !ui.frame().shift;
-    if (state.editing == name) {
-        const auto n = typed_number(ui, name, "/layout/" + name, box, state);
-        return n ? MaybeEdit(factor_edit(p, axis, *n, keeps_gpus)) : std::nullopt;
-    }
     const std::int64_t f = shown_factor(p, axis);
     const bool possible = is_possible(p, axis);
     const auto legal = possible ? legal_factors(p, axis) : std::vector<std::int64_t>{1};
     const auto above = std::upper_bound(legal.begin(), legal.end(), f);
     const auto below = std::lower_bound(legal.begin(), legal.end(), f);
-    const Ui::Step step = ui.stepper("layout." + name, box, thousands(f), below != legal.begin(),
-                                     above != legal.end(), f > 1, true, true);
-    if (step.edit_requested && possible) start_editing(state, name, f);
-    if (step.by > 0 && above != legal.end()) return factor_edit(p, axis, *above, keeps_gpus, step.drags);
-    if (step.by < 0 && below != legal.begin())
-        return factor_edit(p, axis, *(below - 1), keeps_gpus, step.drags);
+    const std::string control = "layout." + name;
+    const FieldRange range = range_of("/layout/" + name).value_or(FieldRange{});
+    const NumberEdit edit = number_box(ui, box,
+                                       {.name = control,
+                                        .key = name,
+                                        .shown = thousands(f),
+                                        .typed = std::to_string(f),
+                                        .can_down = below != legal.begin(),
+                                        .can_up = above != legal.end(),
+                                        .on = f > 1,
+                                        .can_type = possible,
+                                        .scrubs = true,
+                                        .refuse = [&](double value) { return out_of_range(range, value); }},
+                                       state.numbers);
+    if (edit.typed) return factor_edit(p, axis, static_cast<std::int64_t>(*edit.typed), keeps_gpus);
+    if (edit.by > 0 && above != legal.end()) return factor_edit(p, axis, *above, keeps_gpus, edit.drags);
+    if (edit.by < 0 && below != legal.begin())
+        return factor_edit(p, axis, *(below - 1), keeps_gpus, edit.drags);
     return std::nullopt;
 }
 
@@ -399,10 +388,11 @@ void product_line(Ui& ui, Rect& room, const Plan& p, PlanPanelState& state) {
 
 // Writes the usual name of this layout; the reason appears on hover.
 // Next to it a link leads to the layers of each stage.
-void name_line(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
+Effects name_line(Ui& ui, Rect& room, const Scene& scene) {
+    Effects out;
     const LayoutName name = layout_name(scene.plan, scene.evaluation.mesh);
     const bool stages = scene.plan.layout.pp > 1;
-    if (name.name.empty() && !stages) return;
+    if (name.name.empty() && !stages) return out;
     Rect row = room.cut_top(20);
     if (stages) {
         const std::string label = "layers per stage";
@@ -412,15 +402,16 @@ void name_line(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state) {
         const std::string shown = whole ? label : "stages";
         const Rect at = row.cut_right(ui.canvas().text_width(shown, ui.small()) + 1);
         row.cut_right(8);
-        if (ui.link("plan.stages", {at.x, at.y + 1}, shown)) state.wants_stages = true;
+        if (ui.link("plan.stages", {at.x, at.y + 1}, shown)) out = Effects(Effects::Opens::stages);
     }
     ui.canvas().text_in(row, name.name, ui.style(12));
     if (ui.hovers(row)) ui.tooltip(name.name + "\n" + name.reason);
+    return out;
 }
 
 }  // namespace
 
-std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state) {
+Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state) {
     const float side = panel.w - 32 < kNarrow ? 12 : 16;
     ScrollArea area(ui, "plan", panel, state.scroll, {.pad = {side, 14}});
     Rect& room = area.room;
@@ -433,16 +424,17 @@ std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPa
     put_head(ui, room, 4, "LAYOUT", "FACTOR, SLOWEST LINK");
     for (const Axis axis : kRows) {
         keep(axis_row(ui, room.cut_top(26), axis, scene, state));
-        field_message(ui, room, name_of(axis), state);
+        number_message(ui, room, name_of(axis), state.numbers);
         if (!is_low(ui)) room.cut_top(2);
     }
     product_line(ui, room, scene.plan, state);
-    name_line(ui, room, scene, state);
+    Effects out = name_line(ui, room, scene);
     room.cut_top(is_low(ui) ? 6.0f : 10.0f);
     keep(order_block(ui, room, scene, state));
     keep(modifiers_block(ui, room, scene, state));
-    if (edit) state.refused.clear();
-    return edit;
+    if (edit) state.numbers.forget_refusal();
+    out.add(std::move(edit));
+    return out;
 }
 
 // Draws the order's chips: they are dragged, or moved by Alt and the arrow keys.
@@ -645,7 +637,7 @@ MaybeEdit modifiers_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState
     MaybeEdit edit = sharding_rows(ui, room, scene, state);
     const std::string schedule = l.pp == 1 ? "none (pp 1)" : with_chunks(l.schedule, l.virtual_stages);
     opener(ui, modifier_row(ui, room, "Schedule", "schedule"), "schedule", schedule, state);
-    if (auto again = recompute_row(ui, room, scene, state)) edit = std::move(again);
+    if (auto recompute = recompute_row(ui, room, scene, state)) edit = std::move(recompute);
     batch_row(ui, room, scene, state);
     opener(ui, modifier_row(ui, room, "Precision", "precision"), "precision",
            std::string(name_of(t.compute)) + ", grads " + std::string(name_of(t.gradients)), state);
@@ -663,19 +655,19 @@ namespace {
 
 // Draws a menu of entries; makes an edit from the one picked.
 template <typename Make>
-MaybeEdit pick(Ui& ui, PlanPanelState& state, const std::vector<MenuItem>& items, bool filter, Make&& make) {
+Effects pick(Ui& ui, PlanPanelState& state, const std::vector<MenuItem>& items, bool filter, Make&& make) {
     const MenuResult r = draw_menu(ui, "menu." + state.menu, state.menu_anchor, items, state.menu_state,
                                    filter, state.menu_anchor.w);
-    MaybeEdit edit;
-    if (r.picked >= 0) edit = make(static_cast<std::size_t>(r.picked));
+    Effects out;
+    if (r.picked >= 0) out = make(static_cast<std::size_t>(r.picked));
     if (r.picked >= 0 || r.closed) state.menu.clear();
-    return edit;
+    return out;
 }
 
 // Lists the presets, then the sheet of all fields, then one's own presets where there are any.
 template <typename Make>
-MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind, FieldTopic section,
-                      std::string_view current, Make&& make) {
+Effects pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetKind kind, FieldTopic section,
+                    std::string_view current, Make&& make) {
     PresetMenu menu = preset_menu(scene.presets, kind, current);
     menu.items.push_back({.label = "Edit the " + std::string(word_of(kind)) + "…",
                           .right = "by hand",
@@ -686,12 +678,14 @@ MaybeEdit pick_preset(Ui& ui, const Scene& scene, PlanPanelState& state, PresetK
     if (can_add) menu.items.push_back({.label = "New model…", .right = "by hand", .stays = true});
     if (has_own_presets(scene.presets))
         menu.items.push_back({.label = "Presets of your own…", .stays = true});
-    return pick(ui, state, menu.items, true, [&](std::size_t i) -> MaybeEdit {
-        if (i == sheet || (can_add && i == added)) state.wants_editor = section;
-        if (can_add && i == added) return new_model_edit(scene.plan);
-        if (i > sheet) state.wants_presets = true;
-        if (!menu.is_preset(i)) return std::nullopt;
-        return PlanEdit{make(menu.entry[i]->id), menu.entry[i]->name, "", kind == PresetKind::model};
+    return pick(ui, state, menu.items, true, [&](std::size_t i) -> Effects {
+        if (menu.is_preset(i))
+            return PlanEdit{make(menu.entry[i]->id), menu.entry[i]->name, "", kind == PresetKind::model};
+        const bool adds = can_add && i == added;
+        Effects out(i == sheet || adds ? Effects::Opens::fields : Effects::Opens::own_presets);
+        out.topic = section;
+        if (adds) out.edit = new_model_edit(scene.plan);
+        return out;
     });
 }
 
@@ -705,19 +699,19 @@ PlanEdit new_model_edit(const Plan& plan) {
 
 namespace {
 
-MaybeEdit model_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+Effects model_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     return pick_preset(
         ui, scene, state, PresetKind::model, FieldTopic::size, scene.plan.model_source.preset,
         [&](const std::string& id) { return with_model(scene.plan, scene.presets.model(id), id); });
 }
 
-MaybeEdit cluster_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+Effects cluster_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     return pick_preset(
         ui, scene, state, PresetKind::cluster, FieldTopic::fabric, scene.plan.cluster_source.preset,
         [&](const std::string& id) { return with_cluster(scene.plan, scene.presets.cluster(id), id); });
 }
 
-MaybeEdit schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+Effects schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     const std::vector<ScheduleChoice> choices = schedule_choices();
     std::vector<MenuItem> items;
     for (const ScheduleChoice& c : choices) {
@@ -733,7 +727,7 @@ MaybeEdit schedule_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     });
 }
 
-MaybeEdit cp_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+Effects cp_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     constexpr int n = static_cast<int>(kNames<CpComm>.size());
     std::vector<MenuItem> items;
     for (int i = 0; i < n; ++i) {
@@ -749,7 +743,7 @@ MaybeEdit cp_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     });
 }
 
-MaybeEdit order_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
+Effects order_menu(Ui& ui, const Scene& scene, PlanPanelState& state) {
     const auto presets = order_presets();
     std::vector<MenuItem> items;
     for (const OrderPreset& o : presets) {
@@ -777,7 +771,7 @@ const CpWords& words_of(CpComm comm) {
     return kWords[static_cast<std::size_t>(comm)];
 }
 
-std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state) {
+Effects draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state) {
     if (state.menu == "model") return model_menu(ui, scene, state);
     if (state.menu == "cluster") return cluster_menu(ui, scene, state);
     if (state.menu == "schedule") return schedule_menu(ui, scene, state);

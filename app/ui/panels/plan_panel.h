@@ -2,12 +2,14 @@
 #pragma once
 
 #include "app/ui/kit/data_table.h"
+#include "app/ui/kit/format.h"
 #include "app/ui/kit/job.h"
 #include "app/ui/kit/menu.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/io/plan_json.h"
 #include "core/io/presets.h"
+#include "core/plan/edits.h"
 #include "core/plan/names.h"
 #include "core/plan/plan.h"
 #include "core/step/exposure.h"
@@ -36,7 +38,6 @@ struct PlanEditorState {
     Kept<std::vector<PlanField>> fields;  // by revision
     // Holds the plan with the text being typed, by revision and text; nullopt where that is no value yet.
     Kept<std::optional<Plan>, std::pair<std::uint64_t, std::string>> tried;
-    std::optional<PresetKind> wants_preset;  // this part of the plan is to be kept as a preset
 
     void open_at(FieldTopic at) {
         *this = {};
@@ -44,8 +45,8 @@ struct PlanEditorState {
         section = at;
     }
 };
-[[nodiscard]] std::optional<PlanEdit> draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state,
-                                                       std::uint64_t revision);
+[[nodiscard]] Effects draw_plan_editor(Ui& ui, const Scene& scene, PlanEditorState& state,
+                                       std::uint64_t revision);
 
 // Draws the plan panel: model, cluster, axes, order and modifiers, each of which may return an edit of the
 // plan.
@@ -58,22 +59,14 @@ struct PlanPanelState {
     std::string menu;
     Rect menu_anchor;
     MenuState menu_state;
-    std::string editing;                 // the number that is being typed: "tp", "gpus" ...; empty: none
-    std::string edit_text, edit_before;  // as it is, as it was
-    bool edit_fresh = false;
-    std::optional<FieldTopic> wants_editor;  // the sheet of all fields is to open there
-    bool wants_presets = false;              // the list of one's own presets is to open
-    bool wants_stages = false;               // the sheet of layers per stage is to open
-    bool spare_replicates = false;           // GPUs that come are replicas, not shards
-    std::string refused;  // the number whose last value was refused, until the next edit; empty: none
-    std::string refusal;  // the typed text, and the allowed values
+    TypedNumbers numbers;           // by "tp", "gpus" ...
+    bool spare_replicates = false;  // GPUs that come are replicas, not shards
 };
-[[nodiscard]] std::optional<PlanEdit> draw_plan_panel(Ui& ui, Rect panel, Scene& scene,
-                                                      PlanPanelState& state);
+[[nodiscard]] Effects draw_plan_panel(Ui& ui, Rect panel, Scene& scene, PlanPanelState& state);
 // The panel's menus are drawn after everything else.
 // new_model_edit puts a model to be typed in, in the place of the plan's.
 [[nodiscard]] PlanEdit new_model_edit(const Plan& plan);
-[[nodiscard]] std::optional<PlanEdit> draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state);
+[[nodiscard]] Effects draw_plan_menus(Ui& ui, Scene& scene, PlanPanelState& state);
 
 // Returns the edit that sets an axis' factor. With `drags` the edits of one drag are one step of undo.
 [[nodiscard]] PlanEdit factor_edit(const Plan& plan, Axis axis, std::int64_t factor, bool keep_gpus,
@@ -92,13 +85,20 @@ using MaybeEdit = std::optional<PlanEdit>;
 // Returns the factor in force, 1 where the layout leaves it out.
 [[nodiscard]] std::int64_t shown_factor(const Plan& plan, Axis axis);
 
-// Draws a text field in place of the value of the plan's number `pointer`. Returns the number once the field
-// is left; one out of its range, or a text that is no number, is refused (field_message).
-[[nodiscard]] std::optional<std::int64_t> typed_number(Ui& ui, std::string_view key, std::string_view pointer,
-                                                       Rect box, PlanPanelState& state);
-void start_editing(PlanPanelState& state, std::string_view key, std::int64_t value);
-// Says below the field why its last value was refused, until the next edit. The words are cut from `room`.
-void field_message(Ui& ui, Rect& room, std::string_view key, const PlanPanelState& state);
+// A whole number of the plan.
+struct PlanNumber {
+    std::string_view name{}, key{},
+        pointer{};  // of the control; in PlanPanelState; of its field, whose range holds
+    std::int64_t value = 0;
+    std::string shown = thousands(value);
+    bool can_up = true, on = true;
+};
+// Draws it, stepped or typed. Returns the new number; one out of its range is refused.
+[[nodiscard]] std::optional<std::int64_t> plan_number(Ui& ui, Rect box, const PlanNumber& number,
+                                                      PlanPanelState& state);
+// Returns why a number is not taken of which the range does not allow it; empty: it does.
+[[nodiscard]] std::string out_of_range(const FieldRange& range, double value);
+
 void open_menu(PlanPanelState& state, std::string_view name, Rect anchor);
 
 [[nodiscard]] MaybeEdit order_block(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& state);
@@ -180,11 +180,7 @@ struct StageEditorState {
     std::vector<std::int64_t> draft;
     std::uint64_t draft_of = 0;  // revision
     ScrollState scroll;
-    int editing = -1;  // chunk whose number is typed
-    std::string edit_text;
-    bool edit_fresh = false;
-    int refused = -1;  // chunk whose last number was refused, and why
-    std::string refusal;
+    TypedNumbers numbers;               // by chunk
     int dragged = -1;                   // chunk
     std::vector<std::int64_t> drag_of;  // the draft when the drag began
     double scale = 1;                   // logical pixels of the bars per second

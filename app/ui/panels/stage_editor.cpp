@@ -76,7 +76,7 @@ std::optional<PlanEdit> set_chunk(const Scene& scene, StageEditorState& state, c
         state.draft = from;
         state.draft[chunk] = layers;
     }
-    state.refused = -1;
+    state.numbers.forget_refusal();
     return take_draft(scene, state, f,
                       "chunk " + std::to_string(chunk) + ": " + plural(layers, "layer", "layers"),
                       std::move(merge_key));
@@ -150,31 +150,26 @@ std::string tooltip_of(const Scene& scene, const StageFigures& f, const Row& row
 std::optional<std::int64_t> count_of_row(Ui& ui, Rect box, StageEditorState& state, std::size_t chunk,
                                          std::int64_t most) {
     const std::int64_t now = state.draft[chunk];
-    if (state.editing != static_cast<int>(chunk)) {
-        const Ui::Step step = ui.stepper("stages.count", box, thousands(now), now > 0, now < most, true);
-        if (step.edit_requested) {
-            state.editing = static_cast<int>(chunk);
-            state.edit_text = std::to_string(now);
-            state.edit_fresh = true;
-            state.refused = -1;
-        }
-        return step.by == 0 ? std::nullopt : std::optional(now + step.by);
-    }
-    const bool fresh = std::exchange(state.edit_fresh, false);
-    const Ui::Typing typing = ui.typed_value("edit.stage", box, state.edit_text, fresh);
-    if (typing == Ui::Typing::goes_on) return std::nullopt;
-    state.editing = -1;
-    if (typing == Ui::Typing::dropped || state.edit_text == std::to_string(now)) return std::nullopt;
-    const Quantity typed = parse_quantity(state.edit_text, Dimension::count);
-    if (typed.value && *typed.value >= 0 && *typed.value <= static_cast<double>(most)
-        && *typed.value == std::floor(*typed.value))
-        return static_cast<std::int64_t>(*typed.value);
-    state.refused = static_cast<int>(chunk);
-    state.refusal = typed.value
-                        ? "\"" + state.edit_text + "\" is refused: it must be a whole number from 0 to "
-                              + thousands(most) + "."
-                        : typed.refusal + ".";
-    return std::nullopt;
+    const std::string key = std::to_string(chunk);
+    const FieldRange range{.least = 0, .most = static_cast<double>(most), .whole = true};
+    const NumberEdit edit =
+        number_box(ui, box,
+                   {.name = "stages.count",
+                    .key = key,
+                    .field = "edit.stage",
+                    .shown = thousands(now),
+                    .typed = std::to_string(now),
+                    .can_down = now > 0,
+                    .can_up = now < most,
+                    .refuse =
+                        [&](double value) {
+                            return range.allows(value) ? ""
+                                                       : "is refused: it must be a whole number from 0 to "
+                                                             + thousands(most) + ".";
+                        }},
+                   state.numbers);
+    if (edit.typed) return static_cast<std::int64_t>(*edit.typed);
+    return edit.by == 0 ? std::nullopt : std::optional(now + edit.by);
 }
 
 std::optional<PlanEdit> draw_row(Ui& ui, Rect r, const Scene& scene, StageEditorState& state,
@@ -237,13 +232,13 @@ std::optional<PlanEdit> draw_buttons(Ui& ui, Rect row, const Scene& scene, Stage
     const bool any = !f.load.chunk.empty();
     if (ui.button("stages.balance", row.cut_left(84).inset(0, 2), "Balance", 0, any)) {
         state.draft = balance(f.load);
-        state.refused = -1;
+        state.numbers.forget_refusal();
         return take_draft(scene, state, f, "balanced stages", "");
     }
     row.cut_left(8);
     if (ui.button("stages.even", row.cut_left(64).inset(0, 2), "Even")) {
         state.draft = f.even;
-        state.refused = -1;
+        state.numbers.forget_refusal();
         return take_draft(scene, state, f, "even stages", "");
     }
     return std::nullopt;
@@ -253,8 +248,9 @@ std::optional<PlanEdit> draw_buttons(Ui& ui, Rect row, const Scene& scene, Stage
 std::string status_of(const Scene& scene, const StageEditorState& state, const StageFigures& f,
                       const std::vector<double>& busy, bool& bad) {
     const std::int64_t sum = sum_of_layers(state.draft), layers = scene.plan.model.layers;
-    bad = sum != layers || state.refused >= 0;
-    if (state.refused >= 0) return "Chunk " + std::to_string(state.refused) + ": " + state.refusal;
+    const TypedNumbers& typed = state.numbers;
+    bad = sum != layers || !typed.refused.empty();
+    if (!typed.refused.empty()) return "Chunk " + typed.refused + ": " + typed.refusal;
     if (sum < layers)
         return plural(layers - sum, "layer is", "layers are")
                + " left over: the plan stays as it is until each has a stage.";
@@ -312,7 +308,7 @@ std::optional<PlanEdit> draw_rows(Ui& ui, Rect room, const Scene& scene, StageEd
         state.scale = static_cast<double>(bars) / (1.25 * std::max(longest, row.layer_s * 2));
     row.px_per_s = state.scale;
     ScrollArea area(ui, "stages.rows", room, state.scroll,
-                    {.keys = state.editing < 0, .wheel = state.dragged < 0});
+                    {.keys = !state.numbers.types(), .wheel = state.dragged < 0});
     area.room.cut_right(8);
     std::optional<PlanEdit> edit;
     const Layers before = state.draft;
@@ -337,7 +333,7 @@ std::optional<PlanEdit> draw_stage_editor(Ui& ui, const Scene& scene, StageEdito
     const float high = 162 + static_cast<float>(std::min<std::size_t>(f.now.size(), 64)) * kRowHeight;
     const Rect sheet = dialog_box(ui, {820, high}, 24);
     const auto layer = ui.open_layer("stages", sheet, true);
-    if (!layer.stays() && state.editing < 0 && !state.fresh) state.open = false;
+    if (!layer.stays() && !state.numbers.types() && !state.fresh) state.open = false;
     state.fresh = false;
     Canvas& c = ui.canvas();
     Rect room = sheet.inset(20, 16);

@@ -433,21 +433,6 @@ Dimension dimension_of(Constant::Unit unit) {
     return Dimension::count;
 }
 
-// A number without a unit takes the unit that the field shows. A value that is out of range or of another
-// unit is refused.
-std::optional<PlanEdit> typed_value(const Scene& scene, const Constant& c, ConstantsState& state) {
-    const std::string shown = constant_text(c.unit, c.value);
-    const Quantity typed = parse_quantity(state.edit_text, dimension_of(c.unit), unit_of(shown));
-    if (typed.value && *typed.value >= c.least && *typed.value <= c.most)
-        return edit_of(scene, c, *typed.value);
-    state.refused = c.id;
-    state.refusal = typed.value ? "\"" + state.edit_text + "\" is " + constant_text(c.unit, *typed.value)
-                                      + ": must be from " + constant_text(c.unit, c.least) + " to "
-                                      + constant_text(c.unit, c.most)
-                                : typed.refusal;
-    return std::nullopt;
-}
-
 std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Constant& c,
                                   ConstantsState& state) {
     const std::string name = "constants." + c.id;
@@ -457,26 +442,27 @@ std::optional<PlanEdit> value_box(Ui& ui, Rect box, const Scene& scene, const Co
         if ((c.value != 0) != (on == 1)) return edit_of(scene, c, on);
         return std::nullopt;
     }
-    if (state.editing == c.id) {
-        const bool fresh = std::exchange(state.edit_fresh, false);
-        const Ui::Typing typing = ui.typed_value("edit." + name, box, state.edit_text, fresh);
-        if (typing == Ui::Typing::goes_on) return std::nullopt;
-        state.editing.clear();
-        // The earlier text is rounded: it is no other value.
-        if (typing == Ui::Typing::dropped || state.edit_text == constant_text(c.unit, c.value))
-            return std::nullopt;
-        return typed_value(scene, c, state);
-    }
-    const Ui::Step step =
-        ui.stepper(name, box, constant_text(c.unit, c.value), c.value > c.least, c.value < c.most, true);
-    if (step.edit_requested) {
-        state.editing = c.id;
-        state.edit_text = constant_text(c.unit, c.value);
-        state.edit_fresh = true;
-        state.refused.clear();
-    }
-    if (step.by != 0) return edit_of(scene, c, stepped(c, step.by));
-    return std::nullopt;
+    const std::string shown = constant_text(c.unit, c.value);
+    const auto refuse = [&](double value) {
+        return value >= c.least && value <= c.most
+                   ? ""
+                   : "is " + constant_text(c.unit, value) + ": must be from " + constant_text(c.unit, c.least)
+                         + " to " + constant_text(c.unit, c.most) + ".";
+    };
+    const NumberEdit edit = number_box(ui, box,
+                                       {.name = name,
+                                        .key = c.id,
+                                        .field = "edit." + name,
+                                        .shown = shown,
+                                        .typed = shown,
+                                        .can_down = c.value > c.least,
+                                        .can_up = c.value < c.most,
+                                        .dimension = dimension_of(c.unit),
+                                        .unit = std::string(unit_of(shown)),
+                                        .refuse = refuse},
+                                       state.numbers);
+    if (edit.typed) return edit_of(scene, c, *edit.typed);
+    return edit.by == 0 ? std::nullopt : std::optional(edit_of(scene, c, stepped(c, edit.by)));
 }
 
 std::optional<PlanEdit> draw_row(Ui& ui, Rect row, const Scene& scene, const Constant& c, std::size_t index,
@@ -522,10 +508,10 @@ std::vector<Line> lay_lines(const ConstantsState& state, std::size_t columns, st
                 if (lines.size() % each == each - 1) lines.push_back({Line::Kind::gap, i});
                 lines.push_back({Line::Kind::head, i});
             }
-            if (state.refused == list[i].id && lines.size() % each == each - 1)
+            if (state.numbers.refused == list[i].id && lines.size() % each == each - 1)
                 lines.push_back({Line::Kind::gap, i});
             lines.push_back({Line::Kind::constant, i});
-            if (state.refused == list[i].id) lines.push_back({Line::Kind::message, i});
+            if (state.numbers.refused == list[i].id) lines.push_back({Line::Kind::message, i});
         }
     };
     each = std::max<std::size_t>(2, list.size() / columns);
@@ -561,7 +547,7 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
     std::optional<PlanEdit> edit;
     Canvas& c = ui.canvas();
     ScrollArea area(ui, "constants", room, state.scroll,
-                    {.wheel = state.editing.empty() && !ui.frame().ctrl});
+                    {.wheel = !state.numbers.types() && !ui.frame().ctrl});
     const float top = area.room.y;
     area.room.cut_top(static_cast<float>(each) * kConstantRow);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -574,7 +560,8 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
         if (rows[i].kind == Line::Kind::message) {
             TextStyle bad = ui.small();
             bad.color = ui.theme().bad;
-            if (c.text_in(row, state.refusal, bad) && ui.hovers(row)) ui.tooltip(state.refusal);
+            if (c.text_in(row, state.numbers.refusal, bad) && ui.hovers(row))
+                ui.tooltip(state.numbers.refusal);
         } else if (rows[i].kind == Line::Kind::head) {
             const Constant& k = (*state.list)[first];
             Rect head = row;
@@ -588,7 +575,7 @@ std::optional<PlanEdit> draw_constants(Ui& ui, Rect room, const Scene& scene, Co
             if (auto e = draw_row(ui, row, scene, (*state.list)[first], first, state)) edit = std::move(e);
         }
     }
-    if (edit) state.refused.clear();
+    if (edit) state.numbers.forget_refusal();
     return edit;
 }
 

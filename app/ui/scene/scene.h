@@ -12,6 +12,7 @@
 #include "core/interop/import.h"
 #include "core/io/presets.h"
 #include "core/mesh/places.h"
+#include "core/plan/model_fields.h"
 #include "core/runs/hang.h"
 #include "core/runs/measured.h"
 #include "core/sharding/sharding.h"
@@ -101,6 +102,34 @@ struct PlanEdit {
     std::string merge_key;          // edits in a row of one drag are one step
     bool other_model = false;       // another model was chosen, not this one changed
     std::optional<Axis> touched{};  // the axis whose factor was pressed
+};
+
+// A click asks this of the window. The view, panel or sheet that was clicked returns it, and Shell::take does
+// it once all is drawn.
+struct Effects {
+    // A sheet or a dialog.
+    enum class Opens : std::uint8_t { nothing, fields, stages, own_presets, preset_name };
+    // The plan that becomes A of Compare; `open`: A then takes its place.
+    enum class Pins : std::uint8_t { nothing, open, before_last_edit };
+
+    std::optional<PlanEdit> edit{};
+    Opens opens = Opens::nothing;
+    FieldTopic topic = FieldTopic::size;    // where the sheet of all fields opens
+    PresetKind preset = PresetKind::model;  // the part of the plan that is to be kept under a name
+    Pins pins = Pins::nothing;
+
+    Effects() = default;
+    // Most clicks only edit the plan.
+    Effects(std::optional<PlanEdit> made) : edit(std::move(made)) {}
+    Effects(PlanEdit made) : edit(std::move(made)) {}
+    explicit Effects(Opens what) : opens(what) {}
+    explicit Effects(Pins what) : pins(what) {}
+    // Later wishes go first.
+    void add(Effects later) {
+        if (later.edit) edit = std::move(later.edit);
+        if (later.opens != Opens::nothing) opens = later.opens, topic = later.topic, preset = later.preset;
+        if (later.pins != Pins::nothing) pins = later.pins;
+    }
 };
 
 // A layout that a search found better than the open plan.

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -72,14 +73,12 @@ void Decider::saw(ViewId view) {
 }
 
 void Decider::update(bool may_advise) {
-    if (std::exchange(window_.views.compare.wants_flip, false)) flip_pinned();
-    if (std::exchange(window_.views.compare.wants_before, false)) compare_with_before();
     const bool seen = std::exchange(search_seen_, false);
     const bool rested = rests(may_advise), asked_for = seen || rested;
     if (!search_ && asked_for) search_ = std::make_unique<SearchRunner>(window_.host.wake);
     if (search_
-        && search_->tend(asked_for, window_.document.plan(), window_.document.revision(),
-                         window_.views.search, !seen))
+        && search_->update(asked_for, window_.document.plan(), window_.document.revision(),
+                           window_.views.search, !seen))
         window_.dirty = true;
     update_advice(rested);
     look_for_better();
@@ -87,44 +86,49 @@ void Decider::update(bool may_advise) {
     const bool compared = std::exchange(compare_seen_, false) && window_.evaluation.valid
                           && window_.views.compare.pinned() != nullptr;
     const std::uint64_t revision = window_.document.revision();
-    if (!path_ && compared) path_ = std::make_unique<Path>(window_.host.wake);
-    const auto walk = [&]() -> Path::Work {
+    ComparePath& path = window_.views.compare.path;
+    const auto walk = [&] {
         return [a = window_.views.compare.pinned()->plan, b = window_.document.plan()](
                    const std::atomic<bool>& cancelled) { return path_between(*a, b, &cancelled); };
     };
-    if (path_
-        && path_->tend(compared, {revision, window_.views.compare.version}, window_.views.compare.path, walk))
+    if (path.work_out(window_.host.wake, compared, {revision, window_.views.compare.version}, walk))
         window_.dirty = true;
     TornadoState& tornado = window_.views.step.tornado;
     if (wants_tornado_table(window_.views)) tornado.asked = revision;
     const bool asked = tornado.asked == revision && window_.evaluation.valid;
-    if (!tornado_ && asked) tornado_ = std::make_unique<Tornado>(window_.host.wake);
-    const auto nudge = [&]() -> Tornado::Work {
+    const auto nudge = [&] {
         return [plan = window_.document.plan(), &presets = window_.presets](
                    const std::atomic<bool>& cancelled) { return sensitivity_of(plan, presets, &cancelled); };
     };
-    if (tornado_ && tornado_->tend(asked, revision, tornado.of, nudge)) window_.dirty = true;
+    if (tornado.of.work_out(window_.host.wake, asked, revision, nudge)) window_.dirty = true;
     update_scale();
 }
 
 void Decider::update_scale() {
     ScaleViewState& scale = window_.views.scale;
     const bool seen = std::exchange(scale_seen_, false) && window_.evaluation.valid;
-    if (!scaling_ && !seen) return;
-    if (!scaling_) scaling_ = std::make_unique<Scaling>(window_.host.wake);
-    const auto look = [&]() -> Scaling::Work {
+    const auto look = [&] {
         return [plan = window_.document.plan(),
                 request = scale_request(scale.page)](const std::atomic<bool>& cancelled) {
             return std::make_shared<const ScalePicture>(scale_picture_of(plan, request, &cancelled));
         };
     };
-    if (scaling_->tend(seen, {window_.document.revision(), scale.page}, scale.of, look)) window_.dirty = true;
+    if (scale.of.work_out(window_.host.wake, seen, {window_.document.revision(), scale.page}, look))
+        window_.dirty = true;
 }
 
 bool Decider::works() const {
     const ViewStates& views = window_.views;
-    return (views.search.found && views.search.found->running) || views.compare.path.running
-           || views.step.tornado.of.running || views.scale.of.running || near_.running;
+    return (views.search.found && views.search.found->running) || views.compare.path.running()
+           || views.step.tornado.of.running() || views.scale.of.running() || near_.running();
+}
+
+double Decider::due_s(bool may_advise) const {
+    constexpr double kPast_s = 0.05;  // behind the time for which a frame is drawn
+    double due = std::numeric_limits<double>::infinity();
+    if (may_advise && window_.now_s < advice_due_s()) due = advice_due_s() + kPast_s;
+    if (change() != nullptr) due = std::min(due, std::max(changed_until_s_, window_.now_s + kPast_s));
+    return due;
 }
 
 double Decider::advice_due_s() const {
@@ -139,15 +143,13 @@ bool Decider::rests(bool may_advise) const {
 void Decider::update_advice(bool rested) {
     const std::uint64_t revision = window_.document.revision();
     if (std::exchange(edited_revision_, revision) != revision) edited_s_ = window_.now_s;
-    if (!rested && !near_work_) return;
-    if (!near_work_) near_work_ = std::make_unique<Near>(window_.host.wake);
-    const auto look = [&]() -> Near::Work {
+    const auto look = [&] {
         return [plan = window_.document.plan(),
                 headroom = window_.views.search.request.headroom](const std::atomic<bool>& cancelled) {
             return best_within_two_edits(plan, {.headroom = headroom, .threads = 1}, &cancelled);
         };
     };
-    if (near_work_->tend(rested, revision, near_, look)) window_.dirty = true;
+    if (near_.work_out(window_.host.wake, rested, revision, look)) window_.dirty = true;
 }
 
 // Takes better layouts that searches know, for the list of what would help.
@@ -187,7 +189,7 @@ void Decider::look_for_better() {
     };
     const bool holds = found != nullptr && !found->front.empty() && still_holds(*found, open);
     const FoundLayout* best = holds ? &found->front.back() : nullptr;
-    const SearchResult* near = near_.is_of(revision) && near_.value ? &*near_.value : nullptr;
+    const SearchResult* near = near_.is_of(revision) && *near_ ? &**near_ : nullptr;
     const auto much = [&](double step_s) { return !fits || step_s < kMuch * now_s; };
     const bool enough = near != nullptr && best != nullptr && near->step_s <= kAsGood * best->step_s;
     if (near != nullptr && much(near->step_s)) {
@@ -419,17 +421,15 @@ void RunDesk::add(const std::filesystem::path& place) {
 
 void RunDesk::update() {
     if (!pending_.empty()) begin();
-    if (reader_) {
-        const auto work = [this] {
-            return [places = reading_, plan = window_.document.plan(), &presets = window_.presets,
-                    watch = watch_](const std::atomic<bool>&) {
-                return std::make_shared<const RealRun>(read_real_run(places, plan, presets, watch.get()));
-            };
+    const auto work = [this] {
+        return [places = reading_, plan = window_.document.plan(), &presets = window_.presets,
+                watch = watch_](const std::atomic<bool>&) {
+            return std::make_shared<const RealRun>(read_real_run(places, plan, presets, watch.get()));
         };
-        if (reader_->tend(wanted_, number_, read_, work)) window_.dirty = true;
-        if (!read_.error.empty()) window_.say(std::exchange(read_.error, {}));
-        if (!read_.running && read_.value) open(std::exchange(read_.value, nullptr));
-    }
+    };
+    if (read_.work_out(window_.host.wake, wanted_, number_, work)) window_.dirty = true;
+    if (!read_.error().empty()) window_.say(read_.take_error());
+    if (*read_) open(read_.take());
     compare();
 }
 
@@ -439,8 +439,6 @@ void RunDesk::begin() {
     watch_ = std::make_shared<runs::ReadWatch>();
     ++number_;
     wanted_ = true;
-    if (!reader_)
-        reader_ = std::make_unique<Beside<std::shared_ptr<const RealRun>, std::uint64_t>>(window_.host.wake);
 }
 
 void RunDesk::cancel() {
@@ -470,9 +468,6 @@ void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
 
 void RunDesk::compare() {
     const bool wanted = window_.real_run && !window_.real_run->files.empty();
-    if (!comparer_ && wanted)
-        comparer_ = std::make_unique<Beside<std::shared_ptr<const runs::Measured>, Key>>(window_.host.wake);
-    if (!comparer_) return;
     const Key key{number_, window_.document.revision()};
     const auto work = [this] {
         return [run = window_.real_run, plan = window_.document.plan(),
@@ -480,14 +475,14 @@ void RunDesk::compare() {
             return std::make_shared<const runs::Measured>(measure(run->files, &plan, presets));
         };
     };
-    const bool news = comparer_->tend(wanted, key, compared_, work);
+    const bool news = compared_.work_out(window_.host.wake, wanted, key, work);
     if (news) window_.dirty = window_.state.redraw_all = true;
     // A comparison with another state of the plan is not shown with this one.
-    if (wanted && window_.real_run->measured && compared_.running) set_measured(nullptr, 0);
-    if (!compared_.error.empty()) window_.say(std::exchange(compared_.error, {}));
-    if (!wanted || !compared_.is_of(key) || !compared_.value) return;
-    if (window_.real_run->measured == compared_.value) return;
-    set_measured(compared_.value, key.second);
+    if (wanted && window_.real_run->measured && compared_.running()) set_measured(nullptr, 0);
+    if (!compared_.error().empty()) window_.say(compared_.take_error());
+    if (!wanted || !compared_.is_of(key) || !*compared_) return;
+    if (window_.real_run->measured == *compared_) return;
+    set_measured(*compared_, key.second);
 }
 
 void RunDesk::set_measured(std::shared_ptr<const runs::Measured> measured, std::uint64_t revision) {
@@ -509,7 +504,7 @@ void RunDesk::draw(Ui& ui, Rect row) {
     c.rect(row, theme.panel);
     c.line({row.x, row.bottom() - 1}, {row.right(), row.bottom() - 1}, theme.hairline);
     row = {row.x + 16, row.y + 4, row.w - 32, row.h - 9};
-    if (read_.running) {
+    if (read_.running()) {
         if (ui.button("run.cancel", row.cut_right(72), "Cancel")) cancel();
         row.cut_right(12);
         write_left(ui, row, "Reading " + reading_.front().filename().string(), ui.style(12), 12);

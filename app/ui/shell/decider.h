@@ -41,25 +41,19 @@ class Decider {
     [[nodiscard]] const std::string& changed() const { return changed_; }
     // Returns what the last edit changed; null: there was none, or its time is over.
     [[nodiscard]] const PlanChange* change() const { return change_ ? &*change_ : nullptr; }
-    [[nodiscard]] double changed_until_s() const { return changed_until_s_; }
-    // Returns the time at which better layouts are looked for, if the plan stays as it is.
-    [[nodiscard]] double advice_due_s() const;
+    // Returns the next time at which it has something to do or to draw; infinity without one.
+    [[nodiscard]] double due_s(bool may_advise) const;
     [[nodiscard]] bool works() const;
     [[nodiscard]] const std::vector<BetterLayout>& better() const { return better_; }
+    // A and the open plan take each other's place.
+    void flip_pinned();
+    // The plan before the last edit becomes A.
+    void compare_with_before();
     void add_commands(std::vector<Command>& commands);
 
   private:
-    using Near = Beside<std::optional<SearchResult>, std::uint64_t>;
-    using Path = Beside<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
-    using Tornado = Beside<Sensitivity, std::uint64_t>;
-    using Scaling = Beside<std::shared_ptr<const ScalePicture>, ScaleViewState::Key>;
-
     Window& window_;
-    std::unique_ptr<SearchRunner> search_;  // null until it is wanted; so are the others
-    std::unique_ptr<Near> near_work_;
-    std::unique_ptr<Path> path_;
-    std::unique_ptr<Tornado> tornado_;
-    std::unique_ptr<Scaling> scaling_;
+    std::unique_ptr<SearchRunner> search_;                                  // null until it is wanted
     bool search_seen_ = false, compare_seen_ = false, scale_seen_ = false;  // in this frame
     ChangeFigures figures_;                    // of the plan that was evaluated last
     ChangeFigures drag_start_;                 // of the plan before the first edit of a drag
@@ -69,16 +63,16 @@ class Decider {
     double changed_until_s_ = 0;
     std::vector<BetterLayout> better_;  // known to a search
     std::uint64_t better_of_ = 0, better_revision_ = 0;
-    WorkedOut<std::optional<SearchResult>, std::uint64_t> near_;  // the best within two edits, by revision
-    double edited_s_ = 0;                                         // when the plan was edited last
+    Kept<std::optional<SearchResult>> near_;  // the best within two edits, by revision
+    double edited_s_ = 0;                     // when the plan was edited last
     std::uint64_t edited_revision_ = 0;
 
+    // Returns the time at which better layouts are looked for, if the plan stays as it is.
+    [[nodiscard]] double advice_due_s() const;
     [[nodiscard]] bool rests(bool may_advise) const;
     void update_advice(bool rested);
     void look_for_better();
     void update_scale();
-    void flip_pinned();
-    void compare_with_before();
 };
 
 // Reads the files of a real run: for the window on another thread, for a picture at once.
@@ -108,9 +102,9 @@ class RunDesk {
     void add(const std::filesystem::path& place);
     // Starts and collects background work after a frame.
     void update();
-    [[nodiscard]] bool works() const { return read_.running || compared_.running; }
+    [[nodiscard]] bool works() const { return read_.running() || compared_.running(); }
     // Returns true if there is a line to draw: a run is open, or is being read.
-    [[nodiscard]] bool shown() const { return read_.running || window_.real_run != nullptr; }
+    [[nodiscard]] bool shown() const { return read_.running() || window_.real_run != nullptr; }
     // Draws the line: what is read, with a bar and Cancel, or what the run says.
     void draw(Ui& ui, Rect row);
     void add_commands(std::vector<Command>& commands);
@@ -122,12 +116,10 @@ class RunDesk {
     Window& window_;
     Places pending_, reading_;
     std::shared_ptr<runs::ReadWatch> watch_;
-    std::uint64_t number_ = 0;  // of what is read
-    bool wanted_ = false;       // until it is cancelled
-    WorkedOut<std::shared_ptr<const RealRun>, std::uint64_t> read_;
-    WorkedOut<std::shared_ptr<const runs::Measured>, Key> compared_;
-    std::unique_ptr<Beside<std::shared_ptr<const RealRun>, std::uint64_t>> reader_;
-    std::unique_ptr<Beside<std::shared_ptr<const runs::Measured>, Key>> comparer_;
+    std::uint64_t number_ = 0;                   // of what is read
+    bool wanted_ = false;                        // until it is cancelled
+    Kept<std::shared_ptr<const RealRun>> read_;  // by number
+    Kept<std::shared_ptr<const runs::Measured>, Key> compared_;
 
     void begin();
     void cancel();

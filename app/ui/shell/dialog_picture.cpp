@@ -9,8 +9,8 @@
 #include "core/base/files.h"
 #include "core/plan/names.h"
 #include "core/teach/loaf.h"
-#include "render/kept_layer.h"
 #include "render/page.h"
+#include "render/surface.h"
 
 #include <algorithm>
 #include <array>
@@ -397,20 +397,20 @@ float Dialogs::review_height(Ui& ui, float width) const {
 void Dialogs::draw_review_page(Ui& ui, Rect box) {
     Rect row = box.cut_bottom(kTurn);
     const auto& made = review_.pages_of;
-    if (!made.value || made.running) {
+    if (!*made || made.running()) {
         const auto make = [&] {
             return std::make_shared<ReviewFirstPage>(window_.presets, window_.document.plan(),
                                                      window_.evaluation);
         };
         review_.first.get(window_.evaluated, make)->draw(ui.canvas(), box, review_.request);
-        ui.canvas().text_in(row, made.error.empty() ? "Page 1; the others are worked out" : made.error,
+        ui.canvas().text_in(row, made.error().empty() ? "Page 1; the others are worked out" : made.error(),
                             ui.small(), Align::center);
         return;
     }
     ReviewRequest shown = review_.request;
     try {
         shown.pages = review_pages_named(review_.pages);
-        const int all = made.value->draw(ui.canvas(), box, shown, review_.shown);
+        const int all = (*made)->draw(ui.canvas(), box, shown, review_.shown);
         review_.shown = std::clamp(review_.shown, 1, std::max(1, all));
         const float side = std::max(0.0f, (row.w - 190) / 2);
         row = {row.x + side, row.y + 4, 190, row.h - 4};
@@ -426,15 +426,13 @@ void Dialogs::draw_review_page(Ui& ui, Rect box) {
 // Works the pages out on another thread while the dialog is open.
 void Dialogs::update() {
     const bool open = dialog_.kind == DialogKind::review && window_.evaluated == window_.document.revision();
-    if (!open && !review_work_) return;
     const std::pair key{window_.document.revision(), open ? review_second() : nullptr};
-    if (!review_work_) review_work_ = std::make_unique<Review>(window_.host.wake);
-    const auto make = [&]() -> Review::Work {
+    const auto make = [&] {
         return [plans = reviewed_plans(), &presets = window_.presets](const std::atomic<bool>&) {
             return std::make_shared<ReviewPages>(presets, plans);
         };
     };
-    if (review_work_->tend(open, key, review_.pages_of, make)) window_.dirty = true;
+    if (review_.pages_of.work_out(window_.host.wake, open, key, make)) window_.dirty = true;
 }
 
 // Asks what the pages are to look like. Returns true if Enter was pressed in a field.

@@ -273,6 +273,15 @@ void Dialogs::ask_here() {
     dialog_.fresh = true;
 }
 
+double Dialogs::due_s() const {
+    constexpr double kAsked_s = 0.1, kSoon_s = 0.02;
+    double due = std::numeric_limits<double>::infinity();
+    if (waits_for_desktop()) due = window_.now_s + kAsked_s;
+    if (dialog_.kind == DialogKind::picture && picture_.due_s >= 0)
+        due = std::min(due, std::max(picture_.due_s, window_.now_s + kSoon_s));
+    return due;
+}
+
 void Dialogs::poll() {
     if (!native_dialog_) return;
     const std::optional<FileAnswer> answer = native_dialog_->poll();

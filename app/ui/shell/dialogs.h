@@ -50,7 +50,8 @@ struct ReviewChoice {
     std::array<std::string, 3> known{};            // of the boxes with several lines
     Kept<std::shared_ptr<ReviewFirstPage>> first;  // by revision
     // By revision and the second plan.
-    WorkedOut<std::shared_ptr<ReviewPages>, std::pair<std::uint64_t, std::shared_ptr<const Plan>>> pages_of;
+    // By the plan's revision and the second plan.
+    Kept<std::shared_ptr<ReviewPages>, std::pair<std::uint64_t, std::shared_ptr<const Plan>>> pages_of;
 };
 
 // Export > Picture of this view.
@@ -109,18 +110,14 @@ class Dialogs {
 
     [[nodiscard]] const Dialog& open() const { return dialog_; }
     [[nodiscard]] bool waits_for_desktop() const { return native_dialog_ != nullptr; }
-    [[nodiscard]] bool works() const { return review_.pages_of.running; }
-    // Returns the time at which the preview of a picture is due; < 0: it is not due.
-    [[nodiscard]] double preview_due_s() const {
-        return dialog_.kind == DialogKind::picture ? picture_.due_s : -1;
-    }
+    [[nodiscard]] bool works() const { return review_.pages_of.running(); }
+    // Returns the next time at which it asks the desktop or draws a preview; infinity without one.
+    [[nodiscard]] double due_s() const;
     void show_preview(Image image, std::string reason);
     void copy_picture();
     void wrote(const std::filesystem::path& path);  // says where, and offers to open it
 
   private:
-    using Review =
-        Beside<std::shared_ptr<ReviewPages>, std::pair<std::uint64_t, std::shared_ptr<const Plan>>>;
     struct Row {
         std::string_view head{}, words{};
         float width = 480;
@@ -142,7 +139,6 @@ class Dialogs {
     PictureDialog picture_;
     std::unique_ptr<FileDialog> native_dialog_;  // of the desktop, in the place of path_field_
     PathField path_field_;
-    std::unique_ptr<Review> review_work_;  // null until it is wanted
 
     [[nodiscard]] std::string head() const;
     bool draw_about(Ui& ui, Rect room, Rect buttons);

@@ -301,16 +301,15 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
     StepViewState& step = views.step;
     const bool tornado = step.part == StepViewState::kSensitivity || wants_tornado_table(views);
     if (request.view == view_of(ViewId::step).name && tornado && evaluation.valid) {
-        step.tornado.of = {};
-        step.tornado.of.key = revision;
-        step.tornado.of.value = sensitivity_of(plan, presets);
+        step.tornado.of.forget();
+        step.tornado.of.update(revision, [&] { return sensitivity_of(plan, presets); });
     }
     if (request.view == view_of(ViewId::scale).name && evaluation.valid) {
         ScaleViewState& scale = views.scale;
-        scale.of = {};
-        scale.of.key = {revision, scale.page};
-        scale.of.value =
-            std::make_shared<const ScalePicture>(scale_picture_of(plan, scale_request(scale.page)));
+        scale.of.forget();
+        scale.of.update({revision, scale.page}, [&] {
+            return std::make_shared<const ScalePicture>(scale_picture_of(plan, scale_request(scale.page)));
+        });
     }
     for (const Plan& other : request.compared) {
         CompareViewState& c = views.compare;
@@ -320,10 +319,11 @@ void work_out(const PictureRequest& request, const Presets& presets, const Plan&
             (void)c.add(other, assess(other));
     }
     if (request.view != view_of(ViewId::compare).name || !evaluation.valid) return;
-    if (const KeptPlan* a = views.compare.pinned())
-        views.compare.path.value = path_between(*a->plan, plan);
-    else
-        propose(plan, evaluation, views.compare);
+    CompareViewState& compare = views.compare;
+    const KeptPlan* const a = compare.pinned();
+    if (a == nullptr) return propose(plan, evaluation, compare);
+    compare.path.forget();
+    compare.path.update({revision, compare.version}, [&] { return path_between(*a->plan, plan); });
 }
 
 // Draws frames until nothing is worked out in the background any more.

@@ -299,25 +299,21 @@ std::optional<interop::Framework> flags_framework(const Settings& settings, Soft
     return static_cast<interop::Framework>(at - interop::kFrameworkNames.begin());
 }
 
-std::optional<PlanEdit> Sheets::draw(Ui& ui, Scene& scene) {
+Effects Sheets::draw(Ui& ui, Scene& scene) {
     const std::string hosts = window_.host_names.list;
     draw_blame_panel(ui, scene, blame_, window_.host_names);
     if (hosts != window_.host_names.list) window_.state.redraw_all = true;
     draw_interop(ui, scene);
     draw_calibrate(ui);
     const std::uint64_t revision = window_.document.revision();
-    std::optional<PlanEdit> edit = draw_plan_editor(ui, scene, editor_, revision);
-    if (auto e = draw_stage_editor(ui, scene, stages_, revision)) edit = std::move(e);
-    return edit;
+    Effects out = draw_plan_editor(ui, scene, editor_, revision);
+    out.add(draw_stage_editor(ui, scene, stages_, revision));
+    return out;
 }
 
 void Sheets::begin_new_model() {
     window_.apply(new_model_edit(window_.document.plan()));
     open_fields(FieldTopic::size);
-}
-
-std::optional<PresetKind> Sheets::take_wanted_preset() {
-    return std::exchange(editor_.wants_preset, std::nullopt);
 }
 
 void Sheets::close() {
@@ -411,14 +407,12 @@ void Sheets::draw_calibrate(Ui& ui) {
 
 void Sheets::update() {
     const bool wanted = calibrate_.has_work();
-    if (!fit_ && wanted) fit_ = std::make_unique<Fit>(window_.host.wake);
-    if (!fit_) return;
-    const auto work = [this]() -> Fit::Work {
+    const auto work = [this] {
         return [own = calibrate_.own, on = calibrate_.on](const std::atomic<bool>&) {
             return pentamesh::calibrate(own.runs, own.links, on, own.from);
         };
     };
-    if (fit_->tend(wanted, calibrate_.version, calibrate_.made, work)) window_.dirty = true;
+    if (calibrate_.made.work_out(window_.host.wake, wanted, calibrate_.version, work)) window_.dirty = true;
 }
 
 // Keeps the cluster among the user's own, and chooses it for the plan if that has the same GPU. `save` false:
@@ -426,7 +420,7 @@ void Sheets::update() {
 void Sheets::use_calibrated(bool save) {
     window_.dirty = true;
     try {
-        const Calibrated& made = calibrate_.made.value;
+        const Calibrated& made = *calibrate_.made;
         if (!save) {
             window_.edit_plan(with_constants_of(window_.document.plan(), made.cluster, window_.presets),
                               "calibrated constants");

@@ -57,13 +57,13 @@ class Sheets {
   public:
     explicit Sheets(Window& window) : window_(window) {}
 
-    // Draws the open sheets. Returns an edit that was made in one.
-    [[nodiscard]] std::optional<PlanEdit> draw(Ui& ui, Scene& scene);
+    // Draws the open sheets.
+    [[nodiscard]] Effects draw(Ui& ui, Scene& scene);
     [[nodiscard]] std::optional<PlanEdit> draw_notes(Ui& ui);
     void close();
     // Collects the fit that runs in the background.
     void update();
-    [[nodiscard]] bool works() const { return calibrate_.made.running; }
+    [[nodiscard]] bool works() const { return calibrate_.made.running(); }
 
     void open_fields(FieldTopic section) { editor_.open_at(section); }
     // The plan gets a model to be typed in, and the sheet of its fields opens.
@@ -82,22 +82,19 @@ class Sheets {
 
     // Returns true if a sheet of fields or stages is open and no field of it has the keyboard.
     [[nodiscard]] bool takes_undo() const {
-        return (editor_.open && editor_.editing.empty()) || (stages_.open && stages_.editing < 0);
+        return (editor_.open && editor_.editing.empty()) || (stages_.open && !stages_.numbers.types());
     }
-    [[nodiscard]] bool types_number() const { return stages_.editing >= 0; }
+    [[nodiscard]] bool types_number() const { return stages_.numbers.types(); }
     // Returns true if the last letter of the notes was typed a moment ago.
     [[nodiscard]] bool types_notes() const;
     // Returns the edit of notes that were typed and are not in the plan yet.
     [[nodiscard]] std::optional<PlanEdit> typed_notes();
-    // Returns the kind of preset that the sheet of fields is asked to save.
-    [[nodiscard]] std::optional<PresetKind> take_wanted_preset();
 
     void add_flags_commands(std::vector<Command>& commands);
     void add_interop_commands(std::vector<Command>& commands);
     void add_calibrate_command(std::vector<Command>& commands);
 
   private:
-    using Fit = Beside<Calibrated, std::uint64_t>;
     // The plan's notes while they are written.
     struct NotesEdit {
         std::string text{}, known{};
@@ -113,7 +110,6 @@ class Sheets {
     ExportSheetState export_;
     CalibrateSheetState calibrate_;
     std::optional<NotesEdit> notes_;
-    std::unique_ptr<Fit> fit_;  // null until it is wanted
 
     void draw_interop(Ui& ui, const Scene& scene);
     void draw_calibrate(Ui& ui);

@@ -20,12 +20,6 @@
 
 namespace pentamesh::ui {
 
-namespace {
-
-constexpr double kPast_s = 0.05;  // behind the time for which a frame is drawn
-
-}  // namespace
-
 Shell::Shell(const Presets& presets, Plan plan, Host host)
     : window_(presets, std::move(plan), std::move(host)), desk_(window_), sheets_(window_), runs_(window_),
       files_(window_, desk_, sheets_, runs_), dialogs_(window_, files_), menus_(window_, commands_),
@@ -45,19 +39,7 @@ Shell::Shell(const Presets& presets, Plan plan, Host host)
 }
 
 void Shell::connect() {
-    window_.ask_dialog = [this](DialogKind kind, std::string text, std::function<void()> after,
-                                std::string error) {
-        dialogs_.ask(kind, std::move(text), std::move(after), std::move(error));
-    };
-    window_.close_dialog = [this] { dialogs_.close(); };
-    window_.replace_plan = [this](OpenedPlan opened, const std::string& named) {
-        files_.replace_plan(std::move(opened), named);
-    };
-    window_.import_settings = [this](const std::filesystem::path& log) {
-        sheets_.import(log_text(log), log.filename().string());
-    };
-    window_.open_run = [this](const std::filesystem::path& file) { runs_.add(file); };
-    window_.search_commands = [this](std::string filter) { menus_.search(std::move(filter)); };
+    window_.parts = {&dialogs_, &files_, &sheets_, &runs_, &menus_};
     using Path = std::filesystem::path;
     dialogs_.when_picked(DialogKind::open, [this](const Path& path) { files_.load(path); });
     dialogs_.when_picked(DialogKind::save, [this](const Path& path) { files_.save(path); });
@@ -111,22 +93,21 @@ std::string Shell::title() const {
     return title_of(window_.document.plan()) + (window_.document.modified() ? " *" : "") + " – Pentamesh";
 }
 
+// Each part says when it is due, at the earliest of which a frame is drawn without input.
 double Shell::idle_s() const {
     if (wants_frame()) return 0;
+    constexpr double kNever = std::numeric_limits<double>::infinity(), kSoon_s = 0.05;
     const double now_s = window_.now_s;
-    // An open lesson's file is looked at once a second; the presenter's clock ticks.
-    double wait = desk_.lesson().open || desk_.presenter().on ? 1 : std::numeric_limits<double>::infinity();
-    if (dialogs_.waits_for_desktop()) wait = std::min(wait, 0.1);  // it is asked whether it is done
-    if (may_advise() && now_s < decider_.advice_due_s())
-        wait = std::min(wait, decider_.advice_due_s() + kPast_s - now_s);
-    if (dialogs_.preview_due_s() >= 0)
-        wait = std::min(wait, std::max(0.02, dialogs_.preview_due_s() - now_s));
-    if (decider_.change() != nullptr)
-        wait = std::min(wait, std::max(0.05, decider_.changed_until_s() - now_s));
-    if (works_beside()) wait = std::min(wait, 0.05);
-    wait = std::min(wait, std::max(0.0, window_.state.motion.due_s() - now_s));
-    if (!window_.toast.empty()) wait = std::min(wait, std::max(0.05, window_.toast_until_s - now_s));
-    return wait;
+    const double due_s = std::min({
+        desk_.lesson().open || desk_.presenter().on ? now_s + 1
+                                                    : kNever,  // its file is looked at; a clock ticks
+        dialogs_.due_s(),
+        decider_.due_s(may_advise()),
+        works_beside() ? now_s + kSoon_s : kNever,
+        window_.state.motion.due_s(),
+        window_.toast.empty() ? kNever : std::max(window_.toast_until_s, now_s + kSoon_s),
+    });
+    return std::max(0.0, due_s - now_s);
 }
 
 bool Shell::due() const {
@@ -218,8 +199,8 @@ void Shell::frame(const FrameInfo& info, Page* page) {
 // makes an edit of it.
 void Shell::run_queue() {
     if (!window_.has_queue()) return;
-    const bool typing = !panel_.editing.empty() || window_.views.step.typing()
-                        || window_.views.shards.loads.typing || sheets_.types_number();
+    const bool typing = panel_.numbers.types() || window_.views.step.typing()
+                        || window_.views.shards.loads.numbers.types() || sheets_.types_number();
     if (typing && window_.state.edit != 0) {
         leave_text_field();
         window_.dirty = true;
@@ -237,7 +218,8 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
     Hover next;
     Scene scene = scene_of(next);
     fill_frame(info, page, ui.theme().window);
-    draw_content(ui, scene, {0, 0, info.size.x, info.size.y});
+    Effects effects = draw_content(ui, scene, {0, 0, info.size.x, info.size.y});
+    take(std::move(effects));
     const bool view_took_escape = scene.keys.took_escape;
     desk_.end_frame();
     if (!next.message.empty()) window_.say(next.message);
@@ -255,45 +237,55 @@ void Shell::draw_frame(const FrameInfo& info, Page* page) {
     if (!window_.toast.empty() && window_.now_s >= window_.toast_until_s) window_.toast.clear();
 }
 
-// Draws everything, and takes the edit of the plan that was made in it.
-void Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
-    std::optional<PlanEdit> edit;
-    const auto take = [&](std::optional<PlanEdit> made) {
-        if (made) edit = std::move(made);
-    };
+Effects Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
+    Effects out;
     window_.draw_guarded(ui, "The window", room, [&] {
-        take(desk_.presenter().on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene));
+        out.add(desk_.presenter().on ? draw_presenter(ui, room, scene) : draw_panels(ui, room, scene));
     });
-    if (!window_.draw_guarded(ui, "A menu of the plan", {}, [&] { take(draw_sheets(ui, scene)); }))
+    if (!window_.draw_guarded(ui, "A menu of the plan", {}, [&] { out.add(draw_sheets(ui, scene)); }))
         panel_.menu.clear(), sheets_.close();
     const Rewording as_it_is;
     const Reworded plain(as_it_is);
-    if (!window_.draw_guarded(ui, "A menu or dialog", {}, [&] { take(draw_layers(ui, scene)); })) {
+    if (!window_.draw_guarded(ui, "A menu or dialog", {}, [&] { out.add(draw_layers(ui, scene)); })) {
         menus_.close();
         desk_.close_results();
         welcome_ = glossary_state_.open = false;
         dialogs_.close();
     }
-    take(std::exchange(view_edit_, std::nullopt));
-    window_.apply(std::move(edit));
+    return out;
 }
 
-std::optional<PlanEdit> Shell::draw_sheets(Ui& ui, Scene& scene) {
-    std::optional<PlanEdit> edit = draw_plan_menus(ui, scene, panel_);
-    if (auto e = draw_problems_layer(ui, scene, inspector_)) edit = std::move(e);
-    if (panel_.wants_editor) sheets_.open_fields(*std::exchange(panel_.wants_editor, std::nullopt));
-    if (std::exchange(panel_.wants_stages, false)) sheets_.open_stages();
-    if (std::exchange(panel_.wants_presets, false)) window_.later("", [this] { dialogs_.ask_own_presets(); });
-    if (auto e = sheets_.draw(ui, scene)) edit = std::move(e);
-    if (const auto kind = sheets_.take_wanted_preset()) dialogs_.ask_preset_name(*kind);
-    return edit;
+void Shell::take(Effects effects) {
+    using Opens = Effects::Opens;
+    using Pins = Effects::Pins;
+    window_.apply(std::move(effects.edit));
+    switch (effects.opens) {
+    case Opens::nothing: break;
+    case Opens::fields: sheets_.open_fields(effects.topic); break;
+    case Opens::stages: sheets_.open_stages(); break;
+    case Opens::own_presets: dialogs_.ask_own_presets(); break;
+    case Opens::preset_name: dialogs_.ask_preset_name(effects.preset); break;
+    }
+    switch (effects.pins) {
+    case Pins::nothing: break;
+    case Pins::open: window_.later("", [this] { decider_.flip_pinned(); }); break;
+    case Pins::before_last_edit: window_.later("", [this] { decider_.compare_with_before(); }); break;
+    }
+    if (effects.opens != Opens::nothing) window_.dirty = true;
 }
 
-std::optional<PlanEdit> Shell::draw_layers(Ui& ui, Scene& scene) {
+Effects Shell::draw_sheets(Ui& ui, Scene& scene) {
+    Effects out = draw_plan_menus(ui, scene, panel_);
+    out.add(draw_problems_layer(ui, scene, inspector_));
+    out.add(sheets_.draw(ui, scene));
+    return out;
+}
+
+Effects Shell::draw_layers(Ui& ui, Scene& scene) {
     menus_.draw_open(ui);
     draw_glossary(ui, scene, glossary_state_);
     desk_.draw_results(ui);
-    std::optional<PlanEdit> edit = sheets_.draw_notes(ui);
+    Effects out = sheets_.draw_notes(ui);
     dialogs_.draw(ui);
     if (welcome_) draw_welcome(ui);
     if (ui.state().layers_open == 0 && !desk_.presenter().on && !window_.hidden_answer.hides()
@@ -308,7 +300,7 @@ std::optional<PlanEdit> Shell::draw_layers(Ui& ui, Scene& scene) {
     hints_ = hints_ && window_.settings.hints < kFirstHints;
     draw_toast(ui);
     desk_.draw_presenter_cover(ui);
-    return edit;
+    return out;
 }
 
 void Shell::draw_toast(Ui& ui) {
@@ -401,20 +393,22 @@ bool Shell::has_keys(const Ui& ui, Rect room, Pane pane) {
     return keys_pane_ == pane;
 }
 
-void Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
-    if (room.w < 120 || room.h < 60) return;  // nothing could be read
+Effects Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
+    Effects out;
+    if (room.w < 120 || room.h < 60) return out;  // nothing could be read
     decider_.saw(view);
     scene.keys.here = has_keys(ui, room, view_of(view).pane);
     const std::string_view title = view_of(view).title;
     if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
                                   ui.theme().window, moving_in_view(view, window_.views)))
-        window_.draw_guarded(ui, title, room, [&] { draw_kept_view(ui, room, scene, view); });
+        window_.draw_guarded(ui, title, room, [&] { out = draw_kept_view(ui, room, scene, view); });
     if (window_.hidden_answer.covers_view != view_of(view).name)
         window_.draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, window_.views); });
+    return out;
 }
 
 // All of it that stays while the mouse moves elsewhere, or where it changes the view each frame.
-void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
+Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     room = {room.x + 16, room.y + 8, room.w - 32, room.h - 16};
     const ViewHead head = view_head(ui, room, view, window_.views.as_data[static_cast<std::size_t>(view)]);
     if (head.full) window_.toggle_full(view);
@@ -427,10 +421,9 @@ void Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     }
     if (window_.hidden_answer.covers_view == view_of(view).name) {
         draw_cover(ui, room);
-        return;
+        return {};
     }
-    if (auto edit = draw_view_body(ui, head.row, room, scene, view, window_.views, window_.evaluated))
-        view_edit_ = std::move(edit);
+    return draw_view_body(ui, head.row, room, scene, view, window_.views, window_.evaluated);
 }
 
 std::uint64_t Shell::shown_key(ViewId view) const {
@@ -439,15 +432,12 @@ std::uint64_t Shell::shown_key(ViewId view) const {
     return entry.lit_by != nullptr ? key ^ entry.lit_by(window_.hover, window_.views) : key;
 }
 
-void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
+Effects Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     if (window_.hidden_answer.covers) {
         draw_cover(ui, middle);
-        return;
+        return {};
     }
-    if (window_.full) {
-        draw_view(ui, middle, scene, *window_.full);
-        return;
-    }
+    if (window_.full) return draw_view(ui, middle, scene, *window_.full);
     const float h = middle.h;
     float memory_h = std::clamp(h * window_.settings.memory, 96.0f, std::max(96.0f, h * 0.5f));
     float timeline_h = std::clamp(h * window_.settings.timeline, 120.0f, std::max(120.0f, h * 0.6f));
@@ -460,7 +450,8 @@ void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
     const std::array<Rect, kPaneCount> place{middle, memory, timeline};
     const std::array<ViewId, kPaneCount> shown =
         window_.views.in_pane;  // a click on a tab counts from the next frame
-    for (std::size_t i = 0; i < place.size(); ++i) draw_view(ui, place[i], scene, shown[i]);
+    Effects out;
+    for (std::size_t i = 0; i < place.size(); ++i) out.add(draw_view(ui, place[i], scene, shown[i]));
     if (const float d =
             splitter(ui, "split.memory", {memory.x, memory.y - kSplitter / 2, memory.w, kSplitter}, false);
         d != 0)
@@ -472,6 +463,7 @@ void Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
         window_.settings.memory =
             std::clamp(window_.settings.memory, 0.08f, 0.9f - window_.settings.timeline);
     }
+    return out;
 }
 
 bool Shell::one_pane() const {
@@ -559,7 +551,7 @@ void Shell::draw_side_strip(Ui& ui, Rect row) {
 }
 
 // The lesson, or the plan in its place, under their switch.
-std::optional<PlanEdit> Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
+Effects Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
     if (window_.width < kWithPlan) {
         Rect row = right.cut_top(34);
         row = {row.x + 16, row.y + 8, std::min(row.w - 32, kSwitch), 24};
@@ -571,7 +563,7 @@ std::optional<PlanEdit> Shell::draw_side(Ui& ui, Rect right, Scene& scene) {
         return draw_plan(ui, right, scene);
     }
     desk_.draw(ui, right, scene, 13, false);
-    return std::nullopt;
+    return {};
 }
 
 void Shell::draw_pane_switch(Ui& ui, Rect row) {
@@ -586,29 +578,29 @@ void Shell::draw_pane_switch(Ui& ui, Rect row) {
 }
 
 // Draws the pane that the switch chose, from edge to edge.
-std::optional<PlanEdit> Shell::draw_one_pane(Ui& ui, Rect room, Scene& scene) {
-    std::optional<PlanEdit> edit;
+Effects Shell::draw_one_pane(Ui& ui, Rect room, Scene& scene) {
     desk_.lesson().plan_hidden = desk_.lesson().open && side() != SidePane::plan;
     if (side() == SidePane::view) {
-        draw_middle(ui, room, scene);
-    } else if (side() == SidePane::plan) {
+        return draw_middle(ui, room, scene);
+    }
+    if (side() == SidePane::plan) {
         seek_marked(room);
         if (const auto part = ui.part("part.plan", 0, room, window_.evaluated, ui.theme().panel))
-            edit = draw_plan(ui, room, scene);
+            return draw_plan(ui, room, scene);
     } else if (const auto part = ui.part("part.right", 0, room, window_.evaluated, ui.theme().panel)) {
         if (desk_.lesson().open)
             desk_.draw(ui, room, scene, 13, false);
         else
-            edit = draw_inspector(ui, room, scene, inspector_);
+            return draw_inspector(ui, room, scene, inspector_);
     }
-    return edit;
+    return {};
 }
 
 // The room sees one view, the step's words, and what an edit changed.
-std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
+Effects Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Theme& theme = ui.theme();
     LessonSession& lesson = desk_.lesson();
-    std::optional<PlanEdit> edit;
+    Effects out;
     lesson.plan_hidden = false;  // the presenter can show the side
     desk_.draw_presenter_foot(ui, room.cut_bottom(kPresenterFoot));
     const Rect figures = room.cut_bottom(kPresenterFigures);
@@ -623,12 +615,12 @@ std::optional<PlanEdit> Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
         // The room does not see notes that the presenter reads on another screen.
         if (!desk_.presenter().apart && desk_.presenter().side) desk_.draw_presenter_notes(ui, side);
         seek_marked(side);
-        edit = draw_plan(ui, side, scene);
+        out.add(draw_plan(ui, side, scene));
     }
     if (lesson.open) desk_.draw_presented_words(ui, room, scene);
-    draw_middle(ui, room, scene);
+    out.add(draw_middle(ui, room, scene));
     draw_highlights(ui, lesson);
-    return edit;
+    return out;
 }
 
 namespace {
@@ -661,19 +653,19 @@ void move_edges(Ui& ui, Rect middle, Rect left, Rect right, Settings& settings) 
 
 }  // namespace
 
-std::optional<PlanEdit> Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
+Effects Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
     const Rewording words = words_hiding(window_.hidden_answer, HiddenAnswer::Place::plan);
     const Reworded hiding(words);
     return draw_plan_panel(ui, room, scene, panel_);
 }
 
 // Plan on the left, inspector or lesson on the right, views between, bar and status line around them.
-std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
+Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     const Theme& theme = ui.theme();
     const float width = room.w;
     const Rect bar = room.cut_top(kMenuBar), band = room.cut_top(verdict_band_height(ui.frame().size)),
                status = room.cut_bottom(kStatus);
-    std::optional<PlanEdit> edit;
+    Effects out;
     const bool one = one_pane();
     if (one) draw_pane_switch(ui, room.cut_bottom(kOnePaneSwitch));
     const bool alone = !one && side() == SidePane::view;
@@ -689,7 +681,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
         left = room.cut_left(std::clamp(wide, 240.0f, width * 0.45f));
         seek_marked(left);
         if (const auto part = ui.part("part.plan", 0, left, window_.evaluated, theme.panel)) {
-            edit = draw_plan(ui, left, scene);
+            out.add(draw_plan(ui, left, scene));
             if (scene.flags) draw_flag_words(ui, left, *scene.flags);
         }
     }
@@ -697,20 +689,15 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
         const float least = desk_.lesson().open ? std::min(380.0f, width * 0.5f) : kLeastRight;
         const float wide = panel_width(window_.settings.right, width, kLeastRight, 290);
         right = room.cut_right(std::clamp(wide, least, std::max(least, width * 0.4f)));
-        if (const auto part = ui.part("part.right", 0, right, window_.evaluated, theme.panel)) {
-            if (auto e = desk_.lesson().open ? draw_side(ui, right, scene)
-                                             : draw_inspector(ui, right, scene, inspector_))
-                edit = std::move(e);
-        }
+        if (const auto part = ui.part("part.right", 0, right, window_.evaluated, theme.panel))
+            out.add(desk_.lesson().open ? draw_side(ui, right, scene)
+                                        : Effects(draw_inspector(ui, right, scene, inspector_)));
     }
-    if (one)
-        edit = draw_one_pane(ui, room, scene);
-    else
-        draw_middle(ui, room, scene);
+    out.add(one ? draw_one_pane(ui, room, scene) : draw_middle(ui, room, scene));
     move_edges(ui, room, left, right, window_.settings);
     if (const auto part = ui.part("part.bar", 0, bar, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, theme.hairline);
-        if (auto e = menus_.draw(ui, bar)) edit = std::move(e);
+        out.add(menus_.draw(ui, bar));
     }
     if (band.h > 0)
         if (const auto part = ui.part("part.band", 0, band, window_.evaluated, theme.panel))
@@ -724,7 +711,7 @@ std::optional<PlanEdit> Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
                     band.h <= 0);
     }
     draw_highlights(ui, desk_.lesson());
-    return edit;
+    return out;
 }
 
 // The first run: where to begin.

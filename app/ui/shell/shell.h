@@ -124,7 +124,6 @@ class Shell {
     Decider decider_;
     PlanPanelState panel_;
     InspectorState inspector_;
-    std::optional<PlanEdit> view_edit_;         // made by a view in this frame
     std::shared_ptr<const Evaluation> pinned_;  // of A as the frame began: a view may unpin it
     Pane keys_pane_ = Pane::top;                // whose view has the keyboard on the dashboard
     bool welcome_ = false, hover_moved_ = false;
@@ -143,9 +142,11 @@ class Shell {
     void run_queue();
     [[nodiscard]] Scene scene_of(Hover& next);
     void draw_frame(const FrameInfo& info, Page* page);
-    void draw_content(Ui& ui, Scene& scene, Rect room);
-    std::optional<PlanEdit> draw_sheets(Ui& ui, Scene& scene);
-    std::optional<PlanEdit> draw_layers(Ui& ui, Scene& scene);
+    [[nodiscard]] Effects draw_content(Ui& ui, Scene& scene, Rect room);
+    [[nodiscard]] Effects draw_sheets(Ui& ui, Scene& scene);
+    [[nodiscard]] Effects draw_layers(Ui& ui, Scene& scene);
+    // Does what clicks of this frame ask for.
+    void take(Effects effects);
     void draw_toast(Ui& ui);
     void take_keys(bool view_took_escape);
     void take_undo_keys();
@@ -153,18 +154,18 @@ class Shell {
     void keep_settings(const FrameInfo& info);
 
     // shell.cpp
-    void draw_view(Ui& ui, Rect room, Scene& scene, ViewId view);
-    void draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);
+    [[nodiscard]] Effects draw_view(Ui& ui, Rect room, Scene& scene, ViewId view);
+    [[nodiscard]] Effects draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view);
     [[nodiscard]] bool has_keys(const Ui& ui, Rect room, Pane pane);
-    void draw_middle(Ui& ui, Rect middle, Scene& scene);
+    [[nodiscard]] Effects draw_middle(Ui& ui, Rect middle, Scene& scene);
     // Returns the key of what is kept of a view: the plan and what the mouse is over elsewhere.
     [[nodiscard]] std::uint64_t shown_key(ViewId view) const;
-    std::optional<PlanEdit> draw_panels(Ui& ui, Rect room, Scene& scene);
-    std::optional<PlanEdit> draw_presenter(Ui& ui, Rect room, Scene& scene);
-    std::optional<PlanEdit> draw_plan(Ui& ui, Rect room, Scene& scene);
-    std::optional<PlanEdit> draw_side(Ui& ui, Rect right, Scene& scene);
+    [[nodiscard]] Effects draw_panels(Ui& ui, Rect room, Scene& scene);
+    [[nodiscard]] Effects draw_presenter(Ui& ui, Rect room, Scene& scene);
+    [[nodiscard]] Effects draw_plan(Ui& ui, Rect room, Scene& scene);
+    [[nodiscard]] Effects draw_side(Ui& ui, Rect right, Scene& scene);
     [[nodiscard]] bool one_pane() const;
-    std::optional<PlanEdit> draw_one_pane(Ui& ui, Rect room, Scene& scene);
+    [[nodiscard]] Effects draw_one_pane(Ui& ui, Rect room, Scene& scene);
     void draw_pane_switch(Ui& ui, Rect row);
     void draw_side_switch(Ui& ui, Rect row);
     void draw_side_strip(Ui& ui, Rect row);

@@ -2,6 +2,11 @@
 
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/plan_panel.h"
+#include "app/ui/shell/commands.h"
+#include "app/ui/shell/decider.h"
+#include "app/ui/shell/dialogs.h"
+#include "app/ui/shell/files.h"
+#include "app/ui/shell/sheets.h"
 #include "app/ui/views/search/search_found.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
@@ -219,6 +224,31 @@ void Window::end_peek() {
     replaced = dirty = true;
     evaluate();
     selection = before_peek_;
+}
+
+void Window::ask(DialogKind kind, std::string text, std::function<void()> after, std::string error) const {
+    if (parts.dialogs != nullptr)
+        parts.dialogs->ask(kind, std::move(text), std::move(after), std::move(error));
+}
+
+void Window::close_dialog() const {
+    if (parts.dialogs != nullptr) parts.dialogs->close();
+}
+
+void Window::replace_plan(OpenedPlan opened, const std::string& named) const {
+    if (parts.files != nullptr) parts.files->replace_plan(std::move(opened), named);
+}
+
+void Window::search_commands(std::string words) const {
+    if (parts.menus != nullptr) parts.menus->search(std::move(words));
+}
+
+void Window::import_settings(const std::filesystem::path& log) const {
+    if (parts.sheets != nullptr) parts.sheets->import(log_text(log), log.filename().string());
+}
+
+void Window::open_run(const std::filesystem::path& file) const {
+    if (parts.runs != nullptr) parts.runs->add(file);
 }
 
 void Window::say(std::string text) {

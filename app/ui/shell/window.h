@@ -19,6 +19,12 @@
 
 namespace pentamesh::ui {
 
+class Dialogs;
+class Files;
+class MenuBar;
+class RunDesk;
+class Sheets;
+
 // A file that the user is asked for. The program that runs the window may have the desktop's dialog for it.
 struct FileQuestion {
     bool saves = false;
@@ -216,14 +222,15 @@ struct Window {
     double toast_until_s = 0;
     std::filesystem::path last_step_of;  // the lesson whose last step the toast is about; empty: none
 
-    // The shell connects these with its parts.
-    std::function<void(DialogKind, std::string text, std::function<void()> after, std::string error)>
-        ask_dialog;
-    std::function<void()> close_dialog;
-    std::function<void(OpenedPlan, const std::string& named)> replace_plan;
-    std::function<void(std::string filter)> search_commands;
-    std::function<void(const std::filesystem::path& log)> import_settings;
-    std::function<void(const std::filesystem::path& file)> open_run;
+    // The parts of the whole window that others turn to by the functions below; in a picture of one view
+    // there are none, and the functions do nothing.
+    struct Parts {
+        Dialogs* dialogs = nullptr;
+        Files* files = nullptr;
+        Sheets* sheets = nullptr;
+        RunDesk* runs = nullptr;
+        MenuBar* menus = nullptr;
+    } parts;
 
     // Returns what a view is handed; the shell adds what only a whole window has.
     [[nodiscard]] Scene scene(Hover& next);
@@ -238,11 +245,16 @@ struct Window {
     // Shows the plan before the last edit until end_peek. Meanwhile nothing edits it.
     void peek();
     void end_peek();
-    // Opens a dialog. `error` says why it is asked again.
+    // Opens a dialog. `after` runs once it is done; `error` says why it is asked again.
     void ask(DialogKind kind, std::string text = {}, std::function<void()> after = nullptr,
-             std::string error = {}) const {
-        ask_dialog(kind, std::move(text), std::move(after), std::move(error));
-    }
+             std::string error = {}) const;
+    void close_dialog() const;
+    void replace_plan(OpenedPlan opened, const std::string& named) const;
+    // Opens the list of commands, those that the words find.
+    void search_commands(std::string words) const;
+    // Opens the sheet that reads settings, with those that a log says.
+    void import_settings(const std::filesystem::path& log) const;
+    void open_run(const std::filesystem::path& file) const;
     void say(std::string text);
     // Runs `run` when the frame that is being drawn is done.
     void later(std::string what, std::function<void()> run);

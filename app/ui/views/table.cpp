@@ -12,8 +12,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-using Answer = std::optional<PlanEdit>;
-
 constexpr KeyHelp kMeshKeys[] = {{"arrows", "walk the ranks"},
                                  {"[  ]", "previous, next axis of the mesh, the map"}};
 constexpr KeyHelp kMapKeys[] = {{"[  ]", "previous, next axis of the mesh, the map"},
@@ -64,9 +62,9 @@ void pick_tensor(Scene& scene, const ViewRow& row) {
 
 // Draws a view by its own function, with its own state.
 template <auto State, auto Draw>
-Answer draws(Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) {
+Effects draws(Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) {
     if constexpr (std::is_void_v<decltype(Draw(ui, head, room, scene, s.*State, revision))>)
-        return Draw(ui, head, room, scene, s.*State, revision), Answer{};
+        return Draw(ui, head, room, scene, s.*State, revision), Effects();
     else
         return Draw(ui, head, room, scene, s.*State, revision);
 }
@@ -81,7 +79,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::top,
      .key = {.key = Key::n1},
      .keys = kMeshKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Answer {
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s,
+                std::uint64_t revision) -> Effects {
          return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, s.compare.pinned(), revision);
      },
      .data = [](const Scene& scene, const ViewStates&, int part) { return mesh_data(scene, part); },
@@ -229,7 +228,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::top,
      .key = {.key = Key::n9},
      .keys = kSearchKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t) -> Answer {
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t) -> Effects {
          return draw_search(ui, head, room, scene, s.search, s.compare);
      },
      .data = [](const Scene& scene, const ViewStates& s,
@@ -548,8 +547,8 @@ Rect cut_picture(Ui& ui, Rect& room, const Table& table) {
 
 // Draws one of the view's tables, and the choice of which; below it the picture, where the two mark each
 // other's parts.
-std::optional<PlanEdit> draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
-                                  ViewStates& states, std::uint64_t revision) {
+Effects draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, ViewStates& states,
+                  std::uint64_t revision) {
     const auto i = static_cast<std::size_t>(view);
     const ViewEntry& entry = view_of(view);
     int& part = states.data_part[i];
@@ -578,7 +577,7 @@ std::optional<PlanEdit> draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene
         entry.hover_row(scene, row_of(state.hovered));
     if (row >= 0 && valid && entry.pick_row != nullptr) entry.pick_row(scene, row_of(row));
     states.with_picture[i] = below.h > 0;
-    if (!states.with_picture[i]) return std::nullopt;
+    if (!states.with_picture[i]) return {};
     Rect picture = below;
     const Rect switches = picture.cut_top(24);
     picture.cut_top(4);
@@ -593,13 +592,13 @@ bool shows_picture(ViewId view, const ViewStates& states) {
 
 }  // namespace
 
-std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
-                                       ViewStates& states, std::uint64_t revision) {
+Effects draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, ViewStates& states,
+                       std::uint64_t revision) {
     const auto i = static_cast<std::size_t>(view);
     const ViewEntry& entry = view_of(view);
     if (!states.as_data[i] && !scene.evaluation.valid && !entry.draws_void) {
         draw_void(ui, room, scene);
-        return std::nullopt;
+        return {};
     }
     if (!states.as_data[i]) return entry.draw(ui, head_row, room, scene, states, revision);
     return draw_data(ui, head_row, room, scene, view, states, revision);

@@ -98,8 +98,8 @@ struct ViewEntry {
     Pane pane;
     Chord key;                        // shows it in the whole window
     std::span<const KeyHelp> keys{};  // the keys that it answers while it has the keyboard
-    std::optional<PlanEdit> (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
-                                    std::uint64_t revision);
+    Effects (*draw)(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewStates& states,
+                    std::uint64_t revision);
     // Returns one of the tables below for "Show as data".
     Table (*data)(const Scene& scene, const ViewStates& states, int part);
     std::span<const std::string_view> data_parts = {};  // its tables' names; none: it has one
@@ -170,8 +170,8 @@ ViewHead view_head(Ui& ui, Rect& room, ViewId current, bool& as_data);
 
 // Draws the view's picture, or its table where that is shown. Parts that move with the mouse are drawn after
 // it.
-std::optional<PlanEdit> draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view,
-                                       ViewStates& states, std::uint64_t revision);
+Effects draw_view_body(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, ViewStates& states,
+                       std::uint64_t revision);
 void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states);
 // Returns the rectangle where the mouse changes draw_view_moving's drawing; empty where it changes nothing.
 [[nodiscard]] Rect moving_in_view(ViewId view, const ViewStates& states);

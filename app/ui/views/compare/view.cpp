@@ -24,7 +24,7 @@ constexpr float kWide = 900, kGap = 22, kPlanRow = 24, kThumb = 8;
 constexpr float kOneRow = 820;  // a plan's title and its figures are in one row
 
 // Says, where nothing is pinned, what this view is for, and how to begin.
-void draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) {
+Effects draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) {
     Canvas& c = ui.canvas();
     const float w = std::min(room.w, 560.0f);
     Rect box{room.x + (room.w - w) / 2, room.y + std::max(0.0f, room.h * 0.28f - 20), w, room.h};
@@ -40,13 +40,14 @@ void draw_empty(Ui& ui, Rect room, const Scene& scene, CompareViewState& state) 
                   "before it can still be A. In Search (9), Shift+click adds a layout.",
             ui.style(13, Tone::secondary), 20)
         + 14);
-    if (ui.state().for_picture) return;
+    if (ui.state().for_picture) return {};
     if (ui.button("compare.pin", {box.x, box.y, 150, 28}, "Pin this plan as A"))
         state.pin(scene.plan, scene.evaluation);
     const Rect before{box.x + 160, box.y, 310, 28};
     if (scene.has_before && before.right() <= room.right()
         && ui.button("compare.before", before, "Compare with the plan before the last edit"))
-        state.wants_before = true;
+        return Effects(Effects::Pins::before_last_edit);
+    return {};
 }
 
 // Returns true if the proposal was made for the plan before an edit, and another is looked for.
@@ -67,31 +68,31 @@ void refresh_proposal(Ui& ui, const Scene& scene, CompareViewState& state) {
 }
 
 // Says, where nothing is pinned, that B is a proposal, and what can be done with it.
-std::optional<PlanEdit> draw_proposal(Ui& ui, Rect row, const Scene& scene, CompareViewState& state,
-                                      const PlanComparison& shown) {
-    std::optional<PlanEdit> edit;
+Effects draw_proposal(Ui& ui, Rect row, const Scene& scene, CompareViewState& state,
+                      const PlanComparison& shown) {
+    Effects out;
     const std::string changes = join(shown.fields, ", ", [](const FieldDifference& f) {
         return field_name(f.pointer) + " " + field_value(f.values[0]) + " → " + field_value(f.values[1]);
     });
     const bool old = is_old_proposal(scene, state);
     if (!ui.state().for_picture) {
         if (!old && ui.button("compare.take", row.cut_right(72).inset(0, 2), "Open B"))
-            edit = PlanEdit{in_place_of(scene.plan, *state.proposal->plan),
-                            "the layout that Compare proposed", ""};
+            out.add(PlanEdit{in_place_of(scene.plan, *state.proposal->plan),
+                             "the layout that Compare proposed", ""});
         row.cut_right(8);
         if (ui.button("compare.pin", row.cut_right(132).inset(0, 2), "Pin this plan as A"))
             state.pin(scene.plan, scene.evaluation);
         row.cut_right(8);
         if (scene.has_before && row.w > 560
             && ui.button("compare.before", row.cut_right(150).inset(0, 2), "The plan before"))
-            state.wants_before = true;
+            out.add(Effects(Effects::Pins::before_last_edit));
         row.cut_right(8);
     }
     const std::string from =
         old ? "Nothing is pinned. B was proposed before the edit; another is looked for: "
             : "Nothing is pinned. B is a proposal: ";
     ui.label(row, from + changes + ".", ui.style(13, Tone::secondary));
-    return edit;
+    return out;
 }
 
 struct RowActions {
@@ -283,25 +284,24 @@ void draw_narrow(Ui& ui, Rect& room, Scene& scene, const ComparedPair& pair, con
 
 }  // namespace
 
-std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareViewState& state,
-                                     std::uint64_t revision) {
+Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareViewState& state,
+                     std::uint64_t revision) {
     const bool proposes = state.pinned() == nullptr;
     refresh_proposal(ui, scene, state);
     if (proposes && !state.proposal) {
-        draw_empty(ui, room, scene, state);
-        return std::nullopt;
+        return draw_empty(ui, room, scene, state);
     }
     const PlanComparison shown =
         state.shown.get({revision, state.version}, [&] { return shown_comparison(scene, state); });
-    std::optional<PlanEdit> edit, taken;
+    Effects out;
     if (proposes) {
         const bool picture = ui.state().for_picture;  // there it is the subtitle
-        taken = draw_proposal(ui, picture ? head_row : room.cut_top(28), scene, state, shown);
+        out = draw_proposal(ui, picture ? head_row : room.cut_top(28), scene, state, shown);
         room.cut_top(picture ? 0.0f : 4.0f);
     } else if (!ui.state().for_picture) {
         const float flip = 118;
         if (ui.button("compare.flip", head_place(head_row, room, flip), "Flip A and B"))
-            state.wants_flip = true;
+            out.add(Effects(Effects::Pins::open));
         ui.label(head_row, "X flips A and B", ui.small());
         const bool alike =
             state.pinned()->plan->layout == scene.plan.layout && *state.pinned()->plan == scene.plan;
@@ -309,10 +309,10 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
             const Rect row = room.cut_top(24);
             if (ui.link("compare.instead", {row.x, row.y + 3},
                         "B is A. Compare with the plan before the last edit instead"))
-                state.wants_before = true;
+                out.add(Effects(Effects::Pins::before_last_edit));
         }
     }
-    if (proposes && !state.proposal) return taken;                        // it was pinned just now
+    if (proposes && !state.proposal) return out;                          // it was pinned just now
     const KeptPlan other = proposes ? *state.proposal : *state.pinned();  // it may go while it is drawn
     const ComparedPair pair =
         proposes ? ComparedPair{scene.plan, scene.evaluation, *other.plan, *other.evaluation, true}
@@ -324,19 +324,20 @@ std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& sc
     const float begun = area.room.y;
     if (!ui.state().for_picture) area.room.w -= kThumb;
     draw_words(ui, area.room, pair, shown);
-    edit = draw_plans(ui, area.room, height, scene, state, shown);
+    std::optional<PlanEdit> edit = draw_plans(ui, area.room, height, scene, state, shown);
     // A window can be scrolled, and between its panels the reasons would be a few words wide.
     constexpr float kWideInWindow = 1280;
     if (room.w >= (ui.state().for_picture ? kWide : kWideInWindow))
         draw_wide(ui, area.room, height - (area.room.y - begun), scene, pair, shown, path);
     else
         draw_narrow(ui, area.room, scene, pair, shown, path);
-    return taken ? taken : edit;
+    if (!out.edit) out.edit = std::move(edit);
+    return out;
 }
 
 Table compare_data(const Scene& scene, const CompareViewState& state, int part) {
     PlanComparison c = shown_comparison(scene, state);
-    c.path = state.path.value;
+    c.path = *state.path;
     Table t = part == 1   ? fields_table(c)
               : part == 2 ? why_table(c)
               : part == 3 ? path_table(c)
@@ -630,7 +631,7 @@ void draw_fields(Ui& ui, Rect& room, const PlanComparison& shown) {
 }
 
 float path_height(const ComparePath& path) {
-    return 24 + kRow * static_cast<float>(std::max<std::size_t>(path.value.size(), 1));
+    return 24 + kRow * static_cast<float>(std::max<std::size_t>(path->size(), 1));
 }
 
 void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& pair) {
@@ -641,19 +642,19 @@ void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& 
              {{{}, share()},
               {"step", px(figure), ui.small(), Align::right},
               {"change", px(figure), ui.small(), Align::right}});
-    if (path.value.empty()) {
+    if (path->empty()) {
         const bool alike = pair.a == pair.b;
         ui.label(room.cut_top(kRow),
-                 path.running          ? "working it out …"
-                 : !path.error.empty() ? "It could not be worked out: " + path.error
-                 : alike               ? "No edit is needed."
-                                       : "—",
+                 path.running()          ? "working it out …"
+                 : !path.error().empty() ? "It could not be worked out: " + path.error()
+                 : alike                 ? "No edit is needed."
+                                         : "—",
                  ui.small());
     }
     double before = pair.ea.step ? pair.ea.step->time_s : 0;
     if (room.h < kRow) return;
-    const std::size_t shown = rows_in(room, path.value.size());
-    for (const PathEdit& e : std::span(path.value).first(shown)) {
+    const std::size_t shown = rows_in(room, path->size());
+    for (const PathEdit& e : std::span(*path).first(shown)) {
         const TextStyle bad = ui.style(12).in(e.fit == MemoryFit::no ? ui.theme().bad : ui.theme().amber);
         const std::string fit =
             e.fit == MemoryFit::yes ? "" : memory_text(e.memory_bytes) + ": " + std::string(name_of(e.fit));
@@ -666,7 +667,7 @@ void draw_path(Ui& ui, Rect& room, const ComparePath& path, const ComparedPair& 
                   difference_cell(ui, figure, difference(e.step_s, before), false)});
         before = e.step_s;
     }
-    more_rows(ui, room, path.value.size() - shown);
+    more_rows(ui, room, path->size() - shown);
 }
 
 }  // namespace pentamesh::ui

@@ -25,7 +25,7 @@ struct KeptPlan {
 };
 
 // Holds the edits from A to B. The key is the revision of the open plan and the version of the kept ones.
-using ComparePath = WorkedOut<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
+using ComparePath = Kept<std::vector<PathEdit>, std::pair<std::uint64_t, std::uint64_t>>;
 
 struct CompareViewState {
     std::vector<KeptPlan> kept;  // A, then C, D ...
@@ -36,8 +36,6 @@ struct CompareViewState {
     ComparePath path;
     Kept<PlanComparison, std::pair<std::uint64_t, std::uint64_t>> shown;  // by revision and version
     ScrollState scroll;
-    bool wants_flip = false;    // the button was pressed
-    bool wants_before = false;  // the button for the plan before the last edit was pressed
 
     void propose(const Plan& plan) {
         if (proposal && *proposal->plan == plan) return;
@@ -75,8 +73,8 @@ struct CompareViewState {
     }
 };
 
-[[nodiscard]] std::optional<PlanEdit> draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene,
-                                                   CompareViewState& state, std::uint64_t revision);
+[[nodiscard]] Effects draw_compare(Ui& ui, Rect head_row, Rect room, Scene& scene, CompareViewState& state,
+                                   std::uint64_t revision);
 // `part` is 0 for figures, 1 for differences, 2 for why, 3 for the path of edits. Without a pinned plan, only
 // the open plan is listed.
 [[nodiscard]] Table compare_data(const Scene& scene, const CompareViewState& state, int part);

@@ -128,9 +128,9 @@ std::optional<PlanEdit> draw_scale(Ui& ui, Rect head_row, Rect room, Scene& scen
     if (state.page == 6 && !scene.plan.model.moe) state.page = 0;
     draw_switches(ui, head_row, room, scene, state);
     const bool there = state.of.is_of({revision, state.page});
-    if (there && state.of.error.empty()) state.last = state.of.value;
-    if (there && !state.of.error.empty()) {
-        ui.label(room.cut_top(24), "It could not be worked out: " + state.of.error, ui.small());
+    if (there && state.of.error().empty()) state.last = *state.of;
+    if (there && !state.of.error().empty()) {
+        ui.label(room.cut_top(24), "It could not be worked out: " + state.of.error(), ui.small());
         return std::nullopt;
     }
     if (!state.last) {
@@ -162,12 +162,12 @@ std::optional<PlanEdit> draw_scale(Ui& ui, Rect head_row, Rect room, Scene& scen
 }
 
 Table scale_data(const ScaleViewState& state, int part) {
-    if (state.of.key && !state.of.running && state.of.value)
-        return part == 0 ? scale_table(state.of.value->scale) : turns_table(state.of.value->scale);
+    if (const auto& picture = *state.of; state.of.key() != nullptr && picture != nullptr)
+        return part == 0 ? scale_table(picture->scale) : turns_table(picture->scale);
     Table none;
     none.columns = {{"how far it scales"}};
-    none.rows = {{state.of.error.empty() ? "evaluating the plan over this number …"
-                                         : "It could not be worked out: " + state.of.error}};
+    none.rows = {{state.of.error().empty() ? "evaluating the plan over this number …"
+                                           : "It could not be worked out: " + state.of.error()}};
     return none;
 }
 

@@ -125,7 +125,7 @@ inline constexpr std::array<std::string_view, 8> kScalePages{"strong", "weak", "
 struct ScaleViewState {
     using Key = std::pair<std::uint64_t, int>;  // the plan's revision, the page
     int page = 0;
-    WorkedOut<std::shared_ptr<const ScalePicture>, Key> of;
+    Kept<std::shared_ptr<const ScalePicture>, Key> of;
     std::shared_ptr<const ScalePicture> last;  // is shown while the next one is worked out
 };
 [[nodiscard]] ScaleRequest scale_request(int page);

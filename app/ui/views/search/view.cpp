@@ -516,20 +516,12 @@ std::shared_ptr<SearchFound> begin(const Plan& plan, SearchViewState& state) {
 
 }  // namespace
 
-SearchRunner::SearchRunner(std::function<void()> wake)
-    : job_([wake = std::move(wake)] {
-          if (wake) wake();
-      }) {}
-
-SearchRunner::~SearchRunner() {
-    if (cancel_) *cancel_ = true;
-}
+SearchRunner::SearchRunner(std::function<void()> wake) : job_(std::move(wake)) {}
 
 // A search runs on a background thread to its end, or a slice of it.
 struct SearchRunner::Work {
     std::shared_ptr<const SearchFound> asked;
     int threads = 0;
-    std::shared_ptr<std::atomic<bool>> cancel;
     Clock::time_point begun = Clock::now();
     std::int64_t layouts = 0;
     Batch batch;
@@ -553,20 +545,20 @@ struct SearchRunner::Work {
         if (layouts == 0) layouts = static_cast<std::int64_t>(nodes_of(*asked->base, asked->space).layouts);
         SearchReport r;
         if (kHasThreads) {
-            r = search(*asked->base, asked->space, options, cancel.get(), progress(out));
+            r = search(*asked->base, asked->space, options, &out.cancelled(), progress(out));
         } else {
             if (!sliced)
-                sliced = std::make_unique<SlicedSearch>(*asked->base, asked->space, options, cancel.get(),
+                sliced = std::make_unique<SlicedSearch>(*asked->base, asked->space, options, &out.cancelled(),
                                                         progress(out));
             const Clock::time_point from = Clock::now();
             if (sliced->go_on([from] { return seconds_since(from) < kSlice_s; })) return true;
             r = sliced->report();
         }
-        if (!r.cancelled) find_ties(*asked->base, {.robust = true}, r, cancel.get());
+        if (!r.cancelled) find_ties(*asked->base, {.robust = true}, r, &out.cancelled());
         batch.seconds = seconds_since(begun);
         if (!r.cancelled)
             r.nothing_fits = what_would_fit(*asked->base, space_request(*asked->base, asked->request),
-                                            options, r, cancel.get());
+                                            options, r, &out.cancelled());
         batch.counts = r.counts;
         batch.report = std::move(r);
         out.send(std::move(batch));
@@ -579,16 +571,13 @@ void SearchRunner::start(const Plan& plan, SearchViewState& state, int threads) 
     state.found = begin(plan, state);
     state.found->running = true;
     state.stopped = false;
-    cancel_ = std::make_shared<std::atomic<bool>>(false);
     const auto asked = std::make_shared<const SearchFound>(*state.found);
     const auto work = std::make_shared<Work>();
-    work->asked = asked, work->threads = threads, work->cancel = cancel_;
+    work->asked = asked, work->threads = threads;
     job_.start([work](const Job<Batch>::Output& out) { return work->go_on(out); });
 }
 
 void SearchRunner::stop(SearchViewState& state) {
-    if (cancel_) *cancel_ = true;
-    cancel_.reset();
     job_.cancel();
     if (state.found) state.found->running = false;
 }
@@ -614,8 +603,8 @@ bool SearchRunner::take(SearchFound& found) {
     return any;
 }
 
-bool SearchRunner::tend(bool looked_at, const Plan& plan, std::uint64_t revision, SearchViewState& state,
-                        bool quiet) {
+bool SearchRunner::update(bool looked_at, const Plan& plan, std::uint64_t revision, SearchViewState& state,
+                          bool quiet) {
     const bool runs = state.found && state.found->running;
     if (!looked_at) {
         if (!runs) return false;
@@ -623,7 +612,7 @@ bool SearchRunner::tend(bool looked_at, const Plan& plan, std::uint64_t revision
         return true;
     }
     const bool asked_again = std::exchange(state.again, false);
-    if (state.stopped && runs && cancel_) *cancel_ = true;  // it hands over its best so far
+    if (state.stopped && runs) job_.cut_short();  // it hands over its best so far
     const bool news = runs && take(*state.found);
     const bool unseen = seen_revision_ != revision || !(seen_request_ == state.request);
     const bool over =

@@ -11,7 +11,6 @@
 #include "app/ui/views/compare/view.h"
 #include "app/ui/views/search/search_found.h"
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -119,15 +118,12 @@ class SearchRunner {
   public:
     // `wake` is called on another thread when there is something new; it may be empty.
     explicit SearchRunner(std::function<void()> wake);
-    ~SearchRunner();
-    SearchRunner(const SearchRunner&) = delete;
-    SearchRunner& operator=(const SearchRunner&) = delete;
 
     // Runs once a frame. Starts a search of `plan` where the view is shown and has no search of it. Stops it
     // where the view is hidden or the plan became another job. Takes the found layouts; returns true if there
     // is something new. With `quiet`, it is not shown, and leaves half of the cores free.
-    bool tend(bool looked_at, const Plan& plan, std::uint64_t revision, SearchViewState& state,
-              bool quiet = false);
+    bool update(bool looked_at, const Plan& plan, std::uint64_t revision, SearchViewState& state,
+                bool quiet = false);
 
   private:
     struct Batch {
@@ -141,7 +137,6 @@ class SearchRunner {
     void stop(SearchViewState& state);
     bool take(SearchFound& found);
 
-    std::shared_ptr<std::atomic<bool>> cancel_;
     std::uint64_t seen_revision_ = 0;
     SearchRequest seen_request_;
     Job<Batch> job_;

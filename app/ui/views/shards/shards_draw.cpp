@@ -637,7 +637,7 @@ std::optional<PlanEdit> draw_sheets(Ui& ui, Rect room, Scene& scene, ShardsViewS
 
 namespace {
 
-constexpr std::string_view kPointer = "/training/router_imbalance";
+constexpr std::string_view kPointer = "/training/router_imbalance", kImbalance = "shards.imbalance";
 constexpr double kMostLoad = 64, kLoadStep = 0.25;
 constexpr float kLoadPixels = 24;  // of a drag that adds one mean load
 
@@ -672,40 +672,28 @@ std::optional<PlanEdit> imbalance_row(Ui& ui, Rect row, const Scene& scene, Expe
         break;
     }
     const Rect box = row.cut_left(std::min(92.0f, row.w));
-    if (ui.hovers(box) && !loads.typing)
+    if (ui.hovers(box) && !loads.numbers.types())
         ui.tooltip(
             "load of the busiest expert rank over the mean\nclick to type it; drag an expert up or down "
             "to say who is busy");
-    if (loads.typing) {
-        const bool fresh = std::exchange(loads.fresh, false);
-        const Ui::Typing typing = ui.typed_value("edit.shards.imbalance", box, loads.text, fresh);
-        if (typing == Ui::Typing::goes_on) return std::nullopt;
-        loads.typing = false;
-        if (typing == Ui::Typing::dropped || loads.text == trimmed(now)) return std::nullopt;
-        std::string text = loads.text;
-        if (const std::size_t times = text.find("×"); times != std::string::npos) text.resize(times);
-        const Quantity typed = parse_quantity(text, Dimension::count);
-        const std::optional<FieldRange> range = range_of(kPointer);
-        if (typed.value && (!range || range->allows(*typed.value))) {
-            loads.load.clear();
-            return imbalance_edit(scene, *typed.value);
-        }
-        loads.refusal = typed.value && range
-                            ? "\"" + loads.text + "\" is refused: it must be " + range_text(*range)
-                            : typed.refusal;
-        return std::nullopt;
-    }
-    const std::optional<FieldRange> most = range_of(kPointer);
-    const Ui::Step step =
-        ui.stepper("shards.imbalance", box, shown, now > 1, !most || now<most->most, now> 1);
-    if (step.edit_requested) {
-        loads.typing = loads.fresh = true;
-        loads.text = trimmed(now);
-    }
-    if (step.by != 0) {
+    const FieldRange range = range_of(kPointer).value_or(FieldRange{});
+    const auto refuse = [&](double value) {
+        return range.allows(value) ? "" : "is refused: it must be " + range_text(range) + ".";
+    };
+    const NumberEdit number = number_box(ui, box,
+                                         {.name = kImbalance,
+                                          .shown = shown,
+                                          .typed = trimmed(now),
+                                          .can_down = now > 1,
+                                          .can_up = now<range.most, .on = now> 1,
+                                          .sign = "×",
+                                          .refuse = refuse},
+                                         loads.numbers);
+    if (number.typed || number.by != 0) {
         loads.load.clear();
-        edit = imbalance_edit(scene, stepped_imbalance(now, step.by));
+        edit = imbalance_edit(scene, number.typed ? *number.typed : stepped_imbalance(now, number.by));
     }
+    if (number.typed || loads.numbers.types()) return edit;
     row.cut_left(8);
     const bool uneven = now > 1 || !loads.load.empty();
     if (row.w >= 48 && ui.button("shards.even", row.cut_left(48), "even", 0, uneven)) {
@@ -795,7 +783,6 @@ bool loads_hold(const Scene& scene, const ExpertLoads& loads, std::int64_t exper
 
 std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, ShardsViewState& s,
                                         const Sheet& sheet, const SheetLook& look) {
-    Canvas& c = ui.canvas();
     const AxisPlacement& ep = sheet.placement.on(Axis::ep);
     const std::int64_t experts = sheet.placement.shape[0];
     ExpertLoads& loads = s.loads;
@@ -806,10 +793,8 @@ std::optional<PlanEdit> draw_expert_map(Ui& ui, Rect room, const Scene& scene, S
         edit = imbalance_row(ui, room.cut_top(24).inset(0, 1), scene, loads);
         room.cut_top(5);
     }
-    if (!loads.refusal.empty()) {
-        room.cut_top(c.paragraph(room, loads.refusal, ui.small().in(ui.theme().bad), 16) + 4);
-        if (edit || loads.typing) loads.refusal.clear();
-    }
+    number_message(ui, room, kImbalance, loads.numbers);
+    if (edit) loads.numbers.forget_refusal();
     const Hit hit = ui.area("shards.experts", room);
     const std::int64_t shown = s.drawn->of.expert;
     const std::int64_t under = draw_experts(ui, room, sheet, look, shown, loads.load);

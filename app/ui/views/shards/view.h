@@ -75,8 +75,7 @@ struct ExpertLoads {
     double imbalance = 1;       // follows from `load`; if the plan has another, the loads are forgotten
     std::int64_t dragged = -1;  // expert
     double drag_from = 1;       // its load when the drag began
-    bool typing = false, fresh = false;
-    std::string text, refusal;  // of the plan's number
+    TypedNumbers numbers;       // the plan's number
 };
 
 // Holds the tensors that were asked for, their bytes together, and the sentences above them.

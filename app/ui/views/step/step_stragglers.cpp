@@ -21,6 +21,7 @@ namespace pentamesh::ui {
 
 namespace {
 
+constexpr std::string_view kSpread = "step.sigma";
 constexpr double kSupposedSpread = 0.05;  // of step times, where the plan has none
 constexpr std::array<std::int64_t, 4> kGroups{8, 64, 1024, 16000};
 constexpr int kMostDoublings = 20;
@@ -29,28 +30,23 @@ constexpr float kLaneLabel = 84, kLaneResult = 96, kLaneGap = 8, kLeastLane = 1.
 // Draws the spread, stepped by whole per cents or typed, within the field's range.
 std::optional<double> spread_box(Ui& ui, Rect box, double cv, StragglerState& state) {
     const FieldRange range = range_of("/training/straggler_cv").value_or(FieldRange{0, 1});
-    if (!state.typing) {
-        const Ui::Step step =
-            ui.stepper("step.sigma", box, percent(cv), cv > range.least, cv < range.most, true);
-        if (step.edit_requested) {
-            state.typing = state.fresh = true;
-            state.text = percent(cv);
-        }
-        if (step.edit_requested || step.by != 0) state.refusal.clear();
-        if (step.by == 0) return std::nullopt;
-        return std::clamp(std::round(cv * 100 + step.by) / 100, range.least, range.most);
-    }
-    const bool fresh = std::exchange(state.fresh, false);
-    const Ui::Typing typing = ui.typed_value("edit.step.sigma", box, state.text, fresh);
-    if (typing == Ui::Typing::goes_on) return std::nullopt;
-    state.typing = false;
-    if (typing == Ui::Typing::dropped || state.text == percent(cv)) return std::nullopt;
-    const Quantity typed = parse_quantity(state.text, Dimension::share, "%");
-    if (typed.value && range.allows(*typed.value)) return typed.value;
-    state.refusal = typed.value ? "\"" + state.text + "\" is refused: it must be from " + percent(range.least)
-                                      + " to " + percent(range.most) + "."
-                                : typed.refusal + ".";
-    return std::nullopt;
+    const auto refuse = [&](double value) {
+        return range.allows(value) ? ""
+                                   : "is refused: it must be from " + percent(range.least) + " to "
+                                         + percent(range.most) + ".";
+    };
+    const NumberEdit edit = number_box(ui, box,
+                                       {.name = kSpread,
+                                        .shown = percent(cv),
+                                        .typed = percent(cv),
+                                        .can_down = cv > range.least,
+                                        .can_up = cv < range.most,
+                                        .dimension = Dimension::share,
+                                        .unit = "%",
+                                        .refuse = refuse},
+                                       state.numbers);
+    if (edit.typed || edit.by == 0) return edit.typed;
+    return std::clamp(std::round(cv * 100 + edit.by) / 100, range.least, range.most);
 }
 
 // Returns when the lanes that are drawn are done, in spreads from the mean: quantiles, evenly apart, in a
@@ -263,9 +259,7 @@ std::optional<PlanEdit> draw_stragglers(Ui& ui, Rect room, const Scene& scene, S
         words = "Waiting for the slowest costs " + time_text(scene.evaluation.step->straggler_s) + " of "
                 + time_text(scene.evaluation.step->time_s) + ".";
     head_sentence(ui, head, room, words);
-    if (!state.refusal.empty()) {
-        put_paragraph(ui, room, state.refusal, ui.small().in(ui.theme().bad), 16, 4);
-    }
+    number_message(ui, room, kSpread, state.numbers);
     room.cut_top(6);
     std::optional<std::size_t> fallen;
     if (room.w >= 560 && room.h >= 190) {

@@ -545,15 +545,15 @@ std::optional<PlanEdit> draw_choice(Ui& ui, Rect row, float name_w, const Bars& 
 }  // namespace
 
 std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std::uint64_t revision) {
-    if (!state.of.is_of(revision) || !state.of.error.empty()) {
-        if (state.of.error.empty()) state.asked = revision;
+    if (!state.of.is_of(revision) || !state.of.error().empty()) {
+        if (state.of.error().empty()) state.asked = revision;
         ui.label(room.cut_top(24),
-                 state.of.error.empty() ? "trying one step either way of each choice …"
-                                        : "It could not be worked out: " + state.of.error,
+                 state.of.error().empty() ? "trying one step either way of each choice …"
+                                          : "It could not be worked out: " + state.of.error(),
                  ui.small());
         return std::nullopt;
     }
-    const Sensitivity& s = state.of.value;
+    const Sensitivity& s = *state.of;
     const std::string about =
         "One step down and up, all else equal; hardware and constants by 20 %. Green: less time for as many "
         "tokens; hatched: "

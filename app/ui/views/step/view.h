@@ -45,9 +45,8 @@ struct LaneGroup {
     std::vector<double> ends;
 };
 struct StragglerState {
-    bool typing = false, fresh = false;
-    std::string text, refusal;  // of the spread of step times
-    Playback played;            // groups whose bar fell
+    TypedNumbers numbers;  // the spread of step times
+    Playback played;       // groups whose bar fell
     Kept<std::vector<LaneGroup>, std::pair<std::int64_t, std::int64_t>>
         groups;                    // by the GPUs and the most lanes
     std::vector<double> expected;  // E[max] of 2^k ranks
@@ -57,8 +56,8 @@ struct StragglerState {
                                                       StragglerState& state, bool space);
 
 struct TornadoState {
-    WorkedOut<Sensitivity, std::uint64_t> of;  // by revision
-    std::optional<std::uint64_t> asked;        // the revision that was to be drawn and is not there
+    Kept<Sensitivity> of;                // by revision
+    std::optional<std::uint64_t> asked;  // the revision that was to be drawn and is not there
     ScrollState scroll;
 };
 // Precondition: the plan has a step.
@@ -82,7 +81,7 @@ struct StepViewState {
     TornadoState tornado;
     SoftwareState software;
     StragglerState stragglers;
-    [[nodiscard]] bool typing() const { return stragglers.typing || !constants.editing.empty(); }
+    [[nodiscard]] bool typing() const { return stragglers.numbers.types() || constants.numbers.types(); }
     // These are made from the evaluation and kept as long as it stays.
     Kept<Table> near;  // by revision
     std::optional<NearestRuns> runs;
