@@ -4,7 +4,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <cctype>
@@ -270,7 +270,7 @@ void Dialect::complete(std::vector<Setting>& settings) {
     }
 }
 
-void Dialect::mark(Sheet& sheet) const {
+void Dialect::mark(SettingsSheet& sheet) const {
     for (const ImportProblem& p : said_)
         if (p.severity == Severity::error)
             sheet.refusal(p.code, p.message);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/interop/import.h"
-#include "core/interop/sheet.h"
-#include "core/interop/shell_script.h"
+#include "core/interop/script/shell_script.h"
+#include "core/interop/settings_sheet.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -44,7 +44,7 @@ class Dialect {
     // Adds the settings that follow from others by the rules.
     void complete(std::vector<Setting>& settings);
     // Marks the settings that rules took as mapped to what they gave, and those of other roles.
-    void mark(Sheet& sheet) const;
+    void mark(SettingsSheet& sheet) const;
     // True: its names are fields of the plan.
     [[nodiscard]] bool of_fields() const { return data_.value("fields", false); }
     [[nodiscard]] const nlohmann::json& data() const { return data_; }
@@ -71,7 +71,7 @@ struct DialectMark {
 [[nodiscard]] const std::vector<DialectMark>& dialects();
 
 // Reads settings whose names are the plan's fields.
-void read_fields(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+void read_fields(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
                  const nlohmann::json& dialect);
 
 }  // namespace pentamesh::interop

@@ -5,8 +5,8 @@
 #include "core/base/text.h"
 #include "core/interop/dialect.h"
 #include "core/interop/megatron.h"
-#include "core/interop/settings.h"
-#include "core/interop/shell_script.h"
+#include "core/interop/script/settings.h"
+#include "core/interop/script/shell_script.h"
 #include "core/io/hf_families.h"
 #include "core/io/plan_json.h"
 #include "core/plan/names.h"
@@ -53,7 +53,7 @@ constexpr std::pair<Framework, Software> kSoftwareOf[] = {
     {Framework::accelerate, Software::fsdp},       {Framework::nanotron, Software::nanotron}};
 
 // Returns the id of presets/software, empty for the plan's default.
-std::string_view software_named(const Draft& draft, Framework framework) {
+std::string_view software_named(const PlanDraft& draft, Framework framework) {
     const std::optional<Software> software = software_of(framework);
     // Without full sharding accelerate runs DDP.
     const bool plain = framework == Framework::accelerate && draft.layout.value("zero", 0) < 2;
@@ -202,7 +202,7 @@ class Importer {
     void read_config() {
         std::set<std::string> read;
         own_model_ = model_from_hf(std::string_view(r_.text), r_.path, &read);
-        Sheet sheet(flatten(read_yaml(r_.text, r_.path)), [](const std::string& name) {
+        SettingsSheet sheet(flatten(read_yaml(r_.text, r_.path)), [](const std::string& name) {
             std::size_t begin = 0;  // of the name in the language model
             for (const std::string_view part : {"thinker_config.", "text_config.", "llm_config."})
                 if (name.compare(begin, part.size(), part) == 0) begin += part.size();
@@ -234,7 +234,7 @@ class Importer {
             for (Setting& s : settings)  // shown by the name that it stands for
                 if (const std::string full = known_->full_name(s.name); !full.empty())
                     s.name = full + " (" + s.name + ")";
-        Sheet sheet(std::move(settings), [&](const std::string& name) {
+        SettingsSheet sheet(std::move(settings), [&](const std::string& name) {
             if (dialect_) return dialect_->key_of(name);
             const std::size_t paren = name.rfind(" (-");
             if (paren != std::string::npos) return name.substr(0, paren);
@@ -260,12 +260,12 @@ class Importer {
     }
 
     // Takes the model that a setting names, where the text does not say its sizes.
-    void take_model_name(Sheet& sheet, const std::string& key) {
+    void take_model_name(SettingsSheet& sheet, const std::string& key) {
         if (key.empty() || sheet.has("num_layers") || own_model_ || !draft_.model_preset.empty()) return;
         interop::take_model(sheet, draft_, presets_, key);
     }
 
-    void read_with(Sheet& sheet, const Launch* launch) {
+    void read_with(SettingsSheet& sheet, const Launch* launch) {
         if (dialect_ && dialect_->of_fields())
             return read_fields(sheet, draft_, presets_, launch, dialect_->data());
         if (out_.framework == Framework::megatron) read_megatron(sheet, draft_, presets_, launch, *known_);
@@ -274,7 +274,7 @@ class Importer {
     }
 
     // An error ends the reading: the settings behind it are known, and were not looked at.
-    void leave_unread(Sheet& sheet) const {
+    void leave_unread(SettingsSheet& sheet) const {
         std::set<std::string> read;
         for (const SpelledField& f : flags_of(out_.framework)) read.insert(flag_or_leaf(std::string(f.name)));
         if (out_.framework == Framework::megatron)
@@ -283,7 +283,7 @@ class Importer {
             if (read.contains(key)) sheet.cannot_hold(key, "it was not read: the errors come first");
     }
 
-    void finish(Sheet& sheet) {
+    void finish(SettingsSheet& sheet) {
         const bool named = own_model_ || !draft_.model_preset.empty();
         if (!named && !draft_.model.contains("hidden"))
             sheet.ask(Asked::model, Severity::error, "model-missing",
@@ -309,7 +309,7 @@ class Importer {
         out_.problems = std::move(sheet.problems);
     }
 
-    void build(Sheet& sheet) {
+    void build(SettingsSheet& sheet) {
         nlohmann::json plan = {
             {"format", "pentamesh.plan/1"}, {"layout", draft_.layout}, {"training", draft_.training}};
         if (const std::string_view software = software_named(draft_, out_.framework);
@@ -357,7 +357,7 @@ class Importer {
 
     // Adds what the plan itself refuses, with its fixes. Fields that were set may have mended what the text's
     // own layout was refused for.
-    void check(Sheet& sheet) {
+    void check(SettingsSheet& sheet) {
         std::vector<Problem> found;
         const Mesh mesh = build_mesh(*out_.plan);
         const GroupSummaries groups{};
@@ -375,7 +375,7 @@ class Importer {
 
     const ImportRequest& r_;
     const Presets& presets_;
-    Draft draft_;
+    PlanDraft draft_;
     std::optional<Model> own_model_;
     std::optional<Dialect> dialect_;      // a tool that data tells
     std::optional<KnownSettings> known_;  // once the framework is
@@ -548,12 +548,12 @@ std::string leaf_key(const std::string& name) {
     return before == std::string::npos ? name : name.substr(before + 1);
 }
 
-void know_layers(Draft& draft, const Presets& presets) {
+void know_layers(PlanDraft& draft, const Presets& presets) {
     if (presets.has(PresetKind::model, draft.model_preset))
         draft.model["layers"] = presets.model(draft.model_preset).layers;
 }
 
-void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
+void ask_for_gpus(SettingsSheet& sheet, PlanDraft& draft, std::int64_t fewest) {
     if (draft.gpus > 0) return;
     draft.gpus = std::max<std::int64_t>(fewest, 1);
     sheet.ask(Asked::gpus, Severity::warning, "gpus-missing",
@@ -563,7 +563,7 @@ void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest) {
               {{"/cluster/gpus", draft.gpus}});
 }
 
-void ask_for_vocab(Sheet& sheet, nlohmann::json& model, const std::string& more) {
+void ask_for_vocab(SettingsSheet& sheet, nlohmann::json& model, const std::string& more) {
     constexpr std::int64_t stand_in = 128'000;
     model["vocab"] = stand_in;
     sheet.ask(Asked::nothing, Severity::warning, "vocab-missing",
@@ -572,7 +572,7 @@ void ask_for_vocab(Sheet& sheet, nlohmann::json& model, const std::string& more)
               {{"/model/vocab", stand_in}});
 }
 
-void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks) {
+void ask_for_batch(SettingsSheet& sheet, PlanDraft& draft, std::int64_t micro, std::int64_t ranks) {
     const std::int64_t global = std::max<std::int64_t>(micro, 1) * std::max<std::int64_t>(ranks, 1);
     draft.training["micro_batch"] = std::max<std::int64_t>(micro, 1);
     draft.training["global_batch"] = global;
@@ -583,7 +583,7 @@ void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t 
               {{"/training/global_batch", global}});
 }
 
-void read_megatron(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
                    const KnownSettings& known) {
     MegatronDialect dialect;
     dialect.model_named = !draft.model_preset.empty() && !sheet.has("num_layers");
@@ -680,7 +680,7 @@ std::string words_of(const CannotHold& setting) {
                : setting.why + " (" + setting.field + ")";
 }
 
-void sort_rest(Sheet& sheet, const KnownSettings& known) {
+void sort_rest(SettingsSheet& sheet, const KnownSettings& known) {
     for (const std::string& key : sheet.open_keys()) {
         const std::string value = sheet.value_of(key), name = sheet.written(key);
         // A recipe sets it under a condition: "tp (if nodes > 4)".

@@ -2,9 +2,9 @@
 // of the framework itself is an error. docs/frameworks.md lists the settings.
 #pragma once
 
-#include "core/interop/read_python.h"
-#include "core/interop/sheet.h"
-#include "core/interop/shell_script.h"
+#include "core/interop/script/read_python.h"
+#include "core/interop/script/shell_script.h"
+#include "core/interop/settings_sheet.h"
 #include "core/io/presets.h"
 
 #include <array>
@@ -121,27 +121,27 @@ enum class TextForm : std::uint8_t { argument_log, toml, python, yaml, script };
 class KnownSettings;
 
 // `launch` is the script that the settings come from; it is null where they come from a file of settings.
-void read_megatron(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
                    const KnownSettings& known);
 // Reads recipes in Python, YAML overrides, words "model.x=y", and the performance scripts' short flags; NeMo
 // 1 and 2.
-void read_bridge(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch);
-void read_torchtitan(Sheet& sheet, Draft& draft, const Presets& presets);
+void read_bridge(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch);
+void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets);
 
 // Returns the last part of a dotted name, two parts where one says too little ("optim.name").
 [[nodiscard]] std::string leaf_key(const std::string& name);
 
 // Sets how many layers the draft's preset has, which the split over stages asks for. Where the text does not
 // change it, `build` of import.cpp takes it out again.
-void know_layers(Draft& draft, const Presets& presets);
+void know_layers(PlanDraft& draft, const Presets& presets);
 
 // Sets the world where the text does not say it: the smallest that the degrees fill, and adds a problem that
 // asks for it.
-void ask_for_gpus(Sheet& sheet, Draft& draft, std::int64_t fewest);
+void ask_for_gpus(SettingsSheet& sheet, PlanDraft& draft, std::int64_t fewest);
 // Sets the vocabulary that a tokenizer gives, and adds a problem that asks for it; `more` is said with it.
-void ask_for_vocab(Sheet& sheet, nlohmann::json& model, const std::string& more);
+void ask_for_vocab(SettingsSheet& sheet, nlohmann::json& model, const std::string& more);
 // Sets a batch that the text leaves open: one micro-batch a rank, and adds a problem that asks for it.
-void ask_for_batch(Sheet& sheet, Draft& draft, std::int64_t micro, std::int64_t ranks);
+void ask_for_batch(SettingsSheet& sheet, PlanDraft& draft, std::int64_t micro, std::int64_t ranks);
 
 // Says what is known of a framework's settings that no reader reads: which change nothing that
 // a plan says, and which bear on memory or time and cannot be held. Each framework has a file of them,
@@ -184,6 +184,6 @@ class KnownSettings {
 // cannot.
 [[nodiscard]] std::string words_of(const CannotHold& setting);
 // Puts each setting that no reader read into its list: cannot be held, ignored, or not known.
-void sort_rest(Sheet& sheet, const KnownSettings& known);
+void sort_rest(SettingsSheet& sheet, const KnownSettings& known);
 
 }  // namespace pentamesh::interop

@@ -3,8 +3,8 @@
 
 #include "core/base/text.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
-#include "core/interop/shell_script.h"
+#include "core/interop/script/settings.h"
+#include "core/interop/script/shell_script.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -45,7 +45,7 @@ const std::vector<std::string>& megatron_keys() {
     return names;
 }
 
-void refuse_misspelt(Sheet& s, const KnownSettings& known) {
+void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
     if (s.printed) return;
     int strange = 0;  // settings of no known name
     for (const std::string& key : s.open_keys()) {
@@ -79,7 +79,7 @@ std::vector<std::int64_t> numbers_in(std::string_view text) {
 
 class LayoutReader {
   public:
-    LayoutReader(Sheet& sheet, Draft& draft, const MegatronDialect& dialect)
+    LayoutReader(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect)
         : s_(sheet), d_(draft), l_(draft.layout), dialect_(dialect) {}
 
     void read() {
@@ -413,8 +413,8 @@ class LayoutReader {
                        " without --sequence-parallel");
     }
 
-    Sheet& s_;
-    Draft& d_;
+    SettingsSheet& s_;
+    PlanDraft& d_;
     nlohmann::json& l_;
     const MegatronDialect& dialect_;
     std::int64_t tp_ = 1, pp_ = 1, cp_ = 1, ep_ = 1, etp_ = 1, dp_ = 1, group_ = 0;
@@ -422,7 +422,7 @@ class LayoutReader {
 
 }  // namespace
 
-void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect) {
+void read_megatron_layout(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect) {
     LayoutReader(sheet, draft, dialect).read();
 }
 
@@ -594,7 +594,7 @@ PipelineParts parse_pipeline_layout(std::string_view text) {
 namespace {
 
 // Takes the recipe or model that a text names.
-void take_named(Sheet& sheet, Draft& draft, const Presets& presets) {
+void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) {
     for (const char* key :
          {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()", "hf_model_id"}) {
         std::string value = sheet.value_of(key);
@@ -611,7 +611,7 @@ void take_named(Sheet& sheet, Draft& draft, const Presets& presets) {
 }
 
 // Sets what HybridModelProvider has where the text does not say it (models/hybrid/hybrid_provider.py).
-void hybrid_defaults(const Sheet& s, nlohmann::json& m) {
+void hybrid_defaults(const SettingsSheet& s, nlohmann::json& m) {
     if (!s.has("add_bias_linear")) {
         m["mlp_bias"] = m["attention_bias"] = false;
         if (m.contains("mamba")) m["mamba"]["bias"] = false;
@@ -623,7 +623,7 @@ void hybrid_defaults(const Sheet& s, nlohmann::json& m) {
     m.erase("max_positions");
 }
 
-void read_world(Sheet& s, Draft& d, const Launch* launch) {
+void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
     const auto total = s.integer("num_gpus", "/cluster/gpus");
     const auto devices = s.integer("devices", "/cluster/gpus"),
                per_node = s.integer("num_gpus_per_node", "/cluster/gpus");
@@ -645,7 +645,7 @@ void read_world(Sheet& s, Draft& d, const Launch* launch) {
 
 }  // namespace
 
-void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launch) {
+void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const Launch* launch) {
     MegatronDialect dialect;
     dialect.command_line = false;
     for (const char* key : {"crossattn_emb_size", "num_joint_layers"})  // Wan's, FLUX's

@@ -2,7 +2,7 @@
 // (torchtitan/config, torchtitan/distributed/parallel_dims.py, pipeline_parallel.py).
 #include "core/base/text.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 class ClassReader {
   public:
-    ClassReader(Sheet& sheet, Draft& draft, const Presets& presets)
+    ClassReader(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets)
         : s_(sheet), d_(draft), l_(draft.layout), presets_(presets) {}
 
     void read() {
@@ -321,8 +321,8 @@ class ClassReader {
                                         {"method", "block"}};
     }
 
-    Sheet& s_;
-    Draft& d_;
+    SettingsSheet& s_;
+    PlanDraft& d_;
     nlohmann::json& l_;
     const Presets& presets_;
     std::int64_t pp_ = 1, ranks_ = 1, layers_ = 0;
@@ -330,7 +330,7 @@ class ClassReader {
 
 }  // namespace
 
-void read_torchtitan(Sheet& sheet, Draft& draft, const Presets& presets) {
+void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) {
     ClassReader(sheet, draft, presets).read();
 }
 

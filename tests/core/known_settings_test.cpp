@@ -2,7 +2,7 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/io/plan_json.h"
 #include "core/model/model.h"
 #include "tests/core/shipped.h"

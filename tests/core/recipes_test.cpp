@@ -2,7 +2,7 @@
 // to their user or read other files in, layouts that cannot be run.
 #include "core/base/files.h"
 #include "core/interop/import.h"
-#include "core/interop/read_python.h"
+#include "core/interop/script/read_python.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>

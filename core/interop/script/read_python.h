@@ -1,7 +1,7 @@
 // Walks over the characters of a Python text: blanks, texts, brackets, lines.
 #pragma once
 
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 
 #include <cstddef>
 #include <cstdint>

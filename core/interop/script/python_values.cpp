@@ -1,7 +1,6 @@
 #include "core/base/text.h"
-#include "core/interop/read_python.h"
-#include "core/interop/settings.h"
-#include "core/interop/sheet.h"
+#include "core/interop/script/read_python.h"
+#include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <cctype>

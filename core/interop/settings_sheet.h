@@ -1,7 +1,7 @@
 // Holds the settings of one text while a framework's reader goes over them: each ends in exactly one list.
 #pragma once
 
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/io/presets.h"
 #include "core/plan/problem.h"
 
@@ -56,10 +56,11 @@ struct ImportProblem {
     std::string name{};  // of the value that is asked for, "TP", or of the setting
 };
 
-class Sheet {
+class SettingsSheet {
   public:
     // `key_of` turns a setting's name into the one that a reader asks for ("--num-layers" -> "num_layers").
-    Sheet(std::vector<Setting> settings, const std::function<std::string(const std::string&)>& key_of);
+    SettingsSheet(std::vector<Setting> settings,
+                  const std::function<std::string(const std::string&)>& key_of);
 
     [[nodiscard]] bool has(std::string_view key) const { return last(key) != nullptr; }
     // Returns the setting in force, the last of its name, or null.
@@ -147,19 +148,14 @@ class Sheet {
     std::unordered_map<std::string, std::size_t> at_;  // a key's name to its place
 };
 
-// Reads "8", "1_168_251"; nullopt for anything else, and beyond 2^62.
-[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
-// Returns what a word for a switch says, "yes" or "0"; an empty one is a flag without a value.
-[[nodiscard]] std::optional<bool> flag_of_word(std::string_view value);
 // Returns true for a name that may bear on parallelism, memory or precision. No pattern of a list makes it
 // harmless.
 [[nodiscard]] bool sounds_of_layout(std::string_view name);
-[[nodiscard]] bool says_nothing(std::string_view value);  // "", "None", "null", "~"
 
 // Holds a plan while it is put together from a framework's settings: first the text's values, then those that
 // follow from them.
 
-struct Draft {
+struct PlanDraft {
     nlohmann::json model = nlohmann::json::object();  // inline fields, over `model_preset` where there is one
     std::string model_preset;
     nlohmann::json layout = nlohmann::json::object();
@@ -184,20 +180,20 @@ struct RecipeName {
 [[nodiscard]] bool has_encoders(const Presets& presets, std::string_view path);
 // Takes the model that the setting `key` names into the draft, which has none yet; `name` is its value where
 // that is not all of it.
-void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_view key,
+void take_model(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, std::string_view key,
                 std::string name = {});
 
 // Returns the place of a field of the plan in the draft: "/layout/tp", "/training/overlap/dp".
-[[nodiscard]] nlohmann::json& place_of(Draft& draft, std::string_view pointer);
+[[nodiscard]] nlohmann::json& place_of(PlanDraft& draft, std::string_view pointer);
 // Takes settings as rows of a table say (settings.h), the last of several for a field: a whole number from
 // "least" (1); by "flag" the one value where it is off, the other where it is on; by "words" a value for each
 // word, also of an enumeration ("AttnBackend.unfused"), any other cannot be held, for the reason "why", or
 // changes nothing.
-void take_settings(Sheet& sheet, Draft& draft, std::string_view table);
+void take_settings(SettingsSheet& sheet, PlanDraft& draft, std::string_view table);
 
 // Takes a degree, 1 where the text does not say it.
-std::int64_t take_degree(Sheet& sheet, Draft& draft, const char* key, const char* axis);
+std::int64_t take_degree(SettingsSheet& sheet, PlanDraft& draft, const char* key, const char* axis);
 // Returns degrees in force, as whole numbers; 1 where the draft has none.
-[[nodiscard]] std::int64_t degree(const Draft& draft, const char* axis);
+[[nodiscard]] std::int64_t degree(const PlanDraft& draft, const char* axis);
 
 }  // namespace pentamesh::interop
