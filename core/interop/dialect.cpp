@@ -4,6 +4,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
+#include "core/interop/script/read_python.h"
 #include "core/interop/script/settings.h"
 
 #include <algorithm>
@@ -36,17 +37,10 @@ const Setting* in(const ByKey& all, std::string_view key) {
 
 // Returns a whole number, or how many entries a list of Python has: "[0, 1]", "list(range(0, 8))".
 std::optional<std::int64_t> count_of(std::string_view value) {
-    if (const auto n = parse_integer(std::string(value))) return n;
-    const std::size_t open = value.find_last_of("(["), close = value.find_first_of(")]");
-    if (open == std::string_view::npos || close == std::string_view::npos || close <= open + 1
-        || value.find("…") != std::string_view::npos)  // a long list is cut where it is kept as one line
-        return std::nullopt;
-    const std::vector<std::string_view> parts = split(value.substr(open + 1, close - open - 1), ',');
-    if (!value.substr(0, open).ends_with("range")) return static_cast<std::int64_t>(parts.size());
-    const auto bound = [&](std::size_t i) { return parse_integer(std::string(without_blanks(parts[i]))); };
-    const auto begin = parts.size() == 2 ? bound(0) : std::optional<std::int64_t>(0),
-               end = bound(parts.size() - 1);
-    return begin && end && parts.size() < 3 && *end > *begin ? std::optional(*end - *begin) : std::nullopt;
+    if (const auto n = parse_integer(value)) return n;
+    const PythonValue list = python_value(value);
+    return list.kind == PythonValue::Kind::list && !list.items.empty() ? std::optional(std::ssize(list.items))
+                                                                       : std::nullopt;
 }
 
 // "*": any value that is not off; "*x": one that has x in it; "*/x": behind its last slash; ">1",
@@ -237,7 +231,9 @@ void Dialect::complete(std::vector<Setting>& settings) {
         };
         if (!std::all_of(when.items().begin(), when.items().end(), holds)) continue;
         for (const auto& [kind, severity] : kSays)
-            if (rule.contains(kind)) said_.push_back({severity, rule.value("code", ""), rule[kind], {}});
+            if (rule.contains(kind))
+                findings_.push_back({severity, rule.value("code", ""), rule[kind],
+                                     rule.value("who", data_.at("called").get<std::string>())});
         std::vector<std::string> sources;
         for (const auto& item : when.items()) sources.push_back(item.key());
         const auto give = [&](const std::string& target, Setting s) {
@@ -253,7 +249,7 @@ void Dialect::complete(std::vector<Setting>& settings) {
             std::string rest;
             if (std::optional<Setting> s = made(rule, all, rest)) {
                 if (!rest.empty() && !in(all, rule["make"].get<std::string>()))
-                    said_.push_back({Severity::warning, "not-divisible", rest, {}});
+                    findings_.push_back({Severity::warning, "not-divisible", rest, {}});
                 give(rule["make"], std::move(*s));
             }
             continue;
@@ -271,11 +267,11 @@ void Dialect::complete(std::vector<Setting>& settings) {
 }
 
 void Dialect::mark(SettingsSheet& sheet) const {
-    for (const ImportProblem& p : said_)
-        if (p.severity == Severity::error)
-            sheet.refusal(p.code, p.message);
+    for (const Finding& f : findings_)
+        if (f.severity == Severity::error)
+            sheet.refusal(f.code, f.who, f.words);
         else
-            sheet.problem(p.severity, p.code, p.message);
+            sheet.problem(f.severity, f.code, f.words);
     for (int pass = 0; pass < 2; ++pass)  // the second: of what followed from what follows
         for (const Used& u : used_) sheet.map_as(u.key, u.target);
     for (const std::string& key : sheet.open_keys()) {

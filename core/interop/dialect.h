@@ -29,7 +29,8 @@ namespace pentamesh::interop {
 //   number or a setting,
 //   and rounded up to the setting "multiple_of"
 //   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
-//   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}
+//   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}; what is refused is a clause, and the tool
+//   refuses it unless "who" names another
 class Dialect {
   public:
     Dialect(std::string_view name, const Presets& presets);
@@ -53,11 +54,15 @@ class Dialect {
     struct Used {
         std::string key, target;
     };
+    struct Finding {
+        Severity severity = Severity::error;
+        std::string code, words, who;  // who refuses: of an error
+    };
     nlohmann::json data_;
     std::set<std::string> leaves_;  // last words of names that are known to change nothing, or not to be held
     std::vector<Used> used_;
-    std::vector<ImportProblem> said_;
-    std::vector<std::string> off_;  // sections that are switched off
+    std::vector<Finding> findings_;  // of rules
+    std::vector<std::string> off_;   // sections that are switched off
 };
 
 // Returns the dialect by whose marks the text is known, with the framework whose figures it has; null: none.

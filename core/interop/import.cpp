@@ -253,7 +253,7 @@ class Importer {
         if (dialect_) take_model_name(sheet, dialect_->data().value("model_name", ""));
         if (out_.kind == name_of(Framework::deepspeed))
             for (const std::string& key : duplicates)
-                sheet.refusal("key-twice", "DeepSpeed refuses a key that stands twice: ", key);
+                sheet.refusal("key-twice", "DeepSpeed", "the key ", key, " stands twice");
         read_with(sheet, launch);
         if (dialect_) dialect_->mark(sheet);
         finish(sheet);
@@ -363,9 +363,7 @@ class Importer {
         const GroupSummaries groups{};
         find_errors(ResolvedPlan(*out_.plan, mesh, groups), true, found);
         if (found.empty() && !r_.sets.empty())
-            std::erase_if(sheet.problems, [](const ImportProblem& p) {
-                return p.opens && p.code.ends_with("not-divisible");
-            });
+            std::erase_if(sheet.problems, [](const ImportProblem& p) { return p.set_field_mends; });
         for (const Problem& p : found) {
             sheet.ask(Asked::nothing, sheet.unread.empty() ? Severity::error : Severity::warning,
                       std::string(name_of(p.code)), p.message, p.fix);

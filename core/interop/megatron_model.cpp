@@ -485,7 +485,7 @@ void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& diale
     if (const auto word = s.text("main_params_dtype", "/training/master_weights"))
         if (const std::string name = dtype_name(*word); name == "bf16" || name == "fp32")
             t["master_weights"] = name;
-    for (const char* key : {"use_precision_aware_optimizer"}) s.map(key, "/training/optimizer_state");
+    s.map("use_precision_aware_optimizer", "/training/optimizer_state");
 }
 
 void read_optimizer(SettingsSheet& s, PlanDraft& d) {
@@ -558,8 +558,8 @@ void read_recompute(SettingsSheet& s, PlanDraft& d) {
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
     if (word == "full" && s.has("recompute_method") && method && !layers)
-        s.refusal("recompute-num-layers", "Megatron refuses ", s.written("recompute_method"), " without ",
-                  "--recompute-num-layers");
+        s.refusal("recompute-num-layers", "Megatron", s.written("recompute_method"),
+                  " stands without --recompute-num-layers");
     if (word == "full" && layers && (method || whole)) read_method(d, method.value_or("uniform"), *layers);
     const auto modules = s.text("recompute_modules", "/training/recompute");
     if (modules && word == "selective") read_modules(s, d, *modules);

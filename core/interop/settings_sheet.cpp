@@ -120,12 +120,14 @@ std::optional<std::string> SettingsSheet::text(std::string_view key, std::string
     return s ? std::optional(s->value) : std::nullopt;
 }
 
-void SettingsSheet::add_refusal(const std::string& code, std::string message) {
-    if (const std::size_t at = message.find("refuses"); !unread.empty() && at != std::string::npos)
-        message = unread + ", which the text does not have, may change this"
-                  + (message[at + 7] == ':' ? "" : ":") + message.substr(at + 7);
-    problem(unread.empty() ? Severity::error : Severity::warning, code, message);
+ImportProblem& SettingsSheet::add_refusal(const std::string& code, std::string_view who,
+                                          const std::string& what) {
+    if (unread.empty())
+        error(code, who, " refuses: ", what);
+    else
+        problem(Severity::warning, code, unread, ", which the text does not have, may change this: ", what);
     problems.back().opens = true;
+    return problems.back();
 }
 
 bool SettingsSheet::failed() const {
@@ -341,7 +343,7 @@ using nlohmann::json;
 class FieldReader {
   public:
     FieldReader(SettingsSheet& sheet, PlanDraft& draft, const json& dialect)
-        : s_(sheet), d_(draft), dialect_(dialect) {}
+        : s_(sheet), d_(draft), dialect_(dialect), called_(dialect.at("called").get<std::string>()) {}
 
     void read(const Presets& presets, const Launch* launch) {
         model(presets);
@@ -420,10 +422,9 @@ class FieldReader {
         if (d_.gpus % inner != 0 || dp_ % said != 0
             || (all && *all != d_.gpus && s_.last("gpus")->key.empty())
             || (shard_ > 0 && replicate_ > 0 && dp_ != said))
-            s_.refusal("world-not-divisible", dialect_.value("called", "it"),
-                       " refuses: the degrees do not "
-                       "divide ",
-                       d_.gpus, " GPUs", degrees());
+            s_.refusal("world-not-divisible", called_, "the degrees do not divide ", d_.gpus, " GPUs",
+                       degrees())
+                .set_field_mends = true;
     }
 
     // Returns ": tp_size 3, fsdp_size 2", as the text writes them.
@@ -452,8 +453,7 @@ class FieldReader {
                            parts = pp - (first ? 1 : 0) - (last ? 1 : 0);
         if (!(dialect_.contains("left_over_layers") || first || last) || pp < 2 || pp > layers) return;
         if (rest < parts || (parts == 0 && rest != 0))
-            return s_.refusal("stage-layers", dialect_.value("called", "it"),
-                              " refuses: the stages do not hold ", layers, " layers");
+            return void(s_.refusal("stage-layers", called_, "the stages do not hold ", layers, " layers"));
         json out = json::array();  // what is left goes to the first stages
         for (std::int64_t i = 0; i < parts; ++i) out.push_back(rest / parts + (i < rest % parts ? 1 : 0));
         if (first) out.insert(out.begin(), *first);
@@ -484,9 +484,10 @@ class FieldReader {
             else
                 t["micro_batch"] = micro;
             if (calls > 0 && all != whole_of(t, "micro_batch", micro) * rows)
-                s_.refusal("batch-not-divisible", dialect_.value("called", "it"),
-                           " refuses: the global batch is not micro-batch x accumulation x ", dp_,
-                           " data-parallel ranks");
+                s_.refusal("batch-not-divisible", called_,
+                           "the global batch is not micro-batch x accumulation x ", dp_,
+                           " data-parallel ranks")
+                    .set_field_mends = true;
         } else if (t.contains("micro_batch") && open) {
             ask_for_batch(s_, d_, micro, dp_);
         } else if (t.contains("micro_batch")) {
@@ -505,6 +506,7 @@ class FieldReader {
     SettingsSheet& s_;
     PlanDraft& d_;
     const json& dialect_;
+    const std::string called_;  // the tool, in a sentence
     std::int64_t shard_ = 0, replicate_ = 0, dp_ = 1;
     bool ep_is_rest_ = false;  // the experts take all that share a replica's weights
 };

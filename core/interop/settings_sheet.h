@@ -52,8 +52,9 @@ struct ImportProblem {
     std::string message;
     std::vector<Edit> fix;
     Asked asks = Asked::nothing;
-    bool opens = false;  // an error that the plan shows again: it is made all the same
-    std::string name{};  // of the value that is asked for, "TP", or of the setting
+    bool opens = false;            // an error that the plan shows again: it is made all the same
+    bool set_field_mends = false;  // it is of sizes: a field that the user sets may have mended it
+    std::string name{};            // of the value that is asked for, "TP", or of the setting
 };
 
 class SettingsSheet {
@@ -103,11 +104,11 @@ class SettingsSheet {
     void not_allowed(std::string_view key, const std::string& allowed) {
         if (const Setting* s = last(key)) refuse(*s, allowed);
     }
-    // Adds that the framework refuses the layout, whose plan opens all the same. Where a function is called
-    // that no text has (`unread`) nobody knows whether it does.
+    // Adds that `who` refuses the layout, whose plan opens all the same; `what` is a clause with the names of
+    // the settings. Where a function is called that no text has (`unread`) nobody knows whether it does.
     template <typename... Parts>
-    void refusal(const std::string& code, const Parts&... message) {
-        add_refusal(code, plain(message...));
+    ImportProblem& refusal(const std::string& code, std::string_view who, const Parts&... what) {
+        return add_refusal(code, who, plain(what...));
     }
     // Says that the text names something that sets more, and has it not.
     void leave_unread(const std::string& what) {
@@ -141,7 +142,7 @@ class SettingsSheet {
     void mark(std::string_view key, State state, std::string_view path, std::string_view why);
     [[nodiscard]] const Setting* read(std::string_view key, std::string_view path);
     void refuse(const Setting& s, const std::string& allowed);
-    void add_refusal(const std::string& code, std::string message);
+    ImportProblem& add_refusal(const std::string& code, std::string_view who, const std::string& what);
 
     std::vector<Row> rows_;
     std::vector<Key> keys_;                            // as they first come
