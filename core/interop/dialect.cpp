@@ -15,7 +15,6 @@ namespace pentamesh::interop {
 namespace {
 
 using nlohmann::json;
-constexpr int kMostBases = 20;
 
 using ByKey = std::map<std::string, Setting, std::less<>>;
 
@@ -117,49 +116,7 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
     return out;
 }
 
-// Returns true if the mark stands in the text, and where it is a word not as the end of a longer name:
-// "--pipe-parallel-size" is a flag of Megatron-DeepSpeed, "pipe-parallel-size" a setting of GPT-NeoX.
-bool stands_in(std::string_view text, std::string_view mark) {
-    if (mark.starts_with('\n') && text.starts_with(mark.substr(1))) return true;
-    const auto in_name = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-    };
-    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1))
-        if (at == 0 || std::isalnum(static_cast<unsigned char>(mark[0])) == 0 || !in_name(text[at - 1]))
-            return true;
-    return false;
-}
-
 }  // namespace
-
-const std::vector<DialectMark>& dialects() {
-    static const std::vector<DialectMark> all = [] {
-        std::vector<DialectMark> out;
-        for (const auto& row : words("tools")) {
-            DialectMark& tool = out.emplace_back();
-            tool.name = word_of(row["tool"]);
-            tool.framework = framework_called(word_of(row["of"])).value();
-            for (const auto& mark : row["marks"]) tool.marks.push_back(word_of(mark));
-        }
-        return out;
-    }();
-    return all;
-}
-
-const DialectMark* dialect_of(std::string_view text) {
-    const auto& all = dialects();
-    const auto it = std::find_if(all.begin(), all.end(), [&](const DialectMark& d) {
-        return std::all_of(d.marks.begin(), d.marks.end(),
-                           [&](std::string_view mark) { return stands_in(text, mark); });
-    });
-    return it == all.end() ? nullptr : &*it;
-}
-
-const DialectMark* dialect_called(std::string_view name) {
-    const auto& all = dialects();
-    const auto it = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == name; });
-    return it == all.end() ? nullptr : &*it;
-}
 
 Dialect::Dialect(std::string_view name, const Presets& presets) {
     const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
@@ -191,25 +148,6 @@ std::string Dialect::key_of(const std::string& written) const {
     for (const json& section : data_["sections"])
         if (name.starts_with(section.get<std::string>() + ".")) return leaf_key(name);
     return name;
-}
-
-std::vector<Setting> Dialect::with_bases(const Node& root, const OtherFile& other, std::string& unread,
-                                         const std::string& folder, int level) const {
-    std::vector<Setting> out;
-    std::vector<std::string> files;
-    const Node* named = level > kMostBases ? nullptr : root.find(data_.value("bases", ""));
-    if (named && named->kind == NodeKind::scalar) files.push_back(folder + named->text);
-    if (named)
-        for (const Node::Entry& e : named->entries) files.push_back(folder + e.value.text);
-    for (const std::string& file : files)
-        if (const auto text = other ? other(file) : std::nullopt)
-            for (Setting& s : with_bases(read_yaml(*text, file), other, unread,
-                                         file.substr(0, file.rfind('/') + 1), level + 1))
-                out.push_back(std::move(s));
-        else
-            unread = file;
-    for (Setting& s : flatten(root)) out.push_back(std::move(s));
-    return out;
 }
 
 void Dialect::complete(std::vector<Setting>& settings) {

@@ -37,11 +37,6 @@ class Dialect {
 
     // Returns the name that a reader asks for.
     [[nodiscard]] std::string key_of(const std::string& written) const;
-    // Returns the settings of a file behind those of the files that it starts from; `unread` names one that
-    // is not there.
-    [[nodiscard]] std::vector<Setting> with_bases(const Node& root, const OtherFile& other,
-                                                  std::string& unread, const std::string& folder = {},
-                                                  int level = 0) const;
     // Adds the settings that follow from others by the rules.
     void complete(std::vector<Setting>& settings);
     // Marks the settings that rules took as mapped to what they gave, and those of other roles.
@@ -64,16 +59,6 @@ class Dialect {
     std::vector<Finding> findings_;  // of rules
     std::vector<std::string> off_;   // sections that are switched off
 };
-
-// Returns the dialect by whose marks the text is known, with the framework whose figures it has; null: none.
-struct DialectMark {
-    std::string_view name;
-    Framework framework = Framework::megatron;
-    std::vector<std::string_view> marks;  // all of them stand in the text
-};
-[[nodiscard]] const DialectMark* dialect_of(std::string_view text);
-[[nodiscard]] const DialectMark* dialect_called(std::string_view name);
-[[nodiscard]] const std::vector<DialectMark>& dialects();
 
 // Reads settings whose names are the plan's fields.
 void read_fields(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,

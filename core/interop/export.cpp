@@ -1,5 +1,6 @@
 #include "core/interop/export.h"
 
+#include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
 #include "core/mesh/mesh.h"
@@ -16,26 +17,12 @@
 
 namespace pentamesh::interop {
 
-std::optional<Target> target_of(std::string_view name) {
-    if (name == "devicemesh") return Target::device_mesh;
-    const auto it = std::find(kTargetNames.begin(), kTargetNames.end(), name);
-    if (it == kTargetNames.end()) return std::nullopt;
-    return static_cast<Target>(it - kTargetNames.begin());
-}
-
-Export export_plan(const Plan& plan, Target target, const Presets& presets) {
-    ExportDraft draft(plan, target, presets);
-    switch (target) {
-    case Target::megatron: export_megatron(draft); break;
-    case Target::bridge: export_bridge(draft); break;
-    case Target::torchtitan: export_torchtitan(draft); break;
-    case Target::deepspeed: export_deepspeed(draft); break;
-    case Target::accelerate: export_accelerate(draft); break;
-    case Target::nanotron: export_nanotron(draft); break;
-    case Target::picotron: export_picotron(draft); break;
-    case Target::hf: export_hf(draft); break;
-    case Target::device_mesh: export_device_mesh(draft); break;
-    }
+Export export_plan(const Plan& plan, std::string_view tool, const Presets& presets) {
+    const Tool* const of = tool_called(tool);
+    if (!of || !of->write)
+        throw Error(ErrorKind::usage, "", "", "no settings of " + std::string(tool) + " are written");
+    ExportDraft draft(plan, *of, presets);
+    of->write(draft);
     return std::move(draft.out);
 }
 
@@ -147,10 +134,6 @@ std::string one_line_of(std::string_view text) {
     return out;
 }
 
-constexpr std::string_view kWhose[] = {"Megatron-LM", "Megatron-Bridge", "torchtitan",
-                                       "DeepSpeed",   "accelerate",      "nanotron",
-                                       "picotron",    "Hugging Face",    "PyTorch's DeviceMesh"};
-
 }  // namespace
 
 std::vector<std::string> head_lines(const ExportDraft& draft) {
@@ -159,8 +142,8 @@ std::vector<std::string> head_lines(const ExportDraft& draft) {
     const auto n = [](std::int64_t x) { return std::to_string(x); };
     const std::string order = join(l.order, "-", [](const Axis a) { return pentamesh::name_of(a); });
     std::vector<std::string> out{
-        "Pentamesh plan \"" + p.name + "\" for " + std::string(kWhose[static_cast<std::size_t>(draft.target)])
-            + ": " + p.model.name + " on " + n(p.cluster.gpus) + " GPUs (" + p.cluster.name + ")",
+        "Pentamesh plan \"" + p.name + "\" for " + std::string(draft.tool.called) + ": " + p.model.name
+            + " on " + n(p.cluster.gpus) + " GPUs (" + p.cluster.name + ")",
         "tp " + n(l.tp) + ", cp " + n(l.cp) + ", pp " + n(l.pp) + ", ep " + n(l.ep) + ", dp_shard "
             + n(l.dp_shard) + ", dp_replicate " + n(replicas(p)) + ", ZeRO-" + std::to_string(l.zero)
             + ", order " + order + " (innermost first)"};
@@ -239,15 +222,14 @@ std::string json_text(const std::vector<WrittenSetting>& settings, const std::ve
 // The exporters ask a plan these questions; several of them share these losses.
 
 void ExportDraft::put(std::string_view pointer, Value value) {
-    const std::string_view name = flag_of(framework_of(target), pointer);
+    const std::string_view name = flag_of(tool.name, pointer);
     if (name.empty())
-        throw std::logic_error("no spelling of " + std::string(pointer) + " for "
-                               + std::string(name_of(target)));
+        throw std::logic_error("no spelling of " + std::string(pointer) + " for " + std::string(tool.name));
     say(std::string(name), std::move(value));
 }
 
 void ExportDraft::say_as(const char* section, std::string name, Value value) {
-    if (target == Target::bridge) return say(std::string(section) + "." + name, std::move(value));
+    if (is("bridge")) return say(std::string(section) + "." + name, std::move(value));
     std::replace(name.begin(), name.end(), '_', '-');
     say("--" + name, std::move(value));
 }
@@ -333,7 +315,7 @@ void refuse_by_rules(ExportDraft& draft, Rule rule, Software software) {
 void lose_finer_choices(ExportDraft& draft, bool says_ep_comm) {
     const Plan& p = draft.plan;
     const Layout& l = p.layout;
-    const std::string who(name_of(draft.target));
+    const std::string who(draft.tool.name);
     if (l.weight_shards.value_or(1) > 1)
         draft.lose("/layout/weight_shards", who, " cuts no weights besides tp");
     if (p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages)
@@ -356,7 +338,7 @@ void lose_reduction(ExportDraft& draft, GradientReduction theirs) {
     const GradientReduction ours = gradient_reduction_of(draft.plan);
     if (zero_in_force(draft.plan) < 2 || microbatches_of(draft.plan) <= 1 || ours == theirs) return;
     const std::string what = "gradient_reduction " + std::string(pentamesh::name_of(ours)) + ": "
-                             + std::string(name_of(draft.target)) + " reduces gradients by "
+                             + std::string(draft.tool.name) + " reduces gradients by "
                              + std::string(pentamesh::name_of(theirs))
                              + ", which no setting of this file changes";
     if (draft.plan.layout.gradient_reduction == GradientReduction::by_software) return draft.note(what);

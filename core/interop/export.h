@@ -2,13 +2,12 @@
 // would refuse, are named; nothing is dropped in silence. docs/frameworks.md lists the settings.
 #pragma once
 
-#include "core/interop/import.h"
+#include "core/interop/script/settings.h"
+#include "core/interop/tools.h"
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -18,35 +17,6 @@
 #include <vector>
 
 namespace pentamesh::interop {
-
-// Lists the frameworks that are imported, in the same order, and PyTorch's own mesh.
-enum class Target : std::uint8_t {
-    megatron,
-    bridge,
-    torchtitan,
-    deepspeed,
-    accelerate,
-    nanotron,
-    picotron,
-    hf,
-    device_mesh
-};
-inline constexpr auto kTargetNames = [] {
-    std::array<std::string_view, kFrameworkNames.size() + 1> names{};
-    std::copy(kFrameworkNames.begin(), kFrameworkNames.end(), names.begin());
-    names.back() = "device-mesh";
-    return names;
-}();
-static_assert(static_cast<std::size_t>(Target::device_mesh) == kFrameworkNames.size());
-// Returns whose settings these are; it is not for device_mesh.
-[[nodiscard]] constexpr Framework framework_of(Target t) {
-    return static_cast<Framework>(t);
-}
-[[nodiscard]] constexpr std::string_view name_of(Target t) {
-    return kTargetNames[static_cast<std::size_t>(t)];
-}
-// "devicemesh" is device-mesh too.
-[[nodiscard]] std::optional<Target> target_of(std::string_view name);
 
 // Names a field of the plan that the text does not express.
 struct Unsaid {
@@ -62,8 +32,9 @@ struct Export {
 };
 
 // The plan must be valid. The text is complete even with losses; its head names the fields that it does not
-// express, where its format has comments or the framework passes over a key.
-[[nodiscard]] Export export_plan(const Plan& plan, Target target, const Presets& presets);
+// express, where its format has comments or the framework passes over a key. Throws Error (usage) where no
+// tool of that name is written (tools.h).
+[[nodiscard]] Export export_plan(const Plan& plan, std::string_view tool, const Presets& presets);
 
 // The exporters share this: settings in order, losses on the way, and the spelling of values.
 
@@ -81,8 +52,9 @@ struct WrittenSetting {
 
 class ExportDraft {
   public:
-    ExportDraft(const Plan& p, Target t, const Presets& s) : plan(p), target(t), presets(s) {}
+    ExportDraft(const Plan& p, const Tool& t, const Presets& s) : plan(p), tool(t), presets(s) {}
 
+    [[nodiscard]] bool is(std::string_view name) const { return tool.name == name; }
     // Takes the framework's spelling of the field. A field without a spelling is a fault of this program.
     void put(std::string_view pointer, Value value);
     void say(std::string name, Value value) { settings.push_back({std::move(name), std::move(value)}); }
@@ -102,7 +74,7 @@ class ExportDraft {
     }
 
     const Plan& plan;
-    Target target;
+    const Tool& tool;
     const Presets& presets;
     std::vector<WrittenSetting> settings;
     Export out;

@@ -33,7 +33,7 @@ std::string pipeline_layout(const Plan& plan, const std::vector<std::int64_t>& l
 void put_degrees(ExportDraft& draft) {
     const Layout& l = draft.plan.layout;
     draft.put("/layout/tp", l.tp);
-    if (l.tp > 1 || draft.target == Target::bridge)
+    if (l.tp > 1 || draft.is("bridge"))
         draft.put("/layout/sequence_parallel", l.tp > 1 && l.sequence_parallel);
     if (l.weight_shards.value_or(1) > 1) draft.put("/layout/weight_shards", *l.weight_shards * l.tp);
     draft.put("/layout/pp", l.pp);
@@ -48,7 +48,7 @@ void put_degrees(ExportDraft& draft) {
             draft.put("/layout/cp_inner", std::vector<std::int64_t>{*l.cp_inner, l.cp / *l.cp_inner});
     }
     const auto order = order_in(draft.plan, orders_of(Software::megatron));
-    if (order && (*order == 1 || draft.target == Target::bridge)) draft.put("/layout/order", *order == 1);
+    if (order && (*order == 1 || draft.is("bridge"))) draft.put("/layout/order", *order == 1);
 }
 
 void put_expert_degrees(ExportDraft& draft) {
@@ -66,7 +66,7 @@ void put_expert_degrees(ExportDraft& draft) {
 void put_stages(ExportDraft& draft) {
     const Plan& p = draft.plan;
     const Layout& l = p.layout;
-    const bool bridge = draft.target == Target::bridge;
+    const bool bridge = draft.is("bridge");
     if (l.pp == 1) return;
     const std::vector<std::int64_t> layers = chunk_layers(p);
     const bool moved = p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages;
@@ -87,7 +87,7 @@ void put_stages(ExportDraft& draft) {
 
 void put_sharding(ExportDraft& draft) {
     const Layout& l = draft.plan.layout;
-    const bool bridge = draft.target == Target::bridge;
+    const bool bridge = draft.is("bridge");
     if (l.zero > 0 || bridge) draft.put("/layout/zero", l.zero > 0);
     if (bridge) draft.say("optimizer.use_distributed_optimizer", l.zero > 0);
     if (l.zero >= 2) {
@@ -109,7 +109,7 @@ void fill_megatron(ExportDraft& draft) {
     put_sharding(draft);
     fill_megatron_training(draft);
     note_training(draft, false);
-    const Software software = draft.target == Target::bridge ? Software::megatron_bridge : Software::megatron;
+    const Software software = draft.is("bridge") ? Software::megatron_bridge : Software::megatron;
     lose_lacks(draft, software);
     refuse_by_rules(draft, Rule::megatron, software);
 }
@@ -222,7 +222,7 @@ void lose_unusual_model(ExportDraft& draft) {
 
 void put_activation(ExportDraft& draft) {
     const FfnKind kind = draft.plan.model.ffn_kind;
-    if (draft.target == Target::megatron) {
+    if (draft.is("megatron")) {
         if (kind == FfnKind::swiglu) draft.say("--swiglu", true);
         if (kind == FfnKind::geglu) draft.say("--quick-geglu", true);
         if (kind == FfnKind::relu2) draft.say("--squared-relu", true);
@@ -238,7 +238,7 @@ void put_activation(ExportDraft& draft) {
 void put_norms(ExportDraft& draft) {
     const Plan& p = draft.plan;
     const Model& m = p.model;
-    const bool bridge = draft.target == Target::bridge;
+    const bool bridge = draft.is("bridge");
     draft.put("/model/norm", std::string(m.norm == NormKind::layernorm ? "LayerNorm" : "RMSNorm"));
     if (bridge)
         draft.say("model.add_bias_linear", m.mlp_bias);
@@ -264,7 +264,7 @@ void put_norms(ExportDraft& draft) {
 
 void put_attention(ExportDraft& draft) {
     const Model& m = draft.plan.model;
-    const bool bridge = draft.target == Target::bridge;
+    const bool bridge = draft.is("bridge");
     if (m.attention == AttentionKind::mla && m.mla) {
         draft.put("/model/attention", true);
         if (m.mla->q_lora_rank > 0) draft.put("/model/mla/q_lora_rank", m.mla->q_lora_rank);
@@ -304,7 +304,7 @@ void put_experts(ExportDraft& draft) {
     const Plan& p = draft.plan;
     if (!p.model.moe) return;
     const Moe& e = *p.model.moe;
-    const bool bridge = draft.target == Target::bridge;
+    const bool bridge = draft.is("bridge");
     draft.put("/model/moe/experts", e.experts);
     draft.put("/model/moe/top_k", e.top_k);
     draft.put("/model/moe/expert_ffn", e.expert_ffn);
@@ -410,7 +410,7 @@ void put_flags(ExportDraft& draft, const Precision& precision) {
 
 void put_precision(ExportDraft& draft) {
     const Training& t = draft.plan.training;
-    const bool bridge = draft.target == Target::bridge;
+    const bool bridge = draft.is("bridge");
     const Precision precision = precision_of(draft.plan);
     const Dtype base = precision.base();
     if (bridge)
@@ -454,7 +454,7 @@ void put_optimizer(ExportDraft& draft) {
     if (t.optimizer_state != Dtype::fp32) {
         if (draft.plan.layout.zero > 0) {
             const std::string word(pentamesh::name_of(t.optimizer_state));
-            const bool bridge = draft.target == Target::bridge;
+            const bool bridge = draft.is("bridge");
             const auto value = [&]() -> Value {
                 if (!bridge) return word;
                 return Verbatim{word == "bf16"   ? "torch.bfloat16"
@@ -494,7 +494,7 @@ void put_recompute(ExportDraft& draft) {
 void put_overlap(ExportDraft& draft) {
     const Plan& p = draft.plan;
     const Overlap& o = p.training.overlap;
-    const bool bridge = draft.target == Target::bridge;
+    const bool bridge = draft.is("bridge");
     if (o.dp || bridge) draft.put("/training/overlap/dp", o.dp);
     if (p.layout.zero > 0 && (o.dp || bridge)) draft.say_as("ddp", "overlap_param_gather", o.dp);
     if (o.tp && p.layout.tp > 1) draft.put("/training/overlap/tp", true);
@@ -507,7 +507,7 @@ void put_overlap(ExportDraft& draft) {
 void fill_megatron_training(ExportDraft& draft) {
     const Training& t = draft.plan.training;
     draft.put("/training/sequence_length", t.sequence_length);
-    if (draft.target == Target::bridge) draft.say("dataset.seq_length", t.sequence_length);
+    if (draft.is("bridge")) draft.say("dataset.seq_length", t.sequence_length);
     draft.put("/training/micro_batch", t.micro_batch);
     draft.put("/training/global_batch", t.global_batch);
     put_precision(draft);
@@ -519,8 +519,8 @@ void fill_megatron_training(ExportDraft& draft) {
         draft.say_as("model", key, t.dropout ? 0.1 : 0.0);
     if (t.attention == AttentionImpl::math)
         draft.say_as("model", "attention_backend",
-                     draft.target == Target::bridge ? Value(Verbatim{"AttnBackend.unfused"})
-                                                    : Value(std::string("unfused")));
+                     draft.is("bridge") ? Value(Verbatim{"AttnBackend.unfused"})
+                                        : Value(std::string("unfused")));
     const Offload& o = t.offload;
     if (o.activations_layers > 0) {
         draft.say_as("model", "cpu_offloading", true);

@@ -40,7 +40,7 @@ std::string_view near_miss(std::string_view key) {
 const std::vector<std::string>& megatron_keys() {
     static const std::vector<std::string> names = [] {
         auto out = words("megatron_also_read").get<std::vector<std::string>>();
-        for (const SpelledField& f : flags_of(Framework::megatron)) out.push_back(flag_key(f.name));
+        for (const SpelledField& f : flags_of("megatron")) out.push_back(flag_key(f.name));
         return out;
     }();
     return names;

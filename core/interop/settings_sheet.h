@@ -163,8 +163,10 @@ struct PlanDraft {
     nlohmann::json training = nlohmann::json::object();
     std::int64_t gpus = 0;  // 0: the text does not say
     std::int64_t gpus_per_node = 0;
-    std::string named_model;  // a preset's id, by the recipe's name: where the text says no model
-    std::string other_model;  // the text's name of a model that no preset has
+    std::optional<Model> own_model{};  // the user's, whole, in place of the text's
+    std::string named_model;           // a preset's id, by the recipe's name: where the text says no model
+    std::string named_cluster;         // the same: where the user says no cluster
+    std::string other_model;           // the text's name of a model that no preset has
 };
 
 // Holds what the name of a recipe says: "llama3_70b_pretrain_64gpu_gb200_bf16_config".

@@ -331,7 +331,8 @@ class ClassReader {
 
 }  // namespace
 
-void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) {
+void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch) {
+    if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
     ClassReader(sheet, draft, presets).read();
 }
 

@@ -254,7 +254,7 @@ TEST_CASE("settings of YAML take what stands elsewhere in it, in the environment
              "  position_embedding_type: rope\n  encoder_seq_length: 2048\n  micro_batch_size: 1\n  "
              "global_batch_size: 16\n"
              "  optim:\n    name: fused_adam\n";
-    r.framework = Framework::bridge;
+    r.tool = "bridge";
     const Import asked = read(r);
     REQUIRE(problem_of(asked, "unknown-value"));
     CHECK(problem_of(asked, "unknown-value")->name == "TP");
