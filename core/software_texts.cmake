@@ -22,7 +22,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${nvlink_file})
 file(READ ${nvlink_file} nvlink_text)
 file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/nvlink.inc CONTENT "R\"json(${nvlink_text})json\"\n")
 
-# The tables of names, for core/interop/settings.cpp: a literal a line.
+# The tables of names, for core/interop/script/settings.cpp: a literal a line.
 set(words_file ${CMAKE_SOURCE_DIR}/presets/frameworks/words.json)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${words_file})
 file(READ ${words_file} words_text)

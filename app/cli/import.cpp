@@ -182,7 +182,7 @@ int import(const Context& context, const Arguments& a) {
         refuse("--on PLAN is for what a tool says of the fabric: a table of nccl-tests, nvidia-smi topo -m");
     interop::ImportRequest request = request_of(context, a);
     put_file(request, a.file, text);
-    if (!a.from.empty()) request.read_as(a.from);
+    request.tool = a.from;
     request.sets = a.sets;
     request.recipe = a.recipe;
     request.arguments = a.arguments;
@@ -208,8 +208,8 @@ void add_import(Options& app, Context& context) {
     auto& a = run_with(app, context, import);
     app.add_option("FILE", a.file, "a launch script, a configuration file or a log; - for standard input")
         .required();
-    const std::vector<std::string_view> tools = interop::tool_names();
-    std::vector<std::string> names(tools.begin(), tools.end());
+    std::vector<std::string> names;
+    for (const interop::Tool* tool : interop::read_tools()) names.emplace_back(tool->name);
     for (const interop::FabricTool tool : kTools) names.emplace_back(interop::name_of(tool));
     app.add_option("--from", a.from, "whose settings; guessed from the content where it is left out")
         .one_of(names);
@@ -306,8 +306,7 @@ int export_to(const Context& context, const ExportArguments& a) {
     const Plan plan = load_plan(context, a.plan);
     const Evaluation e = evaluate(plan, {.timeline = false});
     if (!e.valid) return status_of(e);
-    const interop::Target target = *interop::target_of(a.to);
-    const interop::Export made = interop::export_plan(plan, target, context.presets);
+    const interop::Export made = interop::export_plan(plan, a.to, context.presets);
     const bool fails = !made.refused.empty() || (!made.lost.empty() && !a.lossy);
     for (const std::string& reason : made.refused) say_error("pentamesh: " + reason);
     for (const interop::Unsaid& u : made.lost)
@@ -328,7 +327,8 @@ int export_to(const Context& context, const ExportArguments& a) {
 void add_export(Options& app, Context& context) {
     auto& a = run_with(app, context, export_to);
     add_plan_argument(app, a.plan);
-    std::vector<std::string> names(interop::kTargetNames.begin(), interop::kTargetNames.end());
+    std::vector<std::string> names;
+    for (const interop::Tool* tool : interop::written_tools()) names.emplace_back(tool->name);
     names.emplace_back("devicemesh");
     app.add_option("--to", a.to, "whose settings").required().one_of(names);
     app.add_option("-o,--output", a.out, "write to a file").type_name("FILE");

@@ -508,7 +508,7 @@ std::string plan_around(const Context& context, const std::string& config, const
     interop::ImportRequest request;
     request.text = config;
     request.path = name;
-    request.framework = interop::Framework::hf;
+    request.tool = "hf";
     const interop::Import in = interop::import_settings(request, context.presets);
     if (!in.plan) {
         for (const interop::ImportProblem& p : in.problems)

@@ -6,7 +6,7 @@
 #include "app/ui/review/review.h"
 #include "core/base/files.h"
 #include "core/evaluate.h"
-#include "core/interop/sheet.h"
+#include "core/interop/settings_sheet.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
 #include "core/runs/measured.h"

@@ -294,8 +294,8 @@ void check_file(const Context& context, interop::ImportRequest request, const st
                         .reasons = {{Severity::error, "not-settings", words, {}}}});
         return;
     }
-    const std::vector<interop::Framework> fits = interop::guess_framework(text);
-    if (!named && (fits.empty() || fits.front() == interop::Framework::hf)) return;
+    const std::vector<const interop::Tool*> fits = interop::guess_tools(text);
+    if (!named && (fits.empty() || fits.front()->reader == interop::Reader::model)) return;
     note_input(file);
     put_file(request, file, text);
     std::vector<std::string> recipes{""};

@@ -233,7 +233,7 @@ MeasuredRun run_of_log(const runs::RunFile& log, std::string_view text, const st
         request.path = path;
         request.cluster = cluster;
         const auto ask = " Name the run's plan with --plan.";
-        if (interop::guess_framework(text).empty())
+        if (interop::guess_tools(text).empty())
             throw Error(ErrorKind::invalid, path, "", std::string("does not say the run's settings.") + ask);
         const interop::Import made = interop::import_settings(request, presets);
         for (const interop::ImportProblem& p : made.problems)
@@ -587,7 +587,7 @@ void add_run_files(OwnFiles& own, std::vector<runs::RunFile> files, const Plan& 
 
 bool is_measured_text(const std::string& text) {
     if (own_file_kind(text) == OwnFile::log)
-        return interop::guess_framework(text).empty() && runs::read_run_log(text).steps > 0;
+        return interop::guess_tools(text).empty() && runs::read_run_log(text).steps > 0;
     if (own_file_kind(text) != OwnFile::table) return false;
     const std::optional<nlohmann::json> value = try_parse_json(text);
     if (!value) return false;

@@ -4,7 +4,8 @@
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/read_python.h"
+#include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,7 +15,6 @@ namespace pentamesh::interop {
 namespace {
 
 using nlohmann::json;
-constexpr int kMostBases = 20;
 
 using ByKey = std::map<std::string, Setting, std::less<>>;
 
@@ -36,17 +36,10 @@ const Setting* in(const ByKey& all, std::string_view key) {
 
 // Returns a whole number, or how many entries a list of Python has: "[0, 1]", "list(range(0, 8))".
 std::optional<std::int64_t> count_of(std::string_view value) {
-    if (const auto n = parse_integer(std::string(value))) return n;
-    const std::size_t open = value.find_last_of("(["), close = value.find_first_of(")]");
-    if (open == std::string_view::npos || close == std::string_view::npos || close <= open + 1
-        || value.find("…") != std::string_view::npos)  // a long list is cut where it is kept as one line
-        return std::nullopt;
-    const std::vector<std::string_view> parts = split(value.substr(open + 1, close - open - 1), ',');
-    if (!value.substr(0, open).ends_with("range")) return static_cast<std::int64_t>(parts.size());
-    const auto bound = [&](std::size_t i) { return parse_integer(std::string(without_blanks(parts[i]))); };
-    const auto begin = parts.size() == 2 ? bound(0) : std::optional<std::int64_t>(0),
-               end = bound(parts.size() - 1);
-    return begin && end && parts.size() < 3 && *end > *begin ? std::optional(*end - *begin) : std::nullopt;
+    if (const auto n = parse_integer(value)) return n;
+    const PythonValue list = python_value(value);
+    return list.kind == PythonValue::Kind::list && !list.items.empty() ? std::optional(std::ssize(list.items))
+                                                                       : std::nullopt;
 }
 
 // "*": any value that is not off; "*x": one that has x in it; "*/x": behind its last slash; ">1",
@@ -123,49 +116,7 @@ std::optional<Setting> made(const json& rule, const ByKey& all, std::string& res
     return out;
 }
 
-// Returns true if the mark stands in the text, and where it is a word not as the end of a longer name:
-// "--pipe-parallel-size" is a flag of Megatron-DeepSpeed, "pipe-parallel-size" a setting of GPT-NeoX.
-bool stands_in(std::string_view text, std::string_view mark) {
-    if (mark.starts_with('\n') && text.starts_with(mark.substr(1))) return true;
-    const auto in_name = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-    };
-    for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + 1))
-        if (at == 0 || std::isalnum(static_cast<unsigned char>(mark[0])) == 0 || !in_name(text[at - 1]))
-            return true;
-    return false;
-}
-
 }  // namespace
-
-const std::vector<DialectMark>& dialects() {
-    static const std::vector<DialectMark> all = [] {
-        std::vector<DialectMark> out;
-        for (const auto& row : words("tools")) {
-            DialectMark& tool = out.emplace_back();
-            tool.name = word_of(row["tool"]);
-            tool.framework = framework_called(word_of(row["of"])).value();
-            for (const auto& mark : row["marks"]) tool.marks.push_back(word_of(mark));
-        }
-        return out;
-    }();
-    return all;
-}
-
-const DialectMark* dialect_of(std::string_view text) {
-    const auto& all = dialects();
-    const auto it = std::find_if(all.begin(), all.end(), [&](const DialectMark& d) {
-        return std::all_of(d.marks.begin(), d.marks.end(),
-                           [&](std::string_view mark) { return stands_in(text, mark); });
-    });
-    return it == all.end() ? nullptr : &*it;
-}
-
-const DialectMark* dialect_called(std::string_view name) {
-    const auto& all = dialects();
-    const auto it = std::find_if(all.begin(), all.end(), [&](const auto& d) { return d.name == name; });
-    return it == all.end() ? nullptr : &*it;
-}
 
 Dialect::Dialect(std::string_view name, const Presets& presets) {
     const std::filesystem::path file = presets.root() / "frameworks" / (std::string(name) + ".json");
@@ -199,25 +150,6 @@ std::string Dialect::key_of(const std::string& written) const {
     return name;
 }
 
-std::vector<Setting> Dialect::with_bases(const Node& root, const OtherFile& other, std::string& unread,
-                                         const std::string& folder, int level) const {
-    std::vector<Setting> out;
-    std::vector<std::string> files;
-    const Node* named = level > kMostBases ? nullptr : root.find(data_.value("bases", ""));
-    if (named && named->kind == NodeKind::scalar) files.push_back(folder + named->text);
-    if (named)
-        for (const Node::Entry& e : named->entries) files.push_back(folder + e.value.text);
-    for (const std::string& file : files)
-        if (const auto text = other ? other(file) : std::nullopt)
-            for (Setting& s : with_bases(read_yaml(*text, file), other, unread,
-                                         file.substr(0, file.rfind('/') + 1), level + 1))
-                out.push_back(std::move(s));
-        else
-            unread = file;
-    for (Setting& s : flatten(root)) out.push_back(std::move(s));
-    return out;
-}
-
 void Dialect::complete(std::vector<Setting>& settings) {
     ByKey all;
     for (const Setting& s : settings) all[key_of(s.name)] = s;
@@ -237,7 +169,9 @@ void Dialect::complete(std::vector<Setting>& settings) {
         };
         if (!std::all_of(when.items().begin(), when.items().end(), holds)) continue;
         for (const auto& [kind, severity] : kSays)
-            if (rule.contains(kind)) said_.push_back({severity, rule.value("code", ""), rule[kind], {}});
+            if (rule.contains(kind))
+                findings_.push_back({severity, rule.value("code", ""), rule[kind],
+                                     rule.value("who", data_.at("called").get<std::string>())});
         std::vector<std::string> sources;
         for (const auto& item : when.items()) sources.push_back(item.key());
         const auto give = [&](const std::string& target, Setting s) {
@@ -253,7 +187,7 @@ void Dialect::complete(std::vector<Setting>& settings) {
             std::string rest;
             if (std::optional<Setting> s = made(rule, all, rest)) {
                 if (!rest.empty() && !in(all, rule["make"].get<std::string>()))
-                    said_.push_back({Severity::warning, "not-divisible", rest, {}});
+                    findings_.push_back({Severity::warning, "not-divisible", rest, {}});
                 give(rule["make"], std::move(*s));
             }
             continue;
@@ -270,12 +204,12 @@ void Dialect::complete(std::vector<Setting>& settings) {
     }
 }
 
-void Dialect::mark(Sheet& sheet) const {
-    for (const ImportProblem& p : said_)
-        if (p.severity == Severity::error)
-            sheet.refusal(p.code, p.message);
+void Dialect::mark(SettingsSheet& sheet) const {
+    for (const Finding& f : findings_)
+        if (f.severity == Severity::error)
+            sheet.refusal(f.code, f.who, f.words);
         else
-            sheet.problem(p.severity, p.code, p.message);
+            sheet.problem(f.severity, f.code, f.words);
     for (int pass = 0; pass < 2; ++pass)  // the second: of what followed from what follows
         for (const Used& u : used_) sheet.map_as(u.key, u.target);
     for (const std::string& key : sheet.open_keys()) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/interop/import.h"
-#include "core/interop/sheet.h"
-#include "core/interop/shell_script.h"
+#include "core/interop/script/shell_script.h"
+#include "core/interop/settings_sheet.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -29,22 +29,18 @@ namespace pentamesh::interop {
 //   number or a setting,
 //   and rounded up to the setting "multiple_of"
 //   {"when": ..., "off": SECTION}: it is switched off, and changes nothing
-//   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}
+//   {"when": ..., "refuse", "warn" or "info": WORDS, "code": CODE}; what is refused is a clause, and the tool
+//   refuses it unless "who" names another
 class Dialect {
   public:
     Dialect(std::string_view name, const Presets& presets);
 
     // Returns the name that a reader asks for.
     [[nodiscard]] std::string key_of(const std::string& written) const;
-    // Returns the settings of a file behind those of the files that it starts from; `unread` names one that
-    // is not there.
-    [[nodiscard]] std::vector<Setting> with_bases(const Node& root, const OtherFile& other,
-                                                  std::string& unread, const std::string& folder = {},
-                                                  int level = 0) const;
     // Adds the settings that follow from others by the rules.
     void complete(std::vector<Setting>& settings);
     // Marks the settings that rules took as mapped to what they gave, and those of other roles.
-    void mark(Sheet& sheet) const;
+    void mark(SettingsSheet& sheet) const;
     // True: its names are fields of the plan.
     [[nodiscard]] bool of_fields() const { return data_.value("fields", false); }
     [[nodiscard]] const nlohmann::json& data() const { return data_; }
@@ -53,25 +49,19 @@ class Dialect {
     struct Used {
         std::string key, target;
     };
+    struct Finding {
+        Severity severity = Severity::error;
+        std::string code, words, who;  // who refuses: of an error
+    };
     nlohmann::json data_;
     std::set<std::string> leaves_;  // last words of names that are known to change nothing, or not to be held
     std::vector<Used> used_;
-    std::vector<ImportProblem> said_;
-    std::vector<std::string> off_;  // sections that are switched off
+    std::vector<Finding> findings_;  // of rules
+    std::vector<std::string> off_;   // sections that are switched off
 };
-
-// Returns the dialect by whose marks the text is known, with the framework whose figures it has; null: none.
-struct DialectMark {
-    std::string_view name;
-    Framework framework = Framework::megatron;
-    std::vector<std::string_view> marks;  // all of them stand in the text
-};
-[[nodiscard]] const DialectMark* dialect_of(std::string_view text);
-[[nodiscard]] const DialectMark* dialect_called(std::string_view name);
-[[nodiscard]] const std::vector<DialectMark>& dialects();
 
 // Reads settings whose names are the plan's fields.
-void read_fields(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+void read_fields(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
                  const nlohmann::json& dialect);
 
 }  // namespace pentamesh::interop

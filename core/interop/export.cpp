@@ -1,5 +1,6 @@
 #include "core/interop/export.h"
 
+#include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
 #include "core/mesh/mesh.h"
@@ -16,27 +17,13 @@
 
 namespace pentamesh::interop {
 
-std::optional<Target> target_of(std::string_view name) {
-    if (name == "devicemesh") return Target::device_mesh;
-    const auto it = std::find(kTargetNames.begin(), kTargetNames.end(), name);
-    if (it == kTargetNames.end()) return std::nullopt;
-    return static_cast<Target>(it - kTargetNames.begin());
-}
-
-Export export_plan(const Plan& plan, Target target, const Presets& presets) {
-    Page page(plan, target, presets);
-    switch (target) {
-    case Target::megatron: export_megatron(page); break;
-    case Target::bridge: export_bridge(page); break;
-    case Target::torchtitan: export_torchtitan(page); break;
-    case Target::deepspeed: export_deepspeed(page); break;
-    case Target::accelerate: export_accelerate(page); break;
-    case Target::nanotron: export_nanotron(page); break;
-    case Target::picotron: export_picotron(page); break;
-    case Target::hf: export_hf(page); break;
-    case Target::device_mesh: export_device_mesh(page); break;
-    }
-    return std::move(page.out);
+Export export_plan(const Plan& plan, std::string_view tool, const Presets& presets) {
+    const Tool* const of = tool_called(tool);
+    if (!of || !of->write)
+        throw Error(ErrorKind::usage, "", "", "no settings of " + std::string(tool) + " are written");
+    ExportDraft draft(plan, *of, presets);
+    of->write(draft);
+    return std::move(draft.out);
 }
 
 // Writes values and settings in the frameworks' formats.
@@ -91,7 +78,7 @@ std::string value_text(const Value& value, const char* yes, const char* no, Word
     return std::visit(
         Cases{[](std::int64_t n) { return std::to_string(n); }, [](double x) { return decimal(x); },
               [&](bool b) { return std::string(b ? yes : no); },
-              [&](const std::string& s) { return word(s); }, [](const Bare& b) { return b.text; },
+              [&](const std::string& s) { return word(s); }, [](const Verbatim& b) { return b.text; },
               [](const std::vector<std::int64_t>& v) {
                   return listed(v, [](std::int64_t n) { return std::to_string(n); });
               },
@@ -107,7 +94,7 @@ std::string yaml_value(const Value& value) {
 }
 
 Json json_value(const Value& value) {
-    return std::visit(Cases{[](const Bare& b) { return b.text == "null" ? Json(nullptr) : Json(b.text); },
+    return std::visit(Cases{[](const Verbatim& b) { return b.text == "null" ? Json(nullptr) : Json(b.text); },
                             [](const auto& x) { return Json(x); }},
                       value);
 }
@@ -147,27 +134,23 @@ std::string one_line_of(std::string_view text) {
     return out;
 }
 
-constexpr std::string_view kWhose[] = {"Megatron-LM", "Megatron-Bridge", "torchtitan",
-                                       "DeepSpeed",   "accelerate",      "nanotron",
-                                       "picotron",    "Hugging Face",    "PyTorch's DeviceMesh"};
-
 }  // namespace
 
-std::vector<std::string> head_lines(const Page& page) {
-    const Plan& p = page.plan;
+std::vector<std::string> head_lines(const ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const auto n = [](std::int64_t x) { return std::to_string(x); };
     const std::string order = join(l.order, "-", [](const Axis a) { return pentamesh::name_of(a); });
     std::vector<std::string> out{
-        "Pentamesh plan \"" + p.name + "\" for " + std::string(kWhose[static_cast<std::size_t>(page.target)])
-            + ": " + p.model.name + " on " + n(p.cluster.gpus) + " GPUs (" + p.cluster.name + ")",
+        "Pentamesh plan \"" + p.name + "\" for " + std::string(draft.tool.called) + ": " + p.model.name
+            + " on " + n(p.cluster.gpus) + " GPUs (" + p.cluster.name + ")",
         "tp " + n(l.tp) + ", cp " + n(l.cp) + ", pp " + n(l.pp) + ", ep " + n(l.ep) + ", dp_shard "
             + n(l.dp_shard) + ", dp_replicate " + n(replicas(p)) + ", ZeRO-" + std::to_string(l.zero)
             + ", order " + order + " (innermost first)"};
-    if (!page.out.lost.empty()) out.emplace_back("Lost, the framework cannot say it:");
-    for (const Unsaid& u : page.out.lost) out.push_back("  " + u.pointer + ": " + u.why);
-    if (!page.out.notes.empty()) out.emplace_back("Not said here:");
-    for (const std::string& s : page.out.notes) out.push_back("  " + s);
+    if (!draft.out.lost.empty()) out.emplace_back("Lost, the framework cannot say it:");
+    for (const Unsaid& u : draft.out.lost) out.push_back("  " + u.pointer + ": " + u.why);
+    if (!draft.out.notes.empty()) out.emplace_back("Not said here:");
+    for (const std::string& s : draft.out.notes) out.push_back("  " + s);
     for (std::string& line : out) line = one_line_of(line);
     return out;
 }
@@ -193,9 +176,9 @@ std::string shell_word(std::string_view word) {
     return out + "'";
 }
 
-std::string flags_text(const std::vector<Said>& said) {
+std::string flags_text(const std::vector<WrittenSetting>& settings) {
     std::string out;
-    for (const Said& s : said) {
+    for (const WrittenSetting& s : settings) {
         std::string value;
         if (const bool* on = std::get_if<bool>(&s.value)) {
             if (!*on) continue;
@@ -213,9 +196,9 @@ std::string flags_text(const std::vector<Said>& said) {
     return out;
 }
 
-std::string yaml_text(const std::vector<Said>& said) {
+std::string yaml_text(const std::vector<WrittenSetting>& settings) {
     Branch root;
-    for (const Said& s : said) {
+    for (const WrittenSetting& s : settings) {
         Branch* at = &root;
         std::string_view name = s.name;
         for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
@@ -229,25 +212,24 @@ std::string yaml_text(const std::vector<Said>& said) {
     return out;
 }
 
-std::string json_text(const std::vector<Said>& said, const std::vector<std::string>& head) {
+std::string json_text(const std::vector<WrittenSetting>& settings, const std::vector<std::string>& head) {
     Json root = Json::object();
     if (!head.empty()) root["_comment"] = head;
-    for (const Said& s : said) put_at(root, s.name, json_value(s.value));
+    for (const WrittenSetting& s : settings) put_at(root, s.name, json_value(s.value));
     return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // The exporters ask a plan these questions; several of them share these losses.
 
-void Page::put(std::string_view pointer, Value value) {
-    const std::string_view name = flag_of(framework_of(target), pointer);
+void ExportDraft::put(std::string_view pointer, Value value) {
+    const std::string_view name = flag_of(tool.name, pointer);
     if (name.empty())
-        throw std::logic_error("no spelling of " + std::string(pointer) + " for "
-                               + std::string(name_of(target)));
+        throw std::logic_error("no spelling of " + std::string(pointer) + " for " + std::string(tool.name));
     say(std::string(name), std::move(value));
 }
 
-void Page::say_as(const char* section, std::string name, Value value) {
-    if (target == Target::bridge) return say(std::string(section) + "." + name, std::move(value));
+void ExportDraft::say_as(const char* section, std::string name, Value value) {
+    if (is("bridge")) return say(std::string(section) + "." + name, std::move(value));
     std::replace(name.begin(), name.end(), '_', '-');
     say("--" + name, std::move(value));
 }
@@ -285,10 +267,10 @@ bool is_even(const std::vector<std::int64_t>& layers) {
     return std::adjacent_find(layers.begin(), layers.end(), std::not_equal_to<>()) == layers.end();
 }
 
-std::string hub_name(const Page& page) {
+std::string hub_name(const ExportDraft& draft) {
     constexpr std::string_view hub = "huggingface.co/";
-    const std::string& id = page.plan.model_source.preset;
-    for (const Presets::Entry& e : page.presets.list(PresetKind::model)) {
+    const std::string& id = draft.plan.model_source.preset;
+    for (const Presets::Entry& e : draft.presets.list(PresetKind::model)) {
         const std::size_t at = e.source.find(hub);
         if (e.id != id || id.empty() || at == std::string::npos) continue;
         const std::string name = e.source.substr(at + hub.size());
@@ -296,27 +278,27 @@ std::string hub_name(const Page& page) {
         if (owner == std::string::npos) continue;
         return name.substr(0, name.find_first_of("/ ,;)", owner + 1));
     }
-    return id.empty() ? page.plan.model.name : id;
+    return id.empty() ? draft.plan.model.name : id;
 }
 
-void lose_lacks(Page& page, Software software) {
-    const Lacks lacks = lacks_of(page.plan, software);
+void lose_lacks(ExportDraft& draft, Software software) {
+    const Lacks lacks = lacks_of(draft.plan, software);
     for (const Lack l : all_of<Lack>()) {
         if (!lacks.has(l) || kind_of(l) == LackKind::warned) continue;
-        const std::string words = words_of(l, page.plan, software);
+        const std::string words = words_of(l, draft.plan, software);
         if (kind_of(l) == LackKind::refused)
-            page.refuse(words);
+            draft.refuse(words);
         else
-            page.lose(std::string(pointer_of(l)), words);
+            draft.lose(std::string(pointer_of(l)), words);
     }
 }
 
-void lose_order(Page& page, const AxisOrder& order, const char* theirs) {
-    if (!order_in(page.plan, {&order, 1})) page.lose("/layout/order", "order: ", theirs);
+void lose_order(ExportDraft& draft, const AxisOrder& order, const char* theirs) {
+    if (!order_in(draft.plan, {&order, 1})) draft.lose("/layout/order", "order: ", theirs);
 }
 
-void refuse_by_rules(Page& page, Rule rule, Software software) {
-    Plan plan = page.plan;
+void refuse_by_rules(ExportDraft& draft, Rule rule, Software software) {
+    Plan plan = draft.plan;
     plan.training.software = software;
     const Mesh mesh = build_mesh(plan);
     const GroupSummaries groups{};
@@ -327,22 +309,22 @@ void refuse_by_rules(Page& page, Rule rule, Software software) {
     check_modules(rules);
     check_notices(rules);
     for (const Problem& p : found)
-        if (p.rule == rule && p.severity == Severity::warning) page.refuse(p.message);
+        if (p.rule == rule && p.severity == Severity::warning) draft.refuse(p.message);
 }
 
-void lose_finer_choices(Page& page, bool says_ep_comm) {
-    const Plan& p = page.plan;
+void lose_finer_choices(ExportDraft& draft, bool says_ep_comm) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
-    const std::string who(name_of(page.target));
+    const std::string who(draft.tool.name);
     if (l.weight_shards.value_or(1) > 1)
-        page.lose("/layout/weight_shards", who, " cuts no weights besides tp");
+        draft.lose("/layout/weight_shards", who, " cuts no weights besides tp");
     if (p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages)
-        page.lose("/layout/mtp_chunk", who, " has the prediction layers in the last stage");
+        draft.lose("/layout/mtp_chunk", who, " has the prediction layers in the last stage");
     if (traits_of(l.schedule).in_groups && l.pp > 1 && l.microbatch_group.value_or(l.pp) != l.pp)
-        page.lose("/layout/microbatch_group", who, " takes micro-batches in groups of pp");
+        draft.lose("/layout/microbatch_group", who, " takes micro-batches in groups of pp");
     if (!says_ep_comm && p.model.moe && l.ep > 1 && l.ep_comm != EpComm::alltoall)
-        page.lose("/layout/ep_comm", who, " has no setting for how tokens find their experts (", l.ep_comm,
-                  ")");
+        draft.lose("/layout/ep_comm", who, " has no setting for how tokens find their experts (", l.ep_comm,
+                   ")");
 }
 
 GradientReduction usual_reduction(const Plan& plan, Software software) {
@@ -352,33 +334,33 @@ GradientReduction usual_reduction(const Plan& plan, Software software) {
     return gradient_reduction_of(theirs);
 }
 
-void lose_reduction(Page& page, GradientReduction theirs) {
-    const GradientReduction ours = gradient_reduction_of(page.plan);
-    if (zero_in_force(page.plan) < 2 || microbatches_of(page.plan) <= 1 || ours == theirs) return;
+void lose_reduction(ExportDraft& draft, GradientReduction theirs) {
+    const GradientReduction ours = gradient_reduction_of(draft.plan);
+    if (zero_in_force(draft.plan) < 2 || microbatches_of(draft.plan) <= 1 || ours == theirs) return;
     const std::string what = "gradient_reduction " + std::string(pentamesh::name_of(ours)) + ": "
-                             + std::string(name_of(page.target)) + " reduces gradients by "
+                             + std::string(draft.tool.name) + " reduces gradients by "
                              + std::string(pentamesh::name_of(theirs))
                              + ", which no setting of this file changes";
-    if (page.plan.layout.gradient_reduction == GradientReduction::by_software) return page.note(what);
-    page.lose("/layout/gradient_reduction", what);
+    if (draft.plan.layout.gradient_reduction == GradientReduction::by_software) return draft.note(what);
+    draft.lose("/layout/gradient_reduction", what);
 }
 
-void lose_schedule(Page& page, std::string_view who) {
-    page.lose("/layout/schedule", who, " has no schedule ", page.plan.layout.schedule);
+void lose_schedule(ExportDraft& draft, std::string_view who) {
+    draft.lose("/layout/schedule", who, " has no schedule ", draft.plan.layout.schedule);
 }
 
-void note_training(Page& page, bool types) {
-    const Training& t = page.plan.training;
-    if (t.router_imbalance > 1) page.note("router_imbalance: what the router does, no setting");
-    if (t.straggler_cv > 0) page.note("straggler_cv: what the machines do, no setting");
-    if (!t.overlap.cp && page.plan.layout.cp > 1)
-        page.note("overlap of context parallelism: the framework's own affair");
+void note_training(ExportDraft& draft, bool types) {
+    const Training& t = draft.plan.training;
+    if (t.router_imbalance > 1) draft.note("router_imbalance: what the router does, no setting");
+    if (t.straggler_cv > 0) draft.note("straggler_cv: what the machines do, no setting");
+    if (!t.overlap.cp && draft.plan.layout.cp > 1)
+        draft.note("overlap of context parallelism: the framework's own affair");
     if (!types) return;
     const Training usual;
     if (t.parameters != usual.parameters || t.gradients != usual.gradients
         || t.optimizer_state != usual.optimizer_state || t.master_weights != usual.master_weights)
-        page.note("types of parameters, gradients and optimizer states: the framework's own");
-    if (t.optimizer != Optimizer::adamw) page.note("optimizer ", t.optimizer, ": set it in your own code");
+        draft.note("types of parameters, gradients and optimizer states: the framework's own");
+    if (t.optimizer != Optimizer::adamw) draft.note("optimizer ", t.optimizer, ": set it in your own code");
 }
 
 // Writes PyTorch's DeviceMesh: init_device_mesh numbers ranks row by row, the last dimension fastest, so the
@@ -459,13 +441,13 @@ void check_of(const Mesh& mesh, const Dimension& d, std::string& text) {
 
 }  // namespace
 
-void export_device_mesh(Page& page) {
-    const Plan& p = page.plan;
+void export_device_mesh(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Mesh mesh = build_mesh(p);
     const std::vector<Dimension> dense = dense_dimensions(mesh);
-    page.note("zero, schedule, sequence parallelism, model and batch: a mesh says ranks alone");
+    draft.note("zero, schedule, sequence parallelism, model and batch: a mesh says ranks alone");
     std::string text =
-        as_comment(head_lines(page)) + "from torch.distributed.device_mesh import init_device_mesh\n\n";
+        as_comment(head_lines(draft)) + "from torch.distributed.device_mesh import init_device_mesh\n\n";
     text += "# Outermost axis first: the last one is that of neighbouring ranks.\nmesh = "
             + mesh_call_text(dense) + "\n";
     if (mesh.has_experts && !expert_dimensions(mesh).empty())
@@ -488,7 +470,7 @@ void export_device_mesh(Page& page) {
     if (mesh.has_experts)
         text += "for name, groups in expected_experts.items():\n    found = groups_of(expert_mesh, name)\n"
                 "    assert all(group in found for group in groups), (name, groups)\n";
-    page.out.text = std::move(text);
+    draft.out.text = std::move(text);
 }
 
 }  // namespace pentamesh::interop

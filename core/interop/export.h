@@ -2,13 +2,12 @@
 // would refuse, are named; nothing is dropped in silence. docs/frameworks.md lists the settings.
 #pragma once
 
-#include "core/interop/import.h"
+#include "core/interop/script/settings.h"
+#include "core/interop/tools.h"
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
 #include "core/plan/problem.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -18,35 +17,6 @@
 #include <vector>
 
 namespace pentamesh::interop {
-
-// Lists the frameworks that are imported, in the same order, and PyTorch's own mesh.
-enum class Target : std::uint8_t {
-    megatron,
-    bridge,
-    torchtitan,
-    deepspeed,
-    accelerate,
-    nanotron,
-    picotron,
-    hf,
-    device_mesh
-};
-inline constexpr auto kTargetNames = [] {
-    std::array<std::string_view, kFrameworkNames.size() + 1> names{};
-    std::copy(kFrameworkNames.begin(), kFrameworkNames.end(), names.begin());
-    names.back() = "device-mesh";
-    return names;
-}();
-static_assert(static_cast<std::size_t>(Target::device_mesh) == kFrameworkNames.size());
-// Returns whose settings these are; it is not for device_mesh.
-[[nodiscard]] constexpr Framework framework_of(Target t) {
-    return static_cast<Framework>(t);
-}
-[[nodiscard]] constexpr std::string_view name_of(Target t) {
-    return kTargetNames[static_cast<std::size_t>(t)];
-}
-// "devicemesh" is device-mesh too.
-[[nodiscard]] std::optional<Target> target_of(std::string_view name);
 
 // Names a field of the plan that the text does not express.
 struct Unsaid {
@@ -62,30 +32,32 @@ struct Export {
 };
 
 // The plan must be valid. The text is complete even with losses; its head names the fields that it does not
-// express, where its format has comments or the framework passes over a key.
-[[nodiscard]] Export export_plan(const Plan& plan, Target target, const Presets& presets);
+// express, where its format has comments or the framework passes over a key. Throws Error (usage) where no
+// tool of that name is written (tools.h).
+[[nodiscard]] Export export_plan(const Plan& plan, std::string_view tool, const Presets& presets);
 
 // The exporters share this: settings in order, losses on the way, and the spelling of values.
 
-struct Bare {  // written as it stands in Python: torch.bfloat16
+struct Verbatim {  // written as it stands in Python: torch.bfloat16
     std::string text;
 };
 using Parts = std::vector<std::vector<std::string>>;
-using Value = std::variant<std::int64_t, double, bool, std::string, Bare, std::vector<std::int64_t>,
+using Value = std::variant<std::int64_t, double, bool, std::string, Verbatim, std::vector<std::int64_t>,
                            std::vector<std::string>, Parts>;
 
-struct Said {
+struct WrittenSetting {
     std::string name;  // dotted path, or a flag with its dashes
     Value value;
 };
 
-class Page {
+class ExportDraft {
   public:
-    Page(const Plan& p, Target t, const Presets& s) : plan(p), target(t), presets(s) {}
+    ExportDraft(const Plan& p, const Tool& t, const Presets& s) : plan(p), tool(t), presets(s) {}
 
+    [[nodiscard]] bool is(std::string_view name) const { return tool.name == name; }
     // Takes the framework's spelling of the field. A field without a spelling is a fault of this program.
     void put(std::string_view pointer, Value value);
-    void say(std::string name, Value value) { said.push_back({std::move(name), std::move(value)}); }
+    void say(std::string name, Value value) { settings.push_back({std::move(name), std::move(value)}); }
     // Says a setting that Megatron-LM and Bridge share: "--a-b" of the one, "section.a_b" of the other.
     void say_as(const char* section, std::string name, Value value);
     template <typename... Parts>
@@ -102,9 +74,9 @@ class Page {
     }
 
     const Plan& plan;
-    Target target;
+    const Tool& tool;
     const Presets& presets;
-    std::vector<Said> said;
+    std::vector<WrittenSetting> settings;
     Export out;
 };
 
@@ -118,53 +90,55 @@ class Page {
 [[nodiscard]] bool is_even(const std::vector<std::int64_t>& layers);
 // Returns the model's repository on the Hugging Face hub, by the preset's source; the model's name where no
 // repository is known.
-[[nodiscard]] std::string hub_name(const Page& page);
+[[nodiscard]] std::string hub_name(const ExportDraft& draft);
 [[nodiscard]] std::string number_text(std::int64_t n);
 
 // Adds the framework's refusals, by the warnings of its rules (core/rules).
-void refuse_by_rules(Page& page, Rule rule, Software software);
+void refuse_by_rules(ExportDraft& draft, Rule rule, Software software);
 
 // Adds the parts of the plan's layout that the software does not run (software_runs.h): lost, or refused
 // where a setting would say it. It leaves out those of `refuse_by_rules`.
-void lose_lacks(Page& page, Software software);
-// Several frameworks share these losses; each function adds to the page where the plan has something that the
-// framework lacks.
-void lose_order(Page& page, const AxisOrder& order, const char* theirs);
+void lose_lacks(ExportDraft& draft, Software software);
+// Several frameworks share these losses; each function adds to the draft where the plan has something that
+// the framework lacks.
+void lose_order(ExportDraft& draft, const AxisOrder& order, const char* theirs);
 // These are weight_shards, mtp_chunk, microbatch_group; ep_comm unless it is written.
-void lose_finer_choices(Page& page, bool says_ep_comm = false);
+void lose_finer_choices(ExportDraft& draft, bool says_ep_comm = false);
 // Notes that the framework reduces gradients at other times than the plan says. `theirs` says when it does.
-void lose_reduction(Page& page, GradientReduction theirs);
+void lose_reduction(ExportDraft& draft, GradientReduction theirs);
 // Returns when that software reduces, with the plan's layout.
 [[nodiscard]] GradientReduction usual_reduction(const Plan& plan, Software software);
-void lose_schedule(Page& page, std::string_view who);  // of who is in no table
-void note_training(Page& page, bool types);  // imbalance, stragglers, overlap; `types`: stored types too
+void lose_schedule(ExportDraft& draft, std::string_view who);  // of who is in no table
+void note_training(ExportDraft& draft,
+                   bool types);  // imbalance, stragglers, overlap; `types`: stored types too
 
 // ---- text ----------------------------------------------------------------------------------------------
 
 // Returns lines of the head, without any mark of a comment.
-[[nodiscard]] std::vector<std::string> head_lines(const Page& page);
+[[nodiscard]] std::vector<std::string> head_lines(const ExportDraft& draft);
 [[nodiscard]] std::string as_comment(const std::vector<std::string>& lines);  // "# ..."
 [[nodiscard]] std::string python_text(const Value& value);
 [[nodiscard]] std::string shell_word(std::string_view word);
 // Returns "  --flag value" a line, for each setting.
-[[nodiscard]] std::string flags_text(const std::vector<Said>& said);
-[[nodiscard]] std::string yaml_text(const std::vector<Said>& said);
+[[nodiscard]] std::string flags_text(const std::vector<WrittenSetting>& settings);
+[[nodiscard]] std::string yaml_text(const std::vector<WrittenSetting>& settings);
 // Returns an object by the dotted names, "_comment" first.
-[[nodiscard]] std::string json_text(const std::vector<Said>& said, const std::vector<std::string>& head);
+[[nodiscard]] std::string json_text(const std::vector<WrittenSetting>& settings,
+                                    const std::vector<std::string>& head);
 
 // ---- one file each -------------------------------------------------------------------------------------
 
-void export_megatron(Page& page);
-void export_bridge(Page& page);
-void export_torchtitan(Page& page);
-void export_deepspeed(Page& page);
-void export_accelerate(Page& page);
-void export_nanotron(Page& page);
-void export_picotron(Page& page);
-void export_hf(Page& page);
-void export_device_mesh(Page& page);
+void export_megatron(ExportDraft& draft);
+void export_bridge(ExportDraft& draft);
+void export_torchtitan(ExportDraft& draft);
+void export_deepspeed(ExportDraft& draft);
+void export_accelerate(ExportDraft& draft);
+void export_nanotron(ExportDraft& draft);
+void export_picotron(ExportDraft& draft);
+void export_hf(ExportDraft& draft);
+void export_device_mesh(ExportDraft& draft);
 
-void fill_megatron_model(Page& page);
-void fill_megatron_training(Page& page);
+void fill_megatron_model(ExportDraft& draft);
+void fill_megatron_training(ExportDraft& draft);
 
 }  // namespace pentamesh::interop

@@ -30,97 +30,98 @@ std::string pipeline_layout(const Plan& plan, const std::vector<std::int64_t>& l
     return out + "L";
 }
 
-void put_degrees(Page& page) {
-    const Layout& l = page.plan.layout;
-    page.put("/layout/tp", l.tp);
-    if (l.tp > 1 || page.target == Target::bridge)
-        page.put("/layout/sequence_parallel", l.tp > 1 && l.sequence_parallel);
-    if (l.weight_shards.value_or(1) > 1) page.put("/layout/weight_shards", *l.weight_shards * l.tp);
-    page.put("/layout/pp", l.pp);
-    page.put("/layout/cp", l.cp);
+void put_degrees(ExportDraft& draft) {
+    const Layout& l = draft.plan.layout;
+    draft.put("/layout/tp", l.tp);
+    if (l.tp > 1 || draft.is("bridge"))
+        draft.put("/layout/sequence_parallel", l.tp > 1 && l.sequence_parallel);
+    if (l.weight_shards.value_or(1) > 1) draft.put("/layout/weight_shards", *l.weight_shards * l.tp);
+    draft.put("/layout/pp", l.pp);
+    draft.put("/layout/cp", l.cp);
     if (l.cp > 1) {
         const char* kind = l.cp_comm == CpComm::ring        ? "p2p"
                            : l.cp_comm == CpComm::allgather ? "all_gather"
                            : l.cp_comm == CpComm::ulysses   ? "a2a"
                                                             : "a2a+p2p";
-        page.put("/layout/cp_comm", std::string(kind));
+        draft.put("/layout/cp_comm", std::string(kind));
         if (l.cp_comm == CpComm::ulysses_ring && l.cp_inner)
-            page.put("/layout/cp_inner", std::vector<std::int64_t>{*l.cp_inner, l.cp / *l.cp_inner});
+            draft.put("/layout/cp_inner", std::vector<std::int64_t>{*l.cp_inner, l.cp / *l.cp_inner});
     }
-    const auto order = order_in(page.plan, orders_of(Software::megatron));
-    if (order && (*order == 1 || page.target == Target::bridge)) page.put("/layout/order", *order == 1);
+    const auto order = order_in(draft.plan, orders_of(Software::megatron));
+    if (order && (*order == 1 || draft.is("bridge"))) draft.put("/layout/order", *order == 1);
 }
 
-void put_expert_degrees(Page& page) {
-    const Layout& l = page.plan.layout;
-    if (!page.plan.model.moe) return;
-    page.put("/layout/ep", l.ep);
-    page.put("/layout/etp", l.etp.value_or(l.tp));
+void put_expert_degrees(ExportDraft& draft) {
+    const Layout& l = draft.plan.layout;
+    if (!draft.plan.model.moe) return;
+    draft.put("/layout/ep", l.ep);
+    draft.put("/layout/etp", l.etp.value_or(l.tp));
     const bool flex = l.ep_comm == EpComm::deepep || l.ep_comm == EpComm::hybridep;
     const std::string kernel(pentamesh::name_of(l.ep_comm));
-    page.put("/layout/ep_comm", flex ? std::string("flex") : kernel);
-    if (flex) page.say_as("model", "moe_flex_dispatcher_backend", kernel);
-    page.say_as("model", "moe_grouped_gemm", true);
+    draft.put("/layout/ep_comm", flex ? std::string("flex") : kernel);
+    if (flex) draft.say_as("model", "moe_flex_dispatcher_backend", kernel);
+    draft.say_as("model", "moe_grouped_gemm", true);
 }
 
-void put_stages(Page& page) {
-    const Plan& p = page.plan;
+void put_stages(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
-    const bool bridge = page.target == Target::bridge;
+    const bool bridge = draft.is("bridge");
     if (l.pp == 1) return;
     const std::vector<std::int64_t> layers = chunk_layers(p);
     const bool moved = p.model.mtp_layers > 0 && l.mtp_chunk && *l.mtp_chunk + 1 < l.pp * l.virtual_stages;
     const bool listed = !is_even(layers) || moved;
     if (static_cast<std::int64_t>(layers.size()) != l.pp * l.virtual_stages) return;  // another schedule's
-    if (listed) page.put("/layout/stage_layers", pipeline_layout(p, layers));
-    if (l.virtual_stages > 1 && (!listed || bridge)) page.put("/layout/virtual_stages", l.virtual_stages);
-    if (l.virtual_stages > 1 && l.microbatch_group) page.put("/layout/microbatch_group", *l.microbatch_group);
+    if (listed) draft.put("/layout/stage_layers", pipeline_layout(p, layers));
+    if (l.virtual_stages > 1 && (!listed || bridge)) draft.put("/layout/virtual_stages", l.virtual_stages);
+    if (l.virtual_stages > 1 && l.microbatch_group)
+        draft.put("/layout/microbatch_group", *l.microbatch_group);
     const Dtype compute = p.training.compute;
     const bool full = compute == Dtype::fp32 || compute == Dtype::tf32;
     const bool half = compute == Dtype::fp16 || (!full && p.training.parameters == Dtype::fp16);
     if (bridge)
-        page.say("model.pipeline_dtype", Bare{full   ? "torch.float32"
-                                              : half ? "torch.float16"
-                                                     : "torch.bfloat16"});
+        draft.say("model.pipeline_dtype", Verbatim{full   ? "torch.float32"
+                                                   : half ? "torch.float16"
+                                                          : "torch.bfloat16"});
 }
 
-void put_sharding(Page& page) {
-    const Layout& l = page.plan.layout;
-    const bool bridge = page.target == Target::bridge;
-    if (l.zero > 0 || bridge) page.put("/layout/zero", l.zero > 0);
-    if (bridge) page.say("optimizer.use_distributed_optimizer", l.zero > 0);
+void put_sharding(ExportDraft& draft) {
+    const Layout& l = draft.plan.layout;
+    const bool bridge = draft.is("bridge");
+    if (l.zero > 0 || bridge) draft.put("/layout/zero", l.zero > 0);
+    if (bridge) draft.say("optimizer.use_distributed_optimizer", l.zero > 0);
     if (l.zero >= 2) {
-        page.say_as("ddp", "use_megatron_fsdp", true);
-        page.say_as("ddp", "data_parallel_sharding_strategy",
-                    std::string(l.zero == 2 ? "optim_grads" : "optim_grads_params"));
-        page.say_as("checkpoint", "ckpt_format", std::string("fsdp_dtensor"));
+        draft.say_as("ddp", "use_megatron_fsdp", true);
+        draft.say_as("ddp", "data_parallel_sharding_strategy",
+                     std::string(l.zero == 2 ? "optim_grads" : "optim_grads_params"));
+        draft.say_as("checkpoint", "ckpt_format", std::string("fsdp_dtensor"));
     }
-    if (l.zero > 0 && replicas(page.plan) > 1) page.put("/layout/dp_replicate", replicas(page.plan));
-    lose_reduction(page, usual_reduction(page.plan, Software::megatron));
+    if (l.zero > 0 && replicas(draft.plan) > 1) draft.put("/layout/dp_replicate", replicas(draft.plan));
+    lose_reduction(draft, usual_reduction(draft.plan, Software::megatron));
 }
 
 // These write the parts of Megatron's settings, by question.
-void fill_megatron(Page& page) {
-    fill_megatron_model(page);
-    put_degrees(page);
-    put_expert_degrees(page);
-    put_stages(page);
-    put_sharding(page);
-    fill_megatron_training(page);
-    note_training(page, false);
-    const Software software = page.target == Target::bridge ? Software::megatron_bridge : Software::megatron;
-    lose_lacks(page, software);
-    refuse_by_rules(page, Rule::megatron, software);
+void fill_megatron(ExportDraft& draft) {
+    fill_megatron_model(draft);
+    put_degrees(draft);
+    put_expert_degrees(draft);
+    put_stages(draft);
+    put_sharding(draft);
+    fill_megatron_training(draft);
+    note_training(draft, false);
+    const Software software = draft.is("bridge") ? Software::megatron_bridge : Software::megatron;
+    lose_lacks(draft, software);
+    refuse_by_rules(draft, Rule::megatron, software);
 }
 
 }  // namespace
 
-void export_megatron(Page& page) {
-    fill_megatron(page);
-    const Plan& p = page.plan;
+void export_megatron(ExportDraft& draft) {
+    fill_megatron(draft);
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const std::int64_t host = gpus_per_host(p);
-    std::string text = "#!/bin/bash\n" + as_comment(head_lines(page));
+    std::string text = "#!/bin/bash\n" + as_comment(head_lines(draft));
     // From arguments.py: sequence parallelism wants 1, FSDP wants more.
     if (l.zero >= 2)
         text += "unset CUDA_DEVICE_MAX_CONNECTIONS\n";
@@ -128,7 +129,7 @@ void export_megatron(Page& page) {
         text += "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
     text +=
         "\nGPUS_PER_NODE=" + number_text(host) + "\nNUM_NODES=" + number_text(p.cluster.gpus / host) + "\n";
-    text += "\nPLAN_ARGS=(\n" + flags_text(page.said) + ")\n";
+    text += "\nPLAN_ARGS=(\n" + flags_text(draft.settings) + ")\n";
     text += "\n# Not of the plan: data, learning rate, how long.\nRUN_ARGS=(\n";
     const double tokens = tokens_per_step(p.training);
     const auto steps =
@@ -138,36 +139,36 @@ void export_megatron(Page& page) {
     text += "\ntorchrun --nproc_per_node $GPUS_PER_NODE --nnodes $NUM_NODES --node_rank ${NODE_RANK:-0} \\\n"
             "    --master_addr ${MASTER_ADDR:-localhost} --master_port ${MASTER_PORT:-6000} \\\n"
             "    pretrain_gpt.py \"${PLAN_ARGS[@]}\" \"${RUN_ARGS[@]}\"\n";
-    page.out.text = std::move(text);
+    draft.out.text = std::move(text);
 }
 
 namespace {
 
 // Returns true if a value is a call of that function.
-bool says_call(const Page& page, std::string_view name) {
-    return std::any_of(page.said.begin(), page.said.end(), [&](const Said& s) {
-        const Bare* bare = std::get_if<Bare>(&s.value);
+bool says_call(const ExportDraft& draft, std::string_view name) {
+    return std::any_of(draft.settings.begin(), draft.settings.end(), [&](const WrittenSetting& s) {
+        const Verbatim* bare = std::get_if<Verbatim>(&s.value);
         return bare && bare->text.starts_with(name) && bare->text.substr(name.size()).starts_with('(');
     });
 }
 
 }  // namespace
 
-void export_bridge(Page& page) {
-    page.note("GPUs: the launcher starts them");
-    fill_megatron(page);
-    std::string text = as_comment(head_lines(page));
+void export_bridge(ExportDraft& draft) {
+    draft.note("GPUs: the launcher starts them");
+    fill_megatron(draft);
+    std::string text = as_comment(head_lines(draft));
     text += "import torch\nimport torch.nn.functional as F\n\n"
             "from megatron.bridge.recipes.common import _pretrain_common\n"
             "from megatron.bridge.training.config import ConfigContainer\n";
     for (const char* name : {"MixedPrecisionConfig", "get_mixed_precision_config"})
-        if (says_call(page, name))
+        if (says_call(draft, name))
             text += "from megatron.bridge.training.mixed_precision import " + std::string(name) + "\n";
-    if (page.plan.model.ffn_kind == FfnKind::relu2)
+    if (draft.plan.model.ffn_kind == FfnKind::relu2)
         text += "from megatron.core.activations import squared_relu\n";
-    if (page.plan.training.attention == AttentionImpl::math)
+    if (draft.plan.training.attention == AttentionImpl::math)
         text += "from megatron.core.transformer.enums import AttnBackend\n";
-    const bool mla = page.plan.model.attention == AttentionKind::mla;
+    const bool mla = draft.plan.model.attention == AttentionKind::mla;
     const std::string provider = mla ? "MLAModelProvider" : "GPTModelProvider";
     text +=
         "from megatron.bridge.models." + std::string(mla ? "mla_provider" : "gpt_provider") + " import "
@@ -177,16 +178,16 @@ void export_bridge(Page& page) {
     // A provider must be made with these; the rest is set after it.
     static constexpr std::string_view made_with[] = {"model.num_layers", "model.hidden_size",
                                                      "model.num_attention_heads"};
-    const auto is_made_with = [](const Said& s) {
+    const auto is_made_with = [](const WrittenSetting& s) {
         return std::find(std::begin(made_with), std::end(made_with), s.name) != std::end(made_with);
     };
-    for (const Said& s : page.said)
+    for (const WrittenSetting& s : draft.settings)
         if (is_made_with(s)) text += "        " + s.name.substr(6) + "=" + python_text(s.value) + ",\n";
     text += "    )\n";
-    for (const Said& s : page.said)
+    for (const WrittenSetting& s : draft.settings)
         if (!is_made_with(s)) text += "    cfg." + s.name + " = " + python_text(s.value) + "\n";
     text += "    return cfg\n";
-    page.out.text = std::move(text);
+    draft.out.text = std::move(text);
 }
 
 // Writes the model as Megatron's settings.
@@ -194,10 +195,10 @@ void export_bridge(Page& page) {
 namespace {
 
 // Adds a reason for each part of the model that the settings of a GPT model do not hold.
-void lose_unusual_model(Page& page) {
-    const Model& m = page.plan.model;
+void lose_unusual_model(ExportDraft& draft) {
+    const Model& m = draft.plan.model;
     const auto lose = [&](bool has, const char* what) {
-        if (has) page.lose("/model", "model: Megatron's GPT settings have no ", what);
+        if (has) draft.lose("/model", "model: Megatron's GPT settings have no ", what);
     };
     lose(!m.pattern.empty() || m.linear || m.mamba, "layers of several kinds");
     lose(m.norm == NormKind::unweighted, "norm without weights");
@@ -219,63 +220,63 @@ void lose_unusual_model(Page& page) {
     lose(m.moe->shared_expert_gate, "gate on the shared experts in these fields");
 }
 
-void put_activation(Page& page) {
-    const FfnKind kind = page.plan.model.ffn_kind;
-    if (page.target == Target::megatron) {
-        if (kind == FfnKind::swiglu) page.say("--swiglu", true);
-        if (kind == FfnKind::geglu) page.say("--quick-geglu", true);
-        if (kind == FfnKind::relu2) page.say("--squared-relu", true);
+void put_activation(ExportDraft& draft) {
+    const FfnKind kind = draft.plan.model.ffn_kind;
+    if (draft.is("megatron")) {
+        if (kind == FfnKind::swiglu) draft.say("--swiglu", true);
+        if (kind == FfnKind::geglu) draft.say("--quick-geglu", true);
+        if (kind == FfnKind::relu2) draft.say("--squared-relu", true);
         return;
     }
     const bool gated = kind == FfnKind::swiglu || kind == FfnKind::geglu;
-    page.say("model.gated_linear_unit", gated);
-    page.say("model.activation_func", Bare{kind == FfnKind::swiglu  ? "F.silu"
-                                           : kind == FfnKind::relu2 ? "squared_relu"
-                                                                    : "F.gelu"});
+    draft.say("model.gated_linear_unit", gated);
+    draft.say("model.activation_func", Verbatim{kind == FfnKind::swiglu  ? "F.silu"
+                                                : kind == FfnKind::relu2 ? "squared_relu"
+                                                                         : "F.gelu"});
 }
 
-void put_norms(Page& page) {
-    const Plan& p = page.plan;
+void put_norms(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Model& m = p.model;
-    const bool bridge = page.target == Target::bridge;
-    page.put("/model/norm", std::string(m.norm == NormKind::layernorm ? "LayerNorm" : "RMSNorm"));
+    const bool bridge = draft.is("bridge");
+    draft.put("/model/norm", std::string(m.norm == NormKind::layernorm ? "LayerNorm" : "RMSNorm"));
     if (bridge)
-        page.say("model.add_bias_linear", m.mlp_bias);
+        draft.say("model.add_bias_linear", m.mlp_bias);
     else if (!m.mlp_bias)
-        page.say("--disable-bias-linear", true);
-    if (m.qkv_bias && !m.mlp_bias) page.put("/model/qkv_bias", true);
-    if (m.qk_norm == QkNorm::head) page.put("/model/qk_norm", true);
+        draft.say("--disable-bias-linear", true);
+    if (m.qkv_bias && !m.mlp_bias) draft.put("/model/qkv_bias", true);
+    if (m.qk_norm == QkNorm::head) draft.put("/model/qk_norm", true);
     if (bridge)
-        page.put("/model/tied_embeddings", m.tied_embeddings);
+        draft.put("/model/tied_embeddings", m.tied_embeddings);
     else if (!m.tied_embeddings)
-        page.say("--untie-embeddings-and-output-weights", true);
+        draft.say("--untie-embeddings-and-output-weights", true);
     const bool learned = m.positions == Positions::learned;
-    page.put("/model/positions", std::string(learned ? "learned_absolute" : "rope"));
+    draft.put("/model/positions", std::string(learned ? "learned_absolute" : "rope"));
     if (!bridge)
-        page.put("/model/max_positions",
-                 learned && m.max_positions > 0 ? m.max_positions : p.training.sequence_length);
+        draft.put("/model/max_positions",
+                  learned && m.max_positions > 0 ? m.max_positions : p.training.sequence_length);
     if (bridge && learned && m.max_positions != p.training.sequence_length)
-        page.note("max_positions: Bridge makes as many as a sequence has tokens");
-    if (!bridge) page.say("--tokenizer-type", std::string("NullTokenizer"));
-    page.put("/model/vocab", m.vocab);
-    page.put("/model/vocab_multiple", vocab_multiple_of(p));
+        draft.note("max_positions: Bridge makes as many as a sequence has tokens");
+    if (!bridge) draft.say("--tokenizer-type", std::string("NullTokenizer"));
+    draft.put("/model/vocab", m.vocab);
+    draft.put("/model/vocab_multiple", vocab_multiple_of(p));
 }
 
-void put_attention(Page& page) {
-    const Model& m = page.plan.model;
-    const bool bridge = page.target == Target::bridge;
+void put_attention(ExportDraft& draft) {
+    const Model& m = draft.plan.model;
+    const bool bridge = draft.is("bridge");
     if (m.attention == AttentionKind::mla && m.mla) {
-        page.put("/model/attention", true);
-        if (m.mla->q_lora_rank > 0) page.put("/model/mla/q_lora_rank", m.mla->q_lora_rank);
-        page.put("/model/mla/kv_lora_rank", m.mla->kv_lora_rank);
-        page.put("/model/mla/qk_nope_head_dim", m.mla->qk_nope_head_dim);
-        page.put("/model/mla/qk_rope_head_dim", m.mla->qk_rope_head_dim);
-        page.put("/model/mla/v_head_dim", m.mla->v_head_dim);
+        draft.put("/model/attention", true);
+        if (m.mla->q_lora_rank > 0) draft.put("/model/mla/q_lora_rank", m.mla->q_lora_rank);
+        draft.put("/model/mla/kv_lora_rank", m.mla->kv_lora_rank);
+        draft.put("/model/mla/qk_nope_head_dim", m.mla->qk_nope_head_dim);
+        draft.put("/model/mla/qk_rope_head_dim", m.mla->qk_rope_head_dim);
+        draft.put("/model/mla/v_head_dim", m.mla->v_head_dim);
         return;
     }
-    page.put("/model/head_dim", m.head_dim);
-    if (!bridge && m.kv_heads != m.heads) page.say("--group-query-attention", true);
-    if (bridge || m.kv_heads != m.heads) page.put("/model/kv_heads", m.kv_heads);
+    draft.put("/model/head_dim", m.head_dim);
+    if (!bridge && m.kv_heads != m.heads) draft.say("--group-query-attention", true);
+    if (bridge || m.kv_heads != m.heads) draft.put("/model/kv_heads", m.kv_heads);
 }
 
 // Returns dense and MoE layers as a Python list; empty where every layer is MoE.
@@ -299,49 +300,49 @@ std::string layer_pattern(const Plan& p) {
     return out;
 }
 
-void put_experts(Page& page) {
-    const Plan& p = page.plan;
+void put_experts(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     if (!p.model.moe) return;
     const Moe& e = *p.model.moe;
-    const bool bridge = page.target == Target::bridge;
-    page.put("/model/moe/experts", e.experts);
-    page.put("/model/moe/top_k", e.top_k);
-    page.put("/model/moe/expert_ffn", e.expert_ffn);
+    const bool bridge = draft.is("bridge");
+    draft.put("/model/moe/experts", e.experts);
+    draft.put("/model/moe/top_k", e.top_k);
+    draft.put("/model/moe/expert_ffn", e.expert_ffn);
     if (e.shared_experts > 0)
-        page.put("/model/moe/shared_expert_ffn",
-                 e.shared_experts * (e.shared_expert_ffn > 0 ? e.shared_expert_ffn : e.expert_ffn));
+        draft.put("/model/moe/shared_expert_ffn",
+                  e.shared_experts * (e.shared_expert_ffn > 0 ? e.shared_expert_ffn : e.expert_ffn));
     if (const std::string pattern = layer_pattern(p); !pattern.empty())
-        page.put("/model/moe/first_dense_layers", bridge ? Value(Bare{pattern}) : Value(pattern));
+        draft.put("/model/moe/first_dense_layers", bridge ? Value(Verbatim{pattern}) : Value(pattern));
     if (e.router_bias) {
-        page.put("/model/moe/router_bias", true);
+        draft.put("/model/moe/router_bias", true);
         // From transformer_config.py: a bias of experts goes with sigmoid scores.
-        page.say_as("model", "moe_router_score_function", std::string("sigmoid"));
+        draft.say_as("model", "moe_router_score_function", std::string("sigmoid"));
     }
     if (e.max_nodes_per_token == 0) return;
     const std::int64_t domain = p.cluster.tiers.empty() ? 1 : domain_of(p.cluster, 0);
     const std::int64_t nodes = p.layout.ep / std::max<std::int64_t>(domain, 1);
     if (nodes > e.max_nodes_per_token && e.experts % nodes == 0) {
-        page.put("/model/moe/max_nodes_per_token", e.max_nodes_per_token);
-        page.say_as("model", "moe_router_num_groups", nodes);
+        draft.put("/model/moe/max_nodes_per_token", e.max_nodes_per_token);
+        draft.say_as("model", "moe_router_num_groups", nodes);
     } else {
-        page.note("max_nodes_per_token: the experts of this layout lie on no more nodes");
+        draft.note("max_nodes_per_token: the experts of this layout lie on no more nodes");
     }
 }
 
 }  // namespace
 
-void fill_megatron_model(Page& page) {
-    const Model& m = page.plan.model;
-    lose_unusual_model(page);
-    page.put("/model/layers", m.layers);
-    page.put("/model/hidden", m.hidden);
-    page.put("/model/heads", m.heads);
-    put_attention(page);
-    if (m.ffn > 0) page.put("/model/ffn", m.ffn);
-    put_activation(page);
-    put_norms(page);
-    put_experts(page);
-    if (m.mtp_layers > 0) page.put("/model/mtp_layers", m.mtp_layers);
+void fill_megatron_model(ExportDraft& draft) {
+    const Model& m = draft.plan.model;
+    lose_unusual_model(draft);
+    draft.put("/model/layers", m.layers);
+    draft.put("/model/hidden", m.hidden);
+    draft.put("/model/heads", m.heads);
+    put_attention(draft);
+    if (m.ffn > 0) draft.put("/model/ffn", m.ffn);
+    put_activation(draft);
+    put_norms(draft);
+    put_experts(draft);
+    if (m.mtp_layers > 0) draft.put("/model/mtp_layers", m.mtp_layers);
 }
 
 // Writes batch, types, recomputation and overlap as Megatron's settings.
@@ -364,14 +365,14 @@ Precision precision_of(const Plan& plan) {
 
 // Puts a recipe that Megatron-Bridge registers (training/mixed_precision.py). It is set up over the settings
 // of model, optimizer and gradients, so what differs from it is said of itself.
-void put_recipe(Page& page, const Precision& precision) {
-    const Training& t = page.plan.training;
+void put_recipe(ExportDraft& draft, const Precision& precision) {
+    const Training& t = draft.plan.training;
     const bool wide = t.gradients == Dtype::fp32;
     if (precision.full) {
-        page.put("/training/compute",
-                 Bare{std::string("MixedPrecisionConfig(fp32=True, params_dtype=torch.float32, "
-                                  "pipeline_dtype=torch.float32, grad_reduce_in_fp32=")
-                      + (wide ? "True)" : "False)")});
+        draft.put("/training/compute",
+                  Verbatim{std::string("MixedPrecisionConfig(fp32=True, params_dtype=torch.float32, "
+                                       "pipeline_dtype=torch.float32, grad_reduce_in_fp32=")
+                           + (wide ? "True)" : "False)")});
         return;
     }
     std::string name = precision.half ? "fp16" : "bf16";
@@ -382,154 +383,154 @@ void put_recipe(Page& page, const Precision& precision) {
         name += t.fp8_recipe == Fp8Recipe::mxfp8 ? "_with_mxfp8" : "_with_fp8_current_scaling";
         gathers = true;
     } else if (t.compute == Dtype::fp4 && precision.half) {
-        page.lose("/training/compute", "compute fp4 over fp16: Megatron-Bridge registers it over bf16 only");
+        draft.lose("/training/compute", "compute fp4 over fp16: Megatron-Bridge registers it over bf16 only");
     } else if (t.compute == Dtype::fp4) {
         name += "_with_nvfp4";
     }
     name += "_mixed";
     const bool same_gradients = wide != precision.half, same_gather = gathers == precision.fp8_parameters;
-    if (same_gradients && same_gather) return page.put("/training/compute", name);
-    page.put("/training/compute", Bare{"get_mixed_precision_config(\"" + name + "\")"});
-    if (!same_gradients) page.say("mixed_precision.grad_reduce_in_fp32", wide);
-    if (!same_gather) page.say("mixed_precision.fp8_param_gather", precision.fp8_parameters);
+    if (same_gradients && same_gather) return draft.put("/training/compute", name);
+    draft.put("/training/compute", Verbatim{"get_mixed_precision_config(\"" + name + "\")"});
+    if (!same_gradients) draft.say("mixed_precision.grad_reduce_in_fp32", wide);
+    if (!same_gather) draft.say("mixed_precision.fp8_param_gather", precision.fp8_parameters);
     if (!same_gather && t.fp8_recipe == Fp8Recipe::mxfp8)  // it is refused where nothing is gathered
-        page.say("mixed_precision.reuse_grad_buf_for_mxfp8_param_ag", precision.fp8_parameters);
+        draft.say("mixed_precision.reuse_grad_buf_for_mxfp8_param_ag", precision.fp8_parameters);
 }
 
-void put_flags(Page& page, const Precision& precision) {
-    const Training& t = page.plan.training;
-    if (!precision.full) page.say(precision.half ? "--fp16" : "--bf16", true);
-    if (t.compute == Dtype::fp8) page.say("--fp8-format", std::string("hybrid"));
+void put_flags(ExportDraft& draft, const Precision& precision) {
+    const Training& t = draft.plan.training;
+    if (!precision.full) draft.say(precision.half ? "--fp16" : "--bf16", true);
+    if (t.compute == Dtype::fp8) draft.say("--fp8-format", std::string("hybrid"));
     if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::tensorwise
         && t.fp8_recipe != Fp8Recipe::rowwise)
-        page.put("/training/fp8_recipe", std::string(pentamesh::name_of(t.fp8_recipe)));
-    if (t.compute == Dtype::fp4) page.say("--fp4-format", std::string("e2m1"));
-    if (precision.fp8_parameters) page.say("--fp8-param-gather", true);
+        draft.put("/training/fp8_recipe", std::string(pentamesh::name_of(t.fp8_recipe)));
+    if (t.compute == Dtype::fp4) draft.say("--fp4-format", std::string("e2m1"));
+    if (precision.fp8_parameters) draft.say("--fp8-param-gather", true);
 }
 
-void put_precision(Page& page) {
-    const Training& t = page.plan.training;
-    const bool bridge = page.target == Target::bridge;
-    const Precision precision = precision_of(page.plan);
+void put_precision(ExportDraft& draft) {
+    const Training& t = draft.plan.training;
+    const bool bridge = draft.is("bridge");
+    const Precision precision = precision_of(draft.plan);
     const Dtype base = precision.base();
     if (bridge)
-        put_recipe(page, precision);
+        put_recipe(draft, precision);
     else
-        put_flags(page, precision);
+        put_flags(draft, precision);
     if (t.compute == Dtype::fp8 && t.fp8_recipe == Fp8Recipe::rowwise)
-        page.lose("/training/fp8_recipe", "fp8_recipe rowwise: Megatron scales tensors or blocks");
-    if (t.compute == Dtype::tf32) page.note("tf32: a switch of PyTorch, fp32 here");
+        draft.lose("/training/fp8_recipe", "fp8_recipe rowwise: Megatron scales tensors or blocks");
+    if (t.compute == Dtype::tf32) draft.note("tf32: a switch of PyTorch, fp32 here");
     if (t.parameters != base && !precision.fp8_parameters)
-        page.note("parameters ", t.parameters, ": Megatron keeps them in ", base);
+        draft.note("parameters ", t.parameters, ": Megatron keeps them in ", base);
     if (bridge)
-        page.put("/training/gradients", t.gradients == Dtype::fp32);
+        draft.put("/training/gradients", t.gradients == Dtype::fp32);
     else if (t.gradients == Dtype::bf16 && base == Dtype::bf16)
-        page.put("/training/gradients", true);
+        draft.put("/training/gradients", true);
     else if (t.gradients == Dtype::fp32 && base == Dtype::fp16)
-        page.say("--accumulate-allreduce-grads-in-fp32", true);
+        draft.say("--accumulate-allreduce-grads-in-fp32", true);
     else if (t.gradients != Dtype::fp32 && t.gradients != base)
-        page.note("gradients ", t.gradients, ": not so in Megatron");
+        draft.note("gradients ", t.gradients, ": not so in Megatron");
 }
 
 // transformer/transformer_config.py: graphs of layers are TransformerEngine's, in the scopes that the plan
 // means.
-void put_graphs(Page& page) {
-    const Training& t = page.plan.training;
+void put_graphs(ExportDraft& draft) {
+    const Training& t = draft.plan.training;
     if (t.cuda_graphs == CudaGraphs::iteration) {
-        page.put("/training/cuda_graphs", std::string("local"));
-        page.say_as("model", "cuda_graph_scope", std::string("full_iteration"));
+        draft.put("/training/cuda_graphs", std::string("local"));
+        draft.say_as("model", "cuda_graph_scope", std::string("full_iteration"));
     } else if (t.cuda_graphs == CudaGraphs::layers) {
-        page.put("/training/cuda_graphs", std::string("transformer_engine"));
+        draft.put("/training/cuda_graphs", std::string("transformer_engine"));
     }
-    if (t.fused_experts) page.put("/training/fused_experts", true);
+    if (t.fused_experts) draft.put("/training/fused_experts", true);
 }
 
-void put_optimizer(Page& page) {
-    const Training& t = page.plan.training;
-    if (t.optimizer == Optimizer::sgd_momentum) page.put("/training/optimizer", std::string("sgd"));
-    if (t.optimizer == Optimizer::muon) page.put("/training/optimizer", std::string("muon"));
+void put_optimizer(ExportDraft& draft) {
+    const Training& t = draft.plan.training;
+    if (t.optimizer == Optimizer::sgd_momentum) draft.put("/training/optimizer", std::string("sgd"));
+    if (t.optimizer == Optimizer::muon) draft.put("/training/optimizer", std::string("muon"));
     if (t.optimizer == Optimizer::adamw_8bit)
-        page.note("optimizer adamw-8bit: optimizer_state fp8 is as near as Megatron comes");
+        draft.note("optimizer adamw-8bit: optimizer_state fp8 is as near as Megatron comes");
     if (t.optimizer_state != Dtype::fp32) {
-        if (page.plan.layout.zero > 0) {
+        if (draft.plan.layout.zero > 0) {
             const std::string word(pentamesh::name_of(t.optimizer_state));
-            const bool bridge = page.target == Target::bridge;
+            const bool bridge = draft.is("bridge");
             const auto value = [&]() -> Value {
                 if (!bridge) return word;
-                return Bare{word == "bf16"   ? "torch.bfloat16"
-                            : word == "fp16" ? "torch.float16"
-                                             : "torch.uint8"};
+                return Verbatim{word == "bf16"   ? "torch.bfloat16"
+                                : word == "fp16" ? "torch.float16"
+                                                 : "torch.uint8"};
             };
-            page.say_as("optimizer", "use_precision_aware_optimizer", true);
-            page.put("/training/optimizer_state", value());
-            page.say_as("optimizer", "exp_avg_sq_dtype", value());
+            draft.say_as("optimizer", "use_precision_aware_optimizer", true);
+            draft.put("/training/optimizer_state", value());
+            draft.say_as("optimizer", "exp_avg_sq_dtype", value());
         } else {
-            page.note("optimizer_state: Megatron keeps it in fp32 without the distributed optimizer");
+            draft.note("optimizer_state: Megatron keeps it in fp32 without the distributed optimizer");
         }
     }
     if (t.master_weights != MasterWeights::fp32)
-        page.note("master_weights ", t.master_weights, ": Megatron's are fp32");
+        draft.note("master_weights ", t.master_weights, ": Megatron's are fp32");
 }
 
-void put_recompute(Page& page) {
-    const RecomputeChoice& r = page.plan.training.recompute;
+void put_recompute(ExportDraft& draft) {
+    const RecomputeChoice& r = draft.plan.training.recompute;
     if (!r.any()) return;
     if (r.whole_layers()) {
-        page.put("/training/recompute", std::string("full"));
-        page.say_as("model", "recompute_method",
-                    std::string(pentamesh::name_of(r.some_layers() ? RecomputeMethod::block
-                                                                   : RecomputeMethod::uniform)));
-        page.say_as("model", "recompute_num_layers", r.some_layers() ? r.layers : r.unit());
+        draft.put("/training/recompute", std::string("full"));
+        draft.say_as("model", "recompute_method",
+                     std::string(pentamesh::name_of(r.some_layers() ? RecomputeMethod::block
+                                                                    : RecomputeMethod::uniform)));
+        draft.say_as("model", "recompute_num_layers", r.some_layers() ? r.layers : r.unit());
         return;
     }
-    page.put("/training/recompute", std::string("selective"));
+    draft.put("/training/recompute", std::string("selective"));
     if (r.modules == RecomputeModules(RecomputeModule::core_attn)) return;
     std::vector<std::string> words;
     for (const RecomputeModule m : all_of<RecomputeModule>())
         if (r.modules.has(m)) words.emplace_back(pentamesh::name_of(m));
-    page.say_as("model", "recompute_modules", words);
+    draft.say_as("model", "recompute_modules", words);
 }
 
-void put_overlap(Page& page) {
-    const Plan& p = page.plan;
+void put_overlap(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Overlap& o = p.training.overlap;
-    const bool bridge = page.target == Target::bridge;
-    if (o.dp || bridge) page.put("/training/overlap/dp", o.dp);
-    if (p.layout.zero > 0 && (o.dp || bridge)) page.say_as("ddp", "overlap_param_gather", o.dp);
-    if (o.tp && p.layout.tp > 1) page.put("/training/overlap/tp", true);
-    if (o.ep && p.model.moe && p.layout.ep > 1) page.put("/training/overlap/ep", true);
-    if (!o.pp && p.layout.pp > 1 && p.layout.virtual_stages > 1) page.put("/training/overlap/pp", !bridge);
+    const bool bridge = draft.is("bridge");
+    if (o.dp || bridge) draft.put("/training/overlap/dp", o.dp);
+    if (p.layout.zero > 0 && (o.dp || bridge)) draft.say_as("ddp", "overlap_param_gather", o.dp);
+    if (o.tp && p.layout.tp > 1) draft.put("/training/overlap/tp", true);
+    if (o.ep && p.model.moe && p.layout.ep > 1) draft.put("/training/overlap/ep", true);
+    if (!o.pp && p.layout.pp > 1 && p.layout.virtual_stages > 1) draft.put("/training/overlap/pp", !bridge);
 }
 
 }  // namespace
 
-void fill_megatron_training(Page& page) {
-    const Training& t = page.plan.training;
-    page.put("/training/sequence_length", t.sequence_length);
-    if (page.target == Target::bridge) page.say("dataset.seq_length", t.sequence_length);
-    page.put("/training/micro_batch", t.micro_batch);
-    page.put("/training/global_batch", t.global_batch);
-    put_precision(page);
-    put_graphs(page);
-    put_optimizer(page);
-    put_recompute(page);
-    put_overlap(page);
+void fill_megatron_training(ExportDraft& draft) {
+    const Training& t = draft.plan.training;
+    draft.put("/training/sequence_length", t.sequence_length);
+    if (draft.is("bridge")) draft.say("dataset.seq_length", t.sequence_length);
+    draft.put("/training/micro_batch", t.micro_batch);
+    draft.put("/training/global_batch", t.global_batch);
+    put_precision(draft);
+    put_graphs(draft);
+    put_optimizer(draft);
+    put_recompute(draft);
+    put_overlap(draft);
     for (const char* key : {"attention_dropout", "hidden_dropout"})
-        page.say_as("model", key, t.dropout ? 0.1 : 0.0);
+        draft.say_as("model", key, t.dropout ? 0.1 : 0.0);
     if (t.attention == AttentionImpl::math)
-        page.say_as("model", "attention_backend",
-                    page.target == Target::bridge ? Value(Bare{"AttnBackend.unfused"})
-                                                  : Value(std::string("unfused")));
+        draft.say_as("model", "attention_backend",
+                     draft.is("bridge") ? Value(Verbatim{"AttnBackend.unfused"})
+                                        : Value(std::string("unfused")));
     const Offload& o = t.offload;
     if (o.activations_layers > 0) {
-        page.say_as("model", "cpu_offloading", true);
-        page.put("/training/offload/activations_layers", o.activations_layers);
+        draft.say_as("model", "cpu_offloading", true);
+        draft.put("/training/offload/activations_layers", o.activations_layers);
     }
     if (o.optimizer > 0) {
-        page.put("/training/offload/optimizer", true);
-        page.say_as("optimizer", "optimizer_offload_fraction", o.optimizer);
+        draft.put("/training/offload/optimizer", true);
+        draft.say_as("optimizer", "optimizer_offload_fraction", o.optimizer);
     }
-    if (o.parameters > 0) page.lose("/training/offload/parameters", "Megatron offloads no parameters");
+    if (o.parameters > 0) draft.lose("/training/offload/parameters", "Megatron offloads no parameters");
 }
 
 }  // namespace pentamesh::interop

@@ -2,7 +2,7 @@
 // utils/dataclasses.py.
 #include "core/base/files.h"
 #include "core/interop/export.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/io/hf_families.h"
 #include "core/io/plan_json.h"
 #include "core/pipeline/schedules/schedule.h"
@@ -35,204 +35,204 @@ Engine engine_of(const Plan& p) {
     return l.cp > 1 || (l.tp > 1 && data_ranks(p) > 1) ? Engine::fsdp : Engine::ddp;
 }
 
-void accelerate_losses(Page& page, Engine engine) {
-    const Plan& p = page.plan;
+void accelerate_losses(ExportDraft& draft, Engine engine) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const int zero = zero_in_force(p);
-    if (l.pp > 1) page.lose("/layout/pp", "pp ", l.pp, ": accelerate trains without a pipeline");
-    if (p.model.moe && l.ep > 1) page.lose("/layout/ep", "ep ", l.ep, ": accelerate has no expert axis");
+    if (l.pp > 1) draft.lose("/layout/pp", "pp ", l.pp, ": accelerate trains without a pipeline");
+    if (p.model.moe && l.ep > 1) draft.lose("/layout/ep", "ep ", l.ep, ": accelerate has no expert axis");
     if (p.model.moe && l.ep == 1 && l.etp.value_or(l.tp) != l.tp)
-        page.lose("/layout/etp", "etp: experts are cut as the rest, by tp");
+        draft.lose("/layout/etp", "etp: experts are cut as the rest, by tp");
     if (l.tp > 1 && l.sequence_parallel)
-        page.lose("/layout/sequence_parallel", "sequence_parallel: accelerate has none beside tp");
+        draft.lose("/layout/sequence_parallel", "sequence_parallel: accelerate has none beside tp");
     if (engine == Engine::fsdp && zero != 3)
-        page.lose("/layout/zero", "zero ", l.zero,
-                  ": with tp or cp accelerate shards by FSDP 2, which is zero 3");
+        draft.lose("/layout/zero", "zero ", l.zero,
+                   ": with tp or cp accelerate shards by FSDP 2, which is zero 3");
     if (engine == Engine::deepspeed && l.zero > 0 && replicas(p) > 1)
-        page.lose("/layout/dp_replicate", "dp_replicate ", replicas(p),
-                  ": DeepSpeed under accelerate shards over all ranks");
+        draft.lose("/layout/dp_replicate", "dp_replicate ", replicas(p),
+                   ": DeepSpeed under accelerate shards over all ranks");
     // Under FSDP accumulate() sums whole gradients unless the program asks for sync_each_batch.
     if (engine == Engine::deepspeed || engine == Engine::fsdp)
-        lose_reduction(page, engine == Engine::fsdp ? GradientReduction::step
-                                                    : usual_reduction(p, Software::deepspeed));
+        lose_reduction(draft, engine == Engine::fsdp ? GradientReduction::step
+                                                     : usual_reduction(p, Software::deepspeed));
     if (engine == Engine::deepspeed && l.zero == 3 && reshard_of(p) == Reshard::never)
-        page.lose("/layout/reshard", "reshard never: ZeRO-3 gives gathered weights up");
+        draft.lose("/layout/reshard", "reshard never: ZeRO-3 gives gathered weights up");
     if (engine == Engine::deepspeed && l.tp > 1)
-        page.lose("/layout/tp", "tp ", l.tp, " with ulysses: accelerate does not join them");
+        draft.lose("/layout/tp", "tp ", l.tp, " with ulysses: accelerate does not join them");
     if (l.cp > 1 && l.cp_comm == CpComm::ulysses_ring)
-        page.lose("/layout/cp_comm", "cp by ulysses+ring: accelerate has one level");
+        draft.lose("/layout/cp_comm", "cp by ulysses+ring: accelerate has one level");
     // parallelism_config.py, __post_init__.
     if (engine == Engine::fsdp && (l.tp > 1 || l.cp > 1) && l.dp_shard == 1 && replicas(p) > 1)
-        page.refuse("accelerate refuses tp or cp with replicas alone: dp_replicate ", replicas(p),
-                    " wants a dp_shard above 1");
-    lose_order(page, kAccelerate, "accelerate lays ranks as tp-cp-dp_shard-dp_replicate");
-    lose_finer_choices(page);
+        draft.refuse("accelerate refuses tp or cp with replicas alone: dp_replicate ", replicas(p),
+                     " wants a dp_shard above 1");
+    lose_order(draft, kAccelerate, "accelerate lays ranks as tp-cp-dp_shard-dp_replicate");
+    lose_finer_choices(draft);
 }
 
-void accelerate_axes(Page& page, Engine engine) {
-    const Layout& l = page.plan.layout;
+void accelerate_axes(ExportDraft& draft, Engine engine) {
+    const Layout& l = draft.plan.layout;
     const bool ulysses = engine == Engine::deepspeed && l.cp > 1;
     const bool axes = l.tp > 1 || l.cp > 1;
     if (!axes && engine != Engine::fsdp) return;
     const bool merged = l.zero == 0;
-    page.put("/layout/dp_replicate", merged ? data_ranks(page.plan) : replicas(page.plan));
-    page.put("/layout/dp_shard", merged ? std::int64_t{1} : l.dp_shard);
-    page.put("/layout/tp", l.tp);
+    draft.put("/layout/dp_replicate", merged ? data_ranks(draft.plan) : replicas(draft.plan));
+    draft.put("/layout/dp_shard", merged ? std::int64_t{1} : l.dp_shard);
+    draft.put("/layout/tp", l.tp);
     if (ulysses) {
-        page.say("parallelism_config.parallelism_config_sp_size", l.cp);
-        page.say("parallelism_config.parallelism_config_sp_backend", std::string("deepspeed"));
+        draft.say("parallelism_config.parallelism_config_sp_size", l.cp);
+        draft.say("parallelism_config.parallelism_config_sp_backend", std::string("deepspeed"));
         return;
     }
-    page.put("/layout/cp", l.cp);
+    draft.put("/layout/cp", l.cp);
     if (l.cp == 1) return;
-    page.say("parallelism_config.parallelism_config_cp_backend", std::string("torch"));
-    page.put("/layout/cp_comm", std::string(l.cp_comm == CpComm::ring ? "alltoall" : "allgather"));
+    draft.say("parallelism_config.parallelism_config_cp_backend", std::string("torch"));
+    draft.put("/layout/cp_comm", std::string(l.cp_comm == CpComm::ring ? "alltoall" : "allgather"));
 }
 
-void accelerate_fsdp(Page& page) {
-    const Plan& p = page.plan;
+void accelerate_fsdp(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Training& t = p.training;
-    page.say("fsdp_config.fsdp_version", std::int64_t{2});
-    page.say("fsdp_config.fsdp_auto_wrap_policy", std::string("TRANSFORMER_BASED_WRAP"));
-    page.put("/layout/reshard", reshard_of(p) == Reshard::after_forward);
-    page.put("/training/recompute", t.recompute.whole_layers());
+    draft.say("fsdp_config.fsdp_version", std::int64_t{2});
+    draft.say("fsdp_config.fsdp_auto_wrap_policy", std::string("TRANSFORMER_BASED_WRAP"));
+    draft.put("/layout/reshard", reshard_of(p) == Reshard::after_forward);
+    draft.put("/training/recompute", t.recompute.whole_layers());
     if (t.recompute.any() && t.recompute != RecomputeChoice(Recompute::full))
-        page.lose("/training/recompute", "recompute ", words_of(t.recompute),
-                  ": FSDP here recomputes all layers or none");
+        draft.lose("/training/recompute", "recompute ", words_of(t.recompute),
+                   ": FSDP here recomputes all layers or none");
     const bool away = t.offload.parameters == 1 && t.offload.optimizer == 1;
-    page.say("fsdp_config.fsdp_offload_params", away);
+    draft.say("fsdp_config.fsdp_offload_params", away);
     if (t.offload.any() && !away)
-        page.lose("/training/offload", "offload: FSDP moves parameters and optimizer whole, or nothing");
-    page.say("fsdp_config.fsdp_state_dict_type", std::string("SHARDED_STATE_DICT"));
+        draft.lose("/training/offload", "offload: FSDP moves parameters and optimizer whole, or nothing");
+    draft.say("fsdp_config.fsdp_state_dict_type", std::string("SHARDED_STATE_DICT"));
 }
 
-void accelerate_deepspeed(Page& page) {
-    const Layout& l = page.plan.layout;
-    const Training& t = page.plan.training;
-    page.put("/layout/zero", std::int64_t{l.zero});
-    page.say("deepspeed_config.gradient_accumulation_steps", microbatches_of(page.plan));
-    page.say("deepspeed_config.zero3_init_flag", l.zero == 3);
+void accelerate_deepspeed(ExportDraft& draft) {
+    const Layout& l = draft.plan.layout;
+    const Training& t = draft.plan.training;
+    draft.put("/layout/zero", std::int64_t{l.zero});
+    draft.say("deepspeed_config.gradient_accumulation_steps", microbatches_of(draft.plan));
+    draft.say("deepspeed_config.zero3_init_flag", l.zero == 3);
     const auto device = [&](const char* pointer, double share, bool allowed) {
-        page.put(pointer, std::string(share == 1 && allowed ? "cpu" : "none"));
+        draft.put(pointer, std::string(share == 1 && allowed ? "cpu" : "none"));
         if (share > 0 && (share < 1 || !allowed))
-            page.lose(pointer, "offload: whole at the ZeRO stage that allows it, or nothing");
+            draft.lose(pointer, "offload: whole at the ZeRO stage that allows it, or nothing");
     };
     device("/training/offload/optimizer", t.offload.optimizer, l.zero >= 1);
     device("/training/offload/parameters", t.offload.parameters, l.zero == 3);
-    if (t.recompute.any()) page.note("recompute: the model's code asks for it");
+    if (t.recompute.any()) draft.note("recompute: the model's code asks for it");
 }
 
 }  // namespace
 
-void export_accelerate(Page& page) {
-    const Plan& p = page.plan;
+void export_accelerate(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Engine engine = engine_of(p);
-    accelerate_losses(page, engine);
-    page.say("compute_environment", std::string("LOCAL_MACHINE"));
+    accelerate_losses(draft, engine);
+    draft.say("compute_environment", std::string("LOCAL_MACHINE"));
     static constexpr std::string_view names[] = {"NO", "MULTI_GPU", "FSDP", "DEEPSPEED"};
-    page.say("distributed_type", std::string(names[static_cast<std::size_t>(engine)]));
-    page.say("num_machines", p.cluster.gpus / gpus_per_host(p));
-    page.put("/cluster/gpus", p.cluster.gpus);
+    draft.say("distributed_type", std::string(names[static_cast<std::size_t>(engine)]));
+    draft.say("num_machines", p.cluster.gpus / gpus_per_host(p));
+    draft.put("/cluster/gpus", p.cluster.gpus);
     const Dtype compute = p.training.compute;
     if (compute == Dtype::fp4)
-        page.lose("/training/compute", "compute fp4: accelerate has fp8, bf16, fp16 and no");
+        draft.lose("/training/compute", "compute fp4: accelerate has fp8, bf16, fp16 and no");
     const bool full = compute == Dtype::fp32 || compute == Dtype::tf32;
-    page.put("/training/compute",
-             full ? std::string("no")
-                  : std::string(pentamesh::name_of(compute == Dtype::fp4 ? Dtype::fp8 : compute)));
-    if (engine == Engine::fsdp) accelerate_fsdp(page);
-    if (engine == Engine::deepspeed) accelerate_deepspeed(page);
+    draft.put("/training/compute",
+              full ? std::string("no")
+                   : std::string(pentamesh::name_of(compute == Dtype::fp4 ? Dtype::fp8 : compute)));
+    if (engine == Engine::fsdp) accelerate_fsdp(draft);
+    if (engine == Engine::deepspeed) accelerate_deepspeed(draft);
     const bool plain = engine == Engine::ddp || engine == Engine::none;
-    if (plain && p.training.recompute.any()) page.note("recompute: the model's code asks for it");
+    if (plain && p.training.recompute.any()) draft.note("recompute: the model's code asks for it");
     if (plain && p.training.offload.any())
-        page.lose("/training/offload", "offload: only with FSDP or DeepSpeed");
-    accelerate_axes(page, engine);
-    page.note("model, sequence length and micro-batch: your program's");
+        draft.lose("/training/offload", "offload: only with FSDP or DeepSpeed");
+    accelerate_axes(draft, engine);
+    draft.note("model, sequence length and micro-batch: your program's");
     if (microbatches_of(p) > 1 && engine != Engine::deepspeed)
-        page.note("gradient accumulation over ", microbatches_of(p), " micro-batches: your program's");
-    note_training(page, true);
-    page.out.text = as_comment(head_lines(page)) + yaml_text(page.said);
+        draft.note("gradient accumulation over ", microbatches_of(p), " micro-batches: your program's");
+    note_training(draft, true);
+    draft.out.text = as_comment(head_lines(draft)) + yaml_text(draft.settings);
 }
 
 // Writes DeepSpeed's JSON: deepspeed/runtime/config.py, runtime/zero/config.py.
 
 namespace {
 
-void deepspeed_layout(Page& page) {
-    const Plan& p = page.plan;
+void deepspeed_layout(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
-    if (l.tp > 1) page.put("/layout/tp", l.tp);
-    if (l.cp > 1) page.put("/layout/cp", l.cp);
+    if (l.tp > 1) draft.put("/layout/tp", l.tp);
+    if (l.cp > 1) draft.put("/layout/cp", l.cp);
     if (l.pp > 1)
-        page.lose("/layout/pp", "pp ", l.pp,
-                  ": a pipeline is built in the model's code (PipelineModule), no setting says it");
+        draft.lose("/layout/pp", "pp ", l.pp,
+                   ": a pipeline is built in the model's code (PipelineModule), no setting says it");
     if (p.model.moe && l.ep > 1) {
-        page.say("expert_parallel.enabled", true);
-        page.put("/layout/ep", l.ep);
+        draft.say("expert_parallel.enabled", true);
+        draft.put("/layout/ep", l.ep);
     }
-    lose_lacks(page, Software::deepspeed);
-    lose_finer_choices(page);
+    lose_lacks(draft, Software::deepspeed);
+    lose_finer_choices(draft);
 }
 
-void deepspeed_zero(Page& page) {
-    const Plan& p = page.plan;
+void deepspeed_zero(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const Training& t = p.training;
-    page.put("/layout/zero", std::int64_t{l.zero});
-    if (l.zero > 0 && replicas(p) > 1) page.put("/layout/dp_shard", l.dp_shard);
-    if (l.zero > 0) page.put("/training/overlap/dp", t.overlap.dp);
-    lose_reduction(page, usual_reduction(p, Software::deepspeed));
+    draft.put("/layout/zero", std::int64_t{l.zero});
+    if (l.zero > 0 && replicas(p) > 1) draft.put("/layout/dp_shard", l.dp_shard);
+    if (l.zero > 0) draft.put("/training/overlap/dp", t.overlap.dp);
+    lose_reduction(draft, usual_reduction(p, Software::deepspeed));
     const auto away = [&](const char* pointer, const char* name, double share, bool allowed) {
         if (share <= 0) return;
-        if (!allowed) return page.lose(pointer, name, ": not at ZeRO-", l.zero);
-        page.say("zero_optimization." + std::string(name) + ".device", std::string("cpu"));
-        if (share < 1) page.say("zero_optimization." + std::string(name) + ".ratio", share);
+        if (!allowed) return draft.lose(pointer, name, ": not at ZeRO-", l.zero);
+        draft.say("zero_optimization." + std::string(name) + ".device", std::string("cpu"));
+        if (share < 1) draft.say("zero_optimization." + std::string(name) + ".ratio", share);
     };
     away("/training/offload/optimizer", "offload_optimizer", t.offload.optimizer, l.zero >= 1);
     away("/training/offload/parameters", "offload_param", t.offload.parameters, l.zero == 3);
     if (t.offload.activations_layers > 0)
-        page.lose("/training/offload/activations_layers",
-                  "offload of activations: the model's code asks for it");
+        draft.lose("/training/offload/activations_layers",
+                   "offload of activations: the model's code asks for it");
 }
 
-void deepspeed_batch(Page& page) {
-    const Plan& p = page.plan;
-    page.put("/training/micro_batch", p.training.micro_batch);
-    page.say("gradient_accumulation_steps", microbatches_of(p));
+void deepspeed_batch(ExportDraft& draft) {
+    const Plan& p = draft.plan;
+    draft.put("/training/micro_batch", p.training.micro_batch);
+    draft.say("gradient_accumulation_steps", microbatches_of(p));
     // With AutoTP DeepSpeed counts the ranks of tp into the world that this figure is divided by.
-    if (p.layout.tp == 1) page.put("/training/global_batch", p.training.global_batch);
+    if (p.layout.tp == 1) draft.put("/training/global_batch", p.training.global_batch);
 }
 
-void deepspeed_types(Page& page) {
-    const Training& t = page.plan.training;
+void deepspeed_types(ExportDraft& draft) {
+    const Training& t = draft.plan.training;
     if (t.compute == Dtype::fp16)
-        page.say("fp16.enabled", true);
+        draft.say("fp16.enabled", true);
     else
-        page.put("/training/compute", t.compute != Dtype::fp32 && t.compute != Dtype::tf32);
+        draft.put("/training/compute", t.compute != Dtype::fp32 && t.compute != Dtype::tf32);
     if (t.compute == Dtype::fp8 || t.compute == Dtype::fp4)
-        page.lose("/training/compute", "compute ", t.compute, ": DeepSpeed's JSON has bf16 and fp16");
+        draft.lose("/training/compute", "compute ", t.compute, ": DeepSpeed's JSON has bf16 and fp16");
     const std::string word(pentamesh::name_of(t.gradients));
-    if (t.gradients != Dtype::fp8) page.put("/training/gradients", word);
+    if (t.gradients != Dtype::fp8) draft.put("/training/gradients", word);
     const bool sgd = t.optimizer == Optimizer::sgd_momentum, muon = t.optimizer == Optimizer::muon;
-    if (sgd || muon) page.put("/training/optimizer", std::string(sgd ? "SGD" : "Muon"));
+    if (sgd || muon) draft.put("/training/optimizer", std::string(sgd ? "SGD" : "Muon"));
     if (t.optimizer == Optimizer::adamw_8bit)
-        page.note("optimizer adamw-8bit: pass it to deepspeed.initialize from your code");
+        draft.note("optimizer adamw-8bit: pass it to deepspeed.initialize from your code");
 }
 
 }  // namespace
 
-void export_deepspeed(Page& page) {
-    deepspeed_batch(page);
-    deepspeed_types(page);
-    deepspeed_zero(page);
-    deepspeed_layout(page);
-    note_training(page, false);
-    page.note("model and sequence length: your program's");
-    page.note("GPUs: the launcher starts them");
-    if (page.plan.training.recompute.any())
-        page.note("recompute: the model's code asks for it (activation_checkpointing of the JSON switches "
-                  "nothing on)");
-    page.out.text = json_text(page.said, head_lines(page));
+void export_deepspeed(ExportDraft& draft) {
+    deepspeed_batch(draft);
+    deepspeed_types(draft);
+    deepspeed_zero(draft);
+    deepspeed_layout(draft);
+    note_training(draft, false);
+    draft.note("model and sequence length: your program's");
+    draft.note("GPUs: the launcher starts them");
+    if (draft.plan.training.recompute.any())
+        draft.note("recompute: the model's code asks for it (activation_checkpointing of the JSON switches "
+                   "nothing on)");
+    draft.out.text = json_text(draft.settings, head_lines(draft));
 }
 
 // Writes a Hugging Face config.json for the model: of the family whose reader (core/io/hf_families.h) makes
@@ -300,8 +300,8 @@ bool reads_back(const Plan& p, const Json& config) {
 
 }  // namespace
 
-void export_hf(Page& page) {
-    const Plan& p = page.plan;
+void export_hf(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Json facts = facts_of(p);
     const auto& families = words("hf_families");
     Json config;
@@ -309,18 +309,18 @@ void export_hf(Page& page) {
         return reads_back(p, config = config_of(facts, family));
     });
     if (!known) {
-        page.lose("/model",
-                  "model: no model_type that is known here has these fields (pentamesh export writes "
-                  "Llama, Qwen, Mixtral, DeepSeek and their likes)");
+        draft.lose("/model",
+                   "model: no model_type that is known here has these fields (pentamesh export writes "
+                   "Llama, Qwen, Mixtral, DeepSeek and their likes)");
         config = config_of(facts, families[0]);
     }
-    page.note("layout, batch and cluster: a config.json holds the model alone");
+    draft.note("layout, batch and cluster: a config.json holds the model alone");
     const char* dtype = p.training.parameters == Dtype::fp16   ? "float16"
                         : p.training.parameters == Dtype::fp32 ? "float32"
                                                                : "bfloat16";
     config["torch_dtype"] = dtype;
-    config["_comment"] = head_lines(page);
-    page.out.text = config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    config["_comment"] = head_lines(draft);
+    draft.out.text = config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 // Writes nanotron's YAML (nanotron/config/config.py) and picotron's JSON (picotron/train.py).
@@ -362,178 +362,178 @@ std::string engine_of(Schedule schedule) {
     return std::string(name.empty() ? traits_of(usual_schedule(1)).nanotron : name);
 }
 
-void lose_common(Page& page, const std::string& name) {
-    const Plan& p = page.plan;
+void lose_common(ExportDraft& draft, const std::string& name) {
+    const Plan& p = draft.plan;
     const Dtype c = p.training.compute;
-    if (c == Dtype::fp8 || c == Dtype::fp4) page.lose("/training/compute", "compute ", c, ": not in ", name);
-    if (p.training.offload.any()) page.lose("/training/offload", "offload: not in ", name);
-    lose_finer_choices(page);
+    if (c == Dtype::fp8 || c == Dtype::fp4) draft.lose("/training/compute", "compute ", c, ": not in ", name);
+    if (p.training.offload.any()) draft.lose("/training/offload", "offload: not in ", name);
+    lose_finer_choices(draft);
 }
 
-void nanotron_model(Page& page) {
-    const Model& m = page.plan.model;
+void nanotron_model(ExportDraft& draft) {
+    const Model& m = draft.plan.model;
     if (const std::string why = unlike_llama(m, true, true); !why.empty())
-        page.lose("/model", "model: nanotron has no field for ", why);
+        draft.lose("/model", "model: nanotron has no field for ", why);
     // The attentions over cp, biases and experts are those of its Qwen 2.
-    const bool qwen = m.qkv_bias || m.moe || page.plan.layout.cp > 1;
+    const bool qwen = m.qkv_bias || m.moe || draft.plan.layout.cp > 1;
     const std::string config = "model.model_config.";
-    page.say(config + (qwen ? "is_qwen2_config" : "is_llama_config"), true);
-    page.say(config + "hidden_act", std::string("silu"));
-    page.put("/model/layers", m.layers);
-    page.put("/model/hidden", m.hidden);
-    page.put("/model/heads", m.heads);
-    page.put("/model/kv_heads", m.kv_heads);
-    page.put("/model/ffn", m.ffn > 0 ? m.ffn : m.moe ? m.moe->expert_ffn : 1);
-    page.put("/model/vocab", m.vocab);
-    page.put("/model/tied_embeddings", m.tied_embeddings);
-    if (qwen) page.put("/model/qkv_bias", m.qkv_bias);
-    page.say(config + "max_position_embeddings", page.plan.training.sequence_length);
-    if (page.plan.layout.cp > 1)
-        page.put("/layout/cp_comm",
-                 std::string(page.plan.layout.cp_comm == CpComm::allgather ? "llama3_ring_attention"
-                                                                           : "ring_flash_triton"));
+    draft.say(config + (qwen ? "is_qwen2_config" : "is_llama_config"), true);
+    draft.say(config + "hidden_act", std::string("silu"));
+    draft.put("/model/layers", m.layers);
+    draft.put("/model/hidden", m.hidden);
+    draft.put("/model/heads", m.heads);
+    draft.put("/model/kv_heads", m.kv_heads);
+    draft.put("/model/ffn", m.ffn > 0 ? m.ffn : m.moe ? m.moe->expert_ffn : 1);
+    draft.put("/model/vocab", m.vocab);
+    draft.put("/model/tied_embeddings", m.tied_embeddings);
+    if (qwen) draft.put("/model/qkv_bias", m.qkv_bias);
+    draft.say(config + "max_position_embeddings", draft.plan.training.sequence_length);
+    if (draft.plan.layout.cp > 1)
+        draft.put("/layout/cp_comm",
+                  std::string(draft.plan.layout.cp_comm == CpComm::allgather ? "llama3_ring_attention"
+                                                                             : "ring_flash_triton"));
     if (!m.moe) return;
-    page.put("/model/moe/experts", m.moe->experts);
-    page.put("/model/moe/top_k", m.moe->top_k);
-    page.put("/model/moe/expert_ffn", m.moe->expert_ffn);
-    page.say(config + "moe_config.enable_shared_expert", m.moe->shared_experts > 0);
-    if (m.moe->shared_experts > 0) page.put("/model/moe/shared_expert_ffn", m.moe->shared_expert_ffn);
+    draft.put("/model/moe/experts", m.moe->experts);
+    draft.put("/model/moe/top_k", m.moe->top_k);
+    draft.put("/model/moe/expert_ffn", m.moe->expert_ffn);
+    draft.say(config + "moe_config.enable_shared_expert", m.moe->shared_experts > 0);
+    if (m.moe->shared_experts > 0) draft.put("/model/moe/shared_expert_ffn", m.moe->shared_expert_ffn);
 }
 
-void nanotron_losses(Page& page) {
-    const Plan& p = page.plan;
+void nanotron_losses(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
-    lose_common(page, "nanotron");
-    lose_lacks(page, Software::nanotron);
+    lose_common(draft, "nanotron");
+    lose_lacks(draft, Software::nanotron);
     if (zero_in_force(p) > 0 && l.cp > 1 && l.dp_shard == 1)
-        page.note("zero 1 over cp alone: nanotron shards over dp");
+        draft.note("zero 1 over cp alone: nanotron shards over dp");
 }
 
-void picotron_losses(Page& page) {
-    const Plan& p = page.plan;
+void picotron_losses(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
-    if (p.model.moe && l.ep > 1) page.lose("/layout/ep", "ep ", l.ep, ": picotron builds no groups for it");
+    if (p.model.moe && l.ep > 1) draft.lose("/layout/ep", "ep ", l.ep, ": picotron builds no groups for it");
     if (p.model.moe && l.ep == 1 && l.etp.value_or(l.tp) != l.tp)
-        page.lose("/layout/etp", "etp: picotron cuts experts by tp");
-    if (l.pp > 1 && traits_of(l.schedule).nanotron.empty()) lose_schedule(page, "picotron");
+        draft.lose("/layout/etp", "etp: picotron cuts experts by tp");
+    if (l.pp > 1 && traits_of(l.schedule).nanotron.empty()) lose_schedule(draft, "picotron");
     if (l.cp > 1 && l.cp_comm != CpComm::ring)
-        page.lose("/layout/cp_comm", "cp by ", l.cp_comm, ": picotron passes keys on in a ring");
+        draft.lose("/layout/cp_comm", "cp by ", l.cp_comm, ": picotron passes keys on in a ring");
     if (p.training.recompute.any())
-        page.lose("/training/recompute", "recompute ", words_of(p.training.recompute),
-                  ": picotron recomputes nothing");
+        draft.lose("/training/recompute", "recompute ", words_of(p.training.recompute),
+                   ": picotron recomputes nothing");
 }
 
 }  // namespace
 
-void export_nanotron(Page& page) {
-    const Plan& p = page.plan;
+void export_nanotron(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const Training& t = p.training;
-    nanotron_losses(page);
-    page.say("general.project", std::string("pentamesh"));
-    page.say("general.run", p.name);
-    page.say("general.seed", std::int64_t{42});
-    page.put("/layout/dp_shard", data_ranks(p));
-    page.put("/layout/pp", l.pp);
-    page.put("/layout/tp", l.tp);
-    page.put("/layout/cp", l.cp);
-    page.put("/layout/ep", std::int64_t{1});
-    page.put("/layout/schedule", engine_of(l.schedule));
+    nanotron_losses(draft);
+    draft.say("general.project", std::string("pentamesh"));
+    draft.say("general.run", p.name);
+    draft.say("general.seed", std::int64_t{42});
+    draft.put("/layout/dp_shard", data_ranks(p));
+    draft.put("/layout/pp", l.pp);
+    draft.put("/layout/tp", l.tp);
+    draft.put("/layout/cp", l.cp);
+    draft.put("/layout/ep", std::int64_t{1});
+    draft.put("/layout/schedule", engine_of(l.schedule));
     const bool sequence = l.tp > 1 && l.sequence_parallel;
-    page.put("/layout/sequence_parallel", std::string(sequence ? "REDUCE_SCATTER" : "ALL_REDUCE"));
-    page.put("/training/overlap/tp", t.overlap.tp && sequence);
-    page.put("/training/recompute", t.recompute.whole_layers());
-    page.put("/training/sequence_length", t.sequence_length);
-    page.put("/training/micro_batch", t.micro_batch);
-    page.put("/training/global_batch", microbatches_of(p));
-    page.say("tokens.train_steps", std::int64_t{100});
-    page.say("tokens.val_check_interval", std::int64_t{-1});
-    page.put("/training/compute", torch_name(t.compute));
-    page.say("model.make_vocab_size_divisible_by", vocab_multiple_of(p));
-    page.say("model.ddp_bucket_cap_mb", std::int64_t{25});
-    page.say("model.init_method.std", 0.02);
-    nanotron_model(page);
-    page.put("/layout/zero", std::int64_t{l.zero > 0 ? 1 : 0});
-    page.put("/training/gradients", t.gradients == Dtype::fp32);
-    page.say("optimizer.clip_grad", 1.0);
-    page.say("optimizer.weight_decay", 0.1);
-    page.say("optimizer.learning_rate_scheduler.learning_rate", 0.0003);
-    page.say("optimizer.learning_rate_scheduler.lr_warmup_steps", std::int64_t{10});
-    page.say("optimizer.optimizer_factory.name",
-             std::string(t.optimizer == Optimizer::sgd_momentum ? "sgd" : "adamW"));
+    draft.put("/layout/sequence_parallel", std::string(sequence ? "REDUCE_SCATTER" : "ALL_REDUCE"));
+    draft.put("/training/overlap/tp", t.overlap.tp && sequence);
+    draft.put("/training/recompute", t.recompute.whole_layers());
+    draft.put("/training/sequence_length", t.sequence_length);
+    draft.put("/training/micro_batch", t.micro_batch);
+    draft.put("/training/global_batch", microbatches_of(p));
+    draft.say("tokens.train_steps", std::int64_t{100});
+    draft.say("tokens.val_check_interval", std::int64_t{-1});
+    draft.put("/training/compute", torch_name(t.compute));
+    draft.say("model.make_vocab_size_divisible_by", vocab_multiple_of(p));
+    draft.say("model.ddp_bucket_cap_mb", std::int64_t{25});
+    draft.say("model.init_method.std", 0.02);
+    nanotron_model(draft);
+    draft.put("/layout/zero", std::int64_t{l.zero > 0 ? 1 : 0});
+    draft.put("/training/gradients", t.gradients == Dtype::fp32);
+    draft.say("optimizer.clip_grad", 1.0);
+    draft.say("optimizer.weight_decay", 0.1);
+    draft.say("optimizer.learning_rate_scheduler.learning_rate", 0.0003);
+    draft.say("optimizer.learning_rate_scheduler.lr_warmup_steps", std::int64_t{10});
+    draft.say("optimizer.optimizer_factory.name",
+              std::string(t.optimizer == Optimizer::sgd_momentum ? "sgd" : "adamW"));
     // Without these fields the first kind of the union is taken, SGD (src/nanotron/config/config.py).
     if (t.optimizer != Optimizer::sgd_momentum) {
-        page.say("optimizer.optimizer_factory.adam_eps", 1e-8);
-        page.say("optimizer.optimizer_factory.adam_beta1", 0.9);
-        page.say("optimizer.optimizer_factory.adam_beta2", 0.95);
-        page.say("optimizer.optimizer_factory.torch_adam_is_fused", true);
+        draft.say("optimizer.optimizer_factory.adam_eps", 1e-8);
+        draft.say("optimizer.optimizer_factory.adam_beta1", 0.9);
+        draft.say("optimizer.optimizer_factory.adam_beta2", 0.95);
+        draft.say("optimizer.optimizer_factory.torch_adam_is_fused", true);
     }
-    page.say("tokenizer.tokenizer_name_or_path", hub_name(page));
-    page.say("checkpoints.checkpoints_path", std::string("checkpoints"));
-    page.say("checkpoints.checkpoint_interval", std::int64_t{1000});
-    page.note("data, learning rate, steps: yours to set");
-    note_training(page, t.gradients != Dtype::fp32 || t.optimizer != Optimizer::adamw);
-    page.out.text = as_comment(head_lines(page)) + yaml_text(page.said)
-                    + "data_stages:\n  - name: all\n    start_training_step: 1\n    data:\n      dataset: "
-                      "null\n      seed: 42\n"
-                      "      num_loading_workers: 1\n";
+    draft.say("tokenizer.tokenizer_name_or_path", hub_name(draft));
+    draft.say("checkpoints.checkpoints_path", std::string("checkpoints"));
+    draft.say("checkpoints.checkpoint_interval", std::int64_t{1000});
+    draft.note("data, learning rate, steps: yours to set");
+    note_training(draft, t.gradients != Dtype::fp32 || t.optimizer != Optimizer::adamw);
+    draft.out.text = as_comment(head_lines(draft)) + yaml_text(draft.settings)
+                     + "data_stages:\n  - name: all\n    start_training_step: 1\n    data:\n      dataset: "
+                       "null\n      seed: 42\n"
+                       "      num_loading_workers: 1\n";
 }
 
-void export_picotron(Page& page) {
-    const Plan& p = page.plan;
+void export_picotron(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const Training& t = p.training;
-    lose_common(page, "picotron");
-    picotron_losses(page);
-    lose_order(page, kPicotron, "picotron lays ranks as tp-cp-pp-dp");
-    if (zero_in_force(p) > 0) page.lose("/layout/zero", "zero ", l.zero, ": picotron shards nothing (DDP)");
+    lose_common(draft, "picotron");
+    picotron_losses(draft);
+    lose_order(draft, kPicotron, "picotron lays ranks as tp-cp-pp-dp");
+    if (zero_in_force(p) > 0) draft.lose("/layout/zero", "zero ", l.zero, ": picotron shards nothing (DDP)");
     if (l.tp > 1 && l.sequence_parallel)
-        page.lose("/layout/sequence_parallel", "sequence_parallel: picotron has none beside tp");
+        draft.lose("/layout/sequence_parallel", "sequence_parallel: picotron has none beside tp");
     if (const std::string why = unlike_llama(p.model, false, false); !why.empty())
-        page.lose("/model", "model: picotron trains Llama alone, and this one has ", why);
+        draft.lose("/model", "model: picotron trains Llama alone, and this one has ", why);
     const std::vector<std::int64_t> layers = chunk_layers(p);
     for (std::size_t i = 0; l.pp > 1 && i < layers.size(); ++i)  // distribute_layers: what is left goes first
         if (layers[i]
                 != p.model.layers / l.pp + (static_cast<std::int64_t>(i) < p.model.layers % l.pp ? 1 : 0)
             && l.virtual_stages == 1) {
-            page.lose("/layout/stage_layers",
-                      "stage_layers: picotron gives the first stages what is left over");
+            draft.lose("/layout/stage_layers",
+                       "stage_layers: picotron gives the first stages what is left over");
             break;
         }
-    page.put("/layout/tp", l.tp);
-    page.put("/layout/cp", l.cp);
-    page.put("/layout/pp", l.pp);
-    page.put("/layout/dp_replicate", data_ranks(p));
-    page.put("/layout/schedule", engine_of(l.schedule));
-    page.say("distributed.backend", std::string("nccl"));
-    page.say("distributed.use_cpu", false);
-    page.say("model.name", hub_name(page));
-    page.put("/model/layers", p.model.layers);
-    page.put("/model/heads", p.model.heads);
-    page.put("/model/kv_heads", p.model.kv_heads);
-    page.put("/training/compute", torch_name(t.compute));
-    page.say("model.use_fused_adam", t.optimizer == Optimizer::adamw);
-    page.put("/training/sequence_length", t.sequence_length);
-    page.put("/training/micro_batch", t.micro_batch);
-    page.put("/training/global_batch", microbatches_of(p));
-    page.say("training.learning_rate", 0.0003);
-    page.say("training.total_train_steps", std::int64_t{100});
-    page.say("training.max_tokens", static_cast<std::int64_t>(100 * tokens_per_step(t)));
-    page.say("training.seed", std::int64_t{42});
-    page.say("checkpoint.save_dir", std::string("checkpoints"));
-    page.say("checkpoint.save_frequency", std::int64_t{1000});
-    page.say("checkpoint.load_path", std::string());
-    page.say("logging.use_wandb", false);
-    page.say("dataset.name", std::string("roneneldan/TinyStories"));
-    page.say("dataset.num_workers", std::int64_t{0});
-    page.say("dataset.num_proc", std::int64_t{4});
+    draft.put("/layout/tp", l.tp);
+    draft.put("/layout/cp", l.cp);
+    draft.put("/layout/pp", l.pp);
+    draft.put("/layout/dp_replicate", data_ranks(p));
+    draft.put("/layout/schedule", engine_of(l.schedule));
+    draft.say("distributed.backend", std::string("nccl"));
+    draft.say("distributed.use_cpu", false);
+    draft.say("model.name", hub_name(draft));
+    draft.put("/model/layers", p.model.layers);
+    draft.put("/model/heads", p.model.heads);
+    draft.put("/model/kv_heads", p.model.kv_heads);
+    draft.put("/training/compute", torch_name(t.compute));
+    draft.say("model.use_fused_adam", t.optimizer == Optimizer::adamw);
+    draft.put("/training/sequence_length", t.sequence_length);
+    draft.put("/training/micro_batch", t.micro_batch);
+    draft.put("/training/global_batch", microbatches_of(p));
+    draft.say("training.learning_rate", 0.0003);
+    draft.say("training.total_train_steps", std::int64_t{100});
+    draft.say("training.max_tokens", static_cast<std::int64_t>(100 * tokens_per_step(t)));
+    draft.say("training.seed", std::int64_t{42});
+    draft.say("checkpoint.save_dir", std::string("checkpoints"));
+    draft.say("checkpoint.save_frequency", std::int64_t{1000});
+    draft.say("checkpoint.load_path", std::string());
+    draft.say("logging.use_wandb", false);
+    draft.say("dataset.name", std::string("roneneldan/TinyStories"));
+    draft.say("dataset.num_workers", std::int64_t{0});
+    draft.say("dataset.num_proc", std::int64_t{4});
     // train.py reads these three before anything else, as texts.
-    page.say("environment.OMP_NUM_THREADS", std::string("1"));
-    page.say("environment.TOKENIZERS_PARALLELISM", std::string("false"));
-    page.say("environment.FLASH_ATTEN", std::string(t.attention == AttentionImpl::flash ? "1" : "0"));
-    page.note("data, learning rate, steps: yours to set");
-    note_training(page, true);
-    page.out.text = json_text(page.said, head_lines(page));
+    draft.say("environment.OMP_NUM_THREADS", std::string("1"));
+    draft.say("environment.TOKENIZERS_PARALLELISM", std::string("false"));
+    draft.say("environment.FLASH_ATTEN", std::string(t.attention == AttentionImpl::flash ? "1" : "0"));
+    draft.note("data, learning rate, steps: yours to set");
+    note_training(draft, true);
+    draft.out.text = json_text(draft.settings, head_lines(draft));
 }
 
 // Writes torchtitan's Python configuration: torchtitan/config/configs.py, distributed/pipeline_parallel.py.
@@ -573,8 +573,8 @@ Parts module_names(const std::vector<std::int64_t>& layers) {
 }
 
 // Finds the shortest way to the plan's own split.
-void titan_stages(Page& page) {
-    const Plan& p = page.plan;
+void titan_stages(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const std::vector<std::int64_t> layers = chunk_layers(p);
     const auto parts = static_cast<std::int64_t>(layers.size());
@@ -585,78 +585,78 @@ void titan_stages(Page& page) {
         if (titan_split(p.model.layers, parts, first, last) != layers) continue;
         const std::int64_t each = (counted + parts - 1) / parts;
         if (l.virtual_stages != usual && (counted + each - 1) / each != parts) continue;
-        if (l.virtual_stages != usual) page.put("/layout/virtual_stages", each);
-        page.say("parallelism.pipeline_parallel_first_stage_less_layers", first);
-        page.say("parallelism.pipeline_parallel_last_stage_less_layers", last);
+        if (l.virtual_stages != usual) draft.put("/layout/virtual_stages", each);
+        draft.say("parallelism.pipeline_parallel_first_stage_less_layers", first);
+        draft.say("parallelism.pipeline_parallel_last_stage_less_layers", last);
         return;
     }
-    page.put("/layout/stage_layers", module_names(layers));
+    draft.put("/layout/stage_layers", module_names(layers));
 }
 
-void titan_pipeline(Page& page) {
-    const Plan& p = page.plan;
+void titan_pipeline(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     if (l.pp == 1) return;
     const std::string_view name = traits_of(l.schedule).torchtitan;
     if (name.empty()) return;
-    page.put("/layout/schedule", std::string(name));
-    titan_stages(page);
-    page.say("parallelism.num_pp_microbatches", microbatches_of(p));
+    draft.put("/layout/schedule", std::string(name));
+    titan_stages(draft);
+    draft.say("parallelism.num_pp_microbatches", microbatches_of(p));
 }
 
-void titan_degrees(Page& page) {
-    const Plan& p = page.plan;
+void titan_degrees(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Layout& l = p.layout;
     const bool shards = l.dp_shard * l.cp > 1 && l.zero == 3;
     const bool merged = l.zero == 0;  // all ranks are replicas
-    page.put("/layout/dp_replicate", merged ? data_ranks(p) : replicas(p));
-    page.put("/layout/dp_shard", merged ? std::int64_t{1} : l.dp_shard);
+    draft.put("/layout/dp_replicate", merged ? data_ranks(p) : replicas(p));
+    draft.put("/layout/dp_shard", merged ? std::int64_t{1} : l.dp_shard);
     if (shards)
-        page.put("/layout/reshard", std::string(reshard_of(p) == Reshard::never ? "never" : "always"));
-    lose_reduction(page, usual_reduction(p, Software::torchtitan));
-    page.put("/layout/tp", l.tp);
-    if (l.tp > 1) page.put("/layout/sequence_parallel", l.sequence_parallel);
-    page.put("/layout/cp", l.cp);
+        draft.put("/layout/reshard", std::string(reshard_of(p) == Reshard::never ? "never" : "always"));
+    lose_reduction(draft, usual_reduction(p, Software::torchtitan));
+    draft.put("/layout/tp", l.tp);
+    if (l.tp > 1) draft.put("/layout/sequence_parallel", l.sequence_parallel);
+    draft.put("/layout/cp", l.cp);
     if (l.cp > 1 && l.cp_comm != CpComm::allgather)
-        page.note("cp_comm ", l.cp_comm,
-                  ": torchtitan gathers keys and values (allgather); its attention backend decides");
-    page.put("/layout/pp", l.pp);
-    if (p.model.moe) page.put("/layout/ep", l.ep);
-    lose_lacks(page, Software::torchtitan);
-    refuse_by_rules(page, Rule::torchtitan, Software::torchtitan);
+        draft.note("cp_comm ", l.cp_comm,
+                   ": torchtitan gathers keys and values (allgather); its attention backend decides");
+    draft.put("/layout/pp", l.pp);
+    if (p.model.moe) draft.put("/layout/ep", l.ep);
+    lose_lacks(draft, Software::torchtitan);
+    refuse_by_rules(draft, Rule::torchtitan, Software::torchtitan);
 }
 
-void titan_training(Page& page) {
-    const Plan& p = page.plan;
+void titan_training(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Training& t = p.training;
-    page.put("/training/sequence_length", t.sequence_length);
-    page.put("/training/micro_batch", t.micro_batch * t.sequence_length);
-    page.put("/training/global_batch", t.global_batch * t.sequence_length);
+    draft.put("/training/sequence_length", t.sequence_length);
+    draft.put("/training/micro_batch", t.micro_batch * t.sequence_length);
+    draft.put("/training/global_batch", t.global_batch * t.sequence_length);
     if (t.compute == Dtype::fp32 || t.compute == Dtype::tf32)
-        page.put("/training/compute", std::string("float32"));
+        draft.put("/training/compute", std::string("float32"));
     else if (t.compute != Dtype::bf16 && t.compute != Dtype::fp8)
-        page.lose("/training/compute", "compute ", t.compute,
-                  ": torchtitan has bfloat16, float32 and float8");
+        draft.lose("/training/compute", "compute ", t.compute,
+                   ": torchtitan has bfloat16, float32 and float8");
     if (t.compute == Dtype::fp8 && t.fp8_recipe != Fp8Recipe::rowwise && t.fp8_recipe != Fp8Recipe::mxfp8)
-        page.lose("/training/fp8_recipe", "fp8_recipe ", t.fp8_recipe,
-                  ": torchtitan scales rows (rowwise) or blocks of 32 (mxfp8)");
+        draft.lose("/training/fp8_recipe", "fp8_recipe ", t.fp8_recipe,
+                   ": torchtitan scales rows (rowwise) or blocks of 32 (mxfp8)");
     const Offload& o = t.offload;
     if (o.parameters == 1 && o.optimizer == 1)
-        page.put("/training/offload/parameters", true);
+        draft.put("/training/offload/parameters", true);
     else if (o.any())
-        page.lose("/training/offload",
-                  "offload: torchtitan moves parameters and optimizer whole, or nothing");
+        draft.lose("/training/offload",
+                   "offload: torchtitan moves parameters and optimizer whole, or nothing");
     // From trainer.py: graphs need fixed shapes.
-    if (p.layout.pp > 1 || p.layout.ep > 1) page.say("training.disable_cuda_graphs", true);
+    if (p.layout.pp > 1 || p.layout.ep > 1) draft.say("training.disable_cuda_graphs", true);
     if (t.overlap.tp && p.layout.tp > 1) {
-        page.say("compile.enable", true);
-        page.say("compile.enable_async_tensor_parallel", true);
+        draft.say("compile.enable", true);
+        draft.say("compile.enable_async_tensor_parallel", true);
     }
 }
 
-std::string titan_group(const Page& page, std::string_view prefix, const std::string& call) {
+std::string titan_group(const ExportDraft& draft, std::string_view prefix, const std::string& call) {
     std::string out = call + "(\n";
-    for (const Said& s : page.said)
+    for (const WrittenSetting& s : draft.settings)
         if (s.name.starts_with(prefix))
             out += "            " + s.name.substr(prefix.size()) + "=" + python_text(s.value) + ",\n";
     return out + "        )";
@@ -684,20 +684,20 @@ std::string identifier(std::string_view name) {
 
 }  // namespace
 
-void export_torchtitan(Page& page) {
-    const Plan& p = page.plan;
+void export_torchtitan(ExportDraft& draft) {
+    const Plan& p = draft.plan;
     const Training& t = p.training;
     const auto* const flavour = flavour_of(p);
-    titan_degrees(page);
-    titan_pipeline(page);
-    titan_training(page);
-    lose_finer_choices(page, titan_kernel(p));
-    note_training(page, true);
+    titan_degrees(draft);
+    titan_pipeline(draft);
+    titan_training(draft);
+    lose_finer_choices(draft, titan_kernel(p));
+    note_training(draft, true);
     if (!flavour)
-        page.note("model: torchtitan ships no flavour of ", p.model.name, "; put yours into model_registry");
+        draft.note("model: torchtitan ships no flavour of ", p.model.name, "; put yours into model_registry");
     const bool full = t.recompute.whole_layers(), selective = t.recompute.any() && !full;
     const bool compiled = t.overlap.tp && p.layout.tp > 1, small = t.compute == Dtype::fp8;
-    std::string text = as_comment(head_lines(page));
+    std::string text = as_comment(head_lines(draft));
     if (flavour)
         text += "# Stands in torchtitan/models/" + (*flavour)[0].get<std::string>() + "/config_registry.py\n";
     text += "from torchtitan.config import " + std::string(compiled ? "CompileConfig, " : "")
@@ -718,18 +718,18 @@ void export_torchtitan(Page& page) {
     text += "),\n";
     if (flavour)
         text += "        hf_assets_path="
-                + python_text(Value("./assets/hf/" + hub_name(page).substr(hub_name(page).find('/') + 1)))
+                + python_text(Value("./assets/hf/" + hub_name(draft).substr(hub_name(draft).find('/') + 1)))
                 + ",\n";
-    text += "        training=" + titan_group(page, "training.", "TrainingConfig") + ",\n";
-    text += "        parallelism=" + titan_group(page, "parallelism.", "ParallelismConfig") + ",\n";
-    if (compiled) text += "        compile=" + titan_group(page, "compile.", "CompileConfig") + ",\n";
+    text += "        training=" + titan_group(draft, "training.", "TrainingConfig") + ",\n";
+    text += "        parallelism=" + titan_group(draft, "parallelism.", "ParallelismConfig") + ",\n";
+    if (compiled) text += "        compile=" + titan_group(draft, "compile.", "CompileConfig") + ",\n";
     // Left out, it would be SelectiveAC (torchtitan/trainer.py).
     text += std::string("        activation_checkpoint=")
             + (full        ? "FullAC.Config()"
                : selective ? "SelectiveAC.Config()"
                            : "None")
             + ",\n";
-    page.out.text = text + "    )\n";
+    draft.out.text = text + "    )\n";
 }
 
 }  // namespace pentamesh::interop

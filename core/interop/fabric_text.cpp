@@ -4,7 +4,7 @@
 #include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/comm/collective_time.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

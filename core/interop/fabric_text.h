@@ -4,7 +4,7 @@
 
 #include "core/base/files.h"
 #include "core/comm/comm.h"
-#include "core/interop/sheet.h"
+#include "core/interop/settings_sheet.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,8 +3,9 @@
 
 #include "core/base/text.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
-#include "core/interop/shell_script.h"
+#include "core/interop/script/read_python.h"
+#include "core/interop/script/settings.h"
+#include "core/interop/script/shell_script.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -39,13 +40,13 @@ std::string_view near_miss(std::string_view key) {
 const std::vector<std::string>& megatron_keys() {
     static const std::vector<std::string> names = [] {
         auto out = words("megatron_also_read").get<std::vector<std::string>>();
-        for (const SpelledField& f : flags_of(Framework::megatron)) out.push_back(flag_key(f.name));
+        for (const SpelledField& f : flags_of("megatron")) out.push_back(flag_key(f.name));
         return out;
     }();
     return names;
 }
 
-void refuse_misspelt(Sheet& s, const KnownSettings& known) {
+void refuse_misspelt(SettingsSheet& s, const KnownSettings& known) {
     if (s.printed) return;
     int strange = 0;  // settings of no known name
     for (const std::string& key : s.open_keys()) {
@@ -79,7 +80,7 @@ std::vector<std::int64_t> numbers_in(std::string_view text) {
 
 class LayoutReader {
   public:
-    LayoutReader(Sheet& sheet, Draft& draft, const MegatronDialect& dialect)
+    LayoutReader(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect)
         : s_(sheet), d_(draft), l_(draft.layout), dialect_(dialect) {}
 
     void read() {
@@ -111,7 +112,7 @@ class LayoutReader {
         const bool outside = s_.flag("use_tp_pp_dp_mapping", "/layout/order").value_or(false);
         l_["order"] = outside ? "tp-cp-ep-pp-dp" : "tp-cp-ep-dp-pp";
         if (outside && ep_ > 1)
-            s_.refusal("order-with-experts", "Megatron refuses: ", s_.written("use_tp_pp_dp_mapping"),
+            s_.refusal("order-with-experts", "Megatron", s_.written("use_tp_pp_dp_mapping"),
                        " with an expert-parallel degree above 1");
         // Megatron-DeepSpeed's own way: heads for tokens over these ranks.
         const auto ulysses = s_.integer("ds_sequence_parallel_size", "/layout/cp");
@@ -136,9 +137,8 @@ class LayoutReader {
         else if (used && levels.size() != 2)
             s_.cannot_hold("hierarchical_context_parallel_sizes", "the plan has two levels");
         else if (used)
-            s_.refusal("context-levels",
-                       "Megatron refuses: ", s_.written("hierarchical_context_parallel_sizes"), " ", *sizes,
-                       " do not multiply to cp = ", cp_);
+            s_.refusal("context-levels", "Megatron", s_.written("hierarchical_context_parallel_sizes"), " ",
+                       *sizes, " do not multiply to cp = ", cp_);
     }
 
     // MindSpeed's empty layers (mindspeed/arguments.py, noop_layers): "60,61" are places of the split that
@@ -171,8 +171,7 @@ class LayoutReader {
         if (!all && remat && *remat > 1) l_["weight_shards"] = *remat;
         if (!all) return;
         if (*all % tp_ != 0)
-            s_.refusal("weight-shards", "Megatron refuses: ", *all,
-                       " weight shards are not a multiple of tp = ", tp_);
+            s_.refusal("weight-shards", "Megatron", *all, " weight shards are not a multiple of tp = ", tp_);
         else if (*all > tp_)
             l_["weight_shards"] = *all / tp_;
     }
@@ -199,11 +198,13 @@ class LayoutReader {
         ask_for_gpus(s_, d_, std::max(tp_ * cp_ * pp_, etp_ * ep_ * pp_));
         const std::int64_t model = tp_ * pp_ * cp_;
         if (d_.gpus % model != 0)
-            s_.refusal("world-not-divisible", "Megatron refuses: ", d_.gpus,
-                       " GPUs are not a multiple of tp x pp x cp = ", model);
+            s_.refusal("world-not-divisible", "Megatron", d_.gpus,
+                       " GPUs are not a multiple of tp x pp x cp = ", model)
+                .set_field_mends = true;
         if (etp_ * ep_ > 1 && d_.model.contains("moe") && d_.gpus % (etp_ * ep_ * pp_) != 0)
-            s_.refusal("expert-world-not-divisible", "Megatron refuses: ", d_.gpus,
-                       " GPUs are not a multiple of etp x ep x pp = ", etp_ * ep_ * pp_);
+            s_.refusal("expert-world-not-divisible", "Megatron", d_.gpus,
+                       " GPUs are not a multiple of etp x ep x pp = ", etp_ * ep_ * pp_)
+                .set_field_mends = true;
         dp_ = std::max<std::int64_t>(1, d_.gpus / model);
     }
 
@@ -234,7 +235,7 @@ class LayoutReader {
         std::int64_t instances =
             s_.integer("num_distributed_optimizer_instances", "/layout/dp_replicate").value_or(1);
         if (dp_ % instances != 0) {
-            s_.refusal("optimizer-instances", "Megatron refuses: ", instances,
+            s_.refusal("optimizer-instances", "Megatron", instances,
                        " instances of the optimizer do not divide ", dp_, " data-parallel ranks");
             instances = 1;
         }
@@ -251,13 +252,14 @@ class LayoutReader {
         if (global % (micro * dp_) != 0 && !s_.has("global_batch_size") && !s_.has("micro_batch_size"))
             ask_for_batch(s_, d_, 1, dp_);  // the text says neither: its recipe's own are not known
         else if (global % (micro * dp_) != 0)
-            s_.refusal("batch-not-divisible", "Megatron refuses: the global batch of ", global,
-                       " is not a multiple of micro-batch ", micro, " x ", dp_, " data-parallel ranks");
+            s_.refusal("batch-not-divisible", "Megatron", "the global batch of ", global,
+                       " is not a multiple of micro-batch ", micro, " x ", dp_, " data-parallel ranks")
+                .set_field_mends = true;
         for (const char* key : {"rampup_batch_size", "step_batch_size_schedule"})
             s_.cannot_hold(key, "the plan has one batch: the final one stands");
         if (s_.has("step_batch_size_schedule") && s_.has("global_batch_size") && dialect_.command_line)
-            s_.refusal("two-batches",
-                       "Megatron refuses --step-batch-size-schedule together with --global-batch-size");
+            s_.refusal("two-batches", "Megatron",
+                       "--step-batch-size-schedule stands together with --global-batch-size");
     }
 
     // ---- stages ---------------------------------------------------------------------------------------
@@ -280,8 +282,8 @@ class LayoutReader {
             for (const char* key : {"num_layers_per_virtual_pipeline_stage",
                                     "num_virtual_stages_per_pipeline_rank", "pipeline_model_parallel_layout"})
                 if (s_.has(key)) named += (named.empty() ? "" : " and ") + s_.written(key);
-            s_.refusal("two-virtual-stages", "Megatron refuses ", named,
-                       " together: one says the virtual stages");
+            s_.refusal("two-virtual-stages", "Megatron", named,
+                       " stand together: one says the virtual stages");
             return;
         }
         if (const auto n =
@@ -298,9 +300,9 @@ class LayoutReader {
         std::int64_t v = chunks.value_or(1);
         if (per_chunk && layers > 0) {
             if (counted % (pp_ * *per_chunk) != 0) {
-                s_.refusal("layers-not-divisible", "Megatron refuses: ", counted,
-                           " layers are not a multiple of pp ", pp_, " x ", *per_chunk,
-                           " layers a virtual stage");
+                s_.refusal("layers-not-divisible", "Megatron", counted, " layers are not a multiple of pp ",
+                           pp_, " x ", *per_chunk, " layers a virtual stage")
+                    .set_field_mends = true;
                 return;
             }
             v = counted / pp_ / *per_chunk;
@@ -327,7 +329,7 @@ class LayoutReader {
         std::int64_t sum = 0;
         for (const std::int64_t x : parts.layers) sum += x;
         if (n % pp_ != 0 || (layers > 0 && sum != layers)) {
-            s_.refusal("pipeline-layout", name, ": Megatron refuses: ", n, " stages with ", sum,
+            s_.refusal("pipeline-layout", "Megatron", name, " has ", n, " stages with ", sum,
                        " layers, where pp is ", pp_, " and the model has ", layers, " layers");
             return 0;
         }
@@ -344,8 +346,8 @@ class LayoutReader {
         if (!first) first = s_.integer("num_layers_in_first_pipeline_stage", "/layout/stage_layers");
         if (!last) last = s_.integer("num_layers_in_last_pipeline_stage", "/layout/stage_layers");
         if ((first || last) && (embedding || loss) && older) {
-            s_.refusal("two-splits",
-                       "Megatron refuses --num-layers-in-first/last-pipeline-stage together with "
+            s_.refusal("two-splits", "Megatron",
+                       "--num-layers-in-first/last-pipeline-stage stands together with "
                        "--account-for-embedding/loss-in-pipeline-split");
             return;
         }
@@ -381,8 +383,9 @@ class LayoutReader {
     }
 
     void refuse_split(std::int64_t layers, std::int64_t stages, const char* what) {
-        s_.refusal("layers-not-divisible", "Megatron refuses: ", layers, " ", what, " do not divide over ",
-                   stages, " stages");
+        s_.refusal("layers-not-divisible", "Megatron", layers, " ", what, " do not divide over ", stages,
+                   " stages")
+            .set_field_mends = true;
     }
 
     // Checks the sizes that a degree must divide; a model from a preset is checked with the plan.
@@ -395,26 +398,28 @@ class LayoutReader {
         };
         std::int64_t n = 0;
         if (has("heads", n) && n % tp_ != 0)
-            s_.refusal("heads-not-divisible", "Megatron refuses: ", n,
-                       " attention heads are not a multiple of tp = ", tp_);
+            s_.refusal("heads-not-divisible", "Megatron", n,
+                       " attention heads are not a multiple of tp = ", tp_)
+                .set_field_mends = true;
         const auto moe = d_.model.find("moe");
         if (moe == d_.model.end()) {
             if (ep_ > 1 && !dialect_.model_named)
-                s_.refusal("ep-without-experts", "Megatron refuses ",
-                           s_.written("expert_model_parallel_size"), " without --num-experts");
+                s_.refusal("ep-without-experts", "Megatron", s_.written("expert_model_parallel_size"),
+                           " stands without --num-experts");
             return;
         }
         const std::int64_t experts = moe->value("experts", std::int64_t{0});
         if (experts > 0 && experts % ep_ != 0)
-            s_.refusal("experts-not-divisible", "Megatron refuses: ", experts,
-                       " experts are not a multiple of ep = ", ep_);
+            s_.refusal("experts-not-divisible", "Megatron", experts,
+                       " experts are not a multiple of ep = ", ep_)
+                .set_field_mends = true;
         if (tp_ > 1 && !l_["sequence_parallel"].get<bool>() && dialect_.command_line)
-            s_.refusal("moe-without-sequence-parallel", "Megatron refuses experts with tp ", tp_,
-                       " without --sequence-parallel");
+            s_.refusal("moe-without-sequence-parallel", "Megatron", "experts with tp ", tp_,
+                       " need --sequence-parallel");
     }
 
-    Sheet& s_;
-    Draft& d_;
+    SettingsSheet& s_;
+    PlanDraft& d_;
     nlohmann::json& l_;
     const MegatronDialect& dialect_;
     std::int64_t tp_ = 1, pp_ = 1, cp_ = 1, ep_ = 1, etp_ = 1, dp_ = 1, group_ = 0;
@@ -422,7 +427,7 @@ class LayoutReader {
 
 }  // namespace
 
-void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect) {
+void read_megatron_layout(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect) {
     LayoutReader(sheet, draft, dialect).read();
 }
 
@@ -432,72 +437,6 @@ namespace {
 
 constexpr std::size_t kMostItems = std::size_t{1} << 16;
 constexpr int kMostPatternLevels = 40;
-
-class ListExpression {
-  public:
-    explicit ListExpression(std::string_view text) : s_(text) {}
-    std::optional<std::vector<int>> whole() {
-        auto v = sum(0);
-        blanks();
-        return at_ == s_.size() ? v : std::nullopt;
-    }
-
-  private:
-    using List = std::optional<std::vector<int>>;
-    void blanks() {
-        while (at_ < s_.size() && s_[at_] == ' ') ++at_;
-    }
-    bool take(char c) {
-        blanks();
-        if (at_ >= s_.size() || s_[at_] != c) return false;
-        ++at_;
-        return true;
-    }
-    std::optional<std::size_t> number() {
-        blanks();
-        std::size_t n = 0;
-        const std::size_t begin = at_;
-        while (at_ < s_.size() && s_[at_] >= '0' && s_[at_] <= '9' && n < kMostItems)
-            n = n * 10 + static_cast<std::size_t>(s_[at_++] - '0');
-        return at_ > begin ? std::optional(n) : std::nullopt;
-    }
-    List sum(int level) {
-        List left = product(level);
-        while (left && take('+')) {
-            const List right = product(level);
-            if (!right || left->size() + right->size() > kMostItems) return std::nullopt;
-            left->insert(left->end(), right->begin(), right->end());
-        }
-        return left;
-    }
-    List product(int level) {
-        if (level > kMostPatternLevels) return std::nullopt;
-        List v;
-        if (take('(')) {
-            v = sum(level + 1);
-            if (!take(')')) return std::nullopt;
-        } else if (take('[')) {
-            v.emplace();
-            while (!take(']')) {
-                const auto n = number();
-                if (!n || *n > 1) return std::nullopt;
-                v->push_back(static_cast<int>(*n));
-                take(',');
-            }
-        }
-        while (v && take('*')) {
-            const auto n = number();
-            if (!n || v->size() * *n > kMostItems) return std::nullopt;
-            const std::vector<int> once = *v;
-            v->clear();
-            for (std::size_t i = 0; i < *n; ++i) v->insert(v->end(), once.begin(), once.end());
-        }
-        return v;
-    }
-
-    std::string_view s_;
-    std::size_t at_ = 0;
-};
 
 // Returns the layout's letters with every "*n" written out: "Et*3|(tt|)*2" -> "Ettt|tt|tt|". It is empty
 // where the text is no layout.
@@ -522,7 +461,7 @@ std::string written_out(std::string_view text, int level) {
             unit = c;
         }
         std::size_t times = 1;
-        if (i + 2 < text.size() + 1 && i + 1 < text.size() && text[i + 1] == '*') {
+        if (i + 1 < text.size() && text[i + 1] == '*') {
             std::size_t j = i + 2;
             times = 0;
             while (j < text.size() && text[j] >= '0' && text[j] <= '9' && times < kMostItems)
@@ -557,7 +496,14 @@ std::string letters_of_lists(std::string_view text) {
 }  // namespace
 
 std::optional<std::vector<int>> parse_layer_pattern(std::string_view text) {
-    return ListExpression(text).whole();
+    const PythonValue list = python_value(text, {}, kMostItems);
+    if (list.kind != PythonValue::Kind::list) return std::nullopt;
+    std::vector<int> out;
+    for (const PythonValue& item : list.items) {
+        if (item.kind != PythonValue::Kind::number || item.number < 0 || item.number > 1) return std::nullopt;
+        out.push_back(static_cast<int>(item.number));
+    }
+    return out;
 }
 
 // From Megatron-LM, megatron/core/transformer/pipeline_parallel_layer_layout.py: E is embedding, t layer, m
@@ -594,7 +540,7 @@ PipelineParts parse_pipeline_layout(std::string_view text) {
 namespace {
 
 // Takes the recipe or model that a text names.
-void take_named(Sheet& sheet, Draft& draft, const Presets& presets) {
+void take_named(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets) {
     for (const char* key :
          {"from_hf_pretrained(0)", "recipe", "mr", "model_recipe_name", "pretrain_recipe()", "hf_model_id"}) {
         std::string value = sheet.value_of(key);
@@ -611,7 +557,7 @@ void take_named(Sheet& sheet, Draft& draft, const Presets& presets) {
 }
 
 // Sets what HybridModelProvider has where the text does not say it (models/hybrid/hybrid_provider.py).
-void hybrid_defaults(const Sheet& s, nlohmann::json& m) {
+void hybrid_defaults(const SettingsSheet& s, nlohmann::json& m) {
     if (!s.has("add_bias_linear")) {
         m["mlp_bias"] = m["attention_bias"] = false;
         if (m.contains("mamba")) m["mamba"]["bias"] = false;
@@ -623,7 +569,7 @@ void hybrid_defaults(const Sheet& s, nlohmann::json& m) {
     m.erase("max_positions");
 }
 
-void read_world(Sheet& s, Draft& d, const Launch* launch) {
+void read_world(SettingsSheet& s, PlanDraft& d, const Launch* launch) {
     const auto total = s.integer("num_gpus", "/cluster/gpus");
     const auto devices = s.integer("devices", "/cluster/gpus"),
                per_node = s.integer("num_gpus_per_node", "/cluster/gpus");
@@ -645,7 +591,7 @@ void read_world(Sheet& s, Draft& d, const Launch* launch) {
 
 }  // namespace
 
-void read_bridge(Sheet& s, Draft& d, const Presets& presets, const Launch* launch) {
+void read_bridge(SettingsSheet& s, PlanDraft& d, const Presets& presets, const Launch* launch) {
     MegatronDialect dialect;
     dialect.command_line = false;
     for (const char* key : {"crossattn_emb_size", "num_joint_layers"})  // Wan's, FLUX's

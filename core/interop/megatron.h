@@ -3,7 +3,7 @@
 // megatron/core/transformer.
 #pragma once
 
-#include "core/interop/sheet.h"
+#include "core/interop/settings_sheet.h"
 
 #include <cstdint>
 
@@ -20,15 +20,15 @@ struct MegatronDialect {
     std::int64_t micro_batch_default = 0, global_batch_default = 0;  // 0: required, micro * dp
 };
 
-void read_megatron_model(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
-void read_megatron_training(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
+void read_megatron_model(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
+void read_megatron_training(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
 // It needs draft.gpus. Adds an error where Megatron itself would refuse.
-void read_megatron_layout(Sheet& sheet, Draft& draft, const MegatronDialect& dialect);
+void read_megatron_layout(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect);
 // Returns the names that this folder reads of Megatron's settings, with underscores.
 [[nodiscard]] const std::vector<std::string>& megatron_keys();
 // Adds an error for each flag that Megatron does not have and that is a letter or two, or a missing word,
 // away from one that is read.
-void refuse_misspelt(Sheet& sheet, const KnownSettings& known);
+void refuse_misspelt(SettingsSheet& sheet, const KnownSettings& known);
 
 // Holds layers of each part of a --pipeline-model-parallel-layout; it is empty, with an error, where the text
 // is no layout.

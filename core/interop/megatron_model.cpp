@@ -1,7 +1,7 @@
 #include "core/base/text.h"
 #include "core/interop/import.h"
 #include "core/interop/megatron.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 class ModelReader {
   public:
-    ModelReader(Sheet& sheet, Draft& draft, const MegatronDialect& dialect)
+    ModelReader(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect)
         : s_(sheet), d_(draft), m_(draft.model), whole_(!dialect.model_named),
           require_(dialect.command_line && whole_) {}
 
@@ -364,15 +364,15 @@ class ModelReader {
         s_.map(key, "/model/pattern");
     }
 
-    Sheet& s_;
-    Draft& d_;
+    SettingsSheet& s_;
+    PlanDraft& d_;
     nlohmann::json& m_;
     bool whole_, require_;
 };
 
 }  // namespace
 
-void read_megatron_model(Sheet& sheet, Draft& draft, const MegatronDialect& dialect) {
+void read_megatron_model(SettingsSheet& sheet, PlanDraft& draft, const MegatronDialect& dialect) {
     ModelReader(sheet, draft, dialect).read();
 }
 
@@ -393,7 +393,7 @@ std::string recipe_name(std::string_view word) {
 }
 
 // Reads what is captured: a whole iteration has its own name among the ways or among the scopes.
-void read_graphs(Sheet& s, Draft& d) {
+void read_graphs(SettingsSheet& s, PlanDraft& d) {
     constexpr const char* kField = "/training/cuda_graphs";
     std::string graphs = "none";
     if (s.flag("enable_cuda_graph", kField).value_or(false)) graphs = "layers";
@@ -408,7 +408,7 @@ void read_graphs(Sheet& s, Draft& d) {
 
 // Reads a recipe of Megatron-Bridge's by the name under which it is registered; another word is refused there
 // too. A configuration that is made in the text says its fields, which are settings.
-void read_mixed_precision(Sheet& s, nlohmann::json& t, std::string& base) {
+void read_mixed_precision(SettingsSheet& s, nlohmann::json& t, std::string& base) {
     constexpr const char* kKey = "mixed_precision";
     auto word = s.text(kKey, "/training/compute");
     if (!word || word->starts_with("MixedPrecisionConfig")) return;
@@ -431,7 +431,7 @@ void read_mixed_precision(Sheet& s, nlohmann::json& t, std::string& base) {
 }
 
 // Reads the word of a trainer, or of a performance script: "bf16-mixed", "32-true", "fp8_cs", "nvfp4".
-void read_precision_word(Sheet& s, nlohmann::json& t, const char* key, std::string& base) {
+void read_precision_word(SettingsSheet& s, nlohmann::json& t, const char* key, std::string& base) {
     const auto text = s.text(key, "/training/compute");
     if (!text) return;
     std::string word;
@@ -451,7 +451,7 @@ void read_precision_word(Sheet& s, nlohmann::json& t, const char* key, std::stri
     if (word != "fp8") t["fp8_recipe"] = recipe_name(word);
 }
 
-void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
+void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
     nlohmann::json& t = d.training;
     const bool bf16 = s.flag("bf16", "/training/compute").value_or(false);
     const bool fp16 = s.flag("fp16", "/training/compute").value_or(false);
@@ -485,10 +485,10 @@ void read_precision(Sheet& s, Draft& d, const MegatronDialect& dialect) {
     if (const auto word = s.text("main_params_dtype", "/training/master_weights"))
         if (const std::string name = dtype_name(*word); name == "bf16" || name == "fp32")
             t["master_weights"] = name;
-    for (const char* key : {"use_precision_aware_optimizer"}) s.map(key, "/training/optimizer_state");
+    s.map("use_precision_aware_optimizer", "/training/optimizer_state");
 }
 
-void read_optimizer(Sheet& s, Draft& d) {
+void read_optimizer(SettingsSheet& s, PlanDraft& d) {
     for (const char* key : {"optimizer", "optim.name", "optimizer.optimizer"}) {
         const auto word = s.text(key, "/training/optimizer");
         if (!word) continue;
@@ -506,7 +506,7 @@ void read_optimizer(Sheet& s, Draft& d) {
 
 // Reads "mla_up_proj layernorm", "[core_attn, mlp]": modules by Megatron's names, which are the plan's. With
 // an unknown module the setting is not held whole.
-void read_modules(Sheet& s, Draft& d, const std::string& text) {
+void read_modules(SettingsSheet& s, PlanDraft& d, const std::string& text) {
     nlohmann::json list = nlohmann::json::array();
     bool all = true;
     std::string names = text;
@@ -533,14 +533,14 @@ void read_modules(Sheet& s, Draft& d, const std::string& text) {
 }
 
 // Reads how many layers: a unit's (uniform), or those of a chunk that are recomputed (block).
-void read_method(Draft& d, const std::string& method, std::int64_t layers) {
+void read_method(PlanDraft& d, const std::string& method, std::int64_t layers) {
     if (method == "block")
         d.training["recompute"] = {{"layers", layers}, {"method", "block"}};
     else if (layers > 1)
         d.training["recompute"] = {{"layers", layers}, {"method", "uniform"}};
 }
 
-void read_recompute(Sheet& s, Draft& d) {
+void read_recompute(SettingsSheet& s, PlanDraft& d) {
     const bool activations = s.flag("recompute_activations", "/training/recompute").value_or(false);
     auto granularity = s.text("recompute_granularity", "/training/recompute");
     if (!granularity)
@@ -558,15 +558,15 @@ void read_recompute(Sheet& s, Draft& d) {
     const std::string word = activations ? "selective" : granularity.value_or(whole ? "full" : "none");
     d.training["recompute"] = word == "full" || word == "selective" ? word : "none";
     if (word == "full" && s.has("recompute_method") && method && !layers)
-        s.refusal("recompute-num-layers", "Megatron refuses ", s.written("recompute_method"), " without ",
-                  "--recompute-num-layers");
+        s.refusal("recompute-num-layers", "Megatron", s.written("recompute_method"),
+                  " stands without --recompute-num-layers");
     if (word == "full" && layers && (method || whole)) read_method(d, method.value_or("uniform"), *layers);
     const auto modules = s.text("recompute_modules", "/training/recompute");
     if (modules && word == "selective") read_modules(s, d, *modules);
 }
 
 // From transformer_config.py (cpu_offloading), optimizer_config.py (optimizer_cpu_offload).
-void read_offload(Sheet& s, Draft& d) {
+void read_offload(SettingsSheet& s, PlanDraft& d) {
     nlohmann::json away = nlohmann::json::object();
     const auto layers =
         s.integer("cpu_offloading_num_layers", "/training/offload/activations_layers", 0).value_or(0);
@@ -578,7 +578,7 @@ void read_offload(Sheet& s, Draft& d) {
     if (!away.empty()) d.training["offload"] = away;
 }
 
-void read_overlap(Sheet& s, Draft& d, const MegatronDialect& dialect) {
+void read_overlap(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
     d.training["overlap"]["dp"] = dialect.overlap_default;
     take_settings(s, d, "megatron_overlap");
     if (s.has("overlap_param_gather")) s.map("overlap_param_gather", "/training/overlap/dp");
@@ -586,7 +586,7 @@ void read_overlap(Sheet& s, Draft& d, const MegatronDialect& dialect) {
 
 }  // namespace
 
-void read_megatron_training(Sheet& s, Draft& d, const MegatronDialect& dialect) {
+void read_megatron_training(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
     nlohmann::json& t = d.training;
     read_precision(s, d, dialect);
     read_graphs(s, d);

@@ -2,7 +2,7 @@
 // (torchtitan/config, torchtitan/distributed/parallel_dims.py, pipeline_parallel.py).
 #include "core/base/text.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/pipeline/schedules/schedule.h"
 #include "core/plan/names.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 class ClassReader {
   public:
-    ClassReader(Sheet& sheet, Draft& draft, const Presets& presets)
+    ClassReader(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets)
         : s_(sheet), d_(draft), l_(draft.layout), presets_(presets) {}
 
     void read() {
@@ -99,9 +99,9 @@ class ClassReader {
         if (d_.gpus == 0) d_.gpus = rest * shard;
         if (shard < 1) shard = std::max<std::int64_t>(1, d_.gpus / std::max<std::int64_t>(rest, 1));
         if (rest * shard != d_.gpus)
-            s_.refusal("world-not-divisible",
-                       "torchtitan refuses: dp_replicate x dp_shard x cp x tp x pp is ", rest * shard,
-                       ", the job has ", d_.gpus, " GPUs");
+            s_.refusal("world-not-divisible", "torchtitan", "dp_replicate x dp_shard x cp x tp x pp is ",
+                       rest * shard, ", the job has ", d_.gpus, " GPUs")
+                .set_field_mends = true;
         l_["dp_shard"] = shard;
         l_["dp_replicate"] = replicate;
         l_["zero"] = shard > 1 || cp > 1 ? 3 : 0;
@@ -185,7 +185,7 @@ class ClassReader {
         const auto parts = static_cast<std::int64_t>(listed.size());
         const bool whole = parts % pp_ == 0;
         if (!whole)
-            s_.refusal("model-parts", "torchtitan refuses: module_fqns_per_model_part has ", parts,
+            s_.refusal("model-parts", "torchtitan", "module_fqns_per_model_part has ", parts,
                        " parts, no multiple of pp = ", pp_);
         if (parts > 0) v = std::max<std::int64_t>(1, parts / pp_);
         l_["virtual_stages"] = v;
@@ -256,8 +256,9 @@ class ClassReader {
         t["micro_batch"] = micro;
         t["global_batch"] = global && *global > 0 ? *global : *local * ranks_;
         if (t["global_batch"].get<std::int64_t>() % (micro * ranks_) != 0)
-            s_.refusal("batch-not-divisible", "torchtitan refuses: the global batch of ",
-                       t["global_batch"].get<std::int64_t>(), " is not a multiple of ", micro * ranks_);
+            s_.refusal("batch-not-divisible", "torchtitan", "the global batch of ",
+                       t["global_batch"].get<std::int64_t>(), " is not a multiple of ", micro * ranks_)
+                .set_field_mends = true;
     }
 
     // Reads "64 * 32768": a product of whole numbers, as Python configurations write tokens.
@@ -321,8 +322,8 @@ class ClassReader {
                                         {"method", "block"}};
     }
 
-    Sheet& s_;
-    Draft& d_;
+    SettingsSheet& s_;
+    PlanDraft& d_;
     nlohmann::json& l_;
     const Presets& presets_;
     std::int64_t pp_ = 1, ranks_ = 1, layers_ = 0;
@@ -330,7 +331,8 @@ class ClassReader {
 
 }  // namespace
 
-void read_torchtitan(Sheet& sheet, Draft& draft, const Presets& presets) {
+void read_torchtitan(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch) {
+    if (launch && draft.gpus == 0) draft.gpus = launch->gpus;
     ClassReader(sheet, draft, presets).read();
 }
 

@@ -193,9 +193,8 @@ class WatchedFile : public std::filebuf {
 
 // Says what settings are that are given where a run is expected; empty for all else.
 std::string settings_words(const std::string& text) {
-    if (const auto fits = interop::guess_framework(text); !fits.empty())
-        return sentence("these are settings (",
-                        interop::kFrameworkNames[static_cast<std::size_t>(fits.front())],
+    if (const auto fits = interop::guess_tools(text); !fits.empty())
+        return sentence("these are settings (", fits.front()->name,
                         "), no file of a run; `pentamesh import` reads them");
     if (interop::fabric_tool(text))
         return "this is what a tool says of the fabric; `pentamesh import` and `pentamesh calibrate` read it";

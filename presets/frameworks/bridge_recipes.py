@@ -1,6 +1,6 @@
 # Recipes of Megatron-Bridge that other recipes start from, by name: what each sets of layout, batch, precision and recomputation.
 # Facts from src/megatron/bridge/recipes at NVIDIA-NeMo/Megatron-Bridge 067f987d (August 2026), where the functions that they call are
-# followed. core/interop/read_python.cpp reads this text as it reads a recipe; nothing runs it.
+# followed. core/interop/script/read_python.cpp reads this text as it reads a recipe; nothing runs it.
 
 
 def get_mixed_precision_config(name):

@@ -1,5 +1,5 @@
 # What OLMo-core's own functions make of their arguments, from src/olmo_core/nn/transformer/config.py, data/tokenizer.py and
-# internal/cookbook.py at allenai/OLMo-core fa6c5014 (2026-06-22). core/interop/read_python.cpp reads this text as it reads a script of
+# internal/cookbook.py at allenai/OLMo-core fa6c5014 (2026-06-22). core/interop/script/read_python.cpp reads this text as it reads a script of
 # OLMo-core's; nothing runs it. `ffn` is what hidden_size_multiplier and hidden_size_multiple_of make of 8/3 of the hidden size.
 
 # What a script does where its user gives no argument, outside of Ai2's own scheduler.

@@ -44,7 +44,7 @@ std::vector<GroupKind> kinds_of(const Plan& p) {
 
 // Names the difference between two layouts that should run in the same way; empty where there is no
 // difference. `said` is the written plan, `read` the plan read back.
-std::string difference(const Plan& said, const Plan& read, Target target) {
+std::string difference(const Plan& said, const Plan& read, std::string_view target) {
     const Layout &a = said.layout, &b = read.layout;
     if (said.cluster.gpus != read.cluster.gpus) return "gpus";
     const bool shared = a.dp_shard * a.cp > 1 && said.cluster.gpus > 1;
@@ -54,7 +54,7 @@ std::string difference(const Plan& said, const Plan& read, Target target) {
         for (const GroupKind kind : kinds_of(said))
             if (all_groups(x, kind) != all_groups(y, kind)) return "groups of " + std::string(name_of(kind));
     if (a.tp > 1 && a.sequence_parallel != b.sequence_parallel) return "sequence_parallel";
-    const bool says_cp = target != Target::torchtitan;  // there the attention backend decides
+    const bool says_cp = target != "torchtitan";  // there the attention backend decides
     if (a.cp > 1 && says_cp && a.cp_comm != b.cp_comm) return "cp_comm";
     if (a.cp > 1 && says_cp && a.cp_inner.value_or(1) != b.cp_inner.value_or(1)) return "cp_inner";
     if (a.weight_shards.value_or(1) != b.weight_shards.value_or(1)) return "weight_shards";
@@ -69,11 +69,11 @@ std::string difference(const Plan& said, const Plan& read, Target target) {
     return "";
 }
 
-Import back(const Plan& plan, Target target, const std::string& text, const std::string& model) {
+Import back(const Plan& plan, std::string_view target, const std::string& text, const std::string& model) {
     ImportRequest r;
     r.text = text;
     r.path = "exported";
-    r.framework = framework_of(target);
+    r.tool = target;
     r.gpus = plan.cluster.gpus;
     r.model = model;
     return import_settings(r, presets());
@@ -108,10 +108,10 @@ constexpr AxisOrder kReplicasOutside{Axis::tp, Axis::cp,       Axis::ep,
                                      Axis::pp, Axis::dp_shard, Axis::dp_replicate};
 
 // Most of the plan can be written in the framework's settings, some of it cannot.
-Plan random_plan(Dice& dice, Target target) {
-    const bool few_axes = target == Target::deepspeed || target == Target::accelerate;
-    const bool small = few_axes || target == Target::picotron;  // no sequence parallelism there
-    const bool dense = small || target == Target::nanotron;
+Plan random_plan(Dice& dice, std::string_view target) {
+    const bool few_axes = target == "deepspeed" || target == "accelerate";
+    const bool small = few_axes || target == "picotron";  // no sequence parallelism there
+    const bool dense = small || target == "nanotron";
     const char* id =
         dense ? dice.one_of({"llama-2-7b", "llama-3-8b", "llama-3-70b", "llama-2-13b"})
               : dice.one_of({"llama-3-8b", "llama-3-70b", "mixtral-8x7b", "deepseek-v3", "qwen3-30b-a3b"});
@@ -128,12 +128,12 @@ Plan random_plan(Dice& dice, Target target) {
     l.dp_replicate = dice.one_of<std::int64_t>({1, 1, 2, 3});
     l.zero = static_cast<int>(dice.below(4));
     if (dice.chance(70)) {
-        if (target == Target::torchtitan) l.zero = dice.chance(80) ? 3 : 0;
-        if (target == Target::nanotron) l.zero = static_cast<int>(dice.below(2));
-        if (target == Target::picotron) l.zero = 0;
+        if (target == "torchtitan") l.zero = dice.chance(80) ? 3 : 0;
+        if (target == "nanotron") l.zero = static_cast<int>(dice.below(2));
+        if (target == "picotron") l.zero = 0;
     }
-    l.order = target == Target::picotron || (target == Target::megatron && dice.chance(20)) ? kReplicasOutside
-                                                                                            : kReplicasInside;
+    l.order = target == "picotron" || (target == "megatron" && dice.chance(20)) ? kReplicasOutside
+                                                                                : kReplicasInside;
     if (dice.chance(10))
         std::swap(l.order[static_cast<std::size_t>(dice.below(6))],
                   l.order[static_cast<std::size_t>(dice.below(6))]);
@@ -176,8 +176,9 @@ Plan random_plan(Dice& dice, Target target) {
 
 // Returns what a text says for a setting: "" where it has the setting without a value, nullopt where it has
 // it not.
-std::optional<std::string> said_of(const std::string& text, Target target, const std::string& name) {
-    if (target == Target::deepspeed || target == Target::picotron) {
+std::optional<std::string> said_of(const std::string& text, std::string_view target,
+                                   const std::string& name) {
+    if (target == "deepspeed" || target == "picotron") {
         json at = json::parse(text);
         for (std::size_t from = 0; from <= name.size();) {
             const std::size_t dot = std::min(name.find('.', from), name.size());
@@ -216,18 +217,19 @@ bool is_wanted(const json& want, const std::optional<std::string>& got) {
     return *got == word || *got == "\"" + word + "\"";
 }
 
-bool has_all(const json& set, const std::string& text, Target target) {
+bool has_all(const json& set, const std::string& text, std::string_view target) {
     return std::ranges::all_of(set.items(), [&](const auto& item) {
         return is_wanted(item.value(), said_of(text, target, item.key()));
     });
 }
 
 void round_trips(int wanted) {
-    for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
-                                Target::accelerate, Target::nanotron, Target::picotron}) {
-        const std::string framework(name_of(target));
+    unsigned seed = 7;
+    for (const std::string_view target :
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+        const std::string framework(target);
         CAPTURE(framework);
-        Dice dice(static_cast<unsigned>(target) + 7);
+        Dice dice(seed++);
         int said = 0, limited = 0;
         for (int tries = 0; said < wanted && tries < 60000; ++tries) {
             const Plan plan = random_plan(dice, target);
@@ -274,7 +276,7 @@ TEST_CASE("an export says what the golden cases ask, and names what the framewor
         CAPTURE(id);
         CAPTURE(framework);
         const Plan plan = parse_plan(file["plans"][id].dump(), id, presets());
-        const Target target = target_of(framework).value();
+        const std::string_view target = tool_called(framework)->name;
         const Export made = export_plan(plan, target, presets());
         CHECK_FALSE(made.text.empty());
         if (c.contains("cannot")) {
@@ -312,7 +314,7 @@ TEST_CASE("each setting of an export has the value that the golden cases ask for
         if (c.contains("cannot") || framework == "device-mesh") continue;
         CAPTURE(id);
         CAPTURE(framework);
-        const Target target = target_of(framework).value();
+        const std::string_view target = tool_called(framework)->name;
         const Export made =
             export_plan(parse_plan(file["plans"][id].dump(), id, presets()), target, presets());
         for (const auto& item : c["must"].items()) {
@@ -339,7 +341,7 @@ TEST_CASE(
         const std::string id = c["plan"];
         CAPTURE(id);
         const Plan plan = parse_plan(file["plans"][id].dump(), id, presets());
-        const std::string text = export_plan(plan, Target::device_mesh, presets()).text;
+        const std::string text = export_plan(plan, "device-mesh", presets()).text;
         std::string sizes, names;
         for (const json& dimension : c["must"]["mesh"]) {
             sizes += (sizes.empty() ? "" : ", ") + dimension[1].dump();
@@ -386,9 +388,9 @@ TEST_CASE("the table of spellings names settings that the importers map to the s
     };
     int rows = 0;
     Dice dice(1);
-    for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
-                                Target::accelerate, Target::nanotron, Target::picotron}) {
-        const Framework framework = framework_of(target);
+    for (const std::string_view target :
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+        const std::string_view framework = target;
         std::set<std::string> seen;
         for (int i = 0; i < 60; ++i) {
             const Plan plan = random_plan(dice, target);
@@ -405,30 +407,31 @@ TEST_CASE("the table of spellings names settings that the importers map to the s
             }
         }
         rows += static_cast<int>(seen.size());
-        const std::string name(name_of(target));
+        const std::string name(target);
         CAPTURE(name);
-        CHECK(seen.size() >= (target == Target::megatron || target == Target::bridge ? 30U : 5U));
+        CHECK(seen.size() >= (target == "megatron" || target == "bridge" ? 30U : 5U));
     }
     CHECK(rows > 110);
-    CHECK(flag_of(Framework::megatron, "/layout/tp") == "--tensor-model-parallel-size");
-    CHECK(flag_of(Framework::torchtitan, "/layout/etp") == "");
+    CHECK(flag_of("megatron", "/layout/tp") == "--tensor-model-parallel-size");
+    CHECK(flag_of("torchtitan", "/layout/etp") == "");
 }
 
 TEST_CASE("a plan's name cannot break out of the head of a text") {
     Plan plan = presets().plan("mesh-8");
     plan.name = "a\nrm -rf \"$HOME\" # ' \\ \x01 b";
-    for (const std::string_view name : kTargetNames) {
+    for (const Tool* tool : written_tools()) {
+        const std::string_view name = tool->name;
         CAPTURE(std::string(name));
-        const Export made = export_plan(plan, target_of(name).value(), presets());
+        const Export made = export_plan(plan, name, presets());
         CHECK_FALSE(contains(made.text, "\nrm"));
     }
-    const Export yaml = export_plan(plan, Target::nanotron, presets());
-    CHECK(back(plan, Target::nanotron, yaml.text, "llama-2-7b").framework == Framework::nanotron);
+    const Export yaml = export_plan(plan, "nanotron", presets());
+    CHECK(back(plan, "nanotron", yaml.text, "llama-2-7b").kind == "nanotron");
 }
 
 TEST_CASE("CUDA graphs, fp8 recipe and fused experts are written and read again") {
-    for (const Target target : {Target::megatron, Target::bridge}) {
-        CAPTURE(static_cast<int>(target));
+    for (const std::string_view target : {"megatron", "bridge"}) {
+        CAPTURE(std::string(target));
         Plan p = presets().plan("llama-3-8b-fsdp");
         p.training.compute = Dtype::fp8;
         for (const CudaGraphs graphs : {CudaGraphs::none, CudaGraphs::layers, CudaGraphs::iteration})
@@ -447,12 +450,12 @@ TEST_CASE("CUDA graphs, fp8 recipe and fused experts are written and read again"
     p.training.compute = Dtype::fp8;
     p.training.fp8_recipe = Fp8Recipe::mxfp8;
     const auto loses = [&] {
-        const Export made = export_plan(p, Target::torchtitan, presets());
+        const Export made = export_plan(p, "torchtitan", presets());
         return std::any_of(made.lost.begin(), made.lost.end(),
                            [](const auto& l) { return l.pointer == "/training/fp8_recipe"; });
     };
     CHECK_FALSE(loses());
-    CHECK(contains(export_plan(p, Target::torchtitan, presets()).text, "MXFP8LinearConverter.Config()"));
+    CHECK(contains(export_plan(p, "torchtitan", presets()).text, "MXFP8LinearConverter.Config()"));
     p.training.fp8_recipe = Fp8Recipe::rowwise;
     CHECK_FALSE(loses());
     p.training.fp8_recipe = Fp8Recipe::tensorwise;
@@ -463,10 +466,10 @@ TEST_CASE("what Megatron refuses is refused on export and a warning of a plan th
     Plan p = test::small_plan(16);
     p.layout.tp = 2, p.layout.dp_shard = 8, p.layout.sequence_parallel = false;
     p.training.overlap.tp = true;
-    const Export made = export_plan(p, Target::megatron, presets());
+    const Export made = export_plan(p, "megatron", presets());
     REQUIRE(made.refused.size() == 1);
     CHECK(contains(made.refused.front(), "--tp-comm-overlap"));
-    CHECK(export_plan(p, Target::picotron, presets()).refused.empty());
+    CHECK(export_plan(p, "picotron", presets()).refused.empty());
     const auto warns = [&](ProblemCode code) {
         const Evaluation e = assess(p, {.timeline = false});
         REQUIRE(e.valid);
@@ -501,7 +504,7 @@ TEST_CASE("a config.json that is written is read as the same model") {
         Plan p = presets().plan("single-gpu");
         p.model = presets().model(e.id);
         p.model_source = {e.id, {}};
-        const Export made = export_plan(p, Target::hf, presets());
+        const Export made = export_plan(p, "hf", presets());
         if (!made.lost.empty()) continue;
         ++said;
         Model read = model_from_hf(std::string_view(made.text), e.id);
@@ -514,7 +517,7 @@ TEST_CASE("a config.json that is written is read as the same model") {
 }
 
 TEST_CASE("a model comes back from the settings that say it whole") {
-    for (const Target target : {Target::megatron, Target::bridge})
+    for (const std::string_view target : {"megatron", "bridge"})
         for (const char* id : {"llama-3-8b", "gpt2", "nemotron-4-340b", "mixtral-8x7b", "deepseek-v3",
                                "qwen3-30b-a3b", "qwen2.5-7b", "llama-3.2-1b"}) {
             const std::string name = id;
@@ -534,7 +537,7 @@ TEST_CASE("a model comes back from the settings that say it whole") {
 }
 
 TEST_CASE("a device mesh has the plan's axes from the outermost and all its ranks") {
-    const Export made = export_plan(presets().plan("mesh-8"), Target::device_mesh, presets());
+    const Export made = export_plan(presets().plan("mesh-8"), "device-mesh", presets());
     CHECK(contains(
         made.text,
         "init_device_mesh(\"cuda\", (2, 2, 2), mesh_dim_names=(\"dp_replicate\", \"dp_shard\", \"tp\"))"));
@@ -567,16 +570,16 @@ bool is_said(const Export& made, std::string_view what) {
 }
 
 // Names the first of the types that is not as it was; empty where all that the framework says are.
-std::string type_difference(const Plan& said, const Plan& read, const Export& made, Target target) {
+std::string type_difference(const Plan& said, const Plan& read, const Export& made, std::string_view target) {
     const Training &a = said.training, &b = read.training;
     if (a.compute != b.compute) return "compute";
-    if (a.compute == Dtype::fp8 && target != Target::accelerate && a.fp8_recipe != b.fp8_recipe)
+    if (a.compute == Dtype::fp8 && target != "accelerate" && a.fp8_recipe != b.fp8_recipe)
         return "fp8_recipe";
-    const bool megatron = target == Target::megatron || target == Target::bridge;
-    const bool says_types = megatron || target == Target::deepspeed;
+    const bool megatron = target == "megatron" || target == "bridge";
+    const bool says_types = megatron || target == "deepspeed";
     if (says_types && is_said(made, "parameters ") && a.parameters != b.parameters) return "parameters";
-    if ((says_types || target == Target::torchtitan) && is_said(made, "gradients")
-        && is_said(made, "types of") && a.gradients != b.gradients)
+    if ((says_types || target == "torchtitan") && is_said(made, "gradients") && is_said(made, "types of")
+        && a.gradients != b.gradients)
         return "gradients";
     if (megatron && a.attention != b.attention) return "attention";
     return "";
@@ -585,11 +588,12 @@ std::string type_difference(const Plan& said, const Plan& read, const Export& ma
 }  // namespace
 
 TEST_CASE("types, recipes of fp8 and attention come back from each framework that says them") {
-    for (const Target target : {Target::megatron, Target::bridge, Target::torchtitan, Target::deepspeed,
-                                Target::accelerate, Target::nanotron, Target::picotron}) {
-        const std::string framework(name_of(target));
+    unsigned seed = 70;
+    for (const std::string_view target :
+         {"megatron", "bridge", "torchtitan", "deepspeed", "accelerate", "nanotron", "picotron"}) {
+        const std::string framework(target);
         CAPTURE(framework);
-        Dice dice(static_cast<unsigned>(target) + 70);
+        Dice dice(seed++);
         std::set<Dtype> seen;
         int said = 0;
         for (int tries = 0; said < test::rounds(200) && tries < 20000; ++tries) {
@@ -615,7 +619,7 @@ TEST_CASE("types, recipes of fp8 and attention come back from each framework tha
 // own.
 TEST_CASE("a recipe of Megatron-Bridge names what is registered there, and changes no word's fields") {
     Plan p = presets().plan("llama-3-8b-fsdp");
-    const auto text = [&] { return export_plan(p, Target::bridge, presets()).text; };
+    const auto text = [&] { return export_plan(p, "bridge", presets()).text; };
     CHECK(contains(text(), "cfg.mixed_precision = \"bf16_mixed\"\n"));
     p.training.gradients = Dtype::bf16;
     CHECK(contains(text(), "import get_mixed_precision_config\n"));
@@ -658,7 +662,7 @@ TEST_CASE("a word of mixed_precision is read as it is registered, and another on
         ImportRequest r;
         r.text = head + line + "\n";
         r.path = "recipe";
-        r.framework = Framework::bridge;
+        r.tool = "bridge";
         r.gpus = 8;
         return import_settings(r, presets());
     };

@@ -2,7 +2,7 @@
 #include "core/base/files.h"
 #include "core/base/text.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/io/plan_json.h"
 #include "core/model/model.h"
 #include "tests/core/shipped.h"
@@ -70,8 +70,7 @@ constexpr const char* kShortRun =
     "--micro-batch-size 1 --global-batch-size 64 --bf16 ";
 
 Import import_line(const std::string& more) {
-    return import_settings({.text = kShortRun + more, .path = "run.sh", .framework = Framework::megatron},
-                           test::presets());
+    return import_settings({.text = kShortRun + more, .path = "run.sh", .tool = "megatron"}, test::presets());
 }
 
 KnownSettings known(std::string_view framework) {
@@ -86,8 +85,8 @@ TEST_CASE("what import says that no plan has names no field that plans have") {
     collect_words(schema, words);
     REQUIRE(words.contains("linear"));
     std::size_t rows = 0;
-    for (const std::string_view name : kFrameworkNames) {
-        const KnownSettings settings = known(name);
+    for (const Tool* tool : written_tools()) {
+        const KnownSettings settings = known(tool->name);
         for (const auto& item : settings.all_cannot_hold()) {
             const std::string& key = item.first;
             const CannotHold& row = item.second;
@@ -135,20 +134,20 @@ TEST_CASE(
         const std::string& pointer = item.key();
         CAPTURE(pointer);
         CHECK(schema_has(schema, pointer));
-        for (const auto& name : item.value().items()) CHECK(framework_called(name.key()));
+        for (const auto& name : item.value().items()) CHECK(tool_called(name.key()));
     }
     for (const auto& item : words("torchtitan_flavours").items())
         CHECK(test::presets().has(PresetKind::model, item.key()));
 }
 
 TEST_CASE("a setting that says a field of the plan is not harmless, and is denied with that field only") {
-    for (const Framework framework : {Framework::megatron, Framework::bridge, Framework::torchtitan})
+    for (const std::string_view framework : {"megatron", "bridge", "torchtitan"})
         for (const SpelledField& f : flags_of(framework)) {
             std::string key(f.name.substr(f.name.find_last_of('.') + 1));
             key.erase(0, key.find_first_not_of('-'));
             std::replace(key.begin(), key.end(), '-', '_');
             CAPTURE(key);
-            const KnownSettings settings = known(name_of(framework));
+            const KnownSettings settings = known(framework);
             if (const CannotHold* row = settings.cannot_hold(key)) CHECK(f.pointer.starts_with(row->field));
             CHECK_FALSE(settings.is_harmless(key, std::string(f.name)));
         }
@@ -279,7 +278,7 @@ TEST_CASE("a pattern of mixers says the layers, the stages and how many predict 
 TEST_CASE("Bridge's Nemotron 3 Nano has the parameters of the published model") {
     ImportRequest r;
     r.path = "test";
-    r.framework = Framework::bridge;
+    r.tool = "bridge";
     r.text = R"(
 def nemotron_3_nano_pretrain_8gpu_h100_bf16_config() -> ConfigContainer:
     cfg = ConfigContainer()
@@ -307,7 +306,7 @@ TEST_CASE("Bridge's base recipes of hybrid models have the parameters of the pub
     for (const auto& [base, preset] : models) {
         ImportRequest r;
         r.path = "test";
-        r.framework = Framework::bridge;
+        r.tool = "bridge";
         r.text = sentence("from megatron.bridge.recipes.nemotronh import ", base,
                           "\n\ndef of_64gpu_h100_config() -> ConfigContainer:\n    cfg = ", base,
                           "()\n    return cfg\n");
@@ -322,7 +321,7 @@ TEST_CASE("Bridge's base recipes of hybrid models have the parameters of the pub
 TEST_CASE("A recipe that is another one by name is listed and read") {
     ImportRequest r;
     r.path = "test";
-    r.framework = Framework::bridge;
+    r.tool = "bridge";
     r.text = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n\n\n"
              "def llama3_8b_pretrain_8gpu_gb200_config() -> ConfigContainer:\n"
              "    cfg = llama3_8b_pretrain_config()\n"
@@ -365,7 +364,7 @@ TEST_CASE("Bridge's offloaded optimizer stands in the plan and in one list") {
         {.text = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
                  "cfg = llama3_8b_pretrain_config()\ncfg.optimizer.optimizer_cpu_offload = True\n",
          .path = "recipe.py",
-         .framework = Framework::bridge,
+         .tool = "bridge",
          .gpus = 8,
          .model = "llama-3-8b"},
         test::presets());

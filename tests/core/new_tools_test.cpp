@@ -1,7 +1,7 @@
 // Tests ROLL, prime-rl and levanter, which data tells, the launchers of gpu-recipes, and which names no
 // pattern of a list makes harmless. Each text has the settings of a public file, which is named above it
 // with its commit.
-#include "core/interop/sheet.h"
+#include "core/interop/settings_sheet.h"
 #include "tests/core/imports.h"
 
 #include <doctest/doctest.h>

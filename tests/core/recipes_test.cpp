@@ -2,7 +2,7 @@
 // to their user or read other files in, layouts that cannot be run.
 #include "core/base/files.h"
 #include "core/interop/import.h"
-#include "core/interop/read_python.h"
+#include "core/interop/script/read_python.h"
 #include "tests/core/shipped.h"
 
 #include <doctest/doctest.h>
@@ -165,6 +165,24 @@ TEST_CASE("what a framework refuses is not said where a function that no text ha
     const Import known = with("llama3_8b_pretrain_config");
     CHECK(known.failed());
     REQUIRE(problem_of(known, "world-not-divisible"));
+    // The sentence keeps the setting's name, and who refuses where all of the text is there.
+    std::string parts = text;
+    parts.replace(parts.find("    return"), 0,
+                  "    cfg.model.pipeline_model_parallel_layout = \"Et*31|t|L\"\n"
+                  "    cfg.model.num_layers = 30\n");
+    const auto message = [&](const std::string& base) {
+        std::string own = "from megatron.bridge.x import a\n\n\n" + parts;
+        const Import made = read_recipe(own.replace(own.find('%'), 1, base), "");
+        const ImportProblem* p = problem_of(made, "pipeline-layout");
+        REQUIRE(p);
+        return p->message;
+    };
+    CHECK(message("our_own_start")
+              .find("which the text does not have, may change this: cfg.model.pipeline_model_parallel_layout "
+                    "has 3 stages")
+          != std::string::npos);
+    CHECK(message("llama3_8b_pretrain_config")
+              .starts_with("Megatron refuses: cfg.model.pipeline_model_parallel_layout has 3 stages"));
 }
 
 TEST_CASE("a layout that cannot be run opens with what is wrong and what mends it, and may be set first") {
@@ -236,7 +254,7 @@ TEST_CASE("settings of YAML take what stands elsewhere in it, in the environment
              "  position_embedding_type: rope\n  encoder_seq_length: 2048\n  micro_batch_size: 1\n  "
              "global_batch_size: 16\n"
              "  optim:\n    name: fused_adam\n";
-    r.framework = Framework::bridge;
+    r.tool = "bridge";
     const Import asked = read(r);
     REQUIRE(problem_of(asked, "unknown-value"));
     CHECK(problem_of(asked, "unknown-value")->name == "TP");

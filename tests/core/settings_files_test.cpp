@@ -455,7 +455,7 @@ TEST_CASE("DeepSpeed trains in fp32 where neither bf16 nor fp16 is enabled, and 
         r.text = R"({"train_micro_batch_size_per_gpu": 1, "train_batch_size": 8)" + more + "}";
         r.gpus = 8;
         r.model = "llama-3-8b";
-        r.framework = Framework::deepspeed;
+        r.tool = "deepspeed";
         const Import made = import_settings(r, presets());
         REQUIRE(made.plan);
         CHECK(made.plan->training.compute == Dtype::fp32);
@@ -493,7 +493,7 @@ TEST_CASE("a model that is given in a file has its layers in torchtitan's pipeli
     interop::ImportRequest r;
     r.text = "[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_layers_per_stage = 6\n"
              "pipeline_parallel_schedule = \"Interleaved1F1B\"\n[training]\nlocal_batch_size = 8\n";
-    r.framework = Framework::torchtitan;
+    r.tool = "torchtitan";
     r.gpus = 8;
     for (const bool file : {false, true}) {
         CAPTURE(file);

@@ -1,7 +1,7 @@
 // Reads shell constructs as Bash does: the values are those that Bash 5.2 prints. A value that is wrong would
 // be worse than one that is not known.
 #include "core/base/files.h"
-#include "core/interop/shell_script.h"
+#include "core/interop/script/shell_script.h"
 
 #include <doctest/doctest.h>
 #include <string>

@@ -30,16 +30,16 @@ Plan plan_for(Software software, const std::string& model, std::int64_t gpus) {
     return p;
 }
 
-interop::Target target_of(Software s) {
-    const auto target = interop::target_of(s == Software::megatron_bridge ? "bridge" : name_of(s));
-    REQUIRE(target);
-    return *target;
+std::string_view tool_of(Software s) {
+    const interop::Tool* tool = interop::tool_for(s);
+    REQUIRE(tool);
+    return tool->name;
 }
 
 // Lists the fields chosen by a search that the export refuses, or cannot express. DeepSpeed builds its
 // pipelines in code.
 std::vector<std::string> refused(const Plan& plan) {
-    const interop::Export made = export_plan(plan, target_of(plan.training.software), presets());
+    const interop::Export made = interop::export_plan(plan, tool_of(plan.training.software), presets());
     std::vector<std::string> out = made.refused;
     for (const interop::Unsaid& u : made.lost) {
         const bool chosen = u.pointer.starts_with("/layout/") || u.pointer == "/training/recompute";

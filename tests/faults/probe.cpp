@@ -205,8 +205,8 @@ void ask_interop() {
     for (const auto& item : golden["plans"].items())
         answer("export " + item.key(), [&](const auto& say) {
             const Plan p = parse_plan(item.value().dump(), item.key(), presets());
-            for (std::size_t t = 0; t < interop::kTargetNames.size(); ++t)
-                say(interop::export_plan(p, static_cast<interop::Target>(t), presets()));
+            for (const interop::Tool* tool : interop::written_tools())
+                say(interop::export_plan(p, tool->name, presets()));
         });
     for (const fs::path& file : files_in("tests/golden/hf_configs"))
         answer("config " + file.stem().string(), [&](const auto& say) {

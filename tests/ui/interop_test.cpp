@@ -123,7 +123,7 @@ TEST_CASE(
     for (const auto& c : golden.at("cases")) {
         const std::string id = c.at("id"), text = c.at("text");
         CAPTURE(id);
-        if (interop::guess_framework(text).empty() || c.at("framework") == "hf") continue;
+        if (interop::guess_tools(text).empty() || c.at("framework") == "hf") continue;
         paste_text(d, text);
         if (!d.drawn("import.cancel")) {  // JSON that is a plan or a config by itself
             CHECK(text.find('{') != std::string::npos);
@@ -134,7 +134,7 @@ TEST_CASE(
             expected = interop::import_settings({.text = text, .path = "the clipboard"}, d.presets).plan;
         } catch (const Error&) {
         }
-        if (expected && interop::guess_framework(text).size() == 1) {
+        if (expected && interop::guess_tools(text).size() == 1) {
             REQUIRE(d.click("import.open"));
             CHECK(d.plan() == *expected);
             ++opened;
@@ -234,12 +234,12 @@ TEST_CASE("each framework's text is shown as export writes it, copied and saved"
     const auto folder = std::filesystem::temp_directory_path() / "pentamesh_export_sheet";
     std::filesystem::create_directories(folder);
     Driver d("llama-3-70b-3d", {1280, 720}, 1, {}, folder);
-    for (std::size_t i = 0; i < interop::kTargetNames.size(); ++i) {
-        const auto target = static_cast<interop::Target>(i);
-        CAPTURE(std::string(target_words(target)));
-        run_id(d, "export.to." + std::string(interop::name_of(target)));
+    REQUIRE(interop::written_tools().size() == 9);
+    for (const interop::Tool* tool : interop::written_tools()) {
+        CAPTURE(std::string(tool->title));
+        run_id(d, "export.to." + std::string(tool->name));
         REQUIRE(d.click("export.copy"));
-        CHECK(d.clipboard == interop::export_plan(d.plan(), target, d.presets).text);
+        CHECK(d.clipboard == interop::export_plan(d.plan(), tool->name, d.presets).text);
         REQUIRE(d.click("export.close"));
         CHECK_FALSE(d.drawn("export.copy"));
     }
@@ -256,7 +256,7 @@ TEST_CASE("each framework's text is shown as export writes it, copied and saved"
     REQUIRE(d.click("dialog.ok"));
     CHECK(d.shell.dialog() == DialogKind::none);
     CHECK(read_file(folder / "deepspeed.json")
-          == interop::export_plan(d.plan(), interop::Target::deepspeed, d.presets).text);
+          == interop::export_plan(d.plan(), "deepspeed", d.presets).text);
     d.press({Key::escape});
     CHECK_FALSE(d.drawn("export.copy"));
     std::filesystem::remove_all(folder);
@@ -280,7 +280,8 @@ TEST_CASE("a field says on hover what the framework of choice calls it, and the 
         CHECK(hover(d, "mod.zero", "Megatron-LM: without --use-distributed-optimizer", 0));
         CHECK(hover(d, "mod.zero", "Megatron-LM: --use-distributed-optimizer", 1));
         CHECK(hover(d, "mod.zero", "optim_grads_params", 3));
-        for (const std::string_view name : interop::kFrameworkNames) run_id(d, "flags." + std::string(name));
+        for (const interop::Tool* tool : interop::written_tools())
+            if (tool->name != "device-mesh") run_id(d, "flags." + std::string(tool->name));
         run_id(d, "flags.none");
         CHECK_FALSE(hover(d, "layout.pp.toggle", "Megatron-LM:"));
         run_id(d, "flags.software");

@@ -17,7 +17,6 @@ namespace pentamesh::ui {
 
 namespace {
 
-using interop::Framework;
 using interop::Import;
 using interop::Listed;
 
@@ -53,7 +52,7 @@ interop::ImportRequest request_of(const Scene& scene, const ImportSheetState& s)
     interop::ImportRequest r;
     r.text = s.text;
     r.path = s.origin;
-    if (!s.read_as.empty()) r.read_as(s.read_as);
+    r.tool = s.read_as;
     if (s.own_model)
         r.own_model = scene.plan.model;
     else
@@ -177,8 +176,8 @@ void draw_import_choices(Ui& ui, const Scene& scene, ImportSheetState& s) {
     const auto kind = s.choosing == "model" ? PresetKind::model : PresetKind::cluster;
     if (s.choosing == "from") {
         items.push_back({.label = "by its content", .checked = s.read_as.empty()});
-        for (const std::string_view name : interop::tool_names())
-            items.push_back({.label = std::string(name), .checked = name == s.read_as});
+        for (const interop::Tool* tool : interop::read_tools())
+            items.push_back({.label = std::string(tool->name), .checked = tool->name == s.read_as});
     } else if (s.choosing == "recipe") {
         for (const std::string& name : s.made->recipes)
             items.push_back({.label = name, .checked = name == s.made->recipe});
@@ -287,8 +286,9 @@ const char* note_of(const ImportSheetState& s) {
 
 bool is_settings_text(const std::string& text) {
     if (interop::fabric_tool(text)) return true;
-    const std::vector<Framework> fits = interop::guess_framework(text);
-    return std::any_of(fits.begin(), fits.end(), [](Framework f) { return f != Framework::hf; });
+    const std::vector<const interop::Tool*> fits = interop::guess_tools(text);
+    return std::any_of(fits.begin(), fits.end(),
+                       [](const interop::Tool* t) { return t->reader != interop::Reader::model; });
 }
 
 std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportSheetState& state) {
@@ -328,20 +328,6 @@ std::optional<Imported> draw_import_sheet(Ui& ui, const Scene& scene, ImportShee
 }
 
 namespace {
-
-struct TargetWords {
-    std::string_view name, ending;
-};
-constexpr std::array<TargetWords, interop::kTargetNames.size()> kTargetWords{
-    {{"Megatron-LM", ".sh"},
-     {"Megatron-Bridge", ".py"},
-     {"torchtitan", ".py"},
-     {"DeepSpeed", ".json"},
-     {"Hugging Face accelerate", ".yaml"},
-     {"nanotron", ".yaml"},
-     {"picotron", ".json"},
-     {"a Hugging Face config.json", ".json"},
-     {"a PyTorch DeviceMesh", ".py"}}};
 
 void said_part(Ui& ui, Rect& room, std::string_view head, const std::vector<std::string>& lines, bool bad) {
     if (lines.empty()) return;
@@ -383,14 +369,6 @@ constexpr std::uint64_t kMostSegments = 8, kZeroStages = 4;
 
 }  // namespace
 
-std::string_view target_words(interop::Target target) {
-    return kTargetWords[static_cast<std::size_t>(target)].name;
-}
-
-std::string_view ending_of(interop::Target target) {
-    return kTargetWords[static_cast<std::size_t>(target)].ending;
-}
-
 ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& state, std::uint64_t revision) {
     if (!state.open) return ExportAction::none;
     if (!scene.evaluation.valid) {
@@ -399,7 +377,7 @@ ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& sta
     }
     if (state.of != revision) {
         state.of = revision;
-        state.made = interop::export_plan(scene.plan, state.target, scene.presets);
+        state.made = interop::export_plan(scene.plan, state.target->name, scene.presets);
         state.shown.set_text(state.made.text);
         state.lines = {};
         state.lists = {};
@@ -417,7 +395,7 @@ ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& sta
     const float title = ui.canvas().text_width("Export as", ui.title()) + 12;
     ui.canvas().text_in(head.cut_left(title), "Export as", ui.title());
     const Rect choice = head.cut_left(std::min(260.0f, head.w));
-    if (ui.dropdown("export.target", choice, target_words(state.target))) {
+    if (ui.dropdown("export.target", choice, state.target->title)) {
         state.choosing = true;
         state.anchor = choice;
         state.menu = {};
@@ -437,27 +415,27 @@ ExportAction draw_export_sheet(Ui& ui, const Scene& scene, ExportSheetState& sta
     }
     if (state.choosing) {
         std::vector<MenuItem> items;
-        for (std::size_t i = 0; i < interop::kTargetNames.size(); ++i)
-            items.push_back({.label = std::string(kTargetWords[i].name),
-                             .checked = i == static_cast<std::size_t>(state.target)});
+        const std::vector<const interop::Tool*> written = interop::written_tools();
+        for (const interop::Tool* tool : written)
+            items.push_back({.label = std::string(tool->title), .checked = tool == state.target});
         const MenuResult r =
             draw_menu(ui, "menu.export", state.anchor, items, state.menu, false, state.anchor.w);
-        if (r.picked >= 0) state.target = static_cast<interop::Target>(r.picked), state.of = 0;
+        if (r.picked >= 0) state.target = written[static_cast<std::size_t>(r.picked)], state.of = 0;
         if (r.picked >= 0 || r.closed) state.choosing = false;
     }
     if (close) state.open = false;
     return action;
 }
 
-void draw_flag_words(Ui& ui, Rect panel, interop::Framework framework) {
+void draw_flag_words(Ui& ui, Rect panel, const interop::Tool& tool) {
     if (!ui.hovers(panel)) return;
-    const std::string name(target_words(static_cast<interop::Target>(framework)));
+    const std::string name(tool.title);
     const auto over = [&](std::string_view control) {
         for (std::uint64_t i = 0; i < kMostSegments; ++i)
             if (const auto r = ui.rect_of(control, i); r && ui.hovers(*r)) return true;
         return false;
     };
-    for (const interop::SpelledField& f : interop::flags_of(framework)) {
+    for (const interop::SpelledField& f : interop::flags_of(tool.name)) {
         std::string dotted(f.pointer.substr(1));
         std::replace(dotted.begin(), dotted.end(), '/', '.');
         // The panel has "layout.tp", "layout.tp.toggle"; the sheet of every field has "editor/layout/tp".
@@ -468,7 +446,7 @@ void draw_flag_words(Ui& ui, Rect panel, interop::Framework framework) {
         std::string words(f.name);
         for (std::uint64_t stage = 0; stage < kZeroStages; ++stage)
             if (const auto r = ui.rect_of("mod.zero", stage); r && ui.hovers(*r))
-                words = interop::zero_words(framework, static_cast<int>(stage));
+                words = interop::zero_words(tool.name, static_cast<int>(stage));
         ui.also_in_tooltip(name + ": " + words);
         return;
     }

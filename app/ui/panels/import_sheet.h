@@ -29,7 +29,7 @@ struct ImportSheetState {
     std::string origin{};  // "run.sh", "the clipboard"
     std::string text{};
     std::filesystem::path log{};  // the text's file, where it is of a run that says its steps too
-    std::string read_as{};        // a name of tool_names; empty: guessed
+    std::string read_as{};        // a name of tools.h; empty: guessed
     std::string gpus{}, model{}, cluster{}, recipe{};  // as typed and picked; empty: the text says
     bool own_model = false;                            // the open plan's model stands in
     bool stale = true;                                 // to be read again
@@ -66,14 +66,9 @@ struct Imported {
 // Shows the plan as a framework's own settings: the text, the fields it cannot express, and buttons to copy
 // and save.
 
-// Returns the name as its users write it: "Megatron-LM", "PyTorch DeviceMesh".
-[[nodiscard]] std::string_view target_words(interop::Target target);
-// Returns the ending of a file with its settings: ".sh", ".py", ".yaml", ".json".
-[[nodiscard]] std::string_view ending_of(interop::Target target);
-
 struct ExportSheetState {
     bool open = false, fresh = true;
-    interop::Target target = interop::Target::megatron;
+    const interop::Tool* target = interop::written_tools().front();
     interop::Export made{};
     std::uint64_t of = 0;  // revision of the plan that it was made from; 0: none yet
     MarkedText shown{};
@@ -83,10 +78,10 @@ struct ExportSheetState {
     Rect anchor{};
     MenuState menu{};
 
-    void open_at(interop::Target at) {
+    void open_at(const interop::Tool& at) {
         *this = {};
         open = true;
-        target = at;
+        target = &at;
     }
 };
 enum class ExportAction : std::uint8_t { none, copy, save };
@@ -96,7 +91,7 @@ enum class ExportAction : std::uint8_t { none, copy, save };
 
 // Adds a line to the tooltip of a control of the plan: the framework's own setting for it. Those controls lie
 // in `panel`.
-void draw_flag_words(Ui& ui, Rect panel, interop::Framework framework);
+void draw_flag_words(Ui& ui, Rect panel, const interop::Tool& tool);
 
 // Shows one's own runs in the window: the files, the constants that they give for the cluster, the runs whose
 // estimate got better.

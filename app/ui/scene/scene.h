@@ -9,7 +9,7 @@
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/colors.h"
 #include "core/evaluate.h"
-#include "core/interop/import.h"
+#include "core/interop/tools.h"
 #include "core/io/presets.h"
 #include "core/mesh/places.h"
 #include "core/plan/model_fields.h"
@@ -161,17 +161,17 @@ struct Scene {
     const Timeline* shown_timeline = nullptr;  // the one on the screen, which the cursor is of
     const Glossary* glossary = nullptr;
     ViewKeys keys{};
-    const Hosts* hosts = nullptr;               // the hosts' names; it may hold none
-    std::optional<interop::Framework> flags{};  // the framework whose settings fields show on hover; nullopt:
-                                                // of none
-    const Evaluation* pinned = nullptr;         // of A, which figures carry their difference to; null: none
-    std::string_view changed{};                 // effect of the last edit on the main figures
-    const PlanChange* change = nullptr;         // what the last edit changed, for a few seconds; null: none
-    bool another_model = false;                 // A has another model than the plan
-    bool has_before = false;                    // there is a plan before the last edit
-    const RealRun* run = nullptr;               // a real run of the plan; null: none
-    bool asked = false;  // a question is open: figures of other plans than this one may
-                         // be its answer
+    const Hosts* hosts = nullptr;          // the hosts' names; it may hold none
+    const interop::Tool* flags = nullptr;  // the tool whose settings fields show on hover; null:
+                                           // of none
+    const Evaluation* pinned = nullptr;    // of A, which figures carry their difference to; null: none
+    std::string_view changed{};            // effect of the last edit on the main figures
+    const PlanChange* change = nullptr;    // what the last edit changed, for a few seconds; null: none
+    bool another_model = false;            // A has another model than the plan
+    bool has_before = false;               // there is a plan before the last edit
+    const RealRun* run = nullptr;          // a real run of the plan; null: none
+    bool asked = false;                    // a question is open: figures of other plans than this one may
+                                           // be its answer
     std::span<const BetterLayout>
         better{};  // layouts that fit and are much faster, where a search knows some
 };

@@ -181,9 +181,8 @@ class AxisCard {
     [[nodiscard]] std::string flag_words() const {
         if (!scene_.flags) return {};
         const std::string_view flag =
-            interop::flag_of(*scene_.flags, "/layout/" + std::string(name_of(axis_)));
-        const auto target = static_cast<interop::Target>(*scene_.flags);
-        return flag.empty() ? "" : std::string(target_words(target)) + ": " + std::string(flag);
+            interop::flag_of(scene_.flags->name, "/layout/" + std::string(name_of(axis_)));
+        return flag.empty() ? "" : std::string(scene_.flags->title) + ": " + std::string(flag);
     }
     void put_head(Rect room) {
         canvas_.rect({room.x, room.y + 4, 12, 12}, color_, 3);
@@ -283,20 +282,22 @@ namespace {
 // Settings::flags is one of these or a framework's name.
 constexpr std::string_view kBySoftware = "software", kNoFlags = "none";
 
+bool has_flags(const interop::Tool& tool) {
+    return tool.write && tool.reader != interop::Reader::none;
+}
+
 std::string flags_label(std::string_view flags) {
     if (flags == kBySoftware) return "of the plan's software";
-    const auto target = interop::target_of(flags);
-    return target ? "of " + std::string(target_words(*target)) : "none";
+    const interop::Tool* tool = interop::tool_called(flags);
+    return tool ? "of " + std::string(tool->title) : "none";
 }
 
 }  // namespace
 
-std::optional<interop::Framework> flags_framework(const Settings& settings, Software software) {
-    if (settings.flags == kBySoftware) return interop::framework_of(software);
-    const auto at =
-        std::find(interop::kFrameworkNames.begin(), interop::kFrameworkNames.end(), settings.flags);
-    if (at == interop::kFrameworkNames.end()) return std::nullopt;
-    return static_cast<interop::Framework>(at - interop::kFrameworkNames.begin());
+const interop::Tool* flags_tool(const Settings& settings, Software software) {
+    if (settings.flags == kBySoftware) return interop::tool_for(software);
+    const interop::Tool* tool = interop::tool_called(settings.flags);
+    return tool && has_flags(*tool) ? tool : nullptr;
 }
 
 Effects Sheets::draw(Ui& ui, Scene& scene) {
@@ -335,13 +336,13 @@ void Sheets::draw_interop(Ui& ui, const Scene& scene) {
     case ExportAction::copy:
         if (!window_.host.set_clipboard) break;
         window_.host.set_clipboard(export_.made.text);
-        window_.say("Copied the settings of " + std::string(target_words(export_.target)));
+        window_.say("Copied the settings of " + std::string(export_.target->title));
         break;
     case ExportAction::save:
-        window_.ask(DialogKind::settings,
-                    window_.proposed_file(std::string(interop::name_of(export_.target))
-                                          + std::string(ending_of(export_.target))),
-                    nullptr);
+        window_.ask(
+            DialogKind::settings,
+            window_.proposed_file(std::string(export_.target->name) + std::string(export_.target->ending)),
+            nullptr);
         break;
     }
 }
@@ -352,13 +353,12 @@ void Sheets::save_settings_text(const std::filesystem::path& path) {
 }
 
 void Sheets::add_interop_commands(std::vector<Command>& commands) {
-    for (std::size_t i = 0; i < interop::kTargetNames.size(); ++i) {
-        const auto target = static_cast<interop::Target>(i);
-        commands.push_back({.id = "export.to." + std::string(interop::kTargetNames[i]),
-                            .title = "As " + std::string(target_words(target)) + "…",
+    for (const interop::Tool* tool : interop::written_tools()) {
+        commands.push_back({.id = "export.to." + std::string(tool->name),
+                            .title = "As " + std::string(tool->title) + "…",
                             .menu = "Export",
-                            .separator = i == 0,
-                            .run = [this, target] { export_.open_at(target); },
+                            .separator = tool == interop::written_tools().front(),
+                            .run = [this, tool] { export_.open_at(*tool); },
                             .enabled = [this] { return window_.evaluation.valid; }});
     }
 }
@@ -366,7 +366,8 @@ void Sheets::add_interop_commands(std::vector<Command>& commands) {
 // One line in the menu goes from choice to choice; the palette has each.
 void Sheets::add_flags_commands(std::vector<Command>& commands) {
     std::vector<std::string> choices{std::string(kBySoftware), std::string(kNoFlags)};
-    for (const std::string_view name : interop::kFrameworkNames) choices.emplace_back(name);
+    for (const interop::Tool* tool : interop::written_tools())
+        if (has_flags(*tool)) choices.emplace_back(tool->name);
     commands.push_back(
         {.id = "flags.next",
          .title = "Next framework whose flags are shown on hover",

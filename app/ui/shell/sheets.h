@@ -116,7 +116,7 @@ class Sheets {
     void use_calibrated(bool save);
 };
 
-// Returns the framework whose flags the plan's fields show on hover, by the settings.
-[[nodiscard]] std::optional<interop::Framework> flags_framework(const Settings& settings, Software software);
+// Returns the tool whose flags the plan's fields show on hover, by the settings.
+[[nodiscard]] const interop::Tool* flags_tool(const Settings& settings, Software software);
 
 }  // namespace pentamesh::ui

@@ -121,7 +121,7 @@ Scene Shell::scene_of(Hover& next) {
     pinned_ = a != nullptr ? a->evaluation : nullptr;
     Scene scene = window_.scene(next);
     scene.hosts = &window_.host_names.of(window_.document.plan(), window_.evaluation.mesh);
-    scene.flags = flags_framework(window_.settings, window_.document.plan().training.software);
+    scene.flags = flags_tool(window_.settings, window_.document.plan().training.software);
     scene.pinned = pinned_.get();
     scene.changed = decider_.changed();
     scene.change = decider_.change();

@@ -1,7 +1,7 @@
 // Holds the settings of one text while a framework's reader goes over them: each ends in exactly one list.
 #pragma once
 
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 #include "core/io/presets.h"
 #include "core/plan/problem.h"
 
@@ -52,14 +52,16 @@ struct ImportProblem {
     std::string message;
     std::vector<Edit> fix;
     Asked asks = Asked::nothing;
-    bool opens = false;  // an error that the plan shows again: it is made all the same
-    std::string name{};  // of the value that is asked for, "TP", or of the setting
+    bool opens = false;            // an error that the plan shows again: it is made all the same
+    bool set_field_mends = false;  // it is of sizes: a field that the user sets may have mended it
+    std::string name{};            // of the value that is asked for, "TP", or of the setting
 };
 
-class Sheet {
+class SettingsSheet {
   public:
     // `key_of` turns a setting's name into the one that a reader asks for ("--num-layers" -> "num_layers").
-    Sheet(std::vector<Setting> settings, const std::function<std::string(const std::string&)>& key_of);
+    SettingsSheet(std::vector<Setting> settings,
+                  const std::function<std::string(const std::string&)>& key_of);
 
     [[nodiscard]] bool has(std::string_view key) const { return last(key) != nullptr; }
     // Returns the setting in force, the last of its name, or null.
@@ -102,11 +104,11 @@ class Sheet {
     void not_allowed(std::string_view key, const std::string& allowed) {
         if (const Setting* s = last(key)) refuse(*s, allowed);
     }
-    // Adds that the framework refuses the layout, whose plan opens all the same. Where a function is called
-    // that no text has (`unread`) nobody knows whether it does.
+    // Adds that `who` refuses the layout, whose plan opens all the same; `what` is a clause with the names of
+    // the settings. Where a function is called that no text has (`unread`) nobody knows whether it does.
     template <typename... Parts>
-    void refusal(const std::string& code, const Parts&... message) {
-        add_refusal(code, plain(message...));
+    ImportProblem& refusal(const std::string& code, std::string_view who, const Parts&... what) {
+        return add_refusal(code, who, plain(what...));
     }
     // Says that the text names something that sets more, and has it not.
     void leave_unread(const std::string& what) {
@@ -140,34 +142,31 @@ class Sheet {
     void mark(std::string_view key, State state, std::string_view path, std::string_view why);
     [[nodiscard]] const Setting* read(std::string_view key, std::string_view path);
     void refuse(const Setting& s, const std::string& allowed);
-    void add_refusal(const std::string& code, std::string message);
+    ImportProblem& add_refusal(const std::string& code, std::string_view who, const std::string& what);
 
     std::vector<Row> rows_;
     std::vector<Key> keys_;                            // as they first come
     std::unordered_map<std::string, std::size_t> at_;  // a key's name to its place
 };
 
-// Reads "8", "1_168_251"; nullopt for anything else, and beyond 2^62.
-[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
-// Returns what a word for a switch says, "yes" or "0"; an empty one is a flag without a value.
-[[nodiscard]] std::optional<bool> flag_of_word(std::string_view value);
 // Returns true for a name that may bear on parallelism, memory or precision. No pattern of a list makes it
 // harmless.
 [[nodiscard]] bool sounds_of_layout(std::string_view name);
-[[nodiscard]] bool says_nothing(std::string_view value);  // "", "None", "null", "~"
 
 // Holds a plan while it is put together from a framework's settings: first the text's values, then those that
 // follow from them.
 
-struct Draft {
+struct PlanDraft {
     nlohmann::json model = nlohmann::json::object();  // inline fields, over `model_preset` where there is one
     std::string model_preset;
     nlohmann::json layout = nlohmann::json::object();
     nlohmann::json training = nlohmann::json::object();
     std::int64_t gpus = 0;  // 0: the text does not say
     std::int64_t gpus_per_node = 0;
-    std::string named_model;  // a preset's id, by the recipe's name: where the text says no model
-    std::string other_model;  // the text's name of a model that no preset has
+    std::optional<Model> own_model{};  // the user's, whole, in place of the text's
+    std::string named_model;           // a preset's id, by the recipe's name: where the text says no model
+    std::string named_cluster;         // the same: where the user says no cluster
+    std::string other_model;           // the text's name of a model that no preset has
 };
 
 // Holds what the name of a recipe says: "llama3_70b_pretrain_64gpu_gb200_bf16_config".
@@ -184,20 +183,20 @@ struct RecipeName {
 [[nodiscard]] bool has_encoders(const Presets& presets, std::string_view path);
 // Takes the model that the setting `key` names into the draft, which has none yet; `name` is its value where
 // that is not all of it.
-void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_view key,
+void take_model(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, std::string_view key,
                 std::string name = {});
 
 // Returns the place of a field of the plan in the draft: "/layout/tp", "/training/overlap/dp".
-[[nodiscard]] nlohmann::json& place_of(Draft& draft, std::string_view pointer);
+[[nodiscard]] nlohmann::json& place_of(PlanDraft& draft, std::string_view pointer);
 // Takes settings as rows of a table say (settings.h), the last of several for a field: a whole number from
 // "least" (1); by "flag" the one value where it is off, the other where it is on; by "words" a value for each
 // word, also of an enumeration ("AttnBackend.unfused"), any other cannot be held, for the reason "why", or
 // changes nothing.
-void take_settings(Sheet& sheet, Draft& draft, std::string_view table);
+void take_settings(SettingsSheet& sheet, PlanDraft& draft, std::string_view table);
 
 // Takes a degree, 1 where the text does not say it.
-std::int64_t take_degree(Sheet& sheet, Draft& draft, const char* key, const char* axis);
+std::int64_t take_degree(SettingsSheet& sheet, PlanDraft& draft, const char* key, const char* axis);
 // Returns degrees in force, as whole numbers; 1 where the draft has none.
-[[nodiscard]] std::int64_t degree(const Draft& draft, const char* axis);
+[[nodiscard]] std::int64_t degree(const PlanDraft& draft, const char* axis);
 
 }  // namespace pentamesh::interop

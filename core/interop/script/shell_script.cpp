@@ -1,11 +1,11 @@
-#include "core/interop/shell_script.h"
+#include "core/interop/script/shell_script.h"
 
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
-#include "core/interop/settings.h"
-#include "core/interop/shell_parse.h"
-#include "core/interop/shell_state.h"
+#include "core/interop/script/settings.h"
+#include "core/interop/script/shell_parse.h"
+#include "core/interop/script/shell_state.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 // Walks over the characters of a Python text: blanks, texts, brackets, lines.
 #pragma once
 
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -98,9 +98,11 @@ struct PythonValue {
 enum class PythonTruth : std::uint8_t { no, yes, unknown };
 [[nodiscard]] PythonTruth truth_of(const PythonValue& value);
 
-// `look_up` is asked for the value of a name, dotted or not.
+// `look_up` is asked for the value of a name, dotted or not; without it every name is unknown. A list of more
+// than `most_items`, with those of the lists in it, is unknown.
 [[nodiscard]] PythonValue python_value(std::string_view text,
-                                       const std::function<PythonValue(const std::string&)>& look_up);
+                                       const std::function<PythonValue(const std::string&)>& look_up = {},
+                                       std::size_t most_items = 5'000);
 
 // Finds the functions of a Python text, of the files that it imports, and of the recipes that are known, and
 // keeps what they set.

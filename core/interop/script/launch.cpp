@@ -1,8 +1,7 @@
-#include "core/interop/shell_script.h"
+#include "core/interop/script/shell_script.h"
 
 #include "core/base/files.h"
-#include "core/interop/settings.h"
-#include "core/interop/sheet.h"
+#include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,6 @@
 #include "core/base/text.h"
-#include "core/interop/read_python.h"
-#include "core/interop/settings.h"
-#include "core/interop/sheet.h"
+#include "core/interop/script/read_python.h"
+#include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,7 +13,6 @@ namespace {
 using Kind = PythonValue::Kind;
 
 constexpr int kMostExpressionLevels = 60;
-constexpr std::size_t kMostListItems = 5'000;
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 50;
 
 PythonValue number(std::int64_t n) {
@@ -37,8 +35,9 @@ constexpr std::string_view kDict = "dict";  // text of a list that is {a: b}
 
 class Expression {
   public:
-    Expression(std::string_view text, const std::function<PythonValue(const std::string&)>& look_up)
-        : s_(text), look_up_(look_up) {}
+    Expression(std::string_view text, const std::function<PythonValue(const std::string&)>& look_up,
+               std::size_t most_items)
+        : s_(text), look_up_(look_up), most_items_(most_items) {}
 
     PythonValue whole() {
         PythonValue v = choice();
@@ -57,6 +56,9 @@ class Expression {
         if (is_part(what.back()) && end < s_.size() && is_part(s_[end])) return false;  // "in" of "index"
         at_ = end;
         return true;
+    }
+    [[nodiscard]] PythonValue value_of(const std::string& name) const {
+        return look_up_ ? look_up_(name) : PythonValue{};
     }
     PythonValue broken() {
         sound_ = false;
@@ -90,10 +92,10 @@ class Expression {
         while (take("and")) {
             PythonValue w = negated();
             const PythonTruth t = truth_of(v), u = truth_of(w);
-            v = t == PythonTruth::no    ? v
-                : t == PythonTruth::yes ? w
-                : u == PythonTruth::no  ? flag(u)
-                                        : PythonValue{};
+            if (t == PythonTruth::yes)
+                v = std::move(w);
+            else if (t == PythonTruth::unknown)
+                v = u == PythonTruth::no ? flag(u) : PythonValue{};
         }
         return v;
     }
@@ -137,8 +139,7 @@ class Expression {
             const bool plus = take("+");
             if (!plus && !take("-")) return v;
             const PythonValue w = product();
-            if (plus && v.kind == Kind::list && w.kind == Kind::list
-                && v.items.size() + w.items.size() < kMostListItems)
+            if (plus && v.kind == Kind::list && w.kind == Kind::list && size_of(v) + size_of(w) < most_items_)
                 v.items.insert(v.items.end(), w.items.begin(), w.items.end());
             else
                 v = counts(v) && counts(w) ? number(plus ? v.number + w.number : v.number - w.number)
@@ -153,9 +154,10 @@ class Expression {
             const PythonValue w = unary();
             const std::int64_t x = v.number, y = w.number;
             if (times && v.kind == Kind::list && v.text.empty() && counts(w) && y >= 0
-                && static_cast<std::size_t>(y) * v.items.size() < kMostListItems) {
+                && static_cast<std::size_t>(y) * size_of(v) < most_items_) {
                 const std::vector<PythonValue> once = std::exchange(v.items, {});
-                for (std::int64_t i = 0; i < y; ++i) v.items.insert(v.items.end(), once.begin(), once.end());
+                for (std::int64_t i = 0; i < y && !once.empty(); ++i)
+                    v.items.insert(v.items.end(), once.begin(), once.end());
                 continue;
             }
             const bool small = x < (1 << 25) && x > -(1 << 25) && y < (1 << 25) && y > -(1 << 25);
@@ -209,7 +211,7 @@ class Expression {
         }
         if (word == "str") return {Kind::unknown, 0, word, {}};
         if (take("(")) return after(word == "getattr" ? attribute() : called(word, items(")", false).items));
-        return after(look_up_(word));
+        return after(value_of(word));
     }
     // getattr(cfg.model, "name", otherwise) is known where the text sets cfg.model.name.
     PythonValue attribute() {
@@ -220,7 +222,7 @@ class Expression {
         if (path.empty() || !take(",")) return broken();
         const PythonValue rest = items(")", false);
         if (rest.items.empty() || rest.items[0].kind != Kind::text) return {};
-        return look_up_(path + "." + rest.items[0].text);
+        return value_of(path + "." + rest.items[0].text);
     }
     // Reads what follows a value: a part of it, or a call of it, is not worked out.
     PythonValue after(PythonValue v) {
@@ -263,7 +265,10 @@ class Expression {
             blanks();
             const bool keyword =
                 at_ > before && s_.substr(at_).starts_with("=") && !s_.substr(at_).starts_with("==");
-            keyword ? ++at_ : at_ = before;
+            if (keyword)
+                ++at_;
+            else
+                at_ = before;
             const std::size_t began = at_;
             list.items.push_back(choice());
             const std::string_view element = s_.substr(began, at_ - began);
@@ -288,16 +293,31 @@ class Expression {
         element = element.substr(0, end + 1);
         return element == name || element == "list(" + name + ")" ? v : PythonValue{};
     }
+    // Returns how many items a list has, with those of the lists in it.
+    static std::size_t size_of(const PythonValue& list) {
+        std::size_t n = list.items.size();
+        for (const PythonValue& item : list.items) n += size_of(item);
+        return n;
+    }
+    // Returns list(range(begin, end)).
+    [[nodiscard]] PythonValue numbers(std::int64_t begin, std::int64_t end) const {
+        PythonValue list{Kind::list, 0, {}, {}};
+        if (end - begin >= static_cast<std::int64_t>(most_items_)) return {};
+        for (std::int64_t n = begin; n < end; ++n) list.items.push_back(number(n));
+        return list;
+    }
     PythonValue called(const std::string& name, const std::vector<PythonValue>& given) const {
         if (name == "torch.cuda.is_available") return flag(PythonTruth::yes);
         if (const std::size_t dot = name.rfind('.'); dot != std::string::npos) {
-            PythonValue of = look_up_(name.substr(0, dot));
+            PythonValue of = value_of(name.substr(0, dot));
             return of.kind == Kind::text ? method(std::move(of), name.substr(dot + 1), given) : PythonValue{};
         }
         if (given.empty()) return {};
         if (name == "isinstance" && given.size() == 2 && given[1].text == "str" && given[0].known())
             return flag(truth(given[0].kind == Kind::text));
         if (name == "int" && given.size() == 1 && counts(given[0])) return number(given[0].number);
+        if (name == "range" && given.size() < 3 && std::all_of(given.begin(), given.end(), counts))
+            return numbers(given.size() == 2 ? given[0].number : 0, given.back().number);
         if (name == "list" && given.size() == 1 && given[0].kind == Kind::list) return given[0];
         if (name == "bool" && given.size() == 1) return flag(truth_of(given[0]));
         if ((name == "min" || name == "max") && std::all_of(given.begin(), given.end(), counts)) {
@@ -337,6 +357,7 @@ class Expression {
 
     std::string_view s_;
     const std::function<PythonValue(const std::string&)>& look_up_;
+    std::size_t most_items_;
     std::size_t at_ = 0;
     int level_ = 0;
     bool sound_ = true;
@@ -376,9 +397,9 @@ PythonTruth truth_of(const PythonValue& v) {
     return truth(!v.items.empty());
 }
 
-PythonValue python_value(std::string_view text,
-                         const std::function<PythonValue(const std::string&)>& look_up) {
-    return Expression(text, look_up).whole();
+PythonValue python_value(std::string_view text, const std::function<PythonValue(const std::string&)>& look_up,
+                         std::size_t most_items) {
+    return Expression(text, look_up, most_items).whole();
 }
 
 namespace {

@@ -3,7 +3,7 @@
 // 3.
 #pragma once
 
-#include "core/interop/shell_script.h"
+#include "core/interop/script/shell_script.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "core/interop/sheet.h"
+#include "core/interop/settings_sheet.h"
 
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/interop/dialect.h"
 #include "core/interop/import.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,24 +21,8 @@ bool sounds_of_layout(std::string_view name) {
                        [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
-bool says_nothing(std::string_view value) {
-    return value.empty() || value == "None" || value == "null" || value == "~" || value == "none-given";
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-    const bool negative = text.starts_with('-');
-    if (negative || text.starts_with('+')) text.remove_prefix(1);
-    if (text.empty() || text.front() == '_' || text.back() == '_') return std::nullopt;
-    std::int64_t n = 0;
-    for (const char c : text) {
-        if (c == '_') continue;
-        if (c < '0' || c > '9' || n > (std::int64_t{1} << 58)) return std::nullopt;
-        n = n * 10 + (c - '0');
-    }
-    return negative ? -n : n;
-}
-
-Sheet::Sheet(std::vector<Setting> settings, const std::function<std::string(const std::string&)>& key_of) {
+SettingsSheet::SettingsSheet(std::vector<Setting> settings,
+                             const std::function<std::string(const std::string&)>& key_of) {
     rows_.reserve(settings.size());
     for (Setting& s : settings) {
         std::string name = s.key.empty() ? key_of(s.name) : s.key;
@@ -49,22 +33,22 @@ Sheet::Sheet(std::vector<Setting> settings, const std::function<std::string(cons
     }
 }
 
-const Setting* Sheet::last(std::string_view key) const {
+const Setting* SettingsSheet::last(std::string_view key) const {
     const auto found = at_.find(std::string(key));
     return found == at_.end() ? nullptr : &rows_[keys_[found->second].last].setting;
 }
 
-std::string Sheet::written(std::string_view key) const {
+std::string SettingsSheet::written(std::string_view key) const {
     const Setting* s = last(key);
     return s ? s->name : std::string(key);
 }
 
-std::string Sheet::value_of(std::string_view key) const {
+std::string SettingsSheet::value_of(std::string_view key) const {
     const Setting* s = last(key);
     return s ? s->value : std::string();
 }
 
-void Sheet::mark(std::string_view key, State state, std::string_view path, std::string_view why) {
+void SettingsSheet::mark(std::string_view key, State state, std::string_view path, std::string_view why) {
     const auto found = at_.find(std::string(key));
     if (found == at_.end()) return;
     Key& k = keys_[found->second];
@@ -73,7 +57,7 @@ void Sheet::mark(std::string_view key, State state, std::string_view path, std::
     k.why = why;
 }
 
-void Sheet::map_as(std::string_view key, std::string_view other) {
+void SettingsSheet::map_as(std::string_view key, std::string_view other) {
     const auto from = at_.find(std::string(other));
     const auto to = at_.find(std::string(key));
     if (from == at_.end() || to == at_.end() || keys_[to->second].state != State::open) return;
@@ -82,12 +66,12 @@ void Sheet::map_as(std::string_view key, std::string_view other) {
     keys_[to->second].why = keys_[from->second].why;
 }
 
-void Sheet::refuse(const Setting& s, const std::string& allowed) {
+void SettingsSheet::refuse(const Setting& s, const std::string& allowed) {
     const std::string line = s.line > 0 ? plain(" (line ", s.line, ")") : "";
     error("setting-not-allowed", s.name, ": found ", shown_text(s.value), ", must be ", allowed, line);
 }
 
-const Setting* Sheet::read(std::string_view key, std::string_view path) {
+const Setting* SettingsSheet::read(std::string_view key, std::string_view path) {
     const Setting* s = last(key);
     if (!s) return nullptr;
     mark(key, State::mapped, path, {});
@@ -102,8 +86,8 @@ const Setting* Sheet::read(std::string_view key, std::string_view path) {
     return says_nothing(s->value) && !s->quoted && s->stated ? nullptr : s;
 }
 
-std::optional<std::int64_t> Sheet::integer(std::string_view key, std::string_view path, std::int64_t least,
-                                           std::int64_t most) {
+std::optional<std::int64_t> SettingsSheet::integer(std::string_view key, std::string_view path,
+                                                   std::int64_t least, std::int64_t most) {
     const Setting* s = read(key, path);
     if (!s) return std::nullopt;
     const auto n = parse_integer(s->value);
@@ -112,7 +96,7 @@ std::optional<std::int64_t> Sheet::integer(std::string_view key, std::string_vie
     return std::nullopt;
 }
 
-std::optional<double> Sheet::number(std::string_view key, std::string_view path) {
+std::optional<double> SettingsSheet::number(std::string_view key, std::string_view path) {
     const Setting* s = read(key, path);
     if (!s) return std::nullopt;
     std::string plain;
@@ -123,15 +107,7 @@ std::optional<double> Sheet::number(std::string_view key, std::string_view path)
     return std::nullopt;
 }
 
-std::optional<bool> flag_of_word(std::string_view value) {
-    std::string word;
-    for (const char c : value) word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-    if (word.empty() || word == "true" || word == "yes" || word == "on" || word == "1") return true;
-    if (word == "false" || word == "no" || word == "off" || word == "0") return false;
-    return std::nullopt;
-}
-
-std::optional<bool> Sheet::flag(std::string_view key, std::string_view path) {
+std::optional<bool> SettingsSheet::flag(std::string_view key, std::string_view path) {
     const Setting* s = read(key, path);
     if (!s) return std::nullopt;
     const auto flag = flag_of_word(s->value);
@@ -139,25 +115,27 @@ std::optional<bool> Sheet::flag(std::string_view key, std::string_view path) {
     return flag;
 }
 
-std::optional<std::string> Sheet::text(std::string_view key, std::string_view path) {
+std::optional<std::string> SettingsSheet::text(std::string_view key, std::string_view path) {
     const Setting* s = read(key, path);
     return s ? std::optional(s->value) : std::nullopt;
 }
 
-void Sheet::add_refusal(const std::string& code, std::string message) {
-    if (const std::size_t at = message.find("refuses"); !unread.empty() && at != std::string::npos)
-        message = unread + ", which the text does not have, may change this"
-                  + (message[at + 7] == ':' ? "" : ":") + message.substr(at + 7);
-    problem(unread.empty() ? Severity::error : Severity::warning, code, message);
+ImportProblem& SettingsSheet::add_refusal(const std::string& code, std::string_view who,
+                                          const std::string& what) {
+    if (unread.empty())
+        error(code, who, " refuses: ", what);
+    else
+        problem(Severity::warning, code, unread, ", which the text does not have, may change this: ", what);
     problems.back().opens = true;
+    return problems.back();
 }
 
-bool Sheet::failed() const {
+bool SettingsSheet::failed() const {
     return std::any_of(problems.begin(), problems.end(),
                        [](const ImportProblem& p) { return p.severity == Severity::error && !p.opens; });
 }
 
-std::vector<std::string> Sheet::open_keys() const {
+std::vector<std::string> SettingsSheet::open_keys() const {
     std::vector<std::string> keys;
     for (const Key& k : keys_)
         if (k.state == State::open) keys.push_back(k.name);
@@ -178,7 +156,7 @@ std::string summary_of(const SettingLists& l) {
     return out + ".";
 }
 
-void Sheet::lists(SettingLists& to) const {
+void SettingsSheet::lists(SettingLists& to) const {
     for (const Row& r : rows_) {
         const Key& k = keys_[r.key];
         if (!r.setting.key.empty() && k.state != State::unmapped) continue;
@@ -283,7 +261,8 @@ std::string preset_for(const Presets& presets, std::string_view name) {
     return found;
 }
 
-void take_model(Sheet& sheet, Draft& draft, const Presets& presets, std::string_view key, std::string name) {
+void take_model(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, std::string_view key,
+                std::string name) {
     const Setting* s = sheet.last(key);
     if (!s || says_nothing(s->value)) return;
     if (name.empty()) name = s->value;
@@ -315,14 +294,14 @@ RecipeName read_recipe_name(std::string_view name, const Presets& presets) {
     return out;
 }
 
-nlohmann::json& place_of(Draft& draft, std::string_view pointer) {
+nlohmann::json& place_of(PlanDraft& draft, std::string_view pointer) {
     const std::size_t end = pointer.find('/', 1);
     const std::string_view part = pointer.substr(1, end - 1);
     nlohmann::json& of = part == "model" ? draft.model : part == "layout" ? draft.layout : draft.training;
     return of[nlohmann::json::json_pointer(std::string(pointer.substr(end)))];
 }
 
-void take_settings(Sheet& sheet, Draft& draft, std::string_view table) {
+void take_settings(SettingsSheet& sheet, PlanDraft& draft, std::string_view table) {
     for (const auto& row : words(table)) {
         const std::string_view key = word_of(row["key"]), to = word_of(row["to"]);
         nlohmann::json value;
@@ -344,13 +323,13 @@ void take_settings(Sheet& sheet, Draft& draft, std::string_view table) {
     }
 }
 
-std::int64_t take_degree(Sheet& sheet, Draft& draft, const char* key, const char* axis) {
+std::int64_t take_degree(SettingsSheet& sheet, PlanDraft& draft, const char* key, const char* axis) {
     const std::int64_t n = sheet.integer(key, std::string("/layout/") + axis).value_or(1);
     draft.layout[axis] = n;
     return n;
 }
 
-std::int64_t degree(const Draft& draft, const char* axis) {
+std::int64_t degree(const PlanDraft& draft, const char* axis) {
     const auto it = draft.layout.find(axis);
     return it == draft.layout.end() || !it->is_number_integer() ? 1 : it->get<std::int64_t>();
 }
@@ -363,7 +342,8 @@ using nlohmann::json;
 
 class FieldReader {
   public:
-    FieldReader(Sheet& sheet, Draft& draft, const json& dialect) : s_(sheet), d_(draft), dialect_(dialect) {}
+    FieldReader(SettingsSheet& sheet, PlanDraft& draft, const json& dialect)
+        : s_(sheet), d_(draft), dialect_(dialect), called_(dialect.at("called").get<std::string>()) {}
 
     void read(const Presets& presets, const Launch* launch) {
         model(presets);
@@ -442,10 +422,9 @@ class FieldReader {
         if (d_.gpus % inner != 0 || dp_ % said != 0
             || (all && *all != d_.gpus && s_.last("gpus")->key.empty())
             || (shard_ > 0 && replicate_ > 0 && dp_ != said))
-            s_.refusal("world-not-divisible", dialect_.value("called", "it"),
-                       " refuses: the degrees do not "
-                       "divide ",
-                       d_.gpus, " GPUs", degrees());
+            s_.refusal("world-not-divisible", called_, "the degrees do not divide ", d_.gpus, " GPUs",
+                       degrees())
+                .set_field_mends = true;
     }
 
     // Returns ": tp_size 3, fsdp_size 2", as the text writes them.
@@ -474,8 +453,7 @@ class FieldReader {
                            parts = pp - (first ? 1 : 0) - (last ? 1 : 0);
         if (!(dialect_.contains("left_over_layers") || first || last) || pp < 2 || pp > layers) return;
         if (rest < parts || (parts == 0 && rest != 0))
-            return s_.refusal("stage-layers", dialect_.value("called", "it"),
-                              " refuses: the stages do not hold ", layers, " layers");
+            return void(s_.refusal("stage-layers", called_, "the stages do not hold ", layers, " layers"));
         json out = json::array();  // what is left goes to the first stages
         for (std::int64_t i = 0; i < parts; ++i) out.push_back(rest / parts + (i < rest % parts ? 1 : 0));
         if (first) out.insert(out.begin(), *first);
@@ -506,9 +484,10 @@ class FieldReader {
             else
                 t["micro_batch"] = micro;
             if (calls > 0 && all != whole_of(t, "micro_batch", micro) * rows)
-                s_.refusal("batch-not-divisible", dialect_.value("called", "it"),
-                           " refuses: the global batch is not micro-batch x accumulation x ", dp_,
-                           " data-parallel ranks");
+                s_.refusal("batch-not-divisible", called_,
+                           "the global batch is not micro-batch x accumulation x ", dp_,
+                           " data-parallel ranks")
+                    .set_field_mends = true;
         } else if (t.contains("micro_batch") && open) {
             ask_for_batch(s_, d_, micro, dp_);
         } else if (t.contains("micro_batch")) {
@@ -524,16 +503,17 @@ class FieldReader {
     }
 
     static constexpr std::int64_t kMost = std::int64_t{1} << 20;  // hostile degrees multiply to no more
-    Sheet& s_;
-    Draft& d_;
+    SettingsSheet& s_;
+    PlanDraft& d_;
     const json& dialect_;
+    const std::string called_;  // the tool, in a sentence
     std::int64_t shard_ = 0, replicate_ = 0, dp_ = 1;
     bool ep_is_rest_ = false;  // the experts take all that share a replica's weights
 };
 
 }  // namespace
 
-void read_fields(Sheet& sheet, Draft& draft, const Presets& presets, const Launch* launch,
+void read_fields(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, const Launch* launch,
                  const json& dialect) {
     FieldReader(sheet, draft, dialect).read(presets, launch);
 }

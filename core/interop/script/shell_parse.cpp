@@ -1,9 +1,9 @@
 // Reads quotes, dollars and backquotes within a word.
-#include "core/interop/shell_parse.h"
+#include "core/interop/script/shell_parse.h"
 
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 // that nothing sets. Each stays a named unknown in the argument that it reaches.
 #pragma once
 
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,7 @@
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/interop/sheet.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -42,6 +41,31 @@ std::vector<std::string_view> word_list(std::string_view table) {
 bool is_among(std::string_view table, std::string_view word) {
     const auto& all = words(table);
     return std::any_of(all.begin(), all.end(), [&](const auto& one) { return word_of(one) == word; });
+}
+
+bool says_nothing(std::string_view value) {
+    return value.empty() || value == "None" || value == "null" || value == "~" || value == "none-given";
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    const bool negative = text.starts_with('-');
+    if (negative || text.starts_with('+')) text.remove_prefix(1);
+    if (text.empty() || text.front() == '_' || text.back() == '_') return std::nullopt;
+    std::int64_t n = 0;
+    for (const char c : text) {
+        if (c == '_') continue;
+        if (c < '0' || c > '9' || n > (std::int64_t{1} << 58)) return std::nullopt;
+        n = n * 10 + (c - '0');
+    }
+    return negative ? -n : n;
+}
+
+std::optional<bool> flag_of_word(std::string_view value) {
+    std::string word;
+    for (const char c : value) word.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    if (word.empty() || word == "true" || word == "yes" || word == "on" || word == "1") return true;
+    if (word == "false" || word == "no" || word == "off" || word == "0") return false;
+    return std::nullopt;
 }
 
 namespace {

@@ -1,8 +1,8 @@
 // Reads the words of a launch script: quotes, expansions, here-documents, and the text between words.
 #pragma once
 
-#include "core/interop/settings.h"
-#include "core/interop/shell_state.h"
+#include "core/interop/script/settings.h"
+#include "core/interop/script/shell_state.h"
 
 #include <functional>
 

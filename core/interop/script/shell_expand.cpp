@@ -2,8 +2,8 @@
 // divided by zero is unknown.
 #include "core/base/number.h"
 #include "core/base/text.h"
-#include "core/interop/shell_parse.h"
-#include "core/interop/shell_state.h"
+#include "core/interop/script/shell_parse.h"
+#include "core/interop/script/shell_state.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,8 @@
-#include "core/interop/read_python.h"
+#include "core/interop/script/read_python.h"
 
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/interop/settings.h"
+#include "core/interop/script/settings.h"
 
 #include <algorithm>
 #include <cctype>

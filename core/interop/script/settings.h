@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -78,6 +79,12 @@ struct Setting {
 };
 // Returns leaves in order; empty maps and lists are leaves too. Lists are one leaf.
 [[nodiscard]] std::vector<Setting> flatten(const Node& root);
+
+// Reads "8", "1_168_251"; nullopt for anything else, and beyond 2^62.
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+// Returns what a word for a switch says, "yes" or "0"; an empty one is a flag without a value.
+[[nodiscard]] std::optional<bool> flag_of_word(std::string_view value);
+[[nodiscard]] bool says_nothing(std::string_view value);  // "", "None", "null", "~"
 
 // Reads "  tensor_model_parallel_size ............ 8": the block that Megatron prints into its log.
 [[nodiscard]] std::vector<Setting> read_argument_log(std::string_view text);
