@@ -583,14 +583,14 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
 
 Table tornado_data(const Scene& scene, const TornadoState& state) {
     const auto& of = state.of;
-    const bool there = of.key && !of.running && of.error.empty() && scene.evaluation.step
-                       && of.value.step_s == scene.evaluation.step->time_s;
-    if (there) return sensitivity_table(of.value, true);
+    const bool there = of.key() != nullptr && of.error().empty() && scene.evaluation.step
+                       && of->step_s == scene.evaluation.step->time_s;
+    if (there) return sensitivity_table(*of, true);
     Table none;
     none.columns = {{"what each choice is worth"}};
     none.rows = {{!scene.evaluation.step ? "no step comes out of this plan"
-                  : of.error.empty()     ? "trying one step either way of each choice …"
-                                         : "It could not be worked out: " + of.error}};
+                  : of.error().empty()   ? "trying one step either way of each choice …"
+                                         : "It could not be worked out: " + of.error()}};
     return none;
 }
 
