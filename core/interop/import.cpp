@@ -192,14 +192,23 @@ void read_with(const Tool& tool, SettingsSheet& sheet, PlanDraft& draft, const P
     }
 }
 
+// Returns the tool whose names of fields the text has: the reader's.
+std::string_view spelled_by(const Tool& tool) {
+    switch (tool.reader) {
+    case Reader::megatron: return "megatron";
+    case Reader::bridge: return "bridge";
+    case Reader::torchtitan: return "torchtitan";
+    case Reader::fields:
+    case Reader::model:
+    case Reader::none: break;
+    }
+    return tool.name;
+}
+
 // An error ends the reading: the settings behind it are known, and were not looked at.
 void leave_unread(SettingsSheet& sheet, const Tool& tool) {
     std::set<std::string> read;
-    const std::string_view spelled = tool.reader == Reader::megatron     ? "megatron"
-                                     : tool.reader == Reader::bridge     ? "bridge"
-                                     : tool.reader == Reader::torchtitan ? "torchtitan"
-                                                                         : tool.name;
-    for (const SpelledField& f : flags_of(spelled)) read.insert(flag_or_leaf(std::string(f.name)));
+    for (const SpelledField& f : flags_of(spelled_by(tool))) read.insert(flag_or_leaf(std::string(f.name)));
     if (tool.reader == Reader::megatron) read.insert(megatron_keys().begin(), megatron_keys().end());
     for (const std::string& key : sheet.open_keys())
         if (read.contains(key)) sheet.cannot_hold(key, "it was not read: the errors come first");

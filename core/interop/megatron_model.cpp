@@ -65,8 +65,7 @@ class ModelReader {
             s_.ignore("num_layers");
         need("hidden_size", "hidden");
         need("num_attention_heads", "heads");
-        put("kv_channels", "head_dim");
-        put("ffn_hidden_size", "ffn");
+        take_settings(s_, d_, "megatron_sizes");
         const bool groups =
             s_.flag("group_query_attention", "/model/kv_heads").value_or(!s_.has("group_query_attention"));
         const auto kv = s_.integer("num_query_groups", "/model/kv_heads");
@@ -479,13 +478,7 @@ void read_precision(SettingsSheet& s, PlanDraft& d, const MegatronDialect& diale
     t["gradients"] = wide ? "fp32" : base;
     if (const auto word = s.text("main_grads_dtype", "/training/gradients"))
         if (const std::string name = dtype_name(*word); !name.empty() && wide) t["gradients"] = name;
-    if (const auto word = s.text("exp_avg_dtype", "/training/optimizer_state"))
-        if (const std::string name = dtype_name(*word); !name.empty()) t["optimizer_state"] = name;
-    if (s.has("exp_avg_sq_dtype")) s.map("exp_avg_sq_dtype", "/training/optimizer_state");
-    if (const auto word = s.text("main_params_dtype", "/training/master_weights"))
-        if (const std::string name = dtype_name(*word); name == "bf16" || name == "fp32")
-            t["master_weights"] = name;
-    s.map("use_precision_aware_optimizer", "/training/optimizer_state");
+    take_settings(s, d, "megatron_states");
 }
 
 void read_optimizer(SettingsSheet& s, PlanDraft& d) {
@@ -581,7 +574,6 @@ void read_offload(SettingsSheet& s, PlanDraft& d) {
 void read_overlap(SettingsSheet& s, PlanDraft& d, const MegatronDialect& dialect) {
     d.training["overlap"]["dp"] = dialect.overlap_default;
     take_settings(s, d, "megatron_overlap");
-    if (s.has("overlap_param_gather")) s.map("overlap_param_gather", "/training/overlap/dp");
 }
 
 }  // namespace
@@ -613,7 +605,6 @@ void read_megatron_training(SettingsSheet& s, PlanDraft& d, const MegatronDialec
         dropout = std::max(dropout, x.value_or(dialect.command_line && !dialect.model_named ? 0.1 : 0.0));
     }
     if (said || dialect.command_line) t["dropout"] = dropout > 0;
-    if (s.has("use_flash_attn")) s.map("use_flash_attn", "/training/attention");
 }
 
 }  // namespace pentamesh::interop

@@ -305,14 +305,17 @@ void take_settings(SettingsSheet& sheet, PlanDraft& draft, std::string_view tabl
     for (const auto& row : words(table)) {
         const std::string_view key = word_of(row["key"]), to = word_of(row["to"]);
         nlohmann::json value;
-        if (row.contains("flag")) {
+        if (row.contains("says_no_more")) {
+            sheet.map(key, to);
+        } else if (row.contains("flag")) {
             if (const auto on = sheet.flag(key, to)) value = row["flag"][*on ? 1 : 0];
         } else if (row.contains("words")) {
             const auto text = sheet.text(key, to);
-            auto known = text ? row["words"].find(*text) : row["words"].end();
-            if (text && known == row["words"].end())  // AttnBackend.unfused
-                known = row["words"].find(text->substr(text->rfind('.') + 1));
-            if (known != row["words"].end())
+            const auto& all = row["words"].is_string() ? words(word_of(row["words"])) : row["words"];
+            auto known = text ? all.find(*text) : all.end();
+            if (text && known == all.end())  // AttnBackend.unfused
+                known = all.find(text->substr(text->rfind('.') + 1));
+            if (known != all.end())
                 value = *known;
             else if (text && row.contains("why"))
                 sheet.cannot_hold(key, word_of(row["why"]));

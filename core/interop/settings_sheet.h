@@ -190,8 +190,8 @@ void take_model(SettingsSheet& sheet, PlanDraft& draft, const Presets& presets, 
 [[nodiscard]] nlohmann::json& place_of(PlanDraft& draft, std::string_view pointer);
 // Takes settings as rows of a table say (settings.h), the last of several for a field: a whole number from
 // "least" (1); by "flag" the one value where it is off, the other where it is on; by "words" a value for each
-// word, also of an enumeration ("AttnBackend.unfused"), any other cannot be held, for the reason "why", or
-// changes nothing.
+// word (or the name of a table of them), also of an enumeration ("AttnBackend.unfused"), any other cannot be
+// held, for the reason "why", or changes nothing; "says_no_more": other settings say the field whole.
 void take_settings(SettingsSheet& sheet, PlanDraft& draft, std::string_view table);
 
 // Takes a degree, 1 where the text does not say it.

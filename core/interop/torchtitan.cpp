@@ -115,23 +115,17 @@ class ClassReader {
             s_.text("fsdp_reshard_after_forward", "/layout/reshard").value_or("default");
         const bool kept = reshard == "never" || (reshard == "default" && pp_ > 1);
         if (l_["zero"] == 3 && (kept || pp_ > 1)) l_["reshard"] = kept ? "never" : "after_forward";
-        for (const char* key :
-             {"expert_parallel_comm_backend", "expert_parallel_a2a_dispatch_impl", "moe_comm_backend"})
-            if (const auto kernel = s_.text(key, "/layout/ep_comm");
-                kernel && (*kernel == "deepep" || *kernel == "hybridep"))
-                l_["ep_comm"] = *kernel;
+        take_settings(s_, d_, "torchtitan_layout");
         const std::string rotate =
             s_.text("context_parallel_rotate_method", "/layout/cp_comm").value_or("allgather");
         if (cp > 1) l_["cp_comm"] = rotate == "alltoall" ? "ring" : "allgather";
-        if (const auto on = s_.flag("enable_async_tensor_parallel", "/training/overlap/tp"))
-            d_.training["overlap"] = {{"tp", *on}};
         ranks_ = shard * replicate;
     }
 
     void precision() {
-        std::string compute = "bf16";
-        if (s_.text("mixed_precision_param", "/training/compute").value_or("bfloat16") == "float32")
-            compute = "fp32";
+        d_.training["compute"] = "bf16";
+        d_.training["gradients"] = "fp32";
+        take_settings(s_, d_, "torchtitan_training");
         // TOML names converters, Python makes them: [Float8LinearConverter.Config()].
         const std::string converters = s_.text("converters", "/training/compute").value_or("");
         const auto made = [&](const std::string& call) {
@@ -141,18 +135,14 @@ class ClassReader {
             converters.find("mxfp8") != std::string::npos || made("MXFP8LinearConverter.Config()");
         const bool python = made("Float8LinearConverter.Config()");
         if (mxfp8 || python || made("Float8LinearConfig()") || converters.find("float8") != std::string::npos)
-            compute = "fp8";
-        d_.training["compute"] = compute;
+            d_.training["compute"] = "fp8";
         // components/quantization/float8.py: rows, since the configurations are in Python; before, tensors
         // where no recipe was named.
         const std::string recipe = s_.text("recipe_name", "/training/fp8_recipe").value_or("");
         if (mxfp8)
             d_.training["fp8_recipe"] = "mxfp8";
-        else if (compute == "fp8" && (python || recipe.find("rowwise") != std::string::npos))
+        else if (d_.training["compute"] == "fp8" && (python || recipe.find("rowwise") != std::string::npos))
             d_.training["fp8_recipe"] = "rowwise";
-        const std::string reduce =
-            s_.text("mixed_precision_reduce", "/training/gradients").value_or("float32");
-        d_.training["gradients"] = reduce == "bfloat16" ? "bf16" : "fp32";
         if (!s_.flag("enable_cpu_offload", "/training/offload").value_or(false)) return;
         if (l_["zero"] != 3)
             return s_.cannot_hold("enable_cpu_offload", "the plan offloads parameters only at ZeRO-3");

@@ -11,6 +11,7 @@
 #include "core/explain/verdict.h"
 #include "core/interop/export.h"
 #include "core/interop/fabric_text.h"
+#include "core/interop/import.h"
 #include "core/io/hf_families.h"
 #include "core/memory/memory_costs.h"
 #include "core/mesh/places.h"
