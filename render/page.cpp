@@ -17,6 +17,8 @@ namespace {
 struct BlankPage final : Page::Impl {
     std::shared_ptr<const TypeFaces> type;
     std::vector<TextRun>* runs;
+    Vec2 corner{};  // of an inset
+    float scale = 1;
     explicit BlankPage(const PageSpec& spec) : type(spec.faces), runs(spec.text_runs) {}
     void polygon(std::span<const Vec2>, Color) override {}
     void rect(Rect, Color, float) override {}
@@ -25,8 +27,12 @@ struct BlankPage final : Page::Impl {
     void stroke_pairs(std::span<const Vec2>, Color, float) override {}
     void glyphs(std::span<const PlacedGlyph>, float, Color) override {}
     void text(Vec2 pen, std::string_view utf8, const TextStyle& style) override {
-        if (runs != nullptr) runs->push_back({{pen.x, pen.y - style.size}, std::string(utf8)});
+        if (runs == nullptr) return;
+        const Vec2 at = corner + Vec2{pen.x, pen.y - style.size} * scale;
+        runs->push_back({at, std::string(utf8)});
     }
+    void begin_inset(Vec2 at, float by) override { corner = at, scale = by; }
+    void end_inset() override { corner = {}, scale = 1; }
     void pattern(Rect, Pattern, Color) override {}
     void cells(const CellGrid&) override {}
     [[nodiscard]] const TypeFaces& faces() const override { return *type; }

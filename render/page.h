@@ -73,8 +73,7 @@ class Page {
     // "Figure".
     void begin_piece(std::string_view name);
     void end_piece();
-    // All that is drawn between these stands at the corner, by so much larger: a picture among words. Only a
-    // PDF and a PNG can have one.
+    // All that is drawn between these stands at the corner, by so much larger: a picture among words.
     void begin_inset(Vec2 corner, float scale);
     void end_inset();
     // Ends the page and returns the file's bytes; the same drawing gives the same bytes. Throws Error of kind

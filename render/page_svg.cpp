@@ -1,3 +1,4 @@
+#include "core/base/number.h"
 #include "render/page.h"
 #include "render/sink.h"
 
@@ -330,6 +331,18 @@ struct SvgPage final : Page::Impl {
         put_next(body, hundredths(r.h));
         body += "\">\n";
         ++clips;
+    }
+    void begin_inset(Vec2 corner, float by) override {
+        flush();
+        body += "<g transform=\"translate(";
+        put_number(body, corner.x);
+        body += ' ';
+        put_number(body, corner.y);
+        body += ") scale(" + exact_text(static_cast<double>(by)) + ")\">\n";
+    }
+    void end_inset() override {
+        flush();
+        body += "</g>\n";
     }
     void pop_clip() override {
         flush();

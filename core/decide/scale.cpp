@@ -417,13 +417,13 @@ class Nudger {
     }
 
     void put(Kind kind, std::string id, std::string name, std::string value, std::optional<Nudge> down,
-             std::optional<Nudge> up) {
+             std::optional<Nudge> up, std::optional<Constant::Unit> unit = std::nullopt) {
         if (!down && !up) return;
         double least = out_.step_s, most = out_.step_s;
         for (const std::optional<Nudge>* n : {&down, &up})
             if (*n && (*n)->valid())
                 least = std::min(least, (*n)->same_tokens_s), most = std::max(most, (*n)->same_tokens_s);
-        out_.rows.push_back({kind, std::move(id), std::move(name), std::move(value), std::move(down),
+        out_.rows.push_back({kind, std::move(id), std::move(name), std::move(value), unit, std::move(down),
                              std::move(up), most - least});
     }
 
@@ -592,11 +592,12 @@ class Nudger {
         if (c.unit == Constant::Unit::flag) {
             std::optional<Nudge> down, up;
             (c.value != 0 ? down : up) = to(c.value != 0 ? 0 : 1);
-            put(Kind::constant, c.id, c.name, c.value != 0 ? "on" : "off", std::move(down), std::move(up));
+            put(Kind::constant, c.id, c.name, c.value != 0 ? "on" : "off", std::move(down), std::move(up),
+                c.unit);
             return;
         }
         put(Kind::constant, c.id, c.name, general(c.value), to(c.value * (1 - kNudge)),
-            to(c.value * (1 + kNudge)));
+            to(c.value * (1 + kNudge)), c.unit);
     }
     static std::string general(double x) { return general_text(x, 4); }
 

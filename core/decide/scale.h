@@ -4,6 +4,7 @@
 
 #include "core/evaluate.h"
 #include "core/io/presets.h"
+#include "core/step/constants.h"
 
 #include <atomic>
 #include <cstdint>
@@ -120,9 +121,10 @@ struct SensitivityRow {
     // constant is a figure of the hardware or of the model of time, 20 % down and up.
     enum class Kind : std::uint8_t { factor, setting, constant };
     Kind kind = Kind::setting;
-    std::string id;     // a pointer "/layout/tp", or a constant's id "efficiency.gemm"
-    std::string name;   // "tp", "16-bit products"
-    std::string value;  // in the plan
+    std::string id;                        // a pointer "/layout/tp", or a constant's id "efficiency.gemm"
+    std::string name;                      // "tp", "16-bit products"
+    std::string value;                     // in the plan
+    std::optional<Constant::Unit> unit{};  // of a constant
     // Holds the next value either way. Choices without an order (schedules, number formats) have a row for
     // each other choice, under `up`. Each is empty where there is no next value.
     std::optional<Nudge> down, up;

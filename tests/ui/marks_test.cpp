@@ -4,6 +4,7 @@
 // it (tests/README.md).
 #include "tests/ui/marks.h"
 
+#include "app/ui/review/figures.h"
 #include "app/ui/review/review.h"
 #include "app/ui/shell/picture.h"
 #include "app/ui/views/table.h"
@@ -176,6 +177,99 @@ TEST_CASE("every page of a review is made of the marks that it was made of") {
     check_review(golden, "three plans", {plan, other, third}, pair);
     check_review(golden, "impossible", {marked_presets().plan("broken-pp-zero3")}, {});
     golden.finish();
+}
+
+namespace {
+
+struct OnPage {
+    std::vector<DrawnMark> inset, inside;  // the corner and the scale; what the view drew
+};
+
+// Draws a figure in a room of a page, and returns what its view drew there.
+OnPage drawn_on_page(const Paper& paper, Rect room, const std::function<void(ReviewSheet&, Rect)>& draw) {
+    std::vector<DrawnMark> all;
+    Page page(std::make_unique<MarkPage>(marked_faces(), all));
+    ReviewSheet sheet({[&](const std::string&) { return Canvas(nullptr, 1, &page); }, 0}, paper,
+                      theme_of(ThemeId::light), "", "", "");
+    sheet.begin_bare();
+    draw(sheet, room);
+    OnPage out;
+    bool open = false;
+    for (DrawnMark& m : all) {
+        if (m.kind == "end") open = false;
+        if (open) out.inside.push_back(m);
+        if (m.kind == "inset") open = true, out.inset.push_back(m);
+    }
+    return out;
+}
+
+// Draws the same part of a view as the window does, in a room of that size.
+std::vector<DrawnMark> drawn_by_view(const Reviewed& of, Vec2 size, const DrawView& draw) {
+    std::vector<DrawnMark> out;
+    Page page(std::make_unique<MarkPage>(marked_faces(), out));
+    UiState state;
+    state.for_picture = true;
+    FrameInfo frame;
+    frame.size = size;
+    PrintedScene printed(of);
+    Ui ui(state, frame, theme_of(ThemeId::light), Canvas(nullptr, 1, &page));
+    draw(ui, {0, 0, size.x, size.y}, printed.scene);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("a figure on a page of a review is made of the marks of its view, but for their scale") {
+    const Plan plan = marked_presets().plan("llama-3-70b-3d");
+    const Evaluation e = evaluate(plan);
+    const Reviewed of{plan, e, marked_presets()};
+    const Sensitivity changes = sensitivity_of(plan, marked_presets());
+    const auto view = [](ViewId id) -> DrawView {
+        return [id](Ui& ui, Rect room, Scene& scene) {
+            ViewStates states;
+            const Rect head = room.cut_top(18);
+            (void)draw_view_body(ui, head, room, scene, id, states, 1);
+        };
+    };
+    struct Figure {
+        const char* name;
+        std::function<void(ReviewSheet&, Rect)> on_page;
+        DrawView by_view;
+    };
+    const std::vector<Figure> figures{
+        {"timeline", [&](ReviewSheet& sheet, Rect room) { draw_pipeline(sheet, room, of); },
+         view(ViewId::timeline)},
+        {"memory", [&](ReviewSheet& sheet, Rect room) { draw_stages(sheet, room, of); },
+         view(ViewId::memory)},
+        {"traffic", [&](ReviewSheet& sheet, Rect room) { draw_traffic(sheet, room, of); },
+         [](Ui& ui, Rect room, Scene& scene) { draw_comm_flow(ui, room, scene, FlowWidth::time); }},
+    };
+    for (const PaperKind kind : {PaperKind::slide, PaperKind::a4}) {
+        const Paper paper = paper_of(kind);
+        const float scale = paper.small / 13;  // the window's rows have type of 13 pixels
+        const Rect room{paper.margin, paper.margin, paper.size.x - 2 * paper.margin, 560 * scale};
+        for (const Figure& f : figures) {
+            CAPTURE(f.name);
+            const OnPage page = drawn_on_page(paper, room, f.on_page);
+            REQUIRE(page.inset.size() == 1);
+            CHECK(page.inset[0].at == std::vector<double>{room.x, room.y});
+            const std::vector<DrawnMark> own = drawn_by_view(of, {room.w / scale, room.h / scale}, f.by_view);
+            CHECK(own.size() > 20);
+            CHECK(difference_of_marks(own, page.inside) == std::vector<std::string>{});
+        }
+    }
+    // The sensitivity ends at a whole row, and says how many rows are left out.
+    const Paper paper = paper_of(PaperKind::slide);
+    const OnPage page =
+        drawn_on_page(paper, {}, [&](ReviewSheet& sheet, Rect) { draw_sensitivity(sheet, of, changes); });
+    const std::vector<std::size_t> rows = tornado_rows(changes);
+    std::size_t drawn = 0;
+    for (const DrawnMark& m : page.inside)
+        drawn += std::any_of(rows.begin(), rows.end(), [&](std::size_t i) {
+            return m.kind == "text" && m.look.ends_with(" 12 " + changes.rows[i].name);
+        });
+    // 640 pixels of the page less a line of words are 428 of the window: 44 of words, 24 for each row.
+    CHECK(drawn == std::min<std::size_t>(16, rows.size()));
 }
 
 TEST_CASE("Compare is made of the marks that it was made of, with two plans and with four") {

@@ -3,6 +3,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/shell/picture.h"
+#include "app/ui/views/step/view.h"
 #include "core/decide/scale.h"
 #include "core/io/presets.h"
 #include "tests/ui/press.h"
@@ -51,6 +52,24 @@ TEST_CASE("the step's tornado has the rows of core/decide's sensitivity, and a c
     CHECK(d.shell.evaluation().memory.peak() == n.memory_bytes);
     d.press({.key = Key::z, .ctrl = true});
     CHECK(d.shell.evaluation().step->time_s == s.step_s);
+}
+
+TEST_CASE("a constant is written in its unit, a setting and a switch as the plan writes them") {
+    SensitivityRow row;
+    row.kind = SensitivityRow::Kind::constant;
+    row.unit = Constant::Unit::flops_per_s;
+    CHECK(value_words(row, "9.894e+14") == "989 TFLOP/s");
+    row.unit = Constant::Unit::bytes_per_s;
+    CHECK(value_words(row, "4.5e+11") == "450 GB/s");
+    row.unit = Constant::Unit::flag;
+    CHECK(value_words(row, "on") == "on");
+    row.kind = SensitivityRow::Kind::setting;
+    row.unit.reset();
+    CHECK(value_words(row, "8") == "8");
+    // Each constant of a plan has a unit, no setting has one.
+    const Presets presets(std::filesystem::path(SOURCE_DIR) / "presets");
+    for (const SensitivityRow& r : sensitivity_of(presets.plan("mesh-8"), presets).rows)
+        CHECK(r.unit.has_value() == (r.kind == SensitivityRow::Kind::constant));
 }
 
 TEST_CASE("the tornado is a table of Step's data, and is copied as one") {

@@ -59,8 +59,10 @@ Ui::Ui(UiState& state, const FrameInfo& frame, const Theme& theme, Canvas canvas
     const auto has_focus = [&](const UiState::Area& a) {
         return a.types && a.id == state_.focus && a.layer == state_.top_layer;
     };
-    focus_takes_text(state_.focus_visible
-                     && std::any_of(state_.last_areas.begin(), state_.last_areas.end(), has_focus));
+    // A picture is drawn without a window, or inside of one that has its own fields.
+    if (!state_.for_picture)
+        focus_takes_text(state_.focus_visible
+                         && std::any_of(state_.last_areas.begin(), state_.last_areas.end(), has_focus));
     begun_ = mark();
 }
 

@@ -417,28 +417,23 @@ std::vector<std::pair<std::string, StepSlice>> large_parts(const Step& step, std
 }
 
 void draw_step_column(ReviewSheet& sheet, Rect room, const Step& step) {
-    Canvas& c = sheet.canvas();
-    const float line = sheet.paper().line();
+    const Ink ink = sheet.ink();
+    const float line = sheet.paper().line(), body = sheet.paper().body;
     sheet.label(room.cut_top(line), "Where the " + time_text(step.time_s) + " go", sheet.strong());
-    const auto parts = large_parts(step, static_cast<std::size_t>(std::max(2.0f, std::floor(room.h / line))));
-    float label = 0, figure = 0;
-    for (const auto& [name, s] : parts) {
-        label = std::max(label, c.text_width(name, sheet.plain()) + sheet.paper().body * 0.6f);
-        figure =
-            std::max(figure, c.text_width(time_text(s.time_s), sheet.plain()) + sheet.paper().body * 0.5f);
+    RowChart chart{
+        .columns = {{},
+                    {.share = 1, .gap = body * 0.5f, .high = step.time_s, .bar = 0.6f, .least = 1.5f},
+                    {.align = Align::right, .gap = body * 0.4f}}};
+    const auto most = static_cast<std::size_t>(std::max(2.0f, std::floor(room.h / line)));
+    for (const auto& [name, of] : large_parts(step, most)) {
+        const auto paint = [&ink, s = of](Rect bar) { fill_part(ink.canvas, ink.theme, bar, s); };
+        chart.rows.push_back({.cells = {{name},
+                                        {.marks = {{of.from_s, of.from_s + of.time_s, paint}}},
+                                        {time_text(of.time_s)}}});
     }
-    const float w = std::max(10.0f, room.w - label - figure);
     // On a slide the rows keep step with those of the other columns.
-    const float high = sheet.paper().wide ? line : room.h / static_cast<float>(parts.size());
-    for (const auto& [name, s] : parts) {
-        const Rect row = room.cut_top(high);
-        sheet.label({row.x, row.y, label, row.h}, name, sheet.plain());
-        const float x = row.x + label + static_cast<float>(s.from_s / step.time_s) * w;
-        const float len = std::max(1.5f, static_cast<float>(s.time_s / step.time_s) * w);
-        fill_part(c, sheet.theme(), {x, row.y + row.h * 0.2f, len, row.h * 0.6f}, s);
-        sheet.label({row.right() - figure, row.y, figure, row.h}, time_text(s.time_s), sheet.plain(),
-                    Align::right);
-    }
+    if (sheet.paper().wide) room.h = line * static_cast<float>(chart.rows.size());
+    draw_chart(ink, room, chart);
 }
 
 // Draws items below a heading, as many as there is room for, each with a mark or a box to tick. Returns how

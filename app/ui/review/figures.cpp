@@ -1,19 +1,24 @@
-// Draws what a figure becomes, one choice after another. A row has the choice's name and reason, below them
-// its bar on the scale that all rows share.
+// Draws the figures that pages share: views on a part of a page, meshes, what a figure becomes one choice
+// after another, what was tried, and the way from one step to another.
 #include "app/ui/review/figures.h"
 
 #include "app/tables/decide_tables.h"
+#include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/review/pages.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/comm/view.h"
+#include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_draw.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/timeline/timeline_parts.h"
+#include "app/ui/views/step/view.h"
 #include "app/ui/views/timeline/view.h"
 #include "core/base/text.h"
 #include "core/mesh/places.h"
 #include "core/pipeline/timeline.h"
 #include "core/teach/glossary.h"
+#include "render/page.h"
 
 #include <algorithm>
 #include <array>
@@ -23,6 +28,9 @@
 #include <vector>
 
 namespace pentamesh::ui {
+
+// Draws what a figure becomes, one choice after another. A row has the choice's name and reason, below them
+// its bar on the scale that all rows share.
 
 namespace {
 
@@ -124,102 +132,6 @@ void draw_course(ReviewSheet& sheet, Rect room, const Course& course) {
     }
 }
 
-namespace {
-
-constexpr int kMostRowsAlone = 20;  // more stages stand in two columns
-
-struct BarFrame {
-    double bytes = 1;  // the bars' width stands for so many bytes
-    float label = 0, total = 0;
-};
-
-// Fills with the category's colour and a texture of its own over it, which distinguishes it in grey print.
-void fill_category(ReviewSheet& sheet, Rect r, int category) {
-    static constexpr std::array<Pattern, kMemoryCategoryCount> kTexture{
-        Pattern::solid, Pattern::hatched, Pattern::dotted, Pattern::solid, Pattern::cross_hatched};
-    const auto k = static_cast<std::size_t>(category);
-    const Theme& t = sheet.theme();
-    if (category == static_cast<int>(MemoryCategory::buffers)) {
-        sheet.canvas().pattern(r, kTexture[k], t.secondary.alpha(0.55f));
-        return;
-    }
-    sheet.canvas().rect(r, t.memory[k]);
-    if (kTexture[k] != Pattern::solid)
-        sheet.canvas().pattern(r, kTexture[k], ink_on(t.memory[k]).alpha(0.3f));
-}
-
-// Buffers have their figure in the table: a whisker lies over them here.
-void fill_segment(ReviewSheet& sheet, Rect bar, int category, double bytes) {
-    Canvas& c = sheet.canvas();
-    fill_category(sheet, bar, category);
-    if (category == static_cast<int>(MemoryCategory::buffers)) return;
-    const Color color = sheet.theme().memory[static_cast<std::size_t>(category)];
-    const TextStyle style{Face::regular, sheet.paper().small, ink_on(color), 0};
-    const std::string figure = memory_text(bytes, Zeros::kept);
-    if (c.text_width(figure, style) + 8 <= bar.w && sheet.paper().small * 1.1f <= bar.h)
-        sheet.label(bar, figure, style, Align::center);
-}
-
-// Draws one bar for stages that hold the same.
-void draw_stage_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, const std::string& name, double hbm,
-                    const BarFrame& frame, bool peak) {
-    const TextStyle style = peak ? sheet.strong() : sheet.plain();
-    sheet.label(row.cut_left(frame.label), name, style, Align::left);
-    sheet.label(row.cut_right(frame.total), memory_text(s.total(), Zeros::kept), style, Align::right);
-    draw_memory_bar(sheet, row, s, hbm, frame.bytes);
-}
-
-void memory_legend(ReviewSheet& sheet, double hbm) {
-    Canvas& c = sheet.canvas();
-    const float mark = sheet.paper().small * 0.8f;
-    const TextStyle style = sheet.faint();
-    Rect row = sheet.take(sheet.paper().line() * 1.2f);
-    const auto item = [&](const std::string& words, const std::function<void(Rect)>& draw) {
-        const float w = mark + 8 + c.text_width(words, style) + sheet.paper().small * 1.2f;
-        if (w > row.w + sheet.paper().small * 1.2f) row = sheet.take(sheet.paper().line() * 1.2f);
-        Rect box = row.cut_left(w);
-        draw({box.x, box.center().y - mark / 2, mark, mark});
-        box.cut_left(mark + 8);
-        sheet.label(box, words, style);
-    };
-    for (int k = 0; k < kMemoryCategoryCount; ++k)
-        item(std::string(name_of(static_cast<MemoryCategory>(k))),
-             [&](Rect r) { fill_category(sheet, r, k); });
-    item("what buffers may take", [&](Rect r) {
-        const float y = r.center().y;
-        c.line({r.x, y}, {r.right(), y}, sheet.theme().text, 1.5f);
-        for (const float x : {r.x, r.right()}) c.line({x, y - 3}, {x, y + 3}, sheet.theme().text, 1.5f);
-    });
-    item("a GPU has " + memory_text(hbm, Zeros::kept), [&](Rect r) {
-        c.line({r.center().x, r.y}, {r.center().x, r.bottom()}, sheet.theme().bad, 1.5f, Dash::dashed);
-    });
-}
-
-}  // namespace
-
-void draw_memory_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, double hbm, double whole) {
-    Canvas& c = sheet.canvas();
-    const float gap = std::max(1.0f, row.h * 0.08f);
-    const auto x_of = [&](double bytes) { return row.x + static_cast<float>(bytes / whole) * (row.w - 8); };
-    double at = 0;
-    for (int k = 0; k < kMemoryCategoryCount; ++k) {
-        const double bytes = bytes_of(s, static_cast<MemoryCategory>(k));
-        const Rect bar{x_of(at), row.y + gap, x_of(at + bytes) - x_of(at), row.h - 2 * gap};
-        at += bytes;
-        if (bar.w > 0.2f) fill_segment(sheet, bar, k, bytes);
-    }
-    if (at > hbm) {
-        const Rect over{x_of(hbm), row.y + gap, std::max(3.0f, x_of(at) - x_of(hbm)), row.h - 2 * gap};
-        c.pattern(over, Pattern::hatched, sheet.theme().bad, sheet.theme().panel);
-        c.frame(over, sheet.theme().bad, 1.2f, 0);
-    }
-    // A whisker shows the range of the buffers.
-    const float y = row.center().y, low = x_of(s.least()), high = x_of(s.most());
-    c.line({low, y}, {high, y}, sheet.theme().text, 1.5f);
-    for (const float x : {low, high}) c.line({x, y - 3}, {x, y + 3}, sheet.theme().text, 1.5f);
-    c.line({x_of(hbm), row.y}, {x_of(hbm), row.bottom()}, sheet.theme().bad, 1.5f, Dash::dashed);
-}
-
 std::vector<StageRun> stage_runs(const Memory& memory) {
     const auto same = [](const StageMemory& a, const StageMemory& b) {
         bool out = a.layers == b.layers && a.in_flight == b.in_flight && a.least() == b.least()
@@ -241,59 +153,6 @@ std::vector<StageRun> stage_runs(const Memory& memory) {
 
 std::string name_of(const StageRun& run) {
     return std::to_string(run.first) + (run.last > run.first ? " to " + std::to_string(run.last) : "");
-}
-
-void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of) {
-    const Memory& m = of.evaluation.memory;
-    if (m.stage.empty()) return;
-    BarFrame frame;
-    frame.bytes = m.hbm;
-    Canvas& c = sheet.canvas();
-    for (const StageMemory& s : m.stage) {
-        frame.bytes = std::max(frame.bytes, s.most());
-        frame.total =
-            std::max(frame.total, c.text_width(memory_text(s.total(), Zeros::kept), sheet.strong()));
-    }
-    const std::vector<StageRun> runs = stage_runs(m);
-    const auto n = static_cast<int>(runs.size());
-    frame.label = c.text_width("stage", sheet.faint());
-    for (const StageRun& r : runs)
-        frame.label = std::max(frame.label, c.text_width(name_of(r), sheet.strong()));
-    frame.label += sheet.paper().body * 0.6f;
-    frame.total += sheet.paper().body * 0.6f;
-    memory_legend(sheet, m.hbm);
-    constexpr float kRow = 1.35f, kCloseRow = 1.02f;  // in lines
-    const bool twice = n > kMostRowsAlone;
-    // Rows move closer where all are on this page then.
-    const float line = sheet.paper().line(),
-                close = sheet.left() / static_cast<float>((twice ? (n + 1) / 2 : n) + 1);
-    const float row_h = close < kCloseRow * line ? kRow * line : std::min(close, kRow * line);
-    const float between = sheet.paper().body * 1.5f;
-    for (int next = 0; next < n;) {
-        const int rest = n - next, columns = twice ? 2 : 1;
-        sheet.need(row_h * static_cast<float>(1 + std::min(3, (rest + columns - 1) / columns)));
-        const int fit = std::max(1, static_cast<int>((sheet.left() - row_h) / row_h));
-        const int rows = std::min(fit, (rest + columns - 1) / columns);
-        const Rect head = sheet.take(row_h * 0.9f);
-        // Bars that are few are thicker where the page would stay empty.
-        const float high = row_h * static_cast<float>(rows);
-        const float most = n == 1 ? 4 : 2.4f;
-        const Rect all = rest == n && rows == n ? sheet.take_grown(high, most * high) : sheet.take(high);
-        for (int k = 0; k < columns && next < n; ++k) {
-            const float w = (all.w - between * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-            Rect column{all.x + static_cast<float>(k) * (w + between), all.y, w, all.h};
-            sheet.label({column.x, head.y, w, head.h}, m.stage.size() > 1 ? "stage" : "GPU", sheet.faint());
-            sheet.label({column.x, head.y, w, head.h}, "in all", sheet.faint(), Align::right);
-            for (int r = 0; r < rows && next < n; ++r, ++next) {
-                const StageRun& run = runs[static_cast<std::size_t>(next)];
-                draw_stage_bar(sheet, column.cut_top(all.h / static_cast<float>(rows)), m.stage[run.first],
-                               name_of(run), m.hbm, frame,
-                               run.first <= static_cast<std::size_t>(m.peak_stage)
-                                   && static_cast<std::size_t>(m.peak_stage) <= run.last);
-            }
-        }
-    }
-    sheet.gap();
 }
 
 namespace {
@@ -382,287 +241,419 @@ float draw_axis_words(ReviewSheet& sheet, Rect room, const Reviewed& of, GroupKi
     return line + h;
 }
 
+// Pages show views by the views' own drawing.
+
 namespace {
 
-std::string slice_figure(double time_s, double step_s) {
-    return time_text(time_s, Zeros::kept) + "  " + percent_text(time_s / step_s, Zeros::kept);
-}
-
-float waterfall_row(const ReviewSheet& sheet) {
-    return sheet.paper().line() * 1.15f;
-}
+constexpr float kTypeOfRows = 13;  // of the window
+constexpr float kHeadRow = 18;     // over a view: its sentence
 
 }  // namespace
 
-float waterfall_height(const ReviewSheet& sheet, const Step& step) {
-    return waterfall_row(sheet) * static_cast<float>(waterfall(step).size() + 1);
+float window_pixel(const ReviewSheet& sheet) {
+    return sheet.paper().small / kTypeOfRows;
 }
 
-void draw_waterfall_figure(ReviewSheet& sheet, Rect room, const Step& step, double whole_s) {
-    Canvas& c = sheet.canvas();
-    const std::vector<StepSlice> slices = waterfall(step);
-    const float row_h = std::max(waterfall_row(sheet), room.h / static_cast<float>(slices.size() + 1));
-    float label = c.text_width("step", sheet.strong()), figure = 0;
-    for (const StepSlice& s : slices) {
-        label = std::max(label, c.text_width(label_of(s), sheet.plain()));
-        figure = std::max(figure, c.text_width(slice_figure(s.time_s, step.time_s), sheet.strong()));
+void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, const DrawView& draw) {
+    const float k = window_pixel(sheet);
+    if (room.w < k || room.h < k) return;
+    Canvas& canvas = sheet.canvas();
+    PrintedScene printed(of);
+    UiState state;
+    state.for_picture = true;
+    FrameInfo frame;
+    frame.size = {room.w / k, room.h / k};
+    frame.scale = canvas.scale() * k;
+    Page* page = canvas.page();
+    if (page == nullptr) {  // a window shows the page
+        Ui ui(state, frame, sheet.theme(), Canvas(canvas.list(), frame.scale));
+        return draw(ui, {room.x / k, room.y / k, frame.size.x, frame.size.y}, printed.scene);
     }
-    figure = std::max(figure, c.text_width(slice_figure(step.time_s, step.time_s), sheet.strong()));
-    label += sheet.paper().body * 0.8f, figure += sheet.paper().body * 0.8f;
-    const float w = std::max(10.0f, room.w - label - figure);
-    const auto x_of = [&](double t) { return room.x + label + static_cast<float>(t / whole_s) * w; };
-    for (const StepSlice& s : slices) {
-        const Rect row = room.cut_top(row_h);
-        sheet.label({row.x, row.y, label, row.h}, label_of(s), sheet.plain());
-        const float x = x_of(s.from_s), len = std::max(1.5f, x_of(s.from_s + s.time_s) - x);
-        const Rect bar{x, row.y + row.h * 0.14f, len, row.h * 0.72f};
-        fill_part(c, sheet.theme(), bar, s);
-        c.line({x + len, bar.bottom()}, {x + len, row.bottom() + row_h * 0.14f}, sheet.theme().hairline);
-        sheet.label({row.right() - figure, row.y, figure, row.h}, slice_figure(s.time_s, step.time_s),
-                    sheet.plain(), Align::right);
+    page->begin_inset(room.min(), k);
+    {
+        Ui ui(state, frame, sheet.theme(), Canvas(nullptr, canvas.scale(), page));
+        draw(ui, {0, 0, frame.size.x, frame.size.y}, printed.scene);
     }
-    const Rect last = room.cut_top(row_h);
-    c.line({x_of(0), last.y + 1}, {x_of(step.time_s), last.y + 1}, sheet.theme().secondary, 1.5f);
-    sheet.label({last.x, last.y, label, last.h}, "step", sheet.strong());
-    sheet.label({last.right() - figure, last.y, figure, last.h}, slice_figure(step.time_s, step.time_s),
-                sheet.strong(), Align::right);
+    page->end_inset();
 }
 
-// Draws the pipeline's timeline on paper: devices downwards, time to the right. Where blocks would be too
-// narrow for their numbers, it is in three windows, as in the window: how it fills, a few of its equal
-// periods, how it drains.
+// Holds all devices: each has a row of at most 36 pixels, and what stands over and below them has its room.
+float pipeline_height(const ReviewSheet& sheet, const Timeline& timeline) {
+    constexpr float kAround = 290, kAllRows = 400, kThinRow = 6, kThickRow = 36;
+    const auto n = static_cast<float>(timeline.device.size());
+    return window_pixel(sheet) * (kAround + n * std::clamp(kAllRows / n, kThinRow, kThickRow));
+}
+
+void draw_pipeline(ReviewSheet& sheet, Rect room, const Reviewed& of) {
+    draw_on_page(sheet, room, of, [](Ui& ui, Rect r, Scene& scene) {
+        TimelineViewState state;
+        const Rect head = r.cut_top(kHeadRow);
+        draw_timeline(ui, head, r, scene, state, 1);
+    });
+}
+
+float memory_height(const ReviewSheet& sheet, const Memory& memory) {
+    constexpr float kOneBar = 130, kBars = 270;
+    return window_pixel(sheet) * (memory.stage.size() > 1 ? kBars : kOneBar);
+}
+
+void draw_stages(ReviewSheet& sheet, Rect room, const Reviewed& of) {
+    draw_on_page(sheet, room, of, [](Ui& ui, Rect r, Scene& scene) {
+        MemoryViewState state;
+        const Rect head = r.cut_top(kHeadRow);
+        (void)draw_memory(ui, head, r, scene, state, 1);
+    });
+}
+
+void draw_traffic(ReviewSheet& sheet, Rect room, const Reviewed& of) {
+    draw_on_page(sheet, room, of,
+                 [](Ui& ui, Rect r, Scene& scene) { draw_comm_flow(ui, r, scene, FlowWidth::time); });
+}
+
+void draw_sensitivity(ReviewSheet& sheet, const Reviewed& of, const Sensitivity& s) {
+    constexpr float kAbout = 44, kChoice = 24;  // of the view: its words in two lines, a choice
+    constexpr std::size_t kMostChoices = 20;
+    const std::size_t all = tornado_rows(s).size();
+    if (all == 0) return sheet.words("No single change moves the time for the step's tokens.");
+    // The picture ends at a whole row.
+    const float k = window_pixel(sheet), more = sheet.paper().line();
+    const float free = std::max(sheet.left(), 8 * kChoice * k) - more;
+    const auto fit = static_cast<std::size_t>((free / k - kAbout) / kChoice);
+    const std::size_t rows = std::min({all, fit, kMostChoices});
+    draw_on_page(sheet, sheet.take(k * (kAbout + kChoice * static_cast<float>(rows))), of,
+                 [&s](Ui& ui, Rect r, Scene&) {
+                     TornadoState state;
+                     state.of.key = 1, state.of.value = s;
+                     (void)draw_tornado(ui, r, state, 1);
+                 });
+    if (rows < all)
+        sheet.words(plural(static_cast<std::int64_t>(all - rows), "more choice moves", "more choices move")
+                        + " it less.",
+                    sheet.faint());
+}
+
+// Draws what was tried, a row for each change: its step on one scale, and the memory of the fullest GPU on
+// another one.
 
 namespace {
 
-constexpr float kMostBlocks_px = 6000;                 // blocks of a whole figure
-constexpr float kStrip = 1, kBeam = 0.5f, kNames = 1;  // over three windows, in lines
-
-// Returns the place of a time inside the scale's plot.
-float x_in(const TimeScale& scale, double t) {
-    return std::clamp(scale.x(t), scale.plot.x, scale.plot.right());
-}
-
-void draw_merged(ReviewSheet& sheet, const TimeScale& scale, Rect row, const Block& b) {
-    const Theme& t = sheet.theme();
-    const double all = std::max(b.work.all(), 1e-300);
-    const auto strength = static_cast<float>(std::clamp(b.density(), 0.0, 1.0));
-    const float x0 = x_in(scale, b.from), w = std::max(0.5f, x_in(scale, b.to) - x0);
-    float y = row.y;
-    const auto part = [&](double work, Color color) {
-        const float h = row.h * static_cast<float>(work / all);
-        if (h > 0) sheet.canvas().rect({x0, y, w, h}, mix(t.panel, color, strength));
-        y += h;
-    };
-    part(b.work.forward, t.forward);
-    part(b.work.backward, t.backward);
-    part(b.work.weight, t.weight_grad);
-}
-
-// Writes a micro-batch's number in a block, where it has room.
-void number_block(ReviewSheet& sheet, Rect r, int microbatch, Color ground) {
-    const TextStyle style{Face::regular, sheet.paper().small, ink_on(ground), 0};
-    const std::string number = std::to_string(microbatch);
-    if (r.h >= style.size * 1.1f && sheet.canvas().text_width(number, style) + 3 <= r.w)
-        sheet.label(r, number, style, Align::center);
-}
-
-void draw_op(ReviewSheet& sheet, const TimeScale& scale, Rect row, const Timeline& t, std::size_t i) {
-    Canvas& c = sheet.canvas();
-    const Op& op = t.order.ops[i];
-    const int chunks = chunks_of(t.shape), batches = t.shape.microbatches;
-    const float x0 = x_in(scale, t.start[i]), x1 = x_in(scale, t.end[i]);
-    const Rect r{x0, row.y, std::max(0.8f, x1 - x0 - (x1 - x0 > 4 ? 1.0f : 0.0f)), row.h};
-    if (op.kind == OpKind::FB) {
-        Op forth = op, back = op;
-        forth.kind = OpKind::F;
-        back.kind = OpKind::B, back.chunk = op.backward_chunk, back.microbatch = op.backward_microbatch;
-        for (const Op& half : {forth, back}) {
-            const Rect of{r.x, half.kind == OpKind::F ? r.y : r.y + r.h / 2, r.w, r.h / 2};
-            const Color color = shade_of(sheet.theme(), half, chunks);
-            c.rect(of, color);
-            number_block(sheet, of, half.microbatch % batches, color);
-        }
-        return;
-    }
-    const Color color = shade_of(sheet.theme(), op, chunks);
-    c.rect(r, color);
-    number_block(sheet, r, op.microbatch % batches, color);
-}
-
-// Draws the marks of the kinds of work, and when it ends.
-void draw_timeline_foot(ReviewSheet& sheet, Rect row, const Timeline& t) {
-    Canvas& c = sheet.canvas();
-    const TextStyle style = sheet.faint();
-    sheet.label(row, time_text(t.makespan), style, Align::right);
-    std::array<bool, 5> has{};
-    for (const Op& op : t.order.ops) has[static_cast<std::size_t>(op.kind)] = true;
-    const bool pairs = has[static_cast<std::size_t>(OpKind::FB)];
-    if (pairs) has[static_cast<std::size_t>(OpKind::F)] = has[static_cast<std::size_t>(OpKind::B)] = true;
-    const float mark = sheet.paper().small * 0.8f;
-    const auto words = [&](const std::string& text) {
-        const float w = c.text_width(text, style);
-        sheet.label(row.cut_left(w + 1), text, style);
-        row.cut_left(sheet.paper().small * 1.2f);
-    };
-    const auto item = [&](const std::string& text, auto&& draw) {
-        draw(Rect{row.x, row.center().y - mark / 2, mark, mark});
-        row.cut_left(mark + 6);
-        words(text);
-    };
-    for (const OpKind kind : {OpKind::F, OpKind::B, OpKind::I, OpKind::W})
-        if (has[static_cast<std::size_t>(kind)])
-            item(std::string(name_of(kind)), [&](Rect r) { c.rect(r, color_of(sheet.theme(), kind)); });
-    item("idle", [&](Rect r) { c.pattern(r, Pattern::hatched, sheet.theme().bad.alpha(0.55f)); });
-    if (pairs) words("pairs: forward above backward");
-}
-
-// Draws the parts of one timeline, each on its scale.
-class TimelineFigure {
-  public:
-    TimelineFigure(ReviewSheet& sheet, const Timeline& t, Rect room)
-        : sheet_(sheet), t_(t), pixels_(static_cast<float>(t.device.size()) * room.w) {
-        build_work_index(t, index_);
-    }
-    // The row is a device's, as wide as the figure.
-    void row(const TimeScale& scale, Rect row, int device) {
-        row.x = scale.plot.x, row.w = scale.plot.w;
-        const float end = x_in(scale, t_.makespan);
-        sheet_.canvas().pattern({row.x, row.y, end - row.x, row.h}, Pattern::hatched,
-                                sheet_.theme().bad.alpha(0.55f));
-        visible_blocks(t_, index_, device, scale.from_s, scale.to_s, static_cast<double>(row.w), blocks_,
-                       {.least_px = std::clamp(static_cast<double>(pixels_ / kMostBlocks_px), 1.5, 16.0)});
-        for (const Block& b : blocks_)
-            if (b.merged())
-                draw_merged(sheet_, scale, row, b);
-            else
-                draw_op(sheet_, scale, row, t_, b.first);
-    }
-    // Draws the whole step as a strip, and how the windows below come out of it.
-    void overview(Rect strip, float beam_to, const TimelineWindows& w) {
-        Canvas& c = sheet_.canvas();
-        const TimeScale scale{0, w.whole_s, strip};
-        for (const TimeScale& window : w.window) draw_beam(c, sheet_.theme(), scale, window, beam_to);
-        const auto n = static_cast<int>(t_.device.size());
-        Rect left = strip;
-        for (int d = 0; d < n; ++d) row(scale, left.cut_top(strip.h / static_cast<float>(n)), d);
-        for (const TimeScale& window : w.window) draw_window_frame(c, sheet_.theme(), scale, window);
-    }
-
-  private:
-    ReviewSheet& sheet_;
-    const Timeline& t_;
-    float pixels_;
-    WorkIndex index_;
-    std::vector<Block> blocks_;
+struct TriedRow {
+    std::string name;
+    double step_s = 0, bytes = 0;
+    bool own = false, proposed = false, fits = true;
 };
 
-}  // namespace
-
-float timeline_height(const ReviewSheet& sheet, const Timeline& timeline) {
-    const auto rows = static_cast<float>(timeline.device.size());
-    const float room = sheet.whole() * 0.72f;
-    return std::clamp(room / rows, 3.0f, sheet.paper().line() * 1.3f) * rows + sheet.paper().line() * 1.4f;
+std::vector<TriedRow> tried_rows(const ReviewContent& content) {
+    const Reviewed of = content.first();
+    const SearchResult* proposed = proposal_of(content);
+    const Evaluation& e = of.evaluation;
+    const bool fits = fit_of_plan(e) == MemoryFit::yes;
+    std::vector<TriedRow> out{
+        {content.comparison ? "plan A" : "this plan", e.step->time_s, e.memory.peak(), true, false, fits}};
+    for (const SearchResult& r : content.tried)
+        out.push_back({change_words(of.plan, r.choice), r.step_s, r.memory_bytes, false, &r == proposed});
+    for (const SearchResult& r : content.unfit)
+        out.push_back({change_words(of.plan, r.choice) + ": does not fit", r.step_s, r.memory_bytes, false,
+                       false, false});
+    return out;
 }
 
-void draw_timeline_figure(ReviewSheet& sheet, Rect room, const Timeline& t) {
-    Canvas& c = sheet.canvas();
-    const auto n = static_cast<int>(t.device.size());
-    if (n == 0 || t.makespan <= 0) return;
-    const TextStyle style = sheet.faint();
-    const float line = sheet.paper().line();
-    draw_timeline_foot(sheet, room.cut_bottom(line * 1.3f), t);
-    Rect plot = room;
-    plot.cut_left(c.text_width("stage " + std::to_string(n - 1), style) + sheet.paper().body * 0.6f);
-    TimelineFigure figure(sheet, t, plot);
-    const TextStyle number{Face::regular, sheet.paper().small, {}, 0};
-    const std::string widest(std::to_string(t.shape.microbatches - 1).size(), '0');
-    const float over = line * (kStrip + kBeam + kNames);
-    std::optional<TimelineWindows> windows;
-    if (plot.h > 2 * over) windows = find_windows(t, t.makespan, plot, c.text_width(widest, number) + 5, -1);
-    if (windows) {
-        const Rect strip = plot.cut_top(line * kStrip);
-        figure.overview(strip, strip.bottom() + line * kBeam, *windows);
-        room.cut_top(over);
-        for (std::size_t i = 0; i < windows->window.size(); ++i) {
-            const auto [name, words] = window_words(*windows, i, t);
-            Rect row{windows->window[i].plot.x, room.y - line * kNames, windows->window[i].plot.w,
-                     line * kNames};
-            const float w = c.text_width(name, sheet.strong()) + sheet.paper().body * 0.6f;
-            if (w > row.w + sheet.paper().body) continue;
-            sheet.label(row.cut_left(w), name, sheet.strong());
-            if (c.text_width(words, style) <= row.w) sheet.label(row, words, style);
-        }
-    }
-    const float row_h = room.h / static_cast<float>(n);
-    const int every = std::max(1, static_cast<int>(std::ceil(line * 0.95f / row_h)));
-    for (int d = 0; d < n; ++d) {
-        Rect row{room.x, room.y + static_cast<float>(d) * row_h, plot.right() - room.x, row_h};
-        if (d % every == 0)
-            sheet.label({row.x, row.y + (row_h >= line ? (row_h - line) / 2 : 0.0f), plot.x - row.x, line},
-                        "stage " + std::to_string(d), style);
-        row.h -= row_h > 6 ? 2.0f : row_h * 0.15f;
-        if (!windows) {
-            figure.row({0, t.makespan, plot}, row, d);
-            continue;
-        }
-        for (const TimeScale& window : windows->window) figure.row(window, row, d);
-    }
-    if (windows) draw_breaks(c, sheet.theme(), room, *windows);
+std::string gain_text(double share) {
+    return (share < 0 ? "−" : "+") + percent(std::abs(share));
 }
 
-// Draws how long each axis sends in a step, and how much of that the step waits for.
-
-namespace {
-
-struct AxisTime {
-    GroupKind kind;
-    double time_s, waits_s;
-    [[nodiscard]] std::string words() const {
-        return time_text(time_s, Zeros::kept)
-               + (waits_s <= 0        ? ", hidden"
-                  : waits_s >= time_s ? ", all of it waits"
-                                      : ", " + time_text(waits_s, Zeros::kept) + " waits");
+RowChart tried_chart(const Ink& ink, float width, const ReviewContent& content) {
+    constexpr float kLeastBars = 14;  // of both columns of bars, in heights of type
+    const double hbm = content.evaluations[0].memory.hbm;
+    const float body = ink.plain.size, gap = body * 0.6f;
+    const auto as_wide_as = [&](std::string_view words) {
+        return ink.canvas.text_width(words, ink.strong) + 4;
+    };
+    RowChart out{
+        .columns =
+            {{.head = "change", .most = 0.32f},
+             {.head = "step", .align = Align::right, .width = as_wide_as("00.00 ms"), .gap = gap},
+             {.align = Align::right, .width = as_wide_as("+0.000 %"), .gap = gap},
+             {.share = 1, .gap = gap, .bar = 0.6f, .rules = {{0, ink.theme.secondary}}},
+             {.head = "fullest GPU", .align = Align::right, .width = as_wide_as("fullest GPU"), .gap = gap},
+             {.head = "of " + memory_text(hbm),
+              .align = Align::right,
+              .share = 1,
+              .gap = gap,
+              .high = hbm,
+              .bar = 0.6f,
+              .rules = {{hbm, ink.theme.bad, 1.5f, Dash::dashed}}}},
+        .measured = ink.strong};
+    Canvas* c = &ink.canvas;
+    const Theme* t = &ink.theme;
+    const std::vector<TriedRow> rows = tried_rows(content);
+    for (const TriedRow& r : rows) {
+        const double share = r.step_s / rows.front().step_s - 1;
+        const TextStyle style = r.proposed || r.own ? ink.strong : ink.plain;
+        RowChart::Row row{.cells = {{.words = r.name, .wraps = true},
+                                    {time_text(r.step_s)},
+                                    {r.own ? "" : gain_text(share)},
+                                    {},
+                                    {memory_text(r.bytes), {}, r.fits ? style : style.in(t->bad)},
+                                    {}},
+                          .style = style};
+        const Color color = share > 0 ? t->amber : t->good;
+        if (share != 0) row.cells[3].marks = {{0, share, [c, color](Rect bar) { c->rect(bar, color); }}};
+        row.cells[5].marks = {{0, std::min(r.bytes, hbm), [c, t](Rect bar) { c->rect(bar, t->memory[1]); }}};
+        if (r.bytes > hbm)
+            row.cells[5].marks.push_back({hbm, r.bytes, [c, t](Rect over) {
+                                              c->pattern(over, Pattern::hatched, t->bad, t->panel);
+                                              c->frame(over, t->bad, 1.2f, 0);
+                                          }});
+        if (r.proposed)
+            row.under = [c, t](Rect all) { c->rect(all.inset(-4, 0), mix(t->panel, t->good, 0.14f), 3); };
+        out.rows.push_back(std::move(row));
     }
-};
-
-std::vector<AxisTime> axis_times(const Evaluation& e) {
-    std::vector<AxisTime> out;
-    for (const GroupKind k : all_of<GroupKind>())
-        if (const AxisTraffic& t = e.comm.by_axis[k]; t.time_s > 0)
-            out.push_back({k, t.time_s, std::min(t.time_s, t.exposed_s)});
+    // The memory has its figures only if both would be too small to read.
+    const PlacedChart at = place_chart(ink, {0, 0, width, 0}, out);
+    if (at.column[3].w + at.column[5].w < body * kLeastBars) {
+        out.columns.pop_back();
+        for (RowChart::Row& r : out.rows) r.cells.pop_back();
+    }
     return out;
 }
 
 }  // namespace
 
-float traffic_height(const ReviewSheet& sheet, const Evaluation& e) {
-    return sheet.paper().line() * 1.2f * static_cast<float>(axis_times(e).size());
+float tried_height(ReviewSheet& sheet, float width, const ReviewContent& content) {
+    const Ink ink = sheet.ink();
+    RowChart chart = tried_chart(ink, width, content);
+    const PlacedChart at = place_chart(ink, {0, 0, width, 0}, chart);
+    float out = ink.line * 1.1f;
+    for (const RowChart::Row& r : chart.rows) out += chart_row_height(ink, at, r) + ink.line * 0.1f;
+    return out;
 }
 
-void draw_traffic_figure(ReviewSheet& sheet, Rect room, const Evaluation& e) {
+void draw_tried(ReviewSheet& sheet, Rect room, const ReviewContent& content) {
+    const Ink ink = sheet.ink();
+    RowChart chart = tried_chart(ink, room.w, content);
+    const PlacedChart at = place_chart(ink, room, chart);
+    const float more =
+        std::max(0.0f, room.h - tried_height(sheet, room.w, content)) / static_cast<float>(chart.rows.size());
+    draw_chart_head(ink, at, room.cut_top(ink.line * 1.1f), chart);
+    for (std::size_t i = 0; i < chart.rows.size(); ++i) {
+        const float high = chart_row_height(ink, at, chart.rows[i]) + ink.line * 0.1f + more;
+        draw_chart_row(ink, at, room.cut_top(high), chart, i);
+    }
+}
+
+// Draws the way from one step to another: a bar of A, a bar for each part that differs, a bar of B. The axis
+// begins near the lowest of them, and says so.
+
+namespace {
+
+constexpr std::size_t kMostBars = 5;                      // parts; more are joined
+constexpr double kWorthABar = 0.03;                       // of the largest part; less is joined too
+constexpr std::size_t kWideLines = 2, kUprightLines = 3;  // of a cause
+constexpr double kBreakFrom = 0.35;  // of the highest bar: where the lowest is less, the axis begins at 0
+
+struct WayBar {
+    std::string name, cause;
+    StepSlice slice;
+    double delta_s = 0;
+};
+
+// Returns the parts that differ, small ones joined, gains first.
+std::vector<WayBar> way_bars(const PlanComparison& c) {
+    std::vector<WayBar> out;
+    for (const PartRow& r : c.why) {
+        if (r.delta_s[1] == 0) continue;
+        StepSlice slice;
+        slice.part = r.kind, slice.group = r.group;
+        out.push_back({r.name, typeset(r.brief), slice, r.delta_s[1]});
+    }
+    std::stable_sort(out.begin(), out.end(), [](const WayBar& a, const WayBar& b) {
+        return std::abs(a.delta_s) > std::abs(b.delta_s);
+    });
+    std::size_t own = 0;  // bars of their own
+    while (own < out.size() && std::abs(out[own].delta_s) >= kWorthABar * std::abs(out[0].delta_s)) ++own;
+    if (own > kMostBars || out.size() > own + 1) {
+        StepSlice slice;
+        slice.part = StepPart::optimizer;
+        WayBar other{"other", "", slice, 0};
+        own = std::min(own, kMostBars - 1);
+        for (std::size_t i = own; i < out.size(); ++i) {
+            other.delta_s += out[i].delta_s;
+            other.cause += (other.cause.empty() ? "" : ", ") + out[i].name;
+        }
+        out.resize(own);
+        out.push_back(std::move(other));
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const WayBar& a, const WayBar& b) { return a.delta_s < b.delta_s; });
+    return out;
+}
+
+std::string change_text(double s) {
+    return (s < 0 ? "−" : "+") + time_text(std::abs(s));
+}
+
+// Holds the scale from seconds to the page.
+struct WayScale {
+    Rect plot;
+    double base = 0, top = 1;
+    bool broken = false;
+    [[nodiscard]] float y(double s) const {
+        return plot.bottom() - static_cast<float>((s - base) / (top - base)) * plot.h;
+    }
+};
+
+// `line` is the height of a label: the lowest bar leaves room for one below it.
+constexpr double kBelow = 1.15;
+WayScale scale_of(Rect plot, const std::vector<WayBar>& bars, double a_s, double b_s, float line) {
+    double low = std::min(a_s, b_s), high = std::max(a_s, b_s), at = a_s;
+    for (const WayBar& b : bars) {
+        at += b.delta_s;
+        low = std::min(low, at), high = std::max(high, at);
+    }
+    WayScale out{plot, 0, high};
+    if (low < kBreakFrom * high) return out;
+    const double room = std::max(1.0, static_cast<double>(plot.h) - kBelow * line),
+                 a_pixel = std::max(high - low, 0.01 * high) / room;
+    const double base = low - a_pixel * kBelow * line;
+    if (base <= 0) return out;
+    out.base = base, out.broken = true;
+    return out;
+}
+
+// Returns the round numbers of seconds that the scale has lines at.
+std::vector<double> ticks_of(const WayScale& scale, float line) {
+    const double most = std::max(2.0, std::floor(static_cast<double>(scale.plot.h / (1.8f * line))));
+    const double raw = (scale.top - scale.base) / most, ten = std::pow(10.0, std::floor(std::log10(raw)));
+    double step = 10 * ten;
+    for (const double k : {1.0, 2.0, 5.0})
+        if (k * ten >= raw) {
+            step = k * ten;
+            break;
+        }
+    std::vector<double> out;
+    for (double i = std::ceil(scale.base / step); i * step <= scale.top; ++i) out.push_back(i * step);
+    return out;
+}
+
+// Draws a whole step; where the axis is broken, so is the bar.
+void draw_end(ReviewSheet& sheet, const WayScale& scale, Rect column, const std::string& letter, double s,
+              Color color) {
     Canvas& c = sheet.canvas();
-    const std::vector<AxisTime> axes = axis_times(e);
-    const float apart = sheet.paper().body * 0.8f;
-    float name = 0, words = 0;
-    double longest = 0;
-    for (const AxisTime& a : axes) {
-        name = std::max(name, c.text_width(axis_label(a.kind), sheet.plain()) + apart);
-        words = std::max(words, c.text_width(a.words(), sheet.plain()) + apart);
-        longest = std::max(longest, a.time_s);
+    const float line = sheet.paper().line(), y = scale.y(s);
+    const Rect bar{column.x, y, column.w, scale.plot.bottom() - y};
+    c.rect(bar, color);
+    sheet.label({column.x - column.w * 0.2f, y - line, column.w * 1.4f, line}, letter + "  " + time_text(s),
+                sheet.strong(), Align::center);
+    if (!scale.broken) return;
+    const float tooth = column.w / 8, mid = bar.bottom() - line * 0.45f;
+    std::array<Vec2, 9> zigzag;
+    for (std::size_t i = 0; i < zigzag.size(); ++i)
+        zigzag[i] = {bar.x + tooth * static_cast<float>(i), mid + (i % 2 == 0 ? 1.0f : -1.0f) * tooth * 0.3f};
+    for (std::size_t i = 0; i + 1 < zigzag.size(); ++i)
+        c.line(zigzag[i], zigzag[i + 1], sheet.theme().panel, 3);
+}
+
+void draw_change(ReviewSheet& sheet, const WayScale& scale, Rect column, const WayBar& bar, double from) {
+    Canvas& c = sheet.canvas();
+    const float line = sheet.paper().line(), y0 = scale.y(from), y1 = scale.y(from + bar.delta_s);
+    const float top = std::min(y0, y1), high = std::max(1.5f, std::abs(y1 - y0));
+    fill_part(c, sheet.theme(), {column.x, top, column.w, high}, bar.slice);
+    TextStyle style = sheet.strong();
+    style.color = bar.delta_s < 0 ? sheet.theme().good : sheet.theme().bad;
+    const float at = bar.delta_s < 0 ? top + high : top - line;
+    sheet.label({column.x - column.w * 0.2f, at, column.w * 1.4f, line}, change_text(bar.delta_s), style,
+                Align::center);
+}
+
+// Words below the bars: in the page's type, or in its small type where a word of them is wider than a column.
+struct UnderStyle {
+    TextStyle name, cause;
+    void shrink_to(float size) { name.size = cause.size = size; }
+};
+UnderStyle under_style(const ReviewSheet& sheet, const Canvas& c, const std::vector<WayBar>& bars,
+                       float width) {
+    UnderStyle out{sheet.strong(), sheet.faint()};
+    for (const WayBar& b : bars)
+        if (longest_word(c, b.name, out.name) > width || longest_word(c, b.cause, out.cause) > width)
+            out.shrink_to(sheet.paper().small);
+    return out;
+}
+
+// Leaves the last of a cause's facts out until it takes no more lines than there are: the table of causes has
+// them all.
+std::string fitting_cause(const ReviewSheet& sheet, float width, std::string cause, const TextStyle& style,
+                          Canvas& c) {
+    const std::size_t most = sheet.paper().wide ? kWideLines : kUprightLines;
+    for (std::size_t comma = cause.rfind(", ");
+         comma != std::string::npos && c.wrapped(width, cause, style).size() > most;
+         comma = cause.rfind(", "))
+        cause.resize(comma);
+    return cause;
+}
+
+// Writes a name and the cause below it, each as wide as its column; returns how many lines they take.
+std::size_t draw_under(ReviewSheet& sheet, Rect column, const std::string& name, const std::string& cause,
+                       const UnderStyle& style, bool draw) {
+    const float line = sheet.paper().line();
+    std::size_t lines = 0;
+    const auto write = [&](const std::string& text, const TextStyle& of) {
+        for (const std::string_view words : sheet.canvas().wrapped(column.w, text, of)) {
+            if (draw) sheet.label(column.cut_top(line), words, of, Align::center);
+            ++lines;
+        }
+    };
+    write(name, style.name);
+    write(fitting_cause(sheet, column.w, cause, style.cause, sheet.canvas()), style.cause);
+    return lines;
+}
+
+}  // namespace
+
+void draw_way_figure(ReviewSheet& sheet, Rect room, const PlanComparison& comparison, double a_s,
+                     double b_s) {
+    Canvas& c = sheet.canvas();
+    const float line = sheet.paper().line();
+    const std::vector<WayBar> bars = way_bars(comparison);
+    const std::size_t last = bars.size() + 1;
+    const float axis = c.text_width("00.00 ms", sheet.faint()) + 8;
+    const float pitch = (room.w - axis) / static_cast<float>(last + 1);
+    const double by = b_s / a_s - 1;
+    const UnderStyle style = under_style(sheet, c, bars, pitch - 6);
+    const auto words_below = [&](std::size_t i, float y, bool draw) {
+        const Rect at{room.x + axis + pitch * static_cast<float>(i) + 3, y, pitch - 6, room.h};
+        if (i == 0) return draw_under(sheet, at, "", "the axis does not begin at 0", style, draw);
+        if (i == last)
+            return draw_under(sheet, at, (by < 0 ? "−" : "+") + percent(std::abs(by)), "", style, draw);
+        return draw_under(sheet, at, bars[i - 1].name, bars[i - 1].cause, style, draw);
+    };
+    std::size_t lines = 1;
+    for (std::size_t i = 0; i <= last; ++i) lines = std::max(lines, words_below(i, 0, false));
+    const Rect under = room.cut_bottom(line * static_cast<float>(lines));
+    room.cut_top(line * 1.1f);  // of the label over the highest bar
+    const WayScale scale = scale_of({room.x + axis, room.y, room.w - axis, room.h}, bars, a_s, b_s, line);
+    for (const double s : ticks_of(scale, line)) {
+        const float y = scale.y(s);
+        c.line({scale.plot.x, y}, {scale.plot.right(), y}, sheet.theme().hairline, 1);
+        sheet.label({room.x, y - line / 2, axis - 8, line}, time_text(s), sheet.faint(), Align::right);
     }
-    const float high = room.h / static_cast<float>(std::max<std::size_t>(1, axes.size()));
-    for (const AxisTime& a : axes) {
-        Rect row = room.cut_top(high);
-        sheet.label(row.cut_left(name), axis_label(a.kind), sheet.plain());
-        sheet.label(row.cut_right(words), a.words(), sheet.plain(), Align::right);
-        Rect bar{row.x, row.y + row.h * 0.15f, static_cast<float>(a.time_s / longest) * row.w, row.h * 0.7f};
-        bar.w = std::max(bar.w, 1.5f);
-        const Color color = color_of(sheet.theme(), a.kind);
-        c.rect(bar, mix(sheet.theme().panel, color, 0.15f));
-        const Rect waits{bar.x, bar.y, static_cast<float>(a.waits_s / longest) * row.w, bar.h};
-        if (waits.w > 0) fill_axis(c, sheet.theme(), waits, a.kind);
-        c.frame(bar, color, 1);
+    const auto column = [&](std::size_t i) {
+        return Rect{scale.plot.x + pitch * (static_cast<float>(i) + 0.17f), scale.plot.y, pitch * 0.66f, 0};
+    };
+    const auto join = [&](std::size_t i, double s) {
+        c.line({column(i).right(), scale.y(s)}, {column(i + 1).x, scale.y(s)}, sheet.theme().secondary, 1,
+               Dash::dotted);
+    };
+    draw_end(sheet, scale, column(0), "A", a_s, sheet.theme().secondary);
+    double at = a_s;
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+        join(i, at);
+        draw_change(sheet, scale, column(i + 1), bars[i], at);
+        at += bars[i].delta_s;
     }
+    join(last - 1, at);
+    draw_end(sheet, scale, column(last), "B", b_s, sheet.theme().text);
+    for (std::size_t i = scale.broken ? 0 : 1; i <= last; ++i) words_below(i, under.y, true);
 }
 
 }  // namespace pentamesh::ui

@@ -1,7 +1,7 @@
-// A review draws these figures: the mesh, memory by stage, the waterfall, the timeline, the tornado. They
-// have the window's colours, and numbers in them where they fit.
+// A review draws these figures. Those that a view has are drawn by the view on a part of the page.
 #pragma once
 
+#include "app/ui/kit/ui.h"
 #include "app/ui/review/sheet.h"
 #include "app/ui/scene/scene.h"
 #include "core/decide/compare.h"
@@ -10,6 +10,7 @@
 #include "core/io/presets.h"
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,14 +56,6 @@ struct StageRun {
 [[nodiscard]] std::vector<StageRun> stage_runs(const Memory& memory);
 [[nodiscard]] std::string name_of(const StageRun& run);  // "1 to 7"
 
-// Draws a bar for each stage, or for stages that hold the same, over as many pages as needed, with the GPU's
-// memory as a line.
-void draw_memory_bars(ReviewSheet& sheet, const Reviewed& of);
-
-// Draws the memory of a stage's GPU as one bar with its line, its range and what is over the line; `whole` is
-// what the room's width stands for.
-void draw_memory_bar(ReviewSheet& sheet, Rect row, const StageMemory& s, double hbm, double whole);
-
 // Draws the way from one step to another: a bar for each part that differs, gains first, its cause below it.
 // Precondition: the comparison is of two plans that have a step.
 void draw_way_figure(ReviewSheet& sheet, Rect room, const PlanComparison& comparison, double a_s, double b_s);
@@ -84,20 +77,20 @@ struct Course {
 [[nodiscard]] float course_height(const ReviewSheet& sheet, const Course& course);
 void draw_course(ReviewSheet& sheet, Rect room, const Course& course);
 
-[[nodiscard]] float waterfall_height(const ReviewSheet& sheet, const Step& step);
-// `whole_s` is the time that the room's width stands for, >= the step's.
-void draw_waterfall_figure(ReviewSheet& sheet, Rect room, const Step& step, double whole_s);
+using DrawView = std::function<void(Ui& ui, Rect room, Scene& scene)>;
+// Draws a view, or a part of one, in a part of the page, its type as large as the page's.
+void draw_on_page(ReviewSheet& sheet, Rect room, const Reviewed& of, const DrawView& draw);
+// Returns how large a pixel of the window is on the page.
+[[nodiscard]] float window_pixel(const ReviewSheet& sheet);
 
-// Draws for each axis the time of what its GPU sends: what the step waits for, and what compute hides.
-// Precondition: it has a step.
-[[nodiscard]] float traffic_height(const ReviewSheet& sheet, const Evaluation& e);
-void draw_traffic_figure(ReviewSheet& sheet, Rect room, const Evaluation& e);
-
-// Draws devices downwards, time to the right.
-[[nodiscard]] float timeline_height(const ReviewSheet& sheet, const Timeline& timeline);
-void draw_timeline_figure(ReviewSheet& sheet, Rect room, const Timeline& timeline);
-
-// Draws the choices that fit and gain most, and the constants that change the step most, a bar to each side.
-void draw_tornado(ReviewSheet& sheet, const Reviewed& reviewed, const Sensitivity& of);
+[[nodiscard]] float pipeline_height(const ReviewSheet& sheet, const Timeline& timeline);
+void draw_pipeline(ReviewSheet& sheet, Rect room, const Reviewed& of);
+[[nodiscard]] float memory_height(const ReviewSheet& sheet, const Memory& memory);
+void draw_stages(ReviewSheet& sheet, Rect room, const Reviewed& of);
+// Draws what each axis sends over which link, and how much of it the step waits for. Precondition: it has a
+// step.
+void draw_traffic(ReviewSheet& sheet, Rect room, const Reviewed& of);
+// Draws what moves the step most, as many rows as the page has room for.
+void draw_sensitivity(ReviewSheet& sheet, const Reviewed& of, const Sensitivity& s);
 
 }  // namespace pentamesh::ui

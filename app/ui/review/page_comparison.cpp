@@ -5,6 +5,7 @@
 #include "app/ui/panels/inspector.h"
 #include "app/ui/review/pages.h"
 #include "app/ui/views/compare/view.h"
+#include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_layout.h"
 #include "app/ui/views/mesh/mesh_parts.h"
 #include "core/advice/advice.h"
@@ -307,7 +308,7 @@ void draw_fit_of(ReviewSheet& sheet, Rect room, const Reviewed& of, double whole
         style.color = color_of(sheet.theme(), sign);
     const float line = sheet.paper().line();
     sheet.label(room.cut_top(line), gib(m.peak()) + " of " + memory_text(m.hbm), style);
-    draw_memory_bar(sheet, room.cut_top(std::min(kTile, room.h - line)), full, m.hbm, whole);
+    draw_memory_bar(sheet.ink(), room.cut_top(std::min(kTile, room.h - line)), full, m.hbm, whole);
     const double over = m.peak() - m.hbm;
     style.face = Face::regular;
     sheet.label(room.cut_top(line),

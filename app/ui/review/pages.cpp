@@ -7,7 +7,9 @@
 #include "app/ui/panels/inspector.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/compare/view.h"
+#include "app/ui/views/memory/view.h"
 #include "app/ui/views/mesh/mesh_layout.h"
+#include "app/ui/views/step/view.h"
 #include "core/base/text.h"
 #include "core/explain/verdict.h"
 #include "core/mesh/places.h"
@@ -297,7 +299,7 @@ void draw_memory_of(ReviewSheet& sheet, Rect room, const Evaluation& e, const Ca
                 gib(m.peak()) + " GiB  ·  " + std::string(name_of(fit_of_plan(e))) + (full ? "*" : ""),
                 style);
     room.h = scale.bar;
-    draw_memory_bar(sheet, room, m.stage[static_cast<std::size_t>(m.peak_stage)], m.hbm, scale.bytes);
+    draw_memory_bar(sheet.ink(), room, m.stage[static_cast<std::size_t>(m.peak_stage)], m.hbm, scale.bytes);
 }
 
 // Writes what a billion tokens or the training take.
@@ -435,9 +437,13 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.table_in(right, links);
     sheet.gap();
     if (e.step) {
-        const float bars = traffic_height(sheet, e);
-        sheet.head("What waits, and what compute hides", bars);
-        draw_traffic_figure(sheet, sheet.take_grown(bars, 2 * bars), e);
+        // It takes what the tables leave of the page where it can be read there.
+        constexpr float kTraffic = 260, kLowTraffic = 150;  // pixels of the window
+        const float k = window_pixel(sheet), room = sheet.left() - 2 * sheet.paper().line();
+        const bool joins = !sheet.paper().one_a_page && room >= kLowTraffic * k;
+        const float bands = joins ? std::min(kTraffic * k, room) : kTraffic * k;
+        sheet.head("What waits, and what compute hides", bands);
+        draw_traffic(sheet, sheet.take_grown(bands, 1.5f * bands), of);
         sheet.gap();
     }
     Table all = columns_of(comm_table(of.plan, e),
@@ -564,7 +570,9 @@ void memory_page(ReviewSheet& sheet, const ReviewContent& content) {
     if (!of.evaluation.valid || m.stage.empty()) return;
     sheet.words(held_words(m), sheet.strong());
     sheet.gap(0.3f);
-    draw_memory_bars(sheet, of);
+    const float bars = memory_height(sheet, m);
+    draw_stages(sheet, sheet.take_grown(bars, 1.4f * bars), of);
+    sheet.gap();
     const Table stages = stages_of(m);
     const float line = sheet.paper().line();
     sheet.head("By stage and category", line + sheet.table_start(stages));
@@ -637,38 +645,37 @@ void time_page(ReviewSheet& sheet, const ReviewContent& content) {
     }
     sheet.words(step_words(*e.step), sheet.strong());
     sheet.gap(0.3f);
-    const float bars = std::min(sheet.whole(), waterfall_height(sheet, *e.step));
-    draw_waterfall_figure(sheet, sheet.take_grown(bars, 1.6f * bars), *e.step, e.step->time_s);
+    RowChart parts = step_rows(sheet.ink(), *e.step, e.step->time_s);
+    const float bars = std::min(sheet.whole(), chart_height(sheet.ink(), parts));
+    draw_chart(sheet.ink(), sheet.take_grown(bars, 1.6f * bars), parts);
     sheet.gap(0.8f);
     if (content.request.run) draw_run(sheet, *content.request.run);
     const std::string bubble = bubble_words(e);
-    const float words = sheet.words_height(bubble, sheet.width());
     const bool pipeline = !e.timeline.empty() && e.timeline.shape.devices > 1;
-    // The figure stands under its heading and words, all on one page.
-    const float least = sheet.paper().line() * 6, rest = sheet.whole() - words - sheet.paper().line() * 3;
-    const float figure = pipeline ? std::max(least, std::min(timeline_height(sheet, e.timeline), rest)) : 0;
-    sheet.head("The pipeline in one step", words + sheet.paper().line() * 0.3f + figure);
-    sheet.words(bubble);
-    sheet.gap(0.3f);
+    // The figure stands below its heading, lower where it is then on this page, at most as high as a page.
+    constexpr float kLowest = 356, kLower = 0.6f;  // pixels of the window, with its parts; of its height
+    float figure = pipeline ? std::min(pipeline_height(sheet, e.timeline), sheet.whole()) : 0;
+    const float rest = sheet.left() - 2 * sheet.paper().line();
+    if (pipeline && !sheet.paper().one_a_page
+        && rest >= std::max(kLower * figure, kLowest * window_pixel(sheet)))
+        figure = std::min(figure, rest);
+    const float words = sheet.words_height(bubble, sheet.width());
+    sheet.head("The pipeline in one step", pipeline ? figure : words);
     if (pipeline) {
-        sheet.need(std::min(figure, sheet.whole()));
         const float high = std::min(figure, sheet.left());
-        draw_timeline_figure(sheet, sheet.take_grown(high, 2.5f * high), e.timeline);
-        sheet.gap(0.8f);
+        draw_pipeline(sheet, sheet.take_grown(high, 1.3f * high), of);
+        sheet.gap(0.3f);
+        sheet.need(words);
     }
+    sheet.words(bubble);
+    sheet.gap(0.5f);
     if (const Table cost = cost_table(of.plan, &*e.step); !cost.rows.empty()) {
         sheet.head("What the training takes", sheet.table_start(cost));
         sheet.table(cost);
     }
     if (!content.sensitivity) return;
-    const Sensitivity& s = *content.sensitivity;
     sheet.head("What the step depends on", sheet.paper().line() * 14);
-    sheet.words(
-        "By how much the time for the step's tokens changes: settings one step down and up, hardware and "
-        "constants 20 %, all else equal.",
-        sheet.faint());
-    sheet.gap(0.3f);
-    draw_tornado(sheet, of, s);
+    draw_sensitivity(sheet, of, *content.sensitivity);
 }
 
 void draw_axes_grid(ReviewSheet& sheet, const Reviewed& of, const std::vector<GroupKind>& axes) {

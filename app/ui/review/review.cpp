@@ -6,6 +6,7 @@
 #include "app/tables/table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/step/view.h"
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/number.h"
@@ -602,18 +603,15 @@ void draw_report_figure(ReviewSheet& sheet, const Reviewed& of, ReportFigure fig
     const Evaluation& e = of.evaluation;
     switch (figure) {
     case ReportFigure::placement: draw_axes_grid(sheet, of, axes_in_use(e)); break;
-    case ReportFigure::memory: draw_memory_bars(sheet, of); break;
-    case ReportFigure::time:
-        draw_waterfall_figure(sheet, sheet.take(waterfall_height(sheet, *e.step)), *e.step, e.step->time_s);
-        break;
-    case ReportFigure::pipeline: {
-        const float row = sheet.paper().line() * 1.2f;
-        const float most = row * 24;  // lower rows where there are many
-        draw_timeline_figure(
-            sheet, sheet.take(std::min(most, row * static_cast<float>(e.timeline.device.size())) + row),
-            e.timeline);
+    case ReportFigure::memory: draw_stages(sheet, sheet.take(memory_height(sheet, e.memory)), of); break;
+    case ReportFigure::time: {
+        RowChart parts = step_rows(sheet.ink(), *e.step, e.step->time_s);
+        draw_chart(sheet.ink(), sheet.take(chart_height(sheet.ink(), parts)), parts);
         break;
     }
+    case ReportFigure::pipeline:
+        draw_pipeline(sheet, sheet.take(pipeline_height(sheet, e.timeline)), of);
+        break;
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/tables/table.h"
+#include "app/ui/kit/row_chart.h"
 #include "app/ui/kit/theme.h"
 #include "render/canvas.h"
 
@@ -129,6 +130,17 @@ class ReviewSheet {
     [[nodiscard]] int cut() const { return cut_; }
     // Writes in a box, centred in its height. A text that does not fit is counted.
     void label(Rect box, std::string_view words, const TextStyle& style, Align align = Align::left);
+    // Returns what draws in the page's type.
+    [[nodiscard]] Ink ink() {
+        return {
+            canvas_,
+            theme_,
+            plain(),
+            strong(),
+            faint(),
+            paper_.line(),
+            [this](Rect r, std::string_view words, const TextStyle& s, Align a) { label(r, words, s, a); }};
+    }
 
   private:
     // All that is written while it lives is a piece of the document; pieces end with a page and go on.

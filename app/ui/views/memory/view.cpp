@@ -494,6 +494,33 @@ void draw_line_marks(Ui& ui, Rect column, double px_per_byte, float line_y, cons
 
 }  // namespace
 
+void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole) {
+    Canvas& c = ink.canvas;
+    const auto x_of = [&](double bytes) { return bar.x + static_cast<float>(bytes / whole) * bar.w; };
+    double at = 0;
+    for (std::size_t i = 0; i < kCategoryCount; ++i) {
+        const double bytes = bytes_at(s, i);
+        const Rect part{x_of(at), bar.y, x_of(at + bytes) - x_of(at), bar.h};
+        at += bytes;
+        if (part.w <= 0.2f) continue;
+        fill_memory(c, ink.theme, part, static_cast<MemoryCategory>(i));
+        c.line({part.x, part.y}, {part.x, part.bottom()}, ink.theme.window, 1);
+        if (i == kBuffers) continue;  // a whisker lies over them
+        const TextStyle style = ink.faint.in(ink_on(ink.theme.memory[i]));
+        const std::string figure = memory_text(bytes);
+        if (c.text_width(figure, style) + 8 <= part.w && style.size * 1.1f <= part.h)
+            c.text_in(part, figure, style, Align::center);
+    }
+    if (at - hbm >= kOver)
+        hatch_over(c, ink.theme, {x_of(hbm), bar.y, std::max(4.0f, x_of(at) - x_of(hbm)), bar.h});
+    if (s.most() - s.least() >= kOver) {
+        const float y = bar.center().y, low = x_of(s.least()), high = x_of(s.most());
+        c.line({low, y}, {high, y}, ink.theme.text, 1.2f);
+        for (const float x : {low, high}) c.line({x, y - 4}, {x, y + 4}, ink.theme.text, 1.2f);
+    }
+    c.line({x_of(hbm), bar.y - 3}, {x_of(hbm), bar.bottom() + 3}, ink.theme.bad, 1, Dash::dashed);
+}
+
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state) {
     const Memory& m = shown_memory(scene.evaluation);
     const StageMemory& s = m.stage.front();

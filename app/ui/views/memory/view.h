@@ -3,6 +3,7 @@
 
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/job.h"
+#include "app/ui/kit/row_chart.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
 #include "core/memory/memory_costs.h"
@@ -63,6 +64,9 @@ struct StageBars {
     Rect plot, labels;  // the bars, and the names of the stages below them
     float line_y = 0;   // of what the GPU has
 };
+// Draws the memory of a GPU as a lying bar: its categories with their figures where they fit, what of it is
+// over the line of what the GPU has, and the range of its buffers. `whole` is what the bar's width stands for.
+void draw_memory_bar(const Ink& ink, Rect bar, const StageMemory& s, double hbm, double whole);
 // Draws a single stage as a bar that lies over the whole width.
 void draw_single_bar(Ui& ui, Rect room, Scene& scene, const MemoryViewState& state);
 // Draws the bars from the left, `step` apart, with their totals, ranges and free room.

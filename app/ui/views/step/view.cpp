@@ -6,6 +6,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/scene/scene.h"
+#include "core/base/number.h"
 #include "core/base/text.h"
 #include "core/plan/names.h"
 #include "core/plan/problem.h"
@@ -29,41 +30,18 @@ constexpr std::size_t kNearest = 6;
 
 // ---- where the time goes ------------------------------------------------------------------------------
 
-// Places the parts of a step, a row each, along its time.
-struct Waterfall {
-    static constexpr float kFigure = 112;
-    Rect room;
-    std::size_t parts = 0;
-    float label = 60, row_h = 14;
-    double end_s = 0;
+constexpr float kBar = 0.64f;  // height of a bar in rows
 
-    [[nodiscard]] float width() const { return room.w - label - kFigure; }
-    [[nodiscard]] float x_of(double t) const {
-        return room.x + label + static_cast<float>(t / end_s) * width();
-    }
-    [[nodiscard]] Rect row(std::size_t i) const {
-        return {room.x, room.y + static_cast<float>(i) * row_h, room.w, row_h};
-    }
-    [[nodiscard]] Rect bar(Rect row, const StepSlice& of) const {
-        return {x_of(of.from_s), row.y + row.h * 0.18f, std::max(1.5f, x_of(of.time_s) - x_of(0)),
-                row.h * 0.64f};
-    }
-};
-
-Waterfall waterfall_in(Ui& ui, Rect room, const std::vector<StepSlice>& slices, double step_s) {
-    Waterfall out{.room = room, .parts = slices.size()};
-    for (const StepSlice& s : slices)
-        out.label = std::max(out.label, ui.canvas().text_width(label_of(s), ui.style(12)) + 16);
-    out.label = std::min(out.label, room.w * 0.4f);
-    out.row_h = std::clamp(room.h / static_cast<float>(slices.size() + 1), 14.0f, 26.0f);
-    if (out.width() >= 40) out.end_s = ui.kept_scale("step.end", step_s);
-    return out;
+// Draws a part of the step, and the line that leads from its end to the next one.
+void paint_slice(Canvas& c, const Theme& theme, Rect bar, const StepSlice& s, bool last) {
+    fill_part(c, theme, bar, s);
+    const float below = bar.h * (1 - kBar) / kBar;
+    if (!last) c.line({bar.right(), bar.bottom()}, {bar.right(), bar.bottom() + below}, theme.hairline);
 }
 
-void draw_slice(Ui& ui, const Waterfall& w, std::size_t place, const StepSlice& s, Scene& scene) {
-    Canvas& c = ui.canvas();
-    const Rect row = w.row(place);
-    const double step_s = scene.evaluation.step->time_s;
+// Lets a part be reached by the mouse and the keyboard, and draws what lies under its row.
+void reach_slice(Ui& ui, Rect row, float name_w, Rect clear, RowChart::Row& of, const StepSlice& s,
+                 Scene& scene) {
     const Hit hit = ui.area("step.slice", row, index_of(s));
     Selection& sel = scene.selection;
     const bool picked = sel.topic == Selection::Topic::step && sel.step_part == static_cast<int>(s.part)
@@ -71,26 +49,14 @@ void draw_slice(Ui& ui, const Waterfall& w, std::size_t place, const StepSlice& 
     const auto measured = selected_part(scene);  // of a real run: all slices that belong to it light up
     const bool selected = picked || (measured && run_part_of(*scene.run, s.part, s.group) == measured);
     row_ground(ui, row, hit, selected);
-    const Rect name{row.x + 4, row.y, w.label - 12, row.h};
-    c.text_in(name, label_of(s), ui.style(12, selected ? Tone::text : Tone::secondary));
+    if (selected) of.cells[0].style = ui.style(12);
     if (s.part == StepPart::exposed)
-        names_axis(ui, s.group, {row.x, row.y, name.w, row.h}, "click to explain",
+        names_axis(ui, s.group, {row.x, row.y, name_w, row.h}, "click to explain",
                    ui.id("step.slice", index_of(s)), row);
-    const DrawnSlice drawn = drawn_slice(ui, "step.slice", s);
-    const Rect bar = w.bar(row, drawn.now);
-    fill_part(c, ui.theme(), bar, s);
-    if (drawn.before) {
-        const Canvas::Clip clip = c.clip({row.x + w.label - 2, row.y, w.width() + 4, row.h});
-        ui.outline(w.bar(row, *drawn.before), w.bar(row, s));
-    }
-    if (place + 1 < w.parts)
-        c.line({bar.right(), bar.bottom()}, {bar.right(), row.bottom() + row.h * 0.18f}, ui.theme().hairline);
-    const std::string share = percent(s.time_s / step_s);
-    c.text_in({row.right() - Waterfall::kFigure, row.y, Waterfall::kFigure - 4, row.h},
-              time_text(s.time_s) + "  " + share, ui.small(), Align::right);
     if (hit.hovered)
-        ui.tooltip(label_of(s) + "\n" + time_text(s.time_s) + ", " + share + " of the step; click to explain",
-                   {w.room.x, w.room.y, w.room.w, w.row(w.parts).bottom() - w.room.y});
+        ui.tooltip(label_of(s) + "\n" + time_text(s.time_s) + ", "
+                       + percent(s.time_s / scene.evaluation.step->time_s) + " of the step; click to explain",
+                   clear);
     if (!hit.clicked) return;
     sel.topic = Selection::Topic::step;
     sel.step_part = static_cast<int>(s.part);
@@ -98,19 +64,42 @@ void draw_slice(Ui& ui, const Waterfall& w, std::size_t place, const StepSlice& 
 }
 
 void draw_waterfall(Ui& ui, Rect room, Scene& scene) {
+    constexpr float kFigures = 112;
     const Step& step = *scene.evaluation.step;
     const std::vector<StepSlice> slices = waterfall(step);
-    const Waterfall w = waterfall_in(ui, room, slices, step.time_s);
-    if (w.width() < 40) return;
-    for (std::size_t i = 0; i < w.parts; ++i) draw_slice(ui, w, i, slices[i], scene);
-    const Rect last = w.row(w.parts);
-    if (last.bottom() > room.bottom() + 2) return;
-    Canvas& c = ui.canvas();
-    const TextStyle strong = ui.style(12, Tone::text, Face::semibold);
-    c.line({w.x_of(0), last.y + 1}, {w.x_of(step.time_s), last.y + 1}, ui.theme().secondary);
-    c.text_in({last.x + 4, last.y, w.label - 12, last.h}, "step", strong);
-    c.text_in({last.right() - Waterfall::kFigure, last.y, Waterfall::kFigure - 4, last.h},
-              time_text(step.time_s) + "  100 %", strong, Align::right);
+    const Ink ink = ink_of(ui);
+    RowChart chart = step_rows(ink, step, ui.kept_scale("step.end", step.time_s));
+    chart.columns[0].gap = 4, chart.columns[2].gap = 0, chart.columns[2].width = kFigures - 4;
+    const PlacedChart at = place_chart(ink, {room.x, room.y, room.w - 4, room.h}, chart);
+    if (at.column[1].w < 40) return;
+    const float high = std::clamp(room.h / static_cast<float>(chart.rows.size()), 14.0f, 26.0f);
+    const auto row_of = [&](std::size_t i) {
+        return Rect{room.x, room.y + static_cast<float>(i) * high, room.w, high};
+    };
+    const Rect all{room.x, room.y, room.w, row_of(slices.size()).bottom() - room.y};
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+        const StepSlice& s = slices[i];
+        const Rect row = row_of(i);
+        reach_slice(ui, row, at.column[0].w + 2, all, chart.rows[i], s, scene);
+        // After an edit the bar glides, and leaves its outline.
+        const DrawnSlice drawn = drawn_slice(ui, "step.slice", s);
+        RowChart::Mark& mark = chart.rows[i].cells[1].marks[0];
+        mark.from = drawn.now.from_s, mark.to = drawn.now.from_s + drawn.now.time_s;
+        if (drawn.before)
+            mark.paint = [&](Rect bar) {
+                const auto bar_of = [&](const StepSlice& of) {
+                    const float x = at.x(chart, 1, of.from_s);
+                    return Rect{x, bar.y, std::max(1.5f, at.x(chart, 1, of.from_s + of.time_s) - x), bar.h};
+                };
+                paint_slice(ink.canvas, ink.theme, bar, s, i + 1 == slices.size());
+                const Canvas::Clip clip =
+                    ink.canvas.clip({at.column[1].x - 2, row.y, at.column[1].w + 4, row.h});
+                ui.outline(bar_of(*drawn.before), bar_of(s));
+            };
+        draw_chart_row(ink, at, row, chart, i);
+    }
+    if (const Rect last = row_of(slices.size()); last.bottom() <= room.bottom() + 2)
+        draw_chart_row(ink, at, last, chart, slices.size());
 }
 
 void draw_time(Ui& ui, Rect room, Scene& scene, StepViewState& state) {
@@ -163,6 +152,37 @@ void draw_software(Ui& ui, Rect room, const Scene& scene, SoftwareState& state, 
 }
 
 }  // namespace
+
+RowChart step_rows(const Ink& ink, const Step& step, double end_s) {
+    const auto figure = [&](double s) { return time_text(s) + "  " + percent(s / step.time_s); };
+    RowChart out{.columns = {{.most = 0.4f},
+                             {.share = 1, .gap = 10, .high = end_s, .bar = kBar, .least = 1.5f},
+                             {.align = Align::right, .gap = 12}}};
+    const std::vector<StepSlice> slices = waterfall(step);
+    Canvas* c = &ink.canvas;
+    const Theme* theme = &ink.theme;
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+        const StepSlice& s = slices[i];
+        const auto paint = [c, theme, s, last = i + 1 == slices.size()](Rect bar) {
+            paint_slice(*c, *theme, bar, s, last);
+        };
+        out.rows.push_back({.cells = {{label_of(s)},
+                                      {.marks = {{s.from_s, s.from_s + s.time_s, paint}}},
+                                      {figure(s.time_s)}}});
+    }
+    const auto line = [c, theme](Rect bar) {
+        const float y = bar.y - bar.h * (1 - kBar) / kBar / 2 + 1;
+        c->line({bar.x, y}, {bar.right(), y}, theme->secondary);
+    };
+    out.rows.push_back({.cells = {{"step"}, {.marks = {{0, step.time_s, line}}}, {figure(step.time_s)}},
+                        .style = ink.strong});
+    return out;
+}
+
+std::string value_words(const SensitivityRow& row, const std::string& value) {
+    const auto number = parse_double(value);
+    return row.unit && number ? constant_text(*row.unit, *number) : value;
+}
 
 NearestRuns& published_runs(StepViewState& state, const Presets& presets) {
     if (!state.runs) {
@@ -490,8 +510,8 @@ bool draw_nudge(Ui& ui, Rect row, const Bars& bars, const SensitivityRow& of, co
         c.pattern(bar, Pattern::hatched, color);
     if (hit.focused) ui.focus_ring(target, 3);
     if (hit.hovered)
-        ui.tooltip(of.name + " " + of.value + " → " + n.value + "\n" + time_text(n.step_s) + " a step ("
-                   + difference_text(by / step_s, percent)
+        ui.tooltip(of.name + " " + value_words(of, of.value) + " → " + value_words(of, n.value) + "\n"
+                   + time_text(n.step_s) + " a step (" + difference_text(by / step_s, percent)
                    + (n.same_tokens_s == n.step_s ? "" : " for as many tokens") + "), "
                    + count_text(n.tokens_per_s) + " tokens/s, fullest GPU " + memory_text(n.memory_bytes)
                    + (n.fit == MemoryFit::yes ? "" : ", which " + std::string(name_of(n.fit)))
@@ -511,17 +531,18 @@ std::optional<PlanEdit> draw_choice(Ui& ui, Rect row, float name_w, const Bars& 
     const Rect left{row.x, row.y, name_w - 8, row.h};
     const float w = std::min(c.text_width(r.name, ui.style(12)) + 8, left.w);
     ui.label({left.x, left.y, w, left.h}, r.name, ui.style(12));
-    std::string value = r.value;
+    std::string value = value_words(r, r.value);
     if (!r.down && r.up) {  // one of several choices: which one matters more than from where
-        value += " → " + r.up->value;
-        if (c.text_width(value, ui.small()) > left.w - w) value = "→ " + r.up->value;
+        const std::string other = "→ " + value_words(r, r.up->value);
+        value += " " + other;
+        if (c.text_width(value, ui.small()) > left.w - w) value = other;
     }
     if (left.w - w > 24) ui.label({left.x + w, left.y, left.w - w, left.h}, value, ui.small());
     c.line({bars.middle, row.y}, {bars.middle, row.bottom()}, ui.theme().secondary);
     std::optional<PlanEdit> edit;
     const auto put = [&](const std::optional<Nudge>& n, std::uint64_t side, Rect room) {
         if (moved_s(n, step_s) != 0 && draw_nudge(ui, room, bars, r, *n, step_s, 2 * index + side))
-            edit = PlanEdit{n->plan, r.name + " " + n->value, ""};
+            edit = PlanEdit{n->plan, r.name + " " + value_words(r, n->value), ""};
     };
     const double down = moved_s(r.down, step_s), up = moved_s(r.up, step_s);
     if (down * up > 0) {  // both one way: one above the other
@@ -542,7 +563,19 @@ std::optional<PlanEdit> draw_choice(Ui& ui, Rect row, float name_w, const Bars& 
     return edit;
 }
 
+// Returns by how much a row moves the step at most, either way.
+double most_moved_s(const Sensitivity& s, std::size_t row) {
+    const SensitivityRow& r = s.rows[row];
+    return std::max(std::abs(moved_s(r.down, s.step_s)), std::abs(moved_s(r.up, s.step_s)));
+}
+
 }  // namespace
+
+std::vector<std::size_t> tornado_rows(const Sensitivity& s) {
+    std::vector<std::size_t> out = s.by_reach();
+    std::erase_if(out, [&](std::size_t i) { return most_moved_s(s, i) <= 0; });
+    return out;
+}
 
 std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std::uint64_t revision) {
     if (!state.of.is_of(revision) || !state.of.error().empty()) {
@@ -559,14 +592,9 @@ std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state, std
         "tokens; hatched: "
         + std::string(name_of(MemoryFit::no)) + ", or " + std::string(kFitsIfSmall) + ".";
     if (room.h > 120) room.cut_top(ui.canvas().paragraph(room, about, ui.small(), 18) + 4);
-    std::vector<std::size_t> rows;
+    const std::vector<std::size_t> rows = tornado_rows(s);
     Bars bars{0, 0, 0};
-    for (const std::size_t i : s.by_reach()) {
-        const double most =
-            std::max(std::abs(moved_s(s.rows[i].down, s.step_s)), std::abs(moved_s(s.rows[i].up, s.step_s)));
-        bars.most_s = std::max(bars.most_s, most);
-        if (most > 0) rows.push_back(i);
-    }
+    for (const std::size_t i : rows) bars.most_s = std::max(bars.most_s, most_moved_s(s, i));
     std::optional<PlanEdit> edit;
     ScrollArea area(ui, "step.tornado", room, state.scroll);
     const float name = std::min(kName, room.w * 0.4f), width = area.room.w - name - 2 * kFigure;

@@ -6,6 +6,7 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/job.h"
 #include "app/ui/kit/plot.h"
+#include "app/ui/kit/row_chart.h"
 #include "app/ui/kit/ui.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
@@ -60,6 +61,10 @@ struct TornadoState {
     std::optional<std::uint64_t> asked;  // the revision that was to be drawn and is not there
     ScrollState scroll;
 };
+// Returns a value of a row as it is read: a constant in its unit, a setting as it is written.
+[[nodiscard]] std::string value_words(const SensitivityRow& row, const std::string& value);
+// Returns the rows that move the step, the widest first.
+[[nodiscard]] std::vector<std::size_t> tornado_rows(const Sensitivity& s);
 // Precondition: the plan has a step.
 [[nodiscard]] std::optional<PlanEdit> draw_tornado(Ui& ui, Rect room, TornadoState& state,
                                                    std::uint64_t revision);
@@ -93,6 +98,8 @@ struct StepViewState {
 [[nodiscard]] std::optional<PlanEdit> draw_measured(Ui& ui, Rect room, Scene& scene, StepViewState& state);
 // Returns the parts, or what the workers lose (`workers`), as a table.
 [[nodiscard]] Table measured_data(const Scene& scene, bool workers);
+// Returns the parts of a step, a row each along its time, and the whole step below them.
+[[nodiscard]] RowChart step_rows(const Ink& ink, const Step& step, double end_s);
 // Reads the list of published runs when it is first asked for; one that cannot be read is empty.
 [[nodiscard]] NearestRuns& published_runs(StepViewState& state, const Presets& presets);
 // `part` is one of the tables that app/ui/views/table.cpp names.
