@@ -26,9 +26,8 @@ namespace {
 constexpr double kMostUs = 1e17;  // of a clock: thousands of years
 
 constexpr EnumArray<EventKey, std::string_view> kKeys{
-    {"name", "step", "mb_id", "model_chunk", "Collective name", "In msg nelems", "Out msg nelems", "dtype",
-     "Group size", "Process Group Name", "Process Group Description", "Process Group Ranks",
-     "Global rank start", "Global rank stride"}};
+    {"Collective name", "In msg nelems", "Out msg nelems", "dtype", "Group size", "Process Group Name",
+     "Process Group Description", "Process Group Ranks", "Global rank start", "Global rank stride"}};
 
 enum class Field : std::uint8_t { none, name, category, phase, process, thread, begin, length };
 
@@ -171,9 +170,7 @@ class EventReceiver {
     }
     void finish_event() {
         ChromeEvent& e = event_;
-        if (e.phase == 'M') {
-            each_(e);
-        } else if (e.phase == 'X') {
+        if (e.phase == 'X') {
             if (std::abs(e.begin_us) <= kMostUs && e.length_us >= least_us_ && e.length_us <= kMostUs) {
                 e.length_us = std::max(e.length_us, 0.0);
                 each_(e);
@@ -307,7 +304,6 @@ class KinetoReader {
     explicit KinetoReader(RunFile& out) : out_(out) {}
 
     void add(const ChromeEvent& e) {
-        if (e.phase != 'X') return;
         if (same(e.category, "kernel")) {
             if (gpu_ && *gpu_ != e.process)
                 refuse("it has kernels of several GPUs: one trace a rank is read, as PyTorch's profiler "

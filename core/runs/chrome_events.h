@@ -14,10 +14,6 @@ class UnpackedBytes;
 
 // Names the arguments of events that are read; all others are passed over.
 enum class EventKey : std::uint8_t {
-    name,  // of a thread
-    step,
-    micro_batch,
-    model_chunk,
     collective,
     elements_in,
     elements_out,
@@ -34,7 +30,7 @@ enum class EventKey : std::uint8_t {
 
 namespace pentamesh {
 template <>
-inline constexpr std::size_t kEnumCount<runs::EventKey> = 14;
+inline constexpr std::size_t kEnumCount<runs::EventKey> = 10;
 }  // namespace pentamesh
 
 namespace pentamesh::runs {

@@ -183,9 +183,7 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
         }
     } else {
         const std::int64_t up = next_value(kGpus, nodes, 1), down = next_value(kGpus, nodes, -1);
-        // The GPUs would follow from the nodes, so these are hidden too.
-        const bool hidden = is_reworded(thousands(cluster.gpus));
-        const Ui::Step step = ui.stepper("plan.nodes", left, hidden ? "?" : thousands(nodes), down != nodes,
+        const Ui::Step step = ui.stepper("plan.nodes", left, thousands(nodes), down != nodes,
                                          up != nodes && fits(up), cluster.gpus % each == 0);
         if (step.edit_requested) start_editing(state, "nodes", nodes);
         if (step.by != 0) edit = nodes_to(step.by > 0 ? up : down);
