@@ -240,40 +240,7 @@ void record_run(const ImDrawList& list, Vec2 at, float advance, float scale, std
     surface_state().text_runs.push_back({at, std::string(text)});
 }
 
-thread_local const Rewording* current_rewording = nullptr;
-
-// Holds a text as it is to be drawn, and the memory of what was made of it.
-class Shown {
-  public:
-    explicit Shown(std::string_view text) : text_(text) {
-        const Rewording* words = rewording();
-        if (words == nullptr || text.empty()) return;
-        kept_ = (*words)(text);
-        text_ = kept_;
-    }
-    operator std::string_view() const { return text_; }  // NOLINT: it stands where a text stands
-
-  private:
-    std::string kept_;
-    std::string_view text_;
-};
-
 }  // namespace
-
-Reworded::Reworded(const Rewording& words) : before_(current_rewording) {
-    current_rewording = &words;
-}
-Reworded::~Reworded() {
-    current_rewording = before_;
-}
-const Rewording* rewording() {
-    return current_rewording != nullptr && *current_rewording ? current_rewording : nullptr;
-}
-
-bool is_reworded(std::string_view text) {
-    const Rewording* words = rewording();
-    return words != nullptr && (*words)(text) != text;
-}
 
 bool before_unit(std::string_view text, std::size_t blank) {
     static constexpr std::array<std::string_view, 24> kUnits{
@@ -291,9 +258,8 @@ float Canvas::text_width(std::string_view utf8, const TextStyle& style) const {
     return width_of(faces_of(page_), style, utf8);
 }
 
-float Canvas::text(Vec2 at, std::string_view given, const TextStyle& style) {
-    const Shown shown(given);
-    return put(at, shown, style);
+float Canvas::text(Vec2 at, std::string_view utf8, const TextStyle& style) {
+    return put(at, utf8, style);
 }
 
 float Canvas::put(Vec2 at, std::string_view utf8, const TextStyle& style) {
@@ -308,9 +274,7 @@ float Canvas::put(Vec2 at, std::string_view utf8, const TextStyle& style) {
     return advance;
 }
 
-bool Canvas::text_in(Rect box, std::string_view given, const TextStyle& style, Align align) {
-    const Shown shown(given);
-    const std::string_view utf8 = shown;
+bool Canvas::text_in(Rect box, std::string_view utf8, const TextStyle& style, Align align) {
     if (box.w <= 0) return !utf8.empty();
     const TypeFaces& faces = faces_of(page_);
     const float y = box.y + (box.h - line_height_of(style)) / 2;
@@ -327,9 +291,7 @@ bool Canvas::text_in(Rect box, std::string_view given, const TextStyle& style, A
     return true;
 }
 
-float Canvas::paragraph(Rect box, std::string_view given, const TextStyle& style, float line_height) {
-    const Shown shown(given);
-    const std::string_view utf8 = shown;
+float Canvas::paragraph(Rect box, std::string_view utf8, const TextStyle& style, float line_height) {
     const float h = line_height > 0 ? line_height : line_height_of(style);
     const float lead = (h - line_height_of(style)) / 2;
     float y = box.y;
@@ -344,8 +306,7 @@ float Canvas::paragraph_height(float width, std::string_view utf8, const TextSty
                                float line_height) const {
     const float h = line_height > 0 ? line_height : line_height_of(style);
     int lines = 0;
-    const Shown shown(utf8);
-    wrap(faces_of(page_), style, shown, width, [&](std::string_view) { ++lines; });
+    wrap(faces_of(page_), style, utf8, width, [&](std::string_view) { ++lines; });
     return h * static_cast<float>(lines);
 }
 

@@ -164,14 +164,13 @@ class Canvas {
     void circle(Vec2 center, float radius, Color fill);
     void ring(Vec2 center, float radius, Color color, float width = 1);
 
-    // Every text is drawn and measured in the words of the Reworded in force.
     // `at` is the top-left of the line box (line height = size * 1.25 rounded); returns the advance.
-    float text(Vec2 at, std::string_view given, const TextStyle& style);
+    float text(Vec2 at, std::string_view utf8, const TextStyle& style);
     // Draws in a box: aligned, centred vertically, cut with an ellipsis when too long. Returns true when it
     // was cut.
-    bool text_in(Rect box, std::string_view given, const TextStyle& style, Align align = Align::left);
+    bool text_in(Rect box, std::string_view utf8, const TextStyle& style, Align align = Align::left);
     // Draws text wrapped at words; returns the height used. Where `line_height` is 0, the style's is used.
-    float paragraph(Rect box, std::string_view given, const TextStyle& style, float line_height = 0);
+    float paragraph(Rect box, std::string_view utf8, const TextStyle& style, float line_height = 0);
     [[nodiscard]] float text_width(std::string_view utf8, const TextStyle& style) const;
     [[nodiscard]] float paragraph_height(float width, std::string_view utf8, const TextStyle& style,
                                          float line_height = 0) const;
@@ -226,27 +225,6 @@ class Canvas {
 
 // Returns true if the blank at this place of a text stands between a number and its unit: "7.25 s", "38 %".
 [[nodiscard]] bool before_unit(std::string_view text, std::size_t blank);
-
-// Text is drawn in other words than it was given: a lesson's question hides its answer everywhere.
-
-using Rewording = std::function<std::string(std::string_view)>;
-
-// While it lives, all canvases of this thread draw and measure each text as `words` returns it; an empty
-// function leaves it as it is. Guards nest, the innermost counts. `words` outlives the guard.
-class Reworded {
-  public:
-    explicit Reworded(const Rewording& words);
-    ~Reworded();
-    Reworded(const Reworded&) = delete;
-    Reworded& operator=(const Reworded&) = delete;
-
-  private:
-    const Rewording* before_;
-};
-// Returns the rewording in force, or null.
-[[nodiscard]] const Rewording* rewording();
-// Returns true if the rewording in force changes this text.
-[[nodiscard]] bool is_reworded(std::string_view text);
 
 // Hatching and dots are pictures that repeat, so that a pattern costs a few vertices however large its
 // rectangle is.

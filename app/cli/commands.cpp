@@ -241,8 +241,7 @@ constexpr std::array kCommands{
     Command{"hang", "who hangs, and who waits for whom: a folder of flight-recorder dumps", add_hang, kRuns,
             "pentamesh hang dumps\n"
             "pentamesh hang dumps --plan job.plan.json --json\n"},
-    Command{"measured", "where a run's time goes, beside its plan: traces, logs, timelines", add_measured,
-            kRuns,
+    Command{"measured", "where a run's time goes, beside its plan: traces, logs", add_measured, kRuns,
             "pentamesh measured rank0.pt.trace.json.gz --plan job.plan.json\n"
             "pentamesh measured train.log --plan job.plan.json\n"
             "pentamesh measured inspector/node0.log --plan job.plan.json --json\n"},

@@ -5,11 +5,11 @@
 #include "core/base/files.h"
 #include "core/base/number.h"
 #include "core/base/text.h"
-#include "core/calibrate/calibrate.h"
 #include "core/interop/export.h"
 #include "core/interop/fabric_text.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
+#include "core/runs/calibrate.h"
 #include "core/runs/run_file.h"
 
 #include <algorithm>

@@ -9,7 +9,6 @@
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/calibrate/calibrate.h"
 #include "core/interop/import.h"
 #include "core/io/plan_json.h"
 #include "core/memory/memory_costs.h"

@@ -7,10 +7,10 @@
 #include "core/base/files.h"
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
-#include "core/calibrate/calibrate.h"
 #include "core/io/plan_json.h"
 #include "core/mesh/places.h"
 #include "core/plan/names.h"
+#include "core/runs/calibrate.h"
 #include "core/runs/hang.h"
 #include "core/runs/run_layout.h"
 
@@ -218,29 +218,6 @@ Json json_of_part(const runs::Measured& m, const runs::PartRow& r) {
             {"why", r.fitting.why}};
 }
 
-Json json_of_whatif(const runs::WhatIf& w) {
-    Json stages = Json::object(), replicas = Json::object(), kinds = Json::object(), worst = Json::array();
-    for (std::size_t i = 0; i < w.by_stage.size(); ++i) stages[std::to_string(i)] = w.by_stage[i];
-    for (std::size_t i = 0; i < w.by_replica.size(); ++i) replicas[std::to_string(i)] = w.by_replica[i];
-    for (const auto& [kind, slowdown] : w.by_kind) kinds[kind] = slowdown;
-    for (std::size_t i = 0; i < w.worst; ++i)
-        worst.push_back({{"dp", w.workers[i].dp},
-                         {"stage", w.workers[i].stage},
-                         {"slowdown", w.workers[i].slowdown},
-                         {"healthy_step_s", w.workers[i].healthy_s}});
-    return {{"steps", w.steps},
-            {"measured_s", w.measured_s},
-            {"ideal_s", w.ideal_s},
-            {"slowdown", w.slowdown},
-            {"by_stage", std::move(stages)},
-            {"by_dp_rank", std::move(replicas)},
-            {"by_kind", std::move(kinds)},
-            {"worst_workers", std::move(worst)},
-            {"worst_workers_share", w.worst_share},
-            {"last_stage_share", w.last_stage_share},
-            {"straggler_cv", w.spread}};
-}
-
 Json json_of_collective(const runs::CollectiveRow& r) {
     return {{"axis", r.axis},
             {"group_name", as_utf8(r.group_name)},
@@ -287,7 +264,6 @@ Json json_of_measured(const runs::Measured& m) {
             {"parts", std::move(parts)},
             {"collectives", std::move(collectives)},
             {"links", std::move(links)},
-            {"whatif", m.whatif ? json_of_whatif(*m.whatif) : Json(nullptr)},
             {"problems", std::move(problems)},
             {"warnings", std::move(warnings)}};
 }
@@ -300,9 +276,6 @@ Document document_of(const runs::Measured& m) {
     if (!m.parts.empty()) step.table = measured_parts_table(m);
     Document out{"Measured", {}};
     out.sections.push_back(std::move(step));
-    if (m.whatif)
-        out.sections.push_back(
-            {"If workers were equally fast", slowdown_words(*m.whatif), slowdown_table(*m.whatif)});
     if (!m.collectives.empty()) {
         Section calls{"Collectives", link_words(m), measured_collectives_table(m)};
         out.sections.push_back(std::move(calls));
@@ -328,8 +301,8 @@ void add_measured(Options& app, Context& context) {
     auto& a = run_with(app, context, show_measured);
     app.add_option(
            "FILE", a.files,
-           "traces of PyTorch, logs of Megatron or torchtitan, files of the NCCL Inspector, timelines "
-           "of workers, plain or gzip: of one run; - for standard input")
+           "traces of PyTorch, logs of Megatron or torchtitan, files of the NCCL Inspector, plain or gzip: "
+           "of one run; - for standard input")
         .required();
     app.add_option("--plan", a.plan.name, "the plan of the run, whose prediction stands beside it")
         .type_name("PLAN");

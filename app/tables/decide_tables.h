@@ -3,12 +3,12 @@
 #pragma once
 
 #include "app/tables/table.h"
-#include "core/calibrate/calibrate.h"
 #include "core/decide/compare.h"
 #include "core/decide/scale.h"
 #include "core/decide/search.h"
 #include "core/pipeline/timeline.h"
 #include "core/plan/plan.h"
+#include "core/runs/calibrate.h"
 #include "core/step/constants.h"
 #include "core/step/step.h"
 

@@ -329,35 +329,6 @@ Table measured_collectives_table(const runs::Measured& m) {
     return out;
 }
 
-std::vector<std::string> slowdown_words(const runs::WhatIf& w) {
-    return {sentence("Replayed with its measured times, a step of ", count_text(w.replicas, "replica"),
-                     " and ", count_text(w.stages, "stage"), " takes ", time_text(w.measured_s),
-                     " (the mean of ", w.steps, "), and ", time_text(w.ideal_s),
-                     " if all workers were equally fast: a slowdown of ", three_digits(w.slowdown), "."),
-            sentence("Of the ", time_text(w.measured_s - w.ideal_s), " that a step loses, the slowest ",
-                     w.worst == 1 ? std::string("one") : with_commas(static_cast<std::int64_t>(w.worst)),
-                     " of ", w.workers.size(), " workers would give back ", percent_text(w.worst_share),
-                     " at ideal times, the last stage ", percent_text(w.last_stage_share),
-                     std::max(w.worst_share, w.last_stage_share) > 1
-                         ? " (over 100 %: the step would be shorter than with all workers equally fast)."
-                         : ".")};
-}
-
-Table slowdown_table(const runs::WhatIf& w) {
-    Table out;
-    out.columns = {{"only these as measured", Shown::words, "kept"}, {"slowdown", Shown::figure, "slowdown"}};
-    for (std::size_t s = 0; s < w.by_stage.size(); ++s)
-        out.rows.push_back({sentence("stage ", s), w.by_stage[s]});
-    for (std::size_t r = 0; r < w.by_replica.size(); ++r)
-        out.rows.push_back({sentence("data-parallel rank ", r), w.by_replica[r]});
-    for (const auto& [kind, slowdown] : w.by_kind) out.rows.push_back({kind, slowdown});
-    for (std::size_t i = 0; i < w.worst; ++i)
-        out.rows.push_back(
-            {sentence("worker at data-parallel rank ", w.workers[i].dp, ", stage ", w.workers[i].stage),
-             w.workers[i].slowdown});
-    return out;
-}
-
 Table hang_table(const runs::HangRun& run) {
     Table out;
     out.columns = {{"ranks"}, {"does"}, {"at"}, {"for"}, {"call"}, {"over"}, {"why"}};

@@ -44,17 +44,12 @@ enum class Zero : std::uint8_t { explained, left_out };
 // Says what the estimates leave out, a sentence each: first for every plan, then for this one.
 [[nodiscard]] std::vector<std::string> left_out_of_estimates(const Plan& plan, const Evaluation& e);
 
-// Lists what a real run says: parts of the step, collectives, workers; of one that hangs, what ranks do.
+// Lists what a real run says: parts of the step, collectives; of one that hangs, what ranks do.
 
 [[nodiscard]] Table measured_parts_table(const runs::Measured& m);
 [[nodiscard]] Table measured_collectives_table(const runs::Measured& m);
 // Says what share of each wire would explain the transfers that are known without their wait.
 [[nodiscard]] std::vector<std::string> link_words(const runs::Measured& m);
-// Says in two sentences what would be won if workers were equally fast, and how much of it the slowest
-// explain.
-[[nodiscard]] std::vector<std::string> slowdown_words(const runs::WhatIf& w);
-// A row for each stage, data-parallel rank, kind of operation and each of the slowest workers.
-[[nodiscard]] Table slowdown_table(const runs::WhatIf& w);
 // Lists who is to blame, stuck, waits, is held up.
 [[nodiscard]] Table hang_table(const runs::HangRun& run);
 

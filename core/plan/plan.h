@@ -198,7 +198,7 @@ struct Tier {
     bool operator==(const Tier&) const = default;
 };
 
-// Describes own runs that a cluster's constants were fitted to (core/calibrate/calibrate.h).
+// Describes own runs that a cluster's constants were fitted to (core/runs/calibrate.h).
 struct Calibration {
     std::int64_t runs = 0;
     // Half of them, each left out in its turn, lie within a factor of 1 + error, nine of ten within 1 +

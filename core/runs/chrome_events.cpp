@@ -198,7 +198,6 @@ class KinetoReader {
     explicit KinetoReader(RunFile& out) : out_(out) {}
 
     void add(const ChromeEvent& e) {
-        if (e.phase != 'X') return;
         if (same(e.category, "kernel")) {
             if (gpu_ && *gpu_ != e.process)
                 refuse("it has kernels of several GPUs: one trace a rank is read, as PyTorch's profiler "

@@ -497,9 +497,7 @@ void compare(Measured& m, const Plan& plan, const Mesh& mesh) {
                                                           planned, " in the plan.")});
     };
     for (const RunFile& f : m.files) {
-        // A timeline of workers has no tensor-parallel ranks.
-        if (f.kind != RunFileKind::straggler_timeline)
-            differs(f, "there are so many ranks:", f.world, mesh.world);
+        differs(f, "there are so many ranks:", f.world, mesh.world);
         differs(f, "the global batch is", f.global_batch, plan.training.global_batch);
     }
 }
@@ -554,10 +552,8 @@ Measured measure(std::vector<RunFile> files, const Plan* plan, const Presets& pr
     }
     add_parts(m, predicted ? &*prediction : nullptr);
     if (predicted) name_unnamed(m, prediction->evaluation);
-    for (RunFile& f : m.files) {
-        if (f.whatif && !m.whatif) m.whatif = f.whatif;
+    for (const RunFile& f : m.files)
         for (const std::string& w : f.warnings) m.warnings.push_back(f.file + ": " + w);
-    }
     const auto traces = std::ranges::count(m.files, RunFileKind::kineto, &RunFile::kind);
     if (traces == 1 && !m.collectives.empty())
         m.warnings.emplace_back(

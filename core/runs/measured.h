@@ -91,7 +91,6 @@ struct Measured {
     std::vector<CollectiveRow> collectives;
     std::vector<Fitting> links;  // by transfers that are known without their wait
     double compute_s = 0;  // of the stage that works longest, recomputation included; 0: not known apart
-    std::optional<WhatIf> whatif;
     std::vector<RunProblem> problems;
     std::vector<std::string> warnings;
     std::string summary;  // where the difference sits, in a sentence

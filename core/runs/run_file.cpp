@@ -163,8 +163,6 @@ std::optional<RunFileKind> kind_of(std::string_view head) {
     const char sign = first == std::string_view::npos ? ' ' : head[first];
     const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
     if (sign == '{' && has("\"inspector_output_format_version\"")) return RunFileKind::nccl_inspector;
-    if ((sign == '{' || sign == '[') && (has("\"forward-compute\"") || has("\"backward-compute\"")))
-        return RunFileKind::straggler_timeline;
     if (sign == '{' || (sign == '[' && has("\"ph\""))) return RunFileKind::kineto;
     return std::nullopt;
 }
@@ -191,6 +189,19 @@ class WatchedFile : public std::filebuf {
     ReadWatch* watch_;
 };
 
+// Returns true for a table of plans and of what was measured (docs/calibrate.md), which is no run of one
+// plan.
+bool is_table_of_runs(std::string_view text) {
+    constexpr std::size_t kHead = 4096;
+    const std::string_view head = text.substr(0, kHead);
+    return (head.starts_with('{') || head.starts_with('['))
+           && head.find("\"measured\"") != std::string_view::npos
+           && head.find("\"plan\"") != std::string_view::npos;
+}
+
+constexpr std::string_view kTableWords =
+    "this is a table of measured runs; `pentamesh calibrate` fits the constants of a cluster to it";
+
 // Says what settings are that are given where a run is expected; empty for all else.
 std::string settings_words(const std::string& text) {
     if (const auto fits = interop::guess_tools(text); !fits.empty())
@@ -198,6 +209,7 @@ std::string settings_words(const std::string& text) {
                         "), no file of a run; `pentamesh import` reads them");
     if (interop::fabric_tool(text))
         return "this is what a tool says of the fabric; `pentamesh import` and `pentamesh calibrate` read it";
+    if (is_table_of_runs(text)) return std::string(kTableWords);
     return "";
 }
 
@@ -235,11 +247,9 @@ std::optional<RunFileKind> run_file_kind(std::string_view begin) {
 std::string run_file_words(std::string_view text) {
     if (is_dump_text(text) || is_dump_text(unpacked_begin(text))) return dump_words();
     const std::optional<RunFileKind> kind = run_file_kind(text);
-    if (!kind) return "";
+    if (!kind) return is_table_of_runs(text) ? std::string(kTableWords) : "";
     return std::string("this is ")
-           + (*kind == RunFileKind::nccl_inspector       ? "a file of the NCCL Inspector"
-              : *kind == RunFileKind::straggler_timeline ? "a timeline of workers"
-                                                         : "a trace of a run")
+           + (*kind == RunFileKind::nccl_inspector ? "a file of the NCCL Inspector" : "a trace of a run")
            + ", no settings; `pentamesh measured` reads it";
 }
 
@@ -257,14 +267,9 @@ RunFile read_run_stream(std::istream& in, const std::string& name, const PartOfG
         if (out.steps == 0)
             refuse(
                 "is no run that can be read: traces of PyTorch (JSON), logs of Megatron (\"elapsed time per "
-                "iteration (ms): ...\") and torchtitan (\"tps: ...\"), files of the NCCL Inspector and "
-                "timelines of workers are");
+                "iteration (ms): ...\") and torchtitan (\"tps: ...\") and files of the NCCL Inspector are");
     } else {
-        switch (*kind) {
-        case RunFileKind::nccl_inspector: out = read_inspector(bytes); break;
-        case RunFileKind::straggler_timeline: out = read_worker_timeline(bytes); break;
-        default: out = read_kineto(bytes, part_of); break;
-        }
+        out = *kind == RunFileKind::nccl_inspector ? read_inspector(bytes) : read_kineto(bytes, part_of);
         out.kind = *kind;
     }
     out.file = name;

@@ -68,13 +68,7 @@ void end_if_cancelled(const ReadWatch* watch);
 
 class UnpackedBytes;
 
-enum class RunFileKind : std::uint8_t {
-    kineto,
-    megatron_log,
-    torchtitan_log,
-    nccl_inspector,
-    straggler_timeline
-};
+enum class RunFileKind : std::uint8_t { kineto, megatron_log, torchtitan_log, nccl_inspector };
 
 // Names the parts of a step. A trace has those to `idle`, a log of Megatron compute, optimizer, dp, pipeline
 // and rest. `dp`: all groups over which replicas talk; `unnamed`: of groups whose axis is not known.
@@ -93,8 +87,8 @@ enum class RunPart : std::uint8_t {
     rest
 };
 
-[[nodiscard]] constexpr std::array<std::string_view, 5> names_of_enum(RunFileKind) {
-    return {"kineto", "megatron-log", "torchtitan-log", "nccl-inspector", "straggler-timeline"};
+[[nodiscard]] constexpr std::array<std::string_view, 4> names_of_enum(RunFileKind) {
+    return {"kineto", "megatron-log", "torchtitan-log", "nccl-inspector"};
 }
 [[nodiscard]] constexpr std::array<std::string_view, 12> names_of_enum(RunPart) {
     return {"compute", "optimizer", "tp",     "cp",   "ep",       "pp",
@@ -134,25 +128,6 @@ struct PartSpan {
     RunPart part = RunPart::idle;
 };
 
-struct WorkerSlowdown {
-    std::int64_t dp = 0, stage = 0;
-    double slowdown = 1;
-    double healthy_s = 0;  // the mean step if only this worker's operations took their ideal times
-};
-
-// Says how a run would go if workers were equally fast (core/runs/whatif.h).
-struct WhatIf {
-    std::size_t steps = 0;
-    std::int64_t stages = 0, replicas = 0;
-    double measured_s = 0, ideal_s = 0, slowdown = 1;
-    std::vector<double> by_stage, by_replica;
-    std::vector<std::pair<std::string, double>> by_kind;  // the slowest first
-    std::vector<WorkerSlowdown> workers;                  // the slowest first
-    std::size_t worst = 0;                                // that many of them are the worst 3 %
-    double worst_share = 0, last_stage_share = 0;         // of the slowdown, which they explain
-    double spread = 0;  // of a worker's compute in a step, relative to the mean of its stage: its deviation
-};
-
 struct RunFile {
     std::string file;
     RunFileKind kind = RunFileKind::kineto;
@@ -165,7 +140,6 @@ struct RunFile {
     std::vector<PartSpan> spans;  // of a trace's first step, without those that are idle; at most 65,536
     std::vector<RunGroup> groups;
     std::vector<RunCalls> calls;
-    std::optional<WhatIf> whatif;
     std::vector<std::string> warnings;
 };
 
@@ -191,12 +165,11 @@ using PartOfGroup =
 // Returns the begin of a text, unpacked where it is gzip; empty where it is damaged.
 [[nodiscard]] std::string unpacked_begin(std::string_view text);
 
-// ---- the readers, one a kind: run_file.cpp, whatif.cpp, chrome_events.cpp, inspector.cpp ----
+// ---- the readers, one a kind: run_file.cpp, chrome_events.cpp, inspector.cpp ----
 
 // Reads a log of Megatron or torchtitan. It has 0 steps where it says nothing of them.
 [[nodiscard]] RunFile read_run_log(UnpackedBytes& bytes);
 [[nodiscard]] RunFile read_run_log(const std::string& text);
-[[nodiscard]] RunFile read_worker_timeline(UnpackedBytes& bytes);
 [[nodiscard]] RunFile read_kineto(UnpackedBytes& bytes, const PartOfGroup& part_of);
 [[nodiscard]] RunFile read_inspector(UnpackedBytes& bytes);
 

@@ -2,6 +2,7 @@
 
 #include "core/base/json_reader.h"
 #include "core/base/text.h"
+#include "core/io/plan_json.h"
 #include "core/plan/names.h"
 #include "core/plan/plan_fields.h"
 #include "core/plan/software.h"
@@ -268,6 +269,47 @@ Plan with_constant(const Plan& plan, const Presets& presets, std::string_view id
                 state_tiers(out, shipped);
             }
     return out;
+}
+
+namespace {
+
+void state_once(std::vector<std::string>& overrides, const std::string& pointer) {
+    if (std::find(overrides.begin(), overrides.end(), pointer) == overrides.end())
+        overrides.push_back(pointer);
+}
+
+}  // namespace
+
+Plan with_constants_of(const Plan& plan, const Cluster& calibrated, const Presets& presets) {
+    const Cluster& own = plan.cluster;
+    if (!(own.gpu.flops == calibrated.gpu.flops))
+        throw Error(ErrorKind::invalid, "", "",
+                    "the constants are of " + calibrated.gpu.name + ", the plan has " + own.gpu.name);
+    if (own.tiers.size() != calibrated.tiers.size())
+        throw Error(ErrorKind::invalid, "", "",
+                    "the constants are of a cluster with another number of tiers than the plan's");
+    Plan out = plan;
+    for (const EfficiencyKey& k : kEfficiencyKeys)
+        if (const double x = calibrated.gpu.efficiency.*k.member; x != own.gpu.efficiency.*k.member)
+            out = with_constant(out, presets, "efficiency." + std::string(k.key), x);
+    for (std::size_t i = 0; i < own.tiers.size(); ++i) {
+        const std::string tier = "tier." + std::to_string(i) + ".";
+        if (const double x = calibrated.tiers[i].bytes_per_s; x != own.tiers[i].bytes_per_s)
+            out = with_constant(out, presets, tier + "bytes_per_s", x);
+        if (const double x = calibrated.tiers[i].latency_s; x != own.tiers[i].latency_s)
+            out = with_constant(out, presets, tier + "latency_s", x);
+    }
+    out.cluster.calibration = calibrated.calibration;
+    if (calibrated.calibration && !out.cluster_source.preset.empty())
+        for (const char* key : {"/runs", "/error", "/error_90", "/from"})
+            state_once(out.cluster_source.overrides, "/calibration" + std::string(key));
+    return out;
+}
+
+Cluster read_constants(std::string_view text, const std::string& path, const Presets& presets) {
+    const nlohmann::json document = parse_json(text, path);
+    Source source;
+    return cluster_from_json(document, DocumentPlace{path, ""}, presets, source);
 }
 
 namespace {

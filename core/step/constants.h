@@ -46,6 +46,12 @@ struct Constant {
 // was.
 [[nodiscard]] Plan with_constant(const Plan& plan, const Presets& presets, std::string_view id, double value);
 
+// Returns the plan with the constants of a calibrated cluster, recorded as stated over its presets. Throws
+// Error of kind invalid where the cluster has another GPU or other tiers.
+[[nodiscard]] Plan with_constants_of(const Plan& plan, const Cluster& calibrated, const Presets& presets);
+// Reads a cluster with such constants, as `calibrate` writes it.
+[[nodiscard]] Cluster read_constants(std::string_view text, const std::string& path, const Presets& presets);
+
 // Says how far off a step's time may be: as far as the program was off at measured runs, each left out of the
 // fit. Runs near the plan weigh more. presets/measured_errors.json has the runs' errors, `accuracy . --write`
 // makes it (docs/accuracy.md); it is built into the program.

@@ -11,7 +11,7 @@
 #include "core/mesh/places.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
-#include "core/teach/lesson.h"
+#include "core/teach/lesson_parts.h"
 
 #include <algorithm>
 #include <array>

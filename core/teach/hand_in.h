@@ -2,7 +2,7 @@
 // missing.
 #pragma once
 
-#include "core/teach/lesson_answers.h"
+#include "core/teach/lesson.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -8,7 +8,7 @@
 #include "core/mesh/mesh.h"
 #include "core/plan/names.h"
 #include "core/teach/hand_in.h"
-#include "core/teach/lesson_answers.h"
+#include "core/teach/lesson_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -124,8 +124,8 @@ class LessonReader {
             while (!text->empty() && (text->back() == '\n' || text->back() == ' ')) text->pop_back();
             check_whole_text(*text, s.line);
         }
-        if (s.scene.flies && s.scene.view != "zoom")
-            error(s.line, "fly needs \"view: zoom\" in the same step");
+        if (s.scene.flies && s.scene.view != "zoom" && s.scene.page != "zoom")
+            error(s.line, "fly needs \"page: zoom\" of the view mesh in the same step");
         if (checked_ && page_line_ > 0) faults_.check_page(page_line_, s.scene.view, s.scene.page);
     }
 

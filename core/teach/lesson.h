@@ -1,22 +1,21 @@
 // A lesson is plain text that an author writes, read into steps. A step is a scene (which plan, which view,
 // what is highlighted), words and, often, a question. Its right answer is a query on the plan that is open
-// (lesson_answers.h), never a stored one. The format is in docs/lessons.md.
+// (Answer, below), never a stored one. The format is in docs/lessons.md.
 #pragma once
 
+#include "core/evaluate.h"
+#include "core/io/presets.h"
 #include "core/plan/plan.h"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pentamesh {
-
-class Presets;
 
 struct LessonScene {
     std::string open;                    // plan preset; empty: the plan of the step before
@@ -127,8 +126,8 @@ struct LessonNames {
     std::span<const LessonView> views;
     const Presets* presets = nullptr;  // null: plans and fields are not checked
 };
-// Reads as much as it can and never throws. Queries are checked by name and arguments (lesson_answers.h);
-// plans and their fields too where there are presets.
+// Reads as much as it can and never throws. Queries are checked by name and arguments; plans
+// and their fields too where there are presets.
 [[nodiscard]] ParsedLesson parse_lesson(std::string_view text, const LessonNames& names);
 // Reads the same where titles, minutes and kinds of steps are enough: nothing is checked.
 [[nodiscard]] Lesson skim_lesson(std::string_view text);
@@ -152,66 +151,11 @@ struct Placeholder {
     std::string query;
 };
 [[nodiscard]] std::vector<Placeholder> placeholders(std::string_view text);
-
-// Reads pieces of a lesson's lines: numbers, lists, "key: value".
-
-// Returns false if the text is not exactly one integer.
-[[nodiscard]] bool parse_integer(std::string_view text, std::int64_t& out);
-// Reads "10 %" or "0.1" of the answer.
-[[nodiscard]] bool parse_tolerance(std::string_view text, double& out);
-// Reads "a, b": the parts between commas, without empty ones.
-[[nodiscard]] std::vector<std::string> split_list(std::string_view text);
-
-// Reads the same, where a comma between brackets or quotes belongs to its part: a=["x","y"], b=2.
-[[nodiscard]] std::vector<std::string> split_values(std::string_view text);
 // Returns a text as it is read on the screen, or on paper: of "[[Click it.|Mark it.]]" one form stays.
 [[nodiscard]] std::string on_screen(std::string_view text);
 [[nodiscard]] std::string on_paper(std::string_view text);
-// Returns true if each "[[" of a text has its "|" and its "]]".
-[[nodiscard]] bool has_whole_forms(std::string_view text);
-// Reads "POINTER = VALUE" as "POINTER=VALUE": blanks about the sign are the author's. The text is empty where
-// the line has another form.
-[[nodiscard]] std::string pointer_value(std::string_view text);
-
-// Returns how the plan's panel names a field: "ZeRO" for "layout.zero", "dp_shard" for an axis.
-[[nodiscard]] std::string panel_name(std::string_view pointer);
-
-struct KeyValue {
-    std::string_view key, value;
-};
-// Reads "key: value" with a lower-case word before the colon.
-[[nodiscard]] std::optional<KeyValue> key_value(std::string_view line);
-
-// Collects what is wrong with a lesson's file, each at its own line, and knows what a lesson may name.
-
-class LessonFaults {
-  public:
-    LessonFaults(const LessonNames& names, std::vector<LessonError>& out) : names_(names), out_(out) {}
-
-    void error(int line, std::string message);
-    // Says that no such thing has that name, which is the closest, and what there is.
-    void unknown(int line, std::string_view what, std::string_view word,
-                 const std::vector<std::string_view>& known);
-    void check_view(int line, std::string_view name);
-    void check_page(int line, std::string_view view, std::string_view page);
-    // Follows the plan that steps show, so that a field that does not fit is found at its line.
-    void open_plan(int line, std::string_view id);
-    void set_field(int line, const std::string& set);
-    // Checks "POINTER=VALUE" without setting it. `what` is its place: "against", "show".
-    void check_field(int line, std::string_view what, const std::string& set);
-    void check_query(int line, std::string_view query);
-    // Checks each {{query}} of a line; of a text that goes over several lines, what was not found in those.
-    void check_text(int line, std::string_view text);
-    void check_whole_text(int line, std::string_view text);
-
-  private:
-    LessonNames names_;
-    std::vector<LessonError>& out_;
-    std::optional<Plan> plan_;    // of the step that is read; none: it is not known
-    std::set<std::string> seen_;  // queries that were checked line by line
-
-    [[nodiscard]] std::string wrong_field(const std::string& set) const;
-};
+// Returns false if the text is not exactly one integer.
+[[nodiscard]] bool parse_integer(std::string_view text, std::int64_t& out);
 
 // A course says which steps of which lessons fill an hour or a morning. It is read into one lesson, so that
 // everything a lesson can do (window, presenter, handout) it can do.
@@ -245,5 +189,132 @@ using LessonSource = std::function<std::optional<std::string>(const std::string&
                                             const LessonNames& names);
 // Returns the minutes of the course as lesson_of_course sums them, 0 for a lesson that does not exist.
 [[nodiscard]] int minutes_of(const Course& course, const LessonSource& lessons);
+
+// A lesson asks a plan by named queries, answered from its evaluation with the working. The same queries fill
+// the {{...}} of a lesson's words, so that words and window cannot disagree.
+
+struct Answer {
+    enum class Kind : std::uint8_t { none, number, text, ranks };
+    Kind kind = Kind::none;
+    double number = 0;  // in `unit`
+    std::string unit;   // "GiB", "%", "" a count
+    std::string text;   // as it is said: "66.1 GiB", "NVLink", "0, 2"
+    std::vector<std::int64_t> ranks;
+    std::string working;  // its derivation, in this plan's numbers
+};
+
+// Answers "memory fullest", "tier_of ep", or the same of a changed plan: "with layout.tp=4, layout.zero=3:
+// memory fullest". The kind is `none` where the plan has no answer (its working says why) or the query is
+// wrong. Never throws.
+[[nodiscard]] Answer answer_query(std::string_view text, const Plan& plan, const Evaluation& evaluation,
+                                  const Presets& presets);
+// Holds the parts of "with a=1, b=2: query"; it has no sets where it does not begin so. `wrong` says why it
+// cannot be read.
+struct AskedQuery {
+    std::vector<std::string> sets;
+    std::string_view query;  // of the text that was given
+    std::string wrong;
+};
+[[nodiscard]] AskedQuery split_query(std::string_view text);
+// Returns what is wrong with a query, for any plan; empty where nothing is.
+[[nodiscard]] std::string check_query(std::string_view text);
+
+// Returns the plan with fields set: "layout.zero=3" is a field of the plan file, "tp=4" a factor whose
+// difference data parallelism takes or gives (edits.h). Throws Error where a field or value does not fit.
+[[nodiscard]] Plan plan_with(const Plan& plan, const std::vector<std::string>& sets, const Presets& presets);
+
+// Returns the plan that step `i` shows; `base` where no step opened one. A step that changes a preset or asks
+// about it shows it under the step's title: the preset's title may not hold any more, or be the answer.
+// Throws Error where a field does not fit.
+[[nodiscard]] Plan plan_shown(const Lesson& lesson, std::size_t i, const Plan& base, const Presets& presets);
+
+struct QueryHelp {
+    std::string_view pattern, what;
+};
+[[nodiscard]] std::vector<QueryHelp> lesson_queries();
+
+// Returns the text with every {{query}} answered; one that has no answer becomes "(not in this plan)".
+[[nodiscard]] std::string expand(std::string_view text, const Plan& plan, const Evaluation& evaluation,
+                                 const Presets& presets);
+
+// Returns words of a step before its question is answered: a question mark replaces the answer.
+[[nodiscard]] std::string hide_answer(const LessonStep& step, std::string words);
+
+// Holds the answer to a question put to a plan.
+struct Solution {
+    Answer answer;                        // with lowest and highest: of the right option
+    int option = -1;                      // choose: the right one; -1: none or more than one
+    std::vector<std::string> of_options;  // lowest, highest and a curve: what each comes to
+    std::vector<Answer> options;          // the same, as it was answered
+    int tier = -1;                        // tier: index into cluster.tiers
+    [[nodiscard]] bool solvable(QuestionKind kind) const;
+};
+// Returns the right answer of a question that is solvable: the option's label, or what the query comes to.
+[[nodiscard]] std::string answer_words(const LessonQuestion& question, const Solution& solution);
+[[nodiscard]] Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluation& evaluation,
+                             const Presets& presets);
+
+// Holds a plan that a question is about: its step's with these set. The views show it after the answer.
+struct AskedPlan {
+    std::string label;
+    std::vector<std::string> sets;
+};
+struct AskedPlans {
+    std::vector<AskedPlan> plans;  // empty: the question is about the step's own plan
+    int first = -1;                // the one that the answer shows; -1: the right one is the step's own
+};
+[[nodiscard]] AskedPlans asked_plans(const LessonQuestion& question, const Solution& solution);
+// Returns "tp 8, zero 3" of "layout.tp=8", "layout.zero=3".
+[[nodiscard]] std::string sets_text(const std::vector<std::string>& sets);
+
+// Holds somebody's answer. `option` also stands for the tier.
+struct Given {
+    int option = -1;
+    std::vector<double> numbers;  // all that was typed may mean
+    std::vector<std::int64_t> ranks;
+};
+// Returns why the answer that was given is wrong, of mistakes with their queries answered, and of those that
+// are known of any question: GB for GiB, a share for its per cent. A number counts as a person rounds it; of
+// two mistakes it is the nearer. It is empty where the answer is right or the mistake another one.
+[[nodiscard]] std::string mistake_made(const LessonQuestion& question,
+                                       std::span<const LessonQuestion::Mistake> mistakes,
+                                       const Solution& solution, const Given& given, const Plan& plan);
+[[nodiscard]] bool is_right(const LessonQuestion& question, const Solution& solution, const Given& given);
+// Reads a typed number in `unit`. It may have thousands separators or be a fraction (7/39), have a prefix
+// (129 k) or another unit of the same kind (1.13 TB for GB, 820 ms for s).
+[[nodiscard]] std::optional<double> parse_guess(std::string_view text, std::string_view unit = {});
+// Returns all that it may mean: as a count, "16K" is 16,000 and 16,384, as lengths are written. It is empty
+// where it is no number.
+[[nodiscard]] std::vector<double> guesses_of(std::string_view text, std::string_view unit = {});
+// Reads the points of a curve, "9, 8.5, 8 s": as many as it has, or none.
+[[nodiscard]] std::vector<double> parse_points(std::string_view text, std::string_view unit,
+                                               std::size_t points);
+// Returns how many points are within the tolerance, of those that were not given. A curve is right with one
+// that is not, at the most.
+[[nodiscard]] int points_right(const LessonQuestion& question, const Solution& solution,
+                               std::span<const double> points);
+// Returns where the scale ends on which an answer is drawn before it is known: a round number above it, by a
+// factor that the step's title chooses, so that the scale gives nothing away.
+[[nodiscard]] double guess_scale(double answer, std::string_view unit, std::string_view title);
+// Returns the same for a curve: of its largest point.
+[[nodiscard]] double curve_scale(const Solution& solution, std::string_view title);
+// Reads "0, 2, 4-7".
+[[nodiscard]] std::optional<std::vector<std::int64_t>> parse_ranks(std::string_view text);
+
+// Says what is not shown while a question is open, because its answer could be read there. What is covered
+// says so in its place.
+struct HiddenAnswer {
+    bool open = false;  // a question is open that the plan answers: cards, advice and exports wait for it
+    std::vector<std::string_view> places;  // names of views; kFiguresPlace, kPlanPlace; kAllViews
+    [[nodiscard]] bool covers(std::string_view place) const;
+};
+// Name the line of figures, the panel of the plan, and every view.
+inline constexpr std::string_view kFiguresPlace = "figures", kPlanPlace = "plan", kAllViews = "views";
+
+// Returns what is covered for the question of a step that shows this plan. A step without one covers nothing;
+// a query of a changed plan covers only what shows the same answer of this one.
+[[nodiscard]] HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution,
+                                            const Plan& plan, const Evaluation& evaluation,
+                                            const Presets& presets);
 
 }  // namespace pentamesh

@@ -1,4 +1,4 @@
-#include "core/teach/lesson_answers.h"
+#include "core/teach/lesson.h"
 
 #include "core/base/files.h"
 #include "core/base/number.h"
@@ -6,8 +6,7 @@
 #include "core/io/plan_json.h"
 #include "core/plan/edits.h"
 #include "core/plan/names.h"
-#include "core/teach/lesson.h"
-#include "core/teach/lesson_queries.h"
+#include "core/teach/lesson_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -300,6 +299,46 @@ Solution solve(const LessonQuestion& question, const Plan& plan, const Evaluatio
     if (question.kind == QuestionKind::tier)
         for (std::size_t i = 0; i < plan.cluster.tiers.size(); ++i)
             if (plan.cluster.tiers[i].name == out.answer.text) out.tier = static_cast<int>(i);
+    return out;
+}
+
+bool HiddenAnswer::covers(std::string_view place) const {
+    const bool view = place != kFiguresPlace && place != kPlanPlace;
+    return std::any_of(places.begin(), places.end(),
+                       [&](std::string_view p) { return p == place || (view && p == kAllViews); });
+}
+
+HiddenAnswer hidden_answer_of(const LessonStep& step, const Solution& solution, const Plan& plan,
+                              const Evaluation& evaluation, const Presets& presets) {
+    HiddenAnswer out;
+    if (!step.question) return out;
+    const LessonQuestion& q = *step.question;
+    // The view Compare says which part differs, and by how much.
+    if (!step.scene.against.empty()) out.places = {kAllViews, kFiguresPlace};
+    // A rank is clicked in a mesh without colours; a change is asked of a number that the page may show.
+    if (q.kind == QuestionKind::ranks || q.rule == QuestionRule::change) return out;
+    out.open = true;
+    const auto cover = [&](std::string_view asked, const Answer& answer) {
+        const AskedQuery of = split_query(asked);
+        QueryArguments ignored;
+        const Query* const query = find_query(of.query, ignored);
+        if (query == nullptr) return;
+        if (!of.sets.empty()) {
+            const Answer shown = answer_query(of.query, plan, evaluation, presets);
+            const double share = std::max(0.005, q.kind == QuestionKind::number ? q.tolerance : 0);
+            const bool same = answer.kind == Answer::Kind::number
+                                  ? std::abs(shown.number - answer.number) <= share * std::abs(answer.number)
+                                  : shown.text == answer.text;
+            if (!same) return;  // the page shows another plan, which says nothing of this one
+        }
+        for (const std::string_view place : split_words(query->shown_in)) out.places.push_back(place);
+    };
+    if (q.compares_options() || q.kind == QuestionKind::curve)
+        for (std::size_t i = 0; i < std::min(q.options.size(), solution.options.size()); ++i) {
+            if (static_cast<int>(i) != q.given) cover(q.options[i].value, solution.options[i]);
+        }
+    else
+        cover(q.query, solution.answer);
     return out;
 }
 

@@ -1,6 +1,6 @@
 // Answers queries about who talks to whom: the mesh, its groups, their wires, and the map's words about an
 // axis.
-#include "core/teach/lesson_queries.h"
+#include "core/teach/lesson_parts.h"
 
 #include "core/base/text.h"
 #include "core/decide/scale.h"
@@ -10,7 +10,6 @@
 #include "core/plan/names.h"
 #include "core/step/step.h"
 #include "core/teach/glossary.h"
-#include "core/teach/lesson.h"
 
 #include <algorithm>
 
@@ -167,45 +166,33 @@ Answer axis_whose(const QueryInput& in) {
     return none("no axis of the map");
 }
 
+// A wire is drawn, named or outlined wherever an axis is; a count of GPUs stands everywhere.
+constexpr std::string_view kWires = "views plan", kEverywhere = "views figures plan";
+
 constexpr Query kMeshQueries[] = {
-    {"world",
-     "ranks of the mesh: the product of the dense factors",
-     world,
-     {.everywhere = true, .covered = {"mesh", "zoom"}}},
-    {"gpus", "GPUs of the cluster", gpus},
-    {"degree AXIS", "ranks in one group", degree, {.in_view = true, .more = hide_degree}},
-    {"groups AXIS", "how many groups", groups, {.nouns = {"group", "groups"}}},
-    {"tier_of AXIS", "the slowest tier that a group crosses", tier_of, {.more = hide_wires}},
-    {"inside AXIS", "yes where every group stays in the fast domain", inside, {.more = hide_wires}},
-    {"spilling AXIS",
-     "groups that leave the fast domain",
-     spilling,
-     {.nouns = {"group", "groups", "of them"}, .lines = {"across", "leave", "inside"}}},
+    {"world", "ranks of the mesh: the product of the dense factors", world, kEverywhere},
+    {"gpus", "GPUs of the cluster", gpus, kEverywhere},
+    {"degree AXIS", "ranks in one group", degree, "views plan"},
+    {"groups AXIS", "how many groups", groups, "mesh map"},
+    {"tier_of AXIS", "the slowest tier that a group crosses", tier_of, kWires},
+    {"inside AXIS", "yes where every group stays in the fast domain", inside, kWires},
+    {"spilling AXIS", "groups that leave the fast domain", spilling, "mesh map"},
     {"peers AXIS N", "the ranks that rank N talks to on an axis", peers},
     {"group AXIS N", "the same with rank N itself", group},
-    {"stage_of N", "the pipeline stage of rank N", stage_of, {.nouns = {"stage", "stages"}}},
+    {"stage_of N", "the pipeline stage of rank N", stage_of},
     {"node_of N", "the node of rank N", node_of},
-    {"collective AXIS",
-     "what its ranks say to each other",
-     collective,
-     {.lines = {"summand", "adds", "sum", "has all of it"}, .more = hide_talk}},
+    {"collective AXIS", "what its ranks say to each other", collective, "views plan"},
     {"caption AXIS", "the sentence under the mesh", caption},
-    {"tier N", "the cluster's tiers, 0 the fastest", tier_at},
-    {"domain N", "GPUs that tier N joins", domain},
-    {"bandwidth N", "of tier N, GB/s, one direction", bandwidth},
-    {"layout name", "what the combination is called", layout_called, {.more = hide_answer}},
-    {"minimum world",
-     "pp · max(tp · cp, ep · etp)",
-     minimum_world,
-     {.nouns = {"GPU", "GPUs", "rank", "ranks", "world"}}},
-    {"naive world", "the product with ep taken for a factor", naive_world},
+    {"tier N", "the cluster's tiers, 0 the fastest", tier_at, kWires},
+    {"domain N", "GPUs that tier N joins", domain, kWires},
+    {"bandwidth N", "of tier N, GB/s, one direction", bandwidth, kWires},
+    {"layout name", "what the combination is called", layout_called, "mesh map plan"},
+    {"minimum world", "pp · max(tp · cp, ep · etp)", minimum_world, kEverywhere},
+    {"naive world", "the product with ep taken for a factor", naive_world, kEverywhere},
     {"dimensions", "how many different things the axes of the map cut", dimensions},
     {"map ROW FIELD",
      "what the map says of a row: cuts, says, often, sits, reach, saves, scope, model, drawback", map_says},
-    {"axis whose FIELD has WORD",
-     "the axis of which the map says so",
-     axis_whose,
-     {.covered = {"map"}, .more = hide_column}},
+    {"axis whose FIELD has WORD", "the axis of which the map says so", axis_whose, "map"},
 };
 
 }  // namespace
@@ -546,87 +533,75 @@ Answer valid(const QueryInput& in) {
     return yes_no(in.e.valid, in.e.problems.empty() ? "nothing is wrong" : in.e.problems[0].said());
 }
 Answer problem(const QueryInput& in) {
-    return in.e.problems.empty() ? words("nothing is wrong", "") : words(in.e.problems[0].said(), "");
+    return in.e.problems.empty() ? query::words("nothing is wrong", "")
+                                 : query::words(in.e.problems[0].said(), "");
 }
 
-constexpr Hides kCalls{.nouns = {"call", "calls", "times", "per layer"}, .in_view = true},
-    kSyncs{.nouns = {"call", "calls", "times", "points", "waits"}, .in_view = true},
-    kTokens{.nouns = {"token", "tokens"}}, kHeads{.nouns = {"head", "heads"}, .in_view = true},
-    kExperts{.own = {"expert", "experts", "of", "to each", "a GPU", "per GPU", "on a GPU"}},
-    kProblems{.lines = {"problem", "problems", "error", "errors", "impossible"},
-              .covered = {"all"},
-              .more = hide_problems};
+// Say which places have a figure of messages, of memory and of time.
+constexpr std::string_view kCalls = "mesh map comm layer",
+                           kBytes = "mesh shards map comm timeline layer scale", kHeld = "views figures",
+                           kTime = "views figures", kBubble = "timeline step compare",
+                           kModelFacts = "views plan";
 
 constexpr Query kStepQueries[] = {
-    {"memory fullest", "what the fullest GPU holds, GiB", memory_fullest},
+    {"memory fullest", "what the fullest GPU holds, GiB", memory_fullest, kHeld},
     {"memory hbm", "what a GPU has, GiB", memory_hbm},
-    {"memory stage N", "what a GPU of that stage holds, GiB", memory_stage},
-    {"memory largest",
-     "the largest part of the fullest GPU",
-     memory_largest,
-     {.covered = {"all"}, .more = hide_answer}},
+    {"memory stage N", "what a GPU of that stage holds, GiB", memory_stage, kHeld},
+    {"memory largest", "the largest part of the fullest GPU", memory_largest, kHeld},
     {"memory PART", "parameters, gradients, optimizer, activations or buffers of the fullest GPU, GiB",
-     memory_category},
-    {"fits",
-     "yes where the fullest GPU has room",
-     fits,
-     {.lines = {"GiB", "TiB", "MiB", "fit", "fits"}, .covered = {"all"}}},
+     memory_category, kHeld},
+    {"fits", "yes where the fullest GPU has room", fits, kHeld},
     {"fullest stage", "which stage that is", fullest_stage},
-    {"in_flight N",
-     "micro-batches that stage N holds at most",
-     in_flight,
-     {.nouns = {"in flight", "micro-batches", "micro-batch"}, .in_view = true}},
-    {"state per parameter",
-     "bytes of weights, gradients and optimizer for one parameter",
-     state_per_parameter,
-     {.nouns = {"byte", "bytes"}, .in_view = true}},
+    {"in_flight N", "micro-batches that stage N holds at most", in_flight, "memory timeline"},
+    {"state per parameter", "bytes of weights, gradients and optimizer for one parameter",
+     state_per_parameter, "memory shards"},
     {"model state", "the same for all parameters, GB", model_state},
     {"calls AXIS per layer", "of one micro-batch, forward and backward", calls_per_layer, kCalls},
     {"calls AXIS per step", "of one rank", calls_per_step, kCalls},
-    {"bytes AXIS per step", "that leave a rank, GB", bytes_per_step},
-    {"exposed AXIS", "share of the step that waits for it, %", exposed},
-    {"sync per micro-batch", "times the layers wait for tensor or expert peers", sync_microbatch, kSyncs},
-    {"sync per step", "the same times the micro-batches", sync_step, kSyncs},
-    {"bubble fraction", "of the timeline as replayed, %", bubble_fraction},
-    {"bubble formula", "(p - 1) / (v m + p - 1), %",
-     [](const QueryInput& in) { return bubble_of(in, true); }},
-    {"bubble overhead", "(p - 1) / (v m), %", [](const QueryInput& in) { return bubble_of(in, false); }},
-    {"bubble share", "of the whole step, %", bubble_share},
-    {"bubble time", "the same in seconds", bubble_time},
-    {"step time", "seconds", step_time},
-    {"mfu", "model FLOPs utilisation, %", mfu},
-    {"lost", "100 % less the mfu", lost},
-    {"tokens per second", "of the whole cluster", tokens_per_second, kTokens},
-    {"straggler loss", "the exact expected share, %", straggler_loss},
+    {"bytes AXIS per step", "that leave a rank, GB", bytes_per_step, kBytes},
+    {"exposed AXIS", "share of the step that waits for it, %", exposed, kTime},
+    {"sync per micro-batch", "times the layers wait for tensor or expert peers", sync_microbatch, "comm map"},
+    {"sync per step", "the same times the micro-batches", sync_step, "comm map"},
+    {"bubble fraction", "of the timeline as replayed, %", bubble_fraction, kBubble},
+    {"bubble formula", "(p - 1) / (v m + p - 1), %", [](const QueryInput& in) { return bubble_of(in, true); },
+     kBubble},
+    {"bubble overhead", "(p - 1) / (v m), %", [](const QueryInput& in) { return bubble_of(in, false); },
+     kBubble},
+    {"bubble share", "of the whole step, %", bubble_share, kTime},
+    {"bubble time", "the same in seconds", bubble_time, kTime},
+    {"step time", "seconds", step_time, kTime},
+    {"mfu", "model FLOPs utilisation, %", mfu, kTime},
+    {"lost", "100 % less the mfu", lost, kTime},
+    {"tokens per second", "of the whole cluster", tokens_per_second, kTime},
+    {"straggler loss", "the exact expected share, %", straggler_loss, kTime},
     {"straggler bound", "the textbook bound on it, %", straggler_bound},
-    {"parameters", "of the model, in billions", parameters},
-    {"active parameters", "that one token uses, in billions", active},
+    {"parameters", "of the model, in billions", parameters, kModelFacts},
+    {"active parameters", "that one token uses, in billions", active, kModelFacts},
     {"layers", "of the model",
-     [](const QueryInput& in) { return count(in.plan.model.layers, "the model's layers"); }},
+     [](const QueryInput& in) { return count(in.plan.model.layers, "the model's layers"); }, kModelFacts},
     {"hidden", "size of the model",
-     [](const QueryInput& in) { return count(in.plan.model.hidden, "the model's hidden size"); }},
+     [](const QueryInput& in) { return count(in.plan.model.hidden, "the model's hidden size"); },
+     kModelFacts},
     {"heads", "of attention",
-     [](const QueryInput& in) { return count(in.plan.model.heads, "the model's attention heads"); }, kHeads},
-    {"heads per gpu", "attention heads that a GPU computes", heads_here, kHeads},
+     [](const QueryInput& in) { return count(in.plan.model.heads, "the model's attention heads"); },
+     kModelFacts},
+    {"heads per gpu", "attention heads that a GPU computes", heads_here, kModelFacts},
     {"kv heads", "of keys and values",
-     [](const QueryInput& in) { return count(in.plan.model.kv_heads, "heads of keys and values"); }},
-    {"experts", "of a layer", experts, kExperts},
-    {"experts per gpu", "routed experts of a layer that a GPU keeps", experts_here, kExperts},
+     [](const QueryInput& in) { return count(in.plan.model.kv_heads, "heads of keys and values"); },
+     kModelFacts},
+    {"experts", "of a layer", experts, kModelFacts},
+    {"experts per gpu", "routed experts of a layer that a GPU keeps", experts_here, kModelFacts},
     {"sequence", "tokens of a sequence",
-     [](const QueryInput& in) { return count(in.plan.training.sequence_length, "tokens of a sequence"); }},
-    {"tokens per gpu", "of a sequence, after cp", tokens_here, kTokens},
+     [](const QueryInput& in) { return count(in.plan.training.sequence_length, "tokens of a sequence"); },
+     kModelFacts},
+    {"tokens per gpu", "of a sequence, after cp", tokens_here, kEverywhere},
     {"batch", "sequences of a step",
-     [](const QueryInput& in) { return count(in.plan.training.global_batch, "sequences of a step"); }},
-    {"samples per replica",
-     "sequences of a step that one replica takes",
-     samples_here,
-     {.own = {"sequence", "sequences", "sample", "samples", "micro-batch", "micro-batches", "m", "batch"}}},
-    {"microbatches",
-     "of one replica and step",
-     microbatches,
-     {.nouns = {"micro-batches", "micro-batch", "microbatches", "m"}, .in_view = true}},
-    {"valid", "yes where nothing forbids the plan", valid, kProblems},
-    {"problem", "the first problem, in words", problem, kProblems},
+     [](const QueryInput& in) { return count(in.plan.training.global_batch, "sequences of a step"); },
+     kModelFacts},
+    {"samples per replica", "sequences of a step that one replica takes", samples_here, "views plan"},
+    {"microbatches", "of one replica and step", microbatches, "views plan"},
+    {"valid", "yes where nothing forbids the plan", valid, kEverywhere},
+    {"problem", "the first problem, in words", problem, kEverywhere},
 };
 
 }  // namespace
@@ -691,12 +666,12 @@ Answer binds(const QueryInput& in) {
 
 constexpr Query kScaleQueries[] = {
     {"flops per byte N", "dense bf16 FLOPs that a GPU has time for while a byte crosses tier N",
-     flops_per_byte},
+     flops_per_byte, "step scale"},
     {"step tokens per gpu", "tokens of a step over the GPUs", step_tokens},
     {"compute time", "of the average stage in a step, seconds", compute_time},
-    {"time AXIS", "of all its calls in a step, hidden or not, seconds", wire_time},
-    {"time AXIS over compute", "the same as a share of the compute, %", wire_share},
-    {"binds AXIS", "GPUs from which it takes longer than the compute, the batch as it is", binds},
+    {"time AXIS", "of all its calls in a step, hidden or not, seconds", wire_time, kBytes},
+    {"time AXIS over compute", "the same as a share of the compute, %", wire_share, "scale"},
+    {"binds AXIS", "GPUs from which it takes longer than the compute, the batch as it is", binds, "scale"},
 };
 
 }  // namespace

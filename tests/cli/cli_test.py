@@ -185,11 +185,7 @@ class Measured(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("166 % of the bf16 peak: is the batch 256, or fp8?", err)
 
-    def test_workers_and_collectives_are_read_without_a_plan(self):
-        status, out, err = run_json("measured", os.path.join(self.FOLDER, "timeline-ST.json.gz"), "--json")
-        self.assertEqual((status, err), (0, ""))
-        self.assertAlmostEqual(out["whatif"]["slowdown"], 1.1787, places=4)
-        self.assertEqual(out["whatif"]["worst_workers"][0]["dp"], 1)
+    def test_collectives_are_read_without_a_plan(self):
         status, out, err = self.run_of("run2602-03")
         self.assertEqual((status, err, len(out["files"])), (0, "", 4))
         self.assertEqual({c["axis"] for c in out["collectives"]}, {"tp"})

@@ -145,8 +145,7 @@ def write_fixtures(folder):
     for real, name in (("run2602-09/rank22.pt.trace.json.gz", "rank0.pt.trace.json.gz"),
                        ("run2602-09/rank22.pt.trace.json.gz", "rank1.pt.trace.json.gz"),
                        ("run2602-03/node2-pid1639469.log.gz", "inspector/node0.log"),
-                       ("run2602-03/node2-pid1639470.log.gz", "inspector/node1.log"),
-                       ("timeline-ST.json.gz", "workers.json.gz")):
+                       ("run2602-03/node2-pid1639470.log.gz", "inspector/node1.log")):
         shutil.copy(os.path.join(measured, real), os.path.join(folder, name))
     for name, text in (("recipes/llama.py", cli_test.RECIPES), ("runs.json", json.dumps(table)),
                        ("train.log", cli_test.Calibration.megatron_log()), ("job.plan.json", plan), ("titan.log", titan),

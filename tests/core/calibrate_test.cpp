@@ -1,7 +1,7 @@
 #include "core/base/files.h"
-#include "core/calibrate/calibrate.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
+#include "core/runs/calibrate.h"
 #include "core/runs/run_file.h"
 #include "core/step/constants.h"
 #include "tests/core/shipped.h"

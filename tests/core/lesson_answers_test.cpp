@@ -1,8 +1,8 @@
 // Compares every query with arithmetic done here, from the plan's own numbers.
-#include "core/teach/lesson_answers.h"
+#include "core/teach/lesson.h"
 
 #include "core/base/text.h"
-#include "core/teach/lesson_queries.h"
+#include "core/teach/lesson_parts.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"

@@ -2,7 +2,6 @@
 // list.
 #include "core/teach/lesson.h"
 
-#include "core/teach/lesson_answers.h"
 #include "tests/core/plans.h"
 #include "tests/core/shipped_lessons.h"
 #include "tests/near.h"
@@ -125,7 +124,7 @@ TEST_CASE("what is wrong is said with its line and with what is allowed") {
         {"view: mesh", "rank: 2", 11, "page needs a view in the same step"},
         {"view: mesh", "view: zoom", 11, "view zoom has one page"},
         {"view: mesh", "fly: maybe", 10, "fly is yes or no"},
-        {"axis: tp", "fly: yes", 6, "fly needs \"view: zoom\""},
+        {"axis: tp", "fly: yes", 6, "fly needs \"page: zoom\""},
         {"axis: tp", "axis: pt", 12, "there is no axis \"pt\""},
         {"open: mesh-8", "opne: mesh-8", 7, "\"open\""},
         {"open: mesh-8", "open: mesh-9", 7, "there is no plan \"mesh-9\", the closest is \"mesh-8\""},

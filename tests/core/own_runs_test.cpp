@@ -1,10 +1,10 @@
 // Reads files to calibrate from, as tools write them: a whole log of Megatron, tables of nccl-tests of
 // several tiers.
 #include "core/base/files.h"
-#include "core/calibrate/calibrate.h"
 #include "core/comm/collective_time.h"
 #include "core/evaluate.h"
 #include "core/io/plan_json.h"
+#include "core/runs/calibrate.h"
 #include "core/runs/run_layout.h"
 #include "core/step/constants.h"
 #include "tests/core/nccl_table.h"

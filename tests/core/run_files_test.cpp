@@ -1,11 +1,10 @@
-// Reads what a run left behind: traces, logs, timelines and lists of collectives. The real and made files and
+// Reads what a run left behind: traces, logs and lists of collectives. The real and made files and
 // their known answers: golden/measured/README.md.
 #include "core/base/files.h"
 #include "core/io/plan_json.h"
 #include "core/runs/measured.h"
 #include "core/runs/run_file.h"
 #include "core/runs/run_layout.h"
-#include "core/runs/whatif.h"
 #include "core/step/step.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
@@ -300,33 +299,6 @@ TEST_CASE("two ranks' traces of a group: the shortest time of each call is the t
     CHECK(r.last_share == 1);
 }
 
-TEST_CASE("a worker timeline gives the published slowdowns") {
-    const RunFile f = read_run_file(kMeasured + "timeline-ST.json.gz", parts_by(nullptr));
-    const json known = json::parse(read_file(std::filesystem::path(kMeasured + "timeline-ST.answers.json")));
-    REQUIRE(f.whatif.has_value());
-    const WhatIf& w = *f.whatif;
-    CHECK(w.steps == 32);
-    CHECK(w.measured_s == near(known["measured_s"].get<double>(), 1e-6));
-    CHECK(w.ideal_s == near(known["ideal_s"].get<double>(), 1e-6));
-    CHECK(w.slowdown == near(known["slowdown"].get<double>(), 1e-6));
-    CHECK(w.last_stage_share == near(known["last_stage_share"].get<double>(), 1e-6));
-    CHECK(w.worst_share == near(known["worst_workers_share"].get<double>(), 1e-6));
-    for (const auto& [stage, slowdown] : known["by_stage"].items())
-        CHECK(w.by_stage[std::stoul(stage)] == near(slowdown.get<double>(), 1e-6));
-    for (const auto& [replica, slowdown] : known["by_dp_rank"].items())
-        CHECK(w.by_replica[std::stoul(replica)] == near(slowdown.get<double>(), 1e-6));
-    for (const auto& [kind, slowdown] : w.by_kind)
-        CHECK(slowdown == near(known["by_kind"][kind].get<double>(), 1e-5));
-    CHECK(w.workers[0].dp == 1);
-    CHECK(w.workers[0].stage == 3);
-    CHECK(w.worst == 1);
-    // The share of the slowest worker was found by another replay: with its times ideal, that much is won.
-    CHECK((w.measured_s - w.workers[0].healthy_s) / (w.measured_s - w.ideal_s) == near(w.worst_share, 1e-9));
-    for (const WorkerSlowdown& worker : w.workers) CHECK(worker.healthy_s < 1.02 * w.measured_s);
-    CHECK(w.spread > 0.001);
-    CHECK(w.spread < 0.2);
-}
-
 TEST_CASE("what is no such file is refused by its name") {
     CHECK(has(refusal(trace_of(R"({"ph":"X","cat":"cpu_op","name":"mm","ts":1,"dur":2})")), "a CPU trace"));
     CHECK(has(refusal(trace_of(kernel("a", 1, 2)
@@ -339,15 +311,6 @@ TEST_CASE("what is no such file is refused by its name") {
     CHECK(refusal("") == "is empty");
     CHECK(has(refusal("{\"pg_config\": {}, \"pg_status\": {}}"), "pentamesh hang"));
     CHECK(has(refusal(R"({"format": "pentamesh.plan/1"})"), "a plan"));
-    const auto worker = [](const std::string& name, int chunk) {
-        return R"([{"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"PP rank 0, TP rank 0, compute"}},)"
-               R"({"ph":"X","name":"forward-compute","pid":0,"tid":0,"ts":1,"dur":2,"args":{"step":1,"model_chunk":)"
-               + std::to_string(chunk) + R"(}},{"ph":"X","name":")" + name
-               + R"(","pid":0,"tid":0,"ts":4,"dur":2,"args":{"step":1}}])";
-    };
-    CHECK(refusal(worker("backward-compute", 0)).empty());
-    CHECK(has(refusal(worker("backward-compute", 1)), "virtual stages"));
-    CHECK(has(refusal(worker("backward-weight", 0)), "zero-bubble"));
     // Depth and length are bounded.
     CHECK(has(refusal("{\"traceEvents\": " + std::string(100, '[')), "more than 64 levels"));
     CHECK(has(refusal("{\"traceEvents\": [\"" + std::string(std::size_t{65} << 20U, 'x') + "\"]}"),
@@ -412,22 +375,4 @@ TEST_CASE("a text of the Inspector may end in backslashes, hold quotes and brace
     CHECK(f.groups[2].name == R"(\\)");
     CHECK(f.calls.size() == 3);
     CHECK(f.warnings.empty());
-}
-
-// Two stages, two micro-batches, 1F1B, by hand: the first gradient is received while the second forward (10
-// s) still runs.
-TEST_CASE("a worker waits for a message from the operation before the last on") {
-    using enum WorkKind;
-    WorkerTimes times;
-    times.replicas = 1;
-    times.stages.resize(2);
-    for (StageWork& s : times.stages) s.count[forward_compute] = s.count[backward_compute] = 2;
-    times.stages[0].count[forward_send] = times.stages[0].count[backward_recv] = 2;
-    times.stages[1].count[forward_recv] = times.stages[1].count[backward_send] = 2;
-    times.stages[0].compute = {forward_compute, forward_compute, backward_compute, backward_compute};
-    times.stages[1].compute = {forward_compute, backward_compute, forward_compute, backward_compute};
-    // Stage by stage: forwards, backwards, forward messages of 1 s, backward ones of 3 s.
-    times.seconds = {{{1, 10, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1, 1, 1, 3, 3}}};
-    // Forwards of stage 0 end at 1 and 11, the second message at 12, stage 1 at 14, its gradient at 17.
-    CHECK(what_if(times).measured_s == near(18.0));
 }

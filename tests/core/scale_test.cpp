@@ -5,7 +5,7 @@
 #include "core/decide/scale.h"
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
-#include "core/teach/lesson_answers.h"
+#include "core/teach/lesson.h"
 #include "tests/core/shipped.h"
 #include "tests/near.h"
 

@@ -2,7 +2,6 @@
 #include "core/base/files.h"
 #include "core/evaluate.h"
 #include "core/teach/lesson.h"
-#include "core/teach/lesson_answers.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <algorithm>

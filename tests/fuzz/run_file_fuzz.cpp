@@ -1,4 +1,4 @@
-// Gives bytes to the readers of what runs leave behind: traces, timelines of workers, files of the NCCL
+// Gives bytes to the readers of what runs leave behind: traces, files of the NCCL
 // Inspector, logs with timers, packed or not; what they read is compared with a plan. No bytes stop them.
 #include "core/base/files.h"
 #include "core/runs/measured.h"
@@ -38,8 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     for (const auto& part : file->parts)
         if (part && (!sensible(part->measured_s) || !sensible(part->total_s)))
             complain("a part of no sensible time", text);
-    if (file->whatif && (!sensible(file->whatif->slowdown) || !sensible(file->whatif->ideal_s)))
-        complain("a slowdown that is no number", text);
     // Two ranks of one group, without the plan: constants are not looked for.
     static_cast<void>(runs::measure({*file, *file}, nullptr, presets()));
     return 0;

@@ -1,8 +1,8 @@
 // Gives text to the readers of `pentamesh calibrate`: runs as JSON, logs, constants; and to those of lists of
 // ranks and of hosts, and of courses. No text stops them.
 #include "core/base/files.h"
-#include "core/calibrate/calibrate.h"
 #include "core/mesh/places.h"
+#include "core/runs/calibrate.h"
 #include "core/teach/lesson.h"
 #include "tests/fuzz/fuzz.h"
 

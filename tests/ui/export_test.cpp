@@ -48,7 +48,7 @@ TEST_CASE("a picture's size is written as two sides, the height may be left open
 TEST_CASE("the picture dialog's choices are what is ordered, and the preview follows them") {
     const test::Folder folder;
     Driver d("llama-3-70b-3d", {1600, 900}, 1, {}, folder.path);
-    d.press({Key::n5});  // memory, in the whole window
+    d.press({Key::n4});  // memory, in the whole window
     d.press({.key = Key::e, .ctrl = true});
     REQUIRE(d.shell.dialog() == DialogKind::picture);
     wait_for_preview(d);
@@ -155,7 +155,7 @@ TEST_CASE("what was written is said with its whole path, which can be opened and
 TEST_CASE("Export > This table writes the view's table in the form of the file's ending") {
     const test::Folder folder;
     Driver d("llama-3-70b-3d", {1600, 900}, 1, {}, folder.path);
-    d.press({Key::n5});
+    d.press({Key::n4});
     const auto write_as = [&](const std::string& name) {
         run_command(d, "this table");
         d.settle();

@@ -1,6 +1,6 @@
 // Tests frameworks' settings in the window: dropped and pasted, missing values asked for, opened; shown,
 // copied and saved; their flags on hover. It also tests what some ranks share.
-#include "app/ui/views/mesh/mesh_parts.h"
+#include "app/ui/views/mesh/mesh_cells.h"
 #include "core/base/files.h"
 #include "core/interop/export.h"
 #include "core/interop/import.h"

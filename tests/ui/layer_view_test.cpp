@@ -17,7 +17,7 @@ const LayerViewState& layer(const Driver& d) {
 }
 
 struct LayerDriver : Driver {
-    explicit LayerDriver(std::string_view plan) : Driver(plan) { press({.key = Key::n3, .shift = true}); }
+    explicit LayerDriver(std::string_view plan) : Driver(plan) { press({.key = Key::n8}); }
 };
 
 }  // namespace
@@ -84,7 +84,7 @@ TEST_CASE("the layer's keys leave the timeline alone, and the other way round") 
     CHECK_FALSE(d.shell.views().timeline.playing);
     d.press({Key::p});  // it rests
     CHECK_FALSE(layer(d).playing);
-    d.press({.key = Key::n3, .shift = true});  // back to the dashboard
+    d.press({.key = Key::n8});  // back to the dashboard
     const int at = layer(d).at;
     d.press({Key::period});
     CHECK(d.shell.views().timeline.cursor_s >= 0);
@@ -180,7 +180,7 @@ TEST_CASE("the layer's part, kind and notation are reached by their switches, a 
 TEST_CASE("where the layer's room is narrow its program stands in the place of its ranks") {
     Driver d("llama-3-70b-3d", {1280, 720});
     REQUIRE(d.click("view.layer"));
-    d.press({.key = Key::n3, .shift = true});
+    d.press({.key = Key::n8});
     REQUIRE_FALSE(d.drawn("layer.line", 2));
     REQUIRE(d.click("layer.below", 1));
     CHECK(d.drawn("layer.line", 2));

@@ -46,7 +46,7 @@ Vec2 where_gpu_is(Driver& d, std::int64_t rank) {
 
 TEST_CASE("rows of the mesh's table and its GPUs mark each other, with the mouse and with a click") {
     Driver d("mesh-8", {1600, 1000});
-    d.press({Key::n1});
+    d.press({Key::n2});
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::mesh)));
     REQUIRE(d.drawn("mesh.cells"));  // the picture stands below its table
     const auto row = [&](std::uint64_t i) { return *d.shell.ui_state().rect_of("data.mesh", i); };
@@ -116,13 +116,13 @@ TEST_CASE("a GPU that is picked lights its stage's bar and row, and its rows amo
     CHECK_FALSE(is_lit(scene(), 0));
     CHECK(chosen_rank(scene()) == rank);
     // The middle stages hold neither the embedding nor the head.
-    d.press({Key::n0});
+    d.press({.key = Key::n3, .shift = true});
     CHECK(says(d, "faint: none of it on rank " + std::to_string(rank)));
     d.shell.selection().pick_rank(-1);
     d.shell.selection().stage = 0;
     d.frame();
     CHECK(says(d, "faint: none of it on stage 0"));
-    d.press({Key::n7});
+    d.press({Key::n6});
     CHECK(says(d, "faint: calls that stage 0 does not make"));
     d.shell.selection() = {};
     d.frame();
@@ -143,7 +143,7 @@ TEST_CASE("the mouse over a GPU lights its stage in Memory, and picking a GPU fo
 TEST_CASE(
     "a selected call stays that call when an edit changes the list, and goes where it is made no more") {
     Driver d("zoom-1024");
-    d.press({Key::n7});
+    d.press({Key::n6});
     d.shell.selection().operation = 8;
     d.shell.selection().topic = Selection::Topic::operation;
     d.settle();
@@ -170,9 +170,9 @@ TEST_CASE(
 
 TEST_CASE("what is selected is selected again when an impossible edit is taken back") {
     Driver d("llama-3-70b-3d");
-    d.press({.key = Key::n7});
+    d.press({.key = Key::n6});
     REQUIRE(click_call(d, 2));
-    d.press({.key = Key::n7});
+    d.press({.key = Key::n6});
     const Selection before = d.shell.selection();
     REQUIRE(before.operation >= 0);
     Plan impossible = d.plan();

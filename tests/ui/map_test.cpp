@@ -26,7 +26,7 @@ std::uint64_t row(MapRowId id) {
 
 TEST_CASE("the card of an axis that has no room for all it says is scrolled") {
     Driver d("llama-3-70b-3d", {1280, 720});
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
     const auto thumb = d.shell.ui_state().rect_of("map.card.thumb");
     REQUIRE(thumb);
@@ -39,7 +39,7 @@ TEST_CASE("the card of an axis that has no room for all it says is scrolled") {
 
 TEST_CASE("the compact map is scrolled where the window is low") {
     Driver d("mixtral-8x7b-ep", {1000, 480});
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     const auto thumb = d.shell.ui_state().rect_of("map.compact.thumb");
     REQUIRE(thumb);
     REQUIRE(d.click("map.compact.thumb"));
@@ -51,11 +51,11 @@ TEST_CASE("the compact map is scrolled where the window is low") {
 TEST_CASE("digit 4 shows the map, with a row for each axis and its modifiers") {
     Driver d("llama-3.1-405b-16k");
     CHECK_FALSE(d.drawn("map.row"));
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     for (const MapRowId id :
          {MapRowId::dp, MapRowId::zero, MapRowId::tp, MapRowId::sp, MapRowId::pp, MapRowId::cp, MapRowId::ep})
         CHECK(d.drawn("map.row", row(id)));
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     CHECK_FALSE(d.drawn("map.row", row(MapRowId::dp)));
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("each row of the full map begins with its small loaf, where the table 
     for (const Vec2 size : {Vec2{1920, 1080}, Vec2{1600, 900}, Vec2{760, 900}}) {
         CAPTURE(size.x);
         Driver d("mixtral-8x7b-ep", size);
-        d.press({.key = Key::n4});
+        d.press({.key = Key::n1});
         REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
         d.move({2, 2});
         d.rest();
@@ -109,7 +109,7 @@ TEST_CASE("a row of the map selects its axis everywhere, with the mouse or the k
 
 TEST_CASE("the map's pages, and FSDP and SP as rows of their own") {
     Driver d("hsdp-64");
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     REQUIRE(d.click("map.style", 1));
     d.click("map.row", row(MapRowId::dp));
     CHECK(d.shell.selection().group == GroupKind::dp_replicate);
@@ -124,7 +124,7 @@ TEST_CASE("the map's pages, and FSDP and SP as rows of their own") {
 TEST_CASE(
     "the reference tables say of every axis where it works and what it costs, and when to reach for it") {
     Driver d("llama-3.1-405b-16k", {1600, 1100});
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     REQUIRE(d.click("map.page", 5));
     d.surface.record_text(true);
     d.settle();
@@ -146,7 +146,7 @@ TEST_CASE(
 
 TEST_CASE("the reference tables scroll where the window is low") {
     Driver d("llama-3.1-405b-16k", {1000, 480});
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     REQUIRE(d.click("map.page", 5));
     const auto before = d.shell.ui_state().rect_of("map.reference", 107);
     const auto thumb = d.shell.ui_state().rect_of("map.tables.thumb");
@@ -158,7 +158,7 @@ TEST_CASE("the reference tables scroll where the window is low") {
 TEST_CASE("\"reach for it when\" stays in the map's table where the plan's panel leaves it little room") {
     for (const Vec2 size : {Vec2{1600, 1000}, Vec2{1366, 768}, Vec2{1280, 720}}) {
         Driver d("mesh-8", size);
-        d.press({.key = Key::n4});
+        d.press({.key = Key::n1});
         REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
         d.surface.record_text(true);
         d.settle();
@@ -170,7 +170,7 @@ TEST_CASE("\"reach for it when\" stays in the map's table where the plan's panel
 
 TEST_CASE("a name is found by typing, shown with its axis, and narrows the list") {
     Driver d("deepseek-v3-2048");
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     d.click("map.page", 2);
     CHECK(d.drawn("map.name.gpipe"));
     d.click("map.search");
@@ -192,7 +192,7 @@ TEST_CASE("the map follows the plan in the frame of an edit") {
 
 TEST_CASE("a dotted term opens its card, the card the whole glossary, and Escape closes them") {
     Driver d("llama-3.1-405b-16k");
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     REQUIRE(d.click("map.page", 4));
     REQUIRE(d.click("term.fsdp", 1));
     REQUIRE(d.drawn("glossary.more"));
@@ -249,7 +249,7 @@ TEST_CASE("a picture of the map cuts no words, has no rests of switches, and gro
 
 TEST_CASE("the compact map has the axes on one screen; a click on a row opens its card, another closes it") {
     Driver d("llama-3.1-405b-131k", {1360, 800});
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     CHECK(d.shell.views().map.page == MapPage::compact);  // of itself in a narrow window
     for (const MapRowId id :
          {MapRowId::dp, MapRowId::zero, MapRowId::cp, MapRowId::tp, MapRowId::sp, MapRowId::pp, MapRowId::ep})
@@ -275,7 +275,7 @@ TEST_CASE("the compact map has the axes on one screen; a click on a row opens it
     d.rest();
     CHECK(d.shell.views().map.page == MapPage::axes);  // a hand chose it
     Driver wide("llama-3.1-405b-131k", {1600, 900});
-    wide.press({.key = Key::n4});
+    wide.press({.key = Key::n1});
     CHECK(wide.shell.views().map.page == MapPage::axes);
 }
 

@@ -145,7 +145,8 @@ void check_view(const LessonView& view) {
 
 TEST_CASE("every page of every view is made of the marks that it was made of") {
     for (const LessonView& view : lesson_views()) {
-        if (view.name == kDashboardName) continue;
+        const auto id = view_named(view.name);
+        if (!id || view_of(*id).name != view.name) continue;  // the dashboard, a page that has a name
         SUBCASE(std::string(view.name).c_str()) {
             check_view(view);
         }
@@ -349,9 +350,9 @@ TEST_CASE("menus, sheets, cards and dialogs are made of the marks that they were
         must_click(d, control);
         opened(control);
     }
-    for (const char* command : {"edit.fields", "edit.model", "edit.cluster", "edit.notes", "edit.presets",
-                                "help.keys", "help.glossary", "help.palette", "help.welcome",
-                                "export.to.megatron", "export.to.deepspeed", "calibrate"}) {
+    for (const char* command :
+         {"edit.fields", "edit.model", "edit.cluster", "edit.notes", "edit.presets", "help.keys",
+          "help.glossary", "help.palette", "help.welcome", "export.to.megatron", "export.to.deepspeed"}) {
         CAPTURE(std::string(command));
         run_id(d, command);
         d.rest();

@@ -1,6 +1,6 @@
 // The load of each expert is drawn from the plan's one number, or from a list, and says which; and one
 // token's way.
-#include "app/ui/views/mesh/mesh_parts.h"
+#include "app/ui/views/mesh/mesh_experts.h"
 #include "app/ui/views/shards/view.h"
 
 #include "app/ui/shell/picture.h"
@@ -107,7 +107,7 @@ TEST_CASE("a list of loads is by expert or by rank, and one that says nothing is
 
 TEST_CASE("the switch of loads changes the plan, and the step with it") {
     Driver d("deepseek-v3-2048", {1600, 1000});
-    d.press({.key = Key::n1});
+    d.press({.key = Key::n2});
     REQUIRE(d.click("mesh.which", 2));
     REQUIRE(d.drawn("mesh.load"));
     const double even_s = d.shell.evaluation().step->time_s;

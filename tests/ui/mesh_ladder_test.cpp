@@ -1,7 +1,7 @@
 // A cluster that is too large for one picture is drawn as rungs; small nodes stand joined; shares of pods add
 // up.
 #include "app/ui/views/mesh/mesh_draw.h"
-#include "app/ui/views/mesh/mesh_parts.h"
+#include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/view.h"
 
 #include "core/io/presets.h"
@@ -85,7 +85,7 @@ TEST_CASE(
 
 TEST_CASE("131,072 GPUs are a ladder of a node, a replica, a pod and the cluster, and each rung is clicked") {
     Driver d("llama-3.1-405b-16k", {1600, 1000});
-    d.press({.key = Key::n1});
+    d.press({.key = Key::n2});
     CHECK_FALSE(d.shell.views().mesh.ladder.shown());  // one strip is enough for 16,384
     d.shell.open_plan(large_plan());
     d.settle();
@@ -143,7 +143,7 @@ TEST_CASE("131,072 GPUs are a ladder of a node, a replica, a pod and the cluster
 
 TEST_CASE("a ladder stands only where its rungs have room, and a pinned plan says what changed") {
     Driver d("llama-3.1-405b-16k", {1600, 1000});
-    d.press({.key = Key::n1});
+    d.press({.key = Key::n2});
     d.press({.key = Key::d, .ctrl = true});  // pin
     d.shell.open_plan(large_plan());
     d.settle();
@@ -151,7 +151,7 @@ TEST_CASE("a ladder stands only where its rungs have room, and a pinned plan say
     CHECK(d.shell.views().mesh.ladder.node.bottom() <= d.shell.views().mesh.ladder.node_costs.y + 1);
     CHECK(d.shell.views().mesh.ladder.pod.right() < d.shell.views().mesh.ladder.cluster.x);
     Driver small("llama-3.1-405b-16k", {900, 600});
-    small.press({.key = Key::n1});
+    small.press({.key = Key::n2});
     small.shell.open_plan(large_plan());
     small.settle();
     CHECK_FALSE(small.shell.views().mesh.ladder.shown());

@@ -190,7 +190,7 @@ TEST_CASE("a double click on a view's name gives it the window") {
 
 TEST_CASE("a name of the map opens its card and selects the row of its axis") {
     Driver d("llama-3-70b-3d");
-    d.press({Key::n4});
+    d.press({Key::n1});
     d.shell.selection().choose(GroupKind::pp);
     for (std::uint64_t page = 0; page < 5 && !d.drawn("map.search"); ++page) d.click("map.page", page);
     REQUIRE(d.drawn("map.search"));

@@ -181,7 +181,6 @@ TEST_CASE("what is no run says what it is, and what is a run is not taken for se
     CHECK(is_run_place(folder.path));
     CHECK_FALSE(is_run_place(folder.path / "train.sh"));
     CHECK(is_run_place(kGolden / "runs" / "gpu_error_1st" / "_dump_3.gz"));
-    CHECK(is_run_place(kGolden / "measured" / "timeline-ST.json.gz"));
     // The dialog reads what it is given, and the window says why not.
     Driver d("llama-3-8b-fsdp", {1600, 900}, 1, folder.path / "config", folder.path);
     run_command(d, "open a run");
@@ -210,21 +209,6 @@ TEST_CASE("reading can be cancelled, and the window goes on") {
     d.until([&] { return !d.shell.works_beside(); });
     CHECK(d.shell.screen().run == nullptr);
     CHECK_FALSE(d.drawn("run.cancel"));
-}
-
-TEST_CASE("of workers that were timed one by one a press says how the step would be with one healthy") {
-    Driver d("llama-3-8b-fsdp", {1600, 1000});
-    open_and_wait(d, kGolden / "measured" / "timeline-ST.json.gz");
-    d.until([&] { return d.shell.screen().run->measured != nullptr; });
-    d.shell.show_full(ViewId::step);
-    d.rest();
-    CHECK(shows(d, "If stage 3 of data-parallel rank 1 were healthy"));
-    CHECK(shows(d, "a slowdown of 1.18"));
-    REQUIRE(d.click("step.worker", 0));
-    CHECK(shows(d, "If stage 0 of data-parallel rank 0 were healthy"));
-    REQUIRE(d.click("step.use_spread"));
-    const double spread = d.shell.screen().run->files.front().whatif->spread;
-    CHECK(d.plan().training.straggler_cv == near(spread, 0.1));
 }
 
 TEST_CASE("a trace has a row below the predicted timeline, and its calls stand beside the plan's") {

@@ -16,7 +16,7 @@ using namespace pentamesh::ui;
 namespace {
 
 void open_fold(Driver& d) {
-    d.press({.key = Key::n1});
+    d.press({.key = Key::n2});
     REQUIRE(d.click("mesh.which", d.shell.evaluation().mesh.has_experts ? 3 : 1));
     d.rest();
     REQUIRE(d.shell.views().mesh.folds);

@@ -34,7 +34,7 @@ double race_at(const Driver& d) {
 TEST_CASE(
     "the stages of ZeRO stand side by side; a click on one makes it the plan's, and undo takes it back") {
     Driver d("llama-3-8b-fsdp");
-    open_page(d, Key::n5, "memory.mode", 2);
+    open_page(d, Key::n4, "memory.mode", 2);
     CHECK(d.shell.views().memory.page == MemoryPage::sheds);
     CHECK(says(d, "64 copies shed what the others keep"));
     CHECK(says(d, "64 rests"));
@@ -55,7 +55,7 @@ TEST_CASE(
 TEST_CASE(
     "the stages of ZeRO are shown with another number of micro-batches; a press keeps the plan's batch") {
     Driver d("mesh-8");
-    open_page(d, Key::n5, "memory.mode", 2);
+    open_page(d, Key::n4, "memory.mode", 2);
     const std::int64_t batch = d.plan().training.global_batch;
     REQUIRE(microbatches_of(d.plan()) > 1);
     CHECK_FALSE(says(d, "not a byte more than ZeRO-1"));
@@ -70,7 +70,7 @@ TEST_CASE(
 
 TEST_CASE("one rank has no copies and says so") {
     Driver one("single-gpu");
-    open_page(one, Key::n5, "memory.mode", 2);
+    open_page(one, Key::n4, "memory.mode", 2);
     CHECK(says(one, "no copies share out one state"));
     CHECK_FALSE(says(one, "= 1 copy"));
 }
@@ -78,7 +78,7 @@ TEST_CASE("one rank has no copies and says so") {
 TEST_CASE(
     "the race of a GB is stopped where it tells, plays with Space and goes on and back by its moments") {
     Driver d("llama-3.1-405b-16k");
-    open_page(d, Key::n4, "map.page", static_cast<std::uint64_t>(MapPage::wires));
+    open_page(d, Key::n1, "map.page", static_cast<std::uint64_t>(MapPage::wires));
     CHECK(says(d, "25.0 % of the GB"));
     CHECK(says(d, "done"));
     d.press({Key::right});
@@ -106,7 +106,7 @@ TEST_CASE(
 TEST_CASE("with reduced motion the race goes from moment to moment") {
     Driver d("llama-3.1-405b-16k");
     d.shell.settings().reduced_motion = true;
-    open_page(d, Key::n4, "map.page", static_cast<std::uint64_t>(MapPage::wires));
+    open_page(d, Key::n1, "map.page", static_cast<std::uint64_t>(MapPage::wires));
     d.press({Key::space});
     REQUIRE(d.shell.views().map.race.played.playing);
     const double at = race_at(d);
@@ -119,7 +119,7 @@ TEST_CASE("with reduced motion the race goes from moment to moment") {
 TEST_CASE(
     "below the race stand the messages of each axis, and the step with tp on other wires to take over") {
     Driver d("llama-3.1-405b-16k", {1600, 1000});
-    open_page(d, Key::n4, "map.page", static_cast<std::uint64_t>(MapPage::wires));
+    open_page(d, Key::n1, "map.page", static_cast<std::uint64_t>(MapPage::wires));
     CHECK(says(d, "a tick is"));
     CHECK(says(d, "tp outermost"));
     const double own = evaluate(d.plan()).step->time_s;

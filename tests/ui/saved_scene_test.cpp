@@ -28,7 +28,7 @@ fs::path scene_folder(const char* name) {
 
 // Shows memory of stage 2 in the whole window, coloured by pp, the cursor at a second.
 void arrange(Driver& d) {
-    d.press({Key::n5});
+    d.press({Key::n4});
     REQUIRE(d.click("memory.stage", 2));
     d.shell.selection().choose(GroupKind::pp);
 }
@@ -69,7 +69,7 @@ TEST_CASE(
     CHECK_FALSE(other.shell.document().modified());
     CHECK(other.shell.may_close());
     // The window looks elsewhere: nothing is to be saved.
-    other.press({Key::n1});
+    other.press({Key::n2});
     other.press({Key::escape});
     CHECK_FALSE(other.shell.document().modified());
     CHECK(other.shell.may_close());
@@ -79,15 +79,49 @@ TEST_CASE("the dashboard comes back with the views that stood in its panes") {
     const fs::path file = scene_folder("panes") / "a.plan.json";
     Driver d("llama-3-70b-3d");
     d.shell.opened_from(file);
-    REQUIRE(d.click("view.zoom"));
+    REQUIRE(d.click("mesh.which", 2));
+    REQUIRE(d.shell.views().mesh.zooms);
     REQUIRE(d.click("view.comm"));
     d.press(kSaveFile);
     Driver other("mesh-8");
-    other.press({Key::n4});
+    other.press({Key::n1});
     other.shell.open_file(file);
     other.settle();
     CHECK_FALSE(other.shell.full_view());
-    CHECK(other.shell.views().in_pane == std::array{ViewId::zoom, ViewId::memory, ViewId::comm});
+    CHECK(other.shell.views().in_pane == std::array{ViewId::mesh, ViewId::memory, ViewId::comm});
+    CHECK(other.shell.views().mesh.zooms);
+}
+
+TEST_CASE("files and links that were written when Zoom and Tensors were views open their pages") {
+    Driver d("llama-3-70b-3d");
+    const auto opened = [&](std::string view, std::int64_t page) {
+        ViewStates views;
+        Selection selection;
+        std::optional<ViewId> full;
+        SavedScene scene;
+        scene.view = std::move(view);
+        scene.page = page;
+        show_saved_scene(scene, d.shell.evaluation(), views, selection, full);
+        return std::tuple(full, views.in_pane, views.mesh.zooms, views.shards.shows);
+    };
+    using Shows = ShardsViewState::Shows;
+    const std::array panes = ViewStates{}.in_pane;
+    CHECK(opened("zoom", 0) == std::tuple(std::optional(ViewId::mesh), panes, true, Shows::loaf));
+    CHECK(opened("tensors", 0) == std::tuple(std::optional(ViewId::shards), panes, false, Shows::list));
+    // Zoom stood second in the upper pane, Tensors third in the lower one.
+    CHECK(opened("dashboard", 1) == std::tuple(std::optional<ViewId>(), panes, true, Shows::loaf));
+    CHECK(opened("dashboard", 2 * 81)
+          == std::tuple(std::optional<ViewId>(), std::array{ViewId::shards, ViewId::memory, ViewId::timeline},
+                        false, Shows::list));
+    for (const std::string_view name : {"zoom", "tensors"}) {
+        const Link link = read_link("#view=" + std::string(name));
+        CHECK(link.view == view_named(name));
+        CHECK(write_link(link) == "#view=" + std::string(name));
+        d.shell.open_text("#view=" + std::string(name), "a link");
+        d.settle();
+        CHECK(d.shell.full_view() == view_named(name));
+        CHECK(is_shown(d.shell.views(), *std::ranges::find(named_pages(), name, &NamedPage::name)));
+    }
 }
 
 TEST_CASE("a picture dropped on the window shows what it shows") {
@@ -135,7 +169,7 @@ TEST_CASE("with reduced motion the zoom jumps, the timeline and a call play in s
         Driver d("llama-3-70b-3d", {1600, 900}, 1, folder);
         run_command(d, "reduced motion");
         CHECK(checked(d, "view.reduced_motion"));
-        d.press({Key::n2});
+        d.press({.key = Key::n2, .shift = true});
         REQUIRE(d.click("zoom.canvas"));
         d.press({Key::right});
         const ZoomCamera before = d.shell.views().zoom.camera;
@@ -145,7 +179,7 @@ TEST_CASE("with reduced motion the zoom jumps, the timeline and a call play in s
         d.frame();
         CHECK(d.shell.views().zoom.begun_s < 0);
         CHECK(d.shell.views().zoom.camera.scale != before.scale);
-        d.press({Key::n6});
+        d.press({Key::n5});
         run_command(d, "play or pause");
         std::vector<double> cursors;
         for (int i = 0; i < 120; ++i) {  // two seconds

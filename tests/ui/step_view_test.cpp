@@ -17,8 +17,8 @@ using namespace pentamesh::ui;
 
 namespace {
 
-constexpr Chord kStepView{.key = Key::n7, .shift = true};
-constexpr Chord kCommView{.key = Key::n7};
+constexpr Chord kStepView{.key = Key::n7};
+constexpr Chord kCommView{.key = Key::n6};
 
 std::uint64_t slice(StepPart part, GroupKind axis = GroupKind::tp) {
     return static_cast<std::uint64_t>(part) * 64 + static_cast<std::uint64_t>(axis);

@@ -86,7 +86,7 @@ TEST_CASE("stepping goes from one start or end of an op to the next, and back") 
 
 TEST_CASE("the wheel zooms about the mouse down to a nanosecond, dragging pans and Home fits again") {
     Driver d("llama-3.1-405b-16k");  // too few micro-batches for windows
-    d.press({Key::n6});
+    d.press({Key::n5});
     const Rect plot = place(d, "timeline.plot");
     const Vec2 at{plot.x + plot.w * 0.3f, plot.y + 20};
     d.wheel(at, 4);
@@ -105,7 +105,7 @@ TEST_CASE("the wheel zooms about the mouse down to a nanosecond, dragging pans a
 
 TEST_CASE("an injected slow stage makes the step longer, is named, moves with a click and is removed") {
     Driver d("llama-3-70b-3d");
-    d.press({Key::n6});
+    d.press({Key::n5});
     const Plan plan = d.plan();
     const double makespan = shown(d).makespan;
     REQUIRE(d.click("timeline.slow.plus"));
@@ -132,11 +132,11 @@ TEST_CASE("an injected slow stage makes the step longer, is named, moves with a 
 
 TEST_CASE("a slow stage that the next plan does not have is no stage") {
     Driver d("gpt-175b-a100");
-    d.press({Key::n6});
+    d.press({Key::n5});
     REQUIRE(d.click("timeline.slow.plus"));
     REQUIRE(d.click("timeline.row", 7));
     REQUIRE(d.shell.views().timeline.choice.slow.device == 7);
-    d.press({Key::n6});
+    d.press({Key::n5});
     REQUIRE(d.click("layout.pp.minus"));
     REQUIRE(d.shell.evaluation().timeline.device.size() < 8);
     d.settle();
@@ -145,7 +145,7 @@ TEST_CASE("a slow stage that the next plan does not have is no stage") {
 
 TEST_CASE("two steps back to back, and what one more costs") {
     Driver d("llama-3-70b-3d");
-    d.press({Key::n6});
+    d.press({Key::n5});
     REQUIRE(d.click("timeline.steps", 1));
     CHECK(shown(d).iterations == 2);
     REQUIRE(d.shell.views().timeline.shown->bubble.steady.has_value());
@@ -168,7 +168,7 @@ TEST_CASE("two steps back to back, and what one more costs") {
 
 TEST_CASE("a second schedule runs on the same time axis, slowed and repeated alike") {
     Driver d("gpt-175b-a100");
-    d.press({Key::n6});
+    d.press({Key::n5});
     REQUIRE(d.click("timeline.second.plus"));
     REQUIRE(d.click("timeline.second.plus"));
     CHECK(d.shell.views().timeline.second == static_cast<int>(Schedule::one_f_one_b));
@@ -195,7 +195,7 @@ TEST_CASE("a second schedule is what the panel would make of the plan") {
     d.shell.edit_plan(p, "1F1B");
     d.settle();
     REQUIRE(d.shell.evaluation().valid);
-    d.press({Key::n6});
+    d.press({Key::n5});
     const TimelineViewState& s = d.shell.views().timeline;
     while (s.second != static_cast<int>(Schedule::interleaved)) REQUIRE(d.click("timeline.second.plus"));
     CHECK(s.other->evaluation.valid);
@@ -229,7 +229,7 @@ TEST_CASE("hovering a stage's name in the timeline dims the other stages' GPUs")
 
 TEST_CASE("many micro-batches are shown in three windows, which the wheel leaves and Home brings back") {
     Driver d("llama-3-70b-3d");
-    d.press({Key::n6});
+    d.press({Key::n5});
     const auto windows = [&] { return d.drawn("timeline.plot", 2); };
     REQUIRE(windows());
     const TimelineWindows& kept = **d.shell.views().timeline.windows;
@@ -256,7 +256,7 @@ TEST_CASE("many micro-batches are shown in three windows, which the wheel leaves
 
 TEST_CASE("hovering a block lights its micro-batch and draws its arrows") {
     Driver d("gpt-175b-a100");
-    d.press({Key::n6});
+    d.press({Key::n5});
     const Rect first = place(d, "timeline.plot");
     d.wheel({first.x + 2, first.y + 10}, 12);
     const Rect plot = place(d, "timeline.plot");  // the wheel left the three windows
@@ -271,7 +271,7 @@ TEST_CASE("hovering a block lights its micro-batch and draws its arrows") {
 
 TEST_CASE("the critical path and every control are reached by the keyboard") {
     Driver d("llama-3-70b-3d");
-    d.press({Key::n6});
+    d.press({Key::n5});
     for (const char* name : {"timeline.back", "timeline.play", "timeline.forward", "timeline.critical",
                              "timeline.steps", "timeline.slow", "timeline.second", "timeline.plot"}) {
         CAPTURE(name);

@@ -18,7 +18,7 @@ using namespace pentamesh::ui;
 
 TEST_CASE("a picture of the step's tornado has its rows, alone and in the dashboard") {
     Driver d("llama-3-70b-3d", {1600, 1000});
-    d.press({.key = Key::n7, .shift = true});
+    d.press({.key = Key::n7});
     REQUIRE(d.click("step.part_below", 3));
     const Sensitivity s = sensitivity_of(d.plan(), d.presets);
     const std::string widest = s.rows[s.by_reach().front()].name;
@@ -36,7 +36,7 @@ TEST_CASE("a picture of the step's tornado has its rows, alone and in the dashbo
 
 TEST_CASE("the step's tornado has the rows of core/decide's sensitivity, and a click makes the change") {
     Driver d("llama-3-70b-3d", {1600, 1000});
-    d.press({.key = Key::n7, .shift = true});
+    d.press({.key = Key::n7});
     REQUIRE(d.click("step.part_below", 3));
     d.until([&] { return d.shell.views().step.tornado.of.is_of(d.shell.document().revision()); });
     const Sensitivity s = sensitivity_of(d.plan(), d.presets);
@@ -74,7 +74,7 @@ TEST_CASE("a constant is written in its unit, a setting and a switch as the plan
 
 TEST_CASE("the tornado is a table of Step's data, and is copied as one") {
     Driver d("mesh-8", {1600, 1000});
-    d.press({.key = Key::n7, .shift = true});
+    d.press({.key = Key::n7});
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::step)));
     REQUIRE(d.click("data.part", StepViewState::kSensitivityTable));
     d.until([&] { return d.shell.views().step.tornado.of.is_of(d.shell.document().revision()); });

@@ -32,13 +32,13 @@ TEST_CASE("the picker says of the chosen strategy which states it cuts, and whic
 
 TEST_CASE("Communication says with whom the layers synchronise") {
     Driver d("llama-3-70b-3d", kLarge);
-    d.press({Key::n7});
+    d.press({Key::n6});
     CHECK(says(d, "times for tensor peers"));
 }
 
 TEST_CASE("Memory says the GPU's capacity as it is sold beside GiB, and an overflow as a multiple of it") {
     Driver d("llama-3-70b-3d", kLarge);
-    d.press({Key::n5});
+    d.press({Key::n4});
     CHECK(says(d, "of 79.6 GiB (85.5 GB)"));  // 81,559 MiB
     CHECK_FALSE(says(d, "too much"));
     for (const char* axis : {"layout.tp.toggle", "layout.pp.toggle"}) REQUIRE(d.click(axis));
@@ -52,7 +52,7 @@ TEST_CASE("Memory says the GPU's capacity as it is sold beside GiB, and an overf
 TEST_CASE("the bars of Memory grow with the room and leave the figures theirs") {
     const auto bar = [](Vec2 size) {
         Driver d("llama-3-70b-3d", size);
-        d.press({Key::n5});
+        d.press({Key::n4});
         const auto first = d.shell.ui_state().rect_of("memory.stage", 0),
                    last = d.shell.ui_state().rect_of("memory.stage", 3);
         REQUIRE(first);
@@ -80,7 +80,7 @@ TEST_CASE("no name is cut in the list of where the step goes") {
 
 TEST_CASE("the map says of which stage its figures are, where there are stages") {
     Driver d("llama-3.1-405b-16k", {1280, 720});
-    d.press({Key::n4});
+    d.press({Key::n1});
     const std::string stage = std::to_string(d.shell.evaluation().comm.busiest_device);
     CHECK(says(d, "a GPU of stage " + stage + " of " + std::to_string(d.plan().layout.pp)));
     REQUIRE(d.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
@@ -88,7 +88,7 @@ TEST_CASE("the map says of which stage its figures are, where there are stages")
     REQUIRE(d.click("map.page", 3));
     CHECK(says(d, "a GPU of stage " + stage + " of "));
     Driver one("llama-3-8b-fsdp", {1280, 720});
-    one.press({Key::n4});
+    one.press({Key::n1});
     REQUIRE(one.click("map.page", static_cast<std::uint64_t>(MapPage::axes)));
     CHECK_FALSE(says(one, "figures of"));
     CHECK(says_just(one, "PER GPU AND STEP"));
@@ -96,7 +96,7 @@ TEST_CASE("the map says of which stage its figures are, where there are stages")
 
 TEST_CASE("in a large window the map's comparison has room for its lines") {
     Driver d("llama-3.1-405b-131k", kLarge);
-    d.press({Key::n4});
+    d.press({Key::n1});
     REQUIRE(d.click("map.page", 4));
     int whole = 0, all = 0;
     for (const Comparison& x : pipeline_or_sharding(d.plan(), d.shell.evaluation())) {
@@ -113,7 +113,7 @@ TEST_CASE("the mesh's caption is cut between where groups lie and what they say,
     p.cluster.tiers[0].name = "NV: Link";
     d.shell.edit_plan(p, "another name");
     d.settle();
-    d.press({Key::n1});
+    d.press({Key::n2});
     REQUIRE(d.click("mesh.axis", 1));
     CHECK(says(d, "all inside NV: Link."));
     CHECK_FALSE(says(d, "all inside NV."));

@@ -170,10 +170,10 @@ TEST_CASE("a picture of the screen shows what the screen shows: page, hidden par
         return make_picture(d.presets, d.plan(), r, "png", fonts());
     };
     CHECK(picture("map", true) == picture("map", false));
-    d.press({.key = Key::n4});
+    d.press({.key = Key::n1});
     REQUIRE(d.click("map.page", 3));
     CHECK(picture("map", true) != picture("map", false));
-    d.press({.key = Key::n5});
+    d.press({.key = Key::n4});
     CHECK(picture("memory", true) == picture("memory", false));
     REQUIRE(d.click("memory.legend", 3));
     const std::string hidden = picture("memory", true);
@@ -181,7 +181,7 @@ TEST_CASE("a picture of the screen shows what the screen shows: page, hidden par
     REQUIRE(d.click("view.data", static_cast<std::uint64_t>(ViewId::memory)));
     CHECK(picture("memory", true) != hidden);
     // An edit made after a view was last drawn is in its picture.
-    d.press({.key = Key::n0});
+    d.press({.key = Key::n3, .shift = true});
     REQUIRE(d.click("layout.tp.minus"));
     d.shell.selection() = {};  // a pressed axis is selected
     CHECK(picture("tensors", true) == picture("tensors", false));

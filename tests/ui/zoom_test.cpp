@@ -27,7 +27,7 @@ std::uint64_t crumbs(Driver& d) {
 
 TEST_CASE("digit 2 shows the zoom with the whole cluster, and a level for each axis") {
     Driver d("zoom-1024", kWindow);
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     REQUIRE(d.drawn("zoom.canvas"));
     CHECK(crumbs(d) == 1);
     CHECK(d.drawn("zoom.level", 6));  // cluster, 16, 8, 8, layers, blocks, tensors
@@ -36,7 +36,7 @@ TEST_CASE("digit 2 shows the zoom with the whole cluster, and a level for each a
 
 TEST_CASE("Enter goes from the cluster to one projection, Escape back, and then leaves the view") {
     Driver d("zoom-1024", kWindow);
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     for (std::uint64_t depth = 2; depth <= 7; ++depth) {
         d.press({.key = Key::right});
         d.press({.key = Key::enter});
@@ -74,7 +74,7 @@ TEST_CASE("arrows walk siblings and select their first GPU in every view") {
 TEST_CASE(
     "a double click goes into the box under it, the wheel zooms about the cursor, all shows everything") {
     Driver d("zoom-1024", kWindow);
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     const Rect r = *d.shell.ui_state().rect_of("zoom.canvas");
     const Vec2 corner{r.x + r.w * 0.2f, r.y + r.h * 0.2f};
     d.move(corner);
@@ -97,7 +97,7 @@ TEST_CASE(
 
 TEST_CASE("a flight ends, and nothing moves after it") {
     Driver d("llama-3.1-405b-16k", kWindow);
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     d.press({.key = Key::enter});
     arrive(d);
     d.move({2, 300});
@@ -107,7 +107,7 @@ TEST_CASE("a flight ends, and nothing moves after it") {
 
 TEST_CASE("the zoom stands on what is left of its path when the plan changes, and on a plan of one GPU") {
     Driver d("zoom-1024", kWindow);
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     d.click("zoom.level", 3);
     arrive(d);
     CHECK(crumbs(d) == 4);
@@ -115,7 +115,7 @@ TEST_CASE("the zoom stands on what is left of its path when the plan changes, an
     d.settle();
     CHECK(crumbs(d) == 4);
     Driver one("single-gpu", kWindow);
-    one.press({.key = Key::n2});
+    one.press({.key = Key::n2, .shift = true});
     one.press({.key = Key::right});
     one.press({.key = Key::right});  // past the embedding, which has nothing in it
     for (int i = 0; i < 4; ++i) {
@@ -127,7 +127,7 @@ TEST_CASE("the zoom stands on what is left of its path when the plan changes, an
 
 TEST_CASE("the mesh's largest cluster is drawn in the zoom at any depth") {
     Driver d("llama-3.1-405b-131k", kWindow);
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     for (std::uint64_t level = 0; d.drawn("zoom.level", level); ++level) {
         d.click("zoom.level", level);
         arrive(d);
@@ -137,7 +137,7 @@ TEST_CASE("the mesh's largest cluster is drawn in the zoom at any depth") {
 
 TEST_CASE("the experts' fold of the zoom has a level for ep, and is entered at the same GPU") {
     Driver d("deepseek-v3-2048", kWindow);
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     REQUIRE(d.drawn("zoom.fold", 1));
     while (crumbs(d) == 1 || d.shell.selection().rank < 0) {
         d.press({.key = Key::right});
@@ -156,13 +156,13 @@ TEST_CASE("the experts' fold of the zoom has a level for ep, and is entered at t
     CHECK(d.shell.selection().expert());
     CHECK(d.shell.selection().rank == rank);
     Driver dense("zoom-1024", kWindow);
-    dense.press({.key = Key::n2});
+    dense.press({.key = Key::n2, .shift = true});
     CHECK_FALSE(dense.drawn("zoom.fold", 0));
 }
 
 TEST_CASE("one replica is large: the first, then whichever arrows, a click on the map or a selection names") {
     Driver d("llama-3.1-405b-16k", {1280, 720});
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     const ZoomViewState& zoom = d.shell.views().zoom;
     CHECK(zoom.lead == NestPath{0, 0, 0});
     d.press({.key = Key::right});
@@ -194,7 +194,7 @@ TEST_CASE("one replica is large: the first, then whichever arrows, a click on th
 TEST_CASE("the zoom flies down to one part and back by itself; a hand takes it over; reduced motion has no "
           "flight") {
     Driver d("zoom-1024", kWindow);
-    d.press({.key = Key::n2});
+    d.press({.key = Key::n2, .shift = true});
     const ZoomViewState& zoom = d.shell.views().zoom;
     REQUIRE(d.click("zoom.fly"));
     REQUIRE(zoom.tours);
@@ -217,7 +217,7 @@ TEST_CASE("the zoom flies down to one part and back by itself; a hand takes it o
     CHECK_FALSE(zoom.tours);
     Driver still("zoom-1024", kWindow);
     still.shell.settings().reduced_motion = true;
-    still.press({.key = Key::n2});
+    still.press({.key = Key::n2, .shift = true});
     still.rest();
     REQUIRE(still.drawn("zoom.canvas"));
     CHECK_FALSE(still.drawn("zoom.fly"));

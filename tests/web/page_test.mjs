@@ -27,7 +27,7 @@ async function starts(browser) {
 }
 
 async function views(page) {
-  const names = { 1: 'mesh', 2: 'zoom', 3: 'shards', 4: 'map', 5: 'memory', 6: 'timeline', 7: 'comm', 8: 'compare', 9: 'search' };
+  const names = { 1: 'map', 2: 'mesh', 3: 'shards', 4: 'memory', 5: 'timeline', 6: 'comm', 7: 'step', 8: 'layer', 9: 'search' };
   for (const [key, name] of Object.entries(names)) {
     await page.key(key);
     t.equal((await page.state()).view, name, 'the key ' + key + ' shows the view ' + name);

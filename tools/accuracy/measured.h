@@ -1,8 +1,8 @@
 // tests/golden/halves.json says on which sources the constants are fitted, and which judge them.
 #pragma once
 
-#include "core/calibrate/calibrate.h"
 #include "core/evaluate.h"
+#include "core/runs/calibrate.h"
 #include "core/step/constants.h"
 
 #include <map>

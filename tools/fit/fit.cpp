@@ -7,12 +7,12 @@
 
 #include "core/base/files.h"
 #include "core/base/number.h"
-#include "core/calibrate/calibrate.h"
 #include "core/evaluate.h"
 #include "core/explain/verdict.h"
 #include "core/io/presets.h"
 #include "core/plan/names.h"
 #include "core/plan/software.h"
+#include "core/runs/calibrate.h"
 #include "tools/accuracy/measured.h"
 
 #include <algorithm>

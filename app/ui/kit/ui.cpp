@@ -582,15 +582,12 @@ bool Ui::text_box(std::string_view name, Rect r, std::string& text, std::string&
 }
 
 Ui::Typing Ui::typed_value(std::string_view name, Rect r, std::string& text, bool fresh) {
-    // A click does not show a value that a question hides: one types into an empty field, or leaves it so.
-    if (fresh && is_reworded(text)) text.clear();
     const bool entered = text_field(name, r, text, "", fresh), escaped = pressed({Key::escape});
     const bool left = !fresh && state_.edit != id(name);
     if (!entered && !escaped && !left) return Typing::goes_on;
     const Id from = std::exchange(state_.edit_from, 0);
     if ((entered || escaped) && from != 0 && state_.focus_visible) state_.focus = from;
-    const bool left_hidden = text.empty() && rewording() != nullptr;
-    return (escaped && !entered) || left_hidden ? Typing::dropped : Typing::taken;
+    return escaped && !entered ? Typing::dropped : Typing::taken;
 }
 
 // Parts of the window are drawn once and then shown from a texture.

@@ -51,10 +51,6 @@ struct ControlName {
     std::uint64_t index = 0;
 };
 [[nodiscard]] ControlName control_of(const std::string& text);
-
-// Draws over the place of a picture that would be the answer.
-void draw_cover(Ui& ui, Rect room);
-
 // Parts of the lesson panel. Each draws from the top of `room` and returns the height used; with `draw`
 // false, it only measures. `size` is that of the running text.
 

@@ -215,11 +215,7 @@ void make_texts(LessonSession& s, const Plan& plan, const Evaluation& evaluation
         s.mistakes.push_back({said(m.given), said(m.because), m.line});
     s.solution = solve(*step->question, s.start, s.start_evaluation, presets);
     s.asked = asked_plans(*step->question, s.solution);
-    if (asked) {
-        s.hidden_answer = hidden_answer_of(*step, s.solution, plan, evaluation);
-        s.words = s.hidden_answer.figures(s.words);
-        s.more = s.hidden_answer.figures(s.more);
-    }
+    if (asked) s.hidden_answer = hidden_answer_of(*step, s.solution, plan, evaluation, presets);
 }
 
 bool judge(LessonSession& s) {
@@ -263,11 +259,6 @@ bool judge(LessonSession& s) {
     state.handed = std::move(handed);
     state.remark.clear();
     return true;
-}
-
-Rewording words_hiding(const HiddenAnswer& hidden, HiddenAnswer::Place place) {
-    if (!hidden.hides()) return {};
-    return [hidden, place](std::string_view text) { return hidden.words(text, place); };
 }
 
 }  // namespace pentamesh::ui

@@ -6,7 +6,6 @@
 #include "app/ui/scene/scene.h"
 #include "core/teach/hand_in.h"
 #include "core/teach/lesson.h"
-#include "core/teach/lesson_answers.h"
 #include "render/canvas.h"
 
 #include <cstdint>
@@ -134,8 +133,5 @@ void make_texts(LessonSession& session, const Plan& plan, const Evaluation& eval
 // Judges the answer given so far: an option, a typed number, picked ranks. Returns false if nothing was given
 // that can be judged, or it is wrong and a second try is left; the remark says which.
 bool judge(LessonSession& session);
-
-// Returns the rewording that hides the answer in a place; empty where nothing is hidden.
-[[nodiscard]] Rewording words_hiding(const HiddenAnswer& hidden, HiddenAnswer::Place place);
 
 }  // namespace pentamesh::ui

@@ -7,7 +7,6 @@
 #include "app/ui/kit/menu.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
-#include "core/calibrate/calibrate.h"
 #include "core/interop/export.h"
 #include "core/interop/fabric_text.h"
 #include "core/interop/import.h"
@@ -92,40 +91,5 @@ enum class ExportAction : std::uint8_t { none, copy, save };
 // Adds a line to the tooltip of a control of the plan: the framework's own setting for it. Those controls lie
 // in `panel`.
 void draw_flag_words(Ui& ui, Rect panel, const interop::Tool& tool);
-
-// Shows one's own runs in the window: the files, the constants that they give for the cluster, the runs whose
-// estimate got better.
-
-struct CalibrateFile {
-    std::string path, text;
-    std::string said{};  // "7 runs", or why it cannot be read
-    bool wrong = false;
-    bool by_open_plan = false;  // a log that does not say its settings
-};
-
-struct CalibrateSheetState {
-    bool open = false;
-    std::vector<CalibrateFile> files{};
-    bool stale = false;         // the files are to be read again
-    std::uint64_t version = 0;  // of the files
-    OwnFiles own{};
-    Cluster on{};             // the cluster that is calibrated
-    Kept<Calibrated> made{};  // for `version`
-    std::string name{};       // to be saved under
-    std::string error{};      // why it could not be saved or used
-    ScrollState files_scroll{};
-    TableState runs{}, constants{};
-
-    void add(std::string path, std::string text);
-    [[nodiscard]] bool has_work() const { return open && (!own.runs.empty() || !own.links.empty()); }
-    [[nodiscard]] bool done() const { return has_work() && made.is_of(version) && made.error().empty(); }
-};
-
-// Reads the files again where they changed. Logs without settings belong to the open plan; all are on its
-// cluster where no run names another.
-void read_calibrate_files(CalibrateSheetState& state, const Plan& plan, const Presets& presets);
-
-enum class CalibrateAction : std::uint8_t { none, add_file, save, use };
-[[nodiscard]] CalibrateAction draw_calibrate_sheet(Ui& ui, CalibrateSheetState& state);
 
 }  // namespace pentamesh::ui

@@ -163,13 +163,11 @@ MaybeEdit nodes_row(Ui& ui, Rect& room, const Scene& scene, PlanPanelState& stat
     const auto fits = [&](std::int64_t n) {
         return static_cast<double>(n) * static_cast<double>(each) <= most;
     };
-    // The GPUs would follow from the nodes, so these are hidden too.
-    const bool hidden = is_reworded(thousands(cluster.gpus));
     const PlanNumber of_nodes{.name = "plan.nodes",
                               .key = "nodes",
                               .pointer = kGpus,
                               .value = nodes,
-                              .shown = hidden ? "?" : thousands(nodes),
+                              .shown = thousands(nodes),
                               .can_up = fits(next_value(kGpus, nodes, 1)),
                               .on = cluster.gpus % each == 0};
     if (const auto n = plan_number(ui, left, of_nodes, state)) {

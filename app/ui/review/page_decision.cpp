@@ -3,8 +3,9 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/review/pages.h"
+#include "app/ui/views/mesh/mesh_cells.h"
+#include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_parts.h"
 #include "core/explain/verdict.h"
 
 #include <algorithm>

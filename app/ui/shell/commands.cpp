@@ -55,11 +55,10 @@ void Shell::make_file_commands() {
              .menu = menu,
              .separator = separator,
              .run = [this] { dialogs_.ask_review(); },
-             .enabled = [this] { return window_.host.save_review && !window_.hidden_answer.hides(); }});
+             .enabled = [this] { return window_.host.save_review && !window_.hidden_answer.open; }});
     };
     add_review("file.review", "Export review…", "File", false);
     add_review("export.review", "Export review for a meeting…", "Export", true);
-    sheets_.add_calibrate_command(commands_);
     runs_.add_commands(commands_);
     for (const Presets::Entry& e : window_.presets.list(PresetKind::plan))
         add({.id = "preset." + e.id,
@@ -229,7 +228,7 @@ void Shell::make_export_commands() {
         [this] { dialogs_.copy_picture(); },
         [this] { return static_cast<bool>(window_.host.save_picture); }));
     // A table can hold the answer to an open question: it is not offered while that is hidden.
-    const auto tells_nothing = [this] { return !window_.hidden_answer.hides(); };
+    const auto tells_nothing = [this] { return !window_.hidden_answer.open; };
     add({.id = "export.table",
          .title = "This table…",
          .menu = "Export",
@@ -252,7 +251,7 @@ void Shell::make_export_commands() {
     for (const Format& f : kFormats)
         add(in_menu(
             "Export", f.id, f.title, {}, [this, format = f.format] { copy_table(format); },
-            [this] { return window_.host.set_clipboard && !window_.hidden_answer.hides(); }));
+            [this] { return window_.host.set_clipboard && !window_.hidden_answer.open; }));
 }
 
 void Shell::make_help_commands() {
@@ -289,8 +288,26 @@ void Shell::make_view_commands() {
     for (const ViewEntry& v : view_table())
         add(in_menu(
             "View", "view." + std::string(v.name), std::string(v.title) + " in the whole window", v.key,
-            [this, id = v.id] { window_.toggle_full(id); }, nullptr,
-            [this, id = v.id] { return window_.full == id; }));
+            [this, id = v.id] {
+                // The key of a view leads back from its named page too.
+                const bool left = leave_named_page(window_.views, id);
+                if (left && window_.full == id)
+                    window_.show_full(id);
+                else
+                    window_.toggle_full(id);
+            },
+            nullptr, [this, id = v.id] { return window_.full == id; }));
+    for (const NamedPage& p : named_pages()) {
+        const auto shown = [this, &p] { return window_.full == p.view && is_shown(window_.views, p); };
+        add(in_menu(
+            "View", "view." + std::string(p.name), std::string(p.title) + " in the whole window", p.key,
+            [this, &p, shown] {
+                if (shown()) return window_.show_full(std::nullopt);
+                static_cast<void>(show_named_view(window_.views, p.name));
+                window_.show_full(p.view);
+            },
+            nullptr, shown));
+    }
     add(in_menu(
         "View", "view.failure", "Lose a node: click one in the mesh", ctrl(Key::f),
         [this] {
@@ -628,11 +645,14 @@ void MenuBar::draw_keys(Ui& ui) {
              {"Shift+click on − +", "change this factor alone"},
              {"Esc", "clear the selection, leave the full view"}})
         lines.push_back({k, w});
-    for (const ViewEntry& view : view_table())
-        for (const KeyHelp& help : view.keys) {
+    const auto add_keys = [&](std::span<const KeyHelp> keys) {
+        for (const KeyHelp& help : keys) {
             const Line line{std::string(help.keys), std::string(help.what)};
             if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
         }
+    };
+    for (const ViewEntry& view : view_table()) add_keys(view.keys);
+    for (const NamedPage& page : named_pages()) add_keys(page.keys);
     constexpr float kColumn = 400, kKeys = 142, kRow = 22;
     const float widest = std::min(3 * kColumn, ui.frame().size.x - 32);
     const auto columns = static_cast<std::size_t>(std::max(1.0f, widest / kColumn));

@@ -7,11 +7,11 @@
 #include "core/advice/advice.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
-#include "core/calibrate/calibrate.h"
 #include "core/decide/compare.h"
 #include "core/decide/search.h"
 #include "core/interop/import.h"
 #include "core/plan/edits.h"
+#include "core/runs/calibrate.h"
 #include "core/runs/run_file.h"
 #include "core/runs/run_layout.h"
 
@@ -316,11 +316,11 @@ std::string begin_of(const fs::path& path) {
 }
 
 bool is_dump(const fs::path& path) {
-    const std::string begin = begin_of(path), words = runs::run_file_words(begin);
-    return !words.empty() && !runs::run_file_kind(begin);
+    const std::string begin = begin_of(path);
+    return runs::is_dump_text(begin) || runs::is_dump_text(runs::unpacked_begin(begin));
 }
 
-// Returns the files of a folder that say that they are traces, Inspector files or timelines, by name. A
+// Returns the files of a folder that say that they are traces or Inspector files, by name. A
 // folder with a dump is one of dumps: its other files, which may be thousands, are not looked into.
 Places run_files_in(const fs::path& folder, const runs::ReadWatch* watch) {
     Places all, out;
@@ -333,7 +333,7 @@ Places run_files_in(const fs::path& folder, const runs::ReadWatch* watch) {
         const std::string begin = begin_of(file);
         if (runs::run_file_kind(begin))
             out.push_back(file);
-        else if (!runs::run_file_words(begin).empty())
+        else if (is_dump(file))
             return {};
     }
     return out;
@@ -457,6 +457,7 @@ void RunDesk::open(const std::shared_ptr<const RealRun>& run) {
             window_.replace_plan({run->hang->plan, {}, false}, "the layout of " + name);
         window_.real_run = run;
         views.mesh.shows_run = true;
+        static_cast<void>(leave_named_page(views, ViewId::mesh));
         views.in_pane[static_cast<std::size_t>(Pane::top)] = ViewId::mesh;
     } else {
         views.step.part = StepViewState::kMeasured;

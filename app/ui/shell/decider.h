@@ -82,7 +82,7 @@ class Decider {
 [[nodiscard]] bool is_run_place(const std::filesystem::path& path);
 
 // Reads dumps of flight recorders (a folder, or one of them for all in its folder), or traces, logs,
-// Inspector files and timelines of one run. `open` is the plan of the window: it names groups and nodes.
+// and Inspector files of one run. `open` is the plan of the window: it names groups and nodes.
 // Throws Error (invalid) that says which kind something is where it is of another, and where the reading was
 // cancelled.
 [[nodiscard]] RealRun read_real_run(const std::vector<std::filesystem::path>& places, const Plan& open,

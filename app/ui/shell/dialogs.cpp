@@ -52,7 +52,6 @@ const Dialogs::Row& Dialogs::row_of(DialogKind kind) {
         {.head = "Written", .draw = &Dialogs::draw_written},
         file("Save the handout as", "Handouts", true, {".html", ".pdf"}),
         file("Save the results", "Pictures, and answers to hand in", true, {".png", ".svg", ".pdf", ".json"}),
-        file("Add measured runs", "Measured runs", false, {".json", ".log", ".txt", ".out"}),
         file("Open a run: one of its dumps or traces, a log, or a folder", "Files of runs", false, {}),
         file("Save the settings as", "Settings", true, {".sh", ".py", ".json", ".yaml", ".toml"}),
         {.head = "Keep the changes to this plan?", .draw = &Dialogs::draw_close},

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
 namespace pentamesh::ui {
@@ -471,10 +473,35 @@ void select_item(const Item& item, const Evaluation& e, Selection& s, Topic& top
 
 // ---- pages ----------------------------------------------------------------------------------------------
 
-// Returns which of the views of a pane stands in it.
-std::int64_t tab_of(const ViewStates& views, int pane) {
-    const std::vector<ViewId> all = views_in(static_cast<Pane>(pane));
-    return std::find(all.begin(), all.end(), views.in_pane[static_cast<std::size_t>(pane)]) - all.begin();
+// A view or, where a page is named, that page of it, which was a view of its own once.
+struct SavedTab {
+    ViewId view = ViewId::mesh;
+    std::string_view page{};
+};
+// In the order of files that were written: a new one goes to the end.
+constexpr std::array<SavedTab, 8> kTopTabs{{{ViewId::mesh},
+                                            {ViewId::mesh, "zoom"},
+                                            {ViewId::shards},
+                                            {ViewId::map},
+                                            {ViewId::compare},
+                                            {ViewId::search},
+                                            {ViewId::layer},
+                                            {ViewId::scale}}};
+constexpr std::array<SavedTab, 1> kMiddleTabs{{{ViewId::memory}}};
+constexpr std::array<SavedTab, 4> kBottomTabs{
+    {{ViewId::timeline}, {ViewId::comm}, {ViewId::shards, "tensors"}, {ViewId::step}}};
+constexpr std::array<std::span<const SavedTab>, kPaneCount> kSavedTabs{kTopTabs, kMiddleTabs, kBottomTabs};
+
+// Returns which of the tabs of a pane stands in it; the page where it is shown.
+std::int64_t tab_of(const ViewStates& views, std::size_t pane) {
+    std::int64_t tab = 0;
+    for (std::size_t i = 0; i < kSavedTabs[pane].size(); ++i) {
+        const SavedTab& t = kSavedTabs[pane][i];
+        const auto page = std::ranges::find(named_pages(), t.page, &NamedPage::name);
+        if (t.view == views.in_pane[pane] && (t.page.empty() || is_shown(views, *page)))
+            tab = static_cast<std::int64_t>(i);
+    }
+    return tab;
 }
 
 // A digit for each pane, the top one first. The base stays what it was in files that were written: no pane
@@ -482,14 +509,19 @@ std::int64_t tab_of(const ViewStates& views, int pane) {
 constexpr std::int64_t kTabBase = 9;
 std::int64_t tabs_of(const ViewStates& views) {
     std::int64_t page = 0;
-    for (int pane = kPaneCount; pane-- > 0;) page = page * kTabBase + tab_of(views, pane);
+    for (std::size_t pane = kPaneCount; pane-- > 0;) page = page * kTabBase + tab_of(views, pane);
     return page;
 }
 void show_tabs(std::int64_t page, ViewStates& views) {
-    for (int pane = 0; pane < kPaneCount; ++pane, page /= kTabBase) {
-        const std::vector<ViewId> all = views_in(static_cast<Pane>(pane));
+    for (std::size_t pane = 0; pane < kPaneCount; ++pane, page /= kTabBase) {
         const auto tab = static_cast<std::size_t>(page % kTabBase);
-        if (tab < all.size()) views.in_pane[static_cast<std::size_t>(pane)] = all[tab];
+        if (tab >= kSavedTabs[pane].size()) continue;
+        const SavedTab& t = kSavedTabs[pane][tab];
+        if (!t.page.empty())
+            static_cast<void>(show_named_view(views, t.page));
+        else
+            static_cast<void>(leave_named_page(views, t.view));
+        views.in_pane[static_cast<std::size_t>(view_of(t.view).pane)] = t.view;
     }
 }
 
@@ -565,7 +597,10 @@ void show_saved_scene(const SavedScene& scene, const Evaluation& e, ViewStates& 
     if (view) {
         full = *view;
         const ViewPages& pages = view_of(*view).pages;
-        if (pages.show != nullptr)
+        const bool is_page = view_of(*view).name != scene.view;
+        if (is_page)
+            static_cast<void>(show_named_view(views, scene.view));
+        else if (pages.show != nullptr)
             pages.show(views, static_cast<int>(std::clamp<std::int64_t>(scene.page, 0, pages.count - 1)));
     } else if (scene.view == kDashboardName) {
         full.reset();

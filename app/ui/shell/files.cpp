@@ -552,14 +552,8 @@ void Files::load(const fs::path& path) {
         desk_.open(file);
         return;
     }
-    if (!sheets_.calibrates() && is_run_place(file)) return runs_.add(file);
-    const std::string text = read_file(file);
-    // Tables of runs are added to the sheet of calibration; so is every file while that sheet is open.
-    if (sheets_.calibrates() || is_measured_text(text)) {
-        sheets_.add_runs(file);
-        return;
-    }
-    take(read_incoming(text, file.string(), window_.presets), file, file.filename().string());
+    if (is_run_place(file)) return runs_.add(file);
+    take(read_incoming(read_file(file), file.string(), window_.presets), file, file.filename().string());
 }
 
 void Files::open(const fs::path& path) {
@@ -800,6 +794,7 @@ void Files::open_link(const std::string& text) {
             const std::size_t steps = desk_.lesson().lesson.steps.size();
             if (link.step > 0 && steps > 0) go_to_step(desk_.lesson(), std::min(link.step, steps) - 1);
         }
+        static_cast<void>(show_named_view(window_.views, link.page));
         if (link.view) window_.show_full(*link.view);
     });
 }
@@ -816,6 +811,8 @@ void Files::add_link_commands(std::vector<Command>& commands) {
         } else {
             link.plan = nlohmann::ordered_json::parse(plan_text()).dump();
             link.view = window_.full;
+            for (const NamedPage& p : named_pages())
+                if (link.view == p.view && is_shown(window_.views, p)) link.page = p.name;
         }
         const std::string& own = window_.settings.link_base;
         const std::string& here = window_.host.page_address;

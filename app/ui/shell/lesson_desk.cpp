@@ -137,7 +137,7 @@ void LessonDesk::begin_frame() {
     const auto shown = [this] { return std::tuple{lesson_.made_of, lesson_.made_step, lesson_.made_asked}; };
     const auto before = shown();
     make_texts(lesson_, window_.document.plan(), window_.evaluation, window_.presets, window_.evaluated);
-    if (before != shown()) window_.state.redraw_all = true;  // another question hides other words
+    if (before != shown()) window_.state.redraw_all = true;  // another question covers other parts
     window_.hidden_answer = lesson_.hidden_answer;
     note_task();
     const LessonStep* step = lesson_.current();
@@ -167,7 +167,7 @@ void LessonDesk::apply_scene() {
     show_view();
     begin_lesson_scene(window_.views);
     window_.views.zoom.tour_asked = scene.flies;
-    if (const auto view = view_named(scene.view); view && !scene.page.empty())
+    if (const auto view = show_named_view(window_.views, scene.view); view && !scene.page.empty())
         show_named_page(window_.views, *view, scene.page);
     window_.guarded("The pinned plan", [&] { pin(scene.against); });
     window_.seek_marked = true;
@@ -249,8 +249,6 @@ void LessonDesk::take_picks() {
 }
 
 void LessonDesk::draw(Ui& ui, Rect room, const Scene& scene, float size, bool bare) {
-    const Rewording as_it_is;  // the question itself
-    const Reworded plain(as_it_is);
     const LessonAction action = draw_lesson_panel(ui, room, scene, lesson_, size, bare);
     if (action.kind != LessonAction::Kind::none) wanted_ = action;
 }

@@ -94,8 +94,6 @@ void LessonDesk::draw_presenter_notes(Ui& ui, Rect& side) {
     notes = notes.inset(16, 12);
     ui.section(notes.cut_top(18), "NOTES");
     notes.cut_top(4);
-    const Rewording as_it_is;
-    const Reworded plain(as_it_is);
     rich_text(ui, notes, notes_text(lesson_), kNotesStyle);
 }
 
@@ -255,8 +253,6 @@ void LessonDesk::presenter_frame(const FrameInfo& info) {
     window_.guarded("The next step", [&] { make_next_step(); });
     page_.spent_s = window_.now_s - presenter_.begun_s;
     page_.blank = presenter_.blank;
-    const Rewording as_it_is;
-    const Reworded plain(as_it_is);
     Ui ui(second_, info, theme_of(window_.settings.theme), frame_canvas(info));
     fill_frame(info, nullptr, ui.theme().window);
     PresenterAction action;

@@ -50,8 +50,7 @@ StepSheet sheet_of(const Lesson& lesson, std::size_t i, const Plan& base, const 
     s.prompt = said(s.step.question->prompt);
     s.why = said(s.step.question->why);
     s.solution = solve(*s.step.question, s.plan, s.evaluation, presets);
-    s.hidden_answer = hidden_answer_of(s.step, s.solution, s.plan, s.evaluation);
-    s.asked = s.hidden_answer.figures(s.asked);
+    s.hidden_answer = hidden_answer_of(s.step, s.solution, s.plan, s.evaluation, presets);
     return s;
 }
 
@@ -163,7 +162,8 @@ std::string solution_of(const StepSheet& s) {
 bool picture_answers(const StepSheet& s) {
     const std::string& view = s.step.scene.view;
     const bool proposes = view == view_of(ViewId::search).name || view == view_of(ViewId::compare).name;
-    return s.hidden_answer.covers || (proposes && !s.step.question);
+    const auto id = view_named(view);
+    return (id && s.hidden_answer.covers(view_of(*id).name)) || (proposes && !s.step.question);
 }
 
 std::optional<AskedPicture> asked_picture_of(const StepSheet& s, const Presets& presets) {

@@ -4,7 +4,6 @@
 #include "app/ui/shell/picture.h"
 #include "core/io/presets.h"
 #include "core/teach/lesson.h"
-#include "core/teach/lesson_answers.h"
 #include "render/surface.h"
 
 #include <optional>

@@ -124,7 +124,7 @@ std::string write_link(const Link& link) {
         out += (out.empty() ? "#" : "&") + std::string(key) + "=" + value;
     };
     if (!link.plan.empty()) add("plan", base64url(packed(link.plan)));
-    if (link.view) add("view", std::string(view_of(*link.view).name));
+    if (link.view) add("view", std::string(link.page.empty() ? view_of(*link.view).name : link.page));
     if (!link.lesson.empty()) add("lesson", link.lesson);
     if (link.step > 0) add("step", std::to_string(link.step));
     return out;
@@ -153,6 +153,7 @@ Link read_link(std::string_view text) {
             link.plan = unpacked(bytes_of(value));
         } else if (key == "view") {
             link.view = view_named(value);
+            if (link.view && view_of(*link.view).name != value) link.page = value;
             if (!link.view && value != "dashboard") damaged("view=" + shown_text(value) + " is no view");
         } else if (key == "lesson") {
             link.lesson = id_of_lesson(value);
@@ -185,33 +186,16 @@ std::string brief_line(const Plan& p) {
                     " tokens.");
 }
 
-// Draws one view on a sheet by itself, as the window draws it.
-void draw_sheet(Ui& ui, Window& window, ViewId view, const PictureRequest& request) {
-    const Vec2 size = ui.frame().size;
-    Canvas& c = ui.canvas();
-    c.rect({0, 0, size.x, size.y}, ui.theme().window);
-    Rect room = Rect{0, 0, size.x, size.y}.inset(24, 18);
-    Hover next;
-    Scene scene = window.scene(next);
-    const HiddenAnswer& hidden = window.hidden_answer;
-    const Rewording words = words_hiding(hidden, HiddenAnswer::Place::view);
-    const Reworded hiding(words);
-    if (request.title) {
-        const TextStyle style{Face::semibold, 16, ui.theme().text, 0};
-        room.cut_top(c.paragraph(room, title_of(scene.plan), style, 24));  // a long one goes on below
-    }
-    if (request.caption) {
-        const std::string line =
-            request.brief ? brief_line(scene.plan) : assumptions_line(scene.plan, scene.evaluation);
-        room.cut_top(c.paragraph(room, line, ui.small(), 18) + 8);
-    }
-    const Rect status = room.cut_bottom(24);
-    if (hidden.covers)
-        draw_cover(ui, room);
-    else
-        draw_titled_view(ui, room, scene, view, window.views, window.evaluated);
-    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, scene, -1, nullptr,
-                hidden.covers_figures);
+// Returns what stands around one view on a sheet by itself.
+ViewSheet sheet_around(const Scene& scene, ViewId view, const PictureRequest& request,
+                       const HiddenAnswer& hidden) {
+    ViewSheet out;
+    if (request.title) out.title = title_of(scene.plan);
+    if (request.caption)
+        out.caption = request.brief ? brief_line(scene.plan) : assumptions_line(scene.plan, scene.evaluation);
+    out.covered = hidden.covers(view_of(view).name);
+    out.figures_covered = hidden.covers(kFiguresPlace);
+    return out;
 }
 
 // Returns the screen of the request; without one, that of a new window with the request's selection.
@@ -219,6 +203,7 @@ Screen screen_of(const PictureRequest& request, const Plan& plan, const Evaluati
     if (request.screen) {
         Screen screen = *request.screen;
         if (request.run) screen.run = request.run;
+        static_cast<void>(show_named_view(screen.views, request.view));
         stand_still(screen.views);
         return screen;
     }
@@ -230,7 +215,7 @@ Screen screen_of(const PictureRequest& request, const Plan& plan, const Evaluati
     screen.task = request.task;
     screen.run = request.run;
     screen.views.mesh.plain = request.uncolored;
-    if (const auto view = view_named(request.view); view && !request.page.empty())
+    if (const auto view = show_named_view(screen.views, request.view); view && !request.page.empty())
         show_named_page(screen.views, *view, request.page);
     if (request.rank >= 0) {
         screen.selection.rank = request.rank;
@@ -360,7 +345,7 @@ std::string assumptions_line(const Plan& p, const Evaluation& e) {
 namespace {
 
 bool shows(ViewId id, const PictureRequest& request, const Screen& screen) {
-    if (request.view != kDashboardName) return request.view == view_of(id).name;
+    if (request.view != kDashboardName) return view_named(request.view) == id;
     const ViewId in_pane = screen.views.in_pane[static_cast<std::size_t>(view_of(id).pane)];
     return (screen.full ? *screen.full : in_pane) == id;
 }
@@ -404,7 +389,11 @@ std::string draw_picture(const Presets& presets, const Plan& plan, const Picture
     const auto draw = [&](const FrameInfo& info, Page* page) {
         if (shell) return shell->frame(info, page);
         Ui ui(window.state, info, theme_of(window.settings.theme), frame_canvas(info, page));
-        draw_sheet(ui, window, *view_named(request.view), request);
+        Hover next;
+        Scene scene = window.scene(next);
+        const ViewId view = *view_named(request.view);
+        draw_view_sheet(ui, scene, view, window.views, window.evaluated,
+                        sheet_around(scene, view, request, window.hidden_answer));
     };
     const auto hidden = [&] { return (shell ? shell->ui_state() : window.state).hidden; };
     // The picture grows in height until all fits. It never shrinks: a wider part may need less height again.

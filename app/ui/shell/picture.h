@@ -22,6 +22,7 @@ inline constexpr std::size_t kLongestLink = 2000;
 struct Link {
     std::string plan;            // its text; empty: none
     std::optional<ViewId> view;  // in the whole window
+    std::string page;            // the name of a page of it (NamedPage); empty: none is said
     std::string lesson;          // the id of one that ships, or how it begins; empty: none
     std::size_t step = 0;        // of the lesson, from 1; 0: not said
 };

@@ -5,7 +5,6 @@
 #include "app/ui/panels/plan_panel.h"
 #include "app/ui/scene/colors.h"
 #include "core/base/files.h"
-#include "core/calibrate/calibrate.h"
 #include "core/interop/import.h"
 #include "core/io/presets.h"
 #include "core/plan/edits.h"
@@ -305,7 +304,6 @@ Effects Sheets::draw(Ui& ui, Scene& scene) {
     draw_blame_panel(ui, scene, blame_, window_.host_names);
     if (hosts != window_.host_names.list) window_.state.redraw_all = true;
     draw_interop(ui, scene);
-    draw_calibrate(ui);
     const std::uint64_t revision = window_.document.revision();
     Effects out = draw_plan_editor(ui, scene, editor_, revision);
     out.add(draw_stage_editor(ui, scene, stages_, revision));
@@ -318,7 +316,7 @@ void Sheets::begin_new_model() {
 }
 
 void Sheets::close() {
-    editor_ = {}, stages_ = {}, blame_ = {}, import_ = {}, export_ = {}, calibrate_ = {};
+    editor_ = {}, stages_ = {}, blame_ = {}, import_ = {}, export_ = {};
 }
 
 void Sheets::draw_interop(Ui& ui, const Scene& scene) {
@@ -385,72 +383,6 @@ void Sheets::add_flags_commands(std::vector<Command>& commands) {
                             .title = "Show on hover the flags: " + flags_label(choice),
                             .run = [this, choice] { window_.settings.flags = choice; },
                             .checked = [this, choice] { return window_.settings.flags == choice; }});
-}
-
-// ---- measured runs --------------------------------------------------------------------------------------
-void Sheets::add_runs(const std::filesystem::path& path) {
-    calibrate_.add(path.string(), read_file(path));
-    window_.dirty = true;
-}
-
-void Sheets::draw_calibrate(Ui& ui) {
-    if (!calibrate_.open) return;
-    read_calibrate_files(calibrate_, window_.document.plan(), window_.presets);
-    switch (draw_calibrate_sheet(ui, calibrate_)) {
-    case CalibrateAction::none: break;
-    case CalibrateAction::add_file:
-        window_.later("", [this] { window_.ask(DialogKind::runs, "", nullptr); });
-        break;
-    case CalibrateAction::save: window_.later("", [this] { use_calibrated(true); }); break;
-    case CalibrateAction::use: window_.later("", [this] { use_calibrated(false); }); break;
-    }
-}
-
-void Sheets::update() {
-    const bool wanted = calibrate_.has_work();
-    const auto work = [this] {
-        return [own = calibrate_.own, on = calibrate_.on](const std::atomic<bool>&) {
-            return pentamesh::calibrate(own.runs, own.links, on, own.from);
-        };
-    };
-    if (calibrate_.made.work_out(window_.host.wake, wanted, calibrate_.version, work)) window_.dirty = true;
-}
-
-// Keeps the cluster among the user's own, and chooses it for the plan if that has the same GPU. `save` false:
-// only the plan gets the constants.
-void Sheets::use_calibrated(bool save) {
-    window_.dirty = true;
-    try {
-        const Calibrated& made = *calibrate_.made;
-        if (!save) {
-            window_.edit_plan(with_constants_of(window_.document.plan(), made.cluster, window_.presets),
-                              "calibrated constants");
-            window_.say("The plan's constants are calibrated now; Ctrl+Z takes that back");
-            calibrate_ = {};
-            return;
-        }
-        const std::filesystem::path file = save_calibrated(made, calibrate_.name, window_.presets);
-        window_.own_presets_changed();
-        const std::string id = preset_id_of(calibrate_.name);
-        const Cluster kept = window_.presets.cluster(id);
-        if (kept.gpu.flops == window_.document.plan().cluster.gpu.flops) {
-            window_.edit_plan(with_cluster(window_.document.plan(), kept, id), "the cluster " + kept.name);
-            window_.say("Saved and chosen: " + kept.name + ". The list of clusters has it");
-        } else {
-            window_.say("Saved " + file.string()
-                        + ". The list of clusters has it; this plan has another GPU");
-        }
-        calibrate_ = {};
-    } catch (const Error& e) {
-        calibrate_.error = e.message();
-    }
-}
-
-void Sheets::add_calibrate_command(std::vector<Command>& commands) {
-    commands.push_back(in_menu("File", "calibrate", "Calibrate from measured runs…", {}, [this] {
-        calibrate_ = {};
-        calibrate_.open = true;
-    }));
 }
 
 // ---- notes ----------------------------------------------------------------------------------------------

@@ -50,8 +50,8 @@ struct AxisCardState {
 // press itself.
 void draw_axis_card(Ui& ui, Scene& scene, AxisCardState& state, std::uint64_t revision);
 
-// The sheets over the window: every field of the plan, layers of the stages, import, export, calibration,
-// ranks that fail together, and the plan's notes.
+// The sheets over the window: every field of the plan, layers of the stages, import, export, ranks that
+// fail together, and the plan's notes.
 
 class Sheets {
   public:
@@ -61,9 +61,6 @@ class Sheets {
     [[nodiscard]] Effects draw(Ui& ui, Scene& scene);
     [[nodiscard]] std::optional<PlanEdit> draw_notes(Ui& ui);
     void close();
-    // Collects the fit that runs in the background.
-    void update();
-    [[nodiscard]] bool works() const { return calibrate_.made.running(); }
 
     void open_fields(FieldTopic section) { editor_.open_at(section); }
     // The plan gets a model to be typed in, and the sheet of its fields opens.
@@ -75,10 +72,7 @@ class Sheets {
     void import(std::string text, const std::string& origin, std::filesystem::path log = {}) {
         import_.open_with(std::move(text), origin, std::move(log));
     }
-    [[nodiscard]] bool calibrates() const { return calibrate_.open; }
-    void add_runs(const std::filesystem::path& path);
     void save_settings_text(const std::filesystem::path& path);
-    [[nodiscard]] const CalibrateSheetState& calibration() const { return calibrate_; }
 
     // Returns true if a sheet of fields or stages is open and no field of it has the keyboard.
     [[nodiscard]] bool takes_undo() const {
@@ -92,7 +86,6 @@ class Sheets {
 
     void add_flags_commands(std::vector<Command>& commands);
     void add_interop_commands(std::vector<Command>& commands);
-    void add_calibrate_command(std::vector<Command>& commands);
 
   private:
     // The plan's notes while they are written.
@@ -108,12 +101,9 @@ class Sheets {
     BlamePanelState blame_;
     ImportSheetState import_;
     ExportSheetState export_;
-    CalibrateSheetState calibrate_;
     std::optional<NotesEdit> notes_;
 
     void draw_interop(Ui& ui, const Scene& scene);
-    void draw_calibrate(Ui& ui);
-    void use_calibrated(bool save);
 };
 
 // Returns the tool whose flags the plan's fields show on hover, by the settings.

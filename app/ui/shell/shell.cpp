@@ -43,7 +43,6 @@ void Shell::connect() {
     using Path = std::filesystem::path;
     dialogs_.when_picked(DialogKind::open, [this](const Path& path) { files_.load(path); });
     dialogs_.when_picked(DialogKind::save, [this](const Path& path) { files_.save(path); });
-    dialogs_.when_picked(DialogKind::runs, [this](const Path& path) { sheets_.add_runs(path); });
     dialogs_.when_picked(DialogKind::run, [this](const Path& path) { runs_.add(path); });
     dialogs_.when_picked(DialogKind::settings,
                          [this](const Path& path) { sheets_.save_settings_text(path); });
@@ -189,7 +188,6 @@ void Shell::frame(const FrameInfo& info, Page* page) {
         decider_.update(may_advise() && dialogs_.open().kind == DialogKind::none);
         dialogs_.update();
     });
-    window_.guarded("The calibration", [&] { sheets_.update(); });
     window_.guarded("The run", [&] { runs_.update(); });
     keep_settings(info);
     if (!window_.peeks) files_.keep_unsaved();
@@ -210,8 +208,6 @@ void Shell::run_queue() {
 }
 
 void Shell::draw_frame(const FrameInfo& info, Page* page) {
-    const Rewording words = words_hiding(window_.hidden_answer, HiddenAnswer::Place::view);
-    const Reworded hiding(words);  // tooltips are drawn last of all
     UiState& state = window_.state;
     window_.typed = state.edit != 0 || state.focus_visible;
     Ui ui(state, info, theme_of(window_.settings.theme), frame_canvas(info, page));
@@ -244,8 +240,6 @@ Effects Shell::draw_content(Ui& ui, Scene& scene, Rect room) {
     });
     if (!window_.draw_guarded(ui, "A menu of the plan", {}, [&] { out.add(draw_sheets(ui, scene)); }))
         panel_.menu.clear(), sheets_.close();
-    const Rewording as_it_is;
-    const Reworded plain(as_it_is);
     if (!window_.draw_guarded(ui, "A menu or dialog", {}, [&] { out.add(draw_layers(ui, scene)); })) {
         menus_.close();
         desk_.close_results();
@@ -288,8 +282,8 @@ Effects Shell::draw_layers(Ui& ui, Scene& scene) {
     Effects out = sheets_.draw_notes(ui);
     dialogs_.draw(ui);
     if (welcome_) draw_welcome(ui);
-    if (ui.state().layers_open == 0 && !desk_.presenter().on && !window_.hidden_answer.hides()
-        && !window_.hidden_answer.covers_figures) {
+    if (ui.state().layers_open == 0 && !desk_.presenter().on && !window_.hidden_answer.open
+        && !window_.hidden_answer.covers(kFiguresPlace)) {
         if (scene.change != nullptr && ui.state().motion.has_outlines())
             draw_change_card(ui, *scene.change);
         else
@@ -402,7 +396,7 @@ Effects Shell::draw_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
     if (const auto part = ui.part("part.view", static_cast<std::uint64_t>(view), room, shown_key(view),
                                   ui.theme().window, moving_in_view(view, window_.views)))
         window_.draw_guarded(ui, title, room, [&] { out = draw_kept_view(ui, room, scene, view); });
-    if (window_.hidden_answer.covers_view != view_of(view).name)
+    if (!window_.hidden_answer.covers(view_of(view).name))
         window_.draw_guarded(ui, title, room, [&] { draw_view_moving(ui, scene, view, window_.views); });
     return out;
 }
@@ -419,7 +413,7 @@ Effects Shell::draw_kept_view(Ui& ui, Rect room, Scene& scene, ViewId view) {
             window_.views.in_pane[static_cast<std::size_t>(view_of(view).pane)] = *head.switch_to;
         window_.dirty = true;
     }
-    if (window_.hidden_answer.covers_view == view_of(view).name) {
+    if (window_.hidden_answer.covers(view_of(view).name)) {
         draw_cover(ui, room);
         return {};
     }
@@ -433,10 +427,6 @@ std::uint64_t Shell::shown_key(ViewId view) const {
 }
 
 Effects Shell::draw_middle(Ui& ui, Rect middle, Scene& scene) {
-    if (window_.hidden_answer.covers) {
-        draw_cover(ui, middle);
-        return {};
-    }
     if (window_.full) return draw_view(ui, middle, scene, *window_.full);
     const float h = middle.h;
     float memory_h = std::clamp(h * window_.settings.memory, 96.0f, std::max(96.0f, h * 0.5f));
@@ -606,7 +596,7 @@ Effects Shell::draw_presenter(Ui& ui, Rect room, Scene& scene) {
     const Rect figures = room.cut_bottom(kPresenterFigures);
     ui.canvas().rect(figures, theme.panel);
     ui.canvas().line({0, figures.y}, {figures.right(), figures.y}, theme.hairline);
-    draw_status(ui, figures, scene, -1, nullptr, window_.hidden_answer.covers_figures);
+    draw_status(ui, figures, scene, -1, nullptr, window_.hidden_answer.covers(kFiguresPlace));
     const bool task = lesson.current() != nullptr && lesson.current()->task;
     if (desk_.presenter().side || task) {  // a task cannot be done without the plan
         Rect side = room.cut_left(std::min(320.0f, room.w * 0.35f));
@@ -654,8 +644,10 @@ void move_edges(Ui& ui, Rect middle, Rect left, Rect right, Settings& settings) 
 }  // namespace
 
 Effects Shell::draw_plan(Ui& ui, Rect room, Scene& scene) {
-    const Rewording words = words_hiding(window_.hidden_answer, HiddenAnswer::Place::plan);
-    const Reworded hiding(words);
+    if (window_.hidden_answer.covers(kPlanPlace)) {
+        draw_cover(ui, room);
+        return {};
+    }
     return draw_plan_panel(ui, room, scene, panel_);
 }
 
@@ -702,13 +694,13 @@ Effects Shell::draw_panels(Ui& ui, Rect room, Scene& scene) {
     if (band.h > 0)
         if (const auto part = ui.part("part.band", 0, band, window_.evaluated, theme.panel))
             draw_verdict_band(ui, band, scene,
-                              window_.hidden_answer.covers_figures || window_.hidden_answer.hides(),
+                              window_.hidden_answer.covers(kFiguresPlace) || window_.hidden_answer.open,
                               measured_of(window_));
     if (run.h > 0) runs_.draw(ui, run);
     if (const auto part = ui.part("part.status", 0, status, window_.evaluated, theme.panel)) {
         ui.canvas().line({0, status.y}, {status.right(), status.y}, theme.hairline);
-        draw_status(ui, status, scene, window_.evaluate_s, &inspector_, window_.hidden_answer.covers_figures,
-                    band.h <= 0);
+        draw_status(ui, status, scene, window_.evaluate_s, &inspector_,
+                    window_.hidden_answer.covers(kFiguresPlace), band.h <= 0);
     }
     draw_highlights(ui, desk_.lesson());
     return out;

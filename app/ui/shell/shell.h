@@ -82,10 +82,7 @@ class Shell {
     [[nodiscard]] UiState& ui_state() { return window_.state; }
     [[nodiscard]] Selection& selection() { return redrawn(window_.selection); }
     [[nodiscard]] const ViewStates& views() const { return window_.views; }
-    [[nodiscard]] bool works_beside() const {
-        return decider_.works() || dialogs_.works() || sheets_.works() || runs_.works();
-    }
-    [[nodiscard]] const CalibrateSheetState& calibration() const { return sheets_.calibration(); }
+    [[nodiscard]] bool works_beside() const { return decider_.works() || dialogs_.works() || runs_.works(); }
     [[nodiscard]] Screen screen() const { return window_.screen(); }
     void show(const Screen& screen) { window_.show(screen); }
     [[nodiscard]] const Settings& settings() const { return window_.settings; }

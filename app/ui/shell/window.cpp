@@ -140,7 +140,7 @@ Scene Window::scene(Hover& next) {
             .shown_timeline = views.timeline.current(evaluation, evaluated),
             .glossary = &glossary,
             .run = real_run.get(),
-            .asked = hidden_answer.hides()};
+            .asked = hidden_answer.open};
 }
 
 Screen Window::screen() const {

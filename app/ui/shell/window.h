@@ -6,7 +6,7 @@
 #include "app/ui/shell/dialog_picture.h"
 #include "app/ui/shell/document.h"
 #include "app/ui/views/table.h"
-#include "core/teach/lesson_answers.h"
+#include "core/teach/lesson.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -141,7 +141,6 @@ enum class DialogKind : std::uint8_t {
     written,        // says where something was written
     handout,        // of the open lesson
     results,        // a picture of the tasks that are done
-    runs,           // measured runs, to calibrate from
     run,            // files of a real run of the plan
     settings,
     close,

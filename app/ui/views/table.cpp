@@ -1,5 +1,6 @@
 #include "app/ui/views/table.h"
 
+#include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
 #include "core/plan/problem.h"
 
@@ -23,17 +24,18 @@ constexpr KeyHelp kSearchKeys[] = {{"click, Shift+click", "open a layout of the 
 constexpr KeyHelp kScaleKeys[] = {{"click", "make a value of the chart the plan's"}};
 constexpr KeyHelp kTimelineKeys[] = {{"press on the ruler", "set the timeline's cursor"}};
 
-constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds", "the run"};
+constexpr std::string_view kMeshTables[] = {"axes", "groups", "all kinds", "zoom", "the run"};
+constexpr int kZoomTable = 3, kZoomPage = 3;
 constexpr std::string_view kLayerTables[] = {"steps", "said, by axis"};
 constexpr std::string_view kMemoryTables[] = {"stages", "what each axis saved", "ZeRO 0 to 3"};
 constexpr std::string_view kTimelineTables[] = {"operations", "stages"};
 constexpr std::string_view kCommTables[] = {"calls", "who to whom", "one call", "measured"};
-constexpr std::string_view kStepTables[] = {"time",        "rates",    "constants", "software",
-                                            "sensitivity", "measured", "workers"};
+constexpr std::string_view kStepTables[] = {"time",     "rates",       "constants",
+                                            "software", "sensitivity", "measured"};
 constexpr std::string_view kSearchTables[] = {"results", "rejected"};
 constexpr std::string_view kScaleTables[] = {"points", "what turns"};
 constexpr std::string_view kCompareTables[] = {"figures", "what differs", "why", "path"};
-constexpr std::string_view kTensorsTables[] = {"parameters", "gradients", "optimizer", "activations"};
+constexpr std::string_view kShardsTables[] = {"shown", "parameters", "gradients", "optimizer", "activations"};
 
 std::uint64_t lit_stage(const Hover& hover, const ViewStates&) {
     return static_cast<std::uint64_t>(hover.stage + 1) << 40U;
@@ -53,7 +55,7 @@ void pick_operation(Scene& scene, const ViewRow& row) {
 }
 
 void pick_tensor(Scene& scene, const ViewRow& row) {
-    if (row.part != 0) return;
+    if (row.part != 1) return;
     scene.selection.tensor = row.index;
     scene.selection.activation = -1;
     scene.selection.tensor_state = TensorState::parameters;
@@ -72,68 +74,12 @@ Effects draws(Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::ui
 constexpr int kMapPageCount = static_cast<int>(kMapPages.size());
 
 constexpr auto kTable = std::to_array<ViewEntry>({
-    {.id = ViewId::mesh,
-     .name = "mesh",
-     .title = "Mesh",
-     .help = "Who talks to whom?",
-     .pane = Pane::top,
-     .key = {.key = Key::n1},
-     .keys = kMeshKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s,
-                std::uint64_t revision) -> Effects {
-         return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, s.compare.pinned(), revision);
-     },
-     .data = [](const Scene& scene, const ViewStates&, int part) { return mesh_data(scene, part); },
-     .data_parts = kMeshTables,
-     .run_parts = 1,
-     .data_follows_plan = true,
-     .draws_void = true,
-     .pages = {3, [](const ViewStates& s) { return s.mesh.folds  ? 2
-                                                   : s.mesh.both ? 1
-                                                                 : 0; },
-               [](ViewStates& s, int page) { s.mesh.both = page == 1, s.mesh.folds = page == 2; }},
-     .pick_row = [](Scene& scene, const ViewRow& row) { pick_mesh_row(scene, row.part, row.cells); },
-     .hover_row = [](Scene& scene, const ViewRow& row) { hover_mesh_row(scene, row.part, row.cells); },
-     .marks_row = [](const Scene& scene,
-                     const ViewRow& row) { return marks_mesh_row(scene, row.part, row.cells); },
-     .picture_below = true,
-     .lit_by = lit_groups_of,
-     .moving = [](const ViewStates& s) { return moving_in_mesh(s.mesh); },
-     .draw_moving = [](Ui& ui, Scene& scene, ViewStates& s) { draw_mesh_cells(ui, scene, s.mesh); }},
-    {.id = ViewId::zoom,
-     .name = "zoom",
-     .title = "Zoom",
-     .help = "What lies inside what, from the cluster down to a matrix?",
-     .pane = Pane::top,
-     .key = {.key = Key::n2},
-     .keys = kZoomKeys,
-     .draw = draws<&ViewStates::zoom, draw_zoom>,
-     .data = [](const Scene& scene, const ViewStates& s, int) { return zoom_data(scene, s.zoom); }},
-    {.id = ViewId::shards,
-     .name = "shards",
-     .title = "Shards",
-     .help = "What is cut, what is copied?",
-     .pane = Pane::top,
-     .key = {.key = Key::n3},
-     .draw = draws<&ViewStates::shards, draw_shards>,
-     .data = [](const Scene& scene, const ViewStates& s, int) { return shards_data(scene, s.shards); },
-     .pages = {kLoafPage + 1,
-               [](const ViewStates& s) {
-                   return s.shards.shows == ShardsViewState::Shows::loaf ? kLoafPage
-                                                                         : static_cast<int>(s.shards.state);
-               },
-               [](ViewStates& s, int page) {
-                   using Shows = ShardsViewState::Shows;
-                   s.shards.shows = page == kLoafPage ? Shows::loaf : Shows::tensors;
-                   if (page != kLoafPage) s.shards.state = static_cast<TensorState>(page);
-               },
-               kLoafPage}},
     {.id = ViewId::map,
      .name = "map",
      .title = "Map",
      .help = "What does each axis do for this plan, and what does it cost?",
      .pane = Pane::top,
-     .key = {.key = Key::n4},
+     .key = {.key = Key::n1},
      .keys = kMapKeys,
      .draw = draws<&ViewStates::map, draw_map>,
      .data = [](const Scene& scene, const ViewStates& s, int) { return map_data(scene, s.map); },
@@ -146,12 +92,79 @@ constexpr auto kTable = std::to_array<ViewEntry>({
                    s.map.page = static_cast<MapPage>((page + 1) % kMapPageCount);
                    s.map.page_chosen = true;
                }}},
+    {.id = ViewId::mesh,
+     .name = "mesh",
+     .title = "Mesh",
+     .help = "Who talks to whom?",
+     .pane = Pane::top,
+     .key = {.key = Key::n2},
+     .keys = kMeshKeys,
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Effects {
+         if (s.mesh.zooms) {
+             draw_page_switch(ui, head, room, scene, s.mesh);
+             if (scene.evaluation.valid)
+                 draw_zoom(ui, head, room, scene, s.zoom, revision);
+             else
+                 draw_void(ui, room, scene);
+             return {};
+         }
+         return draw_mesh_words(ui, head, room, scene, s.mesh, s.shards.loads, s.compare.pinned(), revision);
+     },
+     .data = [](const Scene& scene, const ViewStates& s,
+                int part) { return part == kZoomTable ? zoom_data(scene, s.zoom) : mesh_data(scene, part); },
+     .data_parts = kMeshTables,
+     .run_parts = 1,
+     .data_follows_plan = true,
+     .data_changes = kZoomTable,
+     .draws_void = true,
+     .pages = {kZoomPage + 1,
+               [](const ViewStates& s) {
+                   return s.mesh.zooms ? kZoomPage : s.mesh.folds ? 2 : s.mesh.both ? 1 : 0;
+               },
+               [](ViewStates& s, int page) {
+                   s.mesh.both = page == 1, s.mesh.folds = page == 2, s.mesh.zooms = page == kZoomPage;
+               }},
+     .pick_row = [](Scene& scene, const ViewRow& row) { pick_mesh_row(scene, row.part, row.cells); },
+     .hover_row = [](Scene& scene, const ViewRow& row) { hover_mesh_row(scene, row.part, row.cells); },
+     .marks_row = [](const Scene& scene,
+                     const ViewRow& row) { return marks_mesh_row(scene, row.part, row.cells); },
+     .picture_below = true,
+     .lit_by = lit_groups_of,
+     .moving = [](const ViewStates& s) { return s.mesh.zooms ? Rect{} : moving_in_mesh(s.mesh); },
+     .draw_moving = [](Ui& ui, Scene& scene,
+                       ViewStates& s) { return s.mesh.zooms ? void() : draw_mesh_cells(ui, scene, s.mesh); }},
+    {.id = ViewId::shards,
+     .name = "shards",
+     .title = "Shards",
+     .help = "What is cut, what is copied?",
+     .pane = Pane::top,
+     .key = {.key = Key::n3},
+     .draw = draws<&ViewStates::shards, draw_shards>,
+     .data = [](const Scene& scene, const ViewStates& s,
+                int part) { return part > 0 ? tensors_data(scene, part - 1) : shards_data(scene, s.shards); },
+     .data_parts = kShardsTables,
+     .pages = {kTensorsPage + 1,
+               [](const ViewStates& s) {
+                   using Shows = ShardsViewState::Shows;
+                   return s.shards.shows == Shows::loaf   ? kLoafPage
+                          : s.shards.shows == Shows::list ? kTensorsPage
+                                                          : static_cast<int>(s.shards.state);
+               },
+               [](ViewStates& s, int page) {
+                   using Shows = ShardsViewState::Shows;
+                   s.shards.shows = page == kLoafPage      ? Shows::loaf
+                                    : page == kTensorsPage ? Shows::list
+                                                           : Shows::tensors;
+                   if (page < kLoafPage) s.shards.state = static_cast<TensorState>(page);
+               },
+               kLoafPage},
+     .pick_row = pick_tensor},
     {.id = ViewId::memory,
      .name = "memory",
      .title = "Memory",
      .help = "What does each GPU hold?",
      .pane = Pane::middle,
-     .key = {.key = Key::n5},
+     .key = {.key = Key::n4},
      .draw = draws<&ViewStates::memory, draw_memory>,
      .data = [](const Scene& scene, const ViewStates&, int part) { return memory_data(scene, part); },
      .data_parts = kMemoryTables,
@@ -166,7 +179,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .title = "Timeline",
      .help = "When does each stage work?",
      .pane = Pane::bottom,
-     .key = {.key = Key::n6},
+     .key = {.key = Key::n5},
      .keys = kTimelineKeys,
      .draw = draws<&ViewStates::timeline, draw_timeline>,
      .data = [](const Scene& scene, const ViewStates&, int part) { return timeline_data(scene, part); },
@@ -178,7 +191,7 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .title = "Communication",
      .help = "What do they say to each other?",
      .pane = Pane::bottom,
-     .key = {.key = Key::n7},
+     .key = {.key = Key::n6},
      .draw = draws<&ViewStates::comm, draw_comm>,
      .data = [](const Scene& scene, const ViewStates&, int part) { return comm_data(scene, part); },
      .data_parts = kCommTables,
@@ -186,41 +199,31 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pages = {CommViewState::kMeasured + 1, [](const ViewStates& s) { return s.comm.part; },
                [](ViewStates& s, int page) { s.comm.part = page; }},
      .pick_row = pick_operation},
-    {.id = ViewId::tensors,
-     .name = "tensors",
-     .title = "Tensors",
-     .help = "Which shape has each tensor, and which part of it is on one GPU?",
-     .pane = Pane::bottom,
-     .key = {.key = Key::n0},
-     .draw = draws<&ViewStates::tensors, draw_tensors>,
-     .data = [](const Scene& scene, const ViewStates&, int part) { return tensors_data(scene, part); },
-     .data_parts = kTensorsTables,
-     .data_follows_plan = true,
-     .pick_row = pick_tensor},
     {.id = ViewId::step,
      .name = "step",
      .title = "Step",
      .help = "How long is a step, and where does its time go?",
      .pane = Pane::bottom,
-     .key = {.key = Key::n7, .shift = true},
+     .key = {.key = Key::n7},
      .draw = draws<&ViewStates::step, draw_step>,
      .data = [](const Scene& scene, const ViewStates& s, int part) { return step_data(scene, s.step, part); },
      .data_parts = kStepTables,
-     .run_parts = 2,
+     .run_parts = 1,
      .draws_void = true,
      .pages = {
          StepViewState::kMeasured + 1, [](const ViewStates& s) { return s.step.part; },
          [](ViewStates& s, int page) { s.step.part = page; }}},  // its constants can be edited all the same
-    {.id = ViewId::compare,
-     .name = "compare",
-     .title = "Compare",
-     .help = "In what do plans differ, and why is one faster?",
+    {.id = ViewId::layer,
+     .name = "layer",
+     .title = "Layer",
+     .help = "What happens inside one layer, step by step?",
      .pane = Pane::top,
      .key = {.key = Key::n8},
-     .draw = draws<&ViewStates::compare, draw_compare>,
+     .keys = kLayerKeys,
+     .draw = draws<&ViewStates::layer, draw_layer>,
      .data = [](const Scene& scene, const ViewStates& s,
-                int part) { return compare_data(scene, s.compare, part); },
-     .data_parts = kCompareTables},
+                int part) { return layer_data(scene, s.layer, part); },
+     .data_parts = kLayerTables},
     {.id = ViewId::search,
      .name = "search",
      .title = "Search",
@@ -236,17 +239,16 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .data_parts = kSearchTables,
      .draws_void = true,  // other layouts of the same model may be possible
      .data_void = true},
-    {.id = ViewId::layer,
-     .name = "layer",
-     .title = "Layer",
-     .help = "What happens inside one layer, step by step?",
+    {.id = ViewId::compare,
+     .name = "compare",
+     .title = "Compare",
+     .help = "In what do plans differ, and why is one faster?",
      .pane = Pane::top,
-     .key = {.key = Key::n3, .shift = true},
-     .keys = kLayerKeys,
-     .draw = draws<&ViewStates::layer, draw_layer>,
+     .key = {.key = Key::n0},
+     .draw = draws<&ViewStates::compare, draw_compare>,
      .data = [](const Scene& scene, const ViewStates& s,
-                int part) { return layer_data(scene, s.layer, part); },
-     .data_parts = kLayerTables},
+                int part) { return compare_data(scene, s.compare, part); },
+     .data_parts = kCompareTables},
     {.id = ViewId::scale,
      .name = "scale",
      .title = "Scale",
@@ -277,9 +279,26 @@ constexpr bool table_is_whole() {
 static_assert(kTable.size() == kViewCount, "each ViewId has a row");
 static_assert(table_is_whole(), "each row has an id, a name, a title, help, a key, draw and data");
 
+constexpr NamedPage kNamedPages[] = {
+    {.name = "zoom",
+     .title = "Mesh: zoom",
+     .help = "What lies inside what, from the cluster down to a matrix?",
+     .view = ViewId::mesh,
+     .page = kZoomPage,
+     .key = {.key = Key::n2, .shift = true},
+     .keys = kZoomKeys},
+    {.name = "tensors",
+     .title = "Shards: list of tensors",
+     .help = "Which shape has each tensor, and which part of it is on one GPU?",
+     .view = ViewId::shards,
+     .page = kTensorsPage,
+     .key = {.key = Key::n3, .shift = true}}};
+
 constexpr auto kNames = [] {
-    std::array<std::string_view, kTable.size() + 1> names{kDashboardName};
-    for (std::size_t i = 0; i < kTable.size(); ++i) names[i + 1] = kTable[i].name;
+    std::array<std::string_view, kTable.size() + std::size(kNamedPages) + 1> names{kDashboardName};
+    std::size_t n = 1;
+    for (const ViewEntry& e : kTable) names[n++] = e.name;
+    for (const NamedPage& p : kNamedPages) names[n++] = p.name;
     return names;
 }();
 
@@ -296,7 +315,32 @@ const ViewEntry& view_of(ViewId id) {
 std::optional<ViewId> view_named(std::string_view name) {
     for (const ViewEntry& e : kTable)
         if (e.name == name) return e.id;
+    for (const NamedPage& p : kNamedPages)
+        if (p.name == name) return p.view;
     return std::nullopt;
+}
+
+std::span<const NamedPage> named_pages() {
+    return kNamedPages;
+}
+
+bool is_shown(const ViewStates& states, const NamedPage& page) {
+    return view_of(page.view).pages.shown(states) == page.page;
+}
+
+bool leave_named_page(ViewStates& states, ViewId view) {
+    for (const NamedPage& p : kNamedPages)
+        if (p.view == view && is_shown(states, p)) {
+            view_of(view).pages.show(states, view_of(view).pages.first);
+            return true;
+        }
+    return false;
+}
+
+std::optional<ViewId> show_named_view(ViewStates& states, std::string_view name) {
+    for (const NamedPage& p : kNamedPages)
+        if (p.name == name) view_of(p.view).pages.show(states, p.page);
+    return view_named(name);
 }
 
 std::vector<ViewId> views_in(Pane pane) {
@@ -343,10 +387,10 @@ void stand_still(ViewStates& states) {
 
 namespace {
 
-constexpr std::string_view kMeshPages[] = {"places", "both", "fold"};
-constexpr std::string_view kShardsPages[] = {"parameters", "gradients", "optimizer",  "activations",
-                                             "loaf",       "dp alone",  "zero alone", "fsdp alone",
-                                             "tp alone",   "cp alone",  "pp alone",   "ep alone"};
+constexpr std::string_view kMeshPages[] = {"places", "both", "fold", "zoom"};
+constexpr std::string_view kShardsPages[] = {
+    "parameters", "gradients",  "optimizer", "activations", "loaf",     "tensors", "dp alone",
+    "zero alone", "fsdp alone", "tp alone",  "cp alone",    "pp alone", "ep alone"};
 constexpr std::string_view kMapPagesSaved[] = {"axes", "names", "wires", "choose", "tables", "compact"};
 constexpr std::string_view kCommPages[] = {"calls", "heat", "ring", "measured"};
 constexpr std::string_view kLayerPages[] = {"plan",     "dp alone", "fsdp alone",
@@ -391,6 +435,7 @@ std::span<const LessonView> lesson_views() {
     static const std::vector<LessonView> views = [] {
         std::vector<LessonView> out{{kDashboardName}};
         for (const ViewEntry& e : view_table()) out.push_back({e.name, pages_of(e.id)});
+        for (const NamedPage& p : kNamedPages) out.push_back({p.name});
         return out;
     }();
     return views;
@@ -560,9 +605,9 @@ Effects draw_data(Ui& ui, Rect head_row, Rect room, Scene& scene, ViewId view, V
         if (picked != part) part = picked, states.tables[i] = {};
     }
     const auto make = [&] { return data_of(scene, view, states); };
-    const Table changing = entry.data_follows_plan ? Table{} : make();
-    const Table& table =
-        entry.data_follows_plan ? states.kept_tables[i].get({revision, part}, make) : changing;
+    const bool follows = entry.data_follows_plan && part != entry.data_changes;
+    const Table changing = follows ? Table{} : make();
+    const Table& table = follows ? states.kept_tables[i].get({revision, part}, make) : changing;
     const bool valid = scene.evaluation.valid;
     const Rect below = entry.picture_below && valid ? cut_picture(ui, room, table) : Rect{};
     const auto row_of = [&](int index) {
@@ -615,6 +660,28 @@ void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states) {
     if (entry.draw_moving != nullptr && shows_picture(view, states)) entry.draw_moving(ui, scene, states);
 }
 
+void draw_cover(Ui& ui, Rect room) {
+    Canvas& c = ui.canvas();
+    const bool narrow = room.w < 300;  // the panel of the plan
+    const float w = std::min(420.0f, room.w - 32), h = narrow ? 128.0f : 96.0f;
+    if (w < 120) return;
+    const Rect plate{room.center().x - w / 2, room.center().y - h / 2, w, h};
+    c.rect(plate, ui.theme().panel, 8);
+    c.frame(plate, ui.theme().hairline, 1, 8, Dash::dashed);
+    Rect text = plate.inset(20, 18);
+    constexpr std::string_view kWhat = "The answer stands here",
+                               kWhen = "It is shown as soon as you have said what you think.";
+    const TextStyle faint = ui.style(13, Tone::secondary);
+    c.text_in(text.cut_top(24), kWhat, ui.title(), narrow ? Align::left : Align::center);
+    text.cut_top(4);
+    if (narrow)
+        c.paragraph(text, kWhen, faint, 20);
+    else
+        c.text_in(text.cut_top(20), kWhen, faint, Align::center);
+}
+
+namespace {
+
 void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& states,
                       std::uint64_t revision) {
     Canvas& c = ui.canvas();
@@ -627,6 +694,28 @@ void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& 
     head.cut_left(w + 16);
     (void)draw_view_body(ui, head, room, scene, view, states, revision);
     draw_view_moving(ui, scene, view, states);
+}
+
+}  // namespace
+
+void draw_view_sheet(Ui& ui, Scene& scene, ViewId view, ViewStates& states, std::uint64_t revision,
+                     const ViewSheet& around) {
+    const Vec2 size = ui.frame().size;
+    Canvas& c = ui.canvas();
+    c.rect({0, 0, size.x, size.y}, ui.theme().window);
+    Rect room = Rect{0, 0, size.x, size.y}.inset(24, 18);
+    if (!around.title.empty()) {
+        const TextStyle style{Face::semibold, 16, ui.theme().text, 0};
+        room.cut_top(c.paragraph(room, around.title, style, 24));  // a long one goes on below
+    }
+    if (!around.caption.empty()) room.cut_top(c.paragraph(room, around.caption, ui.small(), 18) + 8);
+    const Rect status = room.cut_bottom(24);
+    if (around.covered)
+        draw_cover(ui, room);
+    else
+        draw_titled_view(ui, room, scene, view, states, revision);
+    draw_status(ui, {status.x - 16, status.y, status.w + 32, status.h}, scene, -1, nullptr,
+                around.figures_covered);
 }
 
 }  // namespace pentamesh::ui

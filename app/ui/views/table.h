@@ -13,7 +13,6 @@
 #include "app/ui/views/search/view.h"
 #include "app/ui/views/shards/view.h"
 #include "app/ui/views/step/view.h"
-#include "app/ui/views/tensors/view.h"
 #include "app/ui/views/timeline/view.h"
 #include "app/ui/views/zoom/view.h"
 #include "core/teach/lesson.h"
@@ -22,6 +21,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,21 +29,19 @@
 namespace pentamesh::ui {
 
 enum class ViewId : std::uint8_t {
-    mesh,
-    zoom,
-    shards,
     map,
+    mesh,
+    shards,
     memory,
     timeline,
     comm,
-    tensors,
     step,
-    compare,
-    search,
     layer,
+    search,
+    compare,
     scale
 };
-inline constexpr int kViewCount = 13;
+inline constexpr int kViewCount = 11;
 
 // The dashboard has one place for the views of each pane, which share it by turns.
 enum class Pane : std::uint8_t { top, middle, bottom };
@@ -51,18 +49,17 @@ inline constexpr int kPaneCount = 3;
 
 // All views remember this. It is a value: a picture is drawn from a copy of it.
 struct ViewStates {
-    MeshViewState mesh;
-    ZoomViewState zoom;
-    ShardsViewState shards;
-    LayerViewState layer;
     MapViewState map;
+    MeshViewState mesh;
+    ZoomViewState zoom;  // a page of Mesh
+    ShardsViewState shards;
     MemoryViewState memory;
     TimelineViewState timeline;
     CommViewState comm;
-    TensorsViewState tensors;
     StepViewState step;
-    CompareViewState compare;
+    LayerViewState layer;
     SearchViewState search;
+    CompareViewState compare;
     ScaleViewState scale;
     std::array<ViewId, kPaneCount> in_pane{ViewId::mesh, ViewId::memory, ViewId::timeline};
     std::array<bool, kViewCount> as_data{};       // the table is shown instead of the picture
@@ -104,7 +101,8 @@ struct ViewEntry {
     Table (*data)(const Scene& scene, const ViewStates& states, int part);
     std::span<const std::string_view> data_parts = {};  // its tables' names; none: it has one
     std::size_t run_parts = 0;       // the last of them are of a real run: there are none without one
-    bool data_follows_plan = false;  // the tables follow only from the evaluation, not from the selection
+    bool data_follows_plan = false;  // the tables follow only from the evaluation, not from the selection,
+    int data_changes = -1;           // but for this one
     bool draws_void = false;         // draws a plan with errors itself; else the reason stands in its place
     bool data_void = false;          // its tables say something of a plan with errors too
     // The rest is null where a view has no such thing.
@@ -120,12 +118,28 @@ struct ViewEntry {
 };
 [[nodiscard]] std::span<const ViewEntry> view_table();
 [[nodiscard]] const ViewEntry& view_of(ViewId id);
+// Names a view, or a page that has a name of its own (named_pages).
 [[nodiscard]] std::optional<ViewId> view_named(std::string_view name);
 // Returns the views that share a pane, in the order of their tabs.
 [[nodiscard]] std::vector<ViewId> views_in(Pane pane);
 inline constexpr std::string_view kDashboardName = "dashboard";  // no view has this name
-// Returns it and the name of each view: a lesson may show these.
+// Returns it, the name of each view and of each named page: a lesson may show these.
 [[nodiscard]] std::span<const std::string_view> view_names();
+
+// A page with a name, a command and a key of its own: links, files and lessons open it as they open a view.
+struct NamedPage {
+    std::string_view name, title, help;
+    ViewId view;
+    int page = 0;  // of the view
+    Chord key;
+    std::span<const KeyHelp> keys{};
+};
+[[nodiscard]] std::span<const NamedPage> named_pages();
+[[nodiscard]] bool is_shown(const ViewStates& states, const NamedPage& page);
+// Shows the first page of a view if a named one is shown. Returns true if it was.
+bool leave_named_page(ViewStates& states, ViewId view);
+// Returns the view of that name. Shows the page, if the name is one of a page.
+std::optional<ViewId> show_named_view(ViewStates& states, std::string_view name);
 
 // Begins a lesson's step: all that it does not set is as at first.
 void begin_lesson_scene(ViewStates& states);
@@ -176,8 +190,16 @@ void draw_view_moving(Ui& ui, Scene& scene, ViewId view, ViewStates& states);
 // Returns the rectangle where the mouse changes draw_view_moving's drawing; empty where it changes nothing.
 [[nodiscard]] Rect moving_in_view(ViewId view, const ViewStates& states);
 
-// Draws all of a view under its title, without controls: for a picture.
-void draw_titled_view(Ui& ui, Rect room, Scene& scene, ViewId view, ViewStates& states,
-                      std::uint64_t revision);
+// Says in the place of what would give a lesson's answer away that it does.
+void draw_cover(Ui& ui, Rect room);
+
+// Holds what stands around a view on a sheet by itself; empty: nothing does.
+struct ViewSheet {
+    std::string title, caption;
+    bool covered = false, figures_covered = false;  // of a lesson's question that is open
+};
+// Draws all of a view under its title, without controls, with the line of figures below it: for a picture.
+void draw_view_sheet(Ui& ui, Scene& scene, ViewId view, ViewStates& states, std::uint64_t revision,
+                     const ViewSheet& around);
 
 }  // namespace pentamesh::ui

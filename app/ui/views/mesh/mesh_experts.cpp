@@ -1,7 +1,9 @@
+#include "app/ui/views/mesh/mesh_experts.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/shards/view.h"
 #include "core/base/text.h"
 #include "core/mesh/mesh.h"
@@ -635,32 +637,48 @@ std::vector<GroupKind> kinds_to_offer(const Scene& scene) {
     return kinds_to_offer(scene, scene.selection.expert());
 }
 
-constexpr std::array<std::string_view, 4> kMeshes{"dense", "experts", "both", "fold"};
-constexpr std::array<std::string_view, 2> kOneMesh{"places", "fold"};
+constexpr std::array<std::string_view, 5> kMeshes{"dense", "experts", "both", "fold", "zoom"};
+constexpr std::array<std::string_view, 3> kOneMesh{"places", "fold", "zoom"};
 
 std::span<const std::string_view> meshes_of(const Scene& scene) {
     return scene.evaluation.mesh.has_experts ? std::span<const std::string_view>(kMeshes) : kOneMesh;
 }
 
 constexpr float meshes_width(const Scene& scene) {
-    return scene.evaluation.mesh.has_experts ? 230 : 118;
+    return scene.evaluation.mesh.has_experts ? 284 : 172;
 }
 
 // Draws the switch between the meshes, and the fold of the ranks; returns what is shown, in words.
 std::string_view mesh_switch(Ui& ui, Rect& row, Scene& scene, MeshViewState& state) {
     const auto names = meshes_of(scene);
     const bool experts = scene.evaluation.mesh.has_experts;
-    const int fold = static_cast<int>(names.size()) - 1;
-    const int shown = state.folds ? fold : !experts ? 0 : state.both ? 2 : scene.selection.expert() ? 1 : 0;
+    const int zoom = static_cast<int>(names.size()) - 1, fold = zoom - 1;
+    const int shown = state.zooms                ? zoom
+                      : state.folds              ? fold
+                      : !experts                 ? 0
+                      : state.both               ? 2
+                      : scene.selection.expert() ? 1
+                                                 : 0;
     if (ui.state().for_picture) return names[static_cast<std::size_t>(shown)];
     const int picked = ui.segments("mesh.which", row.cut_left(meshes_width(scene) - 8), names, shown);
     row.cut_left(8);
     if (picked == shown) return {};
+    state.zooms = picked == zoom;
     state.folds = picked == fold;
     state.both = experts && picked == 2;
     if (experts && picked < 2) scene.selection.show_mesh(picked == 1);
     return {};
 }
+
+}  // namespace
+
+void draw_page_switch(Ui& ui, Rect& head_row, Rect& room, Scene& scene, MeshViewState& state) {
+    if (ui.state().for_picture) return;
+    Rect place = head_place(head_row, room, meshes_width(scene));
+    static_cast<void>(mesh_switch(ui, place, scene, state));
+}
+
+namespace {
 
 float axis_width(Ui& ui, std::string_view label) {
     return ui.canvas().text_width(label, ui.small()) + 28;

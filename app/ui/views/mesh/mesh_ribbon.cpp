@@ -2,7 +2,7 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/colors.h"
 #include "app/ui/views/compare/view.h"
-#include "app/ui/views/mesh/mesh_parts.h"
+#include "app/ui/views/mesh/mesh_experts.h"
 #include "core/mesh/places.h"
 #include "core/sharding/sharding.h"
 

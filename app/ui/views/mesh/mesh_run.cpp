@@ -3,7 +3,7 @@
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/scene.h"
-#include "app/ui/views/mesh/mesh_parts.h"
+#include "app/ui/views/mesh/mesh_cells.h"
 #include "core/pipeline/timeline.h"
 #include "core/runs/hang.h"
 

@@ -4,8 +4,8 @@
 
 #include "app/ui/kit/ui.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_draw.h"
-#include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/mesh/view.h"
 
 #include <cstddef>

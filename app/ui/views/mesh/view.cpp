@@ -7,9 +7,11 @@
 #include "app/ui/kit/format.h"
 #include "app/ui/panels/inspector.h"
 #include "app/ui/scene/scene.h"
+#include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_experts.h"
+#include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_parts.h"
 #include "app/ui/views/mesh/mesh_run.h"
 #include "core/base/number.h"
 #include "core/mesh/mesh.h"
@@ -486,7 +488,7 @@ Table mesh_data(const Scene& scene, int part) {
     static constexpr auto kAxes =
         std::to_array<GroupKind>({GroupKind::tp, GroupKind::cp, GroupKind::dp_shard, GroupKind::dp_replicate,
                                   GroupKind::pp, GroupKind::ep});
-    if (part == 3) return has_hang(scene) ? hang_table(*scene.run->hang) : Table{};
+    if (part == 4) return has_hang(scene) ? hang_table(*scene.run->hang) : Table{};
     const std::vector<GroupKind> kinds = kinds_of(scene.evaluation);
     if (part == 0)  // five rows, and experts'
         return without(groups_table(scene.plan, scene.evaluation,

@@ -44,6 +44,7 @@ struct MeshViewState {
     bool show_links = true;
     bool both = false;     // a stage is drawn as the dense mesh and as the experts' has it
     bool folds = false;    // the ranks are drawn as a ribbon that the factors fold
+    bool zooms = false;    // the page Zoom is shown (app/ui/views/zoom/)
     bool listing = false;  // a list of the experts' loads is typed
     std::string load_list;
     bool failure = false;  // a click picks a node that is lost
@@ -75,6 +76,8 @@ struct MeshViewState {
 [[nodiscard]] std::optional<PlanEdit> draw_mesh_words(Ui& ui, Rect head_row, Rect room, Scene& scene,
                                                       MeshViewState& state, ExpertLoads& loads,
                                                       const KeptPlan* pinned, std::uint64_t revision);
+// Draws the switch of the view's pages by itself, for the page Zoom.
+void draw_page_switch(Ui& ui, Rect& head_row, Rect& room, Scene& scene, MeshViewState& state);
 // Draws the rest over them: the cells, and the field for a rank.
 void draw_mesh_cells(Ui& ui, Scene& scene, MeshViewState& state);
 // Returns the rectangle where the mouse changes at most what is drawn over the cells; empty where there are

@@ -119,7 +119,7 @@ void refresh(const Scene& scene, ShardsViewState& s, std::uint64_t revision) {
 // Controls are in the head's row while they fit, then in rows below.
 class ControlRows {
   public:
-    ControlRows(Rect head, Rect& room) : row_(head), room_(room) {}
+    ControlRows(Rect& head, Rect& room) : row_(head), room_(room) {}
     Rect take(float w) {
         if (row_.w < w) {
             row_ = room_.cut_top(24);
@@ -131,7 +131,7 @@ class ControlRows {
     }
 
   private:
-    Rect row_;
+    Rect& row_;
     Rect& room_;
 };
 
@@ -143,19 +143,19 @@ int choose(Ui& ui, ControlRows& rows, std::string_view name, const std::array<st
     return ui.segments(name, rows.take(w), labels, chosen, std::nullopt, disabled);
 }
 
-void controls(Ui& ui, Rect head_row, Rect& room, Scene& scene, ShardsViewState& s) {
+void controls(Ui& ui, Rect& head_row, Rect& room, Scene& scene, ShardsViewState& s) {
     ControlRows rows(head_row, room);
     static constexpr std::array<std::string_view, 4> kStates{"parameters", "gradients", "optimizer",
                                                              "activations"};
     static constexpr std::array<std::string_view, 2> kMoments{"at rest", "computing"};
-    static constexpr std::array<std::string_view, 3> kScopes{"loaf", "tensors", "one axis alone"};
+    static constexpr std::array<std::string_view, 4> kScopes{"loaf", "tensors", "one axis alone", "list"};
     static constexpr std::array<std::string_view, 2> kKinds{"MoE", "dense"};
     const bool moe = shows_moe(scene.plan.model, s);
     const std::array<std::string_view, kBlockCount> blocks{"layer", "attention", moe ? "experts" : "MLP",
                                                            "ends"};
     const bool alone = s.shows == Shows::one_axis;
     if (ui.state().for_picture) {  // a picture has no switches: they are a subtitle
-        if (s.shows == Shows::loaf) return;
+        if (s.shows == Shows::loaf || s.shows == Shows::list) return;
         std::string words =
             std::string(name_of(s.state)) + " " + std::string(kMoments[static_cast<std::size_t>(s.moment)]);
         words += ", " + std::string(alone ? kScopes[2] : blocks[static_cast<std::size_t>(s.block)]);
@@ -163,7 +163,7 @@ void controls(Ui& ui, Rect head_row, Rect& room, Scene& scene, ShardsViewState& 
         return;
     }
     s.shows = static_cast<Shows>(choose(ui, rows, "shards.scope", kScopes, static_cast<int>(s.shows)));
-    if (s.shows == Shows::loaf) return;
+    if (s.shows == Shows::loaf || s.shows == Shows::list) return;
     const TensorState was = s.state;
     s.state = static_cast<TensorState>(choose(ui, rows, "shards.state", kStates, static_cast<int>(s.state)));
     if (s.state != was) scene.selection.tensor_state = s.state;  // the inspector follows
@@ -279,6 +279,10 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
         c.text_in(room, "No mesh to lay tensors on: see the problems.", ui.small(), Align::center);
         return std::nullopt;
     }
+    if (state.shows == Shows::list) {
+        draw_tensors(ui, head_row, room, scene, state.list, revision);
+        return std::nullopt;
+    }
     if (state.shows == Shows::loaf && scene.evaluation.valid)
         return draw_loaf(ui, room, scene, state.loaf, revision);
     refresh(scene, state, revision);
@@ -313,6 +317,7 @@ std::optional<PlanEdit> draw_shards(Ui& ui, Rect head_row, Rect room, Scene& sce
 
 Table shards_data(const Scene& scene, const ShardsViewState& state) {
     if (state.shows == Shows::one_axis) return picker_data(scene, state.picker);
+    if (state.shows == Shows::list) return tensors_data(scene, 0);
     if (state.shows == Shows::loaf && scene.evaluation.valid) return loaf_data(scene);
     const Mesh& mesh = scene.evaluation.mesh;
     std::vector<Sheet> sheets;

@@ -1,6 +1,6 @@
 // The view Shards shows what each axis cuts: the loaf of a whole step with each GPU's slice; one layer's
-// tensors as rectangles as large as their bytes, the part of one rank highlighted; or only one axis on a
-// small copy of the model, with its price.
+// tensors as rectangles as large as their bytes, the part of one rank highlighted; only one axis on a small
+// copy of the model, with its price; or a list of every tensor with its shape and cut.
 #pragma once
 
 #include "app/tables/table.h"
@@ -86,8 +86,26 @@ struct DrawnSheets {
     std::string bold, plain;
 };
 
-// Pages of this number show the loaf; those before it a state's tensors.
-inline constexpr int kLoafPage = kTensorStateCount;
+// The rows of the list as they are drawn, the largest tensor first: bytes in words, a column for the bar at
+// the end.
+struct TensorRows {
+    Table table;
+    std::vector<Placement> placements;
+    std::vector<int> tensors;  // each row's place in the model's list, as a selection counts
+    double most = 0;           // bytes of the largest
+};
+struct TensorListState {
+    TableState table;
+    Kept<TensorRows> rows;                                                     // by revision
+    Kept<std::vector<RowTone>, std::pair<std::uint64_t, std::int64_t>> tones;  // by revision and rank
+};
+void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorListState& state,
+                  std::uint64_t revision);
+// Returns the tensors of a TensorState.
+[[nodiscard]] Table tensors_data(const Scene& scene, int state);
+
+// Pages of these numbers show the loaf and the list; those before them a state's tensors.
+inline constexpr int kLoafPage = kTensorStateCount, kTensorsPage = kLoafPage + 1;
 
 struct ShardsViewState {
     TensorState state = TensorState::parameters;
@@ -97,10 +115,11 @@ struct ShardsViewState {
     int isolate = -1;          // an Axis: only what it cuts; -1: all of them
     std::int64_t expert = -1;  // the one whose matrices are drawn; -1: the rank's first
     ExpertLoads loads;
-    // The loaf; the tensors of this plan; only one axis on a small copy of the model.
-    enum class Shows : std::uint8_t { loaf, tensors, one_axis } shows = Shows::loaf;
+    // The loaf; the tensors of this plan; only one axis on a small copy of the model; every tensor in a list.
+    enum class Shows : std::uint8_t { loaf, tensors, one_axis, list } shows = Shows::loaf;
     PickerState picker;
     LoafPageState loaf;
+    TensorListState list;
     Kept<DrawnSheets, std::pair<std::uint64_t, SheetRequest>> drawn;  // by revision and request
     // By revision, request of rank 0, and room.
     Kept<PackedSheets, std::tuple<std::uint64_t, SheetRequest, Vec2>> packed;

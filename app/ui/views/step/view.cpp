@@ -212,7 +212,7 @@ std::optional<PlanEdit> draw_part(Ui& ui, Rect room, Scene& scene, StepViewState
     case StepViewState::kTime: draw_time(ui, room, scene, state); return std::nullopt;
     case StepViewState::kRuns: draw_runs(ui, room, scene, state, revision); return std::nullopt;
     case StepViewState::kStragglers: return draw_stragglers(ui, room, scene, state.stragglers, space);
-    case StepViewState::kMeasured: return draw_measured(ui, room, scene, state);
+    case StepViewState::kMeasured: draw_measured(ui, room, scene, state); return std::nullopt;
     case StepViewState::kSoftware:
         draw_software(ui, room, scene, state.software, revision);
         return std::nullopt;
@@ -272,8 +272,7 @@ std::optional<PlanEdit> draw_step(Ui& ui, Rect head_row, Rect room, Scene& scene
 }
 
 Table step_data(const Scene& scene, const StepViewState& state, int part) {
-    if (part >= StepViewState::kMeasuredTable)
-        return measured_data(scene, part > StepViewState::kMeasuredTable);
+    if (part >= StepViewState::kMeasuredTable) return measured_data(scene);
     if (part < 2 && !scene.evaluation.step) return {};
     if (part == 0) return step_table(*scene.evaluation.step);
     if (part == 1)

@@ -81,7 +81,6 @@ struct StepViewState {
     int part = kTime;                                                // shown where there is no room for all
     BudgetState budget;
     TableState runs_table, measured_table;
-    std::ptrdiff_t worker = -1;  // of a run, stage by stage: if it were healthy; -1: the slowest
     ConstantsState constants;
     TornadoState tornado;
     SoftwareState software;
@@ -95,9 +94,9 @@ struct StepViewState {
                                                 StepViewState& state, std::uint64_t revision);
 // Returns true if files of a real run stand next to the plan: then there is a page of it.
 [[nodiscard]] bool has_measured(const Scene& scene);
-[[nodiscard]] std::optional<PlanEdit> draw_measured(Ui& ui, Rect room, Scene& scene, StepViewState& state);
-// Returns the parts, or what the workers lose (`workers`), as a table.
-[[nodiscard]] Table measured_data(const Scene& scene, bool workers);
+void draw_measured(Ui& ui, Rect room, Scene& scene, StepViewState& state);
+// Returns its parts as a table.
+[[nodiscard]] Table measured_data(const Scene& scene);
 // Returns the parts of a step, a row each along its time, and the whole step below them.
 [[nodiscard]] RowChart step_rows(const Ink& ink, const Step& step, double end_s);
 // Reads the list of published runs when it is first asked for; one that cannot be read is empty.

@@ -209,7 +209,7 @@ void answer_keys(Ui& ui, Rect room, Scene& scene, ZoomViewState& s) {
     if (text_field_active()) return;
     const Id focus = ui.state().focus;  // the tab that opened the view may still have it
     const bool mine =
-        focus == ui.id("zoom.canvas") || focus == ui.id("view.zoom") || !ui.state().focus_visible;
+        focus == ui.id("zoom.canvas") || focus == ui.id("view.mesh") || !ui.state().focus_visible;
     if (!s.path.empty() && (keys.pressed({Key::escape}) || (mine && keys.pressed({Key::backspace})))) {
         keys.took_escape = true;
         leave(ui, room, s);

@@ -1,5 +1,5 @@
-// The view Zoom shows the cluster as boxes in boxes, and one camera from all replicas down to the part of a
-// projection that one GPU holds.
+// The page Zoom of Mesh shows the cluster as boxes in boxes, and one camera from all replicas down to the
+// part of a projection that one GPU holds.
 #pragma once
 
 #include "app/ui/kit/data_table.h"

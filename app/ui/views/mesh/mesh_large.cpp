@@ -1,8 +1,10 @@
+#include "app/ui/views/mesh/mesh_large.h"
 #include "app/ui/kit/data_table.h"
 #include "app/ui/kit/format.h"
+#include "app/ui/views/mesh/mesh_cells.h"
 #include "app/ui/views/mesh/mesh_draw.h"
+#include "app/ui/views/mesh/mesh_experts.h"
 #include "app/ui/views/mesh/mesh_layout.h"
-#include "app/ui/views/mesh/mesh_parts.h"
 #include "core/mesh/places.h"
 
 #include <algorithm>

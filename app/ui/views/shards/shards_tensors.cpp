@@ -1,9 +1,9 @@
-// The view Tensors shows every parameter tensor, how each axis places it, and what one GPU keeps.
-#include "app/ui/views/tensors/view.h"
+// The page Tensors of Shards lists every parameter tensor, how each axis places it, and what one GPU keeps.
 #include "app/tables/plan_tables.h"
 #include "app/ui/kit/format.h"
 #include "app/ui/scene/scene.h"
 #include "app/ui/views/shards/shards_sheets.h"
+#include "app/ui/views/shards/view.h"
 #include "core/plan/names.h"
 #include "core/sharding/sharding.h"
 
@@ -60,7 +60,7 @@ std::vector<RowTone> tones_of(const Scene& scene, const TensorRows& rows, std::i
 
 }  // namespace
 
-void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorsViewState& state,
+void draw_tensors(Ui& ui, Rect head_row, Rect room, Scene& scene, TensorListState& state,
                   std::uint64_t revision) {
     const TensorRows& rows = state.rows.get(revision, [&] { return rows_of(scene); });
     const std::int64_t rank = chosen_rank(scene);

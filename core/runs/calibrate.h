@@ -174,10 +174,6 @@ struct Calibrated {
                                    const Cluster& on, const std::string& from,
                                    const std::vector<PartConstant>& parts = {});
 
-// Returns the plan with the constants of a calibrated cluster, recorded as stated over its presets. Throws
-// Error of kind invalid where the cluster has another GPU or other tiers.
-[[nodiscard]] Plan with_constants_of(const Plan& plan, const Cluster& calibrated, const Presets& presets);
-
 // Returns a file of constants: the cluster as a preset of one's own (docs/calibrate.md), with its source.
 // Where `name` is empty, the cluster keeps its own.
 [[nodiscard]] std::string write_constants(const Calibrated& made, const std::string& name,
@@ -186,7 +182,6 @@ struct Calibrated {
 // Throws Error of kind usage for a name that is refused (refused_preset_name), io where it cannot be written.
 std::filesystem::path save_calibrated(const Calibrated& made, const std::string& name,
                                       const Presets& presets);
-[[nodiscard]] Cluster read_constants(std::string_view text, const std::string& path, const Presets& presets);
 
 // Reads one's own files for a calibration: tables of runs, logs and tables of nccl-tests, distinguished by
 // their content.
@@ -212,8 +207,8 @@ std::string add_own_file(OwnFiles& own, const std::string& text, const std::stri
 // they say its step, and what its parts give.
 void add_run_files(OwnFiles& own, std::vector<runs::RunFile> files, const Plan& plan, const Presets& presets);
 
-// Returns true if a text that is dropped on a window is for a calibration, and of no other known kind: a
-// table with "cases" that were measured, or a log of steps without its settings. Never throws.
+// Returns true if a text is for a calibration, and of no other known kind: a table with "cases" that were
+// measured, or a log of steps without its settings. Never throws.
 [[nodiscard]] bool is_measured_text(const std::string& text);
 
 // Returns the cluster to calibrate where no cluster is named: that of the first run.
