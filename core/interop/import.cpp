@@ -447,7 +447,7 @@ void read_megatron(SettingsSheet& sheet, PlanDraft& draft, const Presets& preset
 namespace {
 
 // Returns true if the value switches the setting off.
-bool is_off(const std::string& value) {
+bool says_off(const std::string& value) {
     return value == "none" || value == "false" || value == "False" || value == "no_shard" || value == "[]"
            || says_nothing(value);
 }
@@ -533,7 +533,7 @@ void sort_rest(SettingsSheet& sheet, const KnownSettings& known) {
             || (s && s->variable);
         const CannotHold* row = nothing ? nullptr : known.cannot_hold(plain, name);
         const bool same = row
-                          && ((s && s->stated && is_off(value))
+                          && ((s && s->stated && says_off(value))
                               || std::find(row->same.begin(), row->same.end(), value) != row->same.end());
         if (row && !same)
             sheet.cannot_hold(key, words_of(*row));

@@ -24,14 +24,14 @@ constexpr std::pair<std::string_view, Reader> kReaders[] = {
     {"", Reader::none},         {"fields", Reader::fields},         {"megatron", Reader::megatron},
     {"bridge", Reader::bridge}, {"torchtitan", Reader::torchtitan}, {"model", Reader::model}};
 
-using Row = nlohmann::ordered_json;
+using TableRow = nlohmann::ordered_json;
 
-std::string_view column(const Row& row, std::string_view name) {
+std::string_view column(const TableRow& row, std::string_view name) {
     const auto found = row.find(name);
     return found == row.end() ? std::string_view() : word_of(*found);
 }
 
-Tool tool_of_row(const Row& row) {
+Tool tool_of_row(const TableRow& row) {
     Tool out;
     out.name = word_of(row["tool"]);
     out.called = column(row, "called");
