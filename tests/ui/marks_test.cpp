@@ -254,6 +254,7 @@ TEST_CASE("a figure on a page of a review is made of the marks of its view, but 
             const OnPage page = drawn_on_page(paper, room, f.on_page);
             REQUIRE(page.inset.size() == 1);
             CHECK(page.inset[0].at == std::vector<double>{room.x, room.y});
+            CHECK(page.inset[0].look == (kind == PaperKind::slide ? "#1.436" : "#0.846"));
             const std::vector<DrawnMark> own = drawn_by_view(of, {room.w / scale, room.h / scale}, f.by_view);
             CHECK(own.size() > 20);
             CHECK(difference_of_marks(own, page.inside) == std::vector<std::string>{});

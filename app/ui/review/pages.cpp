@@ -423,6 +423,13 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.words("In one step, " + rows_device_text(e.comm)
                 + ". Exposed is time that no compute hides; sent is what leaves the GPU.");
     sheet.gap(0.3f);
+    if (e.step) {
+        constexpr float kTraffic = 260;  // pixels of the window
+        const float bands = kTraffic * window_pixel(sheet);
+        sheet.head("What waits, and what compute hides", bands);
+        draw_traffic(sheet, sheet.take_grown(bands, 1.2f * bands), of);
+        sheet.gap();
+    }
     const Table axes = axes_traffic_table(e), links = links_traffic_table(of.plan, e);
     const float gap = sheet.paper().body * 2.5f, half = (sheet.width() - gap) / 2;
     const float head = sheet.paper().line() * 1.3f;
@@ -436,16 +443,6 @@ void communication_page(ReviewSheet& sheet, const ReviewContent& content) {
     sheet.table_in({left.x, left.y, half, left.h}, axes);
     sheet.table_in(right, links);
     sheet.gap();
-    if (e.step) {
-        // It takes what the tables leave of the page where it can be read there.
-        constexpr float kTraffic = 260, kLowTraffic = 150;  // pixels of the window
-        const float k = window_pixel(sheet), room = sheet.left() - 2 * sheet.paper().line();
-        const bool joins = !sheet.paper().one_a_page && room >= kLowTraffic * k;
-        const float bands = joins ? std::min(kTraffic * k, room) : kTraffic * k;
-        sheet.head("What waits, and what compute hides", bands);
-        draw_traffic(sheet, sheet.take_grown(bands, 1.5f * bands), of);
-        sheet.gap();
-    }
     Table all = columns_of(comm_table(of.plan, e),
                            {"axis", "what", "collective", "group_size", "tier", "phase", "count_per_step",
                             "message_bytes", "sent_bytes_per_rank", "time_s", "exposed_s"});
