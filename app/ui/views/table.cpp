@@ -99,7 +99,8 @@ constexpr auto kTable = std::to_array<ViewEntry>({
      .pane = Pane::top,
      .key = {.key = Key::n2},
      .keys = kMeshKeys,
-     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s, std::uint64_t revision) -> Effects {
+     .draw = [](Ui& ui, Rect head, Rect room, Scene& scene, ViewStates& s,
+                std::uint64_t revision) -> Effects {
          if (s.mesh.zooms) {
              draw_page_switch(ui, head, room, scene, s.mesh);
              if (scene.evaluation.valid)
