@@ -51,7 +51,7 @@ Plan mended(const Plan& p, const Evaluation& before) {
     CHECK(after.step->uneven_s < before.step->uneven_s);
     const int devices = static_cast<int>(p.layout.pp);
     CHECK(longest_stage(after, devices) < longest_stage(before, devices));
-    CHECK(found->message.find("takes " + time_text(after.step->time_s) + " instead") != std::string::npos);
+    CHECK(found->help.find("takes " + time_text(after.step->time_s) + " instead") != std::string::npos);
     CHECK((after.memory.fits() || after.memory.peak() <= before.memory.peak()));
     // Once it is applied, there is no more to gain by it.
     if (const Problem* left = uneven(after)) CHECK(left->fix.empty());
@@ -105,7 +105,7 @@ TEST_CASE("where a layer more is worse than the head alone, nothing is offered")
     const Evaluation e = assess(p);
     REQUIRE(uneven(e) != nullptr);
     CHECK(uneven(e)->fix.empty());
-    CHECK(uneven(e)->message.find(" With ") == std::string::npos);
+    CHECK(uneven(e)->help.empty());
 }
 
 TEST_CASE("a list of layers goes through an edit and back, and says itself in words") {

@@ -31,7 +31,7 @@ Plan mended(const Plan& plan, const Problem& problem) {
     Plan fixed = plan;
     REQUIRE(!problem.fix.empty());
     REQUIRE(apply_in_core(fixed, problem.fix));
-    CAPTURE(problem.message);
+    CAPTURE(problem.said());
     const Evaluation e = evaluate(fixed, {false, false});
     REQUIRE(e.valid);
     CHECK(!advice_on(fixed, problem.code).has_value());
@@ -134,13 +134,13 @@ TEST_CASE("interleaving is advised without the group of micro-batches that anoth
     p.layout.pp = 8, p.layout.dp_shard = 4, p.training.global_batch = 64;
     const auto plain = advice_on(p, ProblemCode::bubble_too_large);
     REQUIRE(plain);
-    REQUIRE(plain->message.find("interleaved") != std::string::npos);
+    REQUIRE(plain->help.find("interleaved") != std::string::npos);
     p.layout.microbatch_group = 32;  // 1F1B asks for none; interleaved refuses one above 16 micro-batches
     REQUIRE(evaluate(p, {false, false}).valid);
     const auto found = advice_on(p, ProblemCode::bubble_too_large);
     REQUIRE(found);
     const auto end_of = [](const std::string& text) { return text.substr(text.rfind("takes")); };
-    CHECK_MESSAGE(end_of(found->message) == end_of(plain->message), found->message);
+    CHECK_MESSAGE(end_of(found->help) == end_of(plain->help), found->help);
 }
 
 TEST_CASE("what does not fit is offered a change that fits") {
@@ -231,7 +231,7 @@ TEST_CASE("whatever advice offers is a valid plan") {
         for (const Problem& problem : e.problems) {
             CAPTURE(name_of(problem.code));
             CHECK(problem.severity != Severity::error);
-            CHECK(problem.message.ends_with('.'));
+            CHECK(problem.said().ends_with('.'));
             Plan fixed = p;
             REQUIRE(apply_in_core(fixed, problem.fix));
             CHECK(evaluate(fixed, {false, false}).valid);
@@ -264,7 +264,7 @@ TEST_CASE("with one pipeline stage no advice speaks of stage 0") {
     p.layout.tp = 1, p.layout.pp = 1, p.layout.dp_shard = 1, p.layout.dp_replicate = 64, p.layout.zero = 0;
     const auto found = advice_on(p, ProblemCode::memory_does_not_fit);
     REQUIRE(found);
-    CHECK(found->message.find("stage") == std::string::npos);
+    CHECK(found->said().find("stage") == std::string::npos);
 }
 
 // An even split that is written out means the same as none: the same fix is offered, and is as fast.
